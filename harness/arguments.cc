@@ -236,6 +236,9 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       ->transform(count("number of trials", 1000));
   options.flag("--per-node", settings.per_node,
                "Compare every value in the graph, also where all outputs agree");
+  options.flag("--require-intermediates", arguments.harness.run.requires_intermediates,
+               "Compare every value as with --per-node, and fail where the outputs agree, but "
+               "values of nodes do not");
   options.flag("--split", arguments.harness.is_split,
                "Take the models apart: each different call also runs alone, on the inputs that it "
                "has in the model");
@@ -266,8 +269,10 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options.one("--executor", settings.executor, "COMMAND",
               "Run the graphs by an external program: COMMAND holds {ir} {weights} {inputs} "
               "{outputs} where their files belong");
-  options.flag("--executor-intermediates", settings.executor_intermediates,
-               "COMMAND also holds {intermediates}, where it writes the values of the nodes");
+  options.flag(
+      "--executor-intermediates", settings.executor_intermediates,
+      "COMMAND also holds {intermediates}, where it writes the values of the nodes, which are "
+      "compared as with --per-node");
 }
 
 void declare_run(CLI::App& parser, Arguments& arguments) {
@@ -367,12 +372,12 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
        "the suite of operators has no models"},
       {is_operators,
        {"--suite"},
-       {"--trials", "--seed", "--per-node", "--save-tensors"},
+       {"--trials", "--seed", "--per-node", "--require-intermediates", "--save-tensors"},
        "the cases of operators are single calls with inputs of their own"},
       {settings.scale == Scale::kFull,
        {"--scale"},
        {"--pt2", "--ir", "--backend", "--executor", "--optimization", "--device", "--per-node",
-        "--save-tensors", "--split", "--export-suite", "--suite"},
+        "--require-intermediates", "--save-tensors", "--split", "--export-suite", "--suite"},
        "models of full scale are not run"},
       {is_float64,
        {"--reference float64"},
@@ -430,7 +435,9 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   }
   if (arguments.output.empty()) throw Error("--output: '' is no directory: give its name");
   harness.output = user_path(arguments.output);
-  if (harness.is_split) settings.per_node = true;
+  if (harness.is_split || settings.executor_intermediates || harness.run.requires_intermediates) {
+    settings.per_node = true;
+  }
   harness.run.timeout = std::chrono::duration<double>(arguments.raw.timeout);
   if (is_given(parser, "--memory-limit")) {
     constexpr double kMegabyte = 1e6;

@@ -52,13 +52,15 @@ constexpr const char* kFooter =
     "interrupted.";
 
 int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const Screen& screen) {
-  const HarnessRun run =
-      run_harness(arguments.harness, {.lines = arguments.quiet ? nullptr : &out,
-                                      .bar = !arguments.quiet && screen.has_bar ? &err : nullptr,
-                                      .progress = screen.progress});
+  HarnessStreams streams{.lines = arguments.quiet ? nullptr : &out,
+                         .bar = !arguments.quiet && screen.has_bar ? &err : nullptr,
+                         .progress = screen.progress};
+  streams.progress.reports = arguments.output;
+  const HarnessRun run = run_harness(arguments.harness, streams);
   if (arguments.quiet) {
     for (const Result& result : run.results) {
-      if (!result.is_good()) err << result_line(result) << '\n';
+      if (result.is_good()) continue;
+      err << result_line(result) << '\n' << finding_line(result, arguments.output);
     }
     if (!all_good(run.cases, run.requires_support)) err << cases_text(run.cases) << '\n';
   }

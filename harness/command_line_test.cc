@@ -91,6 +91,21 @@ TEST_F(CommandLineTest, ResultsHoldToTheirSchema) {
   EXPECT_EQ(schema_problem(nlohmann::json::parse(second)), "");
 }
 
+TEST_F(CommandLineTest, ValuesOfNodesFailARunWhereTheyAreRequired) {
+  const std::string finding =
+      "1 intermediate value differs\n    first difference: node 0, add (aten.add.Tensor)\n";
+  HarnessOutcome result = run({"--model", "WrongInside", "--per-node"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, HasSubstr("WrongInside  PASSED OUTPUTS  " + finding));
+  EXPECT_THAT(result.out, HasSubstr("1 of 1 models passed, 1 of them with intermediate values"));
+  result = run({"--quiet", "--model", "WrongInside", "--require-intermediates"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.err,
+            "WrongInside  FAILED  output mismatch in verify: The outputs agree, but " + finding);
+  EXPECT_THAT(reports().at("results.json"),
+              HasSubstr("--model WrongInside --require-intermediates\""));
+}
+
 TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
   const std::vector<std::string> arguments = {
       "--quiet", "--model", "Good", "--executor",
@@ -193,7 +208,7 @@ TEST_F(CommandLineTest, ListsModelsAndCategories) {
   EXPECT_THAT(models.out, HasSubstr("\nGood          good        Good\n"));
   const HarnessOutcome categories = run({"--list-categories"});
   EXPECT_EQ(categories.status, 0);
-  EXPECT_EQ(categories.out, "bad\ncrash\ngood\nhang\n");
+  EXPECT_EQ(categories.out, "bad\ncrash\ngood\nhang\ninside\n");
 }
 
 TEST_F(CommandLineTest, HelpAndVersion) {

@@ -181,6 +181,7 @@ RunContext page_context(const HarnessOptions& options) {
                      .program = options.program};
   context.requires_support = options.requires_support;
   for (const std::string& path : options.libraries) context.libraries.push_back(file_name(path));
+  context.requires_intermediates = options.run.requires_intermediates;
   if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
   return context;
 }

@@ -61,6 +61,7 @@ const STATUSES = {
   failed: {mark: '✕', kind: 'failed'},
   'unexpected pass': {mark: '!', kind: 'unexpected'},
   'expected failure': {mark: '≈', kind: 'expected'},
+  'passed outputs': {mark: '≈', kind: 'expected'},
   extracted: {mark: '–', kind: 'skipped'},
   passed: {mark: '✓', kind: 'passed'},
 };
@@ -431,7 +432,8 @@ function divergenceBlock(divergence, graph) {
   const c = node.comparison;
   return h('div', {class: 'callout'},
       h('p', {}, h('b', {}, 'First difference'), ` outside the tolerance: node ${node.index}, `,
-        nodeLink(node.node, graph), ' (', code(node.op_type), '). ',
+        nodeLink(node.node, graph), ' (', code(node.op_type), ')',
+        ...(node.module ? [' in ', code(node.module)] : []), '. ',
         c.mismatch || `Maximum difference ${figure(c.max_diff)}, ${share(c)} elements outside.`),
       table('Inputs and results of the first node that differs',
           [['Value'], ['Shape'], ['Dtype'], ['Min', 1], ['Max', 1], ['Mean', 1], ['Std dev', 1], ['NaN', 1], ['Inf', 1]],
@@ -443,22 +445,24 @@ function nodesBlock(detail, graph) {
   const report = detail.nodes;
   if (!report) return [];
   const parts = [h('h3', {}, 'Node by node'),
-    h('p', {}, `${plural(report.num_compared, 'value')} compared with those of the model, ` +
-      (report.num_mismatched ? `${count(report.num_mismatched)} outside the tolerance.` : 'all within the tolerance.'))];
+    h('p', {}, report.summary)];
   if (report.error) parts.push(h('p', {class: 'callout'}, `The comparison came to no end: ${report.error}`));
   if (report.first_divergence) parts.push(divergenceBlock(report.first_divergence, graph));
   if (report.first_nan) parts.push(nonFinite(report.first_nan, graph));
   if (report.first_inf) parts.push(nonFinite(report.first_inf, graph));
   if (report.note) parts.push(h('p', {}, report.note));
-  if (report.worst.length) {
-    parts.push(h('h4', {}, 'Values with the greatest errors'), table('Values with the greatest errors',
+  const values = (title, details) => {
+    if (details.length === 0) return;
+    parts.push(h('h4', {}, title), table(title,
         [['Value'], ['Node', 1], ['Operator'], ['Max diff', 1], ['Mean diff', 1], ['Max relative', 1], ['SNR in dB', 1],
          ['Outside', 1], ['Passes from', 1]],
-        report.worst.map(({index, node, value, op_type, comparison: c}) => [
+        details.map(({index, node, value, op_type, comparison: c}) => [
           value === node ? nodeLink(node, graph) : h('span', {}, code(value), ' of ', nodeLink(node, graph)),
           String(index), code(op_type), figure(c.max_diff), figure(c.mean_diff), figure(c.max_relative_diff),
           figure(c.signal_to_noise), c.mismatch || share(c), c.mismatch ? 'none' : passesFrom(c.smallest_passing_tolerance)])));
-  }
+  };
+  values('Values with the greatest errors', report.worst);
+  values('Values that differ, but the nodes that read them are right', report.exonerated);
   if (report.skipped.length) {
     parts.push(h('details', {}, h('summary', {}, `Not compared: ${plural(report.num_skipped, 'value')}`),
         table('Values that were not compared', [['Value'], ['Why']],

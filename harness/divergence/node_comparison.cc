@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "harness/backend/backend.h"
+#include "harness/divergence/reproducer_files.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
@@ -35,11 +36,15 @@
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/statistics.h"
+#include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
 namespace {
 
 constexpr int64_t kMaxBytesOfRun = int64_t{256} << 20;
+
+// Each takes a run of the model, and memory for its value.
+constexpr size_t kMaxExonerated = 64;
 
 // Stands for sizes that only a run knows.
 constexpr int64_t kGuessedSize = 256;
@@ -184,13 +189,16 @@ class Explainer {
         memory_(ir_, run.candidate.weights()),
         weights_(apart_from_model(run.candidate.weights())),
         computable_(computable_part(ir_)),
+        compared_(compared_values(ir_)),
         watch_(ir_) {
+    std::ranges::sort(compared_);
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
       for (const TensorMeta& output : ir_.nodes[i].outputs) producers_.emplace(output.name, i);
     }
   }
 
   NodeReport compare(bool failed) {
+    failed_ = failed;
     NodeReport report = compare_once();
     const bool ended = report.error.empty();
     if (runs_whole_) {
@@ -208,20 +216,28 @@ class Explainer {
       add_inputs(report);
     }
     add_note(report, computable_.left_out());
+    if (failed && runs_whole_ && shows_nothing(report)) is_hidden_ = true;
+    name_modules(report);
     return report;
   }
 
   std::optional<Reproducer> reproduce(NodeReport& report) {
-    ReproducerSearch found =
-        find_reproducer({.run = run_,
-                         .weights = weights_,
-                         .check = check_on(backend_),
-                         .memory = memory_,
-                         .reference = watch_,
-                         .divergence = report.first_divergence,
-                         .nodes_agree = report.error.empty() && report.num_compared > 0 &&
-                                        report.num_mismatched == 0});
+    const bool is_hidden = is_hidden_ && makes_expected();
+    ReproducerSearch found = find_reproducer(
+        {.run = run_,
+         .weights = weights_,
+         .check = check_on(backend_),
+         .memory = memory_,
+         .reference = watch_,
+         .divergence = report.first_divergence,
+         .nodes_agree = !is_hidden && shows_nothing(report) && report.num_mismatched == 0});
     add_note(report, found.note);
+    if (found.reproducer && is_hidden) {
+      add_note(report, fmt::format("The fault is gone once every value is an output: the {} "
+                                   "probably fuses nodes, and the fault shows only while "
+                                   "intermediate values are not outputs. The reproducer shows it",
+                                   who()));
+    }
     return found.reproducer;
   }
 
@@ -263,7 +279,34 @@ class Explainer {
 
   bool runs_on_plan() const { return settings_.backend.empty() && settings_.executor.empty(); }
 
-  std::string who() const { return settings_.executor.empty() ? "backend" : "executor"; }
+  std::string who() const {
+    if (runs_on_plan()) return "execution plan";
+    return settings_.executor.empty() ? "backend" : "executor";
+  }
+
+  // Whether values that only float64 accepts are compared with those of eager operators too.
+  bool runs_eagerly_too() const { return settings_.criterion.reference == ReferenceKind::kAuto; }
+
+  static bool shows_nothing(const NodeReport& report) {
+    return report.error.empty() && report.num_compared > 0 && !report.first_divergence;
+  }
+
+  // Whether the graph, run by eager operators, makes what is expected of it. If not, it fails on
+  // any executor.
+  bool makes_expected() const {
+    try {
+      VerificationReport report;
+      report.is_valid = true;
+      report.tolerance = settings_.tolerance;
+      report.criterion = settings_.criterion;
+      at::manual_seed(settings_.seed);
+      check_graph(report, ir_, weights_, run_.inputs, eager_outputs(ir_, weights_, run_.inputs),
+                  run_.expected);
+      return report.is_valid;
+    } catch (const std::exception&) {
+      return false;
+    }
+  }
 
   void compare_whole_runs(NodeReport& report) {
     runs_whole_ = true;
@@ -275,15 +318,20 @@ class Explainer {
     const std::vector<std::string> missing = missing_;
     NodeReport whole;
     compare_whole_runs(whole);
+    is_hidden_ = shows_nothing(whole);
     runs_whole_ = whole.first_divergence || !whole.error.empty();
     if (!runs_whole_) {
       missing_ = missing;
       return;
     }
+    const bool agreed = report.num_mismatched == 0;
     report = std::move(whole);
-    add_note(report, runs_on_plan()
-                         ? "The nodes agree when they run one by one"
-                         : fmt::format("The values of nodes that the {} handed back agree", who()));
+    add_note(report, runs_on_plan() ? "The nodes agree when they run one by one"
+                     : agreed
+                         ? fmt::format("The values of nodes that the {} handed back agree", who())
+                         : fmt::format("The values of nodes that the {} handed back do not explain "
+                                       "the failure",
+                                       who()));
     add_note(report, "These are the values of runs of the whole graph");
   }
 
@@ -341,16 +389,120 @@ class Explainer {
         throw;
       }
     };
-    const bool is_auto = settings_.criterion.reference == ReferenceKind::kAuto;
-    Float64Run float64(computable_.ir, weights_, run_.inputs, /*runs_eagerly=*/is_auto);
+    Float64Run float64(computable_.ir, weights_, run_.inputs, runs_eagerly_too());
     NodeReport report = compare_nodes(
         ir_,
         [&](const ValueObserver& observer) {
           watch_.run(run_.candidate, run_.inputs, settings_.seed, observer);
         },
-        next, settings_.tolerance, NodeJudge{.run = float64, .criterion = settings_.criterion});
+        next, settings_.tolerance, NodeJudge{.run = float64, .criterion = settings_.criterion},
+        [&](const std::vector<DoubtedValue>& doubted) { return exonerate(doubted, !failed_); });
     if (output_error) std::rethrow_exception(output_error);
     return report;
+  }
+
+  // A value is exonerated if a reader would be wrong if it had read it, since it is right, or, to
+  // find what makes outputs wrong, if it is the same to all of them. Rounding reaches its readers.
+  std::vector<bool> exonerate(const std::vector<DoubtedValue>& values, bool has_to_be_unread) {
+    std::vector<bool> verdicts(values.size(), false);
+    const size_t count = std::min(values.size(), kMaxExonerated);
+    try {
+      std::set<std::string> names;
+      for (size_t i = 0; i < count; ++i) names.insert(values[i].name);
+      const size_t end = producers_.at(values[count - 1].name) + 1;
+      const auto told = told_values(names, end, /*copies=*/true);
+      for (size_t i = 0; i < count; ++i) {
+        bool is_same_to_all = !has_to_be_unread;
+        for (const size_t reader : values[i].readers) {
+          const std::optional<ReadEffect> effect =
+              effect_on(reader, values[i].name, told.at(values[i].name));
+          if (effect == ReadEffect::kWrong) verdicts[i] = true;
+          if (effect != ReadEffect::kNone) is_same_to_all = false;
+        }
+        if (is_same_to_all) verdicts[i] = true;
+      }
+    } catch (const OutputError&) {
+      throw;
+    } catch (const std::exception&) {
+      // What could not be tried is not exonerated.
+    }
+    return verdicts;
+  }
+
+  enum class ReadEffect { kNone, kRight, kWrong };
+
+  // What node `reader` makes of `value`, in place of the model's value `name`; nothing if it cannot
+  // be run alone on what it reads.
+  std::optional<ReadEffect> effect_on(size_t reader, const std::string& name,
+                                      const at::Tensor& value) {
+    const auto place = memory_.of(name);
+    const bool is_written = place && memory_.is_written(*place, producers_.at(name) + 1, reader);
+    if (is_written || watch_.random_nodes().contains(reader)) return std::nullopt;
+    NodeRange range{reader, reader};
+    for (const TensorMeta& output : ir_.nodes[reader].outputs) {
+      const bool is_compared = std::ranges::binary_search(compared_, output.name);
+      if (is_compared) range.outputs.push_back(output.name);
+    }
+    const GraphPart part = PartCutter(ir_, &memory_).cut(range, watch_.facts());
+    const auto& metas = part.ir.graph_inputs;
+    const auto input = std::ranges::find(metas, name, &TensorMeta::name);
+    if (!part.problem.empty() || input == metas.end()) return std::nullopt;
+    at::manual_seed(settings_.seed);
+    const auto recorded = record_part(run_.candidate, ir_, memory_, run_.inputs, part, reader);
+    if (!recorded) return std::nullopt;
+    std::vector<at::Tensor> inputs = recorded->inputs;
+    at::Tensor& read = inputs.at(static_cast<size_t>(input - metas.begin()));
+    if (read.sizes() != value.sizes() || read.dtype() != value.dtype()) return ReadEffect::kWrong;
+    read = value;
+    const StateDict weights = used_weights(part.ir, weights_);
+    const std::vector<at::Tensor> made = eager_outputs(part.ir, weights, inputs);
+    const NodeReport report = compare_part(part.ir, weights, *recorded, made);
+    if (report.num_mismatched > 0) return ReadEffect::kWrong;
+    return report.worst.empty() ? ReadEffect::kNone : ReadEffect::kRight;
+  }
+
+  // Judges what a part made of other inputs as the values of the whole graph are judged.
+  NodeReport compare_part(const IR& part, const StateDict& weights, const RecordedPart& recorded,
+                          const std::vector<at::Tensor>& made) const {
+    const auto& outputs = part.graph_outputs;
+    Float64Run float64(part, weights, recorded.inputs, runs_eagerly_too());
+    return compare_nodes(
+        part,
+        [&](const ValueObserver& observer) {
+          for (size_t i = 0; i < outputs.size(); ++i)
+            observer(outputs[i].name, recorded.outputs[i]);
+        },
+        [&](const std::string& name) {
+          const auto output = std::ranges::find(outputs, name, &TensorMeta::name);
+          return made.at(static_cast<size_t>(output - outputs.begin()));
+        },
+        part_tolerance(settings_.tolerance, ir_, part),
+        NodeJudge{.run = float64, .criterion = settings_.criterion});
+  }
+
+  // The values among `names` that another run of the nodes before `end` hands back. Without
+  // copies, they are as these nodes leave them.
+  std::unordered_map<std::string, at::Tensor> told_values(const std::set<std::string>& names,
+                                                          size_t end, bool copies) {
+    std::unordered_map<std::string, at::Tensor> told;
+    BackendValues values(settings_.seed, [this] { return open_values(); });
+    for (const std::string& value : compared_values(ir_)) {
+      if (producers_.at(value) >= end) break;
+      const at::Tensor tensor = values.next(value);
+      if (names.contains(value)) told.emplace(value, copies ? plain_copy(tensor) : tensor);
+    }
+    return told;
+  }
+
+  void name_modules(NodeReport& report) const {
+    const NodeOrigins origins = run_.candidate.origins();
+    const auto name = [&](NodeDetail& detail) {
+      const auto origin = origins.find(detail.node);
+      if (origin != origins.end()) detail.module = origin->second.module;
+    };
+    if (report.first_divergence) name(report.first_divergence->node);
+    std::ranges::for_each(report.worst, name);
+    std::ranges::for_each(report.exonerated, name);
   }
 
   void add_inputs(NodeReport& report) {
@@ -367,15 +519,9 @@ class Explainer {
 
   std::vector<TensorStatistics> inputs_of(size_t index) {
     const OpNode& node = ir_.nodes[index];
-    std::unordered_map<std::string, at::Tensor> made;
-    BackendValues values(settings_.seed, [this] { return open_values(); });
-    for (const std::string& value : compared_values(ir_)) {
-      if (producers_.at(value) >= index) break;
-      const at::Tensor tensor = values.next(value);
-      const bool is_read =
-          std::ranges::find(node.inputs, value, &TensorMeta::name) != node.inputs.end();
-      if (is_read) made.emplace(value, tensor);
-    }
+    std::set<std::string> read;
+    for (const TensorMeta& input : node.inputs) read.insert(input.name);
+    const auto made = told_values(read, index, /*copies=*/false);
     std::vector<TensorStatistics> inputs;
     for (const TensorMeta& input : node.inputs) {
       const auto found = made.find(input.name);
@@ -405,8 +551,13 @@ class Explainer {
   // What the model tells the values of.
   const ComputablePart computable_;
   std::unordered_map<std::string, size_t> producers_;
+  // Sorted.
+  std::vector<std::string> compared_;
   ReferenceWatch watch_;
+  bool failed_ = false;
   bool runs_whole_ = false;
+  // Whether the graph failed, and no value differed when all of them were outputs.
+  bool is_hidden_ = false;
   // Values, in order, that the model has but the backend left out of the last comparison.
   std::vector<std::string> missing_;
 };

@@ -21,10 +21,7 @@
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
-namespace {
 
-// The weights that `ir` uses, by state dict name; `weights` may be keyed by name or placeholder.
-// Names that `weights` lacks are constants of the graph.
 StateDict used_weights(const IR& ir, const StateDict& weights) {
   StateDict used;
   for (const auto& item : ir.weight_name_mapping) {
@@ -35,6 +32,20 @@ StateDict used_weights(const IR& ir, const StateDict& weights) {
   }
   return used;
 }
+
+ToleranceRule part_tolerance(const ToleranceRule& whole, const IR& ir, const IR& part) {
+  ToleranceRule rule = whole;
+  rule.outputs.clear();
+  const std::vector<TensorMeta>& outputs = ir.graph_outputs;
+  for (size_t i = 0; i < part.graph_outputs.size(); ++i) {
+    const auto output = std::ranges::find(outputs, part.graph_outputs[i].name, &TensorMeta::name);
+    const auto own = whole.outputs.find(static_cast<size_t>(output - outputs.begin()));
+    if (own != whole.outputs.end()) rule.outputs.emplace(i, own->second);
+  }
+  return rule;
+}
+
+namespace {
 
 // Finds where `is_bad` begins to hold between `good` and `bad`, which may be in either order.
 template <class Predicate>
@@ -236,7 +247,7 @@ class Search {
   // The part must fail as the run did: by an error or not, and with the same end of the command.
   bool run(FailingPart& failing) {
     RunSettings settings = failed_.run.settings;
-    settings.tolerance = tolerance_of(failing.part.ir);
+    settings.tolerance = part_tolerance(settings.tolerance, ir_, failing.part.ir);
     const auto failure = failed_.check(failing.part.ir, failing.weights, failing.values.inputs,
                                        failing.values.outputs, settings);
     if (!failure || failure->threw != failed_.run.threw()) return false;
@@ -244,20 +255,6 @@ class Search {
     if (failure->command_end != *command_end_) return false;
     failing.failure = *failure;
     return true;
-  }
-
-  // Outputs of the graph keep their own tolerances inside a part.
-  ToleranceRule tolerance_of(const IR& part) const {
-    const ToleranceRule& whole = failed_.run.settings.tolerance;
-    ToleranceRule rule = whole;
-    rule.outputs.clear();
-    const std::vector<TensorMeta>& outputs = ir_.graph_outputs;
-    for (size_t i = 0; i < part.graph_outputs.size(); ++i) {
-      const auto output = std::ranges::find(outputs, part.graph_outputs[i].name, &TensorMeta::name);
-      const auto own = whole.outputs.find(static_cast<size_t>(output - outputs.begin()));
-      if (own != whole.outputs.end()) rule.outputs.emplace(i, own->second);
-    }
-    return rule;
   }
 
   const FailedRun& failed_;

@@ -12,6 +12,13 @@
 
 namespace torch_ir {
 
+// The weights that `ir` uses, by state dict name; `weights` may be keyed by name or placeholder.
+// Names that `weights` lacks are constants of the graph.
+StateDict used_weights(const IR& ir, const StateDict& weights);
+
+// The rule for the outputs of `part`, where outputs of `ir` keep their own tolerances.
+ToleranceRule part_tolerance(const ToleranceRule& whole, const IR& ir, const IR& part);
+
 // Writes ir.json, weights.safetensors if there are weights, inputs.safetensors and, unless
 // `expected` is empty, expected.safetensors to `directory`, which is made if missing. A repeated
 // output is stored once, an undefined one not at all. Throws OutputError, and WeightError for a

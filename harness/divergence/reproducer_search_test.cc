@@ -78,6 +78,10 @@ TEST_F(ReproducerSearchTest, FindsWhatIsWrongOnlyWithTheOutputsThatTheGraphHas) 
   EXPECT_EQ(explanation.reproducer->num_nodes, 3);
   EXPECT_EQ(explanation.reproducer->first_node, "tanh_1");
   EXPECT_EQ(explanation.reproducer->last_node, "tanh_2");
+  EXPECT_THAT(explanation.nodes.note,
+              HasSubstr("The fault is gone once every value is an output: the execution plan "
+                        "probably fuses nodes, and the fault shows only while intermediate values "
+                        "are not outputs. The reproducer shows it."));
 }
 
 TEST_F(ReproducerSearchTest, CutsPartsThatAreGivenWhatWasWrittenInPlace) {

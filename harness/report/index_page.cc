@@ -99,6 +99,7 @@ Json worst_figures(const Result& result) {
 
 std::string reason(const Result& result) {
   if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
+  if (result.status() == Status::kPassedOutputs) return result.reason();
   if (result.failure) return headline(result.failure->message);
   if (result.expected_failure) return "expected to fail: " + result.expected_failure->reason;
   return "";
@@ -169,6 +170,7 @@ Json detail_json(const Result& result, const RunContext& context, bool has_svg,
   }
   if (result.nodes) {
     json["nodes"] = write(*result.nodes);
+    json["nodes"]["summary"] = nodes_summary(*result.nodes, std::identity());
     json["nodes"]["note"] = as_sentence(result.nodes->note);
   }
   if (result.reproducer) {

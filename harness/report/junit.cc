@@ -33,6 +33,12 @@ std::string failure_element(std::string_view kind, const std::string& summary,
                      xml_attribute(kind), xml_attribute(summary), xml_text(text));
 }
 
+std::string first_difference_text(const Result& result) {
+  const NodeDetail* first = result.first_difference();
+  if (first == nullptr) return {};
+  return "First difference: " + place_text(*first, std::identity()) + '\n';
+}
+
 std::string failed(const Result& result, const RunContext& context) {
   // An interrupted run may leave a model without a failure.
   const Failure failure = result.failure.value_or(Failure{.message = "not run to its end"});
@@ -40,10 +46,7 @@ std::string failed(const Result& result, const RunContext& context) {
   if (result.expected_failure) {
     text += "Expected was another failure: " + expected_text(*result.expected_failure) + '\n';
   }
-  if (result.nodes && result.nodes->first_divergence) {
-    const NodeDetail& node = result.nodes->first_divergence->node;
-    text += fmt::format("First divergent node: {} ({})\n", node.node, node.op_type);
-  }
+  text += first_difference_text(result);
   if (result.reproducer) {
     text += fmt::format("Reproduce it in repro/{}: {}\n", result.name, result.reproducer->command);
     const std::string hint = reproducer_hint(result.name, context, std::identity());
@@ -66,12 +69,20 @@ std::string expected_failure(const Result& result) {
       xml_attribute("fails as expected, " + expected_text(*result.expected_failure)));
 }
 
+std::string passed_by_property(const Result& result) {
+  return fmt::format("      <properties><property name=\"passed_by\" value=\"{}\"/></properties>\n",
+                     basis_name(result.passed_by));
+}
+
 std::string outcome(const Result& result, const RunContext& context) {
   switch (result.status()) {
     case Status::kPassed:
-      return fmt::format(
-          "      <properties><property name=\"passed_by\" value=\"{}\"/></properties>\n",
-          basis_name(result.passed_by));
+      return passed_by_property(result);
+    case Status::kPassedOutputs:
+      return passed_by_property(result) +
+             fmt::format("      <system-out>{}</system-out>\n",
+                         xml_text("The outputs pass. " + as_sentence(result.reason()) + '\n' +
+                                  first_difference_text(result)));
     case Status::kExtracted:
       return "      <skipped message=\"extracted and serialized; not run\"/>\n";
     case Status::kFailed:

@@ -59,8 +59,9 @@ TEST(JunitTest, TimesAreThereForThoseWhoAsk) {
 TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
   Result result = failed("Net", "output 0 <conv>: max diff 0.5\nmore");
   result.failure->output = "last words";
-  result.nodes.emplace().first_divergence =
-      Divergence{.node = {.node = "conv2d", .op_type = "aten.conv2d.default", .comparison = {}}};
+  result.nodes.emplace().first_divergence = Divergence{
+      .node = {
+          .node = "conv2d", .op_type = "aten.conv2d.default", .value = "conv2d", .comparison = {}}};
   result.reproducer = Reproducer{.command = "torch-ir verify ir.json"};
   const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
@@ -68,7 +69,7 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
                              "      <failure type=\"output mismatch\" message=\"output mismatch in "
                              "verify: output 0 &lt;conv&gt;: max diff 0.5\">"
                              "output 0 &lt;conv&gt;: max diff 0.5\nmore\n"
-                             "First divergent node: conv2d (aten.conv2d.default)\n"
+                             "First difference: node 0, conv2d (aten.conv2d.default)\n"
                              "Reproduce it in repro/Net: torch-ir verify ir.json\n"
                              "</failure>\n"
                              "      <system-out>last words</system-out>\n"
@@ -151,6 +152,17 @@ TEST(JunitTest, CallsFollowTheModels) {
                         "      <failure type=\"timed out\" message=\"timed out in execute: stopped "
                         "&lt;now&gt;\">stopped &lt;now&gt;\n</failure>\n"
                         "    </testcase>\n"));
+}
+
+TEST(JunitTest, PassedOutputsPassAndSayWhatDiffers) {
+  Result result = passed("Inside");
+  result.nodes.emplace().num_mismatched = 1;
+  result.nodes->first_divergence.emplace().node = {
+      .index = 4, .node = "mul", .op_type = "aten.mul.Tensor", .value = "mul", .module = "a.b"};
+  const std::string xml = xml_of({result});
+  EXPECT_THAT(xml, HasSubstr("failures=\"0\" errors=\"0\" skipped=\"0\""));
+  EXPECT_THAT(xml, HasSubstr("<system-out>The outputs pass. 1 intermediate value differs.\nFirst "
+                             "difference: node 4, mul (aten.mul.Tensor) in a.b\n</system-out>"));
 }
 
 // What Python's parser reads, an element a line: its tag, its attributes and its text.

@@ -45,7 +45,13 @@ std::string code(const std::string& text) { return code_span(text); }
 std::string verdict(const Result& result, const RunContext& context) {
   const std::string mark(status_mark(result.status()));
   switch (result.status()) {
+    case Status::kPassedOutputs:
+      return mark + " **PASSED OUTPUTS**: the graph computes what " + reference_of(result).verdict +
+             ". " + as_sentence(result.reason()) + maximum_difference(result, context);
     case Status::kPassed:
+      if (!result.nothing_compared().empty()) {
+        return mark + " **PASSED**, but nothing was compared: " + result.nothing_compared() + ".";
+      }
       return mark + " **PASSED**: the graph computes what " + reference_of(result).verdict + "." +
              maximum_difference(result, context);
     case Status::kExtracted:
@@ -88,6 +94,9 @@ Data failure_data(const Failure& failure) {
 }
 
 std::string verified_text(const Result& result) {
+  if (!result.nothing_compared().empty()) {
+    return "nothing compared: " + result.nothing_compared();
+  }
   const auto outputs =
       static_cast<int64_t>(result.worst_trial()->verification.output_details.size());
   std::string text = counted(outputs, "output") + " compared with " + reference_of(result).detail;

@@ -346,6 +346,42 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
   EXPECT_THAT(other, HasSubstr("\nThe comparison came to no end: it ended.\n"));
 }
 
+TEST(ModelPageTest, ExoneratedValuesAndModulesAreNamed) {
+  Result result = make_result();
+  result.nodes = make_nodes();
+  result.nodes->first_divergence->node.module = "layers.0";
+  result.nodes->exonerated = result.nodes->worst;
+  result.nodes->num_exonerated = 1;
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("🟡 **PASSED OUTPUTS**: the graph computes what the model computes. "
+                              "2 intermediate values differ, 1 of them read by right nodes only. "
+                              "Maximum difference: 0\n"));
+  EXPECT_THAT(page, HasSubstr("2 outside the tolerance. Of these, 1 is not the cause of an error: "
+                              "the nodes that read it are right."));
+  EXPECT_THAT(page, HasSubstr("is at node 3, `add` (`aten.add.Tensor`) in `layers.0`: maximum"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("<summary>1 value outside the tolerance, read by nodes that are right</summary>"));
+}
+
+TEST(ModelPageTest, WhereNothingWasComparedItSaysWhy) {
+  Result result = make_result();
+  result.trials[0].verification.output_details.clear();
+  result.nodes.emplace();
+  std::string page = render_model_page(result, {});
+  EXPECT_THAT(page,
+              HasSubstr("✅ **PASSED**, but nothing was compared: nothing says what to expect "
+                        "of the outputs.\n"));
+  EXPECT_THAT(page,
+              HasSubstr("| nothing compared: nothing says what to expect of the outputs |\n"));
+  EXPECT_THAT(page, HasSubstr("No value was compared: the graph has none but its inputs.\n"));
+  result.nodes->skipped = make_nodes().skipped;
+  result.nodes->num_skipped = result.nodes->num_without_opinion = 2;
+  page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("None of 2 values could be compared, the first, `fused`, because: "));
+  EXPECT_THAT(page, Not(HasSubstr("0 values")));
+}
+
 TEST(ModelPageTest, NanHasARowOfItsOwnInTheHistogram) {
   Result result = make_mismatch();
   TensorComparison& c = result.trials[1].verification.output_details[0].comparison;

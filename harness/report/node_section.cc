@@ -13,18 +13,6 @@ namespace {
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
 
-std::string summary(const NodeReport& report) {
-  if (report.num_compared == 0 && !report.error.empty()) return "No value could be compared.";
-  std::string text = counted(report.num_compared, "value") + " compared with those of the model, ";
-  text += report.num_mismatched == 0
-              ? "all within the tolerance."
-              : with_thousands_separators(report.num_mismatched) + " outside the tolerance.";
-  if (report.num_skipped > 0) {
-    text += " " + counted(report.num_skipped, "value") + " could not be compared.";
-  }
-  return text;
-}
-
 std::string node_text(int64_t index, const std::string& node, const std::string& op_type,
                       const std::string& value) {
   std::string text = fmt::format("node {}, {} ({})", index, code_span(node), code_span(op_type));
@@ -35,7 +23,7 @@ std::string node_text(int64_t index, const std::string& node, const std::string&
 std::string divergence_text(const NodeDetail& detail) {
   const TensorComparison& c = detail.comparison;
   std::string text = "**The first difference** outside the tolerance is at " +
-                     node_text(detail.index, detail.node, detail.op_type, detail.value) + ": ";
+                     place_text(detail, code_span) + ": ";
   if (!c.mismatch.empty()) return text + escape_markdown(c.mismatch) + ".";
   text += fmt::format("maximum difference {}, {} elements outside the tolerance",
                       short_number(c.max_diff), share_text(c.num_mismatched, c.num_elements));
@@ -86,10 +74,10 @@ Table statistics_table(const std::optional<Divergence>& divergence) {
   return table;
 }
 
-Table worst_table(const NodeReport& report) {
+Table details_table(const std::vector<NodeDetail>& details) {
   Table table("rllrrrrrr", {"#", "Value", "Operator", "Max diff", "Mean diff", "Max relative",
                             "SNR in dB", "Outside the tolerance", "Smallest passing tolerance"});
-  for (const NodeDetail& detail : report.worst) {
+  for (const NodeDetail& detail : details) {
     const TensorComparison& c = detail.comparison;
     table.add({std::to_string(detail.index), code_cell(detail.value), code_cell(detail.op_type),
                short_number(c.max_diff), short_number(c.mean_diff),
@@ -101,7 +89,9 @@ Table worst_table(const NodeReport& report) {
 }
 
 std::string opinions_text(const NodeReport& report) {
-  std::string text = counted(report.num_opinions, "value") + " compared with float64";
+  std::string text = report.num_opinions == 0
+                         ? "No value could be compared with float64"
+                         : counted(report.num_opinions, "value") + " compared with float64";
   if (!report.opinions.empty()) {
     text += "; of these the worst, " + code_span(report.opinions.front().value) + ": " +
             escape_markdown(opinion_text(report.opinions.front().opinion));
@@ -141,16 +131,45 @@ std::string part_text(size_t shown, int64_t all) {
 
 }  // namespace
 
+std::string nodes_summary(const NodeReport& report,
+                          const std::function<std::string(const std::string&)>& code) {
+  if (report.num_compared == 0) {
+    if (!report.error.empty()) return "No value could be compared.";
+    if (report.skipped.empty()) return "No value was compared: the graph has none but its inputs.";
+    const NodeReport::Skipped& first = report.skipped.front();
+    return fmt::format("None of {} could be compared, the first, {}, because: {}.",
+                       counted(report.num_skipped, "value"), code(first.value), first.reason);
+  }
+  std::string text = counted(report.num_compared, "value") + " compared with those of the model, ";
+  text += report.num_mismatched == 0
+              ? "all within the tolerance."
+              : with_thousands_separators(report.num_mismatched) + " outside the tolerance.";
+  if (report.num_exonerated > 0) {
+    text +=
+        fmt::format(" Of these, {} not the cause of an error: the nodes that read {} are right.",
+                    with_thousands_separators(report.num_exonerated) +
+                        (report.num_exonerated == 1 ? " is" : " are"),
+                    report.num_exonerated == 1 ? "it" : "them");
+  }
+  if (report.num_skipped > 0) {
+    text += " " + counted(report.num_skipped, "value") + " could not be compared.";
+  }
+  return text;
+}
+
 Data node_section(const NodeReport& report, const RunContext& context) {
   Data data;
-  data.set("summary", summary(report));
+  data.set("summary", nodes_summary(report, code_span));
   // The figures depend on the last bits, which differ between machines.
   if (context.portable) return data;
   data.set("paragraphs", paragraphs(report));
   set_some(data, "statistics", statistics_table(report.first_divergence));
   data.set("worst_summary", "The " + counted(std::ssize(report.worst), "value") +
                                 " with the greatest errors, the greatest first");
-  set_some(data, "worst", worst_table(report));
+  set_some(data, "worst", details_table(report.worst));
+  data.set("exonerated_summary", part_text(report.exonerated.size(), report.num_exonerated) +
+                                     " outside the tolerance, read by nodes that are right");
+  set_some(data, "exonerated", details_table(report.exonerated));
   const bool asked_float64 = report.num_opinions + report.num_without_opinion > 0;
   if (asked_float64) data.set("float64", opinions_text(report));
   data.set("opinions_summary",

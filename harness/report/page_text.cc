@@ -111,6 +111,7 @@ std::string_view status_mark(Status status) {
     case Status::kFailed:
     case Status::kUnexpectedPass:
       return "❌";
+    case Status::kPassedOutputs:
     case Status::kExpectedFailure:
     case Status::kUnsupported:
       return "🟡";

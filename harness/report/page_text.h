@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <kainjow/mustache.hpp>
 #include <string>
 #include <string_view>
@@ -52,6 +53,10 @@ class Table {
   std::vector<Cell> heads_;
   std::vector<std::vector<Cell>> rows_;
 };
+
+// What the comparison node by node found, in sentences; `code` formats names.
+std::string nodes_summary(const NodeReport& report,
+                          const std::function<std::string(const std::string&)>& code);
 
 std::string difference_text(double difference, const RunContext& context);
 std::string count_text(int64_t mismatched, double max_diff, const RunContext& context);

@@ -53,7 +53,9 @@ std::string bad_news(const Result& result) {
                        failure_kind_name(result.expected_failure->kind),
                        text_cell(result.expected_failure->reason));
   }
-  return text_cell(headline(result.failure->message));
+  const NodeDetail* first = result.first_difference();
+  return text_cell(headline(result.failure->message)) +
+         (first == nullptr ? "" : "<br>First difference: " + place_text(*first, code_cell));
 }
 
 template <class Predicate, class Reason>
@@ -150,6 +152,7 @@ Table counts_table(const Results& results, const std::map<std::string, Counts>& 
     for (const auto& [status, count] : counts) num_models += count;
     std::vector<Cell> cells(num_heads, code_cell(category));
     cells.push_back(num_models);
+    counts[passed] += counts[Status::kPassedOutputs];
     for (const Status status :
          {passed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
       cells.push_back(counts[status]);
@@ -195,6 +198,16 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
     return !result.is_good() && (result.failure || result.expected_failure);
   };
   set_some(page, "failures", failures_table(results, "Reason", is_bad, bad_news));
+  const auto has_differences = [](const Result& result) {
+    return result.status() == Status::kPassedOutputs;
+  };
+  set_some(
+      page, "intermediates",
+      failures_table(results, "Intermediate values", has_differences, [](const Result& result) {
+        const NodeDetail* first = result.first_difference();
+        return as_sentence(result.reason()) +
+               (first == nullptr ? "" : " The first: " + place_text(*first, code_cell));
+      }));
   const auto is_expected = [](const Result& result) {
     return result.status() == Status::kExpectedFailure;
   };

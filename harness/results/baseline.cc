@@ -99,6 +99,18 @@ void compare_trials(const Result& old, const Result& now, ModelChange& change) {
   }
 }
 
+// More of them are worse only where both runs looked for them.
+void compare_intermediates(const Result& old, const Result& now, ModelChange& change) {
+  if (!old.passed() || !now.passed() || !old.nodes || !now.nodes) return;
+  const int64_t before = old.nodes->num_mismatched;
+  const int64_t after = now.nodes->num_mismatched;
+  if (before == after) return;
+  change.changes.push_back({.what = "intermediate values that differ",
+                            .before = before,
+                            .now = after,
+                            .trend = after > before ? Trend::kWorse : Trend::kBetter});
+}
+
 ModelChange only_status(const Result& model, Trend trend) {
   FigureChange status{.what = "status", .trend = trend};
   (trend == Trend::kNew ? status.now : status.before) = status_text(model);
@@ -219,6 +231,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
       compare_status(*was->second, result, change);
       compare_graphs(*was->second, result, graph_changes, change);
       if (same_values) compare_trials(*was->second, result, change);
+      if (same_values) compare_intermediates(*was->second, result, change);
       if (change.changes.empty()) continue;
       change.trend = std::ranges::min(change.changes, {}, &FigureChange::trend).trend;
       comparison.models.push_back(std::move(change));

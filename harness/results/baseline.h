@@ -6,6 +6,7 @@
 // - the maximum difference of a trial (or of a single call), or its smallest passing tolerance, has
 //   more than doubled and grown by more than 1e-7; NaN is greater than infinity. (Figures never
 //   vary on one machine; on others operators may round differently.)
+// - the outputs pass in both runs, both compared the values of nodes, and more of them differ.
 //
 // The opposite is better. Another graph, another kind of failure in the same stage, and an equally
 // good status are neutral changes. Models that a run did not select, or did not reach before it was

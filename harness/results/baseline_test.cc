@@ -74,6 +74,16 @@ TEST(BaselineTest, TheSameRunHasNoChange) {
   EXPECT_FALSE(comparison.is_worse());
 }
 
+TEST(BaselineTest, IntermediateValuesCountWhereBothRunsComparedThem) {
+  Result agreeing = passed("A");
+  agreeing.nodes.emplace().num_compared = 3;
+  Result differing = agreeing;
+  differing.nodes->num_mismatched = 2;
+  EXPECT_EQ(trend(agreeing, differing), Trend::kWorse);
+  EXPECT_EQ(trend(differing, agreeing), Trend::kChanged);
+  EXPECT_EQ(trend(passed("A"), differing), Trend::kChanged);
+}
+
 TEST(BaselineTest, AModelThatNoLongerPassesIsWorse) {
   const Result bad = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
   const std::optional<ModelChange> found = change(passed("A"), bad);

@@ -56,13 +56,17 @@ std::string failure_line(const Failure& failure) {
 
 std::string_view status_name(Status status) {
   constexpr std::array<std::string_view, kStatuses.size()> kNames = {
-      "passed", "extracted", "failed", "expected failure", "unexpected pass", "unsupported"};
+      "passed",           "passed outputs",  "extracted",  "failed",
+      "expected failure", "unexpected pass", "unsupported"};
   return kNames.at(static_cast<size_t>(status));
 }
 
 Status Result::status() const {
   if (unsupported) return Status::kUnsupported;
-  if (passed()) return expected_failure ? Status::kUnexpectedPass : Status::kPassed;
+  if (passed() && expected_failure) return Status::kUnexpectedPass;
+  if (passed()) {
+    return nodes && nodes->num_mismatched > 0 ? Status::kPassedOutputs : Status::kPassed;
+  }
   if (is_extracted()) return Status::kExtracted;
   const bool is_expected = expected_failure && failure && failure->kind == expected_failure->kind;
   return is_expected ? Status::kExpectedFailure : Status::kFailed;
@@ -85,7 +89,42 @@ bool Result::is_good() const {
 
 std::string Result::reason() const {
   if (unsupported) return *unsupported;
+  if (status() == Status::kPassedOutputs) return intermediates_text(*nodes);
   return failure ? headline(failure->message) : std::string();
+}
+
+const NodeDetail* Result::first_difference() const {
+  if (!nodes) return nullptr;
+  if (nodes->first_divergence) return &nodes->first_divergence->node;
+  return nodes->exonerated.empty() ? nullptr : &nodes->exonerated.front();
+}
+
+std::string Result::nothing_compared() const {
+  const auto has_outputs = [](const Trial& it) { return !it.verification.output_details.empty(); };
+  if (call || !passed() || std::ranges::any_of(trials, has_outputs)) return {};
+  const bool has_graph_outputs =
+      graph ? !graph->graph_outputs.empty() : summary && !summary->figures.outputs.empty();
+  return has_graph_outputs ? "nothing says what to expect of the outputs"
+                           : "the graph has no outputs";
+}
+
+std::string place_text(const NodeDetail& detail,
+                       const std::function<std::string(const std::string&)>& code) {
+  std::string text =
+      fmt::format("node {}, {} ({})", detail.index, code(detail.node), code(detail.op_type));
+  if (detail.value != detail.node) text += ", in its value " + code(detail.value);
+  return detail.module.empty() ? text : text + " in " + code(detail.module);
+}
+
+std::string intermediates_text(const NodeReport& nodes) {
+  const int64_t count = nodes.num_mismatched;
+  std::string text =
+      fmt::format("{} intermediate value{}", count, count == 1 ? " differs" : "s differ");
+  if (nodes.num_exonerated == 0) return text;
+  if (nodes.num_exonerated < count) {
+    return text + fmt::format(", {} of them read by right nodes only", nodes.num_exonerated);
+  }
+  return text + fmt::format("; the nodes that read {} are right", count == 1 ? "it" : "them");
 }
 
 std::string_view outcome_name(const Result& result) {

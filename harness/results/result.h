@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -125,6 +126,8 @@ struct Reproducer {
 
 enum class Status {
   kPassed,
+  // The outputs agree, but values of nodes do not.
+  kPassedOutputs,
   // Serialized, but not asked to run.
   kExtracted,
   kFailed,
@@ -136,11 +139,12 @@ enum class Status {
   kUnsupported,
 };
 
-inline constexpr std::array kStatuses = {Status::kPassed,         Status::kExtracted,
-                                         Status::kFailed,         Status::kExpectedFailure,
-                                         Status::kUnexpectedPass, Status::kUnsupported};
+inline constexpr std::array kStatuses = {
+    Status::kPassed,          Status::kPassedOutputs,  Status::kExtracted,  Status::kFailed,
+    Status::kExpectedFailure, Status::kUnexpectedPass, Status::kUnsupported};
 
-// "passed", "extracted", "failed", "expected failure", "unexpected pass", "unsupported".
+// "passed", "passed outputs", "extracted", "failed", "expected failure", "unexpected pass",
+// "unsupported".
 std::string_view status_name(Status status);
 
 // Throws Error for an unknown name.
@@ -211,10 +215,14 @@ struct Result {
   Status status() const;
   // The stage that failed, or the last one.
   Stage stage() const;
-  // Whether it passed as far as asked, failed as expected, or is unsupported.
+  // Whether its outputs passed as far as asked, failed as expected, or is unsupported.
   bool is_good() const;
   // One line; empty if it passed.
   std::string reason() const;
+  // The first value of a node that differs, exonerated only where no other does; null if none does.
+  const NodeDetail* first_difference() const;
+  // Why its outputs passed although none was compared; empty if one was, or it did not pass.
+  std::string nothing_compared() const;
   void drop_graph();
   std::optional<GraphSummary> graph_summary() const;
   // Requires a graph; uses `sizes`.
@@ -223,6 +231,13 @@ struct Result {
   // The trial furthest outside its tolerance, or closest to it; null if there is none.
   const Trial* worst_trial() const;
 };
+
+// "node 3, add (aten.add.Tensor) in layers.0.mlp", in one line; `code` formats names.
+std::string place_text(const NodeDetail& detail,
+                       const std::function<std::string(const std::string&)>& code);
+
+// "2 intermediate values differ", and what is known of those that are exonerated.
+std::string intermediates_text(const NodeReport& nodes);
 
 // "passed", "differs", "unsupported", "crashed", ...
 std::string_view outcome_name(const Result& result);

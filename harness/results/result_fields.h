@@ -174,6 +174,7 @@ void fields(const Visit& visit, NodeDetail& detail) {
   visit("node", detail.node);
   visit("op_type", detail.op_type);
   visit("value", detail.value);
+  visit("module", detail.module);
   visit("comparison", detail.comparison);
 }
 
@@ -216,6 +217,8 @@ void fields(const Visit& visit, NodeReport& report) {
   visit("num_compared", report.num_compared);
   visit("num_mismatched", report.num_mismatched);
   visit("first_divergence", report.first_divergence);
+  visit("exonerated", report.exonerated);
+  visit("num_exonerated", report.num_exonerated);
   visit("first_nan", report.first_nan);
   visit("first_inf", report.first_inf);
   visit("worst", report.worst);
@@ -456,8 +459,8 @@ void fields(const Visit& visit, Result& result) {
   visit("passed_by", result.passed_by);
   if (Visit::kReads || !result.call) model_fields(visit, result);
   if constexpr (Visit::kReads) {
-    const bool is_done = status == Status::kPassed || status == Status::kExtracted ||
-                         status == Status::kUnexpectedPass;
+    const bool is_done = status == Status::kPassed || status == Status::kPassedOutputs ||
+                         status == Status::kExtracted || status == Status::kUnexpectedPass;
     result.num_passed_stages = static_cast<size_t>(stage) + (is_done ? 1 : 0);
     if (result.trials.empty()) result.metrics = metrics;
   }

@@ -116,7 +116,9 @@ void make_portable(Json& json) {
     make_opinion_portable(json["second_opinion"], compared.value("max_diff", Json()));
   }
   // Which values differ, and which differ most, varies between machines.
-  if (json.contains("num_compared")) json["worst"] = json["opinions"] = Json::array();
+  if (json.contains("num_compared")) {
+    json["worst"] = json["exonerated"] = json["opinions"] = Json::array();
+  }
 }
 
 Json write_result(const Result& result, const RunContext& context) {

@@ -357,6 +357,20 @@ TEST(ReadResultsTest, ReadsWhatWasWritten) {
   EXPECT_EQ(comparison.num_compared, 3u);
 }
 
+TEST(ReadResultsTest, PassedOutputsStayWhatTheyAre) {
+  Result result = make_passed();
+  result.nodes = make_failed().nodes;
+  result.nodes->num_mismatched = 2;
+  result.nodes->num_exonerated = 1;
+  result.nodes->exonerated = result.nodes->worst;
+  result.nodes->exonerated[0].module = "layers.0";
+  const std::string text = text_of({result});
+  EXPECT_EQ(schema_problem(json::parse(text)), "");
+  const RunRecord read = read_run_record(write_temporary(text));
+  EXPECT_EQ(read.results[0].status(), Status::kPassedOutputs);
+  EXPECT_EQ(results_to_json(read), text);
+}
+
 TEST(ReadResultsTest, PortableFiguresAreUnknown) {
   RunContext context = make_context();
   context.portable = true;

@@ -152,7 +152,10 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (!settings.backend.empty()) add("--backend", shell_word(settings.backend));
   if (!settings.executor.empty()) add("--executor", shell_word(settings.executor));
   if (settings.executor_intermediates) options += " --executor-intermediates";
-  if (settings.per_node && !coverage.is_split) options += " --per-node";
+  const bool has_per_node =
+      coverage.is_split || settings.executor_intermediates || context.requires_intermediates;
+  if (settings.per_node && !has_per_node) options += " --per-node";
+  if (context.requires_intermediates) options += " --require-intermediates";
   if (context.requires_support) options += " --require-support";
   if (context.timeout) add("--timeout", fmt::format("{}", context.timeout->count()));
   if (context.memory_limit) {

@@ -37,6 +37,7 @@ struct RunContext {
   bool timings = false;
   Environment environment = {};
   bool requires_support = false;
+  bool requires_intermediates = false;
   std::optional<std::chrono::duration<double>> timeout = std::nullopt;
   std::optional<int64_t> memory_limit = std::nullopt;
   std::string expected_failures = {};

@@ -34,6 +34,7 @@ struct Verdict {
 
 // By Status.
 constexpr std::array<Verdict, kStatuses.size()> kVerdicts = {{{"PASSED", kGreen},
+                                                              {"PASSED OUTPUTS", kYellow},
                                                               {"EXTRACTED", kGreen},
                                                               {"FAILED", kRed},
                                                               {"FAILED AS EXPECTED", kYellow},
@@ -48,6 +49,9 @@ std::string expectation(const Result& result) {
 std::string details(const Result& result) {
   switch (result.status()) {
     case Status::kPassed:
+      if (!result.nothing_compared().empty()) {
+        return "nothing compared: " + result.nothing_compared();
+      }
       return fmt::format("max diff {:.3g}, {}", difference_metrics(result).max_diff.value_or(0),
                          basis_text(result.passed_by));
     case Status::kExtracted: {
@@ -62,6 +66,7 @@ std::string details(const Result& result) {
       return expectation(result);
     case Status::kUnexpectedPass:
       return "expected was " + expectation(result);
+    case Status::kPassedOutputs:
     case Status::kUnsupported:
       return result.reason();
   }
@@ -93,6 +98,20 @@ std::string result_line(const Result& result, bool has_colours, size_t name_widt
   return fmt::format("{:{}}  {}  {}", result.name, name_width, text, details(result));
 }
 
+std::string finding_line(const Result& result, const std::string& reports) {
+  const Status status = result.status();
+  if (status != Status::kFailed && status != Status::kPassedOutputs) return {};
+  std::string text;
+  if (const NodeDetail* first = result.first_difference()) {
+    text = "first difference: " + place_text(*first, [](const auto& it) { return printable(it); });
+  }
+  if (result.reproducer) {
+    text += fmt::format("{}reproducer: {}/repro/{}", text.empty() ? "" : "; ", printable(reports),
+                        printable(result.name));
+  }
+  return text.empty() ? text : "    " + text + '\n';
+}
+
 Progress::Progress(size_t num_models, std::ostream* lines, std::ostream* bar,
                    ProgressOptions options)
     : num_models_(num_models),
@@ -116,8 +135,10 @@ void Progress::finish(const Result& result) {
     clear_bar();
     const size_t width = fmt::formatted_size("{}", num_models_);
     *lines_ << fmt::format("[{:{}}/{}] ", num_finished_, width, num_models_)
-            << result_line(result, options_.has_colours, options_.name_width) << std::endl;
-    if (result.against) *lines_ << "    " << comparison_line(*result.against) << std::endl;
+            << result_line(result, options_.has_colours, options_.name_width) << '\n'
+            << finding_line(result, options_.reports);
+    if (result.against) *lines_ << "    " << comparison_line(*result.against) << '\n';
+    *lines_ << std::flush;
   }
   draw_bar();
 }

@@ -16,6 +16,8 @@ namespace torch_ir {
 struct ProgressOptions {
   size_t name_width = 0;
   bool has_colours = false;
+  // The folder of the reports, as the user named it.
+  std::string reports = "reports";
   // The terminal's columns, queried for each drawing of the bar.
   std::function<int()> width = [] { return 80; };
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
@@ -54,5 +56,10 @@ class Progress {
 // "DenseBlock  PASSED  max diff 0", "DenseBlock  FAILED  crashed in execute: ...", with the name
 // padded to `name_width` columns.
 std::string result_line(const Result& result, bool has_colours = false, size_t name_width = 0);
+
+// "first difference: node 3, add (aten.add.Tensor) in layers.0.mlp; reproducer:
+// reports/repro/DenseBlock", a line below that of a failure or of values that differ; empty where
+// nothing is known. Each line of it ends with a newline.
+std::string finding_line(const Result& result, const std::string& reports);
 
 }  // namespace torch_ir

@@ -15,7 +15,7 @@ Result passed(const std::string& name) {
   Result result{.name = name};
   result.num_passed_stages = kStages.size();
   result.passed_by = Basis::kTolerance;
-  result.trials.emplace_back();
+  result.trials.emplace_back().verification.output_details.emplace_back();
   return result;
 }
 
@@ -40,6 +40,46 @@ TEST(ProgressTest, ALineHasVerdictAndFigureOrReason) {
             "A  FAILED  crashed in execute: It was killed.");
   EXPECT_EQ(result_line(expected_to_fail(passed("A"), FailureKind::kCrashed)),
             "A  PASSED UNEXPECTEDLY  expected was crashed: its kernel");
+}
+
+TEST(ProgressTest, ALineBelowSaysWhereItBegins) {
+  Result result = failed("A");
+  EXPECT_EQ(finding_line(result, "reports"), "");
+  result.reproducer.emplace();
+  EXPECT_EQ(finding_line(result, "out"), "    reproducer: out/repro/A\n");
+  result.nodes.emplace().first_divergence.emplace().node = {.index = 3,
+                                                            .node = "split",
+                                                            .op_type = "aten.split.Tensor",
+                                                            .value = "split_1",
+                                                            .module = "layers.0\n"};
+  std::ostringstream lines;
+  Progress progress(1, &lines, nullptr, {.reports = "out"});
+  progress.start("A");
+  progress.finish(result);
+  EXPECT_THAT(lines.str(), HasSubstr("It was killed.\n    first difference: node 3, split "
+                                     "(aten.split.Tensor), in its value split_1 in layers.0\\x0a; "
+                                     "reproducer: out/repro/A\n"));
+}
+
+TEST(ProgressTest, PassingOutputsAreNotPassing) {
+  Result result = passed("A");
+  NodeReport& nodes = result.nodes.emplace(NodeReport{.num_compared = 7, .num_mismatched = 2});
+  nodes.exonerated = {{.index = 1, .node = "mul", .op_type = "m", .value = "mul"}};
+  EXPECT_EQ(result_line(result), "A  PASSED OUTPUTS  2 intermediate values differ");
+  EXPECT_EQ(finding_line(result, "out"), "    first difference: node 1, mul (m)\n");
+  nodes.num_exonerated = 1;
+  EXPECT_EQ(result.reason(), "2 intermediate values differ, 1 of them read by right nodes only");
+  nodes.num_mismatched = 1;
+  EXPECT_EQ(result.reason(), "1 intermediate value differs; the nodes that read it are right");
+}
+
+TEST(ProgressTest, WhereNothingIsComparedItSaysWhy) {
+  Result result = passed("A");
+  result.trials[0].verification.output_details.clear();
+  result.graph.emplace();
+  EXPECT_EQ(result_line(result), "A  PASSED  nothing compared: the graph has no outputs");
+  result.graph->graph_outputs.emplace_back();
+  EXPECT_THAT(result_line(result), HasSubstr(": nothing says what to expect of the outputs"));
 }
 
 TEST(ProgressTest, TheDifferenceIsTheGreatestOfAllTrials) {

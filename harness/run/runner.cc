@@ -162,6 +162,19 @@ class RunWork {
   std::shared_ptr<Backend> backend_;
 };
 
+void require_intermediates(Result& result) {
+  if (!result.passed() || !result.nodes) return;
+  const NodeReport& nodes = *result.nodes;
+  if (nodes.num_mismatched == 0 && nodes.error.empty()) return;
+  const std::string problem = nodes.num_mismatched == 0
+                                  ? "the values of nodes could not be compared: " + nodes.error
+                                  : intermediates_text(nodes);
+  result.num_passed_stages = static_cast<size_t>(Stage::kVerify);
+  result.failure = Failure{.kind = FailureKind::kOutputMismatch,
+                           .stage = Stage::kVerify,
+                           .message = "The outputs agree, but " + problem};
+}
+
 class Run {
  public:
   Run(const std::vector<ModelSource>& candidates, const RunOptions& options,
@@ -350,6 +363,7 @@ class Run {
   }
 
   void finish(Job& job) {
+    if (options_.requires_intermediates) require_intermediates(job.result);
     const std::string graph = job.directory + kGraphFile;
     if (!job.result.call && fs::exists(graph)) job.result.graph = load_ir(graph);
     observer_.on_finish(job.result, job.directory);

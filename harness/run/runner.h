@@ -23,6 +23,8 @@ struct RunOptions {
   std::optional<int64_t> memory_limit = std::nullopt;
   // Override what the candidates have registered.
   ExpectedFailures expected_failures = {};
+  // Whether values of nodes that differ, or could not be compared, fail a model.
+  bool requires_intermediates = false;
 };
 
 // Called on the thread that runs the candidates.

@@ -127,6 +127,21 @@ TEST_F(RunnerTest, AProcessThatEndsWithAnErrorAfterItsWorkIsTold) {
   EXPECT_EQ(result.nodes->error, "The process of the model exited with status 3.");
 }
 
+TEST_F(RunnerTest, ValuesThatDifferWhereOutputsAgreeAreAStatus) {
+  RunOptions options;
+  options.settings.per_node = true;
+  options.expected_failures["Good"] = {.kind = FailureKind::kOutputMismatch, .reason = "known"};
+  for (const bool is_required : {false, true}) {
+    options.requires_intermediates = is_required;
+    const std::vector<Result> results = run({"WrongInside", "Good"}, options);
+    EXPECT_EQ(results[0].status(), is_required ? Status::kFailed : Status::kPassedOutputs);
+    EXPECT_EQ(results[0].is_good(), !is_required);
+    EXPECT_EQ(results[1].status(), Status::kUnexpectedPass);
+  }
+  options.expected_failures["WrongInside"] = options.expected_failures["Good"];
+  EXPECT_EQ(run_one("WrongInside", options).status(), Status::kExpectedFailure);
+}
+
 TEST_F(RunnerTest, EveryVerdictHasASecondOpinion) {
   RunOptions options;
   options.settings.per_node = true;

@@ -58,6 +58,9 @@ const bool registered = [] {
                       [](const at::Tensor& x) { return x + (x.is_meta() ? 1.0 : 1.000005); });
   register_test_model("Wrong", "bad",
                       [](const at::Tensor& x) { return x + (x.is_meta() ? 1.0 : 2.0); });
+  // Its output is right.
+  register_test_model("WrongInside", "inside",
+                      [](const at::Tensor& x) { return (x + (x.is_meta() ? 1.0 : 2.0)) * 0; });
   register_test_model("Throws", "bad", [](const at::Tensor&) -> at::Tensor {
     throw std::runtime_error("no | forward\nsecond line");
   });

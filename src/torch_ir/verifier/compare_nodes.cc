@@ -51,11 +51,40 @@ bool differs(const TensorComparison& comparison) {
   return !comparison.mismatch.empty() || comparison.max_diff != 0;
 }
 
+using ValueReaders = std::unordered_map<std::string, std::vector<size_t>>;
+
+// The nodes that read each value, ascending; the number of nodes stands for the graph's outputs.
+// Inputs refer to values by producer or by name, attributes to numbers by name.
+ValueReaders readers_of(const Graph& graph) {
+  std::unordered_map<std::string_view, const OpNode*> producers;
+  for (const OpNode& node : graph.nodes) producers.emplace(node.name, &node);
+  ValueReaders readers;
+  const auto note = [&](const TensorMeta& use, size_t reader) {
+    readers[use.name].push_back(reader);
+    if (!use.producer_node) return;
+    const auto producer = producers.find(*use.producer_node);
+    const auto index = static_cast<size_t>(use.producer_output_idx);
+    if (producer == producers.end() || index >= producer->second->outputs.size()) return;
+    const std::string& made = producer->second->outputs[index].name;
+    if (made != use.name) readers[made].push_back(reader);
+  };
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const TensorMeta& input : graph.nodes[i].inputs) note(input, i);
+    for (const auto& [name, value] : graph.nodes[i].attrs) {
+      for (const std::string& number : value_refs(value)) readers[number].push_back(i);
+    }
+  }
+  for (const TensorMeta& output : graph.graph_outputs) note(output, graph.nodes.size());
+  return readers;
+}
+
+using ValueNames = std::unordered_set<std::string_view>;
+
 class NodeComparer {
  public:
   NodeComparer(const Graph& graph, const ActualValue& actual, const ToleranceRule& tolerance,
-               const std::optional<NodeJudge>& judge)
-      : graph_(graph), actual_(actual), judge_(judge) {
+               const std::optional<NodeJudge>& judge, const Exonerate& exonerate)
+      : graph_(graph), actual_(actual), judge_(judge), exonerate_(exonerate) {
     report_.tolerance = tolerance;
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       for (const TensorMeta& output : graph.nodes[i].outputs) nodes_.emplace(output.name, i);
@@ -87,6 +116,7 @@ class NodeComparer {
 
   NodeReport finish() {
     if (report_.error.empty()) skip_unobserved();
+    tell_suspects();
     sort_worst(report_.worst);
     sort_worst(report_.opinions);
     return std::move(report_);
@@ -107,15 +137,71 @@ class NodeComparer {
     ++report_.num_compared;
     note_non_finite(detail, actual, expected);
     const bool is_outside = judge(detail, actual, expected);
+    agrees_[nodes_.find(detail.value)->first] = !is_outside;
     if (is_outside) {
       ++report_.num_mismatched;
-      if (!report_.first_divergence) {
-        report_.first_divergence = Divergence{.node = detail,
-                                              .actual = statistics(detail.value, actual),
-                                              .expected = statistics(detail.value, expected)};
+      // Any of them may turn out to be the first that is not exonerated.
+      if (exonerate_ || outside_.empty()) {
+        outside_.push_back({.node = detail,
+                            .actual = statistics(detail.value, actual),
+                            .expected = statistics(detail.value, expected)});
       }
     }
     if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail));
+  }
+
+  void tell_suspects() {
+    const ValueNames exonerated =
+        exonerate_ && !outside_.empty() ? exonerated_values() : ValueNames();
+    for (Divergence& divergence : outside_) {
+      if (!exonerated.contains(divergence.node.value)) {
+        if (!report_.first_divergence) report_.first_divergence = std::move(divergence);
+      } else if (++report_.num_exonerated <= static_cast<int64_t>(kMaxNodeDetails)) {
+        report_.exonerated.push_back(std::move(divergence.node));
+      }
+    }
+  }
+
+  ValueNames exonerated_values() const {
+    const ValueReaders readers = readers_of(graph_);
+    std::vector<DoubtedValue> doubted;
+    find_exonerated(readers, [&](const std::string& value) {
+      doubted.push_back({value, readers.at(value)});
+      return true;
+    });
+    if (doubted.empty()) return {};
+    // In graph order.
+    std::ranges::reverse(doubted);
+    const std::vector<bool> verdicts = exonerate_(doubted);
+    std::unordered_set<std::string_view> exonerated;
+    for (size_t i = 0; i < doubted.size(); ++i) {
+      if (verdicts.at(i)) exonerated.insert(doubted[i].name);
+    }
+    return find_exonerated(readers,
+                           [&](const std::string& value) { return exonerated.contains(value); });
+  }
+
+  // From the last node to the first, since nodes are right if the nodes behind them are.
+  // `is_exonerated` is asked about values outside the tolerance with right readers only.
+  template <class IsExonerated>
+  ValueNames find_exonerated(const ValueReaders& readers, const IsExonerated& is_exonerated) const {
+    ValueNames exonerated;
+    std::vector<bool> is_right(graph_.nodes.size() + 1, true);
+    is_right.back() = false;
+    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+      for (const TensorMeta& output : graph_.nodes[i].outputs) {
+        const auto agrees = agrees_.find(output.name);
+        const bool is_seen = agrees != agrees_.end();
+        if (!is_compared_.contains(output.name) || (is_seen && agrees->second)) continue;
+        const auto found = readers.find(output.name);
+        bool is_cleared = found != readers.end() &&
+                          std::ranges::all_of(found->second, [&](auto it) { return is_right[it]; });
+        if (is_seen) is_cleared = is_cleared && is_exonerated(output.name);
+        if (is_seen && is_cleared) exonerated.insert(output.name);
+        if (!is_cleared) is_right[i] = false;
+      }
+    }
+    return exonerated;
   }
 
   bool judge(const NodeDetail& detail, const at::Tensor& actual, const at::Tensor& expected) {
@@ -199,48 +285,28 @@ class NodeComparer {
   const Graph& graph_;
   const ActualValue& actual_;
   const std::optional<NodeJudge>& judge_;
+  const Exonerate& exonerate_;
   NodeReport report_;
+  // The values outside the tolerance: only the first if none can be exonerated.
+  std::vector<Divergence> outside_;
   // From values to the nodes that make them, and to their positions among the graph's outputs.
   std::unordered_map<std::string_view, size_t> nodes_;
   std::unordered_map<std::string_view, size_t> outputs_;
   std::vector<std::string> values_;
-  std::unordered_set<std::string_view> is_compared_;
-  std::unordered_set<std::string_view> observed_;
+  ValueNames is_compared_;
+  ValueNames observed_;
+  // For values that were compared.
+  std::unordered_map<std::string_view, bool> agrees_;
 };
-
-// The values that nodes and outputs read: inputs refer to values by producer or by name, attributes
-// to numbers by name.
-std::unordered_set<std::string> read_values(const Graph& graph) {
-  std::unordered_map<std::string_view, const OpNode*> producers;
-  for (const OpNode& node : graph.nodes) producers.emplace(node.name, &node);
-  std::unordered_set<std::string> read;
-  const auto note = [&](const TensorMeta& use) {
-    read.insert(use.name);
-    if (!use.producer_node) return;
-    const auto producer = producers.find(*use.producer_node);
-    const auto index = static_cast<size_t>(use.producer_output_idx);
-    if (producer != producers.end() && index < producer->second->outputs.size()) {
-      read.insert(producer->second->outputs[index].name);
-    }
-  };
-  for (const OpNode& node : graph.nodes) {
-    std::ranges::for_each(node.inputs, note);
-    for (const auto& [name, value] : node.attrs) {
-      for (std::string& number : value_refs(value)) read.insert(std::move(number));
-    }
-  }
-  std::ranges::for_each(graph.graph_outputs, note);
-  return read;
-}
 
 }  // namespace
 
 std::vector<std::string> compared_values(const Graph& graph) {
-  const std::unordered_set<std::string> read = read_values(graph);
+  const ValueReaders readers = readers_of(graph);
   std::vector<std::string> values;
   for (const OpNode& node : graph.nodes) {
     for (const TensorMeta& output : node.outputs) {
-      const bool is_compared = node.outputs.size() == 1 || read.contains(output.name);
+      const bool is_compared = node.outputs.size() == 1 || readers.contains(output.name);
       if (is_compared) values.push_back(output.name);
     }
   }
@@ -249,8 +315,8 @@ std::vector<std::string> compared_values(const Graph& graph) {
 
 NodeReport compare_nodes(const Graph& graph, const ReferenceRun& reference,
                          const ActualValue& actual, const ToleranceRule& tolerance,
-                         const std::optional<NodeJudge>& judge) {
-  NodeComparer comparer(graph, actual, tolerance, judge);
+                         const std::optional<NodeJudge>& judge, const Exonerate& exonerate) {
+  NodeComparer comparer(graph, actual, tolerance, judge, exonerate);
   try {
     reference(
         [&](const std::string& name, const at::Tensor& value) { comparer.observe(name, value); });

@@ -30,6 +30,8 @@ struct NodeDetail {
   // The name of the value: that of the node, or one of its several outputs.
   std::string value = {};
   TensorComparison comparison = {};
+  // The path of the module that makes the call; empty where unknown.
+  std::string module = {};
 };
 
 struct Divergence {
@@ -64,8 +66,14 @@ struct NodeReport {
   // In effect; tolerances for single outputs also hold for the values that are these outputs.
   ToleranceRule tolerance = {};
   int64_t num_compared = 0;
+  // Exonerated values are among them.
   int64_t num_mismatched = 0;
+  // The first value outside the tolerance that is not exonerated.
   std::optional<Divergence> first_divergence = std::nullopt;
+  // Values outside the tolerance that were only handed back wrong: the nodes that read them are
+  // right. In graph order, at most kMaxNodeDetails.
+  std::vector<NodeDetail> exonerated = {};
+  int64_t num_exonerated = 0;
   std::optional<NonFinite> first_nan = std::nullopt;
   std::optional<NonFinite> first_inf = std::nullopt;
   // The greatest nonzero errors, the greatest first; at most kMaxNodeDetails.
@@ -112,10 +120,24 @@ struct NodeJudge {
   Criterion criterion = {};
 };
 
+// A value outside the tolerance whose readers, nodes by their index, are all right.
+struct DoubtedValue {
+  std::string name = {};
+  std::vector<size_t> readers = {};
+};
+
+// For each value, whether it is exonerated: what is wrong with it does not reach its readers.
+using Exonerate = std::function<std::vector<bool>(const std::vector<DoubtedValue>& values)>;
+
 // Compares the compared_values of `graph`. Exceptions of the two runs end up in the report, with
 // what was compared until then. Leaves Divergence::inputs empty.
+//
+// `exonerate` is called at most once, after the runs. A node is right if each of its values agrees,
+// is exonerated, or could not be seen and is only read by nodes that are right. Outputs of the
+// graph, and values that nothing reads, are never exonerated.
 NodeReport compare_nodes(const Graph& graph, const ReferenceRun& reference,
                          const ActualValue& actual, const ToleranceRule& tolerance,
-                         const std::optional<NodeJudge>& judge = std::nullopt);
+                         const std::optional<NodeJudge>& judge = std::nullopt,
+                         const Exonerate& exonerate = nullptr);
 
 }  // namespace torch_ir

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -44,7 +45,7 @@ at::Tensor value(double number) { return at::full({2}, number); }
 
 NodeReport compare(const Graph& graph, const Values& expected,
                    const std::map<std::string, at::Tensor>& actual,
-                   const ToleranceRule& tolerance = {}) {
+                   const ToleranceRule& tolerance = {}, const Exonerate& exonerate = nullptr) {
   return compare_nodes(
       graph,
       [&](const ValueObserver& observer) {
@@ -54,7 +55,7 @@ NodeReport compare(const Graph& graph, const Values& expected,
         const auto found = actual.find(name);
         return found == actual.end() ? at::Tensor() : found->second;
       },
-      tolerance);
+      tolerance, std::nullopt, exonerate);
 }
 
 TEST(ComparedValues, LeavesOutWhatNobodyReadsOfSeveral) {
@@ -111,6 +112,70 @@ TEST(CompareNodes, SaysWhyValuesWereNotCompared) {
       report.skipped,
       ElementsAre(FieldsAre("a", "not computed by itself where the graph runs"),
                   FieldsAre("b_0", "None in the model"), FieldsAre("c", "not told by the model")));
+}
+
+// Digits for the nodes n0 to n5, in a row, and n6, a second reader of n1; the last two are outputs.
+struct ExoneratingCase {
+  std::string wrong;
+  std::string unseen;
+  // Those that are not exonerated when asked.
+  std::string guilty;
+  std::string asked;
+  std::string exonerated;
+  std::string first;
+};
+
+bool is_in(const std::string& name, const std::string& digits) {
+  return digits.find(name[1]) != std::string::npos;
+}
+
+TEST(CompareNodes, ExoneratesValuesWhoseReadersAreRight) {
+  Graph graph{.graph_inputs = {meta("x")}, .graph_outputs = {meta("n5"), meta("n6")}, .nodes = {}};
+  const char* inputs[] = {"x", "n0", "n1", "n2", "n3", "n4", "n1"};
+  Values expected;
+  for (size_t i = 0; i < std::size(inputs); ++i) {
+    const std::string name = "n" + std::to_string(i);
+    graph.nodes.push_back(node(name, {inputs[i]}, {name}));
+    expected.emplace_back(name, value(0));
+  }
+  const ExoneratingCase cases[] = {{"2", "", "", "2", "2", ""},
+                                   {"2", "", "2", "2", "", "n2"},
+                                   // One of two readers is wrong.
+                                   {"16", "", "", "", "", "n1"},
+                                   {"16", "2", "", "", "", "n1"},
+                                   // Several in a row; the last one decides for those before it.
+                                   {"123", "", "", "123", "123", ""},
+                                   {"123", "", "3", "123", "", "n1"},
+                                   {"0345", "", "", "0", "0", "n3"},
+                                   // What cannot be seen is as right as what reads it.
+                                   {"2", "3", "", "2", "2", ""},
+                                   {"245", "3", "", "", "", "n2"},
+                                   {"4", "5", "", "", "", "n4"}};
+  for (const ExoneratingCase& it : cases) {
+    std::map<std::string, at::Tensor> actual;
+    for (const auto& [name, zero] : expected) {
+      if (!is_in(name, it.unseen)) actual[name] = value(is_in(name, it.wrong) ? 1 : 0);
+    }
+    std::string asked;
+    const Exonerate exonerate = [&](const std::vector<DoubtedValue>& values) {
+      std::vector<bool> verdicts;
+      for (const DoubtedValue& doubted : values) {
+        asked += doubted.name[1];
+        verdicts.push_back(!is_in(doubted.name, it.guilty));
+      }
+      return verdicts;
+    };
+    const NodeReport report = compare(graph, expected, actual, {}, exonerate);
+    EXPECT_EQ(asked, it.asked);
+    EXPECT_EQ(report.num_mismatched, static_cast<int64_t>(it.wrong.size()));
+    std::string exonerated;
+    for (const NodeDetail& detail : report.exonerated) exonerated += detail.value[1];
+    EXPECT_EQ(exonerated, it.exonerated);
+    EXPECT_EQ(report.num_exonerated, static_cast<int64_t>(it.exonerated.size()));
+    const auto& first = report.first_divergence;
+    EXPECT_EQ(first ? first->node.value : "", it.first);
+    EXPECT_EQ(first ? first->actual.mean : 1, 1);
+  }
 }
 
 TEST(CompareNodes, NamesWhereNanAndInfinityFirstAppear) {
