@@ -66,12 +66,17 @@ std::string expected_failure(const Result& result) {
       xml_attribute("fails as expected, " + expected_text(*result.expected_failure)));
 }
 
+std::string property(std::string_view name, std::string_view value) {
+  if (value.empty()) return "";
+  return fmt::format("<property name=\"{}\" value=\"{}\"/>", name, xml_attribute(value));
+}
+
 std::string outcome(const Result& result, const RunContext& context) {
   switch (result.status()) {
     case Status::kPassed:
-      return fmt::format(
-          "      <properties><property name=\"passed_by\" value=\"{}\"/></properties>\n",
-          basis_name(result.passed_by));
+      return fmt::format("      <properties>{}{}</properties>\n",
+                         property("passed_by", basis_name(result.passed_by)),
+                         property("on_host", host_text(result)));
     case Status::kExtracted:
       return "      <skipped message=\"extracted and serialized; not run\"/>\n";
     case Status::kFailed:

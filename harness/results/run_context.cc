@@ -140,9 +140,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
     add("--optimization", optimization_name(settings.optimization));
   }
   if (settings.device != defaults.device) add("--device", settings.device.str());
-  if (!settings.backend.empty()) add("--backend", shell_word(settings.backend));
-  if (!settings.executor.empty()) add("--executor", shell_word(settings.executor));
-  if (settings.executor_intermediates) options += " --executor-intermediates";
+  options += backend_flags(settings);
   if (settings.per_node && !coverage.is_split) options += " --per-node";
   if (context.requires_support) options += " --require-support";
   if (context.timeout) add("--timeout", fmt::format("{}", context.timeout->count()));
@@ -154,6 +152,17 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (settings.save_tensors) options += " --save-tensors";
   if (context.timings) options += " --timings";
   return program_command(context, !options.empty()) + options + "\n";
+}
+
+std::string backend_flags(const RunSettings& settings) {
+  std::string flags;
+  if (!settings.backend.empty()) flags += " --backend " + shell_word(settings.backend);
+  if (!settings.executor.empty()) {
+    flags += settings.executor_is_server ? " --executor-server " : " --executor ";
+    flags += shell_word(settings.executor);
+  }
+  if (settings.executor_intermediates) flags += " --executor-intermediates";
+  return flags;
 }
 
 std::string build_setting(std::string_view config, std::string_view name) {

@@ -48,8 +48,8 @@ std::string expectation(const Result& result) {
 std::string details(const Result& result) {
   switch (result.status()) {
     case Status::kPassed:
-      return fmt::format("max diff {:.3g}, {}", difference_metrics(result).max_diff.value_or(0),
-                         basis_text(result.passed_by));
+      return fmt::format("max diff {:.3g}, {}{}", difference_metrics(result).max_diff.value_or(0),
+                         basis_text(result.passed_by), host_text(result, ", but "));
     case Status::kExtracted: {
       const IRSummary figures = result.graph ? summarize(*result.graph) : result.summary->figures;
       return fmt::format("{} nodes, {} parameters, not run",
