@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -158,8 +159,9 @@ std::string suggestion_text(const std::string& name, const std::vector<std::stri
 
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known,
                                const std::string& file, const std::string& what) {
-  throw ExecutionError(fmt::format("The executor wrote '{}' into {}, but the graph has no such {}{}",
-                                   printable(name), file, what, suggestion_text(name, known)));
+  throw ExecutionError(
+      fmt::format("The executor wrote '{}' into {}, but the graph has no such {}{}",
+                  printable(name), file, what, suggestion_text(name, known)));
 }
 
 ServerAnswer parse_answer(const std::string& text) {
@@ -173,7 +175,8 @@ ServerAnswer parse_answer(const std::string& text) {
     throw Error(fmt::format("the status '{}' is none of {}{}", printable(answer.status),
                             names_text(known), suggest(answer.status, known)));
   }
-  if (answer.seconds.value_or(0) < 0) throw Error("its seconds are less than 0");
+  const double seconds = answer.seconds.value_or(0);
+  if (!std::isfinite(seconds) || seconds < 0) throw Error("the seconds are no figure of 0 or more");
   return answer;
 }
 
@@ -183,9 +186,10 @@ std::optional<ExecutorReport> report_of(const ServerAnswer& answer, const IR& ir
   ExecutorReport report{.num_nodes = std::ssize(ir.nodes), .seconds = answer.seconds};
   std::vector<std::string> names;
   for (const OpNode& node : ir.nodes) names.push_back(node.name);
+  const std::set<std::string> known(names.begin(), names.end());
   std::set<std::string> on_host;
   for (const auto& [name, place] : answer.nodes) {
-    if (std::ranges::find(names, name) == names.end()) {
+    if (!known.contains(name)) {
       throw Error(fmt::format("the graph has no node '{}'{}", printable(name),
                               suggestion_text(name, names)));
     }
@@ -320,8 +324,8 @@ class CommandBackend : public Backend {
     report_.reset();
     if (!server_) server_ = std::make_unique<ShellServer>(command_, user_path(""));
     CommandEnd end;
-    const std::optional<std::string> text = server_->ask(
-        request.dump(-1, ' ', false, WorkJson::error_handler_t::replace), end);
+    const std::optional<std::string> text =
+        server_->ask(request.dump(-1, ' ', false, WorkJson::error_handler_t::replace), end);
     try {
       if (text) take(parse_answer(*text), ir, end);
     } catch (const Error& error) {
@@ -338,7 +342,8 @@ class CommandBackend : public Backend {
     end.is_answer = true;
     end.succeeded = answer.status == kOk;
     end.is_unsupported = answer.status == kUnsupported;
-    end.description = answer.status == kError ? "answered with an error" : "answered " + answer.status;
+    end.description =
+        answer.status == kError ? "answered with an error" : "answered " + answer.status;
     end.message = answer.message;
   }
 
@@ -385,10 +390,11 @@ void check_executor_server(const std::string& command) {
   if (command.empty()) throw Error("--executor-server: '' is no command");
   for (const char* name : kFileNames) {
     if (command.find(fmt::format("{{{}}}", name)) == command.npos) continue;
-    throw Error(fmt::format("--executor-server: the command has {{{}}}: a server reads its files' "
-                            "names from its standard input; for a command with placeholders give "
-                            "--executor",
-                            name));
+    throw Error(
+        fmt::format("--executor-server: the command has {{{}}}: a server reads its files' "
+                    "names from its standard input; for a command with placeholders give "
+                    "--executor",
+                    name));
   }
 }
 

@@ -54,8 +54,8 @@ void check_executor_command(const std::string& command, bool has_intermediates);
 void check_executor_server(const std::string& command);
 
 // Makes the backend for `options.command`, with files in `options.directory`. Throws as
-// check_executor_command or check_executor_server. Runs throw ExecutionError when the command fails,
-// OutputError when files cannot be written.
+// check_executor_command or check_executor_server. Runs throw ExecutionError when the command
+// fails, OutputError when files cannot be written.
 std::unique_ptr<Backend> make_command_backend(const BackendOptions& options);
 
 }  // namespace torch_ir

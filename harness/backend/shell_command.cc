@@ -128,7 +128,8 @@ std::optional<int> ShellServer::wait() {
     read();
     if (text_.find('\n') != text_.npos || text_.size() > kMostAnswer) return std::nullopt;
     if (end.si_pid == pid_) {
-      return end.si_code == CLD_EXITED ? W_EXITCODE(end.si_status, 0) : W_EXITCODE(0, end.si_status);
+      return end.si_code == CLD_EXITED ? W_EXITCODE(end.si_status, 0)
+                                       : W_EXITCODE(0, end.si_status);
     }
     pollfd news[] = {{.fd = answers_.descriptor(), .events = POLLIN, .revents = 0},
                      {.fd = errors_.descriptor(), .events = POLLIN, .revents = 0}};
@@ -147,7 +148,8 @@ std::optional<std::string> ShellServer::ask(const std::string& request, CommandE
   std::string_view rest = line;
   while (!rest.empty()) {
     const ssize_t size = ::write(input_[1], rest.data(), rest.size());
-    if (size < 0 && errno != EINTR) throw Error(std::string("cannot send a line: ") + strerror(errno));
+    if (size < 0 && errno != EINTR)
+      throw Error(std::string("cannot send a line: ") + strerror(errno));
     rest.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
   }
   const std::optional<int> status = wait();

@@ -1,5 +1,5 @@
-// run_shell_command and ShellServer: run a user's line with /bin/sh, e.g. an external executor, once
-// for each graph or as a process that stays.
+// run_shell_command and ShellServer: run a user's line with /bin/sh, e.g. an external executor,
+// once for each graph or as a process that stays.
 //
 // The keeper (process/worker.h) ends the command and everything it started together with this
 // process. Output is also printed here, so the supervisor sees it even if the command is cut off.
@@ -66,8 +66,8 @@ class ShellServer {
   ShellServer(const ShellServer&) = delete;
   ShellServer& operator=(const ShellServer&) = delete;
 
-  // Sends a line and waits for the answer. Without one, `end` says why, and the server is of no more
-  // use; `end.output` is what it has printed meanwhile.
+  // Sends a line and waits for the answer. Without one, `end` says why, and the server is of no
+  // more use; `end.output` is what it has printed meanwhile.
   std::optional<std::string> ask(const std::string& request, CommandEnd& end);
 
  private:

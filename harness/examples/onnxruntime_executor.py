@@ -10,8 +10,9 @@ on the CPU. Needs a Python with torch, onnxruntime and onnxscript. With {interme
 (and --executor-intermediates) the values of all nodes are outputs of the ONNX model too, so that
 ONNX Runtime fuses less than it does without.
 
-What can not be run here fails with a message: graphs that need data to know their shapes, and
-dtypes that numpy does not have.
+What torch.onnx does not convert, and what ONNX Runtime has no kernel for, is not supported. What else
+cannot be run here fails with a message: graphs that need data to know their shapes, and dtypes that
+numpy does not have.
 """
 
 import pathlib
@@ -51,15 +52,19 @@ class WithIntermediates(torch.nn.Module):
 def run_onnx(module, inputs):
     """What ONNX Runtime computes for `module`, as a list of tensors."""
     import onnxruntime
+    from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NoKernel
 
     with torch.no_grad():
         program = torch.export.export(module, inputs)
     with tempfile.TemporaryDirectory() as folder:
         path = str(pathlib.Path(folder) / "model.onnx")
-        torch.onnx.export(program, inputs, path, dynamo=True, verbose=False)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
-        session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
+        try:
+            torch.onnx.export(program, inputs, path, dynamo=True, verbose=False)
+            session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
+        except (torch.onnx.OnnxExporterError, NoKernel) as error:
+            raise executor.Unsupported(str(error).strip().split("\n", 1)[0]) from error
         names = [placeholder.name for placeholder in session.get_inputs()]
         feeds = {name: tensor.numpy() for name, tensor in zip(names, inputs, strict=True)}
         return [torch.from_numpy(array) for array in session.run(None, feeds)]

@@ -333,7 +333,8 @@ std::string render_operators(const RunRecord& run) {
   if (num_bad > bad.num_rows()) {
     page.set("more_bad", fmt::format("{} more are in `results.json`.", num_bad - bad.num_rows()));
   }
-  set_some(page, "unsupported", reasons_table(cases, [](const Result& it) { return it.unsupported; }));
+  set_some(page, "unsupported",
+           reasons_table(cases, [](const Result& it) { return it.unsupported; }));
   set_some(page, "on_host", reasons_table(cases, host_reason));
   page.set("opinions", opinions_text(cases));
   page.set("categories", categories);

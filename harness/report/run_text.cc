@@ -126,10 +126,9 @@ std::string not_passed_text(const std::vector<Result>& results) {
 }
 
 std::string cases_text(const std::vector<Result>& cases) {
-  std::string text = fmt::format("{} of {} cases passed{}",
-                                 with_thousands_separators(count_status(cases, Status::kPassed)),
-                                 with_thousands_separators(static_cast<int64_t>(cases.size())),
-                                 some_on_host(cases));
+  std::string text = fmt::format(
+      "{} of {} cases passed{}", with_thousands_separators(count_status(cases, Status::kPassed)),
+      with_thousands_separators(static_cast<int64_t>(cases.size())), some_on_host(cases));
   for (const auto& [name, count] : outcomes_of(cases)) {
     if (name == "passed" || count == 0) continue;
     text += fmt::format(", {} {}", with_thousands_separators(count), name);
