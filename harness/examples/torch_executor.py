@@ -25,7 +25,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / "tools"),
                 str(pathlib.Path(__file__).resolve().parent)]
 
 import executor  # noqa: E402
-from ir_graph import GraphModule, load_ir  # noqa: E402
+from ir_graph import GraphModule, UnknownOperator, load_ir  # noqa: E402
 from safetensors_file import read_safetensors, write_safetensors  # noqa: E402
 
 
@@ -63,8 +63,11 @@ def main(kernels=None):
 
     def execute(paths):
         recorder = Recorder() if paths.intermediates else None
-        outputs = run(load_ir(paths.ir), read_safetensors(paths.weights),
-                      read_safetensors(paths.inputs), kernels, recorder)
+        try:
+            outputs = run(load_ir(paths.ir), read_safetensors(paths.weights),
+                          read_safetensors(paths.inputs), kernels, recorder)
+        except UnknownOperator as error:
+            raise executor.Unsupported(str(error)) from error
         write_safetensors(paths.outputs, outputs)
         if recorder:
             write_safetensors(paths.intermediates, recorder.tensors)
