@@ -172,8 +172,8 @@ ServerAnswer parse_answer(const std::string& text) {
   });
   const std::vector<std::string> known = {kOk, kUnsupported, kError};
   if (std::ranges::find(known, answer.status) == known.end()) {
-    throw Error(fmt::format("the status '{}' is none of {}{}", printable(answer.status),
-                            names_text(known), suggest(answer.status, known)));
+    throw Error(
+        fmt::format("the status '{}' is none of {}", printable(answer.status), names_text(known)));
   }
   const double seconds = answer.seconds.value_or(0);
   if (!std::isfinite(seconds) || seconds < 0) throw Error("the seconds are no figure of 0 or more");
