@@ -269,10 +269,13 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options.one("--executor", settings.executor, "COMMAND",
               "Run the graphs by an external program: COMMAND holds {ir} {weights} {inputs} "
               "{outputs} where their files belong");
-  options.flag(
-      "--executor-intermediates", settings.executor_intermediates,
-      "COMMAND also holds {intermediates}, where it writes the values of the nodes, which are "
-      "compared as with --per-node");
+  options.one("--executor-server", arguments.raw.executor_server, "COMMAND",
+              "Run the graphs by an external program that stays: it reads a line of JSON for each "
+              "graph and answers with another");
+  options.flag("--executor-intermediates", settings.executor_intermediates,
+               "COMMAND also holds {intermediates}, or a server reads that name, where it writes "
+               "the values of the nodes, which are "
+               "compared as with --per-node");
 }
 
 void declare_run(CLI::App& parser, Arguments& arguments) {
@@ -357,10 +360,10 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
   const RunSettings& settings = arguments.harness.run.settings;
   const bool is_operators = arguments.harness.selection.suite == Suite::kOperators;
   const bool is_float64 = settings.criterion.reference == ReferenceKind::kFloat64;
-  const std::vector<std::string> elsewhere = {"--backend", "--executor"};
+  const std::vector<std::string> elsewhere = {"--backend", "--executor", "--executor-server"};
   const Conflict conflicts[] = {
       {true, {"--tolerance"}, {"--rtol", "--atol"}, "give the figures, or the rule"},
-      {true, {"--backend"}, {"--executor"}, "one of them runs the graphs"},
+      {true, elsewhere, elsewhere, "one of them runs the graphs"},
       {true, elsewhere, {"--optimization"}, "levels are those of the execution plan"},
       {true, elsewhere, {"--device"}, "devices are those of the execution plan"},
       {true, questions, questions, "one question at a time"},
@@ -376,8 +379,9 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
        "the cases of operators are single calls with inputs of their own"},
       {settings.scale == Scale::kFull,
        {"--scale"},
-       {"--pt2", "--ir", "--backend", "--executor", "--optimization", "--device", "--per-node",
-        "--require-intermediates", "--save-tensors", "--split", "--export-suite", "--suite"},
+       {"--pt2", "--ir", "--backend", "--executor", "--executor-server", "--optimization",
+        "--device", "--per-node", "--require-intermediates", "--save-tensors", "--split",
+        "--export-suite", "--suite"},
        "models of full scale are not run"},
       {is_float64,
        {"--reference float64"},
@@ -389,7 +393,7 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
       throw Error(fmt::format("{} is for --suite operators, and for suites of --ir", flag));
     }
   }
-  require(parser, "--executor-intermediates", {"--executor"});
+  require(parser, "--executor-intermediates", {"--executor", "--executor-server"});
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
   if (settings.criterion.reference == ReferenceKind::kModel && is_given(parser, "--error-factor")) {
     throw Error(
@@ -432,6 +436,11 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
     check_executor_command(settings.executor, settings.executor_intermediates);
+  }
+  if (is_given(parser, "--executor-server")) {
+    check_executor_server(arguments.raw.executor_server);
+    settings.executor = arguments.raw.executor_server;
+    settings.executor_is_server = true;
   }
   if (arguments.output.empty()) throw Error("--output: '' is no directory: give its name");
   harness.output = user_path(arguments.output);

@@ -30,6 +30,7 @@ struct Arguments {
     double memory_limit = 0;
     std::string tolerance = {};
     std::string against = {};
+    std::string executor_server = {};
   } raw = {};
 };
 

@@ -155,6 +155,38 @@ TEST_F(SuitesTest, RunTheOperators) {
   EXPECT_EQ(reports(), first);
 }
 
+// The chip runs the negation, and its host the rest.
+TEST_F(SuitesTest, RunOnAServer) {
+  write_file(path("server.sh"), R"(while read -r request; do
+  ir=${request#*'"ir":"'} outputs=${request#*'"outputs":"'}
+  inputs=${request#*'"inputs":"'} weights=${request#*'"weights":"'}
+  case "$request" in
+  *aten.sum.*) echo '{"status": "unsupported", "message": "no sums"}'; continue;;
+  *aten.conv3d.*) exit 1;;
+  *aten.neg.*) nodes=;;
+  *) nodes='"abs_1": "host"';;
+  esac
+  src/torch_ir/cli/torch-ir execute "${ir%%\"*}" --weights "${weights%%\"*}" --inputs \
+      "${inputs%%\"*}" --outputs "${outputs%%\"*}" >&2
+  echo '{"status": "ok", "seconds": 1.5, "nodes": {'$nodes'}}'
+done
+)");
+  const std::string command = "sh " + path("server.sh");
+  const HarnessOutcome outcome = run_operators({"--executor-server", command, "--jobs", "2"});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  EXPECT_THAT(
+      outcome.out,
+      HasSubstr("3 of 5 cases passed (2 with nodes on the host), 1 unsupported, 1 crashed"));
+  const auto first = reports();
+  EXPECT_EQ(schema_problem(results()), "");
+  EXPECT_EQ(results()["cases"][1]["executor"], json({{"num_nodes", 1}, {"on_host", {"abs_1"}}}));
+  EXPECT_EQ(results()["cases"][3]["executor"]["on_host"], json::array());
+  EXPECT_THAT(first.at("OPERATORS.md"),
+              HasSubstr("--suite operators --executor-server '" + command + "'\n"));
+  EXPECT_EQ(run_operators({"--executor-server", command}).status, 1);
+  EXPECT_EQ(reports(), first);
+}
+
 TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
   const HarnessOutcome outcome =
       run_operators({"--backend", "interrupting", "--category", "pointwise"});
@@ -205,6 +237,12 @@ TEST_F(SuitesTest, RefuseWhatThereIsNot) {
   expect_refusal(run_operators({"--model", "Good"}),
                  "--suite and --model do not go together: the suite of operators has no models\n");
   expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite do not go together");
+  for (const std::string flag : {"--executor", "--backend"}) {
+    expect_refusal(run_operators({"--executor-server", "sim", flag, "sim"}),
+                   flag + " and --executor-server do not go together: one of them runs the graphs");
+  }
+  expect_refusal(run_operators({"--executor-server", "sim {ir}"}),
+                 "--executor-server: the command has {ir}: ");
   for (const std::string flag : {"--trials", "--seed"}) {
     expect_refusal(run_operators({flag, "2"}),
                    "--suite and " + flag +

@@ -182,6 +182,10 @@ def bind(node, schema):
 # --- Calls ---
 
 
+class UnknownOperator(ValueError):
+    """This torch does not have the operator."""
+
+
 def find_operator(op_type):
     """The operator of torch, such as torch.ops.aten.add.Tensor."""
     namespace, _, rest = op_type.partition(".")
@@ -189,7 +193,7 @@ def find_operator(op_type):
     try:
         return getattr(getattr(getattr(torch.ops, namespace), name), overload)
     except AttributeError:
-        raise ValueError(f"this torch has no operator {op_type}") from None
+        raise UnknownOperator(f"this torch has no operator {op_type}") from None
 
 
 def condition(then, otherwise):

@@ -106,6 +106,7 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
       .name = settings.backend,
       .command = settings.executor,
       .command_has_intermediates = settings.executor_intermediates,
+      .command_is_server = settings.executor_is_server,
       .directory = directory + "/backend"};
   if (!runs_plans(settings)) {
     std::error_code error;

@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ class Backend {
   // must outlive the result.
   virtual std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                              const std::vector<at::Tensor>& inputs);
+
+  // What the backend says about its last run; nothing if it says nothing.
+  virtual std::optional<ExecutorReport> last_report() const { return std::nullopt; }
 };
 
 struct BackendOptions {
@@ -56,6 +60,8 @@ struct BackendOptions {
   // The command line of an external program (command_backend.h); empty for none.
   std::string command = {};
   bool command_has_intermediates = false;
+  // Whether the program stays and takes requests.
+  bool command_is_server = false;
   // A folder for the files of this process.
   std::string directory = {};
 };

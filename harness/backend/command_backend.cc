@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "harness/backend/shell_command.h"
+#include "harness/results/result_fields.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -22,6 +26,24 @@
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
+
+// What a server says about a request, as in executor_protocol.md.
+struct ServerAnswer {
+  std::string status = {};
+  std::string message = {};
+  std::optional<double> seconds = std::nullopt;
+  // Where each node ran.
+  Environment nodes = {};
+};
+
+template <class Visit>
+void fields(const Visit& visit, ServerAnswer& answer) {
+  visit.required("status", answer.status);
+  visit("message", answer.message);
+  visit("seconds", answer.seconds);
+  visit("nodes", answer.nodes);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,6 +51,16 @@ namespace fs = std::filesystem;
 constexpr const char* kFolder = "executor";
 constexpr size_t kMaxNames = 8;
 constexpr int kUnsupportedStatus = 3;
+constexpr size_t kMostShown = 200;
+
+constexpr const char* kFileNames[] = {"ir", "weights", "inputs", "outputs", "intermediates"};
+
+constexpr const char* kOk = "ok";
+constexpr const char* kUnsupported = "unsupported";
+constexpr const char* kError = "error";
+
+// The place that stands for what is not the accelerator.
+constexpr const char* kHost = "host";
 
 CommandTemplate parse_command(const std::string& command, bool has_intermediates) {
   std::vector<std::string> placeholders = {"ir", "weights", "inputs", "outputs"};
@@ -98,8 +130,10 @@ bool are_same(const StateDict& a, const StateDict& b) {
   });
 }
 
-// "; it printed: a | b"
+// ": out of memory", "; it printed: a | b"
 std::string printed_text(const CommandEnd& end) {
+  const std::string message = last_lines(end.message);
+  if (!message.empty()) return ": " + message;
   const std::string lines = last_lines(end.output);
   return lines.empty() ? "; it printed nothing" : "; it printed: " + lines;
 }
@@ -118,12 +152,52 @@ StateDict read_tensors(const std::string& path, const std::string& name, const C
   }
 }
 
+std::string suggestion_text(const std::string& name, const std::vector<std::string>& known) {
+  const std::string suggestion = printable(suggest(name, known));
+  return suggestion.empty() ? "; it has " + names_text(known) : suggestion;
+}
+
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known,
                                const std::string& file, const std::string& what) {
-  const std::string suggestion = printable(suggest(name, known));
-  throw ExecutionError(fmt::format(
-      "The executor wrote '{}' into {}, but the graph has no such {}{}", printable(name), file,
-      what, suggestion.empty() ? "; it has " + names_text(known) : suggestion));
+  throw ExecutionError(
+      fmt::format("The executor wrote '{}' into {}, but the graph has no such {}{}",
+                  printable(name), file, what, suggestion_text(name, known)));
+}
+
+ServerAnswer parse_answer(const std::string& text) {
+  const ServerAnswer answer = json_fields::parse(text, [](const json_fields::Json& json) {
+    ServerAnswer read;
+    json_fields::read(json, read);
+    return read;
+  });
+  const std::vector<std::string> known = {kOk, kUnsupported, kError};
+  if (std::ranges::find(known, answer.status) == known.end()) {
+    throw Error(
+        fmt::format("the status '{}' is none of {}", printable(answer.status), names_text(known)));
+  }
+  const double seconds = answer.seconds.value_or(0);
+  if (!std::isfinite(seconds) || seconds < 0) throw Error("the seconds are no figure of 0 or more");
+  return answer;
+}
+
+// Nothing if the answer has neither places nor seconds.
+std::optional<ExecutorReport> report_of(const ServerAnswer& answer, const IR& ir) {
+  if (answer.nodes.empty() && !answer.seconds) return std::nullopt;
+  ExecutorReport report{.num_nodes = std::ssize(ir.nodes), .seconds = answer.seconds};
+  std::vector<std::string> names;
+  for (const OpNode& node : ir.nodes) names.push_back(node.name);
+  const std::set<std::string> known(names.begin(), names.end());
+  std::set<std::string> on_host;
+  for (const auto& [name, place] : answer.nodes) {
+    if (!known.contains(name)) {
+      throw Error(fmt::format("the graph has no node '{}'{}", printable(name),
+                              suggestion_text(name, names)));
+    }
+    if (place == kHost) on_host.insert(name);
+  }
+  std::ranges::copy_if(names, std::back_inserter(report.on_host),
+                       [&](const std::string& name) { return on_host.contains(name); });
+  return report;
 }
 
 std::vector<at::Tensor> outputs_of(const StateDict& file, const IR& ir, SymbolValues symbols) {
@@ -180,9 +254,15 @@ class FileValues : public NodeValues {
 class CommandBackend : public Backend {
  public:
   explicit CommandBackend(const BackendOptions& options)
-      : command_(parse_command(options.command, options.command_has_intermediates)),
+      : command_(options.command),
         has_intermediates_(options.command_has_intermediates),
-        directory_(fs::absolute(options.directory) / kFolder) {}
+        directory_(fs::absolute(options.directory) / kFolder) {
+    if (options.command_is_server) {
+      check_executor_server(command_);
+    } else {
+      template_ = parse_command(command_, has_intermediates_);
+    }
+  }
 
   ~CommandBackend() override {
     std::error_code error;
@@ -204,6 +284,8 @@ class CommandBackend : public Backend {
                                         ir);
   }
 
+  std::optional<ExecutorReport> last_report() const override { return report_; }
+
  private:
   std::string path(const std::string& name) const {
     return (directory_ / (name + (name == "ir" ? ".json" : ".safetensors"))).string();
@@ -212,19 +294,57 @@ class CommandBackend : public Backend {
   CommandEnd run_command(const IR& ir, const StateDict& weights,
                          const std::vector<at::Tensor>& inputs) {
     write_files(ir, weights_for(ir, weights), inputs_for(ir, inputs));
-    std::map<std::string, std::string> paths;
-    for (const char* name : {"ir", "weights", "inputs", "outputs", "intermediates"}) {
-      paths[name] = path(name);
-    }
-    CommandEnd end = run_shell_command(command_.fill(paths), user_path(""));
+    CommandEnd end = template_ ? run_once() : ask_server(ir);
     // First, before the output is cut: part of a path could not be recognized.
-    end.output = without_folder(std::move(end.output), directory_.parent_path().string());
+    for (std::string* text : {&end.output, &end.message, &end.description}) {
+      *text = without_folder(std::move(*text), directory_.parent_path().string());
+    }
     if (end.succeeded) return end;
-    if (end.exit_status == kUnsupportedStatus) {
+    if (end.is_unsupported) {
       throw ExecutionError(kNotSupported,
                            "The executor does not support the graph" + printed_text(end));
     }
     throw CommandFailure(fmt::format("The executor {}{}", end.description, printed_text(end)), end);
+  }
+
+  CommandEnd run_once() const {
+    std::map<std::string, std::string> paths;
+    for (const char* name : kFileNames) paths[name] = path(name);
+    CommandEnd end = run_shell_command(template_->fill(paths), user_path(""));
+    end.is_unsupported = end.exit_status == kUnsupportedStatus;
+    return end;
+  }
+
+  // A server that did not answer as it should is ended, and the next request starts another.
+  CommandEnd ask_server(const IR& ir) {
+    WorkJson request = {{"name", ir.model_name}};
+    for (const std::string name : kFileNames) {
+      if (name != "intermediates" || has_intermediates_) request[name] = path(name);
+    }
+    report_.reset();
+    if (!server_) server_ = std::make_unique<ShellServer>(command_, user_path(""));
+    CommandEnd end;
+    const std::optional<std::string> text =
+        server_->ask(request.dump(-1, ' ', false, WorkJson::error_handler_t::replace), end);
+    try {
+      if (text) take(parse_answer(*text), ir, end);
+    } catch (const Error& error) {
+      const std::string shown = without_folder(*text, directory_.parent_path().string());
+      end.description = fmt::format("answered '{}', which is no answer: {}",
+                                    printable(shown.substr(0, kMostShown)), error.what());
+    }
+    if (!end.is_answer) server_.reset();
+    return end;
+  }
+
+  void take(const ServerAnswer& answer, const IR& ir, CommandEnd& end) {
+    report_ = report_of(answer, ir);
+    end.is_answer = true;
+    end.succeeded = answer.status == kOk;
+    end.is_unsupported = answer.status == kUnsupported;
+    end.description =
+        answer.status == kError ? "answered with an error" : "answered " + answer.status;
+    end.message = answer.message;
   }
 
   void write_files(const IR& ir, StateDict weights, const StateDict& inputs) {
@@ -246,10 +366,14 @@ class CommandBackend : public Backend {
     });
   }
 
-  CommandTemplate command_;
+  std::string command_;
+  // Of a command that runs once for each run; otherwise it is a server.
+  std::optional<CommandTemplate> template_;
   bool has_intermediates_;
   fs::path directory_;
   std::optional<StateDict> weights_;
+  std::unique_ptr<ShellServer> server_;
+  std::optional<ExecutorReport> report_;
 };
 
 }  // namespace
@@ -259,6 +383,18 @@ void check_executor_command(const std::string& command, bool has_intermediates) 
     parse_command(command, has_intermediates);
   } catch (const Error& error) {
     throw Error(std::string("--executor: ") + error.what());
+  }
+}
+
+void check_executor_server(const std::string& command) {
+  if (command.empty()) throw Error("--executor-server: '' is no command");
+  for (const char* name : kFileNames) {
+    if (command.find(fmt::format("{{{}}}", name)) == command.npos) continue;
+    throw Error(
+        fmt::format("--executor-server: the command has {{{}}}: a server reads its files' "
+                    "names from its standard input; for a command with placeholders give "
+                    "--executor",
+                    name));
   }
 }
 

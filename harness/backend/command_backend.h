@@ -16,6 +16,9 @@
 // their symbols: the shapes of the inputs have the values. An output that occurs twice, or is an
 // input or a weight, is in the file once, under its name.
 //
+// `harness --executor-server COMMAND` starts the program once for each process that runs models; it
+// reads requests and answers them as executor_protocol.md says, on the same files.
+//
 // Status 0 is success. Status 3 means that the command does not support the graph, which is a
 // separate outcome where single operators are run (--suite operators, --split). Any other end is an
 // error of the model. Both report the last lines that the command printed. The command is ended
@@ -47,9 +50,12 @@ class CommandFailure : public ExecutionError {
 // Throws Error, naming the flag, when `command` lacks a placeholder or has an unknown one.
 void check_executor_command(const std::string& command, bool has_intermediates);
 
+// Throws Error, naming the flag, when `command` is empty or has a placeholder.
+void check_executor_server(const std::string& command);
+
 // Makes the backend for `options.command`, with files in `options.directory`. Throws as
-// check_executor_command. Runs throw ExecutionError when the command fails, OutputError when files
-// cannot be written.
+// check_executor_command or check_executor_server. Runs throw ExecutionError when the command
+// fails, OutputError when files cannot be written.
 std::unique_ptr<Backend> make_command_backend(const BackendOptions& options);
 
 }  // namespace torch_ir

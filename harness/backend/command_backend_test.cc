@@ -8,9 +8,12 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -308,6 +311,186 @@ TEST_F(CommandBackendTest, ACommandIsCheckedBeforeItRuns) {
   EXPECT_THAT([&] { backend("sim {ir}"); },
               ThrowsMessage<Error>(HasSubstr("the command 'sim {ir}' has no {weights}")));
   EXPECT_NO_THROW(check_executor_command(kFiles, false));
+}
+
+// A server that stays, whose shell script is `start`, and `on_request` for each line $line, with
+// its number since the start as $n.
+class ServerTest : public CommandBackendTest {
+ protected:
+  ServerTest() { save_weights_safetensors(dict({{"mul", at::ones({1, 2})}}), folder_ + "/given"); }
+
+  std::unique_ptr<Backend> server(const std::string& on_request, const std::string& start = "",
+                                  bool has_intermediates = false) {
+    write_file(folder_ + "/server.sh", "cd " + folder_ + "\nhand_in() { cp given \"" + files_ +
+                                           "outputs.safetensors\"; }\necho >> starts\n" + start +
+                                           "\nn=0\nwhile read -r line; do\n  n=$((n + 1))\n" +
+                                           on_request + "\ndone\n");
+    return make_command_backend({.command = "exec sh " + folder_ + "/server.sh",
+                                 .command_has_intermediates = has_intermediates,
+                                 .command_is_server = true,
+                                 .directory = folder_ + "/it's a folder"});
+  }
+
+  void expect_run(Backend& backend) {
+    EXPECT_TRUE(at::equal(backend.run(ir_, weights_, inputs_).at(0), at::ones({1, 2})));
+  }
+  std::string error_of_run(Backend& backend) {
+    try {
+      backend.run(ir_, weights_, inputs_);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  size_t num_starts() const { return read_file(folder_ + "/starts").size(); }
+
+  const std::string files_ = folder_ + "/it's a folder/executor/";
+};
+
+constexpr const char* kAnswerOk = "hand_in; echo '{\"status\": \"ok\"}'";
+
+TEST_F(ServerTest, IsStartedOnceAndReadsTheFilesOfEachRun) {
+  const auto it = server(std::string("echo \"$line\" >> requests; ") + kAnswerOk);
+  expect_run(*it);
+  expect_run(*it);
+  EXPECT_EQ(num_starts(), 1u);
+  const std::string request =
+      "{\"name\":\"Small\",\"ir\":\"" + files_ + "ir.json\",\"weights\":\"" + files_ +
+      "weights.safetensors\",\"inputs\":\"" + files_ + "inputs.safetensors\",\"outputs\":\"" +
+      files_ + "outputs.safetensors\"}\n";
+  EXPECT_EQ(read_file(folder_ + "/requests"), request + request);
+  EXPECT_EQ(it->values(ir_, weights_, inputs_), nullptr);
+  EXPECT_EQ(it->last_report(), std::nullopt);
+}
+
+TEST_F(ServerTest, HandsBackIntermediatesWhereTheyAreAskedFor) {
+  const std::string path = files_ + "intermediates.safetensors";
+  const auto it = server("case \"$line\" in *'\"intermediates\":\"" + files_.substr(0, 5) +
+                             "'*) cp given \"" + path + "\";; esac; " + kAnswerOk,
+                         "", /*has_intermediates=*/true);
+  EXPECT_TRUE(at::equal(it->values(ir_, weights_, inputs_)->next("mul"), at::ones({1, 2})));
+}
+
+TEST_F(ServerTest, SaysWhatItDoesNotSupportAndWhatFailsAndStays) {
+  const auto it = server(
+      "echo noise >&2; case $n in\n"
+      "1) echo '{\"status\": \"unsupported\", \"message\": \"no mul\"}';;\n"
+      "2) echo '{\"status\": \"unsupported\"}';;\n"
+      "3) printf '%s\\n' '{\"status\": \"error\", \"message\": \"a\\nb\"}';;\n"
+      "4) echo '{\"status\": \"ok\", \"more\": [1]}';;\n"
+      "*) " +
+      std::string(kAnswerOk) + ";; esac");
+  try {
+    it->run(ir_, weights_, inputs_);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.is_unsupported());
+    EXPECT_STREQ(error.what(), "The executor does not support the graph: no mul");
+  }
+  EXPECT_EQ(error_of_run(*it), "The executor does not support the graph; it printed: noise");
+  EXPECT_EQ(error_of_run(*it), "The executor answered with an error: a | b");
+  EXPECT_EQ(error_of_run(*it),
+            "The executor answered ok and wrote no file {outputs}; it printed: noise");
+  expect_run(*it);
+  EXPECT_EQ(num_starts(), 1u);
+}
+
+TEST_F(ServerTest, ThatEndsCostsTheRunAtHand) {
+  const auto it =
+      server("[ $n = 1 ] || { echo no memory >&2; . ./end; }\n" + std::string(kAnswerOk));
+  for (const auto& [end, how] : {std::pair("exit 4", "exited with status 4"),
+                                 {"exit 0", "exited with status 0"},
+                                 {"kill -11 $$", "was killed by signal 11 (Segmentation fault)"}}) {
+    write_file(folder_ + "/end", end);
+    expect_run(*it);
+    try {
+      it->run(ir_, weights_, inputs_);
+      FAIL() << "no error";
+    } catch (const CommandFailure& failure) {
+      EXPECT_TRUE(failure.end().has_crashed);
+      EXPECT_EQ(failure.what(),
+                std::string("The executor ") + how + " without an answer; it printed: no memory");
+    }
+  }
+  expect_run(*it);
+  EXPECT_EQ(num_starts(), 4u);
+}
+
+TEST_F(ServerTest, ThatAnswersNonsenseIsStartedAgain) {
+  const std::string tail = ", which is no answer: ";
+  const std::pair<std::string, std::string> answers[] = {
+      {"hello", "answered 'hello'" + tail + "not valid JSON: "},
+      {"[]", "answered '[]'" + tail + "expected an object, found array"},
+      {"{}", "answered '{}'" + tail + "'status' is missing"},
+      {R"({"status": "okay"})", R"(answered '{"status": "okay"}')" + tail +
+                                    "the status 'okay' is none of 'ok', 'unsupported', 'error'"},
+      {R"({"status": "ok", "seconds": -1})", R"(answered '{"status": "ok", "seconds": -1}')" +
+                                                 tail + "the seconds are no figure of 0 or more"},
+      {R"({"status": "ok", "nodes": {"relu": 1}})",
+       R"(answered '{"status": "ok", "nodes": {"relu": 1}}')" + tail +
+           "/nodes/relu: expected a text, found 1"},
+      {R"({"status": "ok", "nodes": {"rel": "npu"}})",
+       R"(answered '{"status": "ok", "nodes": {"rel": "npu"}}')" + tail +
+           "the graph has no node 'rel'; did you mean 'relu'?"},
+      {"{\"status\": \"ok\"}\n{\"status\": \"ok\"}", "answered with more than one line"}};
+  for (const auto& [answer, problem] : answers) {
+    // In one write, as a reader might see the second line later.
+    write_file(folder_ + "/answer", answer + "\n");
+    const auto it = server("if [ -e answer ]; then mv answer now; hand_in; cat now; else\n" +
+                           std::string(kAnswerOk) + "\nfi");
+    EXPECT_THAT(error_of_run(*it), StartsWith("The executor " + problem));
+    const size_t starts = num_starts();
+    expect_run(*it);
+    EXPECT_EQ(num_starts(), starts + 1) << answer;
+  }
+}
+
+TEST_F(ServerTest, ThatSpeaksUnaskedIsNotTakenForOneThatAnswers) {
+  // It waits for the test to see what it said.
+  ASSERT_EQ(::mkfifo((folder_ + "/go").c_str(), 0600), 0);
+  const auto it =
+      server("hand_in; echo '{\"status\": \"ok\"}'; read -r go < go; echo more; echo > go");
+  expect_run(*it);
+  std::ofstream(folder_ + "/go") << "go\n";
+  std::string line;
+  std::getline(std::ifstream(folder_ + "/go"), line);
+  EXPECT_EQ(error_of_run(*it),
+            "The executor printed what nobody asked for on its standard output; it printed "
+            "nothing");
+}
+
+TEST_F(ServerTest, TellsWhereNodesRanAndHowLong) {
+  const auto it = server(
+      "hand_in; echo '{\"status\": \"ok\", \"seconds\": 0.5, \"nodes\": "
+      "{\"mul\": \"host\", \"relu\": \"npu\", \"linear\": \"host\"}}'");
+  expect_run(*it);
+  ASSERT_TRUE(it->last_report());
+  EXPECT_EQ(it->last_report()->num_nodes, 3);
+  EXPECT_THAT(it->last_report()->on_host, ElementsAre("linear", "mul"));
+  EXPECT_EQ(it->last_report()->seconds, 0.5);
+}
+
+TEST_F(ServerTest, EndsWithWhatItHasStarted) {
+  const std::string fifo = folder_ + "/alive";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const int alive = ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  auto it = server(kAnswerOk, "exec 9> alive; sleep 1000 & echo > alive");
+  expect_run(*it);
+  it.reset();
+  ::fcntl(alive, F_SETFL, 0);
+  char byte = 0;
+  EXPECT_EQ(::read(alive, &byte, 1), 1);
+  // Blocks while the other end is open anywhere.
+  EXPECT_EQ(::read(alive, &byte, 1), 0);
+  ::close(alive);
+}
+
+TEST_F(ServerTest, ItsCommandIsCheckedBeforeItRuns) {
+  EXPECT_THAT([] { check_executor_server("sim --server {ir}"); },
+              ThrowsMessage<Error>(StartsWith("--executor-server: the command has {ir}: ")));
+  EXPECT_THAT([] { check_executor_server(""); },
+              ThrowsMessage<Error>("--executor-server: '' is no command"));
+  EXPECT_NO_THROW(check_executor_server("sim --server"));
 }
 
 TEST_F(CommandBackendTest, AFolderThatCanNotBeMadeIsNotTheModelsFault) {

@@ -1,12 +1,15 @@
 #include "harness/backend/shell_command.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,11 +27,13 @@ constexpr size_t kMaxLines = 3;
 constexpr int kPatienceMilliseconds = 100;
 // The shell reports a command killed by a signal as this plus the signal.
 constexpr int kShellSignalBase = 128;
+// The longest that an answer of a server may be.
+constexpr size_t kMostAnswer = size_t{16} << 20;
 
-pid_t start(const std::string& line, const std::string& directory, int output) {
+pid_t start(const std::string& line, SpawnOptions options, const std::string& directory) {
+  options.directory = directory;
   int reason = 0;
-  const pid_t pid = spawn({"/bin/sh", "-c", line},
-                          {.output = output, .error = output, .directory = directory}, reason);
+  const pid_t pid = spawn({"/bin/sh", "-c", line}, options, reason);
   if (reason == 0) return pid;
   throw Error("can not start /bin/sh in '" + printable(directory) + "': " + strerror(reason));
 }
@@ -70,7 +75,8 @@ std::string describe(int status) {
 
 CommandEnd run_shell_command(const std::string& line, const std::string& directory) {
   OutputPipe pipe;
-  const pid_t pid = start(line, directory, pipe.writing_end());
+  const int output = pipe.writing_end();
+  const pid_t pid = start(line, {.output = output, .error = output}, directory);
   pipe.close_writing_end();
   const int status = follow(pid, pipe);
   CommandEnd end;
@@ -80,6 +86,87 @@ CommandEnd run_shell_command(const std::string& line, const std::string& directo
   end.has_crashed = WIFSIGNALED(status) || signal_of_shell(status) != 0;
   end.description = describe(status);
   return end;
+}
+
+ShellServer::ShellServer(const std::string& line, const std::string& directory) {
+  if (::pipe2(input_, O_CLOEXEC) != 0) {
+    throw Error(std::string("cannot make a pipe: ") + strerror(errno));
+  }
+  try {
+    pid_ = start(line,
+                 {.input = input_[0],
+                  .output = answers_.writing_end(),
+                  .error = errors_.writing_end(),
+                  .is_apart = true},
+                 directory);
+  } catch (...) {
+    for (const int end : input_) ::close(end);
+    throw;
+  }
+  answers_.close_writing_end();
+  errors_.close_writing_end();
+}
+
+ShellServer::~ShellServer() {
+  // Until it is waited for, the group has its id.
+  ::kill(-pid_, SIGKILL);
+  wait_for_process(pid_);
+  for (const int end : input_) ::close(end);
+}
+
+void ShellServer::read() {
+  errors_.read(print);
+  answers_.read([&](std::string_view text) { text_ += text; });
+}
+
+std::optional<int> ShellServer::wait() {
+  while (true) {
+    // Asked first, so that all that it has printed is read behind its end. It is left to be waited
+    // for.
+    siginfo_t end = {};
+    ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOHANG | WNOWAIT);
+    read();
+    if (text_.find('\n') != text_.npos || text_.size() > kMostAnswer) return std::nullopt;
+    if (end.si_pid == pid_) {
+      return end.si_code == CLD_EXITED ? W_EXITCODE(end.si_status, 0)
+                                       : W_EXITCODE(0, end.si_status);
+    }
+    pollfd news[] = {{.fd = answers_.descriptor(), .events = POLLIN, .revents = 0},
+                     {.fd = errors_.descriptor(), .events = POLLIN, .revents = 0}};
+    ::poll(news, std::size(news), kPatienceMilliseconds);
+  }
+}
+
+std::optional<std::string> ShellServer::ask(const std::string& request, CommandEnd& end) {
+  read();
+  if (!text_.empty()) {
+    end.description = "printed what nobody asked for on its standard output";
+    return std::nullopt;
+  }
+  errors_.forget();
+  const std::string line = request + '\n';
+  std::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t size = ::write(input_[1], rest.data(), rest.size());
+    if (size < 0 && errno != EINTR)
+      throw Error(std::string("cannot send a line: ") + strerror(errno));
+    rest.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  }
+  const std::optional<int> status = wait();
+  end.output = errors_.tail();
+  end.has_crashed = status.has_value();
+  const size_t length = text_.find('\n');
+  if (status) {
+    end.description = describe(*status) + " without an answer";
+  } else if (length == text_.npos) {
+    end.description = fmt::format("answered with more than {} bytes in one line", kMostAnswer);
+  } else if (length + 1 != text_.size()) {
+    end.description = "answered with more than one line";
+  } else {
+    text_.pop_back();
+    return std::exchange(text_, "");
+  }
+  return std::nullopt;
 }
 
 std::string last_lines(const std::string& output) {

@@ -43,11 +43,8 @@ bool runs_on_plan(const RunSettings& settings) {
 }
 
 std::string harness_command(const RunSettings& settings, const std::string& tolerance) {
-  std::string command = "harness" + library_flags(loaded_libraries()) + " --ir .";
-  if (!settings.backend.empty()) command += " --backend " + shell_word(settings.backend);
-  if (!settings.executor.empty()) command += " --executor " + shell_word(settings.executor);
-  if (settings.executor_intermediates) command += " --executor-intermediates";
-  command += tolerance;
+  std::string command = "harness" + library_flags(loaded_libraries()) + " --ir ." +
+                        backend_flags(settings) + tolerance;
   if (settings.seed != RunSettings().seed) command += fmt::format(" --seed {}", settings.seed);
   return runs_on_plan(settings) ? command + plan_flags(settings) : command;
 }

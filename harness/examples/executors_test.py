@@ -23,6 +23,7 @@ import score_suite  # noqa: E402
 import torch_executor  # noqa: E402
 
 FILES = "{ir} {weights} {inputs} {outputs}"
+SERVER = "--server"
 
 # Attention and layer norm; convolutions, batch norm and two outputs; two inputs; an embedding of
 # integers; an index with None in a list; a constant.
@@ -77,9 +78,10 @@ class ExecutorsTest(unittest.TestCase):
     def run_harness(self, script, *flags, models=MODELS, files=FILES):
         """Exit status, what was printed, and the results by model."""
         command = f"{shlex.quote(sys.executable)} {shlex.quote(str(script))} {files}"
+        kind = "--executor-server" if files == SERVER else "--executor"
         reports = self.folder / "reports"
         run = subprocess.run(
-            [self.harness, "--output", reports, "--executor", command,
+            [self.harness, "--output", reports, kind, command,
              *(f"--model={model}" for model in models), *flags],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         results = json.loads((reports / "results.json").read_text()) if (
@@ -105,6 +107,31 @@ class ExecutorsTest(unittest.TestCase):
         page = (self.folder / "reports" / "TransformerBlock.md").read_text()
         self.assertIn("layer_norm", page)
         self.assertEqual(results["TransformerBlock"]["status"], "passed")
+
+    def test_torch_stays_for_all_trials_and_intermediates(self):
+        status, printed, results = self.run_harness(
+            EXAMPLES / "torch_executor.py", "--executor-intermediates", "--per-node", "--timings",
+            models=["TransformerBlock", "GatherWithIndex"], files=SERVER)
+        self.assertEqual(status, 0, printed)
+        result = results["TransformerBlock"]
+        self.assertEqual(len(result["trials"]), 3)
+        self.assertGreater(result["node_report"]["num_compared"], 3)
+        self.assertEqual(result["executor"]["on_host"], [])
+        self.assertGreater(result["executor"]["seconds"], 0)
+
+    def test_torch_stays_for_cases_and_fails_with_one(self):
+        script = self.script("wrong.py", WRONG_EXECUTOR)
+        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(script))} --server"
+        reports = self.folder / "reports"
+        subprocess.run(
+            [self.harness, "--output", reports, "--executor-server", command, "--suite",
+             "operators", "--operator=aten.softmax", "--operator=aten.gelu", "--dtype=float32"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        cases = json.loads((reports / "results.json").read_text())["cases"]
+        outcomes = {(case["call"]["operator"], case["status"]) for case in cases}
+        self.assertIn(("aten.gelu.default", "failed"), outcomes)
+        self.assertIn(("aten.softmax.int", "passed"), outcomes)
+        self.assertNotIn(("aten.softmax.int", "failed"), outcomes)
 
     def test_an_operator_that_is_wrong_is_reported_with_its_node(self):
         script = self.script("wrong.py", WRONG_EXECUTOR)
@@ -177,9 +204,11 @@ class ExecutorsTest(unittest.TestCase):
             EXAMPLES / "onnxruntime_executor.py", "--trials=1", "--executor-intermediates",
             models=["TransformerBlock", "WeightTying"], files=FILES + " {intermediates}")
         self.assertEqual(status, 0, printed)
-        status, printed, _ = self.run_harness(
-            EXAMPLES / "onnxruntime_executor.py", "--trials=1", models=["MultiTaskHead"])
-        self.assertEqual(status, 0, printed)
+        for files in (FILES, SERVER):
+            status, printed, _ = self.run_harness(
+                EXAMPLES / "onnxruntime_executor.py", "--trials=1", models=["MultiTaskHead"],
+                files=files)
+            self.assertEqual(status, 0, printed)
 
 
 if __name__ == "__main__":

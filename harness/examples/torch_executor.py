@@ -8,20 +8,24 @@ and, to have every node compared too:
     harness --per-node --executor-intermediates --executor 'python3 \\
         harness/examples/torch_executor.py {ir} {weights} {inputs} {outputs} {intermediates}'
 
+With --executor-server 'python3 harness/examples/torch_executor.py --server' torch is imported once
+for many graphs.
+
 Needs a Python with torch, and nothing else. To try kernels of your own, call `main` from a script:
 
     torch_executor.main(kernels={"aten.gelu.default": my_gelu})
 """
 
-import argparse
 import pathlib
 import sys
 
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / "tools"),
+                str(pathlib.Path(__file__).resolve().parent)]
 
-from ir_graph import GraphModule, load_ir  # noqa: E402
+import executor  # noqa: E402
+from ir_graph import GraphModule, UnknownOperator, load_ir  # noqa: E402
 from safetensors_file import read_safetensors, write_safetensors  # noqa: E402
 
 
@@ -54,19 +58,21 @@ def run(ir, weights, inputs, kernels=None, on_call=None):
 
 
 def main(kernels=None):
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    for name in ("ir", "weights", "inputs", "outputs"):
-        parser.add_argument(name)
-    parser.add_argument("intermediates", nargs="?")
-    paths = parser.parse_args()
     # As the harness does: other numbers of threads sum up in another order.
     torch.set_num_threads(1)
-    recorder = Recorder() if paths.intermediates else None
-    outputs = run(load_ir(paths.ir), read_safetensors(paths.weights),
-                  read_safetensors(paths.inputs), kernels, recorder)
-    write_safetensors(paths.outputs, outputs)
-    if recorder:
-        write_safetensors(paths.intermediates, recorder.tensors)
+
+    def execute(paths):
+        recorder = Recorder() if paths.intermediates else None
+        try:
+            outputs = run(load_ir(paths.ir), read_safetensors(paths.weights),
+                          read_safetensors(paths.inputs), kernels, recorder)
+        except UnknownOperator as error:
+            raise executor.Unsupported(str(error)) from error
+        write_safetensors(paths.outputs, outputs)
+        if recorder:
+            write_safetensors(paths.intermediates, recorder.tensors)
+
+    executor.main(__doc__.split("\n", 1)[0], execute)
 
 
 if __name__ == "__main__":

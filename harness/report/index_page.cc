@@ -102,7 +102,7 @@ std::string reason(const Result& result) {
   if (result.status() == Status::kPassedOutputs) return result.reason();
   if (result.failure) return headline(result.failure->message);
   if (result.expected_failure) return "expected to fail: " + result.expected_failure->reason;
-  return "";
+  return host_text(result);
 }
 
 Json model_json(const Result& result, const RunContext& context) {

@@ -69,17 +69,23 @@ std::string expected_failure(const Result& result) {
       xml_attribute("fails as expected, " + expected_text(*result.expected_failure)));
 }
 
-std::string passed_by_property(const Result& result) {
-  return fmt::format("      <properties><property name=\"passed_by\" value=\"{}\"/></properties>\n",
-                     basis_name(result.passed_by));
+std::string property(std::string_view name, std::string_view value) {
+  if (value.empty()) return "";
+  return fmt::format("<property name=\"{}\" value=\"{}\"/>", name, xml_attribute(value));
+}
+
+std::string properties(const Result& result) {
+  return fmt::format("      <properties>{}{}</properties>\n",
+                     property("passed_by", basis_name(result.passed_by)),
+                     property("on_host", host_text(result)));
 }
 
 std::string outcome(const Result& result, const RunContext& context) {
   switch (result.status()) {
     case Status::kPassed:
-      return passed_by_property(result);
+      return properties(result);
     case Status::kPassedOutputs:
-      return passed_by_property(result) +
+      return properties(result) +
              fmt::format("      <system-out>{}</system-out>\n",
                          xml_text("The outputs pass. " + as_sentence(result.reason()) + '\n' +
                                   first_difference_text(result)));

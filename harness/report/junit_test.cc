@@ -37,6 +37,14 @@ std::string xml_of(const std::vector<Result>& results, const RunContext& context
   return to_junit_xml({.context = context, .results = results, .cases = cases});
 }
 
+TEST(JunitTest, APassedModelSaysWhatRanOnTheHost) {
+  Result result = passed("Tiny");
+  result.executor = ExecutorReport{.num_nodes = 2, .on_host = {"relu"}};
+  EXPECT_THAT(xml_of({result}), HasSubstr("<property name=\"passed_by\" value=\"tolerance\"/>"
+                                          "<property name=\"on_host\" value=\"1 of 2 nodes on "
+                                          "the host\"/></properties>"));
+}
+
 TEST(JunitTest, APassedModelSaysWhatItPassedBy) {
   EXPECT_EQ(xml_of({passed("Tiny")}),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

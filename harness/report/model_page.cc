@@ -52,8 +52,8 @@ std::string verdict(const Result& result, const RunContext& context) {
       if (!result.nothing_compared().empty()) {
         return mark + " **PASSED**, but nothing was compared: " + result.nothing_compared() + ".";
       }
-      return mark + " **PASSED**: the graph computes what " + reference_of(result).verdict + "." +
-             maximum_difference(result, context);
+      return mark + " **PASSED**" + host_text(result, ", but ") + ": the graph computes what " +
+             reference_of(result).verdict + "." + maximum_difference(result, context);
     case Status::kExtracted:
       return mark +
              " **EXTRACTED**, and not run: the graph was captured without weights, written, and "
@@ -112,6 +112,11 @@ std::string source_of(const Result& result) {
   return ", read from the archive; nothing in it was executed";
 }
 
+std::string executor_seconds_text(const Result& result, const RunContext& context) {
+  if (!context.timings || !result.executor || !result.executor->seconds) return "";
+  return fmt::format("; {:.3f} s by the executor's own clock", *result.executor->seconds);
+}
+
 std::string stage_detail(Stage stage, const Result& result, const RunContext& context) {
   switch (stage) {
     case Stage::kExtract:
@@ -119,7 +124,8 @@ std::string stage_detail(Stage stage, const Result& result, const RunContext& co
     case Stage::kSerialize:
       return "written, read back, valid, and equal to what was written";
     case Stage::kExecute:
-      return "what was read back, with " + table_cell(inputs_text(result, context));
+      return "what was read back, with " + table_cell(inputs_text(result, context)) +
+             executor_seconds_text(result, context);
     case Stage::kVerify:
       return table_cell(verified_text(result));
   }

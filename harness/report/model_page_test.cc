@@ -471,6 +471,17 @@ TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
   const std::string page = render_model_page(result, {.timings = true});
   EXPECT_THAT(page, HasSubstr("| Stage | Result | | Seconds |\n|---|---|---|--:|\n| extract | "));
   EXPECT_THAT(page, HasSubstr("no weight in memory | 0.250 |\n| serialize | "));
+  result.executor = ExecutorReport{.num_nodes = 2, .seconds = 0.125};
+  EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("0.125")));
+  EXPECT_THAT(render_model_page(result, {.timings = true}),
+              HasSubstr("; 0.125 s by the executor's own clock | 1.000 |\n"));
+}
+
+TEST(ModelPageTest, SaysWhatPassedButOnTheHost) {
+  Result result = make_result();
+  result.executor = ExecutorReport{.num_nodes = 2, .on_host = {"relu"}};
+  EXPECT_THAT(render_model_page(result, {}),
+              StartsWith("# Tiny\n\n✅ **PASSED**, but 1 of 2 nodes on the host: the graph "));
 }
 
 TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {

@@ -104,13 +104,19 @@ std::string statuses_table(const Cases& cases) {
 // Unsupported cases are listed separately.
 bool is_bad(const Result& result) { return !result.is_good(); }
 
-Table unsupported_table(const Cases& cases) {
+std::optional<std::string> host_reason(const Result& result) {
+  const std::string text = host_text(result);
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+// Operators with cases for which there is a reason, and the first of these.
+template <class Reason>
+Table reasons_table(const Cases& cases, const Reason& reason_of) {
   std::map<std::string, std::pair<int64_t, std::string>> operators;
   for (const Result& result : cases) {
-    if (!result.unsupported) continue;
-    auto& [count, message] =
-        operators.try_emplace(result.call->op_type, 0, result.reason()).first->second;
-    ++count;
+    const std::optional<std::string> reason = reason_of(result);
+    if (!reason) continue;
+    ++operators.try_emplace(result.call->op_type, 0, *reason).first->second.first;
   }
   Table table("lrl", {"Operator", "Cases", "Why"});
   for (const auto& [op_type, reason] : operators) {
@@ -327,7 +333,9 @@ std::string render_operators(const RunRecord& run) {
   if (num_bad > bad.num_rows()) {
     page.set("more_bad", fmt::format("{} more are in `results.json`.", num_bad - bad.num_rows()));
   }
-  set_some(page, "unsupported", unsupported_table(cases));
+  set_some(page, "unsupported",
+           reasons_table(cases, [](const Result& it) { return it.unsupported; }));
+  set_some(page, "on_host", reasons_table(cases, host_reason));
   page.set("opinions", opinions_text(cases));
   page.set("categories", categories);
   set_some(page, "calls", calls_table(cases, run.context));

@@ -87,6 +87,16 @@ TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
   EXPECT_THAT(page_of(cases), Not(HasSubstr("## What did not pass")));
 }
 
+TEST(OperatorsPageTest, SaysWhatPassedOnTheHost) {
+  Result on_host = make_case("aten.abs.default", "float32");
+  on_host.executor = ExecutorReport{.num_nodes = 1, .on_host = {"abs"}};
+  const std::string page = page_of({on_host, make_case("aten.neg.default", "float32")});
+  EXPECT_THAT(page, HasSubstr("✅ **2 of 2 cases passed (1 with nodes on the host)**"));
+  EXPECT_THAT(page, HasSubstr("## What passed, but on the host\n\n| Operator | Cases | Why |\n"
+                              "|---|--:|---|\n"
+                              "| `aten.abs.default` | 1 | 1 of 1 node on the host |\n"));
+}
+
 TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
   std::vector<Result> cases;
   for (int i = 0; i < 203; ++i) {

@@ -97,6 +97,12 @@ void append_model(const ModelChange& change, size_t name_width, std::string& tex
   }
 }
 
+std::string some_on_host(const std::vector<Result>& results) {
+  const int64_t count = count_on_host(results);
+  if (count == 0) return "";
+  return fmt::format(" ({} with nodes on the host)", with_thousands_separators(count));
+}
+
 }  // namespace
 
 std::string passed_text(const std::vector<Result>& results) {
@@ -104,9 +110,9 @@ std::string passed_text(const std::vector<Result>& results) {
     return fmt::format("{} of {} models extracted, not run", extracted, results.size());
   }
   return fmt::format(
-      "{} of {} models passed",
+      "{} of {} models passed{}",
       count_status(results, Status::kPassed) + count_status(results, Status::kPassedOutputs),
-      results.size());
+      results.size(), some_on_host(results));
 }
 
 std::string not_passed_text(const std::vector<Result>& results) {
@@ -124,9 +130,9 @@ std::string not_passed_text(const std::vector<Result>& results) {
 }
 
 std::string cases_text(const std::vector<Result>& cases) {
-  std::string text = fmt::format("{} of {} cases passed",
-                                 with_thousands_separators(count_status(cases, Status::kPassed)),
-                                 with_thousands_separators(static_cast<int64_t>(cases.size())));
+  std::string text = fmt::format(
+      "{} of {} cases passed{}", with_thousands_separators(count_status(cases, Status::kPassed)),
+      with_thousands_separators(static_cast<int64_t>(cases.size())), some_on_host(cases));
   for (const auto& [name, count] : outcomes_of(cases)) {
     if (name == "passed" || count == 0) continue;
     text += fmt::format(", {} {}", with_thousands_separators(count), name);

@@ -146,6 +146,17 @@ std::string category_of(const Result& result) {
   return result.categories.empty() ? "models" : result.categories.front();
 }
 
+std::string host_text(const Result& result, const std::string& before) {
+  if (!result.passed() || !result.executor || result.executor->on_host.empty()) return "";
+  const auto& [num_nodes, on_host, seconds] = *result.executor;
+  return fmt::format("{}{} of {} node{} on the host", before, on_host.size(), num_nodes,
+                     num_nodes == 1 ? "" : "s");
+}
+
+int64_t count_on_host(const std::vector<Result>& results) {
+  return std::ranges::count_if(results, [](const Result& it) { return !host_text(it).empty(); });
+}
+
 int64_t count_status(const std::vector<Result>& results, Status status) {
   return std::ranges::count(results, status, &Result::status);
 }

@@ -54,6 +54,8 @@ struct RunSettings {
   // These replace the execution plan (backend.h).
   std::string backend = {};
   std::string executor = {};
+  // Whether `executor` stays and takes requests, rather than run once for each.
+  bool executor_is_server = false;
   bool executor_intermediates = false;
   // Models of full scale have no weights, so they cannot run.
   Scale scale = Scale::kTest;
@@ -170,6 +172,15 @@ struct CallInfo {
   std::vector<CaseOccurrence> occurrences = {};
 };
 
+// What an executor says about a run of the graph.
+struct ExecutorReport {
+  int64_t num_nodes = 0;
+  // The nodes that did not run on the accelerator, in graph order.
+  std::vector<std::string> on_host = {};
+  // Differs from run to run.
+  std::optional<double> seconds = std::nullopt;
+};
+
 // The outcome of a model or a single call. Calls are many, so they keep no graph and no trials.
 struct Result {
   std::string name = {};
@@ -203,6 +214,8 @@ struct Result {
   // For the worst trial, if outputs disagree or the settings ask for it.
   std::optional<NodeReport> nodes = std::nullopt;
   std::optional<Reproducer> reproducer = std::nullopt;
+  // Of all trials: the most nodes on the host, and the sum of the seconds.
+  std::optional<ExecutorReport> executor = std::nullopt;
   // If the run was given the float model.
   std::optional<FloatComparison> against = std::nullopt;
   // Wall-clock seconds of each stage that began; differs from run to run.
@@ -244,6 +257,11 @@ std::string_view outcome_name(const Result& result);
 
 // The first category, or the one of uncategorized models.
 std::string category_of(const Result& result);
+
+// "1 of 3 nodes on the host" behind `before`, for a result that passed so; otherwise empty.
+std::string host_text(const Result& result, const std::string& before = "");
+
+int64_t count_on_host(const std::vector<Result>& results);
 
 int64_t count_status(const std::vector<Result>& results, Status status);
 

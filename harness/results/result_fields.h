@@ -285,6 +285,13 @@ void fields(const Visit& visit, Trial& trial) {
 }
 
 template <class Visit>
+void fields(const Visit& visit, ExecutorReport& report) {
+  visit("num_nodes", report.num_nodes);
+  visit("on_host", report.on_host);
+  visit("seconds", report.seconds);
+}
+
+template <class Visit>
 void fields(const Visit& visit, Reproducer& reproducer) {
   visit("trial", reproducer.trial);
   visit("num_nodes", reproducer.num_nodes);
@@ -307,6 +314,7 @@ void fields(const Visit& visit, RunSettings& settings) {
   visit("device", settings.device);
   visit("backend", settings.backend);
   visit("executor", settings.executor);
+  visit("executor_is_server", settings.executor_is_server);
   visit("executor_intermediates", settings.executor_intermediates);
   visit("scale", settings.scale);
   visit("last_stage", settings.last_stage);
@@ -457,6 +465,7 @@ void fields(const Visit& visit, Result& result) {
   if constexpr (!Visit::kReads) visit.nullable("worst_factor", worst_factor(result));
   visit("second_opinion", result.second_opinion);
   visit("passed_by", result.passed_by);
+  visit("executor", result.executor);
   if (Visit::kReads || !result.call) model_fields(visit, result);
   if constexpr (Visit::kReads) {
     const bool is_done = status == Status::kPassed || status == Status::kPassedOutputs ||

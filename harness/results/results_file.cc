@@ -73,7 +73,10 @@ Json write_totals(const std::vector<Result>& results) {
   for (const FailureKind kind : kFailureKinds) {
     failure[std::string(failure_kind_name(kind))] = failures[kind];
   }
-  return {{"count", results.size()}, {"status", status}, {"failure", failure}};
+  return {{"count", results.size()},
+          {"on_host", count_on_host(results)},
+          {"status", status},
+          {"failure", failure}};
 }
 
 // Figures that may differ between machines; kDifferences only where there is a difference.
@@ -124,7 +127,10 @@ void make_portable(Json& json) {
 Json write_result(const Result& result, const RunContext& context) {
   Json json = write(result);
   json.erase("current_trial");
-  if (!context.timings) json.erase("stage_seconds");
+  if (!context.timings) {
+    json.erase("stage_seconds");
+    if (result.executor) json["executor"].erase("seconds");
+  }
   if (context.portable) make_portable(json);
   return json;
 }

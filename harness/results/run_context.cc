@@ -149,9 +149,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
     add("--optimization", optimization_name(settings.optimization));
   }
   if (settings.device != defaults.device) add("--device", settings.device.str());
-  if (!settings.backend.empty()) add("--backend", shell_word(settings.backend));
-  if (!settings.executor.empty()) add("--executor", shell_word(settings.executor));
-  if (settings.executor_intermediates) options += " --executor-intermediates";
+  options += backend_flags(settings);
   const bool has_per_node =
       coverage.is_split || settings.executor_intermediates || context.requires_intermediates;
   if (settings.per_node && !has_per_node) options += " --per-node";
@@ -166,6 +164,17 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (settings.save_tensors) options += " --save-tensors";
   if (context.timings) options += " --timings";
   return program_command(context, !options.empty()) + options + "\n";
+}
+
+std::string backend_flags(const RunSettings& settings) {
+  std::string flags;
+  if (!settings.backend.empty()) flags += " --backend " + shell_word(settings.backend);
+  if (!settings.executor.empty()) {
+    flags += settings.executor_is_server ? " --executor-server " : " --executor ";
+    flags += shell_word(settings.executor);
+  }
+  if (settings.executor_intermediates) flags += " --executor-intermediates";
+  return flags;
 }
 
 std::string build_setting(std::string_view config, std::string_view name) {

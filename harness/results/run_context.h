@@ -93,6 +93,9 @@ std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSett
 std::string environment_name(const std::string& key);
 
 // Quotes `text` for a shell if needed; control characters use the $'...' of bash and zsh.
+// " --backend my_chip", " --executor 'sim {ir} ...'"; empty for execution plans.
+std::string backend_flags(const RunSettings& settings);
+
 std::string shell_word(const std::string& text);
 
 }  // namespace torch_ir

@@ -84,6 +84,24 @@ TEST(SingleCallResultsTest, AreInTheFile) {
   EXPECT_NE(schema_problem(wrong), "");
 }
 
+TEST(SingleCallResultsTest, SayWhichNodesRanOnTheHost) {
+  RunRecord run = run_with(make_cases());
+  const ExecutorReport report{.num_nodes = 3, .on_host = {"abs"}, .seconds = 0.5};
+  // Of those that did not pass it does not count.
+  run.cases[0].executor = run.cases[1].executor = report;
+  const json results = json::parse(results_to_json(run));
+  EXPECT_EQ(schema_problem(results), "");
+  EXPECT_EQ(results["totals"]["cases"]["on_host"], 1);
+  EXPECT_EQ(results["totals"]["models"]["on_host"], 0);
+  EXPECT_EQ(results["cases"][0]["executor"], json({{"num_nodes", 3}, {"on_host", {"abs"}}}));
+  EXPECT_EQ(host_text(read_back(results).cases[0]), "1 of 3 nodes on the host");
+  EXPECT_EQ(host_text(run.cases[1]), "");
+  run.context.timings = true;
+  const json timed = json::parse(results_to_json(run));
+  EXPECT_EQ(schema_problem(timed), "");
+  EXPECT_EQ(timed["cases"][0]["executor"]["seconds"], 0.5);
+}
+
 TEST(SingleCallResultsTest, HaveNoDifferencesInPortableFiles) {
   RunRecord run = run_with(make_cases());
   run.context.portable = true;

@@ -82,6 +82,13 @@ TEST(ProgressTest, WhereNothingIsComparedItSaysWhy) {
   EXPECT_THAT(result_line(result), HasSubstr(": nothing says what to expect of the outputs"));
 }
 
+TEST(ProgressTest, ALineSaysWhatRanOnTheHost) {
+  Result result = passed("A");
+  result.executor = ExecutorReport{.num_nodes = 3, .on_host = {"relu", "softmax"}};
+  EXPECT_EQ(result_line(result),
+            "A  PASSED  max diff 0, within the tolerance, but 2 of 3 nodes on the host");
+}
+
 TEST(ProgressTest, TheDifferenceIsTheGreatestOfAllTrials) {
   Result result = passed("A");
   result.trials.resize(2);

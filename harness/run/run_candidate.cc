@@ -77,6 +77,12 @@ std::vector<SymbolSize> sizes_of(const IR& ir, const std::vector<at::Tensor>& in
   return sizes;
 }
 
+void add_report(const ExecutorReport& report, std::optional<ExecutorReport>& all) {
+  if (!all) return all.emplace(report), void();
+  if (report.on_host.size() > all->on_host.size()) all->on_host = report.on_host;
+  if (report.seconds) all->seconds = all->seconds.value_or(0) + *report.seconds;
+}
+
 using OnProgress = std::function<void(const Result&)>;
 
 class Pipeline {
@@ -188,6 +194,7 @@ class Pipeline {
       // The graph and the reference must draw the same random numbers.
       at::manual_seed(candidate_.random_seed(settings_));
       run.outputs = backend_->run(ir_, candidate_.weights(), run.inputs);
+      if (const auto report = backend_->last_report()) add_report(*report, result_.executor);
     }
   }
 

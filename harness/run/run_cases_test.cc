@@ -174,6 +174,32 @@ TEST_F(RunCasesTest, CostThemselvesOnly) {
   EXPECT_THAT(results[7].reason(), HasSubstr("shape"));
 }
 
+// The limits of a case are those of its server, which the next worker starts anew.
+TEST_F(RunCasesTest, CostThemselvesOnlyOnAServer) {
+  RunOptions options{.timeout = std::chrono::seconds(3), .memory_limit = 1'000'000'000};
+  options.settings.executor_is_server = true;
+  options.settings.executor =
+      "while read -r line; do case \"$line\" in\n"
+      "*aten.cos.*) echo no room >&2; exit 1;;\n"
+      "*aten.exp.*) echo hello;;\n"
+      "*aten.neg.*) sleep 600;;\n"
+      "*aten.relu.*) { head -c 2000000000 /dev/zero; sleep 600; } | tail > /dev/null;;\n"
+      "*) echo '{\"status\": \"unsupported\", \"message\": \"not here\"}';;\n"
+      "esac; done";
+  const std::vector<Result> results = run(options);
+  EXPECT_THAT(outcomes_of(results), ElementsAre("unsupported", "crashed", "unsupported", "failed",
+                                                "unsupported", "timed out", "out of memory",
+                                                "unsupported", "unsupported", "unsupported"));
+  EXPECT_EQ(results[1].reason(),
+            "The executor exited with status 1 without an answer; it printed: no room");
+  EXPECT_THAT(results[3].reason(), StartsWith("The executor answered 'hello', which is no answer"));
+  EXPECT_EQ(results[5].reason(), "The process of the case was stopped after 3 s, the time limit");
+  EXPECT_EQ(results[6].reason(),
+            "The process of the case was stopped with more than 1000 MB in memory, the memory "
+            "limit");
+  EXPECT_EQ(results[7].reason(), "The executor does not support the graph: not here");
+}
+
 // Replays are judged too.
 TEST_F(RunCasesTest, FailWhereTheSecondRunDiffers) {
   ::setenv("WRONG_AGAIN", "1", /*overwrite=*/1);

@@ -42,6 +42,7 @@ class OutputPipe {
   void read(const std::function<void(std::string_view)>& observe = nullptr);
   // The end of the output, at most 4 KiB.
   const std::string& tail() const { return tail_; }
+  void forget() { tail_.clear(); }
 
  private:
   int reading_end_ = -1;

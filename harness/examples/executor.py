@@ -1,0 +1,53 @@
+"""What the executors here have in common: how the harness calls them.
+
+`main(description, execute)` runs one graph, whose files are on the command line, or with --server
+graphs one after the other, as harness/backend/executor_protocol.md says. `execute(paths)` reads
+paths.ir, paths.weights and paths.inputs and writes paths.outputs, and paths.intermediates unless that
+is None. It may return where nodes ran, a dict of names: "host" is a place that others should know of.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+
+
+class Unsupported(Exception):
+    """What runs the graph does not support it."""
+
+
+def answer(execute, request):
+    start = time.perf_counter()
+    try:
+        nodes = execute(argparse.Namespace(**{"intermediates": None, **request}))
+    except Unsupported as error:
+        return {"status": "unsupported", "message": str(error)}
+    except Exception as error:  # An executor may fail in any way, and goes on.
+        traceback.print_exc()
+        return {"status": "error", "message": f"{type(error).__name__}: {error}"}
+    return {"status": "ok", "seconds": time.perf_counter() - start, "nodes": nodes or {}}
+
+
+def serve(execute):
+    # What libraries print goes to standard error: standard output is for answers.
+    with os.fdopen(os.dup(1), "w") as answers:
+        os.dup2(2, 1)
+        for line in sys.stdin:
+            print(json.dumps(answer(execute, json.loads(line))), file=answers, flush=True)
+
+
+def main(description, execute):
+    if sys.argv[1:] == ["--server"]:
+        return serve(execute)
+    parser = argparse.ArgumentParser(description=description,
+                                     epilog="Or --server alone, for harness --executor-server.")
+    for name in ("ir", "weights", "inputs", "outputs"):
+        parser.add_argument(name)
+    parser.add_argument("intermediates", nargs="?")
+    try:
+        execute(parser.parse_args())
+    except Unsupported as error:
+        print(error, file=sys.stderr)
+        sys.exit(3)
