@@ -135,6 +135,7 @@ OpNode convert_default(const ExportedNode& node, const GraphAnalyzer& analyzer) 
 
 OpNode IRConverter::convert_node(const ExportedNode& node, const GraphAnalyzer& analyzer) const {
   OpNode converted = convert_call(node, analyzer);
+  converted.module = node.origin.module;
   for (const ExportedGraph& graph : node.graphs) {
     convert_graph(graph, GraphAnalyzer(graph), converted.graphs.emplace_back());
   }

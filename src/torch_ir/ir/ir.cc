@@ -65,7 +65,8 @@ std::string factor_text(const std::string& size) {
 
 bool OpNode::operator==(const OpNode& other) const {
   return name == other.name && op_type == other.op_type && inputs == other.inputs &&
-         outputs == other.outputs && attrs == other.attrs && graphs == other.graphs;
+         outputs == other.outputs && attrs == other.attrs && graphs == other.graphs &&
+         module == other.module;
 }
 
 bool IR::operator==(const IR& other) const {

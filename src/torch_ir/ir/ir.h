@@ -86,6 +86,9 @@ struct OpNode {
   // The graphs of a control flow operator: the branches of "higher_order.cond" (true, false),
   // condition and body of "higher_order.while_loop". Each sees only its own values.
   std::vector<Graph> graphs = {};
+  // The path of the module that makes the call ("encoder.layers.0.mlp"); empty if unknown, and for
+  // calls of the model itself. It labels the node and has no effect on what is computed.
+  std::string module = {};
 
   bool operator==(const OpNode& other) const;
 };

@@ -112,8 +112,8 @@ class GraphReader {
 
  private:
   OpNode read_node(const JsonValue& value, const Place& place) {
-    const ObjectReader members(value, place,
-                               {"name", "op_type", "inputs", "outputs", "attrs", "graphs"});
+    const ObjectReader members(
+        value, place, {"name", "op_type", "inputs", "outputs", "attrs", "graphs", "module"});
     OpNode node;
     node.name = members.get("name", as_string);
     node.op_type = members.get("op_type", as_string);
@@ -127,6 +127,7 @@ class GraphReader {
                    return read_graph(inner, where);
                  }),
                  node.graphs);
+    members.find("module", as_string, node.module);
     return node;
   }
 
@@ -320,13 +321,14 @@ JsonValue to_json(const Graph& graph) {
 }
 
 JsonValue to_json(const OpNode& node) {
-  ObjectWriter out(6);
+  ObjectWriter out(7);
   out.add("name", node.name);
   out.add("op_type", node.op_type);
   out.add("inputs", to_json(node.inputs));
   out.add("outputs", to_json(node.outputs));
   out.add("attrs", to_json(node.attrs));
   if (!node.graphs.empty()) out.add("graphs", to_json(node.graphs));
+  out.add_text("module", node.module);
   return out.take();
 }
 
