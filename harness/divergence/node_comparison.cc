@@ -31,6 +31,7 @@
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -495,10 +496,9 @@ class Explainer {
   }
 
   void name_modules(NodeReport& report) const {
-    const NodeOrigins origins = run_.candidate.origins();
+    const std::vector<std::string> paths = module_paths(ir_);
     const auto name = [&](NodeDetail& detail) {
-      const auto origin = origins.find(detail.node);
-      if (origin != origins.end()) detail.module = origin->second.module;
+      detail.module = paths.at(static_cast<size_t>(detail.index));
     };
     if (report.first_divergence) name(report.first_divergence->node);
     std::ranges::for_each(report.worst, name);

@@ -66,15 +66,13 @@ QuantizedRange range_of(const OpNode& node) {
 
 // A graph as the matching sees it.
 struct Side {
-  Side(const GraphWithOrigins& graph, bool uses_modules) : ir(graph.ir) {
+  Side(const IR& graph, bool uses_modules) : ir(graph) {
     std::string last;
     for (size_t i = 0; i < ir.nodes.size(); ++i) {
       const OpNode& node = ir.nodes[i];
       for (const TensorMeta& input : node.inputs) readers[input.name].push_back(i);
       for (const TensorMeta& output : node.outputs) producers.emplace(output.name, i);
-      const auto origin = graph.origins.find(node.name);
-      const bool is_known = uses_modules && origin != graph.origins.end();
-      modules.push_back(is_known ? origin->second.module : "");
+      modules.push_back(uses_modules ? node.module : "");
       if (is_quantization(node)) continue;
       const std::string& module = modules.back();
       operators[{module, operator_name(node)}].push_back(i);
@@ -226,14 +224,13 @@ class Matcher {
   std::set<std::string> taken_;
 };
 
-bool has_modules(const GraphWithOrigins& graph) {
-  return std::ranges::any_of(graph.origins,
-                             [](const auto& item) { return !item.second.module.empty(); });
+bool has_modules(const IR& graph) {
+  return std::ranges::any_of(graph.nodes, [](const OpNode& node) { return !node.module.empty(); });
 }
 
 }  // namespace
 
-ValueMatching match_values(const GraphWithOrigins& quantized, const GraphWithOrigins& floating) {
+ValueMatching match_values(const IR& quantized, const IR& floating) {
   const bool uses_modules = has_modules(quantized) && has_modules(floating);
   const Side quantized_side(quantized, uses_modules);
   const Side floating_side(floating, uses_modules);

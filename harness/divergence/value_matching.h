@@ -1,6 +1,6 @@
 // match_values: finds the tensors of a float graph in the graph of its quantised model.
 //
-// The rules, where a module is the innermost one of a node; without module paths in either graph,
+// The rules, where a module is the innermost one of a node; unless both graphs record module paths,
 // all nodes count as those of one module:
 // - The k-th call of an operator in a module is the k-th one of that module in the other graph, if
 //   both have equally many. In-place operators count as the others.
@@ -18,16 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/quantized/quantized.h"
 
 namespace torch_ir {
-
-struct GraphWithOrigins {
-  const IR& ir;
-  const NodeOrigins& origins;
-};
 
 struct ValueMatch {
   std::string floating = {};
@@ -50,7 +44,7 @@ struct ValueMatching {
   int64_t num_folded = 0;
 };
 
-ValueMatching match_values(const GraphWithOrigins& quantized, const GraphWithOrigins& floating);
+ValueMatching match_values(const IR& quantized, const IR& floating);
 
 // Whether two tensors can have one shape; dynamic sizes fit all.
 bool shapes_fit(const TensorMeta& one, const TensorMeta& other);

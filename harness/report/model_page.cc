@@ -230,6 +230,7 @@ std::string render_model_page(const Result& result, const RunContext& context,
     page.set("reproducer", reproducer_section(result, context));
   }
   if (result.graph) {
+    set_some(page, "modules", modules_table(result, context));
     page.set("graph", graph_section(result, context, picture));
   }
   set_environment(page, context, num_trials(result, context.settings));

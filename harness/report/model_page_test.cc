@@ -364,6 +364,19 @@ TEST(ModelPageTest, ExoneratedValuesAndModulesAreNamed) {
       HasSubstr("<summary>1 value outside the tolerance, read by nodes that are right</summary>"));
 }
 
+TEST(ModelPageTest, ModulesHaveTheirWorstErrors) {
+  Result result = make_result();
+  EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("## Modules")));
+  result.graph->nodes.at(0).module = "layers.0";
+  EXPECT_THAT(render_model_page(result, {}),
+              HasSubstr("| Module | Nodes | Multiply-adds | Parameters |\n"));
+  result.nodes = make_nodes();
+  result.nodes->errors = {{.index = 0, .max_diff = 0.25}};
+  EXPECT_THAT(
+      render_model_page(result, {}),
+      testing::ContainsRegex("\\| `layers.0` \\| 1 \\| [0-9,]+ \\| [0-9,]+ \\| 0.25 \\|\n"));
+}
+
 TEST(ModelPageTest, WhereNothingWasComparedItSaysWhy) {
   Result result = make_result();
   result.trials[0].verification.output_details.clear();

@@ -130,6 +130,9 @@ kainjow::mustache::data calls_section(const Result& result, const std::vector<Re
 // Requires a result with a reproducer.
 kainjow::mustache::data reproducer_section(const Result& result, const RunContext& context);
 
+// Requires a result with a graph; has no rows for one without modules.
+Table modules_table(const Result& result, const RunContext& context);
+
 // Requires a result with a graph.
 kainjow::mustache::data graph_section(const Result& result, const RunContext& context,
                                       const GraphPicture& picture);

@@ -205,9 +205,21 @@ const Trial* Result::worst_trial() const {
   return worst == trials.end() ? nullptr : &*worst;
 }
 
+namespace {
+
+void forget_modules(Graph& graph) {
+  for (OpNode& node : graph.nodes) {
+    node.module.clear();
+    std::ranges::for_each(node.graphs, forget_modules);
+  }
+}
+
+}  // namespace
+
 std::string graph_fingerprint(const IR& graph) {
   IR same = graph;
   same.pytorch_version.clear();
+  forget_modules(same);
   same.constants = StateDict();
   return c10::sha1(serialize_ir(same)).str();
 }

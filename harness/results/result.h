@@ -101,8 +101,8 @@ struct GraphSummary {
   std::string fingerprint = {};
 };
 
-// Equal only for equal names, operators, attributes and shapes; ignores the version of PyTorch and
-// the values of constants.
+// Equal only for equal names, operators, attributes and shapes; ignores the version of PyTorch, the
+// paths of modules, and the values of constants.
 std::string graph_fingerprint(const IR& graph);
 
 struct Trial {

@@ -27,6 +27,17 @@ TEST(GraphFingerprintTest, IsTheSameForAllVersionsOfPyTorch) {
   EXPECT_EQ(graph_fingerprint(graph), "811dc63c62d99265a1f8167c15c330913940e75b");
 }
 
+TEST(GraphFingerprintTest, IsTheSameForAllModules) {
+  const OpNode node{
+      .name = "a", .op_type = "aten.relu.default", .inputs = {}, .outputs = {}, .attrs = {}};
+  IR graph = make_graph();
+  graph.nodes = {node};
+  graph.nodes[0].graphs.push_back({.graph_inputs = {}, .graph_outputs = {}, .nodes = {node}});
+  IR moved = graph;
+  moved.nodes[0].module = moved.nodes[0].graphs[0].nodes[0].module = "layers.0";
+  EXPECT_EQ(graph_fingerprint(moved), graph_fingerprint(graph));
+}
+
 TEST(GraphFingerprintTest, TellsGraphsApart) {
   const IR graph = make_graph();
   IR renamed = graph;

@@ -113,7 +113,7 @@ class SuiteWork {
                           .ir = &ir,
                           .weights = &candidate.weights(),
                           .inputs = candidate.inputs(0),
-                          .origins = candidate.origins()},
+                          .source_lines = candidate.source_lines()},
                          [&](const GraphCase& graph_case) { add(graph_case); });
   }
 

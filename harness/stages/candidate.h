@@ -27,8 +27,8 @@ class Candidate {
   virtual std::vector<std::string> paths() const { return {}; }
   // The graph with the values of its constants. Must be called first.
   virtual IR extract() = 0;
-  // Where nodes come from, as far as known. Call it after extract.
-  virtual NodeOrigins origins() const { return {}; }
+  // Call it after extract.
+  virtual SourceLines source_lines() const { return {}; }
   virtual const StateDict& weights() const = 0;
   // Trials count from 0, see trials.h.
   virtual std::vector<at::Tensor> inputs(int trial) = 0;

@@ -74,7 +74,7 @@ class ArchiveCandidate : public ImportedCandidate {
   using ImportedCandidate::ImportedCandidate;
 
   const StateDict& weights() const override { return model_.weights; }
-  NodeOrigins origins() const override { return origins_of(model_.program); }
+  SourceLines source_lines() const override { return source_lines_of(model_.program); }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
     std::unordered_set<std::string> left_out;

@@ -24,6 +24,9 @@ std::optional<int64_t> bytes_of(const TensorMeta& meta) {
   return (count_elements(meta) * static_cast<int64_t>(c10::elementSize(*dtype))).value();
 }
 
+// 0 if the size is dynamic.
+int64_t num_elements_of(const TensorMeta& meta) { return count_elements(meta).value().value_or(0); }
+
 struct KnownOperator {
   explicit KnownOperator(const std::string& op_type)
       : formula(find_formula(op_type)), schema(find_schema(op_type)) {
@@ -107,9 +110,8 @@ struct Memory {
   int64_t bytes = 0;
   size_t made = kNever;
   size_t last = 0;
-  // For weights.
-  int64_t elements = 0;
-  bool is_weight = false;
+  // For weights: their place in IR::weights.
+  size_t weight = kNever;
 };
 
 class GraphMemories {
@@ -146,8 +148,7 @@ class GraphMemories {
       places_.insert_or_assign(item.key(), place->second);
       if (!is_new) continue;
       memories_.push_back({.name = weight->second->name,
-                           .elements = count_elements(*weight->second).value().value_or(0),
-                           .is_weight = true});
+                           .weight = static_cast<size_t>(weight->second - ir.weights.data())});
     }
   }
 
@@ -273,9 +274,10 @@ class Counter {
     std::unordered_set<const Memory*> own;
     for (const TensorMeta& input : node.inputs) {
       const Memory* memory = memories.find(input.name);
-      if (memory == nullptr || !memory->is_weight || !own.insert(memory).second) continue;
-      cost.parameters += memory->elements;
-      if (read_[place->second].insert(memory->name).second) row.parameters += memory->elements;
+      if (memory == nullptr || memory->weight == kNever || !own.insert(memory).second) continue;
+      cost.weights.push_back(memory->weight);
+      if (!read_[place->second].insert(memory->weight).second) continue;
+      row.parameters += num_elements_of(ir_.weights[memory->weight]);
     }
     return cost;
   }
@@ -331,7 +333,7 @@ class Counter {
   GraphCost cost_;
   std::unordered_map<std::string, size_t> rows_;
   // The weights that the operator of each row reads.
-  std::unordered_map<size_t, std::unordered_set<std::string>> read_;
+  std::unordered_map<size_t, std::unordered_set<size_t>> read_;
 };
 
 // Many values share a few expressions, so `known` caches their values.

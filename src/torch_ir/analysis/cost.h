@@ -9,6 +9,7 @@
 // often as data says, dynamic sizes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,8 +23,8 @@ namespace torch_ir {
 struct NodeCost {
   // Empty if unknown, see CostTotals::not_counted.
   std::optional<int64_t> multiply_adds = std::nullopt;
-  // Elements of the weights that it reads, also through views; each weight once.
-  int64_t parameters = 0;
+  // The weights that it reads, also through views: their places in IR::weights, each once.
+  std::vector<size_t> weights = {};
   // For each output; empty if dynamic. Views count in full, numbers as nothing.
   std::vector<std::optional<int64_t>> output_bytes = {};
 };

@@ -183,8 +183,8 @@ TEST(Cost, FindsTheLargestValueAndTheSmallestPeak) {
   // The output relu stays beside linear and neg.
   EXPECT_EQ(cost.totals.peak_bytes, 24 + 32 + 32);
   EXPECT_EQ(cost.totals.peak_node, "neg");
-  EXPECT_EQ(cost.nodes[2].parameters, 16);
-  EXPECT_EQ(cost.nodes[0].parameters, 0);
+  EXPECT_THAT(cost.nodes[2].weights, testing::ElementsAre(0, 1));
+  EXPECT_THAT(cost.nodes[0].weights, testing::IsEmpty());
   EXPECT_THAT(cost.totals.not_counted, IsEmpty());
 }
 
@@ -207,7 +207,7 @@ TEST(Cost, CountsAWeightOnceForAnOperator) {
   graph.op("a", "aten.mm.default", {"x", "t"}, {2, 4});
   graph.op("b", "aten.mm.default", {"a", "p_w"}, {2, 4}).output("b");
   const GraphCost cost = cost_of(graph.build());
-  EXPECT_EQ(cost.nodes[1].parameters, 16);
+  EXPECT_THAT(cost.nodes[1].weights, testing::ElementsAre(0));
   // Nodes, multiply-adds, parameters, bytes of outputs.
   EXPECT_THAT(cost.operators[0], testing::FieldsAre("aten.mm.default", 2, 64, 16, 64));
 }

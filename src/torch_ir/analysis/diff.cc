@@ -323,6 +323,9 @@ class GraphComparer {
 
   void compare_node(const OpNode& old, const OpNode& now, bool is_moved) {
     if (old.name != now.name) diff_.renames.push_back({place_, old.name, now.name});
+    if (old.module != now.module) {
+      diff_.modules.push_back({place_, now.name, old.module, now.module});
+    }
     if (is_moved) add(ChangeKind::kOperatorMoved, now, {}, {}, {});
     if (old.op_type != now.op_type) {
       add(ChangeKind::kOperatorReplaced, now.name, {}, old.op_type, now.op_type);

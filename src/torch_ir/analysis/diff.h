@@ -2,8 +2,8 @@
 //
 // The result is plain data in a stable order: model, inputs, weights and constants, operators in
 // execution order, outputs. Names shift when an operator is added or removed, so operators are
-// matched by what they are (diff_match.h), and a new name alone is not a change. Neither graph has
-// to be well formed.
+// matched by what they are (diff_match.h), and a new name or module path alone is not a change.
+// Neither graph has to be well formed.
 #pragma once
 
 #include <string>
@@ -77,9 +77,21 @@ struct Rename {
   bool operator==(const Rename&) const = default;
 };
 
+// A node with another module path.
+struct OtherModule {
+  std::string graph = {};
+  std::string name = {};
+  std::string before = {};
+  std::string after = {};
+
+  bool operator==(const OtherModule&) const = default;
+};
+
 struct GraphDiff {
   std::vector<Change> changes = {};
+  // These change nothing that is computed.
   std::vector<Rename> renames = {};
+  std::vector<OtherModule> modules = {};
 
   bool is_equal() const { return changes.empty(); }
 };
@@ -89,7 +101,8 @@ GraphDiff diff(const IR& old, const IR& now);
 // "conv2d_1 (aten.conv2d.default): stride [1, 1] -> [2, 2]"
 std::string change_text(const Change& change);
 
-// "no difference", or "2 operators added, 1 attribute changed"; "; 14 nodes renamed".
+// "no difference", or "2 operators added, 1 attribute changed"; "; 14 nodes renamed; 2 nodes with
+// other module paths".
 std::string summary_text(const GraphDiff& diff);
 
 }  // namespace torch_ir

@@ -75,6 +75,15 @@ TEST(Diff, FindsNoneInEqualGraphs) {
   EXPECT_TRUE(diff(IR(), IR()).is_equal());
 }
 
+TEST(Diff, IgnoresModulePathsAndSaysSo) {
+  IR moved = two_layers();
+  moved.nodes[1].module = "act";
+  const GraphDiff same = diff(two_layers(), moved);
+  EXPECT_TRUE(same.is_equal());
+  EXPECT_THAT(same.modules, ElementsAre(OtherModule{.name = "relu", .before = "", .after = "act"}));
+  EXPECT_EQ(summary_text(same), "no difference; 1 node with another module path");
+}
+
 TEST(Diff, NamesModelAndVersion) {
   EXPECT_THAT(changes_of([](IR& ir) {
                 ir.model_name = "Net2";

@@ -87,6 +87,11 @@ std::string summary_text(const GraphDiff& diff) {
     text += fmt::format("; {} {} renamed", diff.renames.size(),
                         diff.renames.size() == 1 ? "node" : "nodes");
   }
+  if (!diff.modules.empty()) {
+    text += diff.modules.size() == 1
+                ? "; 1 node with another module path"
+                : fmt::format("; {} nodes with other module paths", diff.modules.size());
+  }
   return text;
 }
 

@@ -12,6 +12,7 @@
 #include "torch_ir/cases/strided_copy.h"
 #include "torch_ir/executor/interpreter/node_run.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/executor_registry.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -228,14 +229,13 @@ std::string shapes_text(const OpNode& node) {
   return text.empty() ? "no_inputs" : text;
 }
 
-CaseOccurrence occurrence_of(const OpNode& node, const SplitModel& model) {
-  CaseOccurrence occurrence{.model = model.name, .node = node.name};
-  const auto origin = model.origins.find(node.name);
-  if (origin != model.origins.end()) {
-    occurrence.module = origin->second.module;
-    occurrence.source = origin->second.source;
-  }
-  return occurrence;
+CaseOccurrence occurrence_of(const OpNode& node, const std::string& module,
+                             const SplitModel& model) {
+  const auto source = model.source_lines.find(node.name);
+  return {.model = model.name,
+          .node = node.name,
+          .module = module,
+          .source = source == model.source_lines.end() ? "" : source->second};
 }
 
 }  // namespace
@@ -267,6 +267,8 @@ void Splitter::describe(GraphCase& graph_case) {
     info.name = fmt::format("{}-{}", name, number);
   }
   graph_case.ir.model_name = info.name;
+  // Calls of several modules may share the case; the occurrences name them.
+  graph_case.ir.nodes.front().module.clear();
 }
 
 std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
@@ -274,6 +276,7 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
   SplitModel computable = model;
   computable.ir = &part.ir;
   ModelSplit split(computable);
+  const std::vector<std::string> modules = module_paths(part.ir);
   bool has_case = false;
   for (size_t i = 0; i < part.ir.nodes.size(); ++i) {
     const OpNode& node = part.ir.nodes[i];
@@ -292,7 +295,8 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
       split.run(i);
     }
     split.forget(i);
-    if (is_case) cases_[known->second].occurrences.push_back(occurrence_of(node, model));
+    if (is_case)
+      cases_[known->second].occurrences.push_back(occurrence_of(node, modules[i], model));
   }
   return part.is_whole() && !has_case ? "no call returns a tensor" : part.left_out();
 }

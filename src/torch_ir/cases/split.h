@@ -22,7 +22,7 @@ struct SplitModel {
   const IR* ir = nullptr;
   const StateDict* weights = nullptr;
   std::vector<at::Tensor> inputs = {};
-  NodeOrigins origins = {};
+  SourceLines source_lines = {};
 };
 
 // Collects the calls of several models, each different one once.

@@ -305,7 +305,8 @@ TEST_F(SplitTest, SharesCallsBetweenModels) {
   other.output(other.calls1("aten.cos.default", {other.calls1("aten.sin.default", {y})}));
   split(one, "one");
   SplitModel second = other.model("other");
-  second.origins["n0"] = {.module = "a.b", .source = "f.py:3"};
+  other.ir.nodes[0].module = "a.b";
+  second.source_lines["n0"] = "f.py:3";
   split(second);
   EXPECT_THAT(found(), ElementsAre("aten.sin.default/float32/3: one.n0 other.n0",
                                    "aten.exp.default/float32/3: one.n1",

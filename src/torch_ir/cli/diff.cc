@@ -37,22 +37,39 @@ Json to_json(const GraphDiff& diff) {
   Json json = {{"equal", diff.is_equal()},
                {"summary", summary_text(diff)},
                {"changes", Json::array()},
-               {"renamed", Json::array()}};
+               {"renamed", Json::array()},
+               {"modules", Json::array()}};
   for (const Change& change : diff.changes) json["changes"].push_back(to_json(change));
   for (const Rename& rename : diff.renames) {
     json["renamed"].push_back(
         {{"graph", rename.graph}, {"before", rename.before}, {"after", rename.after}});
   }
+  for (const OtherModule& node : diff.modules) {
+    json["modules"].push_back({{"graph", node.graph},
+                               {"name", node.name},
+                               {"before", node.before},
+                               {"after", node.after}});
+  }
   return json;
+}
+
+std::string module_text(const std::string& path) { return path.empty() ? "none" : printable(path); }
+
+std::string place_text(const std::string& graph) {
+  return graph.empty() ? "" : "in " + printable(graph) + ": ";
 }
 
 void print(const GraphDiff& diff, bool all, std::ostream& out) {
   for (const Change& change : diff.changes) out << change_text(change) << '\n';
-  for (const Rename& rename : diff.renames) {
-    if (!all) break;
-    if (!rename.graph.empty()) out << "in " << printable(rename.graph) << ": ";
-    out << "node renamed: " << printable(rename.before) << " -> " << printable(rename.after)
-        << '\n';
+  if (all) {
+    for (const Rename& rename : diff.renames) {
+      out << place_text(rename.graph) << "node renamed: " << printable(rename.before) << " -> "
+          << printable(rename.after) << '\n';
+    }
+    for (const OtherModule& node : diff.modules) {
+      out << place_text(node.graph) << "module of " << printable(node.name) << ": "
+          << module_text(node.before) << " -> " << module_text(node.after) << '\n';
+    }
   }
   out << summary_text(diff) << '\n';
 }
@@ -72,7 +89,7 @@ int run_diff(const DiffArguments& arguments, Console& console) {
 void declare_diff(CLI::App& parser, DiffArguments& arguments) {
   add_argument(parser, "OLD", arguments.old, "The graph as it was: IR JSON, or an archive (.pt2)");
   add_argument(parser, "NEW", arguments.now, "The graph as it is");
-  parser.add_flag("--all", arguments.all, "List nodes that were only renamed, too");
+  parser.add_flag("--all", arguments.all, "List nodes with another name or module path only, too");
   parser.add_flag("--json", arguments.json, "Print JSON");
 }
 

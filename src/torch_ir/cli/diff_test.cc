@@ -51,6 +51,18 @@ TEST_F(DiffTest, SaysWhatChanged) {
   EXPECT_EQ(printed({"diff", graph_, changed, "--quiet"}, 1), "");
 }
 
+TEST_F(DiffTest, TakesOtherModulePathsForTheSameComputation) {
+  IR ir = graph();
+  ir.nodes[1].module = "scale";
+  const std::string named = graph_file("named.json", ir);
+  EXPECT_EQ(printed({"diff", graph_, named}), "no difference; 1 node with another module path\n");
+  EXPECT_THAT(printed({"diff", graph_, named, "--all"}),
+              HasSubstr("module of mul: none -> scale\n"));
+  const auto json = nlohmann::json::parse(printed({"diff", graph_, named, "--json"}));
+  EXPECT_EQ(json["equal"], true);
+  EXPECT_EQ(json["modules"][0]["after"], "scale");
+}
+
 TEST_F(DiffTest, WritesJson) {
   const auto json =
       nlohmann::json::parse(printed({"diff", graph_, changed_graph(), "--json", "--quiet"}, 1));

@@ -67,7 +67,7 @@ void add_nan_problems(const LoadedGraph& graph, std::vector<std::string>& proble
 // Tensors in the file of inputs that are not inputs are added to `problems`.
 LoadedGraph load_graph(const ExecutionArguments& arguments, std::vector<std::string>& problems) {
   GraphFile file = load_graph_file(arguments.file);
-  LoadedGraph graph{.ir = std::move(file.ir), .origins = std::move(file.origins)};
+  LoadedGraph graph{.ir = std::move(file.ir), .source_lines = std::move(file.source_lines)};
   const IR& ir = graph.ir;
   const bool is_archive = file.weights.has_value();
   StateDict given = load_given_weights(arguments.weights);

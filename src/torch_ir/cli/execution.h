@@ -34,7 +34,7 @@ void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments);
 
 struct LoadedGraph {
   IR ir;
-  NodeOrigins origins = {};
+  SourceLines source_lines = {};
   StateDict weights = StateDict();
   StateDict constants = StateDict();
   std::vector<at::Tensor> inputs = {};

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "torch_ir/analysis/cost.h"
+#include "torch_ir/analysis/module_costs.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/error.h"
@@ -42,20 +43,23 @@ Json shape_json(const TensorMeta& value) {
 // The cost of a graph, with the sizes used for its symbols.
 struct SizedCost {
   GraphCost cost = {};
+  std::vector<ModuleCost> modules = {};
   std::map<std::string, int64_t> sizes = {};
 };
 
 SizedCost cost_of_file(const std::string& path, const GraphFile& file) {
-  if (!file.weights || !std::ranges::any_of(file.ir.graph_inputs, is_dynamic)) {
-    return {.cost = cost_of(file.ir)};
-  }
   SymbolValues sizes;
-  try {
-    sizes = bind_symbols(file.ir, example_graph_inputs(path, file.ir));
-  } catch (const Error&) {
-    // The archive has no examples, so sizes stay unknown.
+  if (file.weights && std::ranges::any_of(file.ir.graph_inputs, is_dynamic)) {
+    try {
+      sizes = bind_symbols(file.ir, example_graph_inputs(path, file.ir));
+    } catch (const Error&) {
+      // The archive has no examples, so sizes stay unknown.
+    }
   }
-  return {.cost = cost_of(at_sizes(file.ir, sizes)), .sizes = {sizes.begin(), sizes.end()}};
+  SizedCost sized{.cost = cost_of(sizes.empty() ? file.ir : at_sizes(file.ir, sizes)),
+                  .sizes = {sizes.begin(), sizes.end()}};
+  sized.modules = costs_by_module(file.ir, sized.cost);
+  return sized;
 }
 
 Json cost_json(const SizedCost& sized) {
@@ -72,6 +76,7 @@ Json cost_json(const SizedCost& sized) {
       {"peak_node", totals.peak_node},
       {"num_unknown_sizes", totals.num_unknown_sizes},
       {"operators", Json::object()},
+      {"modules", Json::array()},
   };
   for (const NotCounted& one : totals.not_counted) {
     json["not_counted"].push_back(
@@ -82,6 +87,12 @@ Json cost_json(const SizedCost& sized) {
                                      {"multiply_adds", op.multiply_adds},
                                      {"parameters", op.parameters},
                                      {"output_bytes", op.output_bytes}};
+  }
+  for (const ModuleCost& module : sized.modules) {
+    json["modules"].push_back({{"module", module.path},
+                               {"num_nodes", module.nodes.size()},
+                               {"multiply_adds", module.multiply_adds},
+                               {"parameters", module.parameters}});
   }
   return json;
 }
@@ -168,6 +179,19 @@ std::string operators_table(const GraphCost& cost) {
   return "\nCosts by operator:\n" + text_table(rows, " >>>>");
 }
 
+std::string modules_table(const std::vector<ModuleCost>& modules) {
+  if (modules.empty()) return "";
+  TextRows rows = {{"  ", " nodes", "       multiply-adds", "          parameters"}};
+  for (const ModuleCost& module : modules) {
+    rows.push_back({"  " + (module.path.empty() ? "(the model itself)" : printable(module.path)),
+                    std::to_string(module.nodes.size()),
+                    known_part(module.multiply_adds, module.is_counted),
+                    with_thousands_separators(module.parameters)});
+  }
+  return "\nCosts by module, each without those inside it that have a line:\n" +
+         text_table(rows, " >>>");
+}
+
 std::string to_text(const IRSummary& summary, const SizedCost& cost) {
   std::ostringstream out;
   out << "Model: " << printable(summary.model_name) << '\n'
@@ -183,7 +207,7 @@ std::string to_text(const IRSummary& summary, const SizedCost& cost) {
     out << "  " << printable(op_type) << ": " << count << '\n';
   }
   write_totals(cost, out);
-  return out.str() + operators_table(cost.cost);
+  return out.str() + operators_table(cost.cost) + modules_table(cost.modules);
 }
 
 int run_info(const InfoArguments& arguments, Console& console) {

@@ -58,6 +58,18 @@ Costs by operator:
   EXPECT_THAT(info.out, testing::ContainsRegex("aten.conv2d.default +7 +57,507,840 +56,384 "));
 }
 
+TEST_F(InfoTest, SaysWhatModulesCost) {
+  IR ir = deep_resnet_graph();
+  ir.nodes[0].module = "conv1";
+  const std::string graph = graph_file("model.json", ir);
+  EXPECT_THAT(torch_ir({"info", graph}).out,
+              testing::ContainsRegex("\nCosts by module, [^\n]*\n[^\n]*\n"
+                                     "  \\(the model itself\\) +26 +[0-9,]+ +[0-9,]+\n"
+                                     "  conv1 +1 +[0-9,]+ +[0-9,]+\n$"));
+  const auto json = nlohmann::json::parse(torch_ir({"info", graph, "--json"}).out);
+  EXPECT_EQ(json["cost"]["modules"][1]["module"], "conv1");
+}
+
 TEST_F(InfoTest, NamesWhatItCouldNotCount) {
   TestGraphBuilder graph("Odd");
   graph.input("x", {2}).op("a", "my.op.default", {"x"}, {2}).output("a");
@@ -99,7 +111,8 @@ TEST_F(InfoTest, PrintsJson) {
              "weight_bytes": 12, "largest_value": "mul", "largest_bytes": 24, "peak_bytes": 24,
              "peak_node": "mul", "num_unknown_sizes": 0,
              "operators": {"aten.mul.Tensor": {"num_nodes": 1, "multiply_adds": 0,
-                                               "parameters": 3, "output_bytes": 24}}}})")
+                                               "parameters": 3, "output_bytes": 24}},
+             "modules": []}})")
                     .dump(2) +
                 "\n");
 }

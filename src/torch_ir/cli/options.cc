@@ -103,7 +103,7 @@ GraphFile read_graph_file(const std::string& path) {
   try {
     return {.ir = convert_exported_program(model.program),
             .weights = std::move(model.weights),
-            .origins = origins_of(model.program)};
+            .source_lines = source_lines_of(model.program)};
   } catch (const ConversionError& error) {
     throw ConversionError(path + ": " + error.what());
   }

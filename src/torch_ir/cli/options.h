@@ -42,7 +42,7 @@ struct GraphFile {
   // Archives only.
   std::optional<StateDict> weights;
   // Archives only.
-  NodeOrigins origins = {};
+  SourceLines source_lines = {};
 };
 
 // Throws ValidationError, with the first problem, for an IR that is not well formed.

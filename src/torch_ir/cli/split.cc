@@ -57,7 +57,7 @@ int run_split(const SplitArguments& arguments, Console& console) {
                              .ir = &graph.ir,
                              .weights = &graph.weights,
                              .inputs = graph.inputs,
-                             .origins = graph.origins};
+                             .source_lines = graph.source_lines};
       const std::string text =
           splitter.add(model, [&](const GraphCase& graph_case) { writer.add(graph_case); });
       if (!text.empty()) left_out.push_back(file + ": " + text);

@@ -108,16 +108,15 @@ struct ExportedNode {
   NodeOrigin origin = {};
 };
 
-// By node name; omits nodes of unknown origin.
-using NodeOrigins = std::unordered_map<std::string, NodeOrigin>;
+// The lines of calls by node name, as far as known.
+using SourceLines = std::unordered_map<std::string, std::string>;
 
-inline NodeOrigins origins_of(const ExportedGraph& graph) {
-  NodeOrigins origins;
+inline SourceLines source_lines_of(const ExportedGraph& graph) {
+  SourceLines lines;
   for (const ExportedNode& node : graph.nodes) {
-    const bool is_known = !node.origin.module.empty() || !node.origin.source.empty();
-    if (is_known) origins.emplace(node.name, node.origin);
+    if (!node.origin.source.empty()) lines.emplace(node.name, node.origin.source);
   }
-  return origins;
+  return lines;
 }
 
 // An output that is the new value of a buffer or a user input.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
+
+#include "torch_ir/quantized/quantized.h"
 
 namespace torch_ir {
 namespace {
@@ -36,14 +39,32 @@ std::vector<std::string> modules_of_weights(const IR& ir) {
   return paths;
 }
 
+bool is_quantization(const OpNode& node) {
+  std::string name = node.op_type.substr(0, node.op_type.find('.'));
+  return is_quantized_operator(name + "::");
+}
+
+std::vector<std::string> recorded_modules(const IR& ir) {
+  std::vector<std::string> paths(ir.nodes.size());
+  std::unordered_map<std::string_view, size_t> first_readers;
+  for (size_t i = ir.nodes.size(); i-- > 0;) {
+    const OpNode& node = ir.nodes[i];
+    paths[i] = node.module;
+    const auto reader =
+        node.outputs.empty() ? first_readers.end() : first_readers.find(node.outputs[0].name);
+    const bool is_placed = !node.module.empty() || !is_quantization(node);
+    if (!is_placed && reader != first_readers.end()) paths[i] = paths[reader->second];
+    for (const TensorMeta& input : node.inputs) first_readers[input.name] = i;
+  }
+  return paths;
+}
+
 }  // namespace
 
 std::vector<std::string> module_paths(const IR& ir) {
   const auto is_recorded = [](const OpNode& node) { return !node.module.empty(); };
   if (std::ranges::none_of(ir.nodes, is_recorded)) return modules_of_weights(ir);
-  std::vector<std::string> paths;
-  for (const OpNode& node : ir.nodes) paths.push_back(node.module);
-  return paths;
+  return recorded_modules(ir);
 }
 
 std::string_view enclosing_module(std::string_view a, std::string_view b) {
