@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // A node that reads the weight `weight`, or none.
-OpNode node_of(const std::string& name, const std::string& weight = "") {
+OpNode reader_of(const std::string& name, const std::string& weight = "") {
   OpNode made{
       .name = name, .op_type = "aten.relu.default", .inputs = {}, .outputs = {}, .attrs = {}};
   if (!weight.empty())
@@ -19,7 +19,7 @@ OpNode node_of(const std::string& name, const std::string& weight = "") {
   return made;
 }
 
-IR graph_of(std::vector<OpNode> nodes) {
+IR graph_with(std::vector<OpNode> nodes) {
   IR ir;
   ir.nodes = std::move(nodes);
   for (const OpNode& each : ir.nodes) {
@@ -31,13 +31,14 @@ IR graph_of(std::vector<OpNode> nodes) {
 }
 
 TEST(ModulePathsTest, AreTheRecordedOnesWhereAnyIsRecorded) {
-  IR ir = graph_of({node_of("a", "other.weight"), node_of("b")});
+  IR ir = graph_with({reader_of("a", "other.weight"), reader_of("b")});
   ir.nodes[1].module = "encoder.act";
   EXPECT_THAT(module_paths(ir), ElementsAre("", "encoder.act"));
 }
 
 TEST(ModulePathsTest, AreThoseOfReadersForNodesThatQuantise) {
-  IR ir = graph_of({node_of("quantize"), node_of("dequantize"), node_of("conv"), node_of("flat")});
+  IR ir = graph_with(
+      {reader_of("quantize"), reader_of("dequantize"), reader_of("conv"), reader_of("flat")});
   for (size_t i = 0; i < 3; ++i) {
     ir.nodes[i].outputs = {{.name = ir.nodes[i].name, .shape = {}, .dtype = "float32"}};
     ir.nodes[i + 1].inputs = ir.nodes[i].outputs;
@@ -49,16 +50,16 @@ TEST(ModulePathsTest, AreThoseOfReadersForNodesThatQuantise) {
 }
 
 TEST(ModulePathsTest, FollowTheNamesOfWeightsOtherwise) {
-  const IR ir = graph_of({node_of("flatten"), node_of("conv1", "layers.0.conv1.weight"),
-                          node_of("relu"), node_of("conv2", "layers.0.conv2.weight"),
-                          node_of("relu_1"), node_of("conv3", "layers.1.conv1.weight"),
-                          node_of("scale", "gain"), node_of("out")});
+  const IR ir = graph_with({reader_of("flatten"), reader_of("conv1", "layers.0.conv1.weight"),
+                            reader_of("relu"), reader_of("conv2", "layers.0.conv2.weight"),
+                            reader_of("relu_1"), reader_of("conv3", "layers.1.conv1.weight"),
+                            reader_of("scale", "gain"), reader_of("out")});
   EXPECT_THAT(module_paths(ir), ElementsAre("", "layers.0.conv1", "layers.0", "layers.0.conv2",
                                             "layers", "layers.1.conv1", "", ""));
 }
 
 TEST(ModulePathsTest, AreWrittenToFilesAndReadFromThem) {
-  IR ir = graph_of({node_of("a"), node_of("b")});
+  IR ir = graph_with({reader_of("a"), reader_of("b")});
   ir.nodes[1].module = "encoder.act";
   const std::string text = serialize_ir(ir);
   EXPECT_EQ(deserialize_ir(text), ir);

@@ -1,0 +1,53 @@
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "harness/report/page_text.h"
+#include "torch_ir/analysis/module_costs.h"
+
+namespace torch_ir {
+namespace {
+
+// By the index of the node.
+using ErrorMap = std::unordered_map<int64_t, double>;
+
+std::string worst_error(const ModuleCost& module, const ErrorMap& errors) {
+  std::optional<double> worst;
+  for (const size_t index : module.nodes) {
+    const auto error = errors.find(static_cast<int64_t>(index));
+    if (error == errors.end()) continue;
+    const bool is_worse = !worst || error->second > *worst || std::isnan(error->second);
+    if (is_worse) worst = error->second;
+  }
+  return worst ? short_number(*worst) : "–";
+}
+
+std::string multiply_adds_text(const ModuleCost& module) {
+  const std::string known = with_thousands_separators(module.multiply_adds);
+  if (module.is_counted) return known;
+  return module.multiply_adds > 0 ? "≥ " + known : "?";
+}
+
+}  // namespace
+
+Table modules_table(const Result& result, const RunContext& context) {
+  // These vary between machines.
+  const bool has_errors = !context.portable && result.nodes && !result.nodes->errors.empty();
+  std::vector<Cell> heads = {"Module", "Nodes", "Multiply-adds", "Parameters"};
+  if (has_errors) heads.push_back("Worst error");
+  Table table(has_errors ? "lrrrr" : "lrrr", heads);
+  ErrorMap errors;
+  if (has_errors) {
+    for (const NodeError& error : result.nodes->errors) errors[error.index] = error.max_diff;
+  }
+  for (const ModuleCost& module : costs_by_module(*result.graph, result.cost())) {
+    std::vector<Cell> cells = {module.path.empty() ? "the model itself" : code_cell(module.path),
+                               std::ssize(module.nodes), multiply_adds_text(module),
+                               module.parameters};
+    if (has_errors) cells.push_back(worst_error(module, errors));
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+}  // namespace torch_ir

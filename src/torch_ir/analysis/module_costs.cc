@@ -1,0 +1,99 @@
+#include "torch_ir/analysis/module_costs.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/analysis/multiply_adds.h"
+#include "torch_ir/ir/module_paths.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr size_t kMaxRows = 40;
+
+// The first `depth` names of a path.
+std::string_view cut_path(std::string_view path, size_t depth) {
+  size_t end = 0;
+  for (size_t i = 0; i < depth && end != path.npos; ++i) end = path.find('.', end + (i > 0));
+  return path.substr(0, end);
+}
+
+std::vector<std::string_view> cut_paths(const std::vector<std::string>& paths, size_t depth) {
+  std::vector<std::string_view> cut;
+  for (const std::string& path : paths) cut.push_back(cut_path(path, depth));
+  return cut;
+}
+
+std::vector<std::string_view> rows_of_nodes(const std::vector<std::string>& paths) {
+  std::vector<std::string_view> rows = cut_paths(paths, 1);
+  for (size_t depth = 2;; ++depth) {
+    std::vector<std::string_view> deeper = cut_paths(paths, depth);
+    const bool fits = std::set(deeper.begin(), deeper.end()).size() <= kMaxRows;
+    if (!fits || deeper == rows) return rows;
+    rows = std::move(deeper);
+  }
+}
+
+// Sorts modules by their first nodes, each before those inside it.
+class ModuleOrder {
+ public:
+  explicit ModuleOrder(const std::vector<std::string_view>& rows) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      for (size_t depth = 1; depth <= depth_of(rows[i]); ++depth) {
+        first_nodes_.try_emplace(cut_path(rows[i], depth), i);
+      }
+    }
+  }
+
+  bool operator()(const ModuleCost& a, const ModuleCost& b) const { return key(a) < key(b); }
+
+ private:
+  static size_t depth_of(std::string_view path) {
+    return path.empty() ? 0 : 1 + static_cast<size_t>(std::ranges::count(path, '.'));
+  }
+
+  std::vector<size_t> key(const ModuleCost& module) const {
+    std::vector<size_t> key;
+    for (size_t depth = 1; depth <= depth_of(module.path); ++depth) {
+      key.push_back(first_nodes_.at(cut_path(module.path, depth)));
+    }
+    return key;
+  }
+
+  std::unordered_map<std::string_view, size_t> first_nodes_;
+};
+
+}  // namespace
+
+std::vector<ModuleCost> costs_by_module(const IR& ir, const GraphCost& cost) {
+  const std::vector<std::string> paths = module_paths(ir);
+  if (std::ranges::all_of(paths, &std::string::empty)) return {};
+  const std::vector<std::string_view> rows = rows_of_nodes(paths);
+  std::vector<ModuleCost> modules;
+  std::unordered_map<std::string_view, size_t> places;
+  std::vector<std::unordered_set<size_t>> weights;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto [place, is_new] = places.try_emplace(rows[i], modules.size());
+    if (is_new) {
+      modules.push_back({.path = std::string(rows[i])});
+      weights.emplace_back();
+    }
+    ModuleCost& module = modules[place->second];
+    const NodeCost& node = cost.nodes.at(i);
+    module.nodes.push_back(i);
+    module.multiply_adds += node.multiply_adds.value_or(0);
+    module.is_counted = module.is_counted && node.multiply_adds;
+    for (const size_t weight : node.weights) {
+      if (!weights[place->second].insert(weight).second) continue;
+      module.parameters += count_elements(ir.weights[weight]).value().value_or(0);
+    }
+  }
+  std::ranges::stable_sort(modules, ModuleOrder(rows));
+  return modules;
+}
+
+}  // namespace torch_ir
