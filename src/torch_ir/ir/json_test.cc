@@ -82,6 +82,7 @@ IR python_form_ir() {
                                   Attribute::list({Attribute(), "NaN", "Infinity", "-Infinity"})})},
       {"text", "mean"},
       {"", "an empty name"}};
+  op.module = "encoder.layers.0";
   ir.nodes = {op, node("no_attributes", op.op_type, {}, {})};
 
   ir.constants.insert("float64",

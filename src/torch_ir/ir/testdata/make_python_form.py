@@ -1,11 +1,13 @@
 """Writes python_form.json: Python's own json.dump of an IR with awkward values.
 
-json_test.cc builds the same IR and compares byte for byte. Run it in this folder:
-python3 make_python_form.py
+json_test.cc builds the same IR and compares byte for byte. The Python package must read it too, all
+but the module path. Needs torch and pytorch-ir. Run it in this folder: python3 make_python_form.py
 """
 
 import json
 import math
+
+import torch_ir
 
 
 def tensor(name, shape, dtype="float32", producer=None, index=0):
@@ -45,6 +47,7 @@ IR = {
                 "text": "mean",
                 "": "an empty name",
             },
+            "module": "encoder.layers.0",
         },
         {
             "name": "no_attributes",
@@ -67,3 +70,6 @@ IR = {
 if __name__ == "__main__":
     with open("python_form.json", "w") as file:
         json.dump(IR, file, indent=2)
+    read = torch_ir.IR.load("python_form.json").to_dict()
+    del IR["nodes"][0]["module"]
+    assert json.dumps(read) == json.dumps(IR), "the Python package reads another graph"
