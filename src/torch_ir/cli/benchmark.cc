@@ -16,6 +16,7 @@
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/ir/module_paths.h"
 
 namespace torch_ir {
 namespace {
@@ -85,6 +86,8 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
     report.inputs = graph.inputs_source;
     report.rounds = arguments.rounds != 0 ? arguments.rounds : choose_rounds(plan, inputs);
     report.seconds = median_seconds(plan, inputs, report.rounds);
+    report.modules = module_paths(graph.ir);
+    if (std::ranges::all_of(report.modules, &std::string::empty)) report.modules.clear();
     report.nodes = plan.profile(inputs, static_cast<int>(report.rounds));
     report.memory = plan.memory(inputs);
     report.not_replayed = plan.not_replayed();

@@ -80,6 +80,8 @@ std::string node_lines(const BenchmarkReport& report) {
   const double longest = order.empty() ? 0 : report.nodes[order.front()].seconds;
   TextRows rows = {{"    time", "  share", std::string(kBarWidth, ' '), "   bytes", "   GB/s",
                     "node", "operator", "calls"}};
+  const bool has_modules = !report.modules.empty();
+  if (has_modules) rows[0].insert(rows[0].end() - 1, "module");
   for (const size_t i : order) {
     const NodeProfile& node = report.nodes[i];
     const double length = longest > 0 ? node.seconds / longest * kBarWidth : 0;
@@ -88,6 +90,7 @@ std::string node_lines(const BenchmarkReport& report) {
                     std::string(static_cast<size_t>(std::lround(length)), '#'),
                     node.bytes > 0 ? bytes_text(node.bytes) : "-", rate_text(node),
                     printable(node.name), printable(node.op_type), calls_text(node)});
+    if (has_modules) rows.back().insert(rows.back().end() - 1, printable(report.modules.at(i)));
   }
   return text_table(rows, ">> >>");
 }
@@ -183,6 +186,7 @@ std::string to_json(const BenchmarkReport& report) {
                              {"calls", std::move(calls)},
                              {"seconds", node.seconds},
                              {"bytes", node.bytes}});
+    if (!report.modules.empty()) json["nodes"].back()["module"] = report.modules.at(i);
   }
   return json.dump(2) + "\n";
 }

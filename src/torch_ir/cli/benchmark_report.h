@@ -23,6 +23,8 @@ struct BenchmarkReport {
   double seconds = 0;
   // In the order of the graph.
   std::vector<NodeProfile> nodes;
+  // Their modules; empty if the model has none.
+  std::vector<std::string> modules;
   // As ExecutionPlan::not_replayed.
   std::vector<NodeNotReplayed> not_replayed;
   std::optional<PlanMemory> memory;
@@ -36,8 +38,9 @@ std::string to_text(const BenchmarkReport& report);
 // "inputs" as above; "seconds", of a whole run; "node_seconds", the sum over the nodes; "memory",
 // null or an object with "arena", "returned", "intermediates" and "lower_bound", in bytes (see
 // execution_options.h); "not_replayed", a list of "name", "op_type" and "reason"; and "nodes", the
-// slowest first: "index" (in the graph), "name", "op_type", "calls" (a list; empty if a fused call
-// of another node does it), "seconds", and "bytes", 0 if unknown.
+// slowest first: "index" (in the graph), "name", "op_type", "calls" (a list; empty if a fused
+// call of another node does it), "seconds", "bytes", 0 if unknown, and "module", if the model has
+// any.
 std::string to_json(const BenchmarkReport& report);
 
 }  // namespace torch_ir

@@ -33,6 +33,14 @@ BenchmarkReport make_report() {
   return report;
 }
 
+TEST(BenchmarkReportTest, NamesModulesIfThereAreAny) {
+  BenchmarkReport report = make_report();
+  report.modules = {"a", "b.fc", "", "", "a"};
+  EXPECT_THAT(to_text(report), HasSubstr("  aten.linear.default  b.fc    aten.t, aten.addmm\n"));
+  const auto json = nlohmann::json::parse(to_json(report));
+  EXPECT_EQ(json["nodes"][0]["module"], "b.fc");
+}
+
 TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
   EXPECT_EQ(
       to_text(make_report()),
