@@ -14,6 +14,7 @@ namespace torch_ir {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -225,6 +226,13 @@ TEST_F(NodeComparisonTest, NamesTheModuleOfANode) {
   ASSERT_TRUE(nodes.first_divergence) << nodes.error;
   EXPECT_EQ(nodes.first_divergence->node.module, "features.6");
   EXPECT_THAT(nodes.worst, Contains(Field(&NodeDetail::module, "head")));
+}
+
+TEST_F(NodeComparisonTest, NamesTheModuleOfANodeThatWasCapturedByItsWeights) {
+  EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"));
+  const NodeReport nodes = explain_model(mlp(), backend).nodes;
+  EXPECT_THAT(nodes.worst, Contains(AllOf(Field(&NodeDetail::node, "linear_2"),
+                                          Field(&NodeDetail::module, "fc2"))));
 }
 
 TEST_F(NodeComparisonTest, SaysThatNoValuesWereHandedBack) {

@@ -91,6 +91,15 @@ TEST(CompareNodes, NamesTheFirstValueOutsideTheTolerance) {
   EXPECT_THAT(report.worst, ElementsAre(is_of("c"), is_of("b_0"), is_of("a")));
 }
 
+TEST(CompareNodes, TellsTheErrorOfEachNode) {
+  const NodeReport report =
+      compare(make_graph(), {{"a", value(1)}, {"b_0", value(2)}, {"c", value(3)}},
+              {{"a", value(1)}, {"b_0", value(2.5)}, {"c", at::full({4}, 3.0)}});
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(report.errors,
+              ElementsAre(FieldsAre(0, 0), FieldsAre(1, 0.5), FieldsAre(2, kInfinite)));
+}
+
 TEST(CompareNodes, TakesTheToleranceOfAnOutputForItsValue) {
   const Values expected = {{"a", value(1)}, {"b_0", value(1)}, {"c", value(1)}};
   const std::map<std::string, at::Tensor> actual = {
