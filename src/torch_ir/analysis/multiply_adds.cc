@@ -410,7 +410,12 @@ MultiplyAdds find_formula(std::string_view op_type) {
   if (name.starts_with(kAten)) {
     if (const MultiplyAdds formula = formula_of_aten(name.substr(kAten.size()))) return formula;
   }
+  // Quantisation multiplies element by element.
+  constexpr std::string_view kQuantization[] = {"quantize_", "dequantize_", "choose_qparams_",
+                                                "fake_quant_"};
+  const std::string_view own_name = name.substr(name.find("::") + 2);
   const bool is_none =
+      std::ranges::any_of(kQuantization, [&](auto known) { return own_name.starts_with(known); }) ||
       op->hasTag(at::Tag::pointwise) || op->hasTag(at::Tag::reduction) || is_view(op->schema());
   return is_none ? no_multiply_adds : nullptr;
 }

@@ -188,7 +188,7 @@ std::string modules_table(const std::vector<ModuleCost>& modules) {
                     known_part(module.multiply_adds, module.is_counted),
                     with_thousands_separators(module.parameters)});
   }
-  return "\nCosts by module, each without those inside it that have a line:\n" +
+  return "\nCosts by module; a line leaves out the modules inside that have lines of their own:\n" +
          text_table(rows, " >>>");
 }
 

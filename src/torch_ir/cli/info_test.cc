@@ -63,7 +63,7 @@ TEST_F(InfoTest, SaysWhatModulesCost) {
   ir.nodes[0].module = "conv1";
   const std::string graph = graph_file("model.json", ir);
   EXPECT_THAT(torch_ir({"info", graph}).out,
-              testing::ContainsRegex("\nCosts by module, [^\n]*\n[^\n]*\n"
+              testing::ContainsRegex("\nCosts by module; [^\n]*\n[^\n]*\n"
                                      "  \\(the model itself\\) +26 +[0-9,]+ +[0-9,]+\n"
                                      "  conv1 +1 +[0-9,]+ +[0-9,]+\n$"));
   const auto json = nlohmann::json::parse(torch_ir({"info", graph, "--json"}).out);

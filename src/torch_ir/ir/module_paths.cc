@@ -9,6 +9,13 @@
 namespace torch_ir {
 namespace {
 
+// The module of each node, as far as known.
+using Owners = std::vector<std::optional<std::string>>;
+
+bool is_quantization(const OpNode& node) {
+  return is_quantized_operator(node.op_type.substr(0, node.op_type.find('.')) + "::");
+}
+
 // The module that owns the first weight of `node`.
 std::optional<std::string> module_of_weights(const IR& ir, const OpNode& node) {
   for (const TensorMeta& input : node.inputs) {
@@ -20,51 +27,53 @@ std::optional<std::string> module_of_weights(const IR& ir, const OpNode& node) {
   return std::nullopt;
 }
 
-std::vector<std::string> modules_of_weights(const IR& ir) {
-  std::vector<std::optional<std::string>> owners;
-  for (const OpNode& node : ir.nodes) owners.push_back(module_of_weights(ir, node));
-
-  std::vector<std::string> paths;
-  std::string before;
-  for (auto owner = owners.begin(); owner != owners.end(); ++owner) {
-    if (*owner) {
-      before = **owner;
-      paths.push_back(before);
-      continue;
-    }
-    const auto after =
-        std::find_if(owner, owners.end(), [](const auto& other) { return other.has_value(); });
-    paths.emplace_back(after == owners.end() ? "" : enclosing_module(before, **after));
-  }
-  return paths;
-}
-
-bool is_quantization(const OpNode& node) {
-  std::string name = node.op_type.substr(0, node.op_type.find('.'));
-  return is_quantized_operator(name + "::");
-}
-
-std::vector<std::string> recorded_modules(const IR& ir) {
-  std::vector<std::string> paths(ir.nodes.size());
+// Gives nodes that quantise and have no module that of the first node that reads their results.
+void place_quantization(const IR& ir, Owners& owners) {
   std::unordered_map<std::string_view, size_t> first_readers;
   for (size_t i = ir.nodes.size(); i-- > 0;) {
     const OpNode& node = ir.nodes[i];
-    paths[i] = node.module;
-    const auto reader =
-        node.outputs.empty() ? first_readers.end() : first_readers.find(node.outputs[0].name);
-    const bool is_placed = !node.module.empty() || !is_quantization(node);
-    if (!is_placed && reader != first_readers.end()) paths[i] = paths[reader->second];
+    if (!owners[i] && is_quantization(node) && !node.outputs.empty()) {
+      const auto reader = first_readers.find(node.outputs[0].name);
+      if (reader != first_readers.end()) owners[i] = owners[reader->second];
+    }
     for (const TensorMeta& input : node.inputs) first_readers[input.name] = i;
   }
-  return paths;
+}
+
+// Gives nodes without a module the innermost one around both neighbours that have one.
+void fill_gaps(Owners& owners) {
+  std::string before;
+  auto after = owners.begin();
+  for (auto owner = owners.begin(); owner != owners.end(); ++owner) {
+    if (*owner) {
+      before = **owner;
+      continue;
+    }
+    if (after < owner) {
+      after = std::find_if(owner, owners.end(), [](const auto& it) { return it.has_value(); });
+    }
+    *owner = after == owners.end() ? "" : enclosing_module(before, **after);
+  }
 }
 
 }  // namespace
 
 std::vector<std::string> module_paths(const IR& ir) {
   const auto is_recorded = [](const OpNode& node) { return !node.module.empty(); };
-  if (std::ranges::none_of(ir.nodes, is_recorded)) return modules_of_weights(ir);
-  return recorded_modules(ir);
+  const bool has_recorded = std::ranges::any_of(ir.nodes, is_recorded);
+  Owners owners;
+  for (const OpNode& node : ir.nodes) {
+    // PT2E quantises outside of all modules, weights before all other nodes.
+    const bool is_unplaced = node.module.empty() && is_quantization(node);
+    owners.push_back(is_unplaced    ? std::nullopt
+                     : has_recorded ? std::optional(node.module)
+                                    : module_of_weights(ir, node));
+  }
+  place_quantization(ir, owners);
+  if (!has_recorded) fill_gaps(owners);
+  std::vector<std::string> paths;
+  for (std::optional<std::string>& owner : owners) paths.push_back(std::move(owner).value_or(""));
+  return paths;
 }
 
 std::string_view enclosing_module(std::string_view a, std::string_view b) {
