@@ -38,13 +38,14 @@ std::vector<std::string_view> rows_of_nodes(const std::vector<std::string>& path
   }
 }
 
-// Sorts modules by their first nodes, each before those inside it.
+// Sorts modules by their last nodes, as PT2E dequantises all weights first; each before those
+// inside it.
 class ModuleOrder {
  public:
   explicit ModuleOrder(const std::vector<std::string_view>& rows) {
     for (size_t i = 0; i < rows.size(); ++i) {
       for (size_t depth = 1; depth <= depth_of(rows[i]); ++depth) {
-        first_nodes_.try_emplace(cut_path(rows[i], depth), i);
+        last_nodes_[cut_path(rows[i], depth)] = i;
       }
     }
   }
@@ -59,12 +60,12 @@ class ModuleOrder {
   std::vector<size_t> key(const ModuleCost& module) const {
     std::vector<size_t> key;
     for (size_t depth = 1; depth <= depth_of(module.path); ++depth) {
-      key.push_back(first_nodes_.at(cut_path(module.path, depth)));
+      key.push_back(last_nodes_.at(cut_path(module.path, depth)));
     }
     return key;
   }
 
-  std::unordered_map<std::string_view, size_t> first_nodes_;
+  std::unordered_map<std::string_view, size_t> last_nodes_;
 };
 
 }  // namespace

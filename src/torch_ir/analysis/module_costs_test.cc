@@ -55,9 +55,9 @@ TEST(CostsByModule, SayWhereNodesAreNotCounted) {
   EXPECT_FALSE(rows[0].is_counted);
 }
 
-TEST(CostsByModule, ComeInTheOrderOfTheGraphEachBeforeThoseInside) {
+TEST(CostsByModule, ComeInTheOrderOfTheirLastNodesEachBeforeThoseInside) {
   EXPECT_THAT(paths_of({"b.1", "b.0", "", "a.x", "b", "a", "b.1.y"}),
-              ElementsAre("", "b", "b.1", "b.1.y", "b.0", "a", "a.x"));
+              ElementsAre("", "a", "a.x", "b", "b.0", "b.1", "b.1.y"));
 }
 
 TEST(CostsByModule, GoAsDeepAsFortyRowsAllow) {
