@@ -364,7 +364,7 @@ TEST(ModelPageTest, ExoneratedValuesAndModulesAreNamed) {
       HasSubstr("<summary>1 value outside the tolerance, read by nodes that are right</summary>"));
 }
 
-TEST(ModelPageTest, ModulesHaveTheirWorstErrors) {
+TEST(ModelPageTest, ModulesHaveTheirGreatestDifferences) {
   Result result = make_result();
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("## Modules")));
   result.graph->nodes.at(0).module = "layers.0";

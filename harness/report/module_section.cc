@@ -11,7 +11,7 @@ namespace {
 // By the index of the node.
 using ErrorMap = std::unordered_map<int64_t, double>;
 
-std::string worst_error(const ModuleCost& module, const ErrorMap& errors) {
+std::string max_diff_of(const ModuleCost& module, const ErrorMap& errors) {
   std::optional<double> worst;
   for (const size_t index : module.nodes) {
     const auto error = errors.find(static_cast<int64_t>(index));
@@ -34,7 +34,7 @@ Table modules_table(const Result& result, const RunContext& context) {
   // These vary between machines.
   const bool has_errors = !context.portable && result.nodes && !result.nodes->errors.empty();
   std::vector<Cell> heads = {"Module", "Nodes", "Multiply-adds", "Parameters"};
-  if (has_errors) heads.push_back("Worst error");
+  if (has_errors) heads.push_back("Max diff");
   Table table(has_errors ? "lrrrr" : "lrrr", heads);
   ErrorMap errors;
   if (has_errors) {
@@ -44,7 +44,7 @@ Table modules_table(const Result& result, const RunContext& context) {
     std::vector<Cell> cells = {module.path.empty() ? "the model itself" : code_cell(module.path),
                                std::ssize(module.nodes), multiply_adds_text(module),
                                module.parameters};
-    if (has_errors) cells.push_back(worst_error(module, errors));
+    if (has_errors) cells.push_back(max_diff_of(module, errors));
     table.add(std::move(cells));
   }
   return table;

@@ -364,10 +364,12 @@ TEST(ReadResultsTest, PassedOutputsStayWhatTheyAre) {
   result.nodes->num_exonerated = 1;
   result.nodes->exonerated = result.nodes->worst;
   result.nodes->exonerated[0].module = "layers.0";
+  result.nodes->errors = {{.index = 0, .max_diff = 0.5}};
   const std::string text = text_of({result});
   EXPECT_EQ(schema_problem(json::parse(text)), "");
   const RunRecord read = read_run_record(write_temporary(text));
   EXPECT_EQ(read.results[0].status(), Status::kPassedOutputs);
+  EXPECT_EQ(read.results[0].nodes->errors.at(0).max_diff, 0.5);
   EXPECT_EQ(results_to_json(read), text);
 }
 
