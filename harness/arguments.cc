@@ -125,6 +125,12 @@ class Options {
   std::string group_;
 };
 
+void set_tensors(ModelFiles& files, std::string ModelFiles::* member, const std::string& path) {
+  std::string& value = files.*member;
+  if (!value.empty()) throw Error("there are two for one " + flag_of(files.format));
+  value = path;
+}
+
 void declare_models(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "Which models");
   HarnessOptions& harness = arguments.harness;
@@ -153,6 +159,7 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
           "test: small models, which are run; full: models as large as they were published, which "
           "are extracted without weights, serialized, and not run")
       ->default_str(std::string(scale_name(harness.run.settings.scale)));
+  options.several("MODEL.pt2", arguments.raw.archives, "", "The same as --pt2 MODEL.pt2");
   std::vector<ModelFiles>& files = harness.files;
   options.each_file(
       "--pt2", [&files](const std::string& path) { files.push_back({.path = path}); }, "FILE",
@@ -168,24 +175,34 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
       "DIR/inputs.safetensors, as a reproducer has them; or the graphs in the folders of this "
       "folder, or the cases of a suite that --export-suite or torch-ir split wrote (may be "
       "repeated, beside --pt2 too)");
-  const auto set = [&files](std::string ModelFiles::* member) {
-    return [&files, member](const std::string& path) {
-      if (files.empty()) throw Error("give it behind the --pt2 or --ir that it is for");
-      std::string& value = files.back().*member;
-      if (!value.empty()) throw Error("there are two for one " + flag_of(files.back().format));
-      value = path;
+  ModelFiles& early = arguments.raw.early;
+  const auto set = [&files, &early](std::string ModelFiles::* member) {
+    return [&files, &early, member](const std::string& path) {
+      set_tensors(files.empty() ? early : files.back(), member, path);
     };
   };
   options.each_file("--inputs", set(&ModelFiles::inputs), "FILE",
-                    "Inputs for the --pt2 or --ir in front of it, .safetensors; else "
+                    "Inputs for the only model in files, or else the --pt2 or --ir in front of it, "
+                    ".safetensors; without, "
                     "NAME.inputs.safetensors beside NAME.pt2 or the archive's example inputs, or "
                     "DIR/inputs.safetensors");
   options.each_file("--expected", set(&ModelFiles::expected), "FILE",
-                    "Its expected outputs; else NAME.expected.safetensors beside NAME.pt2, or "
+                    "Its expected outputs; without, NAME.expected.safetensors beside NAME.pt2, or "
                     "DIR/expected.safetensors, or what its operators compute eagerly");
   options.file("--against", arguments.raw.against, "FILE",
                "Compare the tensors of the one --pt2 or --ir, a quantised model, with those of its "
                "float model, an archive or a folder with a graph: SQNR, ranges, saturated values");
+}
+
+void take_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files) {
+  for (const auto& [flag, member] : {std::pair("--inputs", &ModelFiles::inputs),
+                                     std::pair("--expected", &ModelFiles::expected)}) {
+    if ((early.*member).empty()) continue;
+    if (files.size() != 1) {
+      throw Error(std::string(flag) + ": give it behind the --pt2 or --ir that it is for");
+    }
+    set_tensors(files.front(), member, early.*member);
+  }
 }
 
 void take_against(const std::string& path, std::vector<ModelFiles>& files) {
@@ -285,9 +302,9 @@ void declare_run(CLI::App& parser, Arguments& arguments) {
       "--load-library", [&](const std::string& path) { libraries.push_back(path); }, "FILE",
       "Load the operators of this shared library into every process first. It is code, which runs: "
       "load only libraries that you trust (may be repeated)");
-  options.with_default("--output", arguments.output, "DIR", "Directory for the reports");
+  options.with_default("-o,--output", arguments.output, "DIR", "Directory for the reports");
   options
-      .with_default("--jobs", arguments.harness.run.jobs, "N",
+      .with_default("-j,--jobs", arguments.harness.run.jobs, "N",
                     "How many models or cases to run at once")
       ->transform(count("number of jobs", 1024));
   options
@@ -368,6 +385,7 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
       {true, elsewhere, {"--device"}, "devices are those of the execution plan"},
       {true, questions, questions, "one question at a time"},
       {true, questions, {"--baseline", "--against"}, "it is for runs"},
+      {true, {"--list-models", "--list-categories"}, {"--pt2", "--ir"}, "it lists the registry"},
       {true, {"--list-categories"}, {"--model", "--category"}, "it lists all of them"},
       {is_operators,
        {"--suite"},
@@ -425,6 +443,34 @@ void declare_arguments(CLI::App& parser, Arguments& arguments) {
   declare_questions(parser, arguments);
 }
 
+std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words) {
+  // Whether an option ends `word` and takes the next one: "--pt2", "-o", "-qo".
+  const auto takes_next = [&](const std::string& word) {
+    const auto takes_value = [](const CLI::Option* option) {
+      return option != nullptr && option->get_items_expected_min() > 0;
+    };
+    if (word.starts_with("--")) return takes_value(parser.get_option_no_throw(word));
+    for (size_t i = 1; i < word.size(); ++i) {
+      const CLI::Option* option = parser.get_option_no_throw(std::string("-") + word[i]);
+      if (takes_value(option)) return i + 1 == word.size();
+    }
+    return false;
+  };
+  std::vector<std::string> result;
+  bool are_files = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (are_files || !words[i].starts_with('-')) {
+      result.push_back("--pt2=" + words[i]);
+    } else if (words[i] == "--") {
+      are_files = true;
+    } else {
+      result.push_back(words[i]);
+      if (takes_next(words[i]) && i + 1 < words.size()) result.push_back(words[++i]);
+    }
+  }
+  return result;
+}
+
 void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   choose_criterion(parser, arguments);
   check_together(parser, arguments);
@@ -432,6 +478,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   for (const std::string& library : harness.libraries) load_library(library);
   RunSettings& settings = harness.run.settings;
   if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
+  take_early_tensors(arguments.raw.early, harness.files);
   take_against(arguments.raw.against, harness.files);
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {

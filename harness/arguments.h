@@ -31,11 +31,19 @@ struct Arguments {
     std::string tolerance = {};
     std::string against = {};
     std::string executor_server = {};
+    // --inputs and --expected in front of the file that they are for.
+    ModelFiles early = {};
+    // For --help: with_flags turns these into --pt2.
+    std::vector<std::string> archives = {};
   } raw = {};
 };
 
 // `arguments` must outlive the parser.
 void declare_arguments(CLI::App& parser, Arguments& arguments);
+
+// Turns words that are neither options nor their values into "--pt2=WORD", so that their place
+// among the options counts.
+std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words);
 
 // Call it after `parser` has parsed. Resolves paths as the user gave them, also under `bazel run`.
 // Throws Error for arguments that cannot be combined.

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -36,13 +37,13 @@ constexpr const char* kFooter =
     "  harness --output reports                  every model of the registry\n"
     "  harness --category attention --jobs 2     those of a category, two at a time\n"
     "  harness --model DenseBlock --per-node     one, every value of its graph compared\n"
-    "  harness --pt2 llama.pt2                   an archive of torch.export.save\n"
+    "  harness llama.pt2                         an archive of torch.export.save\n"
     "  harness --scale full                      models as large as published, extracted only\n"
     "  harness --ir reports/repro/DenseBlock --output again --backend my_chip\n"
     "                                            a graph with its tensors, on a backend\n"
     "  harness --suite operators --dtype bfloat16\n"
     "                                            single calls of operators, at their edges\n"
-    "  harness --split --pt2 llama.pt2           a model, and each different call of it alone\n"
+    "  harness --split llama.pt2                 a model, and each different call of it alone\n"
     "  harness --baseline old/results.json       what changed since an earlier run\n"
     "  harness list models                       and categories; --json for a script\n"
     "  harness export suite --suite operators    the cases as files, into the folder suite\n"
@@ -131,6 +132,13 @@ std::vector<std::string> without_commands(std::vector<std::string> words) {
   return words;
 }
 
+// Whether `bazel run` started the program, or could have.
+bool is_of_bazel(const std::string& program) {
+  return std::getenv("BUILD_WORKING_DIRECTORY") != nullptr ||
+         program.find("bazel-bin/") != std::string::npos ||
+         program.find("bazel-out/") != std::string::npos;
+}
+
 int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
                   const Screen& screen) {
   CLI::App app(
@@ -139,17 +147,19 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
       kProgram);
   app.footer(kFooter);
   Arguments arguments;
-  const std::string typed = argc > 0 ? argv[0] : "";
-  // A name without a folder is on the PATH; //harness has one.
-  const std::string program = file_name(typed);
-  if (program != kProgram || program == typed) arguments.harness.program = program;
+  arguments.harness.program = argc > 0 ? argv[0] : "";
+  if (is_of_bazel(arguments.harness.program)) {
+    const std::string program = file_name(arguments.harness.program);
+    arguments.harness.program = program == kProgram ? "" : program;
+  }
   declare_arguments(app, arguments);
   const auto fail = [&](const std::string& message) {
     err << message_line("harness", message);
     return kBadInput;
   };
   try {
-    parse_arguments(app, without_commands({argv + std::min(argc, 1), argv + argc}));
+    parse_arguments(app,
+                    with_flags(app, without_commands({argv + std::min(argc, 1), argv + argc})));
     finish_arguments(app, arguments);
     if (!arguments.export_suite.empty()) return run_export(arguments, out, err);
     if (const auto text = answer(arguments)) {

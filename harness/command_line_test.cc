@@ -354,7 +354,13 @@ TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
   EXPECT_THAT(report_names(), ElementsAre("Good.md", "SUMMARY.md", "index.html", "ir/Good.json",
                                           "junit.xml", "results.json", "svg/Good.svg"));
   EXPECT_THAT(reports().at("SUMMARY.md"),
-              HasSubstr("This run was interrupted when 1 model had finished."));
+              AllOf(HasSubstr("❌ **Interrupted: 1 of 1 models passed**"),
+                    HasSubstr("This run was interrupted when 1 model had finished.")));
+  EXPECT_THAT(
+      reports().at("index.html"),
+      HasSubstr("<p class=\"verdict bad\"><span aria-hidden=\"true\">✕</span> Interrupted: "));
+  EXPECT_THAT(reports().at("junit.xml"), AllOf(HasSubstr("tests=\"2\" failures=\"0\" errors=\"1\""),
+                                               HasSubstr("<error type=\"interrupted\" ")));
   const nlohmann::json results = nlohmann::json::parse(reports().at("results.json"));
   EXPECT_EQ(schema_problem(results), "");
   EXPECT_EQ(results["coverage"]["interrupted"], true);
@@ -410,7 +416,7 @@ TEST_F(CommandLineTest, LinksInTheFolderAreNotFollowed) {
 
 TEST_F(CommandLineTest, TheCommandIsForTheProgramThatRan) {
   const std::vector<std::pair<const char*, std::string>> programs = {
-      {"some/folder/my_harness", "my_harness"},
+      {"some/folder/my_harness", "some/folder/my_harness"},
       {"harness", "harness"},
       {"bazel-bin/harness/harness", "tools/bazel run //harness --"}};
   for (const auto& [program, command] : programs) {

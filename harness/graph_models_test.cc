@@ -12,6 +12,7 @@
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <filesystem>
 #include <limits>
@@ -70,7 +71,9 @@ class GraphModelsTest : public HarnessTest {
 
 TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
   const std::string folder = make_reproducer();
-  const HarnessOutcome result = run({"--ir", folder});
+  ::setenv("BUILD_WORKING_DIRECTORY", fs::path(folder).parent_path().c_str(), /*replace=*/1);
+  const HarnessOutcome result = run({"--ir", "Wrong"});
+  ::unsetenv("BUILD_WORKING_DIRECTORY");
   EXPECT_EQ(result.status, 1) << result.err;
   EXPECT_THAT(result.out, StartsWith("[1/1] Wrong  FAILED  output mismatch in verify: output 0 "));
   const std::string page = report("Wrong.md");
@@ -118,7 +121,7 @@ TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("2 of 2 models passed"));
   EXPECT_THAT(report("SUMMARY.md"), AllOf(HasSubstr("asked for by name, and 1 graph."),
-                                          HasSubstr("--ir repro --model Good")));
+                                          HasSubstr("--ir " + path("repro") + " --model Good")));
 }
 
 // What the Python package wrote for a module of ours, and what this LibTorch computes for it.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -125,16 +126,45 @@ TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
                           "tensors/llama.inputs.safetensors", "tensors/llama.weights.safetensors"));
   EXPECT_THAT(reports().at("llama.md"),
               AllOf(HasSubstr("the graph computes what `llama.expected.safetensors` says"),
-                    HasSubstr("--pt2 llama.pt2 --inputs llama.inputs.safetensors --expected "
-                              "llama.expected.safetensors --save-tensors\n")));
+                    HasSubstr("--pt2 " + path("llama.pt2") + " --inputs " +
+                              path("llama.inputs.safetensors") + " --expected " +
+                              path("llama.expected.safetensors") + " --save-tensors\n")));
+}
+
+// As with --pt2; with one archive it does not matter where its tensors stand.
+TEST_F(ImportedModelsTest, ArchivesNeedNoFlag) {
+  const std::string archive = put("llama.pt2", "m/llama.pt2");
+  const std::string inputs = put("llama.inputs.safetensors", "x.safetensors");
+  const std::string expected = put("llama.expected.safetensors", "y.safetensors");
+  const std::string said = "llama  PASSED  ";
+  EXPECT_THAT(run({archive}).out, HasSubstr(said));
+  EXPECT_THAT(run({"-q", "-j", "2", path("m")}).err, "");
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--inputs", inputs, archive, "--expected", expected},
+        {"--expected", expected, "--inputs=" + inputs, "-j2", "--", archive},
+        {"--expected", expected, "--pt2", archive, "--inputs", inputs}}) {
+    const HarnessOutcome result = run(arguments);
+    EXPECT_THAT(result.out, HasSubstr(said)) << result.err;
+    EXPECT_THAT(reports().at("llama.md"), AllOf(HasSubstr("the inputs in `x.safetensors`"),
+                                                HasSubstr("`y.safetensors` says")));
+  }
+  const std::string other = put("vit.pt2", "vit.pt2");
+  EXPECT_THAT(run({archive, "--inputs", inputs, other, "--jobs=2"}).out,
+              HasSubstr("2 of 2 models passed"));
+  EXPECT_THAT(run_command_line({other, "-qo", path("short")}).err, "");
+  EXPECT_TRUE(fs::exists(path("short/vit.md")));
 }
 
 TEST_F(ImportedModelsTest, ReportsDoNotSayWhereTheFilesAre) {
   const auto run_in = [&](const std::string& folder) {
-    const std::string archive = put("llama.pt2", folder + "/llama.pt2");
-    const std::string inputs = put("llama.inputs.safetensors", folder + "/x.safetensors");
-    const std::string broken = write(folder + "/broken.pt2", "PK no archive");
-    EXPECT_EQ(run({"--pt2", archive, "--inputs", inputs, "--pt2", broken}).status, 1);
+    put("llama.pt2", folder + "/llama.pt2");
+    put("llama.inputs.safetensors", folder + "/x.safetensors");
+    write(folder + "/broken.pt2", "PK no archive");
+    ::setenv("BUILD_WORKING_DIRECTORY", path(folder).c_str(), /*replace=*/1);
+    const std::vector<std::string> arguments = {"--pt2",         "llama.pt2", "--inputs",
+                                                "x.safetensors", "--pt2",     "broken.pt2"};
+    EXPECT_EQ(run(arguments).status, 1);
+    ::unsetenv("BUILD_WORKING_DIRECTORY");
     const auto files = reports();
     for (const auto& [name, content] : files) EXPECT_THAT(content, Not(HasSubstr(scratch_)));
     fs::remove_all(output_);
@@ -228,7 +258,7 @@ TEST_F(ImportedModelsTest, AFolderRunsBesideModelsOfTheRegistry) {
   EXPECT_THAT(
       reports().at("SUMMARY.md"),
       AllOf(HasSubstr("asked for by name, and 2 archives."), HasSubstr("| `imported` | 2 | 2 |"),
-            HasSubstr("tools/bazel run //harness -- --pt2 models --model Good\n")));
+            HasSubstr("tools/bazel run //harness -- --pt2 " + path("models") + " --model Good\n")));
 }
 
 TEST_F(ImportedModelsTest, ArchivesHaveACategory) {
@@ -253,7 +283,7 @@ TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {
   EXPECT_THAT(reports().at("q.md"),
               AllOf(HasSubstr("## Against the float model"),
                     HasSubstr("| `relu` | `layers.1` | `aten.relu.default` | 2.6 | 40.6 |"),
-                    HasSubstr("--pt2 q.pt2 --against float.pt2\n")));
+                    HasSubstr("--pt2 " + quantised + " --against " + floating + "\n")));
   const std::string results = reports().at("results.json");
   EXPECT_EQ(schema_problem(nlohmann::json::parse(results)), "");
   EXPECT_THAT(results, AllOf(HasSubstr("\"num_compared\": 8"), HasSubstr("\"num_saturated\": 4")));
@@ -273,7 +303,7 @@ TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   expect_bad_usage({"--pt2", ""}, "--pt2: '' is no file: give its name");
   expect_bad_usage({"--pt2", archive, "--inputs", path("x")},
                    "--inputs: there is no file '" + path("x") + "'");
-  expect_bad_usage({"--inputs", archive, "--pt2", archive},
+  expect_bad_usage({"--inputs", archive, archive, archive},
                    "--inputs: give it behind the --pt2 or --ir that it is for");
   expect_bad_usage({"--expected", archive},
                    "--expected: give it behind the --pt2 or --ir that it is for");

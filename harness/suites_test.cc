@@ -197,7 +197,8 @@ TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
               ElementsAre("aten.abs.default/bfloat16/usual", "aten.abs.default/float32/usual"));
   EXPECT_EQ(schema_problem(results()), "");
   EXPECT_THAT(reports().at("OPERATORS.md"),
-              HasSubstr("This run was interrupted when 2 cases had finished."));
+              AllOf(HasSubstr("❌ **Interrupted: 2 of 2 cases passed**"),
+                    HasSubstr("This run was interrupted when 2 cases had finished.")));
 }
 
 TEST_F(SuitesTest, RunWhatIsAskedFor) {

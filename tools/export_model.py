@@ -9,7 +9,7 @@ writes
     model.expected.safetensors   what it returned for them
 
 The tensors have the names of the graph's inputs and outputs, so that `torch-ir verify` and
-`harness --pt2` take the files as they are. Numbers are tensors without dimensions, None is absent,
+`harness` take the files as they are. Numbers are tensors without dimensions, None is absent,
 and a tensor that is returned twice is stored once. The same command gives the same bytes. Needs
 torch 2.6 or later, and nothing else.
 """
@@ -39,7 +39,8 @@ import torch.utils._pytree as pytree
 
 EPILOG = """\
 MODEL is FILE.py:NAME or PACKAGE.MODULE:NAME, where NAME is a torch.nn.Module, a class that is made
-without arguments, or a function that returns a module. It is exported in evaluation mode.
+without arguments, or a function that returns a module, also one of torch.export or PT2E. It is
+exported in evaluation mode.
 
 Inputs are the arguments of forward, in order: each the sizes of a tensor, as 1,3,224,224, which are
 filled with normally distributed numbers, or an expression of Python, which knows torch:
@@ -481,7 +482,7 @@ def report(program, given, expected, files):
         for path in (files.archive, files.beside("inputs"), files.beside("expected"))
     )
     print(f"Next: torch-ir verify {archive} --inputs {inputs} --expected {outputs}")
-    print(f"  or: harness --pt2 {archive}")
+    print(f"  or: harness {archive}")
 
 
 # --- The command line ---
@@ -558,7 +559,10 @@ def export_model(arguments):
     torch.set_num_threads(1)
     attempt("--seed", torch.manual_seed, arguments.seed)
     module = import_module(place)
-    model = make_model(find(module, name, place), name).eval()
+    model = make_model(find(module, name, place), name)
+    # Graphs of torch.export and PT2E have their mode in them, and refuse.
+    with contextlib.suppress(NotImplementedError):
+        model.eval()
     if arguments.state_dict is not None:
         load_weights(model, arguments.state_dict, arguments.weights_key)
     if arguments.inputs_from is not None:

@@ -71,6 +71,10 @@ MODELS = """
     def make_linear():
         return Linear()
 
+    def make_exported():
+        # As PT2E starts, whose models refuse eval() too.
+        return torch.export.export(Linear().eval(), (torch.zeros(4, 3),)).module()
+
     def make_nothing():
         return 3
 
@@ -150,10 +154,10 @@ class ExportModelTest(unittest.TestCase):
         # In evaluation mode: the dropout does nothing.
         self.assertTrue(torch.equal(program.module()(inputs["x"]), expected["linear"]))
         self.assertIn("torch-ir verify", self.out.getvalue())
-        self.assertIn("harness --pt2", self.out.getvalue())
+        self.assertIn("  or: harness ", self.out.getvalue())
 
     def test_a_function_and_an_instance_are_models_too(self):
-        for name in ("make_linear", "instance"):
+        for name in ("make_linear", "instance", "make_exported"):
             _, _, expected = self.export(name, "--input", "4,3")
             self.assertEqual(expected["linear"].shape, (4, 2))
 

@@ -8,8 +8,8 @@ set -euo pipefail
 usage='Usage: bazel run //:install -- --prefix DIR [--copy-libtorch]
        bazel run //:install -- --prefix DIR --uninstall
 
-Installs the programs torch-ir and harness, the library
-libtorch_ir.so with its headers, and its CMake package below DIR. The programs and the library find
+Installs the programs torch-ir and harness, the library libtorch_ir.so with its headers, its CMake
+package, and Python scripts in DIR/share/torch_ir (export_model.py, score_suite.py, examples). The programs and the library find
 LibTorch by DIR/lib/torch_ir/libtorch, a link to the LibTorch that they were built with; where that
 moves, let the link point to it.
 

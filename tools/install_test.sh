@@ -34,7 +34,9 @@ export BUILD_WORKING_DIRECTORY="$work"
 expect_status 0 "$install" --prefix relative
 expect_status 0 "$install" --prefix=relative
 for file in bin/harness bin/torch-ir include/torch_ir/torch_ir.h lib/libtorch_ir.so \
-  lib/cmake/torch_ir/torch_irConfig.cmake lib/torch_ir/libtorch/lib/libtorch_cpu.so; do
+  share/torch_ir/export_model.py share/torch_ir/score_suite.py \
+  share/torch_ir/examples/{executor,torch_executor,onnxruntime_executor,ir_graph,safetensors_file}.py \
+  share/torch_ir/examples/backend.cc lib/cmake/torch_ir/torch_irConfig.cmake lib/torch_ir/libtorch/lib/libtorch_cpu.so; do
   [[ -s $work/relative/$file ]] || fail "there is no $file"
 done
 said="$(cd "$work/relative/include" && find . -type f -printf '%P\n' | sort)"

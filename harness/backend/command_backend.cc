@@ -102,9 +102,11 @@ StateDict weights_for(const IR& ir, const StateDict& weights) {
   StateDict result;
   for (const TensorMeta& weight : ir.weights) {
     if (result.contains(weight.name)) continue;
-    if (const at::Tensor* tensor = weights.find(weight.name)) {
+    const at::Tensor* tensor = weights.find(weight.name);
+    if (tensor == nullptr) tensor = ir.constants.find(weight.name);
+    if (tensor != nullptr) {
       result.insert(weight.name, *tensor);
-    } else if (!ir.constants.contains(weight.name)) {
+    } else {
       throw ExecutionError(
           fmt::format("weight '{}' of the graph is neither in the state dict nor "
                       "a constant",

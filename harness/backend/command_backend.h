@@ -4,8 +4,7 @@
 // the directory where the user started the harness, with the paths of files in place of
 //
 //   {ir}       the graph as IR JSON, with the values of its constants
-//   {weights}  safetensors by the names of the IR's weights (the state dict's names), with the
-//              constants that are too large for JSON
+//   {weights}  safetensors by the names of the IR's weights (the state dict's names), constants too
 //   {inputs}   safetensors by the names of the graph inputs
 //   {outputs}  the command writes safetensors by the names of the graph outputs here: all of them,
 //              with the dtypes and shapes of the IR

@@ -137,8 +137,9 @@ TEST_F(CommandBackendTest, TheCommandGetsGraphWeightsAndInputs) {
   EXPECT_TRUE(at::equal(inputs["x"], inputs_[0]));
   // What the graph does not use is not written.
   const StateDict weights = load_weights_safetensors(copy + "/weights.safetensors");
-  EXPECT_THAT(weights.keys(), ElementsAre("fc.weight"));
+  EXPECT_THAT(weights.keys(), ElementsAre("fc.weight", "mask"));
   EXPECT_TRUE(at::equal(weights["fc.weight"], weights_["fc.weight"]));
+  EXPECT_TRUE(at::equal(weights["mask"], ir_.constants["mask"]));
 }
 
 TEST_F(CommandBackendTest, TorchIrIsAnExecutor) {

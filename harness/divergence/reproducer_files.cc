@@ -42,9 +42,16 @@ bool runs_on_plan(const RunSettings& settings) {
   return settings.backend.empty() && settings.executor.empty();
 }
 
+// The command is typed in the folder of the reproducer, wherever the library lies.
+std::string library_names() {
+  std::vector<std::string> names;
+  for (const std::string& path : loaded_libraries()) names.push_back(file_name(path));
+  return library_flags(names);
+}
+
 std::string harness_command(const RunSettings& settings, const std::string& tolerance) {
-  std::string command = "harness" + library_flags(loaded_libraries()) + " --ir ." +
-                        backend_flags(settings) + tolerance;
+  std::string command =
+      "harness" + library_names() + " --ir ." + backend_flags(settings) + tolerance;
   if (settings.seed != RunSettings().seed) command += fmt::format(" --seed {}", settings.seed);
   return runs_on_plan(settings) ? command + plan_flags(settings) : command;
 }
@@ -82,7 +89,7 @@ std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
   if (by_float64) return harness_command(settings, criterion_flags(settings));
   if (!runs_on_plan(settings)) return harness_command(settings, tolerance_flags(tolerance));
   // Any program with this library can run the execution plan.
-  return "torch-ir verify" + library_flags(loaded_libraries()) + " ir.json" +
+  return "torch-ir verify" + library_names() + " ir.json" +
          (has_weights ? " --weights weights.safetensors" : "") +
          " --inputs inputs.safetensors --expected expected.safetensors" +
          tolerance_flags(tolerance) + plan_flags(settings);

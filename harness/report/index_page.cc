@@ -151,17 +151,20 @@ Json graph_json(const IRSummary& graph, const std::string& problem) {
 
 std::string description(const Result& result) {
   if (!result.origin) return result.description;
-  if (!result.origin->graph.empty()) return "The graph of " + result.origin->graph + ".";
-  return "Imported from " + result.origin->archive + ".";
+  if (!result.origin->graph.empty()) return "The graph of " + short_name_of(*result.origin) + ".";
+  return "Imported from " + short_name_of(*result.origin) + ".";
 }
 
-Json detail_json(const Result& result, const RunContext& context, bool has_svg,
+Json detail_json(const Result& result, const RunRecord& run, bool has_svg,
                  const std::string& problem) {
+  const RunContext& context = run.context;
+  Coverage coverage = coverage_of(result);
+  coverage.is_split = run.coverage.is_split;
   const bool has_ir = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
   Json json = {{"description", description(result)},
                {"num_passed_stages", result.num_passed_stages},
                {"trials", write(result.trials)},
-               {"command", reproduce_command(coverage_of(result), context)},
+               {"command", reproduce_command(coverage, context)},
                {"files", {{"ir", has_ir}, {"svg", has_svg}}}};
   if (result.failure) json["failure"] = write(*result.failure);
   if (result.expected_failure) json["expected_failure"] = write(*result.expected_failure);
@@ -212,7 +215,7 @@ void put_details(const RunRecord& run, const PictureOf& picture_of, const PutTex
       picture.problem = "it is too large to be part of this page";
     }
     put(fmt::format("<script type=\"application/json\" id=\"detail-{}\">{}</script>\n", i++,
-                    script_json(detail_json(result, run.context, has_svg, picture.problem))));
+                    script_json(detail_json(result, run, has_svg, picture.problem))));
   }
 }
 
@@ -285,14 +288,16 @@ constexpr std::string_view kDetails = "\x02";
 void write_index(const RunRecord& run, const BaselineComparison* baseline,
                  const PictureOf& picture_of, const PutText& put) {
   const auto& [coverage, context, results, cases, has_cases] = run;
-  const bool is_good = all_good(results) && all_good(cases, context.requires_support);
+  const bool is_good =
+      all_good(results) && all_good(cases, context.requires_support) && !coverage.is_interrupted;
   const bool has_only_cases = results.empty() && !cases.empty();
   kainjow::mustache::data page;
   page.set("title", "torch-ir");
   page.set("heading", "torch-ir harness");
   page.set("style", std::string(templates::index_style));
   page.set("script", std::string(templates::index_script));
-  page.set("verdict", xml_text(verdict_text(results, cases)));
+  page.set("verdict",
+           xml_text(std::string(interrupted_prefix(coverage)) + verdict_text(results, cases)));
   page.set("operators", operators_section(cases, context));
   page.set("no_models", has_only_cases ? " hidden" : "");
   page.set("verdict_mark", is_good ? "✓" : "✕");

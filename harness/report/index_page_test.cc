@@ -321,10 +321,15 @@ TEST(IndexPageTest, IsWrittenForABrowser) {
                  {.model = "Gone",
                   .trend = Trend::kGone,
                   .changes = {{.what = "status", .before = passed}}}}};
-  write_file(
-      path,
-      render_index({.coverage = {.num_registered = all.size()}, .context = context, .results = all},
-                   chain_picture, &comparison));
+  const Result call{.name = "aten.abs.default/float32/usual",
+                    .categories = {"pointwise"},
+                    .call = CallInfo{.op_type = "aten.abs.default", .dtype = "float32"},
+                    .num_passed_stages = kStages.size()};
+  write_file(path, render_index({.coverage = {.num_registered = all.size()},
+                                 .context = context,
+                                 .results = all,
+                                 .cases = {call}},
+                                chain_picture, &comparison));
 }
 
 }  // namespace

@@ -172,6 +172,17 @@ const tests = {
     }
   },
 
+  async 'shows a model beside the list, and operators below'() {
+    await withPage(DESK, small, '#model=Off', async (page) => {
+      const [list, detail, operators] = await Promise.all(
+          ['#models', '#detail', '#operators'].map((id) => page.locator(id).boundingBox()));
+      assert.equal(detail.y, list.y);
+      assert.ok(detail.x >= list.x + list.width);
+      assert.ok(operators.y >= detail.y + detail.height);
+      assert.equal(operators.x, list.x);
+    });
+  },
+
   async 'shows hostile text as text'() {
     await withPage(DESK, small, '#model=Hostile', async (page) => {
       const text = await page.locator('#detail').innerText();

@@ -130,16 +130,23 @@ std::string to_junit_xml(const RunRecord& run) {
       cases += test_case(result, run.context);
     }
   }
+  const size_t errors = run.coverage.is_interrupted ? 1 : 0;
+  if (errors > 0) {
+    cases +=
+        "    <testcase classname=\"torch_ir\" name=\"the whole run\">\n"
+        "      <error type=\"interrupted\" message=\"interrupted before all had finished\"/>\n"
+        "    </testcase>\n";
+  }
   const std::string time = time_attribute(seconds, run.context);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<testsuites name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"0\"{3}>\n"
-      "  <testsuite name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"0\" "
+      "<testsuites name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"{5}\"{3}>\n"
+      "  <testsuite name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"{5}\" "
       "skipped=\"{2}\"{3}>\n"
       "{4}"
       "  </testsuite>\n"
       "</testsuites>\n",
-      run.results.size() + run.cases.size(), failures, skipped, time, cases);
+      run.results.size() + run.cases.size() + errors, failures, skipped, time, cases, errors);
 }
 
 }  // namespace torch_ir

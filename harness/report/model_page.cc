@@ -22,7 +22,7 @@ std::string inputs_text(const Result& result, const RunContext& context) {
   if (result.origin->inputs.empty()) return "the weights and the example inputs of the archive";
   const std::string weights =
       result.origin->graph.empty() ? "the weights of the archive" : "the weights beside the graph";
-  return weights + " and the inputs in " + code_span(result.origin->inputs);
+  return weights + " and the inputs in " + code_span(file_name(result.origin->inputs));
 }
 
 std::string maximum_difference(const Result& result, const RunContext& context) {
@@ -77,8 +77,9 @@ std::string verdict(const Result& result, const RunContext& context) {
 
 std::string described_model(const Result& result) {
   if (!result.origin) return escape_markdown(result.description);
-  if (!result.origin->graph.empty()) return "The graph of " + code_span(result.origin->graph) + ".";
-  std::string text = "Imported from " + code_span(result.origin->archive);
+  if (!result.origin->graph.empty())
+    return "The graph of " + code_span(short_name_of(*result.origin)) + ".";
+  std::string text = "Imported from " + code_span(short_name_of(*result.origin));
   if (result.graph) {
     text += ", which PyTorch " + escape_markdown(result.graph->pytorch_version) +
             " exported from " + code_span(result.graph->model_name);
@@ -160,8 +161,11 @@ std::string replay_command(const Result& result, const RunContext& context) {
   const std::string& name = result.name;
   const ToleranceRule& rule = result.trials.front().verification.tolerance;
   const std::string tolerance =
-      rule.by_dtype ? "--tolerance dtype"
-                    : fmt::format("--rtol {} --atol {}", rule.fixed.rtol, rule.fixed.atol);
+      !rule.by_dtype ? fmt::format(" --rtol {} --atol {}", rule.fixed.rtol, rule.fixed.atol)
+      : settings.criterion.reference == ReferenceKind::kModel ? " --tolerance dtype"
+                                                              : "";
+  std::vector<std::string> libraries;
+  for (const std::string& path : context.libraries) libraries.push_back(file_name(path));
   std::string command;
   for (const auto& [output, own] : rule.outputs) {
     command += fmt::format("# the harness compares output {} with rtol {}, atol {}\n", output,
@@ -169,9 +173,8 @@ std::string replay_command(const Result& result, const RunContext& context) {
   }
   command += fmt::format(
       "torch-ir verify{2} ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
-      "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors \\\n"
-      "    {1}",
-      name, tolerance, library_flags(context.libraries));
+      "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors{1}",
+      name, tolerance, library_flags(libraries));
   if (settings.optimization != defaults.optimization) {
     command += " --optimization " + optimization_name(settings.optimization);
   }
@@ -203,7 +206,7 @@ Reference reference_of(const Result& result) {
                                 : "by the dispatcher, ") +
                 "with the same weights on the same inputs."};
   }
-  const std::string file = code_span(result.origin->expected);
+  const std::string file = code_span(file_name(result.origin->expected));
   return {.verdict = file + " says",
           .detail = "those in " + file,
           .worst = "expected is",
@@ -225,7 +228,9 @@ std::string render_model_page(const Result& result, const RunContext& context,
   if (result.nodes) page.set("node_report", node_section(*result.nodes, context));
   if (result.against) page.set("against", float_section(*result.against));
   const Data calls = calls_section(result, cases, context);
-  if (calls.get("table") != nullptr) page.set("calls", calls);
+  Coverage coverage = coverage_of(result);
+  coverage.is_split = calls.get("table") != nullptr;
+  if (coverage.is_split) page.set("calls", calls);
   if (result.reproducer) {
     page.set("reproducer", reproducer_section(result, context));
   }
@@ -234,9 +239,7 @@ std::string render_model_page(const Result& result, const RunContext& context,
     page.set("graph", graph_section(result, context, picture));
   }
   set_environment(page, context, num_trials(result, context.settings));
-  page.set("names_files",
-           result.origin || !context.baseline.empty() || !context.expected_failures.empty());
-  page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));
+  page.set("command", code_block(reproduce_command(coverage, context), "sh"));
   const bool by_tolerance = context.settings.criterion.reference != ReferenceKind::kFloat64;
   if (by_tolerance && context.settings.save_tensors && result.worst_trial() != nullptr) {
     page.set("replay", code_block(replay_command(result, context), "sh"));

@@ -122,9 +122,7 @@ TEST(ModelPageTest, AnImportedModelSaysWhereItIsFrom) {
   EXPECT_THAT(page, HasSubstr("the graph gives `1.5`, expected is `1.25`."));
   EXPECT_THAT(page, HasSubstr("\n\nExpected is what `tiny.out.safetensors` says.\n"));
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --pt2 tiny.pt2 --inputs "
-                              "tiny.in.safetensors --expected tiny.out.safetensors\n```\n\n"
-                              "Files and folders are named without the folders that they lie "
-                              "in.\n"));
+                              "tiny.in.safetensors --expected tiny.out.safetensors\n```\n"));
 }
 
 TEST(ModelPageTest, AnImportedModelWithoutTensorsIsComparedWithItsOperators) {
@@ -136,6 +134,16 @@ TEST(ModelPageTest, AnImportedModelWithoutTensorsIsComparedWithItsOperators) {
                               "operators compute, each called eagerly on the program as it was "
                               "imported, before it was converted and written"));
   EXPECT_THAT(page, HasSubstr("harness -- --pt2 'my tiny'\\''s.pt2'\n"));
+}
+
+TEST(ModelPageTest, ACommandNamesFilesAsTheUserDid) {
+  const std::string page = render_model_page(
+      make_imported({.archive = "my models/tiny.pt2", .inputs = "../x.safetensors"}), {});
+  EXPECT_THAT(page, HasSubstr("\n\nImported from `tiny.pt2`, "));
+  EXPECT_THAT(page, HasSubstr("--pt2 'my models/tiny.pt2' --inputs ../x.safetensors\n"));
+  const Result graph = make_imported({.graph = "reports/repro/tiny", .inputs = "x.safetensors"});
+  EXPECT_THAT(render_model_page(graph, {.output = "again"}),
+              HasSubstr("--ir reports/repro/tiny --inputs x.safetensors --output again\n"));
 }
 
 TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
@@ -287,7 +295,10 @@ TEST(ModelPageTest, TensorsAreReplayedWithTheToleranceOfTheRun) {
   EXPECT_THAT(
       render_model_page(result, context),
       AllOf(HasSubstr("# the harness compares output 0 with rtol 0, atol 2\ntorch-ir verify "),
-            HasSubstr("--tolerance dtype\n")));
+            HasSubstr("--expected tensors/Tiny.expected.safetensors\n```\n")));
+  context.settings.criterion.reference = ReferenceKind::kModel;
+  EXPECT_THAT(render_model_page(result, context),
+              HasSubstr("--expected tensors/Tiny.expected.safetensors --tolerance dtype\n"));
 }
 
 TEST(ModelPageTest, IntegersAreSaidToBeExact) {

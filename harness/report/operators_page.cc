@@ -324,7 +324,7 @@ std::string render_operators(const RunRecord& run) {
     categories.push_back(data);
   }
   Data page;
-  page.set("verdict", fmt::format("{} **{}**", cases_mark(cases, run.context.requires_support),
+  page.set("verdict", fmt::format("{} **{}{}**", cases_mark(run), interrupted_prefix(run.coverage),
                                   cases_text(cases)));
   page.set("coverage", cases_coverage_text(cases, run.coverage));
   page.set("judged", how_judged(run.context.settings));

@@ -185,9 +185,14 @@ std::string verdict_text(const std::vector<Result>& results, const std::vector<R
   return models + cases_text(cases);
 }
 
-std::string_view cases_mark(const std::vector<Result>& cases, bool requires_support) {
-  if (!all_good(cases, requires_support)) return "❌";
-  return count_status(cases, Status::kPassed) == 0 ? "➖" : "✅";
+std::string_view interrupted_prefix(const Coverage& coverage) {
+  return coverage.is_interrupted ? "Interrupted: " : "";
+}
+
+std::string_view cases_mark(const RunRecord& run) {
+  const bool is_good = all_good(run.cases, run.context.requires_support);
+  if (!is_good || run.coverage.is_interrupted) return "❌";
+  return count_status(run.cases, Status::kPassed) == 0 ? "➖" : "✅";
 }
 
 std::string cases_coverage_text(const std::vector<Result>& cases, const Coverage& coverage) {

@@ -29,8 +29,11 @@ std::string cases_lines(const std::vector<Result>& cases);
 // "12 of 12 models passed; 2,412 of 2,412 cases passed".
 std::string verdict_text(const std::vector<Result>& results, const std::vector<Result>& cases);
 
+// "Interrupted: " if the run was.
+std::string_view interrupted_prefix(const Coverage& coverage);
+
 // "✅", "❌", or "➖" if nothing failed and nothing passed.
-std::string_view cases_mark(const std::vector<Result>& cases, bool requires_support);
+std::string_view cases_mark(const RunRecord& run);
 
 std::string cases_coverage_text(const std::vector<Result>& cases, const Coverage& coverage);
 

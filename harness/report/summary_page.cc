@@ -183,11 +183,13 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   Data page;
   page.set("has_models", !results.empty() || cases.empty());
   if (!cases.empty()) {
-    page.set("cases", fmt::format("{} **{}**: see [OPERATORS.md](OPERATORS.md).",
-                                  cases_mark(cases, context.requires_support), cases_text(cases)));
+    page.set("cases", fmt::format("{} **{}{}**: see [OPERATORS.md](OPERATORS.md).", cases_mark(run),
+                                  interrupted_prefix(coverage), cases_text(cases)));
   }
-  page.set("verdict", fmt::format("{} **{}**{}", all_good(results) ? "✅" : "❌",
-                                  passed_text(results), not_passed_text(results)));
+  const bool is_good = all_good(results) && !coverage.is_interrupted;
+  page.set("verdict",
+           fmt::format("{} **{}{}**{}", is_good ? "✅" : "❌", interrupted_prefix(coverage),
+                       passed_text(results), not_passed_text(results)));
   page.set("coverage", coverage_text(results, coverage, code_names));
   // The reference pages have no index.html beside them.
   page.set("index",
@@ -222,8 +224,6 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   page.set("tolerance", passed_status(results) == Status::kPassed
                             ? tolerance_rule_text(context.settings)
                             : std::string());
-  page.set("names_files", !coverage.files.empty() || !context.baseline.empty() ||
-                              !context.expected_failures.empty());
   page.set("command", code_block(reproduce_command(coverage, context), "sh"));
   return render(templates::summary, page);
 }

@@ -81,7 +81,7 @@ struct Failure {
 // "crashed in execute: ...", "execute failed: ...", with the first line of the message.
 std::string failure_line(const Failure& failure);
 
-// The files of an imported model, without their folders.
+// The files of an imported model, as the user named them or their folder.
 struct Origin {
   // One of the two is set. The ir.json of a folder has the folder's name.
   std::string archive = {};

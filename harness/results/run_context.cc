@@ -6,16 +6,21 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <string_view>
 
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/version.h"
 #include "torch_ir/executor/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {
+
+namespace fs = std::filesystem;
 
 // An overriding rule was asked for, so all of it is shown.
 template <class Add>
@@ -66,12 +71,33 @@ std::string escaped(char c) {
 
 }  // namespace
 
+std::string typed_path(const std::string& path) {
+  const char* directory = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (directory == nullptr || path.empty()) return path;
+  const std::string relative = fs::path(path).lexically_relative(directory).string();
+  return relative.empty() || relative.starts_with("..") ? path : relative;
+}
+
 Origin origin_of(const ModelFiles& files) {
-  Origin origin{.inputs = file_name(files.inputs),
-                .expected = file_name(files.expected),
-                .against = file_name(files.against)};
-  (files.format == FileFormat::kGraph ? origin.graph : origin.archive) = files.short_name();
+  Origin origin{.inputs = typed_path(files.inputs),
+                .expected = typed_path(files.expected),
+                .against = typed_path(files.against)};
+  const fs::path path = typed_path(files.path);
+  if (files.format == FileFormat::kArchive) {
+    origin.archive = path.string();
+  } else if (path.filename() == "ir.json") {
+    origin.graph = path.has_parent_path() ? path.parent_path().string() : ".";
+  } else {
+    origin.graph = path.string();
+  }
   return origin;
+}
+
+std::string short_name_of(const Origin& origin) {
+  const bool is_archive = origin.graph.empty();
+  return ModelFiles{.format = is_archive ? FileFormat::kArchive : FileFormat::kGraph,
+                    .path = user_path(is_archive ? origin.archive : origin.graph)}
+      .short_name();
 }
 
 Coverage coverage_of(const Result& result) {
@@ -87,7 +113,9 @@ Coverage coverage_of(const Result& result) {
     constexpr std::string_view kExtension = ".json";
     const bool is_folder = !origin.graph.ends_with(kExtension);
     const std::string stem = origin.graph.substr(0, origin.graph.size() - kExtension.size());
-    return file == (is_folder ? "" : stem + ".") + kind + ".safetensors" ? "" : file;
+    const std::string name = kind + ".safetensors";
+    const fs::path beside = is_folder ? fs::path(origin.graph) / name : fs::path(stem + "." + name);
+    return fs::path(file).lexically_normal() == beside.lexically_normal() ? "" : file;
   };
   return {.files = {{.format = FileFormat::kGraph,
                      .path = origin.graph,
@@ -103,7 +131,7 @@ std::string file_word(const std::string& name) {
 std::string library_flags(const std::vector<std::string>& libraries) {
   std::string flags;
   for (const std::string& path : libraries) {
-    flags += " --load-library " + file_word(file_name(path));
+    flags += " --load-library " + file_word(path);
   }
   return flags;
 }
@@ -116,15 +144,20 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
     options += std::string(" ") + flag + " " + value;
   };
   const auto add_file = [&](const char* flag, const std::string& path) {
-    if (!path.empty()) add(flag, file_word(file_name(path)));
+    if (!path.empty()) add(flag, file_word(path));
   };
   options += library_flags(context.libraries);
+  bool reads_reports = false;
   for (const ModelFiles& files : coverage.files) {
-    add(flag_of(files.format).c_str(), file_word(files.short_name()));
-    add_file("--inputs", files.inputs);
-    add_file("--expected", files.expected);
-    add_file("--against", files.against);
+    const Origin origin = origin_of(files);
+    const std::string& path = origin.graph.empty() ? origin.archive : origin.graph;
+    reads_reports |= fs::path(path).lexically_normal().string().starts_with("reports/");
+    add(flag_of(files.format).c_str(), file_word(path));
+    add_file("--inputs", origin.inputs);
+    add_file("--expected", origin.expected);
+    add_file("--against", origin.against);
   }
+  if (reads_reports && context.output != "reports") add_file("--output", context.output);
   const Selection& selection = coverage.selection;
   if (selection.suite != Suite::kModels) add("--suite", suite_name(selection.suite));
   for (const std::string& name : selection.operators) add("--operator", shell_word(name));

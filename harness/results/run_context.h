@@ -44,8 +44,9 @@ struct RunContext {
   std::string baseline = {};
   // Of operators that neither LibTorch nor this program has (load_library.h).
   std::vector<std::string> libraries = {};
-  // The program's name without folders if it is not //harness.
+  // As the user typed them; the program is empty for //harness under `bazel run`.
   std::string program = {};
+  std::string output = {};
 };
 
 struct Coverage {
@@ -73,13 +74,20 @@ struct RunRecord {
 // Hides what differs between machines if the context is portable.
 Environment shown_environment(const RunContext& context);
 
-// The command that runs `coverage` again; files and the program appear without their folders.
+// `path`, which user_path resolved, as the user typed it.
+std::string typed_path(const std::string& path);
+
+// The command that runs `coverage` again, typed where the run was: files and the program appear as
+// the user named them. With --output only if the default would replace a file that it reads.
 std::string reproduce_command(const Coverage& coverage, const RunContext& context);
 
-// " --load-library NAME" for each, without their folders.
+// " --load-library PATH" for each.
 std::string library_flags(const std::vector<std::string>& libraries);
 
 Origin origin_of(const ModelFiles& files);
+
+// ModelFiles::short_name of the archive or graph.
+std::string short_name_of(const Origin& origin);
 
 Coverage coverage_of(const Result& result);
 

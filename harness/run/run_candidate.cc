@@ -212,55 +212,36 @@ class Pipeline {
     trial.verification = compare_known_outputs(ir_, outputs, expected, settings_.tolerance);
     VerificationReport& report = trial.verification;
     report.optimization = optimization_;
-    if (candidate_.has_second_opinion(number)) ask_float64(run, report);
+    const GraphRun graph_run{.ir = ir_,
+                             .weights = candidate_.weights(),
+                             .inputs = run.inputs,
+                             .outputs = run.outputs,
+                             .expected = run.expected,
+                             .rerun =
+                                 [&](const IR& ir) {
+                                   at::manual_seed(candidate_.random_seed(settings_));
+                                   return backend_->run(ir, candidate_.weights(), run.inputs);
+                                 },
+                             .run_eagerly =
+                                 [&] {
+                                   if (runs_eagerly(settings_)) return run.outputs;
+                                   at::manual_seed(candidate_.random_seed(settings_));
+                                   return eager_outputs(ir_, candidate_.weights(), run.inputs);
+                                 },
+                             .describe =
+                                 [&](const std::exception& error) {
+                                   if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
+                                   return headline(error_text(error, candidate_, directory_));
+                                 }};
+    if (candidate_.has_second_opinion(number)) ask_float64(graph_run, report);
     const bool is_auto = settings_.criterion.reference == ReferenceKind::kAuto;
     if (!is_auto || candidate_.is_call()) return;
-    if (!report.is_valid && rounds(ir_)) compare_in_steps(run, report);
-    if (report.passed_by != Basis::kTolerance || !runs_plans(settings_)) prove_graph(run, report);
-  }
-
-  // Runs the graph once more, with the values that it rounds as outputs.
-  void compare_in_steps(const Run& run, VerificationReport& report) {
-    const auto failed = [&](const std::exception& error) {
-      add_rounding(report, {.problem = "the values that the graph rounds could not be seen: " +
-                                       headline(error_text(error, candidate_, directory_))});
-    };
-    std::vector<at::Tensor> all;
-    try {
-      at::manual_seed(candidate_.random_seed(settings_));
-      all = backend_->run(with_rounded_values(ir_), candidate_.weights(), run.inputs);
-    } catch (const OutputError&) {
-      throw;
-    } catch (const std::exception& error) {
-      return failed(error);
-    }
-    add_rounding(report, check_rounding(ir_, candidate_.weights(), run.inputs, run.outputs, all,
-                                        settings_.tolerance, settings_.criterion.error_factor));
-  }
-
-  // Operators that are unknown here leave the graph unproven.
-  void prove_graph(const Run& run, VerificationReport& report) {
-    std::vector<at::Tensor> eager = run.outputs;
-    if (!runs_eagerly(settings_)) {
-      try {
-        at::manual_seed(candidate_.random_seed(settings_));
-        eager = eager_outputs(ir_, candidate_.weights(), run.inputs);
-      } catch (const std::exception& error) {
-        report.graph_note = headline(error_text(error, candidate_, directory_));
-        return;
-      }
-    }
-    check_graph(report, ir_, candidate_.weights(), run.inputs, eager, run.expected);
+    finish_auto_verdict(report, graph_run, /*proves_graph=*/!runs_plans(settings_));
   }
 
   // The report leaves out outputs whose expected values are unknown.
-  void ask_float64(const Run& run, VerificationReport& report) {
-    std::vector<SecondOpinion> known;
-    const std::vector<SecondOpinion> all =
-        second_opinions(ir_, candidate_.weights(), run.inputs, run.outputs, run.expected);
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (i >= run.expected.size() || run.expected[i].defined()) known.push_back(all[i]);
-    }
+  void ask_float64(const GraphRun& run, VerificationReport& report) {
+    std::vector<SecondOpinion> known = known_second_opinions(run);
     // If float64 says nothing, a call is judged by its tolerance.
     const bool is_decided = !candidate_.is_call() || std::ranges::all_of(known, [](const auto& it) {
       return it.reason.empty();

@@ -143,13 +143,53 @@ bool is_same_constant(const at::Tensor& a, const at::Tensor& b) {
   return left == right;
 }
 
+std::string element_text(const at::Tensor& tensor, int64_t index) {
+  const at::Tensor element = tensor.flatten()[index];
+  if (element.scalar_type() == at::kBool) return element.item<bool>() ? "True" : "False";
+  if (element.scalar_type() == at::kDouble) return fmt::format("{}", element.item<double>());
+  if (element.is_floating_point()) return fmt::format("{}", element.to(at::kFloat).item<float>());
+  if (!element.is_complex()) return fmt::format("{}", element.item<int64_t>());
+  const c10::complex<double> value = element.item().toComplexDouble();
+  return fmt::format("{}{:+}j", value.real(), value.imag());
+}
+
+std::vector<int64_t> place_of(int64_t index, c10::IntArrayRef sizes) {
+  std::vector<int64_t> place(sizes.size());
+  for (size_t d = sizes.size(); d-- > 0; index /= sizes[d]) place[d] = index % sizes[d];
+  return place;
+}
+
+// "1.5 at [0, 1]" and "2, 3 of 6 elements differ". Both tensors have the same shape and dtype.
+std::pair<std::string, std::string> values_text(const at::Tensor& old, const at::Tensor& now) {
+  if (old.is_meta() || now.is_meta()) return {};
+  const auto bytes = [](const at::Tensor& tensor) {
+    return tensor.contiguous().flatten().view(at::kByte).view({tensor.numel(), -1});
+  };
+  at::Tensor differs = bytes(old).ne(bytes(now)).any(1);
+  if (old.is_floating_point()) {
+    const auto is_nan = [](const at::Tensor& tensor) {
+      return tensor.to(at::kDouble).flatten().isnan();
+    };
+    differs = differs.logical_and(is_nan(old).logical_and(is_nan(now)).logical_not());
+  }
+  const auto first = differs.nonzero()[0].item<int64_t>();
+  return {fmt::format("{} at [{}]", element_text(old, first),
+                      fmt::join(place_of(first, old.sizes()), ", ")),
+          fmt::format("{}, {} of {} elements differ", element_text(now, first),
+                      differs.sum().item<int64_t>(), old.numel())};
+}
+
 void compare_constant_values(const IR& old, const IR& now, GraphDiff& diff) {
   for (const auto& item : now.constants) {
     const at::Tensor* before = old.constants.find(item.key());
     if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
     if (is_same_constant(*before, item.value())) continue;
-    diff.changes.push_back(
-        {.kind = ChangeKind::kConstantChanged, .name = item.key(), .property = "values"});
+    auto [was, is] = values_text(*before, item.value());
+    diff.changes.push_back({.kind = ChangeKind::kConstantChanged,
+                            .name = item.key(),
+                            .property = "values",
+                            .before = std::move(was),
+                            .after = std::move(is)});
   }
 }
 
@@ -316,17 +356,20 @@ class GraphComparer {
         continue;
       }
       if (!match.is_moved[i]) report_removed(*partner);
-      compare_node(old_nodes[*partner], new_nodes[i], match.is_moved[i]);
+      if (match.is_moved[i]) {
+        add(ChangeKind::kOperatorMoved, new_nodes[i], "place", std::to_string(*partner),
+            std::to_string(i));
+      }
+      compare_node(old_nodes[*partner], new_nodes[i]);
     }
     report_removed(old_nodes.size());
   }
 
-  void compare_node(const OpNode& old, const OpNode& now, bool is_moved) {
+  void compare_node(const OpNode& old, const OpNode& now) {
     if (old.name != now.name) diff_.renames.push_back({place_, old.name, now.name});
     if (old.module != now.module) {
       diff_.modules.push_back({place_, now.name, old.module, now.module});
     }
-    if (is_moved) add(ChangeKind::kOperatorMoved, now, {}, {}, {});
     if (old.op_type != now.op_type) {
       add(ChangeKind::kOperatorReplaced, now.name, {}, old.op_type, now.op_type);
     }

@@ -128,7 +128,8 @@ TEST(Diff, NamesConstants) {
   old.constants.insert("mask", at::tensor({1.0f, 0.0f}));
   IR now = old;
   now.constants["mask"] = at::tensor({1.0f, -0.0f});
-  EXPECT_THAT(texts(diff(old, now)), ElementsAre("constant changed: mask values"));
+  EXPECT_THAT(texts(diff(old, now)),
+              ElementsAre("constant changed: mask values 0 at [1] -> -0, 1 of 2 elements differ"));
   now.constants["mask"] = at::zeros({3});
   EXPECT_THAT(texts(diff(old, now)),
               ElementsAre("constant changed: mask float32 [2] -> float32 [3]"));
@@ -183,7 +184,8 @@ TEST(Diff, NamesWhatMoved) {
   old.nodes.insert(old.nodes.begin() + 2, call("neg", "neg", {"relu"}));
   IR now = old;
   std::rotate(now.nodes.begin() + 2, now.nodes.begin() + 3, now.nodes.begin() + 5);
-  EXPECT_THAT(texts(diff(old, now)), ElementsAre("operator moved: neg (aten.neg.default)"));
+  EXPECT_THAT(texts(diff(old, now)),
+              ElementsAre("operator moved: neg (aten.neg.default) place 2 -> 4"));
 }
 
 // A ReLU more in front: all names behind it shift.

@@ -51,6 +51,12 @@ bool is_of_operator(ChangeKind kind) {
   return kind >= ChangeKind::kAttribute && kind <= ChangeKind::kShape;
 }
 
+// Whether the text says by itself that there was nothing before, or is nothing after.
+bool is_one_sided(ChangeKind kind) {
+  const std::string name = change_kind_name(kind);
+  return name.ends_with(" added") || name.ends_with(" removed");
+}
+
 }  // namespace
 
 std::string change_kind_name(ChangeKind kind) { return kind_name(kind, /*is_plural=*/false); }
@@ -65,7 +71,7 @@ std::string change_text(const Change& change) {
   if (text.ends_with(": ")) text.pop_back();
   if (!change.before.empty() && !change.after.empty()) {
     text += fmt::format(" {} -> {}", printable(change.before), printable(change.after));
-  } else if (is_of_operator(change.kind)) {
+  } else if (!is_one_sided(change.kind)) {
     text += change.after.empty() ? fmt::format(" {} -> nothing", printable(change.before))
                                  : fmt::format(" nothing -> {}", printable(change.after));
   } else if (!change.before.empty() || !change.after.empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace torch_ir {
 namespace {
@@ -17,6 +18,23 @@ void count_operators(const std::vector<OpNode>& nodes, Counts& counts,
     ++counts[place->second].second;
     for (const Graph& graph : node.graphs) count_operators(graph.nodes, counts, places);
   }
+}
+
+std::optional<int64_t> count_buffer_elements(const IR& ir) {
+  std::unordered_set<std::string_view> buffers;
+  for (const auto& item : ir.weight_name_mapping) {
+    const std::string& placeholder = item.key();
+    if (placeholder.starts_with("b_")) {
+      buffers.insert(item.value());
+    } else if (!placeholder.starts_with("p_") && !placeholder.starts_with("c_")) {
+      return std::nullopt;
+    }
+  }
+  int64_t count = 0;
+  for (const TensorMeta& weight : ir.weights) {
+    if (buffers.contains(weight.name)) count += num_elements(weight);
+  }
+  return count;
 }
 
 }  // namespace
@@ -41,6 +59,7 @@ IRSummary summarize(const IR& ir) {
   summary.num_outputs = static_cast<int64_t>(ir.graph_outputs.size());
   summary.num_weights = static_cast<int64_t>(ir.weights.size());
   for (const TensorMeta& weight : ir.weights) summary.total_parameters += num_elements(weight);
+  summary.buffer_elements = count_buffer_elements(ir);
   summary.inputs = ir.graph_inputs;
   summary.outputs = ir.graph_outputs;
   summary.op_distribution = count_operators(ir);

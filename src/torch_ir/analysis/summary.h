@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +18,10 @@ struct IRSummary {
   int64_t num_inputs = 0;
   int64_t num_outputs = 0;
   int64_t num_weights = 0;
+  // The elements of all weights, and of those that are buffers, as placeholders are named "b_...";
+  // empty if a placeholder has the name of no kind.
   int64_t total_parameters = 0;
+  std::optional<int64_t> buffer_elements;
   std::vector<TensorMeta> inputs;
   std::vector<TensorMeta> outputs;
   // Operator and count, most frequent first; ties by first appearance. Includes the graphs of

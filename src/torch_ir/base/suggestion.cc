@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <string_view>
 
 namespace torch_ir {
 namespace {
@@ -28,9 +29,42 @@ size_t edit_distance(const std::string& a, const std::string& b) {
   return rows[a.size()][b.size()];
 }
 
+// The shortest of `known` that begin with `word`, or end with it behind a dot: "aten.conv2d" for
+// "aten.conv". Without overloads of these.
+std::vector<std::string> completions(const std::string& word,
+                                     const std::vector<std::string>& known) {
+  constexpr size_t kMost = 5;
+  std::vector<std::string> found;
+  if (word.empty()) return found;
+  const std::string part = lower_case(word);
+  for (const std::string& candidate : known) {
+    const std::string name = lower_case(candidate);
+    if (name.starts_with(part) || name.ends_with("." + part)) found.push_back(candidate);
+  }
+  std::ranges::stable_sort(found, {}, &std::string::size);
+  std::vector<std::string> shortest;
+  for (const std::string& name : found) {
+    const bool is_known = std::ranges::any_of(shortest, [&](const std::string& other) {
+      return name == other || name.starts_with(other + ".");
+    });
+    if (!is_known && shortest.size() < kMost) shortest.push_back(name);
+  }
+  return shortest;
+}
+
+std::string question(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string_view separator = i == 0 ? "" : i + 1 == names.size() ? " or " : ", ";
+    text.append(separator).append("'").append(names[i]).append("'");
+  }
+  return text.empty() ? "" : "; did you mean " + text + "?";
+}
+
 }  // namespace
 
 std::string suggest(const std::string& word, const std::vector<std::string>& known) {
+  if (const auto names = completions(word, known); !names.empty()) return question(names);
   size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
   const std::string* best = nullptr;
   for (const std::string& candidate : known) {
@@ -39,7 +73,7 @@ std::string suggest(const std::string& word, const std::vector<std::string>& kno
     best_distance = distance;
     best = &candidate;
   }
-  return best == nullptr ? "" : "; did you mean '" + *best + "'?";
+  return best == nullptr ? "" : question({*best});
 }
 
 }  // namespace torch_ir

@@ -22,6 +22,18 @@ TEST(SuggestionTest, SwappedLettersAreOneMistake) {
   EXPECT_EQ(suggest("inof", {"verify", "info"}), "; did you mean 'info'?");
 }
 
+TEST(SuggestionTest, APartOfANameSuggestsTheNamesThatItBegins) {
+  EXPECT_EQ(suggest("aten.conv", {"aten.cov", "aten.conv_tbc", "aten.conv1d.default",
+                                  "aten.conv2d.default", "aten.conv1d", "aten.conv2d"}),
+            "; did you mean 'aten.conv1d', 'aten.conv2d' or 'aten.conv_tbc'?");
+  EXPECT_EQ(suggest("Float8", {"float64", "float8_e4m3fn", "float8_e5m2"}),
+            "; did you mean 'float8_e5m2' or 'float8_e4m3fn'?");
+  EXPECT_EQ(suggest("conv2d", {"aten.conv2d.default", "aten.conv2d"}),
+            "; did you mean 'aten.conv2d'?");
+  EXPECT_EQ(suggest("a", {"ab", "ac", "ad", "ae", "af", "ag"}),
+            "; did you mean 'ab', 'ac', 'ad', 'ae' or 'af'?");
+}
+
 TEST(SuggestionTest, NothingIsLikeNothing) {
   EXPECT_EQ(suggest("abc", {}), "");
   EXPECT_EQ(suggest("", {"abc"}), "");

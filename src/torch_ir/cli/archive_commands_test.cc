@@ -56,6 +56,18 @@ TEST_F(ArchiveCommandsTest, ImportedFilesComputeWhatTheArchiveDoes) {
   }
 }
 
+// So that `harness --ir FOLDER` runs the model.
+TEST_F(ArchiveCommandsTest, ImportKeepsExampleInputs) {
+  const std::string folder = path("m");
+  EXPECT_THAT(printed({"import", archive("small.pt2"), "-o", folder}),
+              HasSubstr(folder + "/inputs.safetensors: 1 tensors\n"));
+  EXPECT_EQ(
+      torch_ir({"execute", folder + "/ir.json", "--weights", folder + "/weights.safetensors",
+                "--inputs", folder + "/inputs.safetensors", "-o", path("outputs.safetensors")})
+          .status,
+      0);
+}
+
 // The two were exported by different versions, and have other files inside.
 TEST_F(ArchiveCommandsTest, TheSameModelExportedTwiceIsNoDifference) {
   EXPECT_EQ(printed({"diff", archive("layout_2_7.pt2"), archive("layout_2_8.pt2")}),

@@ -10,7 +10,10 @@
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/executor/device.h"
+#include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -48,7 +51,7 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
 void declare_execute(CLI::App& parser, ExecuteArguments& arguments) {
   add_execution_arguments(parser, arguments.execution);
   add_inputs_option(parser, arguments.execution);
-  add_file_option(parser, "--outputs", arguments.outputs,
+  add_file_option(parser, "-o,--output,--outputs", arguments.outputs,
                   "Where to write the outputs, .safetensors")
       ->required();
 }
@@ -57,12 +60,49 @@ struct VerifyArguments {
   ExecutionArguments execution;
   std::string expected;
   ToleranceRule tolerance;
+  Criterion criterion;
 };
 
+// Asks float64 and eager operators as the harness does.
+void judge(VerificationReport& report, const VerifyArguments& arguments, const LoadedGraph& graph,
+           const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& expected) {
+  StateDict weights = graph.constants;
+  for (const auto& item : graph.weights) {
+    if (!weights.contains(item.key())) weights.insert(item.key(), item.value());
+  }
+  const ExecutionOptions& options = arguments.execution.options;
+  const GraphRun run{
+      .ir = graph.ir,
+      .weights = weights,
+      .inputs = graph.inputs,
+      .outputs = outputs,
+      .expected = expected,
+      .rerun =
+          [&](const IR& ir) {
+            return to_device(compile(ir, weights, StateDict(), options)
+                                 .run_checked(to_device(graph.inputs, options.device)),
+                             c10::Device(c10::kCPU));
+          },
+      .run_eagerly = [&] { return eager_outputs(graph.ir, weights, graph.inputs); },
+      .describe = [](const std::exception& error) { return headline(message_text(error)); }};
+  add_second_opinions(report, known_second_opinions(run), arguments.criterion);
+  finish_auto_verdict(report, run, /*proves_graph=*/false);
+}
+
 int run_verify(const VerifyArguments& arguments, Console& console) {
-  const auto [ir, outputs] = execute_graph_file(arguments.execution);
-  const std::vector<at::Tensor> expected = read_expected(arguments.expected, ir);
-  VerificationReport report = compare_known_outputs(ir, outputs, expected, arguments.tolerance);
+  VerificationReport report;
+  run_graph_file(arguments.execution, [&](const LoadedGraph& graph) {
+    const ExecutionOptions& options = arguments.execution.options;
+    const std::vector<at::Tensor> outputs =
+        to_device(compile(graph.ir, graph.weights, graph.constants, options)
+                      .run_checked(to_device(graph.inputs, options.device)),
+                  c10::Device(c10::kCPU));
+    const std::vector<at::Tensor> expected = read_expected(arguments.expected, graph.ir);
+    report = compare_known_outputs(graph.ir, outputs, expected, arguments.tolerance);
+    if (arguments.criterion.reference == ReferenceKind::kAuto) {
+      judge(report, arguments, graph, outputs, expected);
+    }
+  });
   report.optimization = arguments.execution.options.optimization;
   console.talk() << report;
   return report.is_valid ? kDone : kDifferent;
@@ -74,7 +114,7 @@ void declare_verify(CLI::App& parser, VerifyArguments& arguments) {
   add_file_option(parser, "--expected", arguments.expected,
                   "The outputs that it should have: .safetensors, by the graph's names")
       ->required();
-  add_tolerance_options(parser, arguments.tolerance);
+  add_tolerance_options(parser, arguments.tolerance, &arguments.criterion);
 }
 
 }  // namespace
@@ -84,9 +124,8 @@ Command execute_command() {
           .summary = "Run a graph with weights on inputs, and write its outputs",
           .examples =
               "  torch-ir execute model.json --weights weights.safetensors \\\n"
-              "      --inputs inputs.safetensors --outputs outputs.safetensors\n"
-              "  torch-ir execute model.pt2 --inputs inputs.safetensors --outputs "
-              "outputs.safetensors\n",
+              "      --inputs inputs.safetensors -o outputs.safetensors\n"
+              "  torch-ir execute model.pt2 --inputs inputs.safetensors -o outputs.safetensors\n",
           .declare = with_arguments(declare_execute, run_execute)};
 }
 
@@ -97,7 +136,7 @@ Command verify_command() {
               "  torch-ir verify model.json --weights weights.safetensors \\\n"
               "      --inputs inputs.safetensors --expected expected.safetensors\n"
               "  torch-ir verify model.pt2 --inputs inputs.safetensors --expected "
-              "expected.safetensors --tolerance dtype\n",
+              "expected.safetensors --rtol 1e-4 --atol 1e-4\n",
           .declare = with_arguments(declare_verify, run_verify)};
 }
 

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include "torch_ir/base/error.h"
@@ -12,6 +14,7 @@
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
+#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
@@ -22,6 +25,7 @@ namespace {
 
 constexpr const char* kGraphFile = "ir.json";
 constexpr const char* kWeightsFile = "weights.safetensors";
+constexpr const char* kInputsFile = "inputs.safetensors";
 
 struct ImportArguments {
   std::string file;
@@ -63,6 +67,19 @@ void check_written_weights(const std::string& path, const IR& ir, const StateDic
   }
 }
 
+// By name; empty, with a warning, if the archive has none that can be read.
+std::optional<StateDict> example_inputs(const std::string& path, const IR& ir, Console& console) {
+  try {
+    StateDict inputs;
+    const std::vector<at::Tensor> tensors = example_graph_inputs(path, ir);
+    for (size_t i = 0; i < tensors.size(); ++i) inputs.insert(ir.graph_inputs[i].name, tensors[i]);
+    return inputs;
+  } catch (const Error& error) {
+    console.warn(std::string(error.what()) + "; no " + kInputsFile + " is written");
+    return std::nullopt;
+  }
+}
+
 int run_import(const ImportArguments& arguments, Console& console) {
   GraphFile file = load_graph_file(arguments.file);
   if (!file.weights) {
@@ -72,24 +89,34 @@ int run_import(const ImportArguments& arguments, Console& console) {
   move_large_constants(file.ir, *file.weights);
   const std::string json = serialize_ir(file.ir);
   const std::filesystem::path folder = arguments.output;
-  for (const char* name : {kGraphFile, kWeightsFile}) {
+  for (const char* name : {kGraphFile, kWeightsFile, kInputsFile}) {
     refuse_to_overwrite((folder / name).string(), {arguments.file});
   }
   const WorkDirectory unfinished(folder);
   write_file((unfinished.path() / kGraphFile).string(), json);
   save_weights_safetensors(*file.weights, (unfinished.path() / kWeightsFile).string());
-  move_files(unfinished.path(), folder, {kWeightsFile, kGraphFile});
+  const std::optional<StateDict> inputs = example_inputs(arguments.file, file.ir, console);
+  std::vector<std::string> names = {kWeightsFile, kGraphFile};
+  if (inputs) {
+    save_weights_safetensors(*inputs, (unfinished.path() / kInputsFile).string());
+    names.insert(names.begin(), kInputsFile);
+  }
+  move_files(unfinished.path(), folder, names);
   console.talk() << (folder / kGraphFile).string() << ": " << file.ir << '\n'
                  << (folder / kWeightsFile).string() << ": " << file.weights->size()
                  << " tensors\n";
+  if (inputs) {
+    console.talk() << (folder / kInputsFile).string() << ": " << inputs->size() << " tensors\n";
+  }
   return kDone;
 }
 
 void declare_import(CLI::App& parser, ImportArguments& arguments) {
   add_argument(parser, "MODEL", arguments.file, "The archive, .pt2");
   parser
-      .add_option("--output", arguments.output,
-                  "The folder for ir.json and weights.safetensors; made where there is none")
+      .add_option("-o,--output", arguments.output,
+                  "The folder for ir.json, weights.safetensors and, if the archive has example "
+                  "inputs, inputs.safetensors; made where there is none")
       ->required()
       ->type_name("DIR");
 }
@@ -98,8 +125,10 @@ void declare_import(CLI::App& parser, ImportArguments& arguments) {
 
 Command import_command() {
   return {.name = "import",
-          .summary = "Turn an archive of torch.export.save into IR JSON and weights",
-          .examples = "  torch-ir import model.pt2 --output model\n",
+          .summary = "Turn an archive of torch.export.save into IR JSON, weights and inputs",
+          .examples =
+              "  torch-ir import model.pt2 -o model\n"
+              "  harness --ir model\n",
           .declare = with_arguments(declare_import, run_import)};
 }
 

@@ -113,6 +113,7 @@ std::string to_json(const IRSummary& summary, const SizedCost& cost) {
   for (const auto& [op_type, count] : summary.op_distribution) {
     json["op_distribution"][op_type] = count;
   }
+  json["buffer_elements"] = summary.buffer_elements ? Json(*summary.buffer_elements) : Json();
   json["cost"] = cost_json(cost);
   return json.dump(2) + "\n";
 }
@@ -199,7 +200,10 @@ std::string to_text(const IRSummary& summary, const SizedCost& cost) {
       << "Inputs: " << summary.num_inputs << '\n'
       << "Outputs: " << summary.num_outputs << '\n'
       << "Weights: " << summary.num_weights << '\n'
-      << "Total parameters: " << with_thousands_separators(summary.total_parameters) << '\n';
+      << "Total parameters: " << with_thousands_separators(summary.total_parameters) << '\n'
+      << "Buffers among them: "
+      << (summary.buffer_elements ? with_thousands_separators(*summary.buffer_elements) : "unknown")
+      << '\n';
   write_shapes("Input shapes", summary.inputs, out);
   write_shapes("Output shapes", summary.outputs, out);
   out << "\nOp distribution:\n";
@@ -212,7 +216,7 @@ std::string to_text(const IRSummary& summary, const SizedCost& cost) {
 
 int run_info(const InfoArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
-  const GraphFile file = load_graph_file(arguments.file);
+  const GraphFile file = load_shown_graph(arguments.file, console);
   const IRSummary summary = summarize(file.ir);
   const SizedCost cost = cost_of_file(arguments.file, file);
   const std::string text = arguments.json ? to_json(summary, cost) : to_text(summary, cost);

@@ -25,6 +25,7 @@ Inputs: 1
 Outputs: 1
 Weights: 51
 Total parameters: 57,617
+Buffers among them: 967
 
 Input shapes:
   x: [1, 3, 32, 32]
@@ -106,7 +107,7 @@ TEST_F(InfoTest, PrintsJson) {
             nlohmann::ordered_json::parse(R"({
     "model_name": "Small", "num_nodes": 1, "num_inputs": 2, "num_outputs": 1, "num_weights": 1,
     "total_parameters": 3, "input_shapes": {"x": [2, 3], "n": []},
-    "output_shapes": {"mul": [2, 3]}, "op_distribution": {"aten.mul.Tensor": 1},
+    "output_shapes": {"mul": [2, 3]}, "op_distribution": {"aten.mul.Tensor": 1}, "buffer_elements": 0,
     "cost": {"sizes": {}, "multiply_adds": 0, "not_counted": [], "input_bytes": 28,
              "weight_bytes": 12, "largest_value": "mul", "largest_bytes": 24, "peak_bytes": 24,
              "peak_node": "mul", "num_unknown_sizes": 0,
@@ -145,6 +146,25 @@ TEST_F(InfoTest, RefusesAGraphThatIsNotWellFormed) {
                                                 "negative size: [-3] (and "));
   }
   EXPECT_THAT(files(), ElementsAre("bad.json", "good.json", "list"));
+}
+
+// The file does not say whether `t` is `min` or `max`: that matters to who runs it.
+TEST_F(InfoTest, ShowsAGraphThatCannotBeRun) {
+  TestGraphBuilder builder("Clamps");
+  builder.input("x", {2}).input("t", {2});
+  builder.op("clamp", "aten.clamp.Tensor", {"x", "t"}, {2}).output("clamp");
+  const std::string graph = graph_file("clamps.json", builder.build());
+  for (const char* command : {"info", "visualize"}) {
+    const Outcome outcome = torch_ir({command, graph});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.out, HasSubstr("clamp"));
+    EXPECT_THAT(outcome.err, StartsWith("torch-ir: warning: " + graph +
+                                        " cannot be run: node 'clamp' (aten.clamp.Tensor): "));
+  }
+  EXPECT_THAT(torch_ir({"diff", graph, graph}).out, HasSubstr("no difference"));
+  for (const char* command : {"validate", "benchmark", "ops"}) {
+    EXPECT_EQ(torch_ir({command, graph}).status, 2) << command;
+  }
 }
 
 TEST_F(InfoTest, RefusesWhatIsNoGraph) {

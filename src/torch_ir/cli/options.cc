@@ -22,6 +22,8 @@
 namespace torch_ir {
 namespace {
 
+constexpr const char* kMalformed = "is not well formed";
+
 // Adds an option with a number from `least` to `most`; `what` describes it in errors.
 template <class Number>
 CLI::Option* add_number_option(CLI::App& parser, const std::string& name, Number& value,
@@ -52,8 +54,9 @@ CLI::Option* add_parsed_option(CLI::App& parser, const std::string& name,
 }
 
 // "m.json is not well formed: PROBLEM (and 2 more: see 'torch-ir validate m.json')"
-std::string describe(const std::string& path, const std::vector<std::string>& problems) {
-  std::string text = path + " is not well formed: " + problems.front();
+std::string describe(const std::string& path, const std::string& what,
+                     const std::vector<std::string>& problems) {
+  std::string text = path + " " + what + ": " + problems.front();
   if (problems.size() > 1) {
     text += " (and " + std::to_string(problems.size() - 1) + " more: see 'torch-ir validate " +
             path + "')";
@@ -112,7 +115,17 @@ GraphFile read_graph_file(const std::string& path) {
 GraphFile load_graph_file(const std::string& path) {
   GraphFile file = read_graph_file(path);
   const std::vector<std::string> problems = find_problems(file.ir);
-  if (!problems.empty()) throw ValidationError(describe(path, problems));
+  if (!problems.empty()) throw ValidationError(describe(path, kMalformed, problems));
+  return file;
+}
+
+GraphFile load_shown_graph(const std::string& path, Console& console) {
+  GraphFile file = read_graph_file(path);
+  const std::vector<std::string> problems = find_problems(file.ir);
+  if (problems.empty()) return file;
+  const bool is_sound = find_problems(file.ir, GraphChecks::kStructure).empty();
+  if (!is_sound) throw ValidationError(describe(path, kMalformed, problems));
+  console.warn(describe(path, "cannot be run", problems));
   return file;
 }
 
@@ -131,25 +144,43 @@ StateDict load_given_weights(const WeightsArguments& weights) {
   return StateDict();
 }
 
-void add_tolerance_options(CLI::App& parser, ToleranceRule& rule) {
+void add_tolerance_options(CLI::App& parser, ToleranceRule& rule, Criterion* criterion) {
+  if (criterion != nullptr) {
+    rule.by_dtype = true;
+    criterion->reference = ReferenceKind::kAuto;
+  }
+  const auto choose = [&rule, criterion](bool by_dtype) {
+    rule.by_dtype = by_dtype;
+    if (criterion != nullptr) criterion->reference = ReferenceKind::kModel;
+  };
   const auto add = [&](const std::string& name, double& value, const std::string& description) {
-    return add_number_option(parser, name, value, description, 0.0,
-                             std::numeric_limits<double>::max(),
-                             "tolerance: give a number of 0 or more")
-        ->capture_default_str();
+    CLI::Option* option =
+        add_number_option(parser, name, value, description, 0.0, std::numeric_limits<double>::max(),
+                          "tolerance: give a number of 0 or more")
+            ->capture_default_str();
+    return option->each([choose](const std::string&) { choose(false); });
   };
   CLI::Option* rtol = add("--rtol", rule.fixed.rtol,
                           "Relative tolerance of floating point; integers are compared exactly");
   CLI::Option* atol = add("--atol", rule.fixed.atol, "Absolute tolerance of floating point");
-  const auto take = [&rule](const std::string& name) {
+  const auto take = [choose, criterion](const std::string& name) {
+    if (name == "auto" && criterion != nullptr) return;
     if (name != "dtype") {
-      throw Error("'" + name + "' is no tolerance: give dtype, or numbers as --rtol and --atol");
+      throw Error("'" + name + "' is no tolerance: give " +
+                  (criterion != nullptr ? "auto, dtype" : "dtype") +
+                  ", or numbers as --rtol and --atol");
     }
-    rule.by_dtype = true;
+    choose(true);
   };
+  const std::string dtype =
+      "dtype: the tolerance that torch.testing.assert_close has for each dtype";
   add_parsed_option(parser, "--tolerance", take,
-                    "dtype: the tolerance that torch.testing.assert_close has for each dtype")
-      ->type_name("dtype")
+                    criterion == nullptr
+                        ? dtype
+                        : "auto (the default): within the tolerance of the dtype, or as near to "
+                          "float64 as eager; " +
+                              dtype)
+      ->type_name(criterion == nullptr ? "dtype" : "RULE")
       ->excludes(rtol)
       ->excludes(atol);
 }

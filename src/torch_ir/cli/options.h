@@ -12,6 +12,7 @@
 #include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/tolerance.h"
+#include "torch_ir/verifier/verdict.h"
 
 namespace CLI {
 class App;
@@ -48,6 +49,10 @@ struct GraphFile {
 // Throws ValidationError, with the first problem, for an IR that is not well formed.
 GraphFile load_graph_file(const std::string& path);
 
+// As load_graph_file, but only warns about nodes that do not fit their operators: for commands that
+// show graphs and do not run them.
+GraphFile load_shown_graph(const std::string& path, Console& console);
+
 // Reads the graph without validating it.
 GraphFile read_graph_file(const std::string& path);
 
@@ -60,8 +65,9 @@ void add_weights_options(CLI::App& parser, WeightsArguments& weights,
                          const std::string& description);
 // Returns nothing without a path. Throws Error for a key without a path.
 StateDict load_given_weights(const WeightsArguments& weights);
-// Adds --rtol and --atol, with `rule.fixed` as defaults, and --tolerance dtype.
-void add_tolerance_options(CLI::App& parser, ToleranceRule& rule);
+// Adds --rtol and --atol, with `rule.fixed` as defaults, and --tolerance dtype. With `criterion`,
+// --tolerance is auto by default, as in the harness.
+void add_tolerance_options(CLI::App& parser, ToleranceRule& rule, Criterion* criterion = nullptr);
 // Adds --optimization and --device.
 void add_execution_options(CLI::App& parser, ExecutionOptions& options);
 // Adds an option with a whole number from 1 to `most`.

@@ -34,7 +34,10 @@ TEST_F(VerifyTest, PassesWhereTheGraphComputesWhatIsExpected) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out, HasSubstr("PASSED"));
-  EXPECT_THAT(outcome.out, HasSubstr("rtol 1e-05, atol 1e-05"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("tolerances by dtype, else error factor 4 against float64; smallest"));
+  EXPECT_THAT(verify(model_.expected, {"--rtol", "1e-3"}).out,
+              HasSubstr("rtol 0.001, atol 1e-05; smallest"));
   const Outcome quiet = verify(model_.expected, {"-q"});
   EXPECT_EQ(quiet.status, 0);
   EXPECT_EQ(quiet.out + quiet.err, "");
@@ -54,6 +57,30 @@ TEST_F(VerifyTest, TakesTolerances) {
   EXPECT_EQ(verify(nearly_right(), {"--atol", "0.0005"}).status, 1);
   EXPECT_EQ(verify(nearly_right(), {"--rtol", "2"}).status, 0);
   EXPECT_EQ(verify(model_.expected, {"--rtol", "0", "--atol", "0"}).status, 0);
+}
+
+// As the harness does. 3e7 + 1 lies between two numbers of float32, and eager takes the lower one.
+TEST_F(VerifyTest, PassesWhatIsAsNearToFloat64AsEager) {
+  TestGraphBuilder builder("Rounds");
+  builder.input("x", {1}).input("y", {1}).op("add", "aten.add.Tensor", {"x", "y"}, {1});
+  builder.op("sub", "aten.sub.Tensor", {"add", "x"}, {1}).output("sub");
+  const std::string graph = graph_file("rounds.json", builder.build());
+  const std::string inputs =
+      tensor_file("xy.safetensors", {{"x", at::tensor({3e7f})}, {"y", at::tensor({1.0f})}});
+  const auto verify_sub = [&](float value, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {
+        "verify", graph,        "--inputs",
+        inputs,   "--expected", tensor_file("sub.safetensors", {{"sub", at::tensor({value})}})};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return torch_ir(arguments);
+  };
+  const Outcome outcome = verify_sub(2);
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("; as good as eager\n  passed: near enough to float64\n"));
+  EXPECT_EQ(verify_sub(2, {"--tolerance", "auto"}).status, 0);
+  EXPECT_EQ(verify_sub(2, {"--tolerance", "dtype"}).status, 1);
+  EXPECT_EQ(verify_sub(2, {"--atol", "0.1"}).status, 1);
+  EXPECT_EQ(verify_sub(100).status, 1);
 }
 
 TEST_F(VerifyTest, TakesTheTolerancesOfDtypes) {
@@ -131,11 +158,15 @@ TEST_F(VerifyTest, RunsOnADevice) {
 TEST_F(VerifyTest, FailsWhereAShapeOrADtypeDiffers) {
   const Outcome shape = verify(tensor_file("wide.safetensors", {{"mul", at::zeros({1, 5})}}));
   EXPECT_EQ(shape.status, 1);
-  EXPECT_EQ(shape.out,
-            "Verification FAILED\n"
-            "  not comparable\n"
-            "  optimization exact, rtol 1e-05, atol 1e-05; smallest tolerance that passes: none\n"
-            "  output 0 'mul' float32[1, 4]: shape [1, 4], expected [1, 5]\n");
+  EXPECT_EQ(
+      shape.out,
+      "Verification FAILED\n"
+      "  not comparable\n"
+      "  optimization exact, tolerances by dtype, else error factor 4 against float64; smallest "
+      "tolerance that passes: none\n"
+      "  output 0 'mul' float32[1, 4] (rtol 1.3e-06, atol 1e-05): shape [1, 4], expected [1, "
+      "5]; no second opinion: the shapes differ\n"
+      "  output 0 'mul': shape [1, 4], expected [1, 5]\n");
   const Outcome dtype =
       verify(tensor_file("double.safetensors", {{"mul", model_.output.to(at::kDouble)}}));
   EXPECT_EQ(dtype.status, 1);

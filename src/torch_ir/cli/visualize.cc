@@ -46,7 +46,7 @@ std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& con
 int run_visualize(const VisualizeArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
   check_ending(arguments.output);
-  const IR ir = load_graph_file(arguments.file).ir;
+  const IR ir = load_shown_graph(arguments.file, console).ir;
   write_result(arguments.output, draw(ir, arguments, console), console);
   return kDone;
 }

@@ -247,6 +247,15 @@ TEST(ValidateTest, ConstantOfAnotherShapeOrDtype) {
   EXPECT_THAT(find_problems(ir), ElementsAre("constant 'c' is undefined"));
 }
 
+TEST(ValidateTest, TheStructureIsWithoutOperators) {
+  IR ir = well_formed();
+  ir.nodes[1].attrs = {{"unknown", 1}};
+  EXPECT_FALSE(find_problems(ir).empty());
+  EXPECT_THAT(find_problems(ir, GraphChecks::kStructure), IsEmpty());
+  ir.graph_inputs[0].dtype = "float31";
+  EXPECT_FALSE(find_problems(ir, GraphChecks::kStructure).empty());
+}
+
 TEST(ValidateTest, TensorsThatNobodyCanMake) {
   IR ir = well_formed();
   ir.weights[1].shape = {1, int64_t{1} << 32, int64_t{1} << 32};

@@ -83,6 +83,24 @@ void check_counted_indices(const NamedArguments& arguments) {
   check_range("indices", arguments.tensor("indices"), 0, arguments.number("num_weights"));
 }
 
+// Pivots of a lower triangle, as LAPACK's sytrf leaves them: rows counted from 1. A negative one
+// stands twice, for a block of two rows.
+void check_ldl_pivots(const NamedArguments& arguments) {
+  const at::Tensor pivots = arguments.tensor("pivots").to(at::kLong).contiguous();
+  const auto* const values = pivots.const_data_ptr<int64_t>();
+  for (int64_t i = 0; pivots.dim() > 0 && i < pivots.numel(); ++i) {
+    const int64_t num_rows = pivots.size(-1);
+    const int64_t row = i % num_rows + 1;
+    const bool is_block = values[i] < 0;
+    const bool fits = is_block ? row < num_rows && values[i] == values[i + 1] &&
+                                     values[i] >= -num_rows && values[i] < -row
+                               : values[i] >= row && values[i] <= num_rows;
+    TORCH_CHECK(fits, "pivots has ", values[i], " at ", i, ", but should be from ", row, " to ",
+                num_rows, ", or twice the same from ", -num_rows, " to ", -row - 1);
+    if (is_block) ++i;
+  }
+}
+
 // Dividing the least integer by -1 kills the process.
 void check_division(const NamedArguments& arguments) {
   if (!arguments.has("rounding_mode") || arguments.text("rounding_mode") != "trunc") return;
@@ -123,6 +141,7 @@ ValueCheck find_value_check(const c10::OperatorHandle& op) {
       {{&check_division, "rounding_mode"}, "div div_ divide divide_"},
       {{&check_counted_indices}, "embedding_dense_backward"},
       {{&check_batch_sizes, "batch_sizes"}, "gru lstm rnn_relu rnn_tanh"},
+      {{&check_ldl_pivots}, "linalg_ldl_solve"},
       {{&check_segments}, "segment_reduce"},
   };
   const ValueRow* row = rows.find(op);

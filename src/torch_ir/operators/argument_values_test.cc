@@ -1,8 +1,14 @@
 #include "torch_ir/operators/argument_values.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/linalg_ldl_factor.h>
+#include <ATen/ops/linalg_ldl_solve.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -64,6 +70,44 @@ TEST(ArgumentValues, OfTargetsAreClassesWhereTheyAreRead) {
                             {at::zeros({8, 2, 5}), whole({1, 2, 3, 4, 5}), whole({8, 8}),
                              whole({3, 2}), 0, 1, false}),
             "targets has 5 at 4, but should be at least 0 and less than 5");
+}
+
+TEST(ArgumentValues, OfPivotsAreRowsThatAFactorizationSwaps) {
+  const at::Tensor matrix = at::tensor({1.0f, 2.0f, 3.0f, 2.0f, 0.0f, 5.0f, 3.0f, 5.0f, 0.0f});
+  const auto problem = [&](const at::Tensor& pivots) {
+    return problem_of_call("aten::linalg_ldl_solve", "",
+                           {matrix.view({3, 3}), pivots, at::ones({3, 2}), false});
+  };
+  const auto rows = [](const Numbers& numbers) { return whole(numbers).to(at::kInt); };
+  EXPECT_EQ(problem(rows({1, 3, 3})), "");
+  EXPECT_EQ(problem(rows({-3, -3, 3})), "");
+  const auto expected = [](const char* found, const char* range) {
+    return std::string("pivots has ") + found + ", but should be " + range;
+  };
+  EXPECT_EQ(problem(rows({4, 2, 3})),
+            expected("4 at 0", "from 1 to 3, or twice the same from -3 to -2"));
+  EXPECT_EQ(problem(rows({1, 1, 3})),
+            expected("1 at 1", "from 2 to 3, or twice the same from -3 to -3"));
+  EXPECT_THAT(problem(rows({1, 0, 3})), testing::StartsWith("pivots has 0 at 1"));
+  EXPECT_THAT(problem(rows({-3, -2, 3})), testing::StartsWith("pivots has -3 at 0"));
+  EXPECT_THAT(problem(rows({-4, -4, 3})), testing::StartsWith("pivots has -4 at 0"));
+  EXPECT_THAT(problem(rows({1, 2, -3})), testing::StartsWith("pivots has -3 at 2"));
+  EXPECT_THROW(problem(rows({1, 2, 3, 4})), c10::Error);
+  EXPECT_THROW(problem(rows({1, 2, 3}).view({1, 3})), c10::Error);
+}
+
+// LAPACK's own pivots are right, whatever the matrix.
+TEST(ArgumentValues, OfPivotsAreWhatAFactorizationGives) {
+  for (int64_t size = 1; size < 12; ++size) {
+    // Hardly anything on the diagonal, so that there are blocks of two rows.
+    at::Tensor matrix =
+        at::arange(2 * size * size, at::kDouble).mul(1.7).sin().view({2, size, size});
+    matrix = matrix + matrix.mT() - matrix.diagonal(0, 1, 2).diag_embed().mul(1.9);
+    const auto [factors, pivots] = at::linalg_ldl_factor(matrix);
+    const at::Tensor right = at::ones({2, size, 1}, at::kDouble);
+    EXPECT_EQ(problem_of_call("aten::linalg_ldl_solve", "", {factors, pivots, right, false}), "");
+    EXPECT_TRUE(at::allclose(matrix.matmul(at::linalg_ldl_solve(factors, pivots, right)), right));
+  }
 }
 
 TEST(ArgumentValues, OfMaximaLieInWhatWasPooled) {

@@ -102,7 +102,7 @@ constexpr Refusal kRefusals[] = {
      "aten._embedding_bag_dense_backward. aten._embedding_bag_per_sample_weights_backward. "
      "aten._embedding_bag_sparse_backward. aten._segment_reduce_backward. "
      "aten.sparse_bsc_tensor. aten.sparse_bsr_tensor. aten.sparse_compressed_tensor. "
-     "aten.sparse_csc_tensor. aten.sparse_csr_tensor. aten.linalg_ldl_solve."},
+     "aten.sparse_csc_tensor. aten.sparse_csr_tensor."},
     {"it trusts shapes that nothing has checked",
      "aten._cdist_backward. aten._dyn_quant_pack_4bit_weight. aten._fused_adagrad "
      "aten._fused_adam aten._fused_moving_avg_obs_fq_helper aten._fused_sgd aten._pdist_backward. "

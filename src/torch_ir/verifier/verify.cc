@@ -104,6 +104,11 @@ std::string level_text(const VerificationReport& report) {
   return "optimization " + optimization_name(*report.optimization) + ", ";
 }
 
+std::string else_text(const Criterion& criterion) {
+  if (criterion.reference != ReferenceKind::kAuto) return {};
+  return fmt::format(", else error factor {} against float64", criterion.error_factor);
+}
+
 // Turns exceptions of `verify` into the error of the report.
 std::pair<bool, VerificationReport> guarded(const VerifyOptions& options,
                                             c10::function_ref<VerificationReport()> verify) {
@@ -168,14 +173,27 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
   }
   stream << "  " << differences_text(report) << '\n'
          << fmt::format("  {}{}; smallest tolerance that passes: {}\n", level_text(report),
-                        rule_text(report.tolerance, report.has_exact_outputs()),
+                        rule_text(report.tolerance, report.has_exact_outputs()) +
+                            else_text(report.criterion),
                         tolerance_text(report.smallest_passing_tolerance()));
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& comparison = detail.comparison;
     stream << fmt::format("  output {} '{}' {}[{}]{}: ", detail.index, printable(detail.name),
                           comparison.dtype, fmt::join(comparison.shape, ", "),
                           own_tolerance_text(report.tolerance, detail.tolerance))
-           << comparison << '\n';
+           << comparison;
+    if (detail.basis != Basis::kTolerance && detail.second_opinion) {
+      stream << "; " << opinion_text(*detail.second_opinion);
+    }
+    stream << '\n';
+  }
+  if (report.criterion.reference == ReferenceKind::kModel) return stream;
+  if (!report.error_message.empty()) stream << "  " << report.error_message << '\n';
+  if (report.is_valid && report.passed_by != Basis::kTolerance) {
+    stream << "  passed: " << basis_text(report.passed_by) << '\n';
+  }
+  if (!report.graph_note.empty()) {
+    stream << "  the graph could not be checked: " << report.graph_note << '\n';
   }
   return stream;
 }
@@ -261,6 +279,41 @@ void check_graph(VerificationReport& report, const IR& ir, const StateDict& weig
                          "; eager operators compute that from the graph too: it is not the model's";
   report.is_valid = false;
   report.passed_by = Basis::kNone;
+}
+
+std::vector<SecondOpinion> known_second_opinions(const GraphRun& run) {
+  std::vector<SecondOpinion> known;
+  const std::vector<SecondOpinion> all =
+      second_opinions(run.ir, run.weights, run.inputs, run.outputs, run.expected);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i >= run.expected.size() || run.expected[i].defined()) known.push_back(all[i]);
+  }
+  return known;
+}
+
+void finish_auto_verdict(VerificationReport& report, const GraphRun& run, bool proves_graph) {
+  if (!report.is_valid && rounds(run.ir)) {
+    RoundingReport rounding;
+    try {
+      rounding = check_rounding(run.ir, run.weights, run.inputs, run.outputs,
+                                run.rerun(with_rounded_values(run.ir)), report.tolerance,
+                                report.criterion.error_factor);
+    } catch (const std::exception& error) {
+      rounding.problem =
+          "the values that the graph rounds could not be seen: " + run.describe(error);
+    }
+    add_rounding(report, std::move(rounding));
+  }
+  if (report.passed_by == Basis::kTolerance && !proves_graph) return;
+  std::vector<at::Tensor> eager;
+  try {
+    eager = run.run_eagerly();
+  } catch (const std::exception& error) {
+    // Operators that are unknown here leave the graph unproven.
+    report.graph_note = run.describe(error);
+    return;
+  }
+  check_graph(report, run.ir, run.weights, run.inputs, eager, run.expected);
 }
 
 std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,

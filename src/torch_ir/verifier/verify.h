@@ -95,6 +95,29 @@ void check_graph(VerificationReport& report, const IR& ir, const StateDict& weig
                  const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& eager,
                  const std::vector<at::Tensor>& expected);
 
+// A run of a graph to judge, and how to run others on the same weights and inputs.
+struct GraphRun {
+  const IR& ir;
+  const StateDict& weights;
+  const std::vector<at::Tensor>& inputs;
+  const std::vector<at::Tensor>& outputs;
+  const std::vector<at::Tensor>& expected;
+  // Runs another graph as `outputs` were computed.
+  std::function<std::vector<at::Tensor>(const IR&)> rerun;
+  // The outputs by eager operators.
+  std::function<std::vector<at::Tensor>()> run_eagerly;
+  // One line about an exception of these two. May throw it again.
+  std::function<std::string(const std::exception&)> describe;
+};
+
+// The second opinions of the outputs whose expected values are known.
+std::vector<SecondOpinion> known_second_opinions(const GraphRun& run);
+
+// The rest of the verdict kAuto, after the second opinions: compares outputs that differ in steps
+// if the graph rounds, and checks the graph where the tolerance alone does not show that it is the
+// model's, or if `proves_graph`.
+void finish_auto_verdict(VerificationReport& report, const GraphRun& run, bool proves_graph);
+
 struct VerifyOptions {
   // Tolerances for all outputs, such as {1e-3, 1e-3}, apply to floating point only; integers and
   // booleans are compared exactly unless `outputs` has a tolerance for them.
