@@ -92,8 +92,8 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 // and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
-// The groups of the last run of model `name`. Throws InputError if they cannot be read or do not fit
-// the graph.
+// The groups of the last run of model `name`. Throws InputError if they cannot be read or do not
+// fit the graph.
 std::vector<NodeGroup> fitting_groups(const Backend& backend, const std::string& name, const IR& ir,
                                       const StateDict& weights);
 

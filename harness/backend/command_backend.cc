@@ -321,11 +321,13 @@ class CommandBackend : public Backend {
     std::error_code error;
     if (!fs::exists(path("groups"), error)) return {};
     try {
-      return json_fields::parse(read_file(path("groups")), [](const json_fields::Json& json) {
-               GroupsFile file;
-               json_fields::read(json, file);
-               return file;
-             }).groups;
+      return json_fields::parse(read_file(path("groups")),
+                                [](const json_fields::Json& json) {
+                                  GroupsFile file;
+                                  json_fields::read(json, file);
+                                  return file;
+                                })
+          .groups;
     } catch (const SerializationError& problem) {
       throw Error(std::string("{groups} cannot be read: ") + problem.what());
     }

@@ -405,8 +405,7 @@ class Explainer {
     const auto form = forms_.find(name);
     if (form == forms_.end() || !value.defined()) return value;
     const std::vector<TensorMeta>& outputs = ir_.nodes[producers_.at(name)].outputs;
-    return in_graph_form(value, form->second,
-                         *std::ranges::find(outputs, name, &TensorMeta::name));
+    return in_graph_form(value, form->second, *std::ranges::find(outputs, name, &TensorMeta::name));
   }
 
   NodeReport compare_once() {
@@ -462,8 +461,8 @@ class Explainer {
         std::set<size_t> readers;
         for (const size_t node : values[i].readers) readers.insert(spans_.at(ir_.nodes[node].name));
         for (const size_t reader : readers) {
-          const std::optional<ReadEffect> effect = effect_on(
-              grouped_.spans[reader], values[i].name, told.at(values[i].name));
+          const std::optional<ReadEffect> effect =
+              effect_on(grouped_.spans[reader], values[i].name, told.at(values[i].name));
           if (effect == ReadEffect::kWrong) verdicts[i] = true;
           if (effect != ReadEffect::kNone) is_same_to_all = false;
         }
@@ -479,8 +478,8 @@ class Explainer {
 
   enum class ReadEffect { kNone, kRight, kWrong };
 
-  // What the nodes of `reader` make of `value`, in place of the model's value `name`; nothing if they
-  // cannot be run alone on what they read.
+  // What the nodes of `reader` make of `value`, in place of the model's value `name`; nothing if
+  // they cannot be run alone on what they read.
   std::optional<ReadEffect> effect_on(const NodeSpan& reader, const std::string& name,
                                       const at::Tensor& value) {
     NodeRange range{reader.first, reader.last};
@@ -493,14 +492,14 @@ class Explainer {
         if (compared_.contains(output.name)) range.outputs.push_back(output.name);
       }
     }
-    const GraphPart part = PartCutter(grouped_.ir, &grouped_memory_, grouped_.spans)
-                               .cut(range, watch_.facts());
+    const GraphPart part =
+        PartCutter(grouped_.ir, &grouped_memory_, grouped_.spans).cut(range, watch_.facts());
     const auto& metas = part.ir.graph_inputs;
     const auto input = std::ranges::find(metas, name, &TensorMeta::name);
     if (!part.problem.empty() || input == metas.end()) return std::nullopt;
     at::manual_seed(settings_.seed);
-    const auto recorded = record_part(run_.candidate, grouped_.ir, grouped_memory_, run_.inputs,
-                                      part, reader.first);
+    const auto recorded =
+        record_part(run_.candidate, grouped_.ir, grouped_memory_, run_.inputs, part, reader.first);
     if (!recorded) return std::nullopt;
     std::vector<at::Tensor> inputs = recorded->inputs;
     at::Tensor& read = inputs.at(static_cast<size_t>(input - metas.begin()));

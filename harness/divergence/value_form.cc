@@ -20,10 +20,10 @@ at::Tensor without_padding(at::Tensor tensor, const ValueForm& form) {
     const auto [before, behind] = form.padding[i];
     const int64_t size = tensor.size(dimension) - before - behind;
     if (size < 0) {
-      throw ExecutionError(fmt::format("'{}' was handed back with the size {} in dimension {}, less "
-                                       "than its padding of {} and {}",
-                                       printable(form.name), tensor.size(dimension), i, before,
-                                       behind));
+      throw ExecutionError(
+          fmt::format("'{}' was handed back with the size {} in dimension {}, less "
+                      "than its padding of {} and {}",
+                      printable(form.name), tensor.size(dimension), i, before, behind));
     }
     tensor = tensor.narrow(dimension, before, size);
   }
@@ -54,8 +54,9 @@ SeenValue in_graph_form(const at::Tensor& tensor, const ValueForm& form, const T
   }
   for (const size_t rank : {form.permutation.size(), form.padding.size()}) {
     if (rank == 0 || static_cast<int64_t>(rank) == tensor.dim()) continue;
-    throw ExecutionError(fmt::format("'{}' was handed back as {}, and its group says {} dimension(s)",
-                                     printable(form.name), shape_list_text(tensor.sizes()), rank));
+    throw ExecutionError(
+        fmt::format("'{}' was handed back as {}, and its group says {} dimension(s)",
+                    printable(form.name), shape_list_text(tensor.sizes()), rank));
   }
   SeenValue seen = in_order(without_padding(tensor, form), form);
   if (form.dtype.empty()) return seen;

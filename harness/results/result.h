@@ -249,8 +249,8 @@ struct Result {
 std::string place_text(const NodeDetail& detail,
                        const std::function<std::string(const std::string&)>& code);
 
-// "3 values were not handed back; ignored: foo, which the graph does not have", one line; empty where
-// all were, and nothing else; `code` formats names.
+// "3 values were not handed back; ignored: foo, which the graph does not have", one line; empty
+// where all were, and nothing else; `code` formats names.
 std::string handed_back_text(const NodeReport& nodes,
                              const std::function<std::string(const std::string&)>& code);
 

@@ -133,7 +133,12 @@ class SuiteWork {
       backend_ = open_backend(setup_.settings, directory_->path().string());
     }
     at::manual_seed(setup_.settings.seed);
-    backend_->run(*model.ir, *model.weights, model.inputs);
+    try {
+      backend_->run(*model.ir, *model.weights, model.inputs);
+    } catch (const std::exception&) {
+      fitting_groups(*backend_, model.name, *model.ir, *model.weights);
+      throw;
+    }
     return fitting_groups(*backend_, model.name, *model.ir, *model.weights);
   }
 

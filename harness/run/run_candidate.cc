@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>

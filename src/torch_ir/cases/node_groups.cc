@@ -43,8 +43,7 @@ void check_form(const NodeGroup& group, const ValueForm& form, const TensorMeta&
   for (const auto& [before, behind] : form.padding) {
     if (before < 0 || behind < 0) fail("has a padding of less than 0");
   }
-  const c10::ScalarType dtype =
-      find_dtype(form.dtype).value_or(c10::ScalarType::Undefined);
+  const c10::ScalarType dtype = find_dtype(form.dtype).value_or(c10::ScalarType::Undefined);
   const bool is_unknown = !form.dtype.empty() && dtype == c10::ScalarType::Undefined;
   if (is_unknown) fail(fmt::format("has the unknown dtype '{}'", printable(form.dtype)));
   if (!form.scale) {
@@ -143,8 +142,8 @@ class Grouping {
       for (const ValueForm& form : groups_[i].values) {
         const auto producer = producers_.find(form.name);
         if (producer == producers_.end() || unit_of_[producer->second] != i) {
-          refuse(groups_[i], fmt::format("no node of it makes the value '{}'",
-                                         printable(form.name)));
+          refuse(groups_[i],
+                 fmt::format("no node of it makes the value '{}'", printable(form.name)));
         }
         const auto& outputs = ir_.nodes[producer->second].outputs;
         check_form(groups_[i], form, *std::ranges::find(outputs, form.name, &TensorMeta::name));
@@ -158,8 +157,7 @@ class Grouping {
 
   // By producer, as in a plan.
   std::string value_of(const TensorMeta& use) const {
-    const auto node =
-        use.producer_node ? nodes_.find(*use.producer_node) : nodes_.end();
+    const auto node = use.producer_node ? nodes_.find(*use.producer_node) : nodes_.end();
     if (node == nodes_.end()) return use.name;
     const auto& outputs = ir_.nodes[node->second].outputs;
     const auto index = static_cast<size_t>(use.producer_output_idx);
@@ -249,8 +247,8 @@ class Grouping {
     }
     path.erase(path.begin(), std::ranges::find(path, path.back()));
     // A graph has no cycle of its own.
-    const size_t start = *std::ranges::find_if(
-        path, [&](size_t unit) { return units_[unit].group != nullptr; });
+    const size_t start =
+        *std::ranges::find_if(path, [&](size_t unit) { return units_[unit].group != nullptr; });
     path.pop_back();
     std::ranges::rotate(path, std::ranges::find(path, start));
     std::string needs;

@@ -207,8 +207,7 @@ class ModelSplit {
       }
     }
     GraphPart part = cutter_->cut(
-        range, facts,
-        [&](const std::string& placeholder) { return inputs.contains(placeholder); });
+        range, facts, [&](const std::string& placeholder) { return inputs.contains(placeholder); });
     if (call.size() > 1) problem = part.problem;
     graph_case.ir = std::move(part.ir);
     IR& ir = graph_case.ir;
@@ -384,8 +383,7 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
     }
     split.forget(call);
     if (known == by_key_.end()) continue;
-    cases_[known->second].occurrences.push_back(
-        occurrence_of(split.nodes_of(call).back(), model));
+    cases_[known->second].occurrences.push_back(occurrence_of(split.nodes_of(call).back(), model));
   }
   return left_out.empty() && !has_case ? "no call returns a tensor" : left_out;
 }

@@ -142,8 +142,8 @@ class NodeComparer {
     detail.comparison = compare_tensors(actual, expected, tolerance);
     ++report_.num_compared;
     note_non_finite(detail, actual, expected);
-    const bool is_outside = seen.is_rounded() ? !detail.comparison.is_close
-                                              : judge(detail, actual, expected);
+    const bool is_outside =
+        seen.is_rounded() ? !detail.comparison.is_close : judge(detail, actual, expected);
     agrees_[nodes_.find(detail.value)->first] = !is_outside;
     if (is_outside) {
       ++report_.num_mismatched;

@@ -136,8 +136,8 @@ struct SeenValue {
   bool is_rounded() const { return step > 0 || rounded_to; }
 };
 
-// Returns the value of that name from the run of the graph. Called once for each value, in the order
-// in which the model reports them.
+// Returns the value of that name from the run of the graph. Called once for each value, in the
+// order in which the model reports them.
 using ActualValue = std::function<SeenValue(const std::string& name)>;
 
 // The names of the values to compare, in the order of the graph: the results of its nodes; if a
@@ -161,8 +161,8 @@ struct DoubtedValue {
 // For each value, whether it is exonerated: what is wrong with it does not reach its readers.
 using Exonerate = std::function<std::vector<bool>(const std::vector<DoubtedValue>& values)>;
 
-// Compares `values` of `graph`, of its compared_values. Exceptions of the two runs end up in the report, with
-// what was compared until then. Leaves Divergence::inputs empty.
+// Compares `values` of `graph`, of its compared_values. Exceptions of the two runs end up in the
+// report, with what was compared until then. Leaves Divergence::inputs empty.
 //
 // `exonerate` is called at most once, after the runs. A node is right if each of its values agrees,
 // is exonerated, or could not be seen and is only read by nodes that are right. Outputs of the

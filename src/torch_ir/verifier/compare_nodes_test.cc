@@ -218,7 +218,8 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
 }
 
 TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
-  const Graph graph{.graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
+  const Graph graph{
+      .graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
   const auto is_right = [&](double expected, double actual) {
     const auto seen = [&](const std::string&) {
       SeenValue it = value(actual);
@@ -237,7 +238,8 @@ TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
 }
 
 TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
-  const Graph graph{.graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
+  const Graph graph{
+      .graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
   const auto mismatches = [&](std::optional<c10::ScalarType> dtype) {
     const auto seen = [&](const std::string&) {
       SeenValue it = value(1.001);
