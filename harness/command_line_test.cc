@@ -110,8 +110,8 @@ TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphAreBadInput) {
   const std::string command =
       ": {weights} {inputs} {outputs} {ir}; "
       R"(echo '{"groups": [{"name": "fused", "nodes": ["nowhere"]}]}' > {groups})";
-  for (const std::vector<std::string>& flags :
-       {std::vector<std::string>{}, {"--split", "--groups"}}) {
+  const std::vector<std::vector<std::string>> all_flags = {{}, {"--split", "--groups"}};
+  for (const std::vector<std::string>& flags : all_flags) {
     std::vector<std::string> arguments = {"--model", "Good", "--executor", command};
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     const HarnessOutcome result = run(arguments);

@@ -215,19 +215,19 @@ class ExecutorsTest(unittest.TestCase):
     def test_a_fault_in_a_fused_group_of_onnx_runtime_is_found_by_name(self):
         flags = ["--trials=1", "--executor-intermediates", "--split", "--groups"]
         status, printed, results = self.run_harness(
-            EXAMPLES / "onnxruntime_executor.py", *flags, models=["TransformerBlock"],
-            files=SERVER + " --fault SkipLayerNormalization")
+            EXAMPLES / "onnxruntime_executor.py", *flags, models=["MultiTaskHead"],
+            files=SERVER + " --fault FusedGemm")
         self.assertEqual(status, 1, printed)
-        group = "SkipLayerNormalization_layer_norm"
-        self.assertRegex(printed, rf"first difference: node \d+, layer_norm .* of the group {group}")
-        nodes = results["TransformerBlock"]["node_report"]
+        group = "FusedGemm_relu_2"
+        self.assertRegex(printed, rf"first difference: node \d+, relu_2 .* of the group {group}")
+        nodes = results["MultiTaskHead"]["node_report"]
         self.assertEqual(nodes["first_divergence"]["node"]["group"], group)
         self.assertEqual((nodes["num_not_handed_back"], nodes["unknown"]), (0, []))
-        reproducer = results["TransformerBlock"]["reproducer"]
-        self.assertEqual((reproducer["first_node"], reproducer["last_node"]), ("add", "layer_norm"))
+        reproducer = results["MultiTaskHead"]["reproducer"]
+        self.assertEqual((reproducer["first_node"], reproducer["last_node"]), ("linear", "relu_2"))
         cases = json.loads((self.folder / "reports" / "results.json").read_text())["cases"]
         self.assertEqual({case["call"]["operator"] for case in cases if case["status"] == "failed"},
-                         {"aten.add.Tensor+aten.layer_norm.default"})
+                         {"aten.linear.default+aten.relu.default"})
 
     def test_groups_that_cannot_be_are_refused(self):
         cyclic = {"groups": [{"name": "fused", "nodes": ["linear", "softmax"]}]}

@@ -64,8 +64,7 @@ TEST_F(GroupsTest, WithoutGroupsEachNodeIsASpanInItsPlace) {
 }
 
 TEST_F(GroupsTest, AGroupBecomesARangeWhoseInsideIsNotCompared) {
-  const GroupedGraph grouped =
-      group({{"fused", {"n4", "n0", "n2"}}, {"other", {"n3", "n1"}}});
+  const GroupedGraph grouped = group({{"fused", {"n4", "n0", "n2"}}, {"other", {"n3", "n1"}}});
   EXPECT_THAT(names_of(grouped.ir), ElementsAre("n0", "n2", "n4", "n1", "n3", "n5"));
   EXPECT_THAT(sizes_of(grouped), ElementsAre(3, 2, 1));
   EXPECT_EQ(grouped.spans[0].group, "fused");
@@ -95,9 +94,10 @@ TEST_F(GroupsTest, NamesThatDoNotFitAreRefused) {
 TEST_F(GroupsTest, CyclesAreRefused) {
   expect_refused({{"a", {"n0", "n4"}}},
                  "group 'a': it has a cycle: it needs the node 'n2', which needs its results");
-  expect_refused({{"a", {"n0", "n3"}}, {"b", {"n1", "n5"}}},
-                 "group 'a': it has a cycle: it needs the group 'b', which needs the node 'n4', which "
-                 "needs its results");
+  expect_refused(
+      {{"a", {"n0", "n3"}}, {"b", {"n1", "n5"}}},
+      "group 'a': it has a cycle: it needs the group 'b', which needs the node 'n4', which "
+      "needs its results");
 }
 
 TEST_F(GroupsTest, FormsThatDoNotFitAreRefused) {
@@ -113,7 +113,8 @@ TEST_F(GroupsTest, FormsThatDoNotFitAreRefused) {
   refused({.zero_point = 1}, "has a zero_point, but no scale");
   refused({.dtype = "int8", .scale = 0}, "has a scale that is not above 0");
   refused({.scale = 1}, "has a scale, but its dtype is no integer of up to 32 bits");
-  refused({.dtype = "int64", .scale = 1}, "has a scale, but its dtype is no integer of up to 32 bits");
+  refused({.dtype = "int64", .scale = 1},
+          "has a scale, but its dtype is no integer of up to 32 bits");
 }
 
 TEST(Groups, WhatReadsMemoryStaysBeforeWhatWritesToIt) {

@@ -18,7 +18,6 @@
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/executor_registry.h"
-#include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {
 namespace {
