@@ -117,7 +117,7 @@ TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphAreBadInput) {
     const HarnessOutcome result = run(arguments);
     EXPECT_EQ(result.status, 2);
     EXPECT_EQ(result.err,
-              "harness: error: 'Good': group 'fused': the graph has no node 'nowhere'\n");
+              "harness: 'Good': group 'fused': the graph has no node 'nowhere'\n");
     EXPECT_FALSE(fs::exists(output_));
   }
 }

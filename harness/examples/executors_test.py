@@ -238,7 +238,7 @@ pathlib.Path(sys.argv[5]).write_text(json.dumps({cyclic}))
         status, printed, _ = self.run_harness(
             script, models=["TransformerBlock"], files=FILES + " {groups}")
         self.assertEqual(status, 2, printed)
-        self.assertRegex(printed, "error: 'TransformerBlock': group 'fused': it has a cycle: it needs "
+        self.assertRegex(printed, "harness: 'TransformerBlock': group 'fused': it has a cycle: it needs "
                                   "the node '.*', which needs its results")
 
 
