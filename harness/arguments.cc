@@ -259,6 +259,9 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
   options.flag("--split", arguments.harness.is_split,
                "Take the models apart: each different call also runs alone, on the inputs that it "
                "has in the model");
+  options.flag("--groups", arguments.harness.is_grouped,
+               "With --split: the groups of nodes that the executor or backend computes at once "
+               "run as a whole, each different one, and their nodes not alone");
   options.flag("--require-support", arguments.harness.requires_support,
                "Fail also for cases that whoever executes says it does not support");
   options.file("--baseline", arguments.harness.baseline, "FILE",
@@ -412,6 +415,8 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
     }
   }
   require(parser, "--executor-intermediates", {"--executor", "--executor-server"});
+  require(parser, "--groups", {"--split"});
+  require(parser, "--groups", elsewhere);
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
   if (settings.criterion.reference == ReferenceKind::kModel && is_given(parser, "--error-factor")) {
     throw Error(
@@ -483,6 +488,9 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
     check_executor_command(settings.executor, settings.executor_intermediates);
+    if (harness.is_grouped && settings.executor.find("{groups}") == std::string::npos) {
+      throw Error("--groups: the --executor has no {groups}, where it would write them");
+    }
   }
   if (is_given(parser, "--executor-server")) {
     check_executor_server(arguments.raw.executor_server);

@@ -106,6 +106,22 @@ TEST_F(CommandLineTest, ValuesOfNodesFailARunWhereTheyAreRequired) {
               HasSubstr("--model WrongInside --require-intermediates\""));
 }
 
+TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphAreBadInput) {
+  const std::string command =
+      ": {weights} {inputs} {outputs} {ir}; "
+      R"(echo '{"groups": [{"name": "fused", "nodes": ["nowhere"]}]}' > {groups})";
+  const std::vector<std::vector<std::string>> all_flags = {{}, {"--split", "--groups"}};
+  for (const std::vector<std::string>& flags : all_flags) {
+    std::vector<std::string> arguments = {"--model", "Good", "--executor", command};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const HarnessOutcome result = run(arguments);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.err,
+              "harness: 'Good': group 'fused': the graph has no node 'nowhere'\n");
+    EXPECT_FALSE(fs::exists(output_));
+  }
+}
+
 TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
   const std::vector<std::string> arguments = {
       "--quiet", "--model", "Good", "--executor",

@@ -110,6 +110,7 @@ Selected select_candidates(const HarnessOptions& options) {
   std::vector<ModelFiles> files = options.files;
   take_suites(files, options.selection, selected);
   coverage.is_split = options.is_split;
+  coverage.is_grouped = options.is_grouped;
   coverage.selection = of_registry(options.selection, !options.files.empty());
   coverage.files = options.files;
   coverage.num_registered = registered.size();
@@ -216,6 +217,7 @@ std::vector<SuiteProblem> split(Selected& selected, const HarnessOptions& option
                              .what = "models",
                              .candidates = selected.models,
                              .is_split = true,
+                             .is_grouped = options.is_grouped,
                              .may_lack_candidates = true};
   MadeSuite made = make_suite(request, options.run);
   std::ranges::move(cases_in(request.output), std::back_inserter(selected.cases));
@@ -357,7 +359,8 @@ ExportedSuite export_suite(const HarnessOptions& options, const std::string& dir
   const MadeSuite made = make_suite({.output = directory,
                                      .what = is_operators ? "operators" : "models",
                                      .candidates = is_operators ? selected.cases : selected.models,
-                                     .is_split = options.is_split},
+                                     .is_split = options.is_split,
+                                     .is_grouped = options.is_grouped},
                                     options.run);
   return {.num_cases = made.num_cases, .not_split = unsplit_lines(made.problems)};
 }

@@ -39,6 +39,8 @@ struct HarnessOptions {
   std::string program = {};
   // Whether to run each distinct call of the models on its own as well.
   bool is_split = false;
+  // With is_split, whether groups that the executor or backend computes at once stay whole.
+  bool is_grouped = false;
   // Whether an unsupported case fails the run.
   bool requires_support = false;
 };

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "harness/backend/command_backend.h"
+#include "harness/process/worker.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
@@ -114,6 +115,17 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
     if (error) throw OutputError("cannot make '" + options.directory + "': " + error.message());
   }
   return make_backend(options);
+}
+
+std::vector<NodeGroup> fitting_groups(const Backend& backend, const std::string& name, const IR& ir,
+                                      const StateDict& weights) {
+  try {
+    std::vector<NodeGroup> groups = backend.groups();
+    if (!groups.empty()) group_nodes(ir, weights, groups);
+    return groups;
+  } catch (const Error& error) {
+    throw InputError(fmt::format("'{}': {}", printable(name), error.what()));
+  }
 }
 
 // A plan with what it was made from: an equal graph may lie at another address, and a different

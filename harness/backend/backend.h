@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "harness/results/result.h"
+#include "torch_ir/cases/node_groups.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/sym_expr.h"
@@ -32,6 +33,9 @@ class NodeValues {
   // Names are asked for once each, in graph order, so a backend may compute values lazily and drop
   // old ones.
   virtual at::Tensor next(const std::string& name) = 0;
+
+  // The names of values that the graph does not have, sorted; nobody asks for them.
+  virtual std::vector<std::string> unknown() const { return {}; }
 };
 
 class Backend {
@@ -50,6 +54,10 @@ class Backend {
 
   // What the backend says about its last run; nothing if it says nothing.
   virtual std::optional<ExecutorReport> last_report() const { return std::nullopt; }
+
+  // The groups of nodes that the last run, of `run` or `values`, computed at once, with the forms
+  // in which NodeValues has their values. Throws Error if they cannot be read.
+  virtual std::vector<NodeGroup> groups() const { return {}; }
 };
 
 struct BackendOptions {
@@ -83,6 +91,11 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 // Makes the backend of `settings`, which puts its files below `directory`. Throws as make_backend,
 // and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
+
+// The groups of the last run of model `name`. Throws InputError if they cannot be read or do not
+// fit the graph.
+std::vector<NodeGroup> fitting_groups(const Backend& backend, const std::string& name, const IR& ir,
+                                      const StateDict& weights);
 
 // Runs graphs on the execution plans of this library.
 class PlanBackend : public Backend {

@@ -44,6 +44,33 @@ void fields(const Visit& visit, ServerAnswer& answer) {
   visit("nodes", answer.nodes);
 }
 
+template <class Visit>
+void fields(const Visit& visit, ValueForm& form) {
+  visit.required("name", form.name);
+  visit("permutation", form.permutation);
+  visit("padding", form.padding);
+  visit("dtype", form.dtype);
+  visit("scale", form.scale);
+  visit("zero_point", form.zero_point);
+}
+
+template <class Visit>
+void fields(const Visit& visit, NodeGroup& group) {
+  visit.required("name", group.name);
+  visit.required("nodes", group.nodes);
+  visit("values", group.values);
+}
+
+// groups_format.md.
+struct GroupsFile {
+  std::vector<NodeGroup> groups = {};
+};
+
+template <class Visit>
+void fields(const Visit& visit, GroupsFile& file) {
+  visit.required("groups", file.groups);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,7 +80,8 @@ constexpr size_t kMaxNames = 8;
 constexpr int kUnsupportedStatus = 3;
 constexpr size_t kMostShown = 200;
 
-constexpr const char* kFileNames[] = {"ir", "weights", "inputs", "outputs", "intermediates"};
+constexpr const char* kFileNames[] = {"ir",      "weights",       "inputs",
+                                      "outputs", "intermediates", "groups"};
 
 constexpr const char* kOk = "ok";
 constexpr const char* kUnsupported = "unsupported";
@@ -69,6 +97,7 @@ CommandTemplate parse_command(const std::string& command, bool has_intermediates
   } else if (command.find("{intermediates}") != std::string::npos) {
     throw Error("the command has {intermediates}: give --executor-intermediates too");
   }
+  if (command.find("{groups}") != std::string::npos) placeholders.push_back("groups");
   return CommandTemplate(command, placeholders);
 }
 
@@ -238,10 +267,9 @@ class FileValues : public NodeValues {
     }
     std::ranges::sort(known);
     for (const std::string& name : file_.keys()) {
-      if (!std::ranges::binary_search(known, name)) {
-        fail_unknown(name, known, "{intermediates}", "value");
-      }
+      if (!std::ranges::binary_search(known, name)) unknown_.push_back(name);
     }
+    std::ranges::sort(unknown_);
   }
 
   at::Tensor next(const std::string& name) override {
@@ -249,8 +277,11 @@ class FileValues : public NodeValues {
     return tensor == nullptr ? at::Tensor() : *tensor;
   }
 
+  std::vector<std::string> unknown() const override { return unknown_; }
+
  private:
   StateDict file_;
+  std::vector<std::string> unknown_;
 };
 
 class CommandBackend : public Backend {
@@ -288,9 +319,26 @@ class CommandBackend : public Backend {
 
   std::optional<ExecutorReport> last_report() const override { return report_; }
 
+  std::vector<NodeGroup> groups() const override {
+    std::error_code error;
+    if (!fs::exists(path("groups"), error)) return {};
+    try {
+      return json_fields::parse(read_file(path("groups")),
+                                [](const json_fields::Json& json) {
+                                  GroupsFile file;
+                                  json_fields::read(json, file);
+                                  return file;
+                                })
+          .groups;
+    } catch (const SerializationError& problem) {
+      throw Error(std::string("{groups} cannot be read: ") + problem.what());
+    }
+  }
+
  private:
   std::string path(const std::string& name) const {
-    return (directory_ / (name + (name == "ir" ? ".json" : ".safetensors"))).string();
+    const bool is_json = name == "ir" || name == "groups";
+    return (directory_ / (name + (is_json ? ".json" : ".safetensors"))).string();
   }
 
   CommandEnd run_command(const IR& ir, const StateDict& weights,
@@ -356,7 +404,7 @@ class CommandBackend : public Backend {
       throw OutputError(fmt::format("cannot make '{}': {}", directory_.string(), error.message()));
     }
     // The last run's files may still be mapped.
-    for (const char* name : {"outputs", "intermediates"}) fs::remove(path(name), error);
+    for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), error);
     write_output([&] {
       save_ir(ir, path("ir"));
       save_weights_safetensors(inputs, path("inputs"));

@@ -9,7 +9,10 @@
 //   {outputs}  the command writes safetensors by the names of the graph outputs here: all of them,
 //              with the dtypes and shapes of the IR
 //   {intermediates}  with --executor-intermediates: the command writes safetensors by the names of
-//                    node values here; values that are missing count as not computed separately
+//                    node values here; values that are missing are counted as not handed back, and
+//                    names that the graph does not have are listed
+//   {groups}   optional: the command may write the groups of nodes that it computes at once here
+//              (groups_format.md)
 //
 // Numbers are tensors without dimensions: int64, float64 or bool. Dynamic shapes need no file for
 // their symbols: the shapes of the inputs have the values. An output that occurs twice, or is an

@@ -18,6 +18,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "harness/process/worker.h"
+#include "harness/results/testing/schema_problem.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -286,16 +288,70 @@ TEST_F(CommandBackendTest, IntermediatesAreReadByName) {
   EXPECT_EQ(backend(kFiles)->values(ir_, weights_, inputs_), nullptr);
 }
 
-TEST_F(CommandBackendTest, IntermediatesOfOtherNamesAreAnError) {
+TEST_F(CommandBackendTest, IntermediatesOfOtherNamesAreListed) {
   const std::string given = folder_ + "/given";
-  save_weights_safetensors(dict({{"hidden_state", at::ones({1, 2})}}), given);
-  EXPECT_EQ(
-      error_of("cp " + given + " {intermediates};" + kFiles, true),
-      "The executor wrote 'hidden_state' into {intermediates}, but the graph has no such value; it "
-      "has 'linear', 'mul', 'relu'");
+  save_weights_safetensors(
+      dict({{"hidden", at::ones({1, 2})}, {"mul", at::ones({1, 2})}, {"a", at::ones({1})}}), given);
+  const auto it = backend("cp " + given + " {intermediates};" + kFiles, true);
+  const auto values = it->values(ir_, weights_, inputs_);
+  EXPECT_TRUE(at::equal(values->next("mul"), at::ones({1, 2})));
+  EXPECT_THAT(values->unknown(), ElementsAre("a", "hidden"));
   EXPECT_EQ(error_of(std::string(": {intermediates};") + kFiles, true),
             "The executor exited with status 0 and wrote no file {intermediates}; it printed "
             "nothing");
+}
+
+constexpr const char* kGroupsSchema = "harness/backend/groups_schema.json";
+
+// The first block of JSON in groups_format.md.
+std::string example_of_groups() {
+  const std::string text = read_file("harness/backend/groups_format.md");
+  const std::string fence = "```json\n";
+  const size_t begin = text.find(fence) + fence.size();
+  return text.substr(begin, text.find("```", begin) - begin);
+}
+
+TEST_F(CommandBackendTest, GroupsAreReadAfterARun) {
+  const std::string given = folder_ + "/given";
+  save_weights_safetensors(dict({{"mul", at::ones({1, 2})}}), given);
+  const std::string groups = folder_ + "/groups";
+  write_file(groups, example_of_groups());
+  const auto it = backend("cp " + given + " {outputs}; cp " + groups + " {groups};" + kFiles);
+  EXPECT_TRUE(it->groups().empty());
+  it->run(ir_, weights_, inputs_);
+  const std::vector<NodeGroup> found = it->groups();
+  ASSERT_EQ(found.size(), 2);
+  EXPECT_EQ(found[0].name, "conv_relu_3");
+  EXPECT_THAT(found[0].nodes, ElementsAre("conv2d_3", "relu_3"));
+  const ValueForm& form = found[0].values.at(0);
+  EXPECT_THAT(form.permutation, ElementsAre(0, 2, 3, 1));
+  EXPECT_THAT(form.padding.at(3), ElementsAre(0, 13));
+  EXPECT_EQ(form.dtype, "int8");
+  EXPECT_EQ(form.scale, 0.05);
+  EXPECT_EQ(form.zero_point, -3);
+  EXPECT_THAT(
+      [&] { fitting_groups(*it, "Small", ir_, weights_); },
+      ThrowsMessage<InputError>("'Small': group 'conv_relu_3': the graph has no node 'conv2d_3'"));
+  write_file(groups, R"({"groups": [{"name": "a", "nodes": "relu"}]})");
+  it->run(ir_, weights_, inputs_);
+  EXPECT_THAT([&] { it->groups(); },
+              ThrowsMessage<Error>(HasSubstr("{groups} cannot be read: /groups/0/nodes: expected a "
+                                             "list, found \"relu\"")));
+}
+
+TEST_F(CommandBackendTest, TheSchemaOfGroupsSaysWhatIsRead) {
+  const nlohmann::json example = nlohmann::json::parse(example_of_groups());
+  EXPECT_EQ(schema_problem(example, kGroupsSchema), "");
+  for (const auto& [pointer, value] : std::vector<std::pair<const char*, nlohmann::json>>{
+           {"/groups", "conv"},
+           {"/groups/0/nodes", nlohmann::json::array()},
+           {"/groups/0/values/0/scale", 0},
+           {"/groups/0/values/0/padding/0", {1}},
+           {"/groups/0/values/0/layout", "NHWC"}}) {
+    nlohmann::json changed = example;
+    changed[nlohmann::json::json_pointer(pointer)] = value;
+    EXPECT_NE(schema_problem(changed, kGroupsSchema), "") << pointer;
+  }
 }
 
 TEST_F(CommandBackendTest, ACommandIsCheckedBeforeItRuns) {

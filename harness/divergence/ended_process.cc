@@ -24,7 +24,6 @@
 #include "harness/results/result_fields.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/weights/state_dict.h"
@@ -169,7 +168,8 @@ class EndSearch {
                   verb_of(ended_.kind))};
     }
     const StateDict& weights = run_.candidate.weights();
-    const GraphMemory memory(run_.ir, weights);
+    const GroupedGraph grouped = group_nodes(run_.ir, weights, run_.groups);
+    const GraphMemory memory(grouped.ir, weights);
     ReferenceWatch watch(run_.ir);
     watch.run(run_.candidate, run_.inputs, run_.settings.seed);
     ExplainedRun ended_run = run_;
@@ -178,6 +178,7 @@ class EndSearch {
         {.run = ended_run,
          .weights = weights,
          .check = [&](auto&&... graph) { return this->check(*run.end, graph...); },
+         .grouped = grouped,
          .memory = memory,
          .reference = watch});
     if (search.reproducer && ended_.kind == FailureKind::kTimedOut) {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,10 +24,12 @@
 
 #include "harness/backend/backend.h"
 #include "harness/divergence/reproducer_files.h"
+#include "harness/divergence/value_form.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/cases/graph_part.h"
+#include "torch_ir/cases/node_groups.h"
 #include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/dtype.h"
@@ -66,7 +69,8 @@ int64_t bytes_of(const TensorMeta& meta) {
 class WholeRunValues : public NodeValues {
  public:
   WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
-                 const std::vector<at::Tensor>& inputs, const GraphMemory& memory, uint64_t seed);
+                 const std::vector<at::Tensor>& inputs, const GraphMemory& memory,
+                 const std::vector<std::string>& compared, uint64_t seed);
 
   at::Tensor next(const std::string& name) override;
 
@@ -91,7 +95,7 @@ class WholeRunValues : public NodeValues {
 
 WholeRunValues::WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
                                const std::vector<at::Tensor>& inputs, const GraphMemory& memory,
-                               uint64_t seed)
+                               const std::vector<std::string>& compared, uint64_t seed)
     : backend_(backend),
       weights_(weights),
       inputs_(inputs),
@@ -99,7 +103,6 @@ WholeRunValues::WholeRunValues(Backend& backend, const IR& ir, const StateDict& 
       ir_(ir),
       outputs_(ir.graph_outputs) {
   ir_.constant_outputs.clear();
-  const std::vector<std::string> compared = compared_values(ir);
   const std::unordered_set<std::string_view> is_compared(compared.begin(), compared.end());
   for (size_t i = 0; i < ir.nodes.size(); ++i) {
     const OpNode& node = ir.nodes[i];
@@ -175,6 +178,8 @@ class BackendValues {
     return value;
   }
 
+  std::vector<std::string> unknown() const { return values_->unknown(); }
+
  private:
   RandomState state_;
   std::unique_ptr<NodeValues> values_;
@@ -190,11 +195,16 @@ class Explainer {
         memory_(ir_, run.candidate.weights()),
         weights_(apart_from_model(run.candidate.weights())),
         computable_(computable_part(ir_)),
-        compared_(compared_values(ir_)),
+        grouped_(group_nodes(ir_, weights_, run.groups)),
+        grouped_memory_(grouped_.ir, weights_),
+        compared_(grouped_.values.begin(), grouped_.values.end()),
         watch_(ir_) {
-    std::ranges::sort(compared_);
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
+      indices_.emplace(ir_.nodes[i].name, i);
       for (const TensorMeta& output : ir_.nodes[i].outputs) producers_.emplace(output.name, i);
+    }
+    for (size_t i = 0; i < grouped_.spans.size(); ++i) {
+      for (const OpNode& node : nodes_of(grouped_.spans[i])) spans_.emplace(node.name, i);
     }
   }
 
@@ -203,12 +213,12 @@ class Explainer {
     NodeReport report = compare_once();
     const bool ended = report.error.empty();
     if (runs_whole_) {
-      add_note(report, "To see the values, the graph ran with all of them as outputs");
+      add_note(report, fmt::format("To see the values, the graph ran with {} as outputs", all()));
     } else if (ended && report.num_compared == 0 && !missing_.empty()) {
       compare_whole_runs(report);
       add_note(report, fmt::format("The {} handed back no values of nodes; to see them, the graph "
-                                   "ran with all of them as outputs",
-                                   who()));
+                                   "ran with {} as outputs",
+                                   who(), all()));
     } else if (ended && failed && !report.first_divergence) {
       look_for_difference(report);
     }
@@ -218,7 +228,13 @@ class Explainer {
     }
     add_note(report, computable_.left_out());
     if (failed && runs_whole_ && shows_nothing(report)) is_hidden_ = true;
-    name_modules(report);
+    name_places(report);
+    report.num_groups = std::ssize(run_.groups);
+    report.num_inside = grouped_.num_inside;
+    report.num_not_handed_back = num_not_handed_back_;
+    report.num_unknown = std::ssize(unknown_);
+    unknown_.resize(std::min(unknown_.size(), kMaxNodeDetails));
+    report.unknown = std::move(unknown_);
     return report;
   }
 
@@ -228,7 +244,8 @@ class Explainer {
         {.run = run_,
          .weights = weights_,
          .check = check_on(backend_),
-         .memory = memory_,
+         .grouped = grouped_,
+         .memory = grouped_memory_,
          .reference = watch_,
          .divergence = report.first_divergence,
          .nodes_agree = !is_hidden && shows_nothing(report) && report.num_mismatched == 0});
@@ -243,6 +260,10 @@ class Explainer {
   }
 
  private:
+  std::span<const OpNode> nodes_of(const NodeSpan& span) const {
+    return std::span(grouped_.ir.nodes).subspan(span.first, span.size());
+  }
+
   // A model that writes to its weights must not change the graph's. Copies share memory where the
   // originals did.
   StateDict apart_from_model(const StateDict& weights) const {
@@ -283,6 +304,11 @@ class Explainer {
   std::string who() const {
     if (runs_on_plan()) return "execution plan";
     return settings_.executor.empty() ? "backend" : "executor";
+  }
+
+  // The values that a run of the whole graph shows.
+  std::string all() const {
+    return run_.groups.empty() ? "all of them" : "those at the borders of groups";
   }
 
   // Whether values that only float64 accepts are compared with those of eager operators too.
@@ -359,13 +385,28 @@ class Explainer {
   }
 
   std::unique_ptr<NodeValues> open_values() {
+    forms_.clear();
     if (!runs_whole_) {
       std::unique_ptr<NodeValues> own = backend_.values(ir_, weights_, run_.inputs);
-      if (own) return own;
+      if (own) {
+        const std::vector<NodeGroup> groups = backend_.groups();
+        group_nodes(ir_, weights_, groups);
+        for (const NodeGroup& group : groups) {
+          for (const ValueForm& form : group.values) forms_.emplace(form.name, form);
+        }
+        return own;
+      }
       runs_whole_ = true;
     }
     return std::make_unique<WholeRunValues>(backend_, ir_, weights_, run_.inputs, memory_,
-                                            settings_.seed);
+                                            grouped_.values, settings_.seed);
+  }
+
+  SeenValue in_form(const std::string& name, const at::Tensor& value) const {
+    const auto form = forms_.find(name);
+    if (form == forms_.end() || !value.defined()) return value;
+    const std::vector<TensorMeta>& outputs = ir_.nodes[producers_.at(name)].outputs;
+    return in_graph_form(value, form->second, *std::ranges::find(outputs, name, &TensorMeta::name));
   }
 
   NodeReport compare_once() {
@@ -382,9 +423,9 @@ class Explainer {
     std::exception_ptr output_error;
     const auto next = [&](const std::string& name) {
       try {
-        at::Tensor value = values->next(name);
+        const at::Tensor value = values->next(name);
         if (!value.defined()) missing_.push_back(name);
-        return value;
+        return in_form(name, value);
       } catch (const OutputError&) {
         output_error = std::current_exception();
         throw;
@@ -392,13 +433,17 @@ class Explainer {
     };
     Float64Run float64(computable_.ir, weights_, run_.inputs, runs_eagerly_too());
     NodeReport report = compare_nodes(
-        ir_,
+        ir_, grouped_.values,
         [&](const ValueObserver& observer) {
           watch_.run(run_.candidate, run_.inputs, settings_.seed, observer);
         },
         next, settings_.tolerance, NodeJudge{.run = float64, .criterion = settings_.criterion},
         [&](const std::vector<DoubtedValue>& doubted) { return exonerate(doubted, !failed_); });
     if (output_error) std::rethrow_exception(output_error);
+    if (!runs_whole_ && !runs_on_plan()) {
+      num_not_handed_back_ = std::ssize(missing_);
+      unknown_ = values->unknown();
+    }
     return report;
   }
 
@@ -414,9 +459,11 @@ class Explainer {
       const auto told = told_values(names, end, /*copies=*/true);
       for (size_t i = 0; i < count; ++i) {
         bool is_same_to_all = !has_to_be_unread;
-        for (const size_t reader : values[i].readers) {
+        std::set<size_t> readers;
+        for (const size_t node : values[i].readers) readers.insert(spans_.at(ir_.nodes[node].name));
+        for (const size_t reader : readers) {
           const std::optional<ReadEffect> effect =
-              effect_on(reader, values[i].name, told.at(values[i].name));
+              effect_on(grouped_.spans[reader], values[i].name, told.at(values[i].name));
           if (effect == ReadEffect::kWrong) verdicts[i] = true;
           if (effect != ReadEffect::kNone) is_same_to_all = false;
         }
@@ -432,24 +479,28 @@ class Explainer {
 
   enum class ReadEffect { kNone, kRight, kWrong };
 
-  // What node `reader` makes of `value`, in place of the model's value `name`; nothing if it cannot
-  // be run alone on what it reads.
-  std::optional<ReadEffect> effect_on(size_t reader, const std::string& name,
+  // What the nodes of `reader` make of `value`, in place of the model's value `name`; nothing if
+  // they cannot be run alone on what they read.
+  std::optional<ReadEffect> effect_on(const NodeSpan& reader, const std::string& name,
                                       const at::Tensor& value) {
-    const auto place = memory_.of(name);
-    const bool is_written = place && memory_.is_written(*place, producers_.at(name) + 1, reader);
-    if (is_written || watch_.random_nodes().contains(reader)) return std::nullopt;
-    NodeRange range{reader, reader};
-    for (const TensorMeta& output : ir_.nodes[reader].outputs) {
-      const bool is_compared = std::ranges::binary_search(compared_, output.name);
-      if (is_compared) range.outputs.push_back(output.name);
+    NodeRange range{reader.first, reader.last};
+    for (const OpNode& node : nodes_of(reader)) {
+      const auto place = memory_.of(name);
+      const size_t index = indices_.at(node.name);
+      const bool is_written = place && memory_.is_written(*place, producers_.at(name) + 1, index);
+      if (is_written || watch_.random_nodes().contains(index)) return std::nullopt;
+      for (const TensorMeta& output : node.outputs) {
+        if (compared_.contains(output.name)) range.outputs.push_back(output.name);
+      }
     }
-    const GraphPart part = PartCutter(ir_, &memory_).cut(range, watch_.facts());
+    const GraphPart part =
+        PartCutter(grouped_.ir, &grouped_memory_, grouped_.spans).cut(range, watch_.facts());
     const auto& metas = part.ir.graph_inputs;
     const auto input = std::ranges::find(metas, name, &TensorMeta::name);
     if (!part.problem.empty() || input == metas.end()) return std::nullopt;
     at::manual_seed(settings_.seed);
-    const auto recorded = record_part(run_.candidate, ir_, memory_, run_.inputs, part, reader);
+    const auto recorded =
+        record_part(run_.candidate, grouped_.ir, grouped_memory_, run_.inputs, part, reader.first);
     if (!recorded) return std::nullopt;
     std::vector<at::Tensor> inputs = recorded->inputs;
     at::Tensor& read = inputs.at(static_cast<size_t>(input - metas.begin()));
@@ -468,7 +519,7 @@ class Explainer {
     const auto& outputs = part.graph_outputs;
     Float64Run float64(part, weights, recorded.inputs, runs_eagerly_too());
     return compare_nodes(
-        part,
+        part, compared_values(part),
         [&](const ValueObserver& observer) {
           for (size_t i = 0; i < outputs.size(); ++i)
             observer(outputs[i].name, recorded.outputs[i]);
@@ -487,18 +538,20 @@ class Explainer {
                                                           size_t end, bool copies) {
     std::unordered_map<std::string, at::Tensor> told;
     BackendValues values(settings_.seed, [this] { return open_values(); });
-    for (const std::string& value : compared_values(ir_)) {
+    for (const std::string& value : grouped_.values) {
       if (producers_.at(value) >= end) break;
-      const at::Tensor tensor = values.next(value);
+      const at::Tensor tensor = in_form(value, values.next(value)).tensor;
       if (names.contains(value)) told.emplace(value, copies ? plain_copy(tensor) : tensor);
     }
     return told;
   }
 
-  void name_modules(NodeReport& report) const {
+  // The modules and groups of nodes.
+  void name_places(NodeReport& report) const {
     const std::vector<std::string> paths = module_paths(ir_);
     const auto name = [&](NodeDetail& detail) {
       detail.module = paths.at(static_cast<size_t>(detail.index));
+      detail.group = grouped_.spans[spans_.at(detail.node)].group;
     };
     if (report.first_divergence) name(report.first_divergence->node);
     std::ranges::for_each(report.worst, name);
@@ -508,7 +561,7 @@ class Explainer {
   void add_inputs(NodeReport& report) {
     std::vector<TensorStatistics>& inputs = report.first_divergence->inputs;
     try {
-      inputs = inputs_of(static_cast<size_t>(report.first_divergence->node.index));
+      inputs = inputs_of(grouped_.spans[spans_.at(report.first_divergence->node.node)]);
     } catch (const OutputError&) {
       throw;
     } catch (const std::exception& error) {
@@ -517,19 +570,32 @@ class Explainer {
     }
   }
 
-  std::vector<TensorStatistics> inputs_of(size_t index) {
-    const OpNode& node = ir_.nodes[index];
-    std::set<std::string> read;
-    for (const TensorMeta& input : node.inputs) read.insert(input.name);
-    const auto made = told_values(read, index, /*copies=*/false);
+  // Of a group, those that it reads from outside.
+  std::vector<TensorStatistics> inputs_of(const NodeSpan& span) {
+    const std::span<const OpNode> nodes = nodes_of(span);
+    std::vector<std::string> read;
+    for (const OpNode& node : nodes) {
+      for (const TensorMeta& input : node.inputs) {
+        const bool is_known = nodes.size() > 1 && std::ranges::find(read, input.name) != read.end();
+        if (!is_known && !is_made_by(nodes, input.name)) read.push_back(input.name);
+      }
+    }
+    const auto made = told_values({read.begin(), read.end()}, indices_.at(nodes.back().name),
+                                  /*copies=*/false);
     std::vector<TensorStatistics> inputs;
-    for (const TensorMeta& input : node.inputs) {
-      const auto found = made.find(input.name);
-      const at::Tensor tensor = found != made.end() ? found->second : given(input.name);
-      const bool is_missing = std::ranges::find(missing_, input.name) != missing_.end();
-      if (tensor.defined() || is_missing) inputs.push_back(statistics(input.name, tensor));
+    for (const std::string& name : read) {
+      const auto found = made.find(name);
+      const at::Tensor tensor = found != made.end() ? found->second : given(name);
+      const bool is_missing = std::ranges::find(missing_, name) != missing_.end();
+      if (tensor.defined() || is_missing) inputs.push_back(statistics(name, tensor));
     }
     return inputs;
+  }
+
+  bool is_made_by(std::span<const OpNode> nodes, const std::string& value) const {
+    const auto producer = producers_.find(value);
+    return producer != producers_.end() &&
+           std::ranges::find(nodes, ir_.nodes[producer->second].name, &OpNode::name) != nodes.end();
   }
 
   // A graph input, a weight or a constant; undefined for other names.
@@ -550,10 +616,18 @@ class Explainer {
   const StateDict weights_;
   // What the model tells the values of.
   const ComputablePart computable_;
+  std::unordered_map<std::string, size_t> indices_;
   std::unordered_map<std::string, size_t> producers_;
-  // Sorted.
-  std::vector<std::string> compared_;
+  // Parts are cut of this graph, at its spans; each node is in one.
+  const GroupedGraph grouped_;
+  const GraphMemory grouped_memory_;
+  std::unordered_map<std::string, size_t> spans_;
+  const std::unordered_set<std::string> compared_;
   ReferenceWatch watch_;
+  // In which the backend handed back its values.
+  std::unordered_map<std::string, ValueForm> forms_;
+  int64_t num_not_handed_back_ = 0;
+  std::vector<std::string> unknown_;
   bool failed_ = false;
   bool runs_whole_ = false;
   // Whether the graph failed, and no value differed when all of them were outputs.

@@ -36,6 +36,105 @@ TEST_F(NodeComparisonTest, FindsNothingWhereAllAgrees) {
   EXPECT_FALSE(fs::exists(directory_));
 }
 
+// Computes the last two layers of a perceptron each at once, the last one wrongly.
+class FusingBackend : public EditingBackend {
+ public:
+  explicit FusingBackend(Tell tell, bool has_values = true)
+      : EditingBackend(replace("tanh_2", "aten.sigmoid.default"), std::move(tell)),
+        has_values_(has_values) {}
+
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    const auto is_inside = [](const TensorMeta& output) { return output.name == "linear_2"; };
+    // What is an output is not fused.
+    const bool is_fused = std::ranges::none_of(ir.graph_outputs, is_inside);
+    return is_fused ? EditingBackend::run(ir, weights, inputs)
+                    : PlanBackend::run(ir, weights, inputs);
+  }
+  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
+                                     const std::vector<at::Tensor>& inputs) override {
+    return has_values_ ? EditingBackend::values(ir, weights, inputs) : nullptr;
+  }
+  std::vector<NodeGroup> groups() const override { return all; }
+
+  std::vector<NodeGroup> all = {{"layer_1", {"tanh_1", "linear_1"}},
+                                {"layer_2", {"linear_2", "tanh_2"}}};
+
+ private:
+  bool has_values_;
+};
+
+TEST_F(NodeComparisonTest, NamesTheFirstGroupThatDivergesAndCutsAtItsBorder) {
+  FusingBackend backend(hide({"tanh", "linear_1", "linear_2"}));
+  settings_.backend = "chip";
+  prepare(mlp());
+  ExplainedRun run = run_of(candidate_->expected(inputs_));
+  run.groups = backend.all;
+  const Explanation explanation = explain(run, backend, /*failed=*/true);
+  const NodeReport& nodes = explanation.nodes;
+  EXPECT_EQ(nodes.error, "");
+  EXPECT_EQ(nodes.num_groups, 2);
+  EXPECT_EQ(nodes.num_inside, 2);
+  EXPECT_EQ(nodes.num_compared, 3);
+  EXPECT_EQ(nodes.num_not_handed_back, 1);
+  ASSERT_TRUE(nodes.first_divergence);
+  EXPECT_EQ(nodes.first_divergence->node.node, "tanh_2");
+  EXPECT_EQ(nodes.first_divergence->node.group, "layer_2");
+  EXPECT_EQ(nodes.first_divergence->node.index, 5);
+  EXPECT_EQ(nodes.first_divergence->inputs.at(0).name, "tanh_1");
+  // The tanh alone fails too.
+  ASSERT_TRUE(explanation.reproducer);
+  EXPECT_EQ(explanation.reproducer->first_node, "linear_2");
+  EXPECT_EQ(explanation.reproducer->last_node, "tanh_2");
+  EXPECT_FALSE(replay(backend).is_valid);
+}
+
+TEST_F(NodeComparisonTest, KeepsGroupsWholeWhereItAsksForValuesAsOutputs) {
+  FusingBackend backend(nullptr, /*has_values=*/false);
+  prepare(mlp());
+  ExplainedRun run = run_of(candidate_->expected(inputs_));
+  EXPECT_FALSE(explain(run, backend, /*failed=*/true).nodes.first_divergence);
+  run.groups = backend.all;
+  const NodeReport nodes = explain(run, backend, /*failed=*/true).nodes;
+  ASSERT_TRUE(nodes.first_divergence) << nodes.note;
+  EXPECT_EQ(nodes.first_divergence->node.group, "layer_2");
+  EXPECT_THAT(nodes.note, HasSubstr("ran with those at the borders of groups as outputs."));
+}
+
+TEST_F(NodeComparisonTest, BringsValuesIntoTheFormOfTheGraph) {
+  const auto tell = [](const std::string& name, const at::Tensor& value) {
+    if (name == "tanh_1") {
+      return at::constant_pad_nd(value.t(), {1, 0, 0, 3}, 7).to(c10::kBFloat16);
+    }
+    // Each to a step of 1/64, and all behind 10.
+    if (name == "tanh") return value.mul(64).round().add(10).to(c10::kChar);
+    return value;
+  };
+  EditingBackend plain(nothing, tell);
+  FusingBackend backend(tell);
+  prepare(mlp());
+  ExplainedRun run = run_of(candidate_->expected(inputs_));
+  EXPECT_EQ(explain(run, plain, /*failed=*/false).nodes.num_mismatched, 2);
+  backend.all[0].values = {
+      {.name = "tanh_1", .permutation = {1, 0}, .padding = {{0, 3}, {1, 0}}, .dtype = "bfloat16"}};
+  backend.all.push_back({"layer_0",
+                         {"linear", "tanh"},
+                         {{.name = "tanh", .dtype = "int8", .scale = 1.0 / 64, .zero_point = 10}}});
+  run.groups = backend.all;
+  NodeReport nodes = explain(run, backend, /*failed=*/false).nodes;
+  EXPECT_EQ(nodes.error, "");
+  EXPECT_EQ(nodes.num_compared, 3);
+  EXPECT_EQ(nodes.num_mismatched, 1);
+  EXPECT_EQ(nodes.first_divergence->node.node, "tanh_2");
+  backend.all[2].values[0].zero_point = 11;
+  EXPECT_EQ(explain(run, backend, /*failed=*/false).nodes.num_mismatched, 2);
+  backend.all[0].values[0].padding[1] = {9, 0};
+  nodes = explain(run, backend, /*failed=*/false).nodes;
+  EXPECT_THAT(nodes.error,
+              HasSubstr("'tanh_1' was handed back with the size 3 in dimension 1, less "
+                        "than its padding of 9 and 0"));
+}
+
 TEST_F(NodeComparisonTest, NamesTheFirstNodeThatDiverges) {
   EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"));
   const Explanation explanation = explain_model(mlp(), backend);

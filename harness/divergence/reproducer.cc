@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -68,25 +69,31 @@ struct FailingPart {
 class Search {
  public:
   explicit Search(const FailedRun& failed)
-      : failed_(failed), ir_(failed.run.ir), cutter_(ir_, &failed.memory) {
-    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
-      for (const TensorMeta& output : ir_.nodes[i].outputs) producers_.emplace(output.name, i);
+      : failed_(failed),
+        grouped_(failed.grouped),
+        ir_(grouped_.ir),
+        cutter_(ir_, &failed.memory, grouped_.spans) {
+    for (size_t i = 0; i < grouped_.spans.size(); ++i) {
+      for (const OpNode& node : nodes_of(i, i)) {
+        spans_.emplace(node.name, i);
+        for (const TensorMeta& output : node.outputs) producers_.emplace(output.name, i);
+        // An error may come from a node that returns nothing.
+        if (failed.run.threw() && node.outputs.empty()) values_.try_emplace(i);
+      }
     }
-    for (const std::string& value : compared_values(ir_)) {
+    for (const std::string& value : grouped_.values) {
       values_[producers_.at(value)].push_back(value);
     }
-    if (!failed.run.threw()) return;
-    // An error may come from a node that returns nothing.
-    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
-      if (ir_.nodes[i].outputs.empty()) values_.try_emplace(i);
+    for (const size_t node : failed.reference.random_nodes()) {
+      random_.insert(failed.run.ir.nodes[node].name);
     }
   }
 
   // An error need not come from the diverged node.
   std::optional<FailingPart> run_from_divergence() {
     if (!failed_.divergence || failed_.run.threw()) return std::nullopt;
-    const auto index = static_cast<size_t>(failed_.divergence->node.index);
-    return find_smallest({index, index, {failed_.divergence->node.value}});
+    const size_t span = spans_.at(failed_.divergence->node.node);
+    return find_smallest({span, span, {failed_.divergence->node.value}});
   }
 
   std::optional<FailingPart> run_from_outputs() {
@@ -100,13 +107,19 @@ class Search {
   const std::optional<FailingPart>& smallest() const { return smallest_; }
 
  private:
-  // Nodes [first, last] with the values to compare. A wrong value stays wrong after its node. A run
-  // throws even if its values are not read, so its range keeps all nodes.
+  // The nodes of spans [first, last].
+  std::span<const OpNode> nodes_of(size_t first, size_t last) const {
+    const size_t begin = grouped_.spans[first].first;
+    return std::span(ir_.nodes).subspan(begin, grouped_.spans[last].last + 1 - begin);
+  }
+
+  // Ranges are of spans here: [first, last] with the values to compare. A wrong value stays wrong
+  // after its node. A run throws even if its values are not read, so its range keeps all nodes.
   NodeRange make_range(size_t first, size_t last) const {
     if (!failed_.run.threw()) return {first, last, values_.at(last)};
     std::unordered_set<std::string_view> read;
-    for (size_t i = first; i <= last; ++i) {
-      for (const TensorMeta& input : ir_.nodes[i].inputs) read.insert(input.name);
+    for (const OpNode& node : nodes_of(first, last)) {
+      for (const TensorMeta& input : node.inputs) read.insert(input.name);
     }
     NodeRange range{.first = first, .last = last, .keeps_silent_nodes = true};
     for (auto it = values_.lower_bound(first); it != values_.upper_bound(last); ++it) {
@@ -125,41 +138,41 @@ class Search {
   // The first node such that the graph fails when run up to it; nothing if that does not reproduce
   // the failure. The failure carries on to the outputs, so bisection applies.
   std::optional<size_t> find_end() {
-    const std::optional<size_t> wrong = find_wrong_node();
+    const std::optional<size_t> wrong = find_wrong_end();
     if (!wrong) return std::nullopt;
-    std::vector<size_t> nodes;
-    for (const auto& [node, values] : values_) {
-      if (node <= *wrong) nodes.push_back(node);
+    std::vector<size_t> ends;
+    for (const auto& [end, values] : values_) {
+      if (end <= *wrong) ends.push_back(end);
     }
-    const auto fails_at = [&](size_t i) { return fails(make_range(0, nodes[i])); };
-    return nodes[fails_at(0) ? 0 : bisect(0, nodes.size() - 1, fails_at)];
+    const auto fails_at = [&](size_t i) { return fails(make_range(0, ends[i])); };
+    return ends[fails_at(0) ? 0 : bisect(0, ends.size() - 1, fails_at)];
   }
 
-  std::optional<size_t> find_wrong_node() {
-    std::vector<size_t> nodes;
+  std::optional<size_t> find_wrong_end() {
+    std::vector<size_t> ends;
     if (failed_.run.threw()) {
-      if (!values_.empty()) nodes = {values_.rbegin()->first};
+      if (!values_.empty()) ends = {values_.rbegin()->first};
     } else {
       NodeRange all;
       for (const TensorMeta& output : ir_.graph_outputs) {
         const auto producer = producers_.find(output.name);
         if (producer == producers_.end() || !values_.contains(producer->second)) continue;
-        nodes.push_back(producer->second);
+        ends.push_back(producer->second);
         all.last = std::max(all.last, producer->second);
         all.outputs.push_back(output.name);
       }
       // All outputs at once first: one by one takes long when many of them are right.
-      if (nodes.size() > 1) {
+      if (ends.size() > 1) {
         if (const std::optional<FailingPart> together = try_range(all)) {
-          nodes.insert(nodes.begin(), producers_.at(together->failure.output));
+          ends.insert(ends.begin(), producers_.at(together->failure.output));
         } else if (problem_.empty()) {
           return std::nullopt;
         }
       }
     }
     const auto wrong =
-        std::ranges::find_if(nodes, [&](size_t node) { return fails(make_range(0, node)); });
-    return wrong == nodes.end() ? std::nullopt : std::optional(*wrong);
+        std::ranges::find_if(ends, [&](size_t end) { return fails(make_range(0, end)); });
+    return wrong == ends.end() ? std::nullopt : std::optional(*wrong);
   }
 
   std::optional<FailingPart> find_smallest(const NodeRange& range) {
@@ -208,17 +221,20 @@ class Search {
   bool fails(const NodeRange& range) { return try_range(range).has_value(); }
 
   std::optional<FailingPart> try_range(const NodeRange& range) {
-    FailingPart failing{.range = range, .part = cutter_.cut(range, failed_.reference.facts())};
+    NodeRange nodes = range;
+    nodes.first = grouped_.spans[range.first].first;
+    nodes.last = grouped_.spans[range.last].last;
+    FailingPart failing{.range = range, .part = cutter_.cut(nodes, failed_.reference.facts())};
     if (!can_run_alone(failing.part)) return std::nullopt;
     failing.weights = used_weights(failing.part.ir, failed_.weights);
     at::manual_seed(failed_.run.settings.seed);
     const auto values = record_part(failed_.run.candidate, ir_, failed_.memory, failed_.run.inputs,
-                                    failing.part, range.first);
+                                    failing.part, nodes.first);
     const bool is_known = values && values->outputs.size() == failing.part.ir.graph_outputs.size();
     // To fail by an error it takes no expected outputs.
     if (!values || (!is_known && !failed_.run.threw())) {
       note(fmt::format("not all values that node '{}' needs can be stored in a file",
-                       ir_.nodes[range.first].name));
+                       ir_.nodes[nodes.first].name));
       return std::nullopt;
     }
     failing.values = *values;
@@ -228,9 +244,9 @@ class Search {
   }
 
   bool can_run_alone(GraphPart& part) {
-    for (const size_t node : part.nodes) {
-      if (!failed_.reference.random_nodes().contains(node) || !part.problem.empty()) continue;
-      part.problem = fmt::format("node '{}' draws random numbers", ir_.nodes[node].name);
+    for (const OpNode& node : part.ir.nodes) {
+      if (!random_.contains(node.name) || !part.problem.empty()) continue;
+      part.problem = fmt::format("node '{}' draws random numbers", node.name);
     }
     if (part.problem.empty()) {
       const std::vector<std::string> problems = find_problems(part.ir);
@@ -258,8 +274,12 @@ class Search {
   }
 
   const FailedRun& failed_;
+  const GroupedGraph& grouped_;
   const IR& ir_;
   const PartCutter cutter_;
+  std::unordered_set<std::string> random_;
+  // The span of each node, the span that makes each value, and the values to compare of a span.
+  std::unordered_map<std::string, size_t> spans_;
   std::unordered_map<std::string, size_t> producers_;
   std::map<size_t, std::vector<std::string>> values_;
   std::string problem_;

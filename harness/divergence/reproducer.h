@@ -5,7 +5,7 @@
 // the node that diverged and grows backwards, by doubling, until the part fails; then it shrinks
 // from both ends. So it also finds failures of nodes that are right alone but wrong together.
 // Without a known start, it begins at the outputs; for an error, at the first node up to which the
-// graph fails. The last resort is the whole graph.
+// graph fails. The last resort is the whole graph. Parts are cut at the borders of groups.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,6 +19,7 @@
 #include "harness/divergence/reference_run.h"
 #include "harness/results/result.h"
 #include "harness/stages/candidate.h"
+#include "torch_ir/cases/node_groups.h"
 #include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -36,6 +37,8 @@ struct ExplainedRun {
   std::string directory = {};
   // The expected outputs, undefined where unknown; empty if the run ended with an error before.
   std::vector<at::Tensor> expected = {};
+  // The groups of nodes that it computed at once, which fit the graph.
+  std::vector<NodeGroup> groups = {};
 
   // Whether it failed with an error rather than wrong values.
   bool threw() const { return expected.empty(); }
@@ -69,6 +72,8 @@ struct FailedRun {
   const ExplainedRun& run;
   const StateDict& weights;
   GraphCheck check;
+  const GroupedGraph& grouped;
+  // Of the grouped graph.
   const GraphMemory& memory;
   // A part of a graph would draw other random numbers than the whole one.
   const ReferenceWatch& reference;

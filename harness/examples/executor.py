@@ -2,8 +2,8 @@
 
 `main(description, execute)` runs one graph, whose files are on the command line, or with --server
 graphs one after the other, as harness/backend/executor_protocol.md says. `execute(paths)` reads
-paths.ir, paths.weights and paths.inputs and writes paths.outputs, and paths.intermediates unless that
-is None. It may return where nodes ran, a dict of names: "host" is a place that others should know of.
+paths.ir, paths.weights and paths.inputs and writes paths.outputs, and paths.intermediates and
+paths.groups unless these are None. It may return where nodes ran, a dict of names: "host" is a place that others should know of.
 """
 
 import argparse
@@ -21,7 +21,7 @@ class Unsupported(Exception):
 def answer(execute, request):
     start = time.perf_counter()
     try:
-        nodes = execute(argparse.Namespace(**{"intermediates": None, **request}))
+        nodes = execute(argparse.Namespace(**{"intermediates": None, "groups": None, **request}))
     except Unsupported as error:
         return {"status": "unsupported", "message": str(error)}
     except Exception as error:  # An executor may fail in any way, and goes on.
@@ -38,14 +38,18 @@ def serve(execute):
             print(json.dumps(answer(execute, json.loads(line))), file=answers, flush=True)
 
 
-def main(description, execute):
-    if sys.argv[1:] == ["--server"]:
-        return serve(execute)
+def main(description, execute, add_arguments=lambda parser: None):
+    """`add_arguments` adds options to the parser; paths has what was given for them too."""
     parser = argparse.ArgumentParser(description=description,
-                                     epilog="Or --server alone, for harness --executor-server.")
+                                     epilog="Or --server, for harness --executor-server.")
+    add_arguments(parser)
+    if "--server" in sys.argv[1:]:
+        options = vars(parser.parse_args([word for word in sys.argv[1:] if word != "--server"]))
+        return serve(lambda paths: execute(argparse.Namespace(**{**options, **vars(paths)})))
     for name in ("ir", "weights", "inputs", "outputs"):
         parser.add_argument(name)
     parser.add_argument("intermediates", nargs="?")
+    parser.add_argument("--groups")
     try:
         execute(parser.parse_args())
     except Unsupported as error:

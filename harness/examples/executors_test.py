@@ -24,6 +24,8 @@ import torch_executor  # noqa: E402
 
 FILES = "{ir} {weights} {inputs} {outputs}"
 SERVER = "--server"
+HAS_ONNX_RUNTIME = bool(importlib.util.find_spec("onnxruntime") and
+                        importlib.util.find_spec("onnxscript"))
 
 # Attention and layer norm; convolutions, batch norm and two outputs; two inputs; an embedding of
 # integers; an index with None in a list; a constant.
@@ -78,7 +80,7 @@ class ExecutorsTest(unittest.TestCase):
     def run_harness(self, script, *flags, models=MODELS, files=FILES):
         """Exit status, what was printed, and the results by model."""
         command = f"{shlex.quote(sys.executable)} {shlex.quote(str(script))} {files}"
-        kind = "--executor-server" if files == SERVER else "--executor"
+        kind = "--executor-server" if files.startswith(SERVER) else "--executor"
         reports = self.folder / "reports"
         run = subprocess.run(
             [self.harness, "--output", reports, kind, command,
@@ -197,8 +199,7 @@ class ExecutorsTest(unittest.TestCase):
         self.assertEqual(score(self.script("fails.py", "raise SystemExit('no license found')")),
                          (1, f"{count} failed"))
 
-    @unittest.skipUnless(importlib.util.find_spec("onnxruntime") and
-                         importlib.util.find_spec("onnxscript"), "onnxruntime is not installed")
+    @unittest.skipUnless(HAS_ONNX_RUNTIME, "onnxruntime is not installed")
     def test_onnx_runtime_computes_what_the_models_compute(self):
         status, printed, _ = self.run_harness(
             EXAMPLES / "onnxruntime_executor.py", "--trials=1", "--executor-intermediates",
@@ -209,6 +210,36 @@ class ExecutorsTest(unittest.TestCase):
                 EXAMPLES / "onnxruntime_executor.py", "--trials=1", models=["MultiTaskHead"],
                 files=files)
             self.assertEqual(status, 0, printed)
+
+    @unittest.skipUnless(HAS_ONNX_RUNTIME, "onnxruntime is not installed")
+    def test_a_fault_in_a_fused_group_of_onnx_runtime_is_found_by_name(self):
+        flags = ["--trials=1", "--executor-intermediates", "--split", "--groups"]
+        status, printed, results = self.run_harness(
+            EXAMPLES / "onnxruntime_executor.py", *flags, models=["MultiTaskHead"],
+            files=SERVER + " --fault FusedGemm")
+        self.assertEqual(status, 1, printed)
+        group = "FusedGemm_relu_2"
+        self.assertRegex(printed, rf"first difference: node \d+, relu_2 .* of the group {group}")
+        nodes = results["MultiTaskHead"]["node_report"]
+        self.assertEqual(nodes["first_divergence"]["node"]["group"], group)
+        self.assertEqual((nodes["num_not_handed_back"], nodes["unknown"]), (0, []))
+        reproducer = results["MultiTaskHead"]["reproducer"]
+        self.assertEqual((reproducer["first_node"], reproducer["last_node"]), ("linear", "relu_2"))
+        cases = json.loads((self.folder / "reports" / "results.json").read_text())["cases"]
+        self.assertEqual({case["call"]["operator"] for case in cases if case["status"] == "failed"},
+                         {"aten.linear.default+aten.relu.default"})
+
+    def test_groups_that_cannot_be_are_refused(self):
+        cyclic = {"groups": [{"name": "fused", "nodes": ["linear", "softmax"]}]}
+        script = self.script("cyclic.py", f"""
+import json, pathlib, sys
+pathlib.Path(sys.argv[5]).write_text(json.dumps({cyclic}))
+""")
+        status, printed, _ = self.run_harness(
+            script, models=["TransformerBlock"], files=FILES + " {groups}")
+        self.assertEqual(status, 2, printed)
+        self.assertRegex(printed, "harness: 'TransformerBlock': group 'fused': it has a cycle: it needs "
+                                  "the node '.*', which needs its results")
 
 
 if __name__ == "__main__":

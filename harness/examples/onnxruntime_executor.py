@@ -1,20 +1,24 @@
-"""An executor for the harness: runs a graph with ONNX Runtime.
+"""An executor for the harness: runs a graph with ONNX Runtime, and tells which nodes it fuses.
 
     harness --executor 'python3 harness/examples/onnxruntime_executor.py {ir} {weights} {inputs} \\
-        {outputs}'
+        {outputs} {intermediates} --groups {groups}' --executor-intermediates
 
 and with --executor-server 'python3 harness/examples/onnxruntime_executor.py --server' for many graphs.
 
-The graph becomes a module, torch.onnx.export makes an ONNX model of it, and ONNX Runtime runs that
-on the CPU. Needs a Python with torch, onnxruntime and onnxscript. With {intermediates} at the end
-(and --executor-intermediates) the values of all nodes are outputs of the ONNX model too, so that
-ONNX Runtime fuses less than it does without.
+The graph becomes a module, torch.onnx.export makes an ONNX model of it, and ONNX Runtime writes that
+as it has optimised it (SessionOptions.optimized_model_filepath) and runs what it wrote. Values keep
+their names there, so what is left of the graph's values shows which nodes became one: these are a
+group (harness/backend/groups_format.md). {intermediates} gets the values that are left.
 
-What torch.onnx does not convert, and what ONNX Runtime has no kernel for, is not supported. What else
-cannot be run here fails with a message: graphs that need data to know their shapes, and dtypes that
-numpy does not have.
+--fault OPERATOR makes each fused node of that ONNX operator 1 % too large, to see how such a fault
+is found: SkipLayerNormalization, FusedMatMul, ...
+
+Needs a Python with torch, onnxruntime and onnxscript. What torch.onnx does not convert, and what ONNX
+Runtime has no kernel for, is not supported. What else cannot be run here fails with a message: graphs
+that need data to know their shapes, and dtypes that numpy does not have.
 """
 
+import json
 import pathlib
 import sys
 import tempfile
@@ -29,8 +33,10 @@ import executor  # noqa: E402
 from ir_graph import GraphModule, load_ir  # noqa: E402
 from safetensors_file import read_safetensors, write_safetensors  # noqa: E402
 
+FAULT = 1.01
 
-class WithIntermediates(torch.nn.Module):
+
+class WithValues(torch.nn.Module):
     """Returns the graph outputs, and behind them the values of the nodes."""
 
     def __init__(self, ir, weights):
@@ -49,45 +55,131 @@ class WithIntermediates(torch.nn.Module):
         return (*outputs, *(self._values.pop(name) for name in self.names))
 
 
-def run_onnx(module, inputs):
-    """What ONNX Runtime computes for `module`, as a list of tensors."""
-    import onnxruntime
-    from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NoKernel
+def export(ir, weights, inputs, path):
+    """The ONNX model of the graph, and the name that each value of the graph has in it."""
+    import onnx
 
+    module = WithValues(ir, weights)
     with torch.no_grad():
         program = torch.export.export(module, inputs)
-    with tempfile.TemporaryDirectory() as folder:
-        path = str(pathlib.Path(folder) / "model.onnx")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        try:
-            torch.onnx.export(program, inputs, path, dynamo=True, verbose=False)
-            session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
-        except (torch.onnx.OnnxExporterError, NoKernel) as error:
-            raise executor.Unsupported(str(error).strip().split("\n", 1)[0]) from error
-        names = [placeholder.name for placeholder in session.get_inputs()]
-        feeds = {name: tensor.numpy() for name, tensor in zip(names, inputs, strict=True)}
-        return [torch.from_numpy(array) for array in session.run(None, feeds)]
+    torch.onnx.export(program, inputs, path, dynamo=True, verbose=False, external_data=False)
+    model = onnx.load(path)
+    num_outputs = len(ir["graph_outputs"])
+    sources = {node.output[0]: node.input[0] for node in model.graph.node
+               if node.op_type == "Identity"}
+    names = {}
+    for name, output in zip(module.names, model.graph.output[num_outputs:]):
+        names[name] = output.name
+        while names[name] in sources:
+            names[name] = sources[names[name]]
+    # Only now: values that are outputs cannot be fused.
+    del model.graph.output[num_outputs:]
+    return model, names
+
+
+def optimize(model, folder):
+    """What ONNX Runtime makes of the model before it runs."""
+    import onnx
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    # Above that level, the model is one for this CPU alone.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.optimized_model_filepath = str(folder / "optimized.onnx")
+    onnx.save(model, folder / "model.onnx")
+    onnxruntime.InferenceSession(folder / "model.onnx", options, ["CPUExecutionProvider"])
+    return onnx.load(options.optimized_model_filepath)
+
+
+def fused_groups(ir, names, optimized):
+    """For each node of `optimized` that stands for several of the graph: these, by its position.
+
+    A node of the graph whose value is left was computed by the node that has that value now. One
+    whose value is gone became a part of what reads it, if that is one node.
+    """
+    makers = {output: i for i, node in enumerate(optimized.graph.node) for output in node.output}
+    makers = {name: makers[names[name]] for name in names if names[name] in makers}
+    readers, groups, group_of = {}, {}, {}
+    for node in reversed(ir["nodes"]):
+        values = [output["name"] for output in node["outputs"]]
+        found = {makers[name] for name in values if name in makers}
+        if not found:
+            found = {group_of.get(reader) for name in values for reader in readers.get(name, [])}
+        if len(found) == 1 and None not in found:
+            group_of[node["name"]] = found.pop()
+            groups.setdefault(group_of[node["name"]], []).insert(0, node["name"])
+        for tensor in node["inputs"]:
+            readers.setdefault(tensor["name"], set()).add(node["name"])
+    return {maker: nodes for maker, nodes in groups.items() if len(nodes) > 1}
+
+
+def plant_fault(optimized, positions):
+    import onnx
+
+    for position in sorted(positions, reverse=True):
+        node = optimized.graph.node[position]
+        right, node.output[0] = node.output[0], node.output[0] + "_right"
+        factor = onnx.helper.make_node("Constant", [], [right + "_factor"], value_float=FAULT)
+        wrong = onnx.helper.make_node("Mul", [node.output[0], right + "_factor"], [right])
+        optimized.graph.node.insert(position + 1, factor)
+        optimized.graph.node.insert(position + 2, wrong)
+
+
+def run(optimized, inputs, folder):
+    """The outputs by their names."""
+    import onnx
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    onnx.save(optimized, folder / "run.onnx")
+    session = onnxruntime.InferenceSession(folder / "run.onnx", options, ["CPUExecutionProvider"])
+    feeds = {placeholder.name: tensor.numpy()
+             for placeholder, tensor in zip(session.get_inputs(), inputs, strict=True)}
+    outputs = [output.name for output in session.get_outputs()]
+    return {name: torch.from_numpy(array) for name, array in zip(outputs, session.run(None, feeds))}
 
 
 def execute(paths):
+    import onnx
+    from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NoKernel
+
     ir, weights = load_ir(paths.ir), read_safetensors(paths.weights)
     saved = read_safetensors(paths.inputs)
     inputs = tuple(saved[tensor["name"]] for tensor in ir["graph_inputs"])
-    names = [tensor["name"] for tensor in ir["graph_outputs"]]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        try:
+            model, names = export(ir, weights, inputs, folder / "exported.onnx")
+            optimized = optimize(model, folder)
+            groups = fused_groups(ir, names, optimized)
+            operators = {maker: optimized.graph.node[maker].op_type for maker in groups}
+            plant_fault(optimized, [it for it in operators if operators[it] == paths.fault])
+            outputs = [output.name for output in optimized.graph.output]
+            made = {output for node in optimized.graph.node for output in node.output}
+            left = {name for name in names.values() if name in made}
+            if paths.intermediates:
+                optimized.graph.output.extend(onnx.ValueInfoProto(name=name)
+                                              for name in sorted(left.difference(outputs)))
+            results = run(optimized, inputs, folder)
+        except (torch.onnx.OnnxExporterError, NoKernel) as error:
+            raise executor.Unsupported(str(error).strip().split("\n", 1)[0]) from error
+    write_safetensors(paths.outputs, {tensor["name"]: results[output]
+                                      for tensor, output in zip(ir["graph_outputs"], outputs)})
     if paths.intermediates:
-        module = WithIntermediates(ir, weights)
-        results = run_onnx(module, inputs)
-        write_safetensors(paths.intermediates, dict(zip(module.names, results[len(names):])))
-    else:
-        results = run_onnx(GraphModule(ir, weights), inputs)
-    write_safetensors(paths.outputs, dict(zip(names, results)))
+        write_safetensors(paths.intermediates, {
+            name: results[names[name]] for name in names if names[name] in results})
+    if paths.groups:
+        pathlib.Path(paths.groups).write_text(json.dumps({"groups": [
+            {"name": f"{operators[maker]}_{nodes[-1]}", "nodes": nodes}
+            for maker, nodes in sorted(groups.items())]}))
 
 
 def main():
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    executor.main(__doc__.split("\n", 1)[0], execute)
+    executor.main(__doc__.split("\n", 1)[0], execute, lambda parser: parser.add_argument("--fault"))
 
 
 if __name__ == "__main__":

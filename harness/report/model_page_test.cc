@@ -331,6 +331,23 @@ TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
               HasSubstr("| `add` | `float32` | 0.001 | 0.001 | registered for this output |"));
 }
 
+TEST(ModelPageTest, NodesSayWhatIsComputedAtOnceAndNotHandedBack) {
+  Result result = make_mismatch();
+  NodeReport& nodes = result.nodes.emplace(make_nodes());
+  nodes.num_groups = 1;
+  nodes.num_inside = 4;
+  nodes.num_not_handed_back = 1;
+  nodes.unknown = {"hidden"};
+  nodes.num_unknown = 1;
+  nodes.first_divergence->node.group = "fused_0";
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page,
+              HasSubstr("1 value could not be compared. 1 group of nodes is computed at once; 4 "
+                        "values inside it are not expected. 1 value was not handed back; "
+                        "ignored, since the graph does not have it: `hidden`.\n"));
+  EXPECT_THAT(page, HasSubstr("`add` (`aten.add.Tensor`) of the group `fused_0`: maximum"));
+}
+
 TEST(ModelPageTest, NodesSayWhereItBegins) {
   Result result = make_mismatch();
   result.nodes = make_nodes();

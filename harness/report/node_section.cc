@@ -154,7 +154,15 @@ std::string nodes_summary(const NodeReport& report,
   if (report.num_skipped > 0) {
     text += " " + counted(report.num_skipped, "value") + " could not be compared.";
   }
-  return text;
+  if (report.num_groups > 0) {
+    const bool is_one = report.num_groups == 1;
+    text += fmt::format(" {} of nodes {} computed at once; {} inside {} {} not expected.",
+                        counted(report.num_groups, "group"), is_one ? "is" : "are",
+                        counted(report.num_inside, "value"), is_one ? "it" : "them",
+                        report.num_inside == 1 ? "is" : "are");
+  }
+  const std::string handed_back = handed_back_text(report, code);
+  return handed_back.empty() ? text : text + " " + as_sentence(handed_back);
 }
 
 Data node_section(const NodeReport& report, const RunContext& context) {

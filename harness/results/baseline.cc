@@ -138,7 +138,7 @@ bool covers(const Coverage& coverage, const Coverage& other, const Result& model
       return ((selection.*member == other.selection.*member) && ...);
     };
     if (selection.suite == Suite::kModels) {
-      return coverage.is_split == other.is_split &&
+      return coverage.is_split == other.is_split && coverage.is_grouped == other.is_grouped &&
              is_same(&Selection::models, &Selection::categories, &Selection::operators,
                      &Selection::dtypes);
     }

@@ -113,7 +113,25 @@ std::string place_text(const NodeDetail& detail,
   std::string text =
       fmt::format("node {}, {} ({})", detail.index, code(detail.node), code(detail.op_type));
   if (detail.value != detail.node) text += ", in its value " + code(detail.value);
+  if (!detail.group.empty()) text += " of the group " + code(detail.group);
   return detail.module.empty() ? text : text + " in " + code(detail.module);
+}
+
+std::string handed_back_text(const NodeReport& nodes,
+                             const std::function<std::string(const std::string&)>& code) {
+  std::string text;
+  if (const int64_t count = nodes.num_not_handed_back) {
+    text = fmt::format("{} value{} not handed back", count, count == 1 ? " was" : "s were");
+  }
+  if (nodes.unknown.empty()) return text;
+  constexpr size_t kMostNames = 3;
+  const size_t num_named = std::min(nodes.unknown.size(), kMostNames);
+  std::string names;
+  for (size_t i = 0; i < num_named; ++i) names += (i == 0 ? "" : ", ") + code(nodes.unknown[i]);
+  const int64_t num_others = nodes.num_unknown - static_cast<int64_t>(num_named);
+  if (num_others > 0) names += fmt::format(" and {} more", num_others);
+  return fmt::format("{}{}ignored, since the graph does not have it: {}", text,
+                     text.empty() ? "" : "; ", names);
 }
 
 std::string intermediates_text(const NodeReport& nodes) {

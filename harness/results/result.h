@@ -249,6 +249,11 @@ struct Result {
 std::string place_text(const NodeDetail& detail,
                        const std::function<std::string(const std::string&)>& code);
 
+// "3 values were not handed back; ignored: foo, which the graph does not have", one line; empty
+// where all were, and nothing else; `code` formats names.
+std::string handed_back_text(const NodeReport& nodes,
+                             const std::function<std::string(const std::string&)>& code);
+
 // "2 intermediate values differ", and what is known of those that are exonerated.
 std::string intermediates_text(const NodeReport& nodes);
 

@@ -175,6 +175,7 @@ void fields(const Visit& visit, NodeDetail& detail) {
   visit("op_type", detail.op_type);
   visit("value", detail.value);
   visit("module", detail.module);
+  visit("group", detail.group);
   visit("comparison", detail.comparison);
 }
 
@@ -231,6 +232,11 @@ void fields(const Visit& visit, NodeReport& report) {
   visit("errors", report.errors);
   visit("skipped", report.skipped);
   visit("num_skipped", report.num_skipped);
+  visit("num_not_handed_back", report.num_not_handed_back);
+  visit("unknown", report.unknown);
+  visit("num_unknown", report.num_unknown);
+  visit("num_groups", report.num_groups);
+  visit("num_inside", report.num_inside);
   visit("opinions", report.opinions);
   visit("num_opinions", report.num_opinions);
   visit("num_without_opinion", report.num_without_opinion);
@@ -493,6 +499,7 @@ void fields(const Visit& visit, Coverage& coverage) {
   visit("operators", coverage.selection.operators);
   visit("dtypes", coverage.selection.dtypes);
   visit("split", coverage.is_split);
+  visit("groups", coverage.is_grouped);
   visit("interrupted", coverage.is_interrupted);
   visit("registry", coverage.registry);
   visit.required("models", coverage.selection.models);

@@ -68,6 +68,7 @@ Result make_result() {
                                       .expected = {.name = "add", .min = -1e-300}};
   nodes.first_nan = NonFinite{.index = 4, .node = "log", .is_nan = true};
   nodes.skipped = {{.value = "relu", .reason = "fused"}};
+  nodes.unknown = {"hidden"};
   result.reproducer = Reproducer{.num_nodes = 1, .first_node = "add", .last_node = "add"};
   result.stage_seconds = {0.5};
   result.current_trial = 2;

@@ -99,6 +99,7 @@ Result make_failed() {
   nodes.first_inf = NonFinite{.index = 0, .node = "add", .value = "add"};
   nodes.worst = {node};
   nodes.skipped = {{.value = "relu", .reason = "fused"}};
+  nodes.unknown = {"hidden"};
   result.reproducer = Reproducer{.num_nodes = 1, .command = "torch-ir verify ir.json"};
   return result;
 }

@@ -55,6 +55,8 @@ struct Coverage {
   std::vector<ModelFiles> files = {};
   bool registry = true;
   bool is_split = false;
+  // Whether groups that are computed at once stay whole then.
+  bool is_grouped = false;
   bool is_interrupted = false;
   size_t num_registered = 0;
   size_t num_archives = 0;

@@ -1,17 +1,21 @@
 #include "harness/run/make_suite.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
+#include "harness/backend/backend.h"
 #include "harness/process/supervise.h"
 #include "harness/results/result_fields.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/work_directory.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/cases/split.h"
 #include "torch_ir/registry/registry.h"
@@ -21,6 +25,7 @@ namespace torch_ir {
 struct SuiteSetup {
   std::string folder = {};
   bool is_split = false;
+  bool is_grouped = false;
   RunSettings settings = {};
   std::vector<CaseInfo> cases = {};
   std::vector<std::string> keys = {};
@@ -38,6 +43,7 @@ template <class Visit>
 void fields(const Visit& visit, SuiteSetup& setup) {
   visit.required("folder", setup.folder);
   visit.required("is_split", setup.is_split);
+  visit.required("is_grouped", setup.is_grouped);
   visit.required("settings", setup.settings);
   visit.required("cases", setup.cases);
   visit.required("keys", setup.keys);
@@ -94,6 +100,8 @@ class SuiteWork {
         if (!setup_.is_split) answer.cases = {add(case_of(source, *candidate))};
         if (setup_.is_split) answer.left_out = split(name_of(source), *candidate);
       }
+    } catch (const InputError&) {
+      throw;
     } catch (const std::exception& error) {
       answer.problem = headline(error.what());
     }
@@ -109,15 +117,35 @@ class SuiteWork {
   }
   std::string split(const std::string& name, Candidate& candidate) {
     const IR ir = candidate.extract();
-    return splitter_.add({.name = name,
-                          .ir = &ir,
-                          .weights = &candidate.weights(),
-                          .inputs = candidate.inputs(0),
-                          .source_lines = candidate.source_lines()},
-                         [&](const GraphCase& graph_case) { add(graph_case); });
+    SplitModel model{.name = name,
+                     .ir = &ir,
+                     .weights = &candidate.weights(),
+                     .inputs = candidate.inputs(0),
+                     .source_lines = candidate.source_lines()};
+    if (setup_.is_grouped) model.groups = groups_of(model);
+    return splitter_.add(model, [&](const GraphCase& graph_case) { add(graph_case); });
+  }
+
+  // Those of a run of the model.
+  std::vector<NodeGroup> groups_of(const SplitModel& model) {
+    if (!backend_) {
+      directory_ = std::make_shared<WorkDirectory>(std::filesystem::temp_directory_path());
+      backend_ = open_backend(setup_.settings, directory_->path().string());
+    }
+    at::manual_seed(setup_.settings.seed);
+    try {
+      backend_->run(*model.ir, *model.weights, model.inputs);
+    } catch (const std::exception&) {
+      fitting_groups(*backend_, model.name, *model.ir, *model.weights);
+      throw;
+    }
+    return fitting_groups(*backend_, model.name, *model.ir, *model.weights);
   }
 
   SuiteSetup setup_;
+  // Made for the first model whose groups are asked for.
+  std::shared_ptr<WorkDirectory> directory_;
+  std::shared_ptr<Backend> backend_;
   Splitter splitter_;
 };
 
@@ -125,8 +153,10 @@ class SuiteWork {
 
 MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
   SuiteWriter writer(request.output, request.what);
-  SuiteSetup setup{
-      .folder = writer.unfinished(), .is_split = request.is_split, .settings = options.settings};
+  SuiteSetup setup{.folder = writer.unfinished(),
+                   .is_split = request.is_split,
+                   .is_grouped = request.is_grouped,
+                   .settings = options.settings};
   MadeSuite made;
   const auto add_problem = [&](size_t id, const std::string& message, bool is_partial = false) {
     made.problems.push_back({name_of(request.candidates[id]), message, is_partial});

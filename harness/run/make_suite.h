@@ -19,6 +19,8 @@ struct SuiteRequest {
   // With is_split, each distinct call of a candidate is a case; otherwise each candidate.
   std::vector<ModelSource> candidates = {};
   bool is_split = false;
+  // With is_split, whether the groups that the executor or backend computes at once stay whole.
+  bool is_grouped = false;
   // Whether candidates may fail; otherwise there is no suite if one does, or if it has no case.
   bool may_lack_candidates = false;
 };
@@ -37,8 +39,8 @@ struct MadeSuite {
 };
 
 // Uses the seed and limits of `options`. A candidate that ends its process fails alone. Throws
-// Error when `output` holds other files or cannot be written, and Interrupted after a signal; no
-// suite is left then.
+// Error when `output` holds other files or cannot be written, InputError for groups that do not fit
+// their graph, and Interrupted after a signal; no suite is left then.
 MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options);
 
 inline constexpr const char* kSuiteTask = "suite";

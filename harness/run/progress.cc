@@ -99,17 +99,21 @@ std::string result_line(const Result& result, bool has_colours, size_t name_widt
 }
 
 std::string finding_line(const Result& result, const std::string& reports) {
+  const auto plain = [](const std::string& text) { return printable(text); };
   const Status status = result.status();
-  if (status != Status::kFailed && status != Status::kPassedOutputs) return {};
-  std::string text;
-  if (const NodeDetail* first = result.first_difference()) {
-    text = "first difference: " + place_text(*first, [](const auto& it) { return printable(it); });
+  std::vector<std::string> findings;
+  if (status == Status::kFailed || status == Status::kPassedOutputs) {
+    if (const NodeDetail* first = result.first_difference()) {
+      findings.push_back("first difference: " + place_text(*first, plain));
+    }
+    if (result.reproducer) {
+      findings.push_back(
+          fmt::format("reproducer: {}/repro/{}", printable(reports), printable(result.name)));
+    }
   }
-  if (result.reproducer) {
-    text += fmt::format("{}reproducer: {}/repro/{}", text.empty() ? "" : "; ", printable(reports),
-                        printable(result.name));
-  }
-  return text.empty() ? text : "    " + text + '\n';
+  if (result.nodes) findings.push_back(handed_back_text(*result.nodes, plain));
+  std::erase(findings, "");
+  return findings.empty() ? "" : fmt::format("    {}\n", fmt::join(findings, "; "));
 }
 
 Progress::Progress(size_t num_models, std::ostream* lines, std::ostream* bar,

@@ -73,6 +73,26 @@ TEST(ProgressTest, PassingOutputsAreNotPassing) {
   EXPECT_EQ(result.reason(), "1 intermediate value differs; the nodes that read it are right");
 }
 
+TEST(ProgressTest, ALineBelowNamesTheGroupAndCountsWhatWasNotHandedBack) {
+  Result result = failed("A");
+  NodeReport& nodes = result.nodes.emplace(NodeReport{.num_not_handed_back = 2});
+  nodes.first_divergence.emplace().node = {
+      .index = 1, .node = "mul", .op_type = "m", .value = "mul", .module = "ffn", .group = "g_0"};
+  EXPECT_EQ(
+      finding_line(result, "out"),
+      "    first difference: node 1, mul (m) of the group g_0 in ffn; 2 values were not handed "
+      "back\n");
+  result = passed("A");
+  EXPECT_EQ(finding_line(result, "out"), "");
+  NodeReport& others = result.nodes.emplace(NodeReport{.num_not_handed_back = 1});
+  others.unknown = {"a", "b\n", "c", "d"};
+  others.num_unknown = 60;
+  EXPECT_EQ(
+      finding_line(result, "out"),
+      "    1 value was not handed back; ignored, since the graph does not have it: a, b\\x0a, c "
+      "and 57 more\n");
+}
+
 TEST(ProgressTest, WhereNothingIsComparedItSaysWhy) {
   Result result = passed("A");
   result.trials[0].verification.output_details.clear();

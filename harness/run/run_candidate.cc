@@ -16,6 +16,7 @@
 #include "harness/divergence/ended_process.h"
 #include "harness/divergence/node_comparison.h"
 #include "harness/divergence/reproducer.h"
+#include "harness/process/worker.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/base/problem_list.h"
@@ -125,7 +126,8 @@ class Pipeline {
                            .inputs = worst_run().inputs,
                            .settings = settings_,
                            .directory = directory_ + "/repro",
-                           .expected = worst_run().expected};
+                           .expected = worst_run().expected,
+                           .groups = worst_run().groups};
     Explanation explanation =
         torch_ir::explain(run, *backend_, failed, [&](const NodeReport& nodes) {
           result_.nodes = to_show(nodes);
@@ -159,6 +161,7 @@ class Pipeline {
     std::vector<at::Tensor> inputs;
     std::vector<at::Tensor> outputs;
     std::vector<at::Tensor> expected;
+    std::vector<NodeGroup> groups;
     bool is_ready = false;
   };
 
@@ -193,7 +196,16 @@ class Pipeline {
       if (trial == 0) result_.sizes = sizes_of(ir_, run.inputs);
       // The graph and the reference must draw the same random numbers.
       at::manual_seed(candidate_.random_seed(settings_));
-      run.outputs = backend_->run(ir_, candidate_.weights(), run.inputs);
+      const auto take_groups = [&] {
+        run.groups = fitting_groups(*backend_, result_.name, ir_, candidate_.weights());
+      };
+      try {
+        run.outputs = backend_->run(ir_, candidate_.weights(), run.inputs);
+      } catch (const std::exception&) {
+        take_groups();
+        throw;
+      }
+      take_groups();
       if (const auto report = backend_->last_report()) add_report(*report, result_.executor);
     }
   }
@@ -347,6 +359,8 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
     try {
       pipeline.run(stage);
     } catch (const OutputError&) {
+      throw;
+    } catch (const InputError&) {
       throw;
     } catch (const std::exception& error) {
       stop_watch();

@@ -19,7 +19,7 @@ using GetBackend = std::function<Backend&()>;
 // Leaves files in `directory`: ir.json, graph.json (the result's graph, which the result leaves
 // out), the worst trial's tensors with save_tensors, and repro/ (see explain); none for a single
 // call. `on_progress` gets the result so far before each stage, trial and step of an explanation.
-// Throws OutputError.
+// Throws OutputError, and InputError for groups of nodes that do not fit the graph.
 Result run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
                      const GetBackend& backend, const std::string& directory,
                      const std::function<void(const Result&)>& on_progress);

@@ -1,4 +1,4 @@
-// Checks a file against the schema of results.json.
+// Checks files against their schemas.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ inline void for_each_object(nlohmann::json& value,
   for (nlohmann::json& item : value) for_each_object(item, visit);
 }
 
-inline nlohmann::json strict_schema() {
-  nlohmann::json schema = nlohmann::json::parse(read_file("harness/results/results_schema.json"));
+inline nlohmann::json strict_schema(const char* file) {
+  nlohmann::json schema = nlohmann::json::parse(read_file(file));
   for_each_object(schema, [](nlohmann::json& object) {
     const bool is_struct = object.contains("properties") && object["properties"].is_object();
     if (is_struct && object.contains("required")) object["additionalProperties"] = false;
@@ -31,8 +31,9 @@ inline nlohmann::json strict_schema() {
 }
 
 // Empty if `results` are valid. Unlike the schema itself, this rejects unknown keys.
-inline std::string schema_problem(const nlohmann::json& results) {
-  const nlohmann::json document = strict_schema();
+inline std::string schema_problem(const nlohmann::json& results,
+                                  const char* file = "harness/results/results_schema.json") {
+  const nlohmann::json document = strict_schema(file);
   valijson::Schema schema;
   valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(document),
                                           schema);

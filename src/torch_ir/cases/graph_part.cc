@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
+#include <ranges>
 #include <unordered_set>
 #include <utility>
 
@@ -74,16 +76,24 @@ class PartCutter::Maker {
   }
 
   void find_nodes() {
-    for (size_t i = range_.last + 1; i-- > range_.first;) {
-      if (!is_needed(i)) continue;
-      part_.nodes.push_back(i);
-      const OpNode& node = ir_.nodes[i];
-      for (const TensorMeta& input : node.inputs) need(cutter_.value_name(input));
-      for (const auto& [name, attribute] : node.attrs) {
-        for (const std::string& value : value_refs(attribute)) need(value);
+    for (size_t end = range_.last + 1; end > range_.first;) {
+      const size_t first = cutter_.first_of_group_[end - 1];
+      const std::ranges::iota_view group(first, end);
+      end = first;
+      if (std::ranges::none_of(group, [&](size_t i) { return is_needed(i); })) continue;
+      for (const size_t i : std::views::reverse(group)) {
+        part_.nodes.push_back(i);
+        need_inputs(ir_.nodes[i]);
       }
     }
     std::ranges::reverse(part_.nodes);
+  }
+
+  void need_inputs(const OpNode& node) {
+    for (const TensorMeta& input : node.inputs) need(cutter_.value_name(input));
+    for (const auto& [name, attribute] : node.attrs) {
+      for (const std::string& value : value_refs(attribute)) need(value);
+    }
   }
 
   void add_node(const OpNode& node) {
@@ -209,7 +219,12 @@ class PartCutter::Maker {
   GraphPart part_;
 };
 
-PartCutter::PartCutter(const IR& ir, const GraphMemory* memory) : ir_(ir), memory_(memory) {
+PartCutter::PartCutter(const IR& ir, const GraphMemory* memory, const std::vector<NodeSpan>& spans)
+    : ir_(ir), memory_(memory), first_of_group_(ir.nodes.size()) {
+  std::iota(first_of_group_.begin(), first_of_group_.end(), 0);
+  for (const NodeSpan& span : spans) {
+    for (size_t i = span.first; i <= span.last; ++i) first_of_group_[i] = span.first;
+  }
   for (const TensorMeta& input : ir.graph_inputs) metas_.emplace(input.name, &input);
   for (const OpNode& node : ir.nodes) {
     producers_.emplace(node.name, &node);

@@ -1,7 +1,8 @@
 // GraphPart: a part of a graph, as a graph of its own.
 //
 // A part has consecutive nodes, except those that the wanted values do not need; the values of
-// earlier nodes become graph inputs. Dynamic sizes are fixed to those of one run.
+// earlier nodes become graph inputs. A group of nodes (node_groups.h) is in it as a whole or not at
+// all. Dynamic sizes are fixed to those of one run.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "torch_ir/cases/node_groups.h"
 #include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/ir.h"
 
@@ -24,7 +26,7 @@ struct RunFacts {
   std::unordered_map<std::string, Attribute> numbers = {};
 };
 
-// Nodes [first, last], and which of their values are wanted.
+// Nodes [first, last], whole groups, and which of their values are wanted.
 struct NodeRange {
   size_t first = 0;
   size_t last = 0;
@@ -46,9 +48,10 @@ struct GraphPart {
 
 class PartCutter {
  public:
-  // Both outlive this. Without `memory`, parts must be single nodes, and shared memory is not
-  // checked.
-  explicit PartCutter(const IR& ir, const GraphMemory* memory = nullptr);
+  // All outlive this. Without `memory`, parts must be single nodes, and shared memory is not
+  // checked. Without `spans`, there are no groups.
+  explicit PartCutter(const IR& ir, const GraphMemory* memory = nullptr,
+                      const std::vector<NodeSpan>& spans = {});
 
   // Weights for which `is_input` holds become inputs; if it is null, those that nodes before the
   // part may write to.
@@ -64,6 +67,8 @@ class PartCutter {
 
   const IR& ir_;
   const GraphMemory* memory_;
+  // For each node, the first one of its group.
+  std::vector<size_t> first_of_group_;
   std::unordered_map<std::string, const OpNode*> producers_;
   std::unordered_map<std::string, const TensorMeta*> metas_;
 };

@@ -4,18 +4,21 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/cases/strided_copy.h"
+#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/executor/interpreter/node_run.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/executor_registry.h"
-#include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {
 namespace {
@@ -47,12 +50,38 @@ std::string attributes_text(const AttributeMap& attributes) {
   return text;
 }
 
+// A group that has lost nodes does not run at once.
+std::vector<NodeGroup> whole_groups(std::vector<NodeGroup> groups, const IR& ir) {
+  std::unordered_set<std::string_view> known;
+  for (const OpNode& node : ir.nodes) known.insert(node.name);
+  std::erase_if(groups, [&](const NodeGroup& group) {
+    return !std::ranges::all_of(group.nodes, [&](const auto& it) { return known.contains(it); });
+  });
+  return groups;
+}
+
+// "aten.matmul.default+aten.div.Tensor"
+std::string operators_text(std::span<const OpNode> nodes) {
+  constexpr size_t kMostOperators = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(nodes.size(), kMostOperators); ++i) {
+    text += (i == 0 ? "" : "+") + nodes[i].op_type;
+  }
+  if (nodes.size() > kMostOperators) text += fmt::format("+{}", nodes.size() - kMostOperators);
+  return text;
+}
+
 class ModelSplit {
  public:
   explicit ModelSplit(const SplitModel& model)
-      : model_(model), ir_(*model.ir), cutter_(ir_), run_(ir_, *model.weights, model.inputs) {
+      : model_(model),
+        grouped_(group_nodes(*model.ir, *model.weights, whole_groups(model.groups, *model.ir))),
+        ir_(grouped_.ir),
+        compared_(grouped_.values.begin(), grouped_.values.end()),
+        run_(ir_, *model.weights, model.inputs) {
+    if (!model.groups.empty()) memory_.emplace(ir_, *model.weights);
+    cutter_.emplace(ir_, memory_ ? &*memory_ : nullptr, grouped_.spans);
     find_last_uses();
-    for (const std::string& value : compared_values(ir_)) compared_.insert(value);
     for (size_t i = 0; i < model.inputs.size(); ++i) {
       const std::string& name = ir_.graph_inputs.at(i).name;
       const at::Tensor own = run_.given(name);
@@ -64,90 +93,123 @@ class ModelSplit {
     }
   }
 
-  static bool is_case(const OpNode& node) {
-    const auto is_tensor = [](const TensorMeta& output) { return !output.is_scalar; };
-    return !hands_on_input(find_executor(node.op_type)) &&
-           std::ranges::any_of(node.outputs, is_tensor);
+  // The calls, in the order in which they run.
+  const std::vector<NodeSpan>& calls() const { return grouped_.spans; }
+
+  std::span<const OpNode> nodes_of(const NodeSpan& call) const {
+    return std::span(ir_.nodes).subspan(call.first, call.size());
   }
 
-  // The same for equal calls. Call it before `node` runs.
-  std::string key_of(const OpNode& node) const {
-    const AttributeMap attributes = attributes_of(node);
-    std::string key = node.op_type + "(" + attributes_text(attributes);
-    // The attributes with the lengths of lists distinguish calls too.
-    for (const auto& [name, value] : attributes) {
-      if (name.starts_with('_')) key += ";" + name + attribute_text(value);
-    }
+  bool is_case(const NodeSpan& call) const {
+    const auto is_tensor = [](const TensorMeta& output) { return !output.is_scalar; };
+    return std::ranges::any_of(nodes_of(call), [&](const OpNode& node) {
+      return !hands_on_input(find_executor(node.op_type)) &&
+             std::ranges::any_of(node.outputs, is_tensor);
+    });
+  }
+
+  // The same for equal calls. Call it before `call` runs.
+  std::string key_of(const NodeSpan& call) const {
+    std::string key;
     std::vector<std::string> inputs;
-    for (const TensorMeta& input : node.inputs) {
-      const std::string name = cutter_.value_name(input);
-      const at::Tensor tensor = tensor_of(name);
-      const bool is_weight = !values_.contains(name);
-      key += fmt::format(";{}{} {} {}", is_weight ? "w" : "i", dtype_name(tensor.scalar_type()),
-                         shape_text(tensor.sizes().vec()), shape_text(tensor.strides().vec()));
-      if (is_weight) continue;
-      // Passing the same tensor twice is another call than passing two tensors.
-      const auto known = std::ranges::find(inputs, name);
-      if (known != inputs.end()) key += "=" + std::to_string(known - inputs.begin());
-      if (known == inputs.end()) inputs.push_back(name);
+    std::vector<std::string> made;
+    const auto place = [](const std::vector<std::string>& names, const std::string& name) {
+      return std::ranges::find(names, name) - names.begin();
+    };
+    for (const OpNode& node : nodes_of(call)) {
+      const AttributeMap attributes = attributes_of(node);
+      key += node.op_type + "(" + attributes_text(attributes);
+      // The attributes with the lengths of lists distinguish calls too.
+      for (const auto& [name, value] : attributes) {
+        if (name.starts_with('_')) key += ";" + name + attribute_text(value);
+      }
+      for (const TensorMeta& input : node.inputs) {
+        const std::string name = cutter_->value_name(input);
+        if (const auto index = place(made, name); index < std::ssize(made)) {
+          key += fmt::format(";m{}", index);
+          continue;
+        }
+        const at::Tensor tensor = tensor_of(name);
+        const bool is_weight = !values_.contains(name);
+        key += fmt::format(";{}{} {} {}", is_weight ? "w" : "i", dtype_name(tensor.scalar_type()),
+                           shape_text(tensor.sizes().vec()), shape_text(tensor.strides().vec()));
+        if (is_weight) continue;
+        // Passing the same tensor twice is another call than passing two tensors.
+        const auto index = place(inputs, name);
+        if (index < std::ssize(inputs)) key += "=" + std::to_string(index);
+        if (index == std::ssize(inputs)) inputs.push_back(name);
+      }
+      // The graphs of control flow are not compared, so each such node is unique.
+      if (!node.graphs.empty()) key += ";" + model_.name + "/" + node.name;
+      for (const TensorMeta& output : node.outputs) {
+        made.push_back(output.name);
+        if (call.size() > 1 && compared_.contains(output.name)) key += ";>";
+      }
     }
-    // The graphs of control flow are not compared, so each such node is unique.
-    if (!node.graphs.empty()) key += ";" + model_.name + "/" + node.name;
     return key;
   }
 
-  void run(size_t index) {
-    const OpNode& node = ir_.nodes[index];
-    for (const TensorMeta& output : node.outputs) values_[output.name] = run_.value(output.name);
-    if (usual_property(node.op_type) == CaseProperty::kShape) {
-      // Uninitialized memory would make all later values differ from run to run.
-      for (const TensorMeta& output : node.outputs) values_[output.name].zero_();
+  void run(const NodeSpan& call) {
+    for (const OpNode& node : nodes_of(call)) {
+      for (const TensorMeta& output : node.outputs) values_[output.name] = run_.value(output.name);
+      if (usual_property(node.op_type) == CaseProperty::kShape) {
+        // Uninitialized memory would make all later values differ from run to run.
+        for (const TensorMeta& output : node.outputs) values_[output.name].zero_();
+      }
     }
   }
 
-  void forget(size_t index) {
-    for (const std::string& value : read_last_by_[index]) values_.erase(value);
+  void forget(const NodeSpan& call) {
+    for (size_t i = call.first; i <= call.last; ++i) {
+      for (const std::string& value : read_last_by_[i]) values_.erase(value);
+    }
   }
 
-  GraphCase run_case(size_t index) {
-    const OpNode& node = ir_.nodes[index];
+  // Runs `call` too. `problem` is why the case is not the call; it stays as it is if it is.
+  GraphCase run_case(const NodeSpan& call, std::string& problem) {
+    const std::span<const OpNode> nodes = nodes_of(call);
     RunFacts facts;
     std::unordered_map<std::string, at::Tensor> inputs;
-    for (const TensorMeta& input : node.inputs) {
-      const std::string name = cutter_.value_name(input);
-      facts.shapes[name] = tensor_of(name).sizes().vec();
-      // Copy before the node runs, which may write to them.
-      if (values_.contains(name)) inputs[name] = copy_of(values_.at(name));
-    }
-    for (const auto& [name, attribute] : node.attrs) {
-      for (const std::string& ref : value_refs(attribute)) {
-        facts.numbers[ref] = number_of(values_.at(ref));
+    std::unordered_set<std::string> made;
+    for (const OpNode& node : nodes) {
+      for (const TensorMeta& input : node.inputs) {
+        const std::string name = cutter_->value_name(input);
+        if (made.contains(name)) continue;
+        facts.shapes[name] = tensor_of(name).sizes().vec();
+        // Copy before the node runs, which may write to them.
+        if (values_.contains(name)) inputs[name] = copy_of(values_.at(name));
       }
+      for (const auto& [name, attribute] : node.attrs) {
+        for (const std::string& ref : value_refs(attribute)) {
+          if (!made.contains(ref)) facts.numbers[ref] = number_of(values_.at(ref));
+        }
+      }
+      for (const TensorMeta& output : node.outputs) made.insert(output.name);
     }
     GraphCase graph_case;
     CaseInfo& info = graph_case.info;
-    info.op_type = node.op_type;
-    info.note = attributes_text(attributes_of(node));
-    // A case has no outputs for unread values, so a property may lack what it needs.
-    if (node.outputs.size() == 1 || std::ranges::all_of(node.outputs, is_compared())) {
-      info.property = usual_property(node.op_type);
+    info.op_type = operators_text(nodes);
+    info.note = call.group.empty() ? attributes_text(attributes_of(nodes.front()))
+                                   : fmt::format("group {}", call.group);
+    info.property = property_of(nodes);
+    run(call);
+    NodeRange range{call.first, call.last};
+    const bool is_read = std::ranges::any_of(
+        nodes, [&](const OpNode& it) { return std::ranges::any_of(it.outputs, is_compared()); });
+    for (const OpNode& node : nodes) {
+      for (const TensorMeta& output : node.outputs) {
+        const at::Tensor& value = values_.at(output.name);
+        if (!value.defined()) continue;
+        facts.shapes[output.name] = value.sizes().vec();
+        if (is_read && !compared_.contains(output.name)) continue;
+        range.outputs.push_back(output.name);
+        graph_case.expected.push_back(copy_of(value));
+      }
     }
-    run(index);
-    NodeRange range{index, index};
-    const bool is_read = std::ranges::any_of(node.outputs, is_compared());
-    for (const TensorMeta& output : node.outputs) {
-      const at::Tensor& value = values_.at(output.name);
-      if (!value.defined()) continue;
-      facts.shapes[output.name] = value.sizes().vec();
-      if (is_read && !compared_.contains(output.name)) continue;
-      range.outputs.push_back(output.name);
-      graph_case.expected.push_back(copy_of(value));
-    }
-    graph_case.ir =
-        cutter_
-            .cut(range, facts,
-                 [&](const std::string& placeholder) { return inputs.contains(placeholder); })
-            .ir;
+    GraphPart part = cutter_->cut(
+        range, facts, [&](const std::string& placeholder) { return inputs.contains(placeholder); });
+    if (call.size() > 1) problem = part.problem;
+    graph_case.ir = std::move(part.ir);
     IR& ir = graph_case.ir;
     ir.constants = StateDict();
     for (const TensorMeta& input : ir.graph_inputs) {
@@ -165,12 +227,30 @@ class ModelSplit {
     return [this](const TensorMeta& output) { return compared_.contains(output.name); };
   }
 
-  // With references replaced by the numbers of this run.
+  CaseProperty property_of(std::span<const OpNode> nodes) const {
+    if (nodes.size() == 1) {
+      const OpNode& node = nodes.front();
+      // A case has no outputs for unread values, so a property may lack what it needs.
+      const bool is_whole =
+          node.outputs.size() == 1 || std::ranges::all_of(node.outputs, is_compared());
+      return is_whole ? usual_property(node.op_type) : CaseProperty::kValues;
+    }
+    // What is computed from values that are left to the executor is so too.
+    const auto is_free = [](const OpNode& node) {
+      const CaseProperty property = usual_property(node.op_type);
+      return property != CaseProperty::kValues && property != CaseProperty::kPickedValues;
+    };
+    return std::ranges::any_of(nodes, is_free) ? CaseProperty::kShape : CaseProperty::kValues;
+  }
+
+  // With references replaced by the numbers of this run, as far as these are known.
   AttributeMap attributes_of(const OpNode& node) const {
     AttributeMap attributes = node.attrs;
     for (const auto& [name, attribute] : node.attrs) {
-      attributes.set(name, with_values(attribute, [&](const ValueRef& ref) {
-                       return number_of(values_.at(ref.name));
+      attributes.set(name, with_values(attribute, [&](const ValueRef& ref) -> Attribute {
+                       const auto value = values_.find(ref.name);
+                       if (value == values_.end()) return ref;
+                       return number_of(value->second);
                      }));
     }
     return attributes;
@@ -181,7 +261,7 @@ class ModelSplit {
     std::unordered_map<std::string, size_t> last_reader;
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
       const OpNode& node = ir_.nodes[i];
-      for (const TensorMeta& input : node.inputs) last_reader[cutter_.value_name(input)] = i;
+      for (const TensorMeta& input : node.inputs) last_reader[cutter_->value_name(input)] = i;
       for (const auto& [name, attribute] : node.attrs) {
         for (const std::string& value : value_refs(attribute)) last_reader[value] = i;
       }
@@ -201,10 +281,13 @@ class ModelSplit {
   }
 
   const SplitModel& model_;
+  const GroupedGraph grouped_;
   const IR& ir_;
-  const PartCutter cutter_;
+  const std::unordered_set<std::string> compared_;
+  // Only with groups; parts are single nodes without.
+  std::optional<GraphMemory> memory_;
+  std::optional<PartCutter> cutter_;
   NodeRun run_;
-  std::unordered_set<std::string> compared_;
   std::unordered_map<std::string, at::Tensor> values_;
   std::unordered_map<size_t, std::vector<std::string>> read_last_by_;
 };
@@ -229,12 +312,11 @@ std::string shapes_text(const OpNode& node) {
   return text.empty() ? "no_inputs" : text;
 }
 
-CaseOccurrence occurrence_of(const OpNode& node, const std::string& module,
-                             const SplitModel& model) {
+CaseOccurrence occurrence_of(const OpNode& node, const SplitModel& model) {
   const auto source = model.source_lines.find(node.name);
   return {.model = model.name,
           .node = node.name,
-          .module = module,
+          .module = node.module,
           .source = source == model.source_lines.end() ? "" : source->second};
 }
 
@@ -268,37 +350,45 @@ void Splitter::describe(GraphCase& graph_case) {
   }
   graph_case.ir.model_name = info.name;
   // Calls of several modules may share the case; the occurrences name them.
-  graph_case.ir.nodes.front().module.clear();
+  for (OpNode& node : graph_case.ir.nodes) node.module.clear();
 }
 
 std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
-  const ComputablePart part = computable_part(*model.ir);
+  if (!model.groups.empty()) group_nodes(*model.ir, *model.weights, model.groups);
+  ComputablePart part = computable_part(*model.ir);
+  // Recorded, because groups change the order of nodes.
+  const std::vector<std::string> modules = module_paths(part.ir);
+  for (size_t i = 0; i < modules.size(); ++i) part.ir.nodes[i].module = modules[i];
   SplitModel computable = model;
   computable.ir = &part.ir;
   ModelSplit split(computable);
-  const std::vector<std::string> modules = module_paths(part.ir);
+  std::string left_out = part.left_out();
   bool has_case = false;
-  for (size_t i = 0; i < part.ir.nodes.size(); ++i) {
-    const OpNode& node = part.ir.nodes[i];
-    const bool is_case = ModelSplit::is_case(node);
+  for (const NodeSpan& call : split.calls()) {
+    const bool is_case = split.is_case(call);
     has_case = has_case || is_case;
-    const std::string key = is_case ? split.key_of(node) : "";
+    const std::string key = is_case ? split.key_of(call) : "";
     auto known = by_key_.find(key);
     if (is_case && known == by_key_.end()) {
       // A call that fails is not a case.
-      GraphCase graph_case = split.run_case(i);
-      describe(graph_case);
-      known = by_key_.emplace(key, cases_.size()).first;
-      cases_.push_back(graph_case.info);
-      sink(graph_case);
+      std::string problem;
+      GraphCase graph_case = split.run_case(call, problem);
+      if (problem.empty()) {
+        describe(graph_case);
+        known = by_key_.emplace(key, cases_.size()).first;
+        cases_.push_back(graph_case.info);
+        sink(graph_case);
+      } else if (left_out.empty()) {
+        left_out = fmt::format("group '{}' does not run alone: {}", call.group, problem);
+      }
     } else {
-      split.run(i);
+      split.run(call);
     }
-    split.forget(i);
-    if (is_case)
-      cases_[known->second].occurrences.push_back(occurrence_of(node, modules[i], model));
+    split.forget(call);
+    if (known == by_key_.end()) continue;
+    cases_[known->second].occurrences.push_back(occurrence_of(split.nodes_of(call).back(), model));
   }
-  return part.is_whole() && !has_case ? "no call returns a tensor" : part.left_out();
+  return left_out.empty() && !has_case ? "no call returns a tensor" : left_out;
 }
 
 }  // namespace torch_ir

@@ -1,7 +1,8 @@
 // split: takes a model apart into its different calls, each a case of its own.
 //
 // Two calls are the same if operator, attributes, and shapes, dtypes and strides of all tensors
-// are; the case has the values of the first. Dynamic sizes are those of the current run.
+// are; the case has the values of the first. Dynamic sizes are those of the current run. A group of
+// nodes is one call, whose results are the values at its border.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "torch_ir/cases/graph_case.h"
+#include "torch_ir/cases/node_groups.h"
 #include "torch_ir/exporter/exported_program.h"
 
 namespace torch_ir {
@@ -23,6 +25,7 @@ struct SplitModel {
   const StateDict* weights = nullptr;
   std::vector<at::Tensor> inputs = {};
   SourceLines source_lines = {};
+  std::vector<NodeGroup> groups = {};
 };
 
 // Collects the calls of several models, each different one once.
@@ -37,8 +40,8 @@ class Splitter {
 
   // Runs `model` eagerly, node by node, and passes new calls to `sink`. Calls that return no tensor
   // are no cases, and neither are calls that only pass on a value. Returns what else was left out,
-  // one line: what computable_part leaves out, or that there was no call to take; empty for
-  // nothing. Throws ExecutionError, naming the node.
+  // one line: what computable_part leaves out, a group that does not run alone, or that there was
+  // no call to take; empty for nothing. Throws ExecutionError, naming the node, and as group_nodes.
   std::string add(const SplitModel& model, const CaseSink& sink);
 
   const std::vector<CaseInfo>& cases() const { return cases_; }

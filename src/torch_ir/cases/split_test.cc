@@ -328,5 +328,35 @@ TEST_F(SplitTest, KeepsWhatCameBeforeACallThatFails) {
   EXPECT_EQ(cases_.size(), 1u);
 }
 
+TEST_F(SplitTest, AGroupIsOneCaseWithTheValuesAtItsBorder) {
+  EagerModel graph;
+  const V x = graph.input("x", at::rand({2, 4}));
+  const V other = graph.input("other", at::rand({2, 4}));
+  const auto block = [&](const V& in) {
+    const V relu = graph.calls1("aten.relu.default", {in});
+    const V cos = graph.calls1("aten.cos.default", {other});
+    return graph.calls1("aten.mul.Tensor", {graph.calls1("aten.sin.default", {relu}), cos});
+  };
+  graph.output(block(block(x)));
+  SplitModel model = graph.model("model");
+  // Without the cosine between its nodes, which it does not read.
+  model.groups = {{"first", {"n0", "n2"}}, {"second", {"n4", "n6"}}};
+  split(model);
+  std::vector<std::string> names;
+  for (const GraphCase& it : cases_) names.push_back(it.info.name);
+  EXPECT_THAT(names,
+              ElementsAre("aten.relu.default+aten.sin.default/float32/2x4",
+                          "aten.cos.default/float32/2x4", "aten.mul.Tensor/float32/2x4_2x4"));
+  const GraphCase& group = cases_.front();
+  expect_alone(group);
+  EXPECT_EQ(group.info.note, "group first");
+  EXPECT_EQ(group.ir.nodes.size(), 2);
+  EXPECT_EQ(group.inputs.size(), 1);
+  ASSERT_EQ(group.expected.size(), 1);
+  EXPECT_TRUE(same_bits(group.expected[0], graph.made.at("n2")));
+  ASSERT_EQ(splitter_.cases()[0].occurrences.size(), 2);
+  EXPECT_EQ(splitter_.cases()[0].occurrences[1].node, "n6");
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -82,14 +82,14 @@ using ValueNames = std::unordered_set<std::string_view>;
 
 class NodeComparer {
  public:
-  NodeComparer(const Graph& graph, const ActualValue& actual, const ToleranceRule& tolerance,
+  NodeComparer(const Graph& graph, const std::vector<std::string>& values,
+               const ActualValue& actual, const ToleranceRule& tolerance,
                const std::optional<NodeJudge>& judge, const Exonerate& exonerate)
-      : graph_(graph), actual_(actual), judge_(judge), exonerate_(exonerate) {
+      : graph_(graph), actual_(actual), judge_(judge), exonerate_(exonerate), values_(values) {
     report_.tolerance = tolerance;
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       for (const TensorMeta& output : graph.nodes[i].outputs) nodes_.emplace(output.name, i);
     }
-    values_ = compared_values(graph);
     is_compared_.insert(values_.begin(), values_.end());
     for (size_t i = 0; i < graph.graph_outputs.size(); ++i) {
       outputs_.emplace(graph.graph_outputs[i].name, i);
@@ -101,8 +101,8 @@ class NodeComparer {
     if (node == nodes_.end() || !is_compared_.contains(name)) return;
     observed_.insert(node->first);
     if (!expected.defined()) return skip(name, "None in the model");
-    const at::Tensor actual = next_actual(name);
-    if (!actual.defined()) return skip(name, "not computed by itself where the graph runs");
+    const SeenValue actual = next_actual(name);
+    if (!actual.tensor.defined()) return skip(name, "not computed by itself where the graph runs");
     compare(NodeDetail{.index = static_cast<int64_t>(node->second),
                        .node = graph_.nodes[node->second].name,
                        .op_type = graph_.nodes[node->second].op_type,
@@ -123,7 +123,7 @@ class NodeComparer {
   }
 
  private:
-  at::Tensor next_actual(const std::string& name) {
+  SeenValue next_actual(const std::string& name) {
     try {
       return actual_(name);
     } catch (const std::exception& error) {
@@ -132,11 +132,18 @@ class NodeComparer {
     }
   }
 
-  void compare(NodeDetail detail, const at::Tensor& actual, const at::Tensor& expected) {
-    detail.comparison = compare_tensors(actual, expected, tolerance_of(detail.value, expected));
+  void compare(NodeDetail detail, const SeenValue& seen, const at::Tensor& of_model) {
+    const at::Tensor& actual = seen.tensor;
+    // What is beyond the range of all steps becomes its end.
+    const at::Tensor expected = seen.step > 0 ? of_model.clamp(seen.low, seen.high) : of_model;
+    Tolerance tolerance =
+        tolerance_of(detail.value, seen.rounded_to.value_or(expected.scalar_type()));
+    tolerance.atol += seen.step / 2;
+    detail.comparison = compare_tensors(actual, expected, tolerance);
     ++report_.num_compared;
     note_non_finite(detail, actual, expected);
-    const bool is_outside = judge(detail, actual, expected);
+    const bool is_outside =
+        seen.is_rounded() ? !detail.comparison.is_close : judge(detail, actual, expected);
     agrees_[nodes_.find(detail.value)->first] = !is_outside;
     if (is_outside) {
       ++report_.num_mismatched;
@@ -203,8 +210,9 @@ class NodeComparer {
       for (const TensorMeta& output : graph_.nodes[i].outputs) {
         const auto agrees = agrees_.find(output.name);
         const bool is_seen = agrees != agrees_.end();
-        if (!is_compared_.contains(output.name) || (is_seen && agrees->second)) continue;
         const auto found = readers.find(output.name);
+        const bool is_unread = found == readers.end() && !is_compared_.contains(output.name);
+        if (is_unread || (is_seen && agrees->second)) continue;
         bool is_cleared = found != readers.end() &&
                           std::ranges::all_of(found->second, [&](auto it) { return is_right[it]; });
         if (is_seen) is_cleared = is_cleared && is_exonerated(output.name);
@@ -257,10 +265,10 @@ class NodeComparer {
             judge_->run.may_round_otherwise(detail.value));
   }
 
-  Tolerance tolerance_of(const std::string& value, const at::Tensor& expected) const {
+  Tolerance tolerance_of(const std::string& value, c10::ScalarType dtype) const {
     const auto output = outputs_.find(value);
     const size_t position = output == outputs_.end() ? SIZE_MAX : output->second;
-    return tolerance_for(report_.tolerance, position, expected.scalar_type());
+    return tolerance_for(report_.tolerance, position, dtype);
   }
 
   void note_non_finite(const NodeDetail& detail, const at::Tensor& actual,
@@ -303,7 +311,7 @@ class NodeComparer {
   // From values to the nodes that make them, and to their positions among the graph's outputs.
   std::unordered_map<std::string_view, size_t> nodes_;
   std::unordered_map<std::string_view, size_t> outputs_;
-  std::vector<std::string> values_;
+  const std::vector<std::string>& values_;
   ValueNames is_compared_;
   ValueNames observed_;
   // For values that were compared.
@@ -324,10 +332,11 @@ std::vector<std::string> compared_values(const Graph& graph) {
   return values;
 }
 
-NodeReport compare_nodes(const Graph& graph, const ReferenceRun& reference,
-                         const ActualValue& actual, const ToleranceRule& tolerance,
-                         const std::optional<NodeJudge>& judge, const Exonerate& exonerate) {
-  NodeComparer comparer(graph, actual, tolerance, judge, exonerate);
+NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
+                         const ReferenceRun& reference, const ActualValue& actual,
+                         const ToleranceRule& tolerance, const std::optional<NodeJudge>& judge,
+                         const Exonerate& exonerate) {
+  NodeComparer comparer(graph, values, actual, tolerance, judge, exonerate);
   try {
     reference(
         [&](const std::string& name, const at::Tensor& value) { comparer.observe(name, value); });

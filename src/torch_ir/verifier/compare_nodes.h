@@ -6,12 +6,14 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
@@ -32,6 +34,8 @@ struct NodeDetail {
   TensorComparison comparison = {};
   // The path of the module that makes the call; empty where unknown.
   std::string module = {};
+  // The group that the executor computes the node in; empty for a node by itself.
+  std::string group = {};
 };
 
 struct Divergence {
@@ -93,6 +97,15 @@ struct NodeReport {
   };
   std::vector<Skipped> skipped = {};
   int64_t num_skipped = 0;
+  // Of these, values that the executor or backend did not hand back.
+  int64_t num_not_handed_back = 0;
+  // What it handed back that the graph does not have, sorted, at most kMaxNodeDetails names.
+  std::vector<std::string> unknown = {};
+  int64_t num_unknown = 0;
+  // The groups of nodes that it computes at once, and the values inside them, which are not
+  // expected.
+  int64_t num_groups = 0;
+  int64_t num_inside = 0;
   // The second opinions with the greatest factors, greatest first, ties by distance from float64;
   // at most kMaxNodeDetails.
   std::vector<NodeOpinion> opinions = {};
@@ -112,9 +125,28 @@ inline constexpr size_t kMaxNodeDetails = 50;
 // ignored.
 using ReferenceRun = std::function<void(const ValueObserver&)>;
 
-// Returns the value of that name from the run of the graph; undefined if it has none of its own.
-// Called once for each value, in the order in which the model reports them.
-using ActualValue = std::function<at::Tensor(const std::string& name)>;
+// A value of the run of a graph, in the form that it has there.
+struct SeenValue {
+  SeenValue() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): most values are just tensors.
+  SeenValue(at::Tensor value) : tensor(std::move(value)) {}
+
+  // Undefined if the run has none of its own.
+  at::Tensor tensor = {};
+  // If it was handed back quantised, the distance of two steps, and the range of all. It is then
+  // right within half a step more than the tolerance.
+  double step = 0;
+  double low = 0;
+  double high = 0;
+  // The narrower floating-point dtype that it was handed back in, which decides the tolerance.
+  std::optional<c10::ScalarType> rounded_to = std::nullopt;
+
+  bool is_rounded() const { return step > 0 || rounded_to; }
+};
+
+// Returns the value of that name from the run of the graph. Called once for each value, in the
+// order in which the model reports them.
+using ActualValue = std::function<SeenValue(const std::string& name)>;
 
 // The names of the values to compare, in the order of the graph: the results of its nodes; if a
 // node makes several, only those that are read. Unread ones, such as the saved statistics of a
@@ -137,14 +169,16 @@ struct DoubtedValue {
 // For each value, whether it is exonerated: what is wrong with it does not reach its readers.
 using Exonerate = std::function<std::vector<bool>(const std::vector<DoubtedValue>& values)>;
 
-// Compares the compared_values of `graph`. Exceptions of the two runs end up in the report, with
-// what was compared until then. Leaves Divergence::inputs empty.
+// Compares `values` of `graph`, of its compared_values. Exceptions of the two runs end up in the
+// report, with what was compared until then. Leaves Divergence::inputs empty.
 //
 // `exonerate` is called at most once, after the runs. A node is right if each of its values agrees,
 // is exonerated, or could not be seen and is only read by nodes that are right. Outputs of the
-// graph, and values that nothing reads, are never exonerated.
-NodeReport compare_nodes(const Graph& graph, const ReferenceRun& reference,
-                         const ActualValue& actual, const ToleranceRule& tolerance,
+// graph, and values that nothing reads, are never exonerated. A value that was rounded to be handed
+// back is judged by the tolerance alone.
+NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
+                         const ReferenceRun& reference, const ActualValue& actual,
+                         const ToleranceRule& tolerance,
                          const std::optional<NodeJudge>& judge = std::nullopt,
                          const Exonerate& exonerate = nullptr);
 

@@ -47,7 +47,7 @@ NodeReport compare(const Graph& graph, const Values& expected,
                    const std::map<std::string, at::Tensor>& actual,
                    const ToleranceRule& tolerance = {}, const Exonerate& exonerate = nullptr) {
   return compare_nodes(
-      graph,
+      graph, compared_values(graph),
       [&](const ValueObserver& observer) {
         for (const auto& [name, tensor] : expected) observer(name, tensor);
       },
@@ -209,8 +209,10 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
     observer("b_0", value(1));
     throw std::runtime_error("the model is gone");
   };
+  const Graph graph = make_graph();
+  const std::vector<std::string> values = compared_values(graph);
   NodeReport report =
-      compare_nodes(make_graph(), reference, [](const std::string&) { return value(1); }, {});
+      compare_nodes(graph, values, reference, [](const std::string&) { return value(1); }, {});
   EXPECT_EQ(report.num_compared, 2);
   EXPECT_EQ(report.error, "the model could not be run: the model is gone");
   EXPECT_THAT(report.skipped, IsEmpty());
@@ -219,9 +221,63 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
     if (name != "a") throw std::runtime_error("out of chips");
     return value(1);
   };
-  report = compare_nodes(make_graph(), reference, actual, {});
+  report = compare_nodes(graph, values, reference, actual, {});
   EXPECT_EQ(report.num_compared, 1);
   EXPECT_EQ(report.error, "the graph could not be run: out of chips");
+}
+
+TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
+  const Graph graph{
+      .graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
+  const auto is_right = [&](double expected, double actual) {
+    const auto seen = [&](const std::string&) {
+      SeenValue it = value(actual);
+      it.step = 0.5;
+      it.low = -64;
+      it.high = 63.5;
+      return it;
+    };
+    const auto reference = [&](const ValueObserver& observer) { observer("a", value(expected)); };
+    return compare_nodes(graph, {"a"}, reference, seen, {}).num_mismatched == 0;
+  };
+  EXPECT_TRUE(is_right(1.24, 1));
+  EXPECT_FALSE(is_right(1.26, 1));
+  EXPECT_TRUE(is_right(1000, 63.5));
+  EXPECT_FALSE(is_right(1000, 63));
+}
+
+TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
+  const Graph graph{
+      .graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
+  const auto mismatches = [&](std::optional<c10::ScalarType> dtype) {
+    const auto seen = [&](const std::string&) {
+      SeenValue it = value(1.001);
+      it.rounded_to = dtype;
+      return it;
+    };
+    const auto reference = [&](const ValueObserver& observer) { observer("a", value(1)); };
+    return compare_nodes(graph, {"a"}, reference, seen, {.by_dtype = true}).num_mismatched;
+  };
+  EXPECT_EQ(mismatches(c10::kBFloat16), 0);
+  EXPECT_EQ(mismatches(std::nullopt), 1);
+}
+
+TEST(CompareNodes, TakesAReaderOfNoComparedValueForAsRightAsItsGroup) {
+  // The group of "a" and "b" hands back "b_0" only, and that is wrong too.
+  Graph graph = make_graph();
+  graph.nodes.insert(graph.nodes.begin(), node("first", {"x"}, {"first"}));
+  graph.nodes[1].inputs = {meta("first")};
+  const auto reference = [&](const ValueObserver& observer) {
+    for (const char* name : {"first", "a", "b_0", "c"}) observer(name, value(1));
+  };
+  const auto actual = [&](const std::string& name) { return value(name == "c" ? 1 : 2); };
+  const auto exonerate = [](const std::vector<DoubtedValue>& doubted) {
+    return std::vector<bool>(doubted.size(), doubted.front().name != "b_0");
+  };
+  const NodeReport report =
+      compare_nodes(graph, {"first", "b_0", "c"}, reference, actual, {}, std::nullopt, exonerate);
+  EXPECT_EQ(report.num_compared, 3);
+  EXPECT_EQ(report.num_exonerated, 0);
 }
 
 TEST(CompareNodes, KeepsTheWorstOfMany) {

@@ -1,0 +1,78 @@
+#include "harness/divergence/value_form.h"
+
+#include <ATen/TensorOperators.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/quantized/quantized.h"
+
+namespace torch_ir {
+namespace {
+
+at::Tensor without_padding(at::Tensor tensor, const ValueForm& form) {
+  for (size_t i = 0; i < form.padding.size(); ++i) {
+    const auto dimension = static_cast<int64_t>(i);
+    const auto [before, behind] = form.padding[i];
+    const int64_t size = tensor.size(dimension) - before - behind;
+    if (size < 0) {
+      throw ExecutionError(
+          fmt::format("'{}' was handed back with the size {} in dimension {}, less "
+                      "than its padding of {} and {}",
+                      printable(form.name), tensor.size(dimension), i, before, behind));
+    }
+    tensor = tensor.narrow(dimension, before, size);
+  }
+  return tensor;
+}
+
+at::Tensor in_order(const at::Tensor& tensor, const ValueForm& form) {
+  if (form.permutation.empty()) return tensor;
+  std::vector<int64_t> inverse(form.permutation.size());
+  for (size_t i = 0; i < inverse.size(); ++i) {
+    inverse[static_cast<size_t>(form.permutation[i])] = static_cast<int64_t>(i);
+  }
+  return tensor.permute(inverse);
+}
+
+bool is_narrower(c10::ScalarType one, c10::ScalarType other) {
+  return c10::isFloatingType(one) && c10::isFloatingType(other) &&
+         c10::elementSize(one) < c10::elementSize(other);
+}
+
+}  // namespace
+
+SeenValue in_graph_form(const at::Tensor& tensor, const ValueForm& form, const TensorMeta& value) {
+  const c10::ScalarType stored = tensor.scalar_type();
+  if (!form.dtype.empty() && dtype_name(stored) != form.dtype) {
+    throw ExecutionError(fmt::format("'{}' was handed back as {}, and its group says {}",
+                                     printable(form.name), dtype_name(stored), form.dtype));
+  }
+  for (const size_t rank : {form.permutation.size(), form.padding.size()}) {
+    if (rank == 0 || static_cast<int64_t>(rank) == tensor.dim()) continue;
+    throw ExecutionError(
+        fmt::format("'{}' was handed back as {}, and its group says {} dimension(s)",
+                    printable(form.name), shape_list_text(tensor.sizes()), rank));
+  }
+  SeenValue seen = in_order(without_padding(tensor, form), form);
+  if (form.dtype.empty()) return seen;
+  const c10::ScalarType wanted = parse_dtype(value.dtype);
+  if (form.scale) {
+    const auto zero_point = static_cast<double>(form.zero_point);
+    const auto [low, high] = quantized_range(stored);
+    seen.step = *form.scale;
+    seen.low = (low - zero_point) * seen.step;
+    seen.high = (high - zero_point) * seen.step;
+    seen.tensor = seen.tensor.to(c10::kDouble).sub(zero_point).mul(seen.step);
+  } else if (is_narrower(stored, wanted)) {
+    seen.rounded_to = stored;
+  }
+  seen.tensor = seen.tensor.to(wanted);
+  return seen;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,292 @@
+#include "torch_ir/cases/node_groups.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <queue>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/base/suggestion.h"
+#include "torch_ir/executor/graph/graph_memory.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/verifier/compare_nodes.h"
+
+namespace torch_ir {
+namespace {
+
+[[noreturn]] void refuse(const NodeGroup& group, const std::string& problem) {
+  throw Error(fmt::format("group '{}': {}", printable(group.name), problem));
+}
+
+void check_form(const NodeGroup& group, const ValueForm& form, const TensorMeta& meta) {
+  const auto fail = [&](const std::string& problem) {
+    refuse(group, fmt::format("its value '{}' {}", printable(form.name), problem));
+  };
+  const size_t rank = meta.shape.size();
+  std::vector<int64_t> sorted = form.permutation;
+  std::ranges::sort(sorted);
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] == static_cast<int64_t>(i)) continue;
+    fail(fmt::format("has the permutation [{}], which is none", fmt::join(form.permutation, ", ")));
+  }
+  for (const size_t length : {form.permutation.size(), form.padding.size()}) {
+    if (length == 0 || length == rank) continue;
+    fail(fmt::format("has {} dimension(s), but a permutation or padding of {}", rank, length));
+  }
+  for (const auto& [before, behind] : form.padding) {
+    if (before < 0 || behind < 0) fail("has a padding of less than 0");
+  }
+  const c10::ScalarType dtype = find_dtype(form.dtype).value_or(c10::ScalarType::Undefined);
+  const bool is_unknown = !form.dtype.empty() && dtype == c10::ScalarType::Undefined;
+  if (is_unknown) fail(fmt::format("has the unknown dtype '{}'", printable(form.dtype)));
+  if (!form.scale) {
+    if (form.zero_point != 0) fail("has a zero_point, but no scale");
+    return;
+  }
+  if (!(*form.scale > 0) || std::isinf(*form.scale)) fail("has a scale that is not above 0");
+  constexpr size_t kMostBytes = 4;
+  const bool is_integer = c10::isIntegralType(dtype, /*includeBool=*/false);
+  if (!is_integer || c10::elementSize(dtype) > kMostBytes) {
+    fail("has a scale, but its dtype is no integer of up to 32 bits");
+  }
+}
+
+class Grouping {
+ public:
+  Grouping(const IR& ir, const StateDict& weights, const std::vector<NodeGroup>& groups)
+      : ir_(ir), groups_(groups) {
+    for (size_t i = 0; i < ir.nodes.size(); ++i) {
+      nodes_.emplace(ir.nodes[i].name, i);
+      for (const TensorMeta& output : ir.nodes[i].outputs) producers_.emplace(output.name, i);
+    }
+    assign();
+    if (groups.empty()) return;
+    check_values();
+    add_reads();
+    add_memory(GraphMemory(ir, weights));
+  }
+
+  GroupedGraph make() {
+    GroupedGraph grouped{.ir = ir_};
+    grouped.ir.nodes.clear();
+    for (const size_t unit : in_order()) {
+      const size_t first = grouped.ir.nodes.size();
+      for (const size_t node : units_[unit].nodes) grouped.ir.nodes.push_back(ir_.nodes[node]);
+      const NodeGroup* group = units_[unit].group;
+      grouped.spans.push_back(
+          {first, grouped.ir.nodes.size() - 1, group == nullptr ? "" : group->name});
+    }
+    for (std::string& value : compared_values(ir_)) {
+      if (is_seen(value)) {
+        grouped.values.push_back(std::move(value));
+      } else {
+        ++grouped.num_inside;
+      }
+    }
+    return grouped;
+  }
+
+ private:
+  // A group, or a node without one.
+  struct Unit {
+    const NodeGroup* group = nullptr;
+    std::vector<size_t> nodes = {};
+    std::set<size_t> needs = {};
+  };
+
+  void assign() {
+    unit_of_.resize(ir_.nodes.size(), SIZE_MAX);
+    std::unordered_set<std::string_view> names;
+    for (const NodeGroup& group : groups_) {
+      if (!names.insert(group.name).second) refuse(group, "there are two of this name");
+      if (group.nodes.empty()) refuse(group, "it has no nodes");
+      Unit& unit = units_.emplace_back(Unit{&group});
+      for (const std::string& name : group.nodes) {
+        const auto node = nodes_.find(name);
+        if (node == nodes_.end()) refuse_unknown(group, name);
+        size_t& owner = unit_of_[node->second];
+        if (owner == units_.size() - 1) {
+          refuse(group, fmt::format("it names the node '{}' twice", printable(name)));
+        } else if (owner != SIZE_MAX) {
+          refuse(group, fmt::format("the node '{}' is in the group '{}' too", printable(name),
+                                    printable(units_[owner].group->name)));
+        }
+        owner = units_.size() - 1;
+        unit.nodes.push_back(node->second);
+      }
+      std::ranges::sort(unit.nodes);
+    }
+    for (size_t i = 0; i < unit_of_.size(); ++i) {
+      if (unit_of_[i] != SIZE_MAX) continue;
+      unit_of_[i] = units_.size();
+      units_.push_back({nullptr, {i}});
+    }
+  }
+
+  [[noreturn]] void refuse_unknown(const NodeGroup& group, const std::string& name) const {
+    std::vector<std::string> known;
+    for (const OpNode& node : ir_.nodes) known.push_back(node.name);
+    refuse(group, fmt::format("the graph has no node '{}'{}", printable(name),
+                              printable(suggest(name, known))));
+  }
+
+  void check_values() {
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      for (const ValueForm& form : groups_[i].values) {
+        const auto producer = producers_.find(form.name);
+        if (producer == producers_.end() || unit_of_[producer->second] != i) {
+          refuse(groups_[i],
+                 fmt::format("no node of it makes the value '{}'", printable(form.name)));
+        }
+        const auto& outputs = ir_.nodes[producer->second].outputs;
+        check_form(groups_[i], form, *std::ranges::find(outputs, form.name, &TensorMeta::name));
+        if (!handed_back_.insert(form.name).second) {
+          refuse(groups_[i], fmt::format("it has the value '{}' twice", printable(form.name)));
+        }
+      }
+    }
+    for (const TensorMeta& output : ir_.graph_outputs) read_outside_.insert(value_of(output));
+  }
+
+  // By producer, as in a plan.
+  std::string value_of(const TensorMeta& use) const {
+    const auto node = use.producer_node ? nodes_.find(*use.producer_node) : nodes_.end();
+    if (node == nodes_.end()) return use.name;
+    const auto& outputs = ir_.nodes[node->second].outputs;
+    const auto index = static_cast<size_t>(use.producer_output_idx);
+    return index < outputs.size() ? outputs[index].name : use.name;
+  }
+
+  void add_reads() {
+    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
+      const auto read = [&](const std::string& value) {
+        const auto producer = producers_.find(value);
+        if (producer == producers_.end()) return;
+        need(i, producer->second);
+        if (unit_of_[i] != unit_of_[producer->second]) read_outside_.insert(value);
+      };
+      for (const TensorMeta& input : ir_.nodes[i].inputs) read(value_of(input));
+      for (const auto& [name, attribute] : ir_.nodes[i].attrs) {
+        for (const std::string& value : value_refs(attribute)) read(value);
+      }
+    }
+  }
+
+  void need(size_t node, size_t needed) {
+    if (unit_of_[node] != unit_of_[needed]) units_[unit_of_[node]].needs.insert(unit_of_[needed]);
+  }
+
+  // Whatever reads or writes memory stays in its order with what writes to that.
+  void add_memory(const GraphMemory& memory) {
+    struct Access {
+      std::optional<size_t> writer;
+      std::vector<size_t> readers;
+    };
+    std::unordered_map<size_t, Access> accesses;
+    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
+      const OpNode& node = ir_.nodes[i];
+      std::set<size_t> used;
+      for (const auto* metas : {&node.inputs, &node.outputs}) {
+        for (const TensorMeta& meta : *metas) {
+          if (const auto place = memory.of(metas == &node.inputs ? value_of(meta) : meta.name)) {
+            used.insert(*place);
+          }
+        }
+      }
+      for (const size_t place : used) {
+        Access& access = accesses[place];
+        if (access.writer) need(i, *access.writer);
+        access.readers.push_back(i);
+      }
+      for (const size_t place : memory.written_by(i)) {
+        Access& access = accesses[place];
+        for (const size_t reader : access.readers) need(i, reader);
+        access = {.writer = i, .readers = {}};
+      }
+    }
+  }
+
+  // Units whose needs come before them, otherwise in the order of their first nodes.
+  std::vector<size_t> in_order() const {
+    std::vector<std::vector<size_t>> readers(units_.size());
+    std::vector<size_t> missing(units_.size());
+    using Entry = std::pair<size_t, size_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    const auto make_ready = [&](size_t unit) { ready.emplace(units_[unit].nodes.front(), unit); };
+    for (size_t unit = 0; unit < units_.size(); ++unit) {
+      missing[unit] = units_[unit].needs.size();
+      for (const size_t needed : units_[unit].needs) readers[needed].push_back(unit);
+      if (missing[unit] == 0) make_ready(unit);
+    }
+    std::vector<size_t> order;
+    while (!ready.empty()) {
+      order.push_back(ready.top().second);
+      ready.pop();
+      for (const size_t reader : readers[order.back()]) {
+        if (--missing[reader] == 0) make_ready(reader);
+      }
+    }
+    if (order.size() < units_.size()) refuse_cycle(missing);
+    return order;
+  }
+
+  // Some units with missing needs are on a cycle, the others behind one.
+  [[noreturn]] void refuse_cycle(const std::vector<size_t>& missing) const {
+    std::vector<size_t> path = {static_cast<size_t>(
+        std::ranges::find_if(missing, [](size_t count) { return count > 0; }) - missing.begin())};
+    while (std::ranges::count(path, path.back()) < 2) {
+      path.push_back(*std::ranges::find_if(units_[path.back()].needs,
+                                           [&](size_t it) { return missing[it] > 0; }));
+    }
+    path.erase(path.begin(), std::ranges::find(path, path.back()));
+    // A graph has no cycle of its own.
+    const size_t start =
+        *std::ranges::find_if(path, [&](size_t unit) { return units_[unit].group != nullptr; });
+    path.pop_back();
+    std::ranges::rotate(path, std::ranges::find(path, start));
+    std::string needs;
+    for (size_t i = 1; i < path.size(); ++i) needs += text_of(units_[path[i]]) + ", which needs ";
+    refuse(*units_[start].group, fmt::format("it has a cycle: it needs {}its results", needs));
+  }
+
+  std::string text_of(const Unit& unit) const {
+    if (unit.group != nullptr) return fmt::format("the group '{}'", printable(unit.group->name));
+    return fmt::format("the node '{}'", printable(ir_.nodes[unit.nodes.front()].name));
+  }
+
+  bool is_seen(const std::string& value) const {
+    const Unit& unit = units_[unit_of_[producers_.at(value)]];
+    return unit.nodes.size() == 1 || read_outside_.contains(value) || handed_back_.contains(value);
+  }
+
+  const IR& ir_;
+  const std::vector<NodeGroup>& groups_;
+  std::unordered_map<std::string, size_t> nodes_;
+  std::unordered_map<std::string, size_t> producers_;
+  std::vector<Unit> units_;
+  std::vector<size_t> unit_of_;
+  std::unordered_set<std::string> read_outside_;
+  std::unordered_set<std::string> handed_back_;
+};
+
+}  // namespace
+
+size_t GroupedGraph::span_of(size_t node) const {
+  const auto behind = std::ranges::upper_bound(spans, node, {}, &NodeSpan::first);
+  return static_cast<size_t>(behind - spans.begin()) - 1;
+}
+
+GroupedGraph group_nodes(const IR& ir, const StateDict& weights,
+                         const std::vector<NodeGroup>& groups) {
+  return Grouping(ir, weights, groups).make();
+}
+
+}  // namespace torch_ir

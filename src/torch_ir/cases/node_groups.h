@@ -1,0 +1,68 @@
+// NodeGroup: nodes that an executor computes at once, so that only values at their border exist.
+//
+// A GroupedGraph has the nodes in an order in which each group is a range. Whatever compares or
+// takes apart a graph goes by its spans; a node that is in no group is a span of its own.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// How a value is handed back. The defaults are the form that it has in the graph.
+struct ValueForm {
+  std::string name = {};
+  // Dimension i of the tensor is dimension permutation[i] of the value; empty for the same order.
+  std::vector<int64_t> permutation = {};
+  // Elements of each dimension of the tensor before and behind those of the value; empty for none.
+  std::vector<std::array<int64_t, 2>> padding = {};
+  // Of the tensor; empty for that of the value.
+  std::string dtype = {};
+  // If given, the tensor has integers q, and the value is (q - zero_point) * scale.
+  std::optional<double> scale = std::nullopt;
+  int64_t zero_point = 0;
+};
+
+struct NodeGroup {
+  std::string name = {};
+  std::vector<std::string> nodes = {};
+  // What is handed back in another form, or from inside the group; other values at the border have
+  // the form of the graph.
+  std::vector<ValueForm> values = {};
+};
+
+// Nodes [first, last] that run at once.
+struct NodeSpan {
+  size_t first = 0;
+  size_t last = 0;
+  // Empty for a node without a group.
+  std::string group = {};
+
+  size_t size() const { return last - first + 1; }
+};
+
+struct GroupedGraph {
+  // Without groups, the nodes are in their own order.
+  IR ir = {};
+  std::vector<NodeSpan> spans = {};
+  // The values to compare, in the order of the graph as it was: compared_values, without those that
+  // only their own group reads, unless that hands them back.
+  std::vector<std::string> values = {};
+  // compared_values that are left out.
+  int64_t num_inside = 0;
+
+  size_t span_of(size_t node) const;
+};
+
+// Throws Error, naming the group, for an unknown or repeated name, for a form that does not fit its
+// value, and for a group that would need its own results.
+GroupedGraph group_nodes(const IR& ir, const StateDict& weights,
+                         const std::vector<NodeGroup>& groups);
+
+}  // namespace torch_ir

@@ -1,0 +1,135 @@
+#include "torch_ir/cases/node_groups.h"
+
+#include <ATen/ops/rand.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/executor/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+std::vector<std::string> names_of(const IR& ir) {
+  std::vector<std::string> names;
+  for (const OpNode& node : ir.nodes) names.push_back(node.name);
+  return names;
+}
+
+std::vector<size_t> sizes_of(const GroupedGraph& grouped) {
+  std::vector<size_t> sizes;
+  for (const NodeSpan& span : grouped.spans) sizes.push_back(span.size());
+  return sizes;
+}
+
+// n0 = relu(x), n1 = cos(x), n2 = sin(n0), n3 = neg(n1), n4 = n2 + n0, n5 = exp(n4).
+class GroupsTest : public ::testing::Test {
+ protected:
+  GroupsTest() {
+    const V x = graph_.input("x", at::rand({2, 3}));
+    const V relu = graph_.call1("aten.relu.default", {x});
+    const V cos = graph_.call1("aten.cos.default", {x});
+    const V sin = graph_.call1("aten.sin.default", {relu});
+    const V neg = graph_.call1("aten.neg.default", {cos});
+    const V add = graph_.call1("aten.add.Tensor", {sin, relu});
+    graph_.output(graph_.call1("aten.exp.default", {add}));
+    graph_.output(neg);
+  }
+
+  GroupedGraph group(const std::vector<NodeGroup>& groups) {
+    return group_nodes(graph_.ir, graph_.weights, groups);
+  }
+
+  void expect_refused(const std::vector<NodeGroup>& groups, const std::string& problem) {
+    EXPECT_THAT([&] { group(groups); }, ThrowsMessage<Error>(problem));
+  }
+
+  EagerGraph graph_;
+};
+
+TEST_F(GroupsTest, WithoutGroupsEachNodeIsASpanInItsPlace) {
+  const GroupedGraph grouped = group({});
+  EXPECT_EQ(grouped.ir, graph_.ir);
+  EXPECT_THAT(sizes_of(grouped), ElementsAre(1, 1, 1, 1, 1, 1));
+  EXPECT_EQ(grouped.values.size(), 6);
+  EXPECT_EQ(grouped.num_inside, 0);
+}
+
+TEST_F(GroupsTest, AGroupBecomesARangeWhoseInsideIsNotCompared) {
+  const GroupedGraph grouped = group({{"fused", {"n4", "n0", "n2"}}, {"other", {"n3", "n1"}}});
+  EXPECT_THAT(names_of(grouped.ir), ElementsAre("n0", "n2", "n4", "n1", "n3", "n5"));
+  EXPECT_THAT(sizes_of(grouped), ElementsAre(3, 2, 1));
+  EXPECT_EQ(grouped.spans[0].group, "fused");
+  EXPECT_EQ(grouped.spans[2].group, "");
+  EXPECT_EQ(grouped.span_of(2), 0);
+  EXPECT_EQ(grouped.span_of(5), 2);
+  EXPECT_THAT(grouped.values, ElementsAre("n3", "n4", "n5"));
+  EXPECT_EQ(grouped.num_inside, 3);
+}
+
+TEST_F(GroupsTest, AValueInsideIsComparedIfTheGroupHandsItBack) {
+  const GroupedGraph grouped = group({{"fused", {"n0", "n2", "n4"}, {{.name = "n2"}}}});
+  EXPECT_THAT(grouped.values, ElementsAre("n1", "n2", "n3", "n4", "n5"));
+}
+
+TEST_F(GroupsTest, NamesThatDoNotFitAreRefused) {
+  expect_refused({{"a", {"n9"}}}, "group 'a': the graph has no node 'n9'; did you mean 'n0'?");
+  expect_refused({{"a", {"n0", "n2"}}, {"b", {"n2", "n4"}}},
+                 "group 'b': the node 'n2' is in the group 'a' too");
+  expect_refused({{"a", {"n0", "n0"}}}, "group 'a': it names the node 'n0' twice");
+  expect_refused({{"a", {"n0"}}, {"a", {"n2"}}}, "group 'a': there are two of this name");
+  expect_refused({{"a", {}}}, "group 'a': it has no nodes");
+  expect_refused({{"a", {"n0"}, {{.name = "n2"}}}},
+                 "group 'a': no node of it makes the value 'n2'");
+}
+
+TEST_F(GroupsTest, CyclesAreRefused) {
+  expect_refused({{"a", {"n0", "n4"}}},
+                 "group 'a': it has a cycle: it needs the node 'n2', which needs its results");
+  expect_refused(
+      {{"a", {"n0", "n3"}}, {"b", {"n1", "n5"}}},
+      "group 'a': it has a cycle: it needs the group 'b', which needs the node 'n4', which "
+      "needs its results");
+}
+
+TEST_F(GroupsTest, FormsThatDoNotFitAreRefused) {
+  const auto refused = [&](ValueForm form, const std::string& problem) {
+    form.name = "n0";
+    expect_refused({{"a", {"n0"}, {form}}}, "group 'a': its value 'n0' " + problem);
+  };
+  refused({.permutation = {0, 0}}, "has the permutation [0, 0], which is none");
+  refused({.permutation = {1, 2, 0}}, "has 2 dimension(s), but a permutation or padding of 3");
+  refused({.padding = {{0, 1}}}, "has 2 dimension(s), but a permutation or padding of 1");
+  refused({.padding = {{0, 1}, {-1, 0}}}, "has a padding of less than 0");
+  refused({.dtype = "int9"}, "has the unknown dtype 'int9'");
+  refused({.zero_point = 1}, "has a zero_point, but no scale");
+  refused({.dtype = "int8", .scale = 0}, "has a scale that is not above 0");
+  refused({.scale = 1}, "has a scale, but its dtype is no integer of up to 32 bits");
+  refused({.dtype = "int64", .scale = 1},
+          "has a scale, but its dtype is no integer of up to 32 bits");
+}
+
+TEST(Groups, WhatReadsMemoryStaysBeforeWhatWritesToIt) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::rand({2}));
+  const V copy = graph.call1("aten.exp.default", {x});
+  const V read = graph.call1("aten.sin.default", {copy});
+  const V written = graph.call1("aten.relu_.default", {copy});
+  const V sum = graph.call1("aten.add.Tensor", {read, written});
+  graph.output(sum);
+  // Without the write, the group could come before its reader.
+  EXPECT_THAT([&] { group_nodes(graph.ir, graph.weights, {{"a", {"n0", "n2"}}}); },
+              ThrowsMessage<Error>("group 'a': it has a cycle: it needs the node 'n1', which needs "
+                                   "its results"));
+}
+
+}  // namespace
+}  // namespace torch_ir
