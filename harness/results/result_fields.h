@@ -212,6 +212,12 @@ void fields(const Visit& visit, NodeReport::Skipped& skipped) {
 }
 
 template <class Visit>
+void fields(const Visit& visit, NodeError& error) {
+  visit("index", error.index);
+  visit("max_diff", error.max_diff);
+}
+
+template <class Visit>
 void fields(const Visit& visit, NodeReport& report) {
   visit("tolerance", report.tolerance);
   visit("num_compared", report.num_compared);
@@ -222,6 +228,7 @@ void fields(const Visit& visit, NodeReport& report) {
   visit("first_nan", report.first_nan);
   visit("first_inf", report.first_inf);
   visit("worst", report.worst);
+  visit("errors", report.errors);
   visit("skipped", report.skipped);
   visit("num_skipped", report.num_skipped);
   visit("opinions", report.opinions);

@@ -120,7 +120,7 @@ void make_portable(Json& json) {
   }
   // Which values differ, and which differ most, varies between machines.
   if (json.contains("num_compared")) {
-    json["worst"] = json["exonerated"] = json["opinions"] = Json::array();
+    json["worst"] = json["errors"] = json["exonerated"] = json["opinions"] = Json::array();
   }
 }
 

@@ -147,7 +147,18 @@ class NodeComparer {
                             .expected = statistics(detail.value, expected)});
       }
     }
+    note_error(detail);
     if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail));
+  }
+
+  void note_error(const NodeDetail& detail) {
+    const double error = detail.comparison.mismatch.empty()
+                             ? detail.comparison.max_diff
+                             : std::numeric_limits<double>::infinity();
+    std::vector<NodeError>& errors = report_.errors;
+    if (errors.empty() || errors.back().index != detail.index) errors.push_back({detail.index, 0});
+    double& most = errors.back().max_diff;
+    if (error > most || std::isnan(error)) most = error;
   }
 
   void tell_suspects() {

@@ -62,6 +62,12 @@ struct NodeOpinion {
   SecondOpinion opinion = {};
 };
 
+struct NodeError {
+  int64_t index = 0;
+  // The greatest of its compared values; infinite for one of another shape or dtype.
+  double max_diff = 0;
+};
+
 struct NodeReport {
   // In effect; tolerances for single outputs also hold for the values that are these outputs.
   ToleranceRule tolerance = {};
@@ -78,6 +84,8 @@ struct NodeReport {
   std::optional<NonFinite> first_inf = std::nullopt;
   // The greatest nonzero errors, the greatest first; at most kMaxNodeDetails.
   std::vector<NodeDetail> worst = {};
+  // Of every node with compared values.
+  std::vector<NodeError> errors = {};
   // Values that could not be compared, at most kMaxNodeDetails, and why.
   struct Skipped {
     std::string value;

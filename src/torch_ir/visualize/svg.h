@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,9 +22,8 @@ namespace torch_ir {
 struct NodeFigures {
   // The node, an index.
   size_t node = 0;
-  // The greatest absolute difference from the model, and the tolerance that it passes from.
+  // The greatest absolute difference from the model.
   std::optional<double> max_diff = std::nullopt;
-  std::optional<double> smallest_passing_tolerance = std::nullopt;
   std::optional<double> seconds = std::nullopt;
 };
 
@@ -48,7 +48,9 @@ struct SvgOptions {
 
 // Returns an SVG document with a title and a description, on a white ground, without scripts, fonts
 // and external references. Each group of class "node" has the name of its node, value or module as
-// its title. `metadata` has JSON for viewers (svg_data.h). Throws Error if the module is unknown,
+// its title. `metadata` has JSON for viewers: "nodes", each a list of name, operator, module, outputs,
+// error and seconds, the latter null if unknown; "scales", the colours by which boxes have classes.
+// A box tells its nodes, "3-8,13-18", and the picture that it opens. Throws Error if the module is unknown,
 // and if Graphviz is missing, fails or takes too long.
 std::string ir_to_svg(const IR& ir, const SvgOptions& options = {});
 
