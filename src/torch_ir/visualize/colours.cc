@@ -43,11 +43,13 @@ struct Limit {
   double value;
   const char* label;
 };
-constexpr Limit kErrorLimits[kNumShades - 1] = {{0, "0"},         {1e-7, "≤ 1e-7"}, {1e-6, "≤ 1e-6"},
-                                                {1e-5, "≤ 1e-5"}, {1e-4, "≤ 1e-4"}, {1e-2, "≤ 1e-2"}};
+constexpr Limit kErrorLimits[kNumShades - 1] = {{0, "0"},         {1e-7, "≤ 1e-7"},
+                                                {1e-6, "≤ 1e-6"}, {1e-5, "≤ 1e-5"},
+                                                {1e-4, "≤ 1e-4"}, {1e-2, "≤ 1e-2"}};
 // Of the time of all nodes.
-constexpr Limit kTimeLimits[kNumShades - 1] = {{.001, "≤ 0.1 %"}, {.003, "≤ 0.3 %"}, {.01, "≤ 1 %"},
-                                               {.03, "≤ 3 %"},    {.1, "≤ 10 %"},    {.3, "≤ 30 %"}};
+constexpr Limit kTimeLimits[kNumShades - 1] = {{.001, "≤ 0.1 %"}, {.003, "≤ 0.3 %"},
+                                               {.01, "≤ 1 %"},    {.03, "≤ 3 %"},
+                                               {.1, "≤ 10 %"},    {.3, "≤ 30 %"}};
 constexpr const char* kMoreError = "> 1e-2";
 constexpr const char* kMoreTime = "> 30 %";
 
@@ -133,7 +135,8 @@ std::string Colouring::classes_of(const Box& box) const {
     const NodeFigures* known = figures_of(node);
     if (known == nullptr) return;
     // NaN is worse than all else.
-    if (known->max_diff) error = std::max(error.value_or(0), shade_of(*known->max_diff, kErrorLimits));
+    if (known->max_diff)
+      error = std::max(error.value_or(0), shade_of(*known->max_diff, kErrorLimits));
     if (known->seconds) seconds = seconds.value_or(0) + *known->seconds;
   });
   if (error) add("error", *error);

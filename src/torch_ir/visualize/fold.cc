@@ -158,8 +158,8 @@ class Folder {
     }
     children = grouped(fold_repeats(std::move(children)));
     // A module that is all of another takes its place. What is drawn shows how often it is called.
-    const bool is_whole = depth == 0 && children.size() == 1 &&
-                          (children[0].is_node() || children[0].copies > 1);
+    const bool is_whole =
+        depth == 0 && children.size() == 1 && (children[0].is_node() || children[0].copies > 1);
     if (children.size() == 1 && !is_whole && (children[0].is_module || children[0].is_node())) {
       Part only = std::move(children[0]);
       if (!title.empty()) only.title = only.title.empty() ? title : title + "." + only.title;
@@ -251,10 +251,8 @@ class Folder {
     const auto last = std::find_if(parts.rbegin(), parts.rend(), has_title);
     Part part{.begin = parts.front().begin, .end = parts.back().end, .copies = repeat.copies};
     part.is_module = first != parts.end();
-    part.title =
-        part.is_module
-            ? title_of_range(first->title, last->title)
-            : operators_of(part.begin, parts[repeat.period - 1].end);
+    part.title = part.is_module ? title_of_range(first->title, last->title)
+                                : operators_of(part.begin, parts[repeat.period - 1].end);
     Part& front = parts.front();
     if (repeat.period == 1 && front.copies == 1 && !front.is_node()) {
       part.children = std::move(front.children);

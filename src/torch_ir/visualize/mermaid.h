@@ -3,6 +3,7 @@
 // The text obeys Mermaid's rules for identifiers and labels, whatever the names in the IR are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -12,10 +13,11 @@
 namespace torch_ir {
 
 inline constexpr int64_t kAllNodes = std::numeric_limits<int64_t>::max();
+inline constexpr size_t kMaxUnfoldedNodes = 60;
 
-// A graph of more than 60 nodes is drawn as its modules, opened as far as the drawing stays
-// readable; equal modules in a row, and equal nodes where there are no modules, are drawn once, with
-// their number. Weights are drawn only where every node is.
+// A graph of more than kMaxUnfoldedNodes nodes is drawn as its modules, opened as far as the
+// drawing stays readable; equal modules in a row, and equal nodes where there are no modules, are
+// drawn once, with their number. Weights are drawn only where every node is.
 struct MermaidOptions {
   // If given, draws so many nodes and no modules; one note stands for the rest: "... N more nodes
   // ...".

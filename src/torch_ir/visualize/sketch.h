@@ -15,6 +15,7 @@
 
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/visualize/fold.h"
+#include "torch_ir/visualize/mermaid.h"
 
 namespace torch_ir {
 
@@ -65,13 +66,10 @@ struct GraphSketch {
 
 // Maximum numbers; one note stands for the rest of each.
 struct SketchLimits {
-  int64_t nodes = std::numeric_limits<int64_t>::max();
+  int64_t nodes = kAllNodes;
   int64_t inputs = std::numeric_limits<int64_t>::max();
   int64_t outputs = std::numeric_limits<int64_t>::max();
 };
-
-// A graph of more nodes is drawn as modules.
-inline constexpr size_t kMaxUnfoldedNodes = 60;
 
 // Sketches a graph, or one of its modules, and the parts in it. The IR must outlive it.
 class Sketchbook {

@@ -329,7 +329,8 @@ class Finisher {
         result += "</a></g>\n";
         is_link = false;
       } else {
-        result += (line.starts_with("<text ") ? without_text_styles(line) : std::string(line)) + '\n';
+        result +=
+            (line.starts_with("<text ") ? without_text_styles(line) : std::string(line)) + '\n';
       }
     }
     return result;
@@ -375,8 +376,8 @@ std::string way_back(const Album& album, size_t picture, const std::string& titl
     const std::string& name = *at == 0 ? title : album.pictures[*at].title;
     text = "<a href=\"#" + picture_id(*at) + "\">" + xml_text(name) + "</a> › " + text;
   }
-  return "<text class=\"way-back\" text-anchor=\"start\" x=\"8\" y=\"19\" font-size=\"14\">" + text +
-         "</text>\n";
+  return "<text class=\"way-back\" text-anchor=\"start\" x=\"8\" y=\"19\" font-size=\"14\">" +
+         text + "</text>\n";
 }
 
 std::string legend(const ColourScale& scale, double y, double& width) {
@@ -391,8 +392,8 @@ std::string legend(const ColourScale& scale, double y, double& width) {
   text << "<g class=\"legend\" text-anchor=\"start\" font-size=\"12\">\n";
   write(scale.title + ":");
   for (const Colour& colour : scale.colours) {
-    text << "<rect x=\"" << x << "\" y=\"" << y + 4 << "\" width=\"22\" height=\"14\" stroke=\"black\" fill=\""
-         << colour.fill << "\"/>\n";
+    text << "<rect x=\"" << x << "\" y=\"" << y + 4
+         << "\" width=\"22\" height=\"14\" stroke=\"black\" fill=\"" << colour.fill << "\"/>\n";
     x += 27;
     write(colour.label);
   }
@@ -498,11 +499,12 @@ std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
   std::string result =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg role=\"img\" aria-labelledby=\"graph-title graph-description\"" +
-      std::string(kTextStyles[1]) + std::string(kTextStyles[0]) +
-      attribute("width", width + "pt") + attribute("height", height + "pt") +
+      std::string(kTextStyles[1]) + std::string(kTextStyles[0]) + attribute("width", width + "pt") +
+      attribute("height", height + "pt") +
       attribute("viewBox", is_plain ? drawings[0].view_box : "0 0 " + width + " " + height) +
       " xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n"
-      "<title id=\"graph-title\">" + xml_text(title) + "</title>\n<desc id=\"graph-description\">" +
+      "<title id=\"graph-title\">" +
+      xml_text(title) + "</title>\n<desc id=\"graph-description\">" +
       xml_text(description(ir, album, options)) + "</desc>\n" + metadata(ir, colouring) +
       style_of(album, scale);
   if (is_plain) return result + drawings[0].body + "</svg>\n";

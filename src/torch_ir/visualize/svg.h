@@ -1,8 +1,8 @@
 // Draws pictures of an IR with Graphviz.
 //
-// A graph of more than 60 nodes is drawn as its modules (mermaid.h). In an SVG they are folded boxes:
-// a click opens the picture of what is inside, level by level, without a script. The same graph,
-// Graphviz and fonts give the same bytes.
+// A graph of more than 60 nodes is drawn as its modules (mermaid.h). In an SVG they are folded
+// boxes: a click opens the picture of what is inside, level by level, without a script. The same
+// graph, Graphviz and fonts give the same bytes.
 #pragma once
 
 #include <chrono>
@@ -48,10 +48,10 @@ struct SvgOptions {
 
 // Returns an SVG document with a title and a description, on a white ground, without scripts, fonts
 // and external references. Each group of class "node" has the name of its node, value or module as
-// its title. `metadata` has JSON for viewers: "nodes", each a list of name, operator, module, outputs,
-// error and seconds, the latter null if unknown; "scales", the colours by which boxes have classes.
-// A box tells its nodes, "3-8,13-18", and the picture that it opens. Throws Error if the module is unknown,
-// and if Graphviz is missing, fails or takes too long.
+// its title. `metadata` has JSON for viewers: "nodes", each a list of name, operator, module,
+// outputs, error and seconds, the latter null if unknown; "scales", the colours by which boxes have
+// classes. A box tells its nodes, "3-8,13-18", and the picture that it opens. Throws Error if the
+// module is unknown, and if Graphviz is missing, fails or takes too long.
 std::string ir_to_svg(const IR& ir, const SvgOptions& options = {});
 
 std::string ir_to_png(const IR& ir, const SvgOptions& options = {});
