@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <set>
 #include <span>
@@ -27,6 +28,8 @@ constexpr size_t kMaxPeriod = 256;
 constexpr size_t kFewestSavedNodes = 4;
 constexpr size_t kFewestNodesOfRun = 3;
 constexpr size_t kMaxOperatorsInTitle = 3;
+// In place of the node that makes a value.
+constexpr size_t kGraphInput = std::numeric_limits<size_t>::max();
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -64,6 +67,7 @@ class Folder {
  public:
   explicit Folder(const IR& ir) : ir_(ir), paths_(module_paths(ir)) {
     std::unordered_map<std::string_view, size_t> makers;
+    for (const TensorMeta& input : ir.graph_inputs) makers.try_emplace(input.name, kGraphInput);
     for (size_t i = 0; i < ir.nodes.size(); ++i) {
       const OpNode& node = ir.nodes[i];
       std::vector<std::optional<size_t>>& read = makers_.emplace_back();
@@ -124,7 +128,8 @@ class Folder {
     for (size_t i = begin; i < end; ++i) {
       hash = mix(hash, hashes_[i]);
       for (const std::optional<size_t>& maker : makers_[i]) {
-        hash = mix(hash, maker && *maker >= begin ? i - *maker : 0);
+        const bool is_inside = maker && *maker >= begin && *maker < i;
+        hash = mix(hash, is_inside ? i - *maker + 1 : maker ? 1 : 0);
       }
     }
     return hash;
@@ -332,7 +337,7 @@ class Folder {
 
   const IR& ir_;
   const std::vector<std::string> paths_;
-  // For each input of each node, the node that makes it.
+  // For each input of each node, the node that makes it; none for weights.
   std::vector<std::vector<std::optional<size_t>>> makers_;
   std::vector<size_t> hashes_;
 };
