@@ -711,19 +711,19 @@ class GraphView {
 
   colourField() {
     if (this.scales.length === 0) return null;
-    this.scale = this.scales.find(({name}) => name === 'error') ?? this.scales[0];
+    this.shades = this.scales.find(({name}) => name === 'error') ?? this.scales[0];
     const select = h('select', {id: 'colour-by', onchange: () => {
-      this.scale = this.scales.find(({name}) => name === select.value);
+      this.shades = this.scales.find(({name}) => name === select.value);
       this.colour();
     }}, ...this.scales.map(({name, title}) => h('option', {value: name}, title)), h('option', {value: ''}, 'Nothing'));
-    select.value = this.scale.name;
+    select.value = this.shades.name;
     return h('div', {class: 'field'}, h('label', {for: 'colour-by'}, 'Colours'), select);
   }
 
   colour() {
-    const colours = this.scale?.colours ?? [];
+    const colours = this.shades?.colours ?? [];
     for (const box of this.svg.querySelectorAll('g.node[data-nodes]')) {
-      const name = [...box.classList].find((c) => this.scale && c.startsWith(`${this.scale.name}-`));
+      const name = [...box.classList].find((c) => this.shades && c.startsWith(`${this.shades.name}-`));
       const [, fill = '', text = ''] = name ? colours[Number(name.split('-')[1])] : [];
       for (const shape of box.querySelectorAll('polygon, path')) shape.style.fill = fill;
       for (const line of box.querySelectorAll('text')) line.style.fill = text;
@@ -757,7 +757,7 @@ class GraphView {
     const {x, y, width: w, height: h} = this.whole;
     // A long graph is shown from its top, as large as can be read.
     const whole = Math.min(width / w, height / h, 1.3);
-    const scale = Math.max(whole, Math.min(.55, width / w));
+    const scale = Math.max(whole, Math.min(.8, width / w));
     if (scale === whole) this.look(scale, x + w / 2, y + h / 2);
     else this.look(scale, x + Math.max(width / scale, w) / 2, y + height / scale / 2);
   }
