@@ -157,7 +157,7 @@ class Folder {
       }
       const std::string inner = joined(path, name);
       size_t inner_end = i + 1;
-      while (inner_end < end && is_inside(paths_[inner_end], inner)) ++inner_end;
+      while (inner_end < end && next_name(paths_[inner_end], path) == name) ++inner_end;
       children.push_back(module_part(i, inner_end, inner, std::string(name), depth + 1));
       i = inner_end;
     }

@@ -33,7 +33,7 @@ struct Part {
 };
 
 // No part has more children.
-inline constexpr size_t kMaxChildren = 20;
+inline constexpr size_t kMaxChildren = 24;
 
 // The whole graph, or the nodes of `module`, a path as in module_paths.h. If the model calls the
 // module several times, the first call. Throws Error if there is no such module.

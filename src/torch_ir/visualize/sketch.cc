@@ -268,9 +268,11 @@ class Sketcher {
     }
     const std::string title = printable_name(part.title) + repeat_text(part);
     if (view_.opened.contains(&part)) {
-      sketch_.marks.emplace_back(Frame{ids_.make("in_", part.title), title});
+      // Nodes that are only drawn together are not framed.
+      const bool is_framed = part.is_module || part.copies > 1;
+      if (is_framed) sketch_.marks.emplace_back(Frame{ids_.make("in_", part.title), title});
       for (const Part& child : part.children) draw_part(child);
-      sketch_.marks.emplace_back(FrameEnd());
+      if (is_framed) sketch_.marks.emplace_back(FrameEnd());
       draw_copies(part);
       return;
     }

@@ -38,6 +38,8 @@ constexpr double kMinWidth = 720;
 constexpr double kMinHeight = 900;
 // Graphviz's search for better layouts often would not end.
 constexpr std::string_view kQuickLayout = "nslimit=2; nslimit1=2; mclimit=0.3;";
+// Folded, there are few boxes.
+constexpr std::string_view kFoldedLayout = "nslimit=20; nslimit1=20;";
 
 // A nameless file for a stream of a child. With pipes, parent and child could wait for each other.
 class StreamFile {
@@ -188,7 +190,7 @@ size_t node_index(const IR& ir, const std::string& name) {
 
 std::string render(const IR& ir, const Album& album, const std::string& title,
                    const std::string& format, const SvgOptions& options) {
-  const DotOptions dot{.layout = std::string(kQuickLayout),
+  const DotOptions dot{.layout = std::string(album.is_folded ? kFoldedLayout : kQuickLayout),
                        .highlighted_node = node_index(ir, options.highlighted_node)};
   std::string text;
   for (const Picture& picture : album.pictures) text += write_dot(title, picture.sketch, dot);
