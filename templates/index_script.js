@@ -580,34 +580,156 @@ function route(focus) {
 
 // ---- The picture of a graph
 
+// An SVG that has pictures in it, of which a box opens another one, or is one; `metadata` has the
+// figures of nodes, and the colours of boxes by their classes.
 class GraphView {
   constructor(name, text) {
     const parsed = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
-    this.svg = document.importNode(parsed, true);
-    const [x, y, width, height] = this.svg.getAttribute('viewBox').split(/[\s,]+/).map(Number);
-    this.whole = {x, y, width, height};
-    this.svg.removeAttribute('width');
-    this.svg.removeAttribute('height');
+    const root = document.importNode(parsed, true);
+    const {nodes = [], scales = []} = JSON.parse(root.querySelector('metadata')?.textContent ?? '{}');
+    this.nodes = nodes.map(([node, op, module, outputs, error, seconds]) =>
+        ({node, op, module, outputs, error, seconds}));
+    this.scales = scales;
+    this.pictures = this.takePictures(root, name);
     this.pointers = new Map();
     this.viewport = h('div', {class: 'viewport', tabindex: '0', role: 'group',
-      'aria-label': `Graph of ${name}: arrows move it, plus and minus zoom, 0 fits it`}, this.svg);
+      'aria-label': `Graph of ${name}: arrows move it, plus and minus zoom, 0 fits it`});
     const button = (text, label, action) =>
         h('button', {type: 'button', 'aria-label': label, title: label, onclick: action}, text);
     this.input = h('input', {id: 'find-node', type: 'search', autocomplete: 'off', spellcheck: 'false'});
     this.found = h('p', {role: 'status', class: 'hint'});
+    this.way = h('nav', {class: 'way', 'aria-label': 'Modules around the picture'});
+    this.legend = h('div', {class: 'legend'});
+    this.figures = h('div', {'aria-live': 'polite'});
     const form = h('form', {class: 'field', onsubmit: (event) => {
       event.preventDefault();
       this.find(this.input.value);
     }}, h('label', {for: 'find-node'}, 'Find a node'), this.input);
-    this.element = h('div', {}, h('div', {class: 'graph-tools'}, form,
+    this.element = h('div', {class: 'graph-view'}, h('div', {class: 'graph-tools'}, form, this.colourField(),
       button('+', 'Zoom in', () => this.zoom(1.4)), button('−', 'Zoom out', () => this.zoom(1 / 1.4)),
       button('Fit', 'Fit the graph', () => this.fit()),
       button('1:1', '1:1, original size', () => this.scaleTo(1)),
-      button('Full screen', 'Full screen', () => this.viewport.requestFullscreen?.())),
-      this.viewport, this.found,
+      button('Full screen', 'Full screen', () => this.element.requestFullscreen?.())),
+      this.legend, this.way, this.viewport, this.found, this.figures,
       h('p', {class: 'hint'}, 'Drag to move; pinch, or turn the wheel with Ctrl or after a click, to zoom. ' +
-        'Solid arrows are activations, dashed arrows are weights.'));
+        'Solid arrows are activations, dashed arrows are weights. ' +
+        (this.nodes.length ? 'A click on a box opens what is inside, or shows the figures of a node.' : '')));
     this.listen();
+    this.open(this.pictures[0]);
+  }
+
+  takePictures(root, name) {
+    for (const part of root.querySelectorAll('style, metadata, .legend, .way-back')) part.remove();
+    for (const link of root.querySelectorAll('a')) link.replaceWith(...link.childNodes);
+    const groups = [...root.querySelectorAll('.picture')];
+    const pictures = groups.map((group) => ({
+      id: group.id, title: group.dataset.title, parent: group.dataset.parent, svg: group.querySelector('svg'),
+    })).reverse();
+    if (groups.length === 0) pictures.push({id: '', svg: root});
+    pictures[0].title = name;
+    for (const picture of pictures) {
+      const {svg} = picture;
+      const [x, y, width, height] = svg.getAttribute('viewBox').split(/[\s,]+/).map(Number);
+      picture.whole = {x, y, width, height};
+      for (const side of ['x', 'y', 'width', 'height', 'aria-labelledby']) svg.removeAttribute(side);
+      for (const style of ['font-family', 'text-anchor']) svg.setAttribute(style, root.getAttribute(style) ?? '');
+      svg.setAttribute('role', 'group');
+      svg.setAttribute('aria-label', picture.title);
+      for (const box of svg.querySelectorAll('[data-opens]')) {
+        box.setAttribute('tabindex', '0');
+        box.setAttribute('role', 'button');
+        box.setAttribute('aria-label', `Open ${box.querySelector('title')?.textContent}`);
+      }
+    }
+    return pictures;
+  }
+
+  // The first picture, or what is inside of a box.
+  open(picture) {
+    this.picture = picture;
+    this.svg = picture.svg;
+    this.whole = picture.whole;
+    this.viewport.replaceChildren(this.svg);
+    this.found.textContent = '';
+    const around = [];
+    for (let at = picture; at; at = this.pictures.find(({id}) => id && id === at.parent)) around.unshift(at);
+    this.way.hidden = this.pictures.length === 1;
+    this.way.replaceChildren(...around.flatMap((at) => at === picture ? [h('b', {}, at.title)]
+        : [h('button', {type: 'button', class: 'linklike', onclick: () => this.open(at)}, at.title), ' › ']));
+    const box = picture.parent ? this.boxes().find(({dataset}) => dataset.opens === picture.id) : null;
+    this.figures.replaceChildren(...box ? this.figuresOf(box) : []);
+    this.colour();
+    if (this.viewport.isConnected) this.fit();
+  }
+
+  // Of all pictures.
+  boxes() {
+    return this.pictures.flatMap(({svg}) => [...svg.querySelectorAll('g.node')]);
+  }
+
+  indices(box) {
+    return (box.dataset.nodes ?? '').split(',').filter(Boolean).flatMap((range) => {
+      const [first, last = first] = range.split('-').map(Number);
+      return Array.from({length: last - first + 1}, (_, i) => first + i);
+    });
+  }
+
+  choose(box) {
+    const picture = this.pictures.find(({id}) => id && id === box.dataset.opens);
+    if (picture) return this.open(picture);
+    this.svg.querySelector('.found')?.classList.remove('found');
+    box.classList.add('found');
+    this.figures.replaceChildren(...this.figuresOf(box));
+  }
+
+  // What is known of the nodes of a box: a node by itself, or of each of its copies; a module.
+  figuresOf(box) {
+    const nodes = this.indices(box).map((i) => this.nodes[i]).filter(Boolean);
+    if (nodes.length === 0) return [];
+    const errors = nodes.filter(({error}) => !isMissing(error));
+    const timed = nodes.filter(({seconds}) => !isMissing(seconds));
+    const worst = errors.reduce((a, b) => a && !(Number.isNaN(number(b.error)) || number(b.error) > number(a.error)) ? a : b, null);
+    const time = timed.reduce((sum, {seconds}) => sum + seconds, 0);
+    const isPart = Boolean(box.dataset.opens);
+    const [first] = nodes;
+    const rows = isPart ? [['Nodes', count(nodes.length)]]
+        : [['Operator', first.op], ['Module', first.module], ['Result', first.outputs.replaceAll('x', '×')]];
+    if (worst) rows.push(['Maximum difference', figure(worst.error) + (nodes.length > 1 && number(worst.error) !== 0 ? `, at ${worst.node}` : '')]);
+    if (timed.length) rows.push(['Seconds', figure(time)]);
+    const title = box.querySelector('title').textContent;
+    const parts = [h('h4', {}, isPart ? 'Module ' : 'Node ', code(title)),
+        h('dl', {class: 'figures'}, ...rows.filter(([, value]) => value).map(([name, value]) =>
+            h('div', {}, h('dt', {}, name), h('dd', {}, value))))];
+    if (!isPart && nodes.length > 1) {
+      const head = [['Node'], ['Module'], ...errors.length ? [['Max diff', 1]] : [], ...timed.length ? [['Seconds', 1]] : []];
+      parts.push(h('details', {}, h('summary', {}, `It stands for ${plural(nodes.length, 'node')}`),
+          table('Nodes of the box', head, nodes.map(({node, module, error, seconds}) => [code(node), code(module),
+            ...errors.length ? [figure(error)] : [], ...timed.length ? [figure(seconds)] : []]))));
+    }
+    return parts;
+  }
+
+  colourField() {
+    if (this.scales.length === 0) return null;
+    this.shades = this.scales.find(({name}) => name === 'error') ?? this.scales[0];
+    const select = h('select', {id: 'colour-by', onchange: () => {
+      this.shades = this.scales.find(({name}) => name === select.value);
+      this.colour();
+    }}, ...this.scales.map(({name, title}) => h('option', {value: name}, title)), h('option', {value: ''}, 'Nothing'));
+    select.value = this.shades.name;
+    return h('div', {class: 'field'}, h('label', {for: 'colour-by'}, 'Colours'), select);
+  }
+
+  colour() {
+    const colours = this.shades?.colours ?? [];
+    for (const box of this.svg.querySelectorAll('g.node[data-nodes]')) {
+      const name = [...box.classList].find((c) => this.shades && c.startsWith(`${this.shades.name}-`));
+      const [, fill = '', text = ''] = name ? colours[Number(name.split('-')[1])] : [];
+      for (const shape of box.querySelectorAll('polygon, path')) shape.style.fill = fill;
+      for (const line of box.querySelectorAll('text')) line.style.fill = text;
+    }
+    this.legend.replaceChildren(...colours.map(([label, fill]) =>
+        h('span', {}, h('span', {class: 'swatch', style: `background: ${fill}`, 'aria-hidden': 'true'}), label)));
   }
 
   size() {
@@ -635,7 +757,7 @@ class GraphView {
     const {x, y, width: w, height: h} = this.whole;
     // A long graph is shown from its top, as large as can be read.
     const whole = Math.min(width / w, height / h, 1.3);
-    const scale = Math.max(whole, Math.min(.55, width / w));
+    const scale = Math.max(whole, Math.min(.8, width / w));
     if (scale === whole) this.look(scale, x + w / 2, y + h / 2);
     else this.look(scale, x + Math.max(width / scale, w) / 2, y + height / scale / 2);
   }
@@ -663,11 +785,23 @@ class GraphView {
 
   find(name) {
     const wanted = name.trim().toLowerCase();
-    this.svg.querySelector('.found')?.classList.remove('found');
-    const nodes = [...this.svg.querySelectorAll('g.node')];
-    const title = (node) => (node.querySelector('title')?.textContent ?? '').toLowerCase();
+    for (const {svg} of this.pictures) svg.querySelector('.found')?.classList.remove('found');
+    const boxes = this.boxes();
+    const title = (box) => (box.querySelector('title')?.textContent ?? '').toLowerCase();
+    // The innermost box of a node, also of one that is not drawn as it is one of several copies.
+    const boxOf = (fits) => {
+      const index = this.nodes.findIndex(({node}) => fits(node.toLowerCase()));
+      const around = index < 0 ? [] : boxes.map((box) => [box, this.indices(box)])
+          .filter(([, indices]) => indices.includes(index));
+      return around.sort(([, a], [, b]) => a.length - b.length)[0]?.[0] ?? boxes.find((box) => fits(title(box)));
+    };
     // An operator before the output that has its name.
-    const hit = wanted && (nodes.find((n) => title(n) === wanted) ?? nodes.find((n) => title(n).includes(wanted)));
+    const hit = wanted && (boxOf((text) => text === wanted) ?? boxOf((text) => text.includes(wanted)));
+    if (hit) {
+      const picture = this.pictures.find(({svg}) => svg.contains(hit));
+      if (picture !== this.picture) this.open(picture);
+      this.figures.replaceChildren(...this.figuresOf(hit));
+    }
     this.found.textContent = hit ? `Found ${hit.querySelector('title').textContent}.`
         : wanted ? `No node is called ${name}.` : '';
     if (!hit) return;
@@ -695,6 +829,7 @@ class GraphView {
       if (event.button !== 0) return;
       v.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, at(event));
+      this.moved = this.pointers.size > 1 ? Infinity : 0;
       v.classList.add('dragging');
     });
     v.addEventListener('pointermove', (event) => {
@@ -704,6 +839,7 @@ class GraphView {
       const after = [...this.pointers.values()];
       const middle = (points) => [0, 1].map((i) => points.reduce((sum, p) => sum + p[i], 0) / points.length);
       const [from, to] = [middle(before), middle(after)];
+      this.moved += Math.hypot(to[0] - from[0], to[1] - from[1]);
       this.pan(to[0] - from[0], to[1] - from[1]);
       if (before.length === 2) {
         const span = ([p, q]) => Math.hypot(p[0] - q[0], p[1] - q[1]) || 1;
@@ -714,7 +850,13 @@ class GraphView {
       this.pointers.delete(event.pointerId);
       v.classList.toggle('dragging', this.pointers.size > 0);
     };
-    v.addEventListener('pointerup', end);
+    v.addEventListener('pointerup', (event) => {
+      end(event);
+      // Less than a drag. The pointer is captured, so the event does not tell what is under it.
+      if (this.moved > 4) return;
+      const box = document.elementFromPoint(event.clientX, event.clientY)?.closest('g.node[data-nodes]');
+      if (box) this.choose(box);
+    });
     v.addEventListener('pointercancel', end);
     v.addEventListener('keydown', (event) => {
       const actions = {
@@ -722,6 +864,12 @@ class GraphView {
         ArrowUp: () => this.pan(0, 60), ArrowDown: () => this.pan(0, -60),
         '+': () => this.zoom(1.4), '=': () => this.zoom(1.4), '-': () => this.zoom(1 / 1.4), 0: () => this.fit(),
       };
+      const box = event.target.closest('[data-opens]');
+      if (box && (event.key === 'Enter' || event.key === ' ')) {
+        event.preventDefault();
+        this.choose(box);
+        this.viewport.focus({preventScroll: true});
+      }
       if (event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) return;
       event.preventDefault();
       actions[event.key]();

@@ -153,6 +153,7 @@ std::string costs_table(const CostTotals& totals) {
 }
 
 std::string cut_text(const IR& ir, const MermaidFlowchart& chart) {
+  if (chart.is_folded) return " The diagram shows its modules.";
   if (chart.num_nodes == static_cast<int64_t>(ir.nodes.size())) return "";
   const std::string count = fmt::format("{} of {}", chart.num_nodes, ir.nodes.size());
   if (chart.num_nodes == 0) return " The diagram shows no nodes, " + count + ".";
@@ -160,14 +161,17 @@ std::string cut_text(const IR& ir, const MermaidFlowchart& chart) {
                      code_span(ir.nodes[chart.num_nodes - 1].name), count);
 }
 
-std::string picture_text(const std::string& name, bool is_cut, const RunContext& context,
-                         const GraphPicture& picture) {
+// Mermaid shows a large graph as modules, one of a few nodes whole, and the first nodes of others.
+std::string picture_text(const std::string& name, bool is_folded, bool is_cut,
+                         const RunContext& context, const GraphPicture& picture) {
   if (!context.portable && picture.svg.empty()) {
     if (picture.problem.empty()) return "";
     return "There is no picture of the graph: " + escape_markdown(picture.problem) + ".";
   }
   const std::string file = "svg/" + name + ".svg";
   const std::string link = fmt::format("[{}]({})", code_span(file), link_target(file));
+  if (is_folded)
+    return "As a picture whose modules open by a click, down to the nodes: " + link + ".";
   if (!is_cut) return "As a picture, without limits: " + link + ".";
   return fmt::format("The whole graph, {0}:\n\n[![The graph of {1}]({2})]({2})", link,
                      escape_markdown(name), link_target(file));
@@ -180,7 +184,9 @@ Data graph_section(const Result& result, const RunContext& context, const GraphP
   const IR& ir = *result.graph;
   const IRSummary summary = summarize(ir);
   const GraphCost cost = result.cost();
-  const MermaidFlowchart chart = draw_mermaid(ir, kReportMermaidOptions);
+  MermaidOptions options = kReportMermaidOptions;
+  if (ir.nodes.size() > kMaxUnfoldedNodes) options.max_nodes = kAllNodes;
+  const MermaidFlowchart chart = draw_mermaid(ir, options);
   const std::string cut = cut_text(ir, chart);
   const CostTotals& totals = cost.totals;
   Data data;
@@ -198,7 +204,7 @@ Data graph_section(const Result& result, const RunContext& context, const GraphP
   data.set("file", fmt::format("[{}]({})", code_span(file), link_target(file)));
   data.set("flowchart", code_block(chart.text, "mermaid"));
   data.set("cut", cut);
-  set_some(data, "picture", picture_text(name, !cut.empty(), context, picture));
+  set_some(data, "picture", picture_text(name, chart.is_folded, !cut.empty(), context, picture));
   data.set("pie", code_block(generate_op_distribution_pie(ir), "mermaid"));
   data.set("operators", operators_table(cost));
   data.set("counted_nodes", counted(summary.num_nodes, "node"));

@@ -260,6 +260,38 @@ GraphPicture chain_picture(const Result& result) {
   return {.svg = svg + "</g></svg>\n"};
 }
 
+// Two pictures: a module that opens, and the node in it.
+GraphPicture folded_picture() {
+  const auto picture = [](const std::string& attributes, const std::string& box) {
+    return "<g " + attributes +
+           "><text class=\"way-back\">back</text><svg x=\"0\" y=\"28\" width=\"300\" "
+           "height=\"200\" viewBox=\"0 0 300 200\"><g class=\"graph\" transform=\"translate(4 "
+           "4)\">" +
+           box +
+           "<polygon fill=\"white\" stroke=\"black\" points=\"50,50 250,50 250,150 50,150\"/>"
+           "<text x=\"150\" y=\"100\">box</text></g></g></svg></g>\n";
+  };
+  return {.svg =
+              "<svg role=\"img\" width=\"300pt\" height=\"228pt\" viewBox=\"0 0 300 228\" "
+              "xmlns=\"http://www.w3.org/2000/svg\"><title>A graph</title><metadata>" +
+              std::string(R"({"nodes":[["relu","aten.relu.default","mlp","4 float32",0.0,null],)"
+                          R"(["relu_1","aten.relu.default","mlp","4 float32",0.5,null]],)"
+                          R"("scales":[{"name":"error","title":"Max. abs. error","colours":)"
+                          R"([["0","#ffffff","#000000"],["more","#440154","#ffffff"]]}]})") +
+              "</metadata>\n" +
+              picture("class=\"picture\" id=\"picture-1\" display=\"none\" data-title=\"mlp\" "
+                      "data-parent=\"picture-0\"",
+                      "<g class=\"node error-1\" data-nodes=\"0,1\"><title>relu</title>") +
+              picture("class=\"picture first\" id=\"picture-0\" data-title=\"Healed\"",
+                      "<g class=\"node error-1\" data-nodes=\"0-1\" "
+                      "data-opens=\"picture-1\"><title>mlp</title>") +
+              "</svg>\n"};
+}
+
+GraphPicture picture_for_a_browser(const Result& result) {
+  return result.name == "Healed" ? folded_picture() : chain_picture(result);
+}
+
 std::vector<Result> results_of_every_kind(int num_more) {
   std::vector<Result> all = {make_result(), make_failure(), make_mismatch()};
   all[2].nodes = make_nodes();
@@ -329,7 +361,7 @@ TEST(IndexPageTest, IsWrittenForABrowser) {
                                  .context = context,
                                  .results = all,
                                  .cases = {call}},
-                                chain_picture, &comparison));
+                                picture_for_a_browser, &comparison));
 }
 
 }  // namespace

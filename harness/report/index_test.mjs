@@ -278,6 +278,36 @@ const tests = {
     });
   },
 
+  async 'opens modules, and shows the figures of a node'() {
+    await withPage(DESK, small, '#model=Healed', async (page) => {
+      const shown = page.locator('.viewport svg g.node title');
+      const fill = () => page.locator('.viewport polygon').evaluate((shape) => shape.style.fill);
+      assert.deepEqual(await shown.allTextContents(), ['mlp']);
+      assert.equal(await fill(), 'rgb(68, 1, 84)');
+      assert.match(await page.locator('.legend').innerText(), /0\s+more/);
+      await page.selectOption('#colour-by', '');
+      assert.equal(await fill(), '');
+      await page.locator('.viewport g.node').click();
+      assert.deepEqual(await shown.allTextContents(), ['relu']);
+      assert.equal(await page.locator('.way').innerText(), 'Healed › mlp');
+      assert.match(await page.locator('.graph-view').innerText(), /Module mlp\s+Nodes\s+2\s+Maximum difference\s+0.5, at relu_1/);
+      await page.locator('.viewport g.node').click();
+      const text = await page.locator('.graph-view').innerText();
+      for (const part of ['Node relu', 'aten.relu.default', '4 float32', 'It stands for 2 nodes']) {
+        assert.ok(text.includes(part), `${part} is not in:\n${text}`);
+      }
+      await page.locator('.way button').click();
+      assert.deepEqual(await shown.allTextContents(), ['mlp']);
+      await page.locator('.viewport g.node').focus();
+      await page.keyboard.press('Enter');
+      assert.deepEqual(await shown.allTextContents(), ['relu']);
+      await page.locator('.way button').click();
+      await page.locator('#find-node').fill('relu_1');
+      await page.keyboard.press('Enter');
+      assert.equal(await page.locator('.viewport .found title').textContent(), 'relu', 'a copy is found at its equal');
+    });
+  },
+
   async 'has a dark and a light theme'() {
     const ground = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     let dark;
@@ -294,7 +324,7 @@ const tests = {
   async 'is accessible at each width, in each theme'() {
     for (const options of [DESK, PHONE]) {
       for (const colorScheme of ['light', 'dark']) {
-        for (const hash of ['', '#model=Off', '#model=Hostile']) {
+        for (const hash of ['', '#model=Off', '#model=Healed', '#model=Hostile']) {
           await withPage({...options, colorScheme, reducedMotion: 'reduce'}, small, hash, async (page) => {
             await assertAccessible(page, `${options.viewport.width} ${colorScheme} ${hash}`);
           });

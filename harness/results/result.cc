@@ -287,6 +287,13 @@ GraphPicture draw_graph(const Result& result) {
   if (result.nodes && result.nodes->first_divergence) {
     options.highlighted_node = result.nodes->first_divergence->node.node;
   }
+  if (result.nodes) {
+    for (const NodeError& error : result.nodes->errors) {
+      options.figures.push_back(
+          {.node = static_cast<size_t>(error.index), .max_diff = error.max_diff});
+      if (error.max_diff != 0) options.colour_by = ColourBy::kError;
+    }
+  }
   try {
     picture.svg = ir_to_svg(*result.graph, options);
   } catch (const std::exception& error) {

@@ -3,9 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <string_view>
+#include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/visualize/dot.h"
@@ -19,6 +22,8 @@ struct VisualizeArguments {
   std::string file;
   std::string output;
   MermaidOptions options;
+  bool kinds = false;
+  std::string times;
 };
 
 void check_ending(const std::string& path) {
@@ -29,6 +34,25 @@ void check_ending(const std::string& path) {
               "': its name must end in .mmd, .svg, .png or .dot");
 }
 
+// Reads the output of `torch-ir benchmark --json`.
+std::vector<NodeFigures> read_times(const std::string& path, const IR& ir) {
+  std::vector<NodeFigures> figures;
+  try {
+    for (const nlohmann::json& node : nlohmann::json::parse(read_file(path)).at("nodes")) {
+      const auto index = node.at("index").get<size_t>();
+      const auto name = node.at("name").get<std::string>();
+      if (index >= ir.nodes.size() || ir.nodes[index].name != name) {
+        throw Error(path + ": the graph has no node '" + name + "' at index " +
+                    std::to_string(index) + "; give the times of this graph");
+      }
+      figures.push_back({.node = index, .seconds = node.at("seconds").get<double>()});
+    }
+  } catch (const nlohmann::json::exception&) {
+    throw Error(path + ": invalid times; expected the output of 'torch-ir benchmark --json'");
+  }
+  return figures;
+}
+
 // The name of the file decides the format.
 std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& console) {
   const std::string& path = arguments.output;
@@ -37,7 +61,14 @@ std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& con
   if (!is_png && !path.ends_with(".svg")) return ir_to_mermaid(ir, arguments.options);
   // The user asked for this picture, so it may take long.
   const SvgOptions options = {
-      .max_nodes = static_cast<size_t>(arguments.options.max_nodes),
+      .max_nodes = arguments.options.max_nodes,
+      .module = arguments.options.module,
+      .depth = arguments.options.depth,
+      .figures =
+          arguments.times.empty() ? std::vector<NodeFigures>() : read_times(arguments.times, ir),
+      .colour_by = !arguments.times.empty() ? ColourBy::kTime
+                   : arguments.kinds        ? ColourBy::kKind
+                                            : ColourBy::kNothing,
       .time_limit = std::chrono::hours(1),
       .on_warning = [&console](const std::string& text) { console.warn(text); }};
   return is_png ? ir_to_png(ir, options) : ir_to_svg(ir, options);
@@ -46,6 +77,9 @@ std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& con
 int run_visualize(const VisualizeArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
   check_ending(arguments.output);
+  if ((arguments.kinds || !arguments.times.empty()) && !arguments.output.ends_with(".svg")) {
+    throw Error("only .svg files have colours: --kinds and --times need -o FILE.svg");
+  }
   const IR ir = load_shown_graph(arguments.file, console).ir;
   write_result(arguments.output, draw(ir, arguments, console), console);
   return kDone;
@@ -56,18 +90,33 @@ void declare_visualize(CLI::App& parser, VisualizeArguments& arguments) {
   add_file_option(parser, "-o,--output", arguments.output,
                   "Write to a file, as its name says: .mmd Mermaid, .svg, .png, .dot Graphviz");
   add_count_option(parser, "--max-nodes", arguments.options.max_nodes,
-                   "Draw so many nodes and count the rest (all by default)");
+                   "Draw so many nodes and count the rest (without: all, and modules of a graph of "
+                   "more than 60)");
+  parser
+      .add_option("--module", arguments.options.module,
+                  "Draw the inside of this module: encoder.layers.0")
+      ->type_name("PATH");
+  add_count_option(
+      parser, "--depth", arguments.options.depth,
+      "Draw modules, and open so many levels of them (without: as many as are readable)");
+  parser.get_option("--depth")->excludes(parser.get_option("--max-nodes"));
+  CLI::Option* kinds = parser.add_flag("--kinds", arguments.kinds,
+                                       "Colour the nodes of an .svg by kind of operator");
+  add_file_option(parser, "--times", arguments.times,
+                  "Colour the boxes of an .svg by time: the output of torch-ir benchmark --json")
+      ->excludes(kinds);
 }
 
 }  // namespace
 
 Command visualize_command() {
   return {.name = "visualize",
-          .summary = "Draw a graph: Mermaid text, or a picture by Graphviz",
+          .summary = "Draw a graph, or its modules: Mermaid text, or a picture by Graphviz",
           .examples =
               "  torch-ir visualize model.json\n"
               "  torch-ir visualize model.json -o graph.svg\n"
-              "  torch-ir visualize model.json --max-nodes 50 -o graph.mmd\n",
+              "  torch-ir visualize model.json --max-nodes 50 -o graph.mmd\n"
+              "  torch-ir visualize model.json --module encoder.layers.0 -o layer.svg\n",
           .declare = with_arguments(declare_visualize, run_visualize)};
 }
 

@@ -50,6 +50,34 @@ TEST_F(VisualizeTest, CutsLargeGraphs) {
   EXPECT_THAT(visualize, HasSubstr("... 20 more nodes ..."));
 }
 
+TEST_F(VisualizeTest, DrawsTheInsideOfAModule) {
+  IR ir = ir_;
+  for (OpNode& node : ir.nodes) node.module = "encoder.mlp";
+  ir.nodes.back().module = "head";
+  const std::string graph = graph_file("modules.json", ir);
+  EXPECT_EQ(printed({"visualize", graph, "--module", "encoder"}),
+            ir_to_mermaid(ir, {.module = "encoder"}));
+  EXPECT_EQ(printed({"visualize", graph, "--depth", "1"}), ir_to_mermaid(ir, {.depth = 1}));
+  expect_refused(torch_ir({"visualize", graph, "--module", "encoder.mpl"}),
+                 "unknown module 'encoder.mpl'; did you mean 'encoder.mlp'?");
+}
+
+TEST_F(VisualizeTest, RefusesTimesOfAnotherGraph) {
+  write_file(path("times.json"), R"({"nodes": [{"index": 0, "name": "x", "seconds": 1}]})");
+  const auto visualize = [&](const std::string& times) {
+    return torch_ir({"visualize", graph_, "-o", path("graph.svg"), "--times", times});
+  };
+  expect_refused(visualize(path("times.json")),
+                 path("times.json") +
+                     ": the graph has no node 'x' at index 0; give the times of "
+                     "this graph");
+  expect_refused(visualize(graph_), graph_ +
+                                        ": invalid times; expected the output of "
+                                        "'torch-ir benchmark --json'");
+  expect_refused(torch_ir({"visualize", graph_, "--kinds"}),
+                 "only .svg files have colours: --kinds and --times need -o FILE.svg");
+}
+
 TEST_F(VisualizeTest, RefusesOtherFormats) {
   expect_refused(torch_ir({"visualize", graph_, "-o", path("graph.jpg")}),
                  "cannot tell what to write to '" + path("graph.jpg") +

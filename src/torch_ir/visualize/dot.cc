@@ -19,6 +19,8 @@ std::string_view style(BoxKind kind) {
       return ", shape=invtrapezium, fillcolor=\"#e3f5e1\"";
     case BoxKind::kNote:
       return ", shape=plaintext, style=\"\"";
+    case BoxKind::kModule:
+      return ", style=\"filled,rounded\", fillcolor=\"#f0ecf9\", penwidth=1.6";
     case BoxKind::kOperator:
       return "";
   }
@@ -37,11 +39,11 @@ std::string escaped(std::string_view text) {
 }
 
 std::string box_line(const Box& box, const DotOptions& options) {
-  const bool stands_out =
-      box.kind == BoxKind::kOperator && !box.name.empty() && box.name == options.highlighted_node;
+  const bool has_nodes = box.kind == BoxKind::kOperator || box.kind == BoxKind::kModule;
+  const bool stands_out = has_nodes && includes(box.nodes, options.highlighted_node);
   std::string label = escaped(box.title);
   if (!box.detail.empty()) label += "\\n" + escaped(box.detail);
-  if (stands_out) label += "\\nfirst difference";
+  if (stands_out) label += box.part ? "\\nfirst difference inside" : "\\nfirst difference";
   std::string line = "    " + box.id + " [label=\"" + label + "\"";
   line += style(box.kind);
   if (stands_out) line += ", color=\"#cf222e\", penwidth=3, fillcolor=\"#ffebe9\"";
@@ -55,29 +57,34 @@ std::string arrow_line(const Arrow& arrow) {
 
 }  // namespace
 
-std::string write_dot(std::string_view name, const std::vector<GraphSketch>& sketches,
-                      const DotOptions& options) {
+std::string write_dot(std::string_view name, const GraphSketch& sketch, const DotOptions& options) {
   std::string text = "digraph \"" + escaped(name) + "\" {\n    rankdir=TB;\n";
   if (!options.layout.empty()) text += "    " + options.layout + "\n";
   text +=
       "    node [shape=box, style=filled, fillcolor=white, fontname=Helvetica];\n"
       "    edge [fontname=Helvetica, fontsize=10];\n";
-  for (size_t i = 0; i < sketches.size(); ++i) {
-    // 0 means that there is no position.
-    const std::string position = options.is_ordered ? ", sortv=" + std::to_string(i + 1) : "";
-    for (const auto& mark : sketches[i].marks) {
-      if (const Box* box = std::get_if<Box>(&mark)) {
-        text += box_line(*box, options) + position + "];\n";
-      } else {
-        text += arrow_line(std::get<Arrow>(mark));
-      }
+  for (const auto& mark : sketch.marks) {
+    if (const Box* box = std::get_if<Box>(&mark)) {
+      text += box_line(*box, options) + "];\n";
+    } else if (const Arrow* arrow = std::get_if<Arrow>(&mark)) {
+      text += arrow_line(*arrow);
+    } else if (const Frame* frame = std::get_if<Frame>(&mark)) {
+      text += "    subgraph cluster_" + frame->id + " {\n    label=\"" + escaped(frame->title) +
+              "\"; labeljust=l; style=\"rounded,filled\"; color=\"#8a93a5\"; " +
+              "fillcolor=\"#fafbfc\"; fontname=Helvetica;\n";
+    } else {
+      text += "    }\n";
     }
   }
   return text + "}\n";
 }
 
 std::string ir_to_dot(const IR& ir, const MermaidOptions& options) {
-  return write_dot(printable_name(ir.model_name), {sketch_graph(ir, {.nodes = options.max_nodes})});
+  const Sketchbook book(ir, options.module);
+  const GraphSketch sketch = options.max_nodes == kAllNodes
+                                 ? book.draw(book.root(), options.depth)
+                                 : book.draw_nodes(book.root(), {.nodes = options.max_nodes});
+  return write_dot(printable_name(ir.model_name), sketch);
 }
 
 }  // namespace torch_ir

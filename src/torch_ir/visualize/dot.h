@@ -8,7 +8,7 @@
 
 namespace torch_ir {
 
-// Uses only `max_nodes` of `options`.
+// Ignores the limits on edges and characters.
 std::string ir_to_dot(const IR& ir, const MermaidOptions& options = {});
 
 }  // namespace torch_ir

@@ -29,6 +29,8 @@ Brackets brackets(BoxKind kind) {
     case BoxKind::kOperator:
     case BoxKind::kNote:
       return {R"([")", R"("])"};
+    case BoxKind::kModule:
+      return {R"([[")", R"("]])"};
   }
   return {};
 }
@@ -50,6 +52,13 @@ class Writer {
     ((text_ += ' ') += arrow.to) += '\n';
   }
 
+  void operator()(const Frame& frame) {
+    ((text_ += "    subgraph ") += frame.id) += "[\"";
+    (text_ += mermaid_label(frame.title)) += "\"]\n";
+  }
+
+  void operator()(const FrameEnd&) { text_ += "    end\n"; }
+
   std::string take() && { return std::move(text_); }
 
  private:
@@ -66,8 +75,7 @@ struct Flowchart {
   }
 };
 
-Flowchart draw(const IR& ir, const SketchLimits& limits) {
-  const GraphSketch sketch = sketch_graph(ir, limits);
+Flowchart write_mermaid(const GraphSketch& sketch) {
   Writer writer;
   for (const auto& mark : sketch.marks) std::visit(writer, mark);
   return {std::move(writer).take(), sketch.num_arrows};
@@ -109,13 +117,27 @@ std::string slice(std::string_view label, int64_t count) {
 }  // namespace
 
 MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options) {
-  const int64_t num_nodes = static_cast<int64_t>(ir.nodes.size());
+  const Sketchbook book(ir, options.module);
+  const Part& part = book.root();
+  const auto num_nodes = static_cast<int64_t>(part.num_nodes());
+  const auto is_drawable = [&](const Flowchart& chart) {
+    return chart.fits(options.max_edges, options.max_characters);
+  };
+  if (options.max_nodes == kAllNodes && Sketchbook::is_folded(part, options.depth)) {
+    Flowchart chart = write_mermaid(book.draw(part, options.depth));
+    if (is_drawable(chart)) {
+      return {.text = std::move(chart.text), .num_nodes = num_nodes, .is_folded = true};
+    }
+  }
+  const auto draw = [&](const SketchLimits& limits) {
+    return write_mermaid(book.draw_nodes(part, limits));
+  };
   const auto fits = [&](const SketchLimits& limits, int64_t share) {
-    return draw(ir, limits).fits(options.max_edges / share, options.max_characters / share);
+    return draw(limits).fits(options.max_edges / share, options.max_characters / share);
   };
   SketchLimits limits = {.nodes = options.max_nodes};
-  Flowchart chart = draw(ir, limits);
-  if (chart.fits(options.max_edges, options.max_characters)) {
+  Flowchart chart = draw(limits);
+  if (is_drawable(chart)) {
     return {.text = std::move(chart.text), .num_nodes = std::min(options.max_nodes, num_nodes)};
   }
 
@@ -127,7 +149,7 @@ MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options) {
   limits.nodes = largest_that_fits(std::min(options.max_nodes, num_nodes), [&](int64_t count) {
     return fits({.nodes = count, .inputs = terminals, .outputs = terminals}, 1);
   });
-  return {.text = draw(ir, limits).text, .num_nodes = limits.nodes};
+  return {.text = draw(limits).text, .num_nodes = limits.nodes};
 }
 
 std::string ir_to_mermaid(const IR& ir, const MermaidOptions& options) {

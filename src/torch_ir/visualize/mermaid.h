@@ -3,6 +3,7 @@
 // The text obeys Mermaid's rules for identifiers and labels, whatever the names in the IR are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -11,20 +12,31 @@
 
 namespace torch_ir {
 
+inline constexpr int64_t kAllNodes = std::numeric_limits<int64_t>::max();
+inline constexpr size_t kMaxUnfoldedNodes = 60;
+
+// A graph of more than kMaxUnfoldedNodes nodes is drawn as its modules, opened as far as the
+// drawing stays readable; equal modules in a row, and equal nodes where there are no modules, are
+// drawn once, with their number. Weights are drawn only where every node is.
 struct MermaidOptions {
-  // Nodes to show; one note stands for the rest: "... N more nodes ...".
-  int64_t max_nodes = std::numeric_limits<int64_t>::max();
+  // If given, draws so many nodes and no modules; one note stands for the rest: "... N more nodes
+  // ...".
+  int64_t max_nodes = kAllNodes;
   // Limits of the whole diagram, which may show fewer than `max_nodes` nodes, and fewer inputs and
   // outputs, to fit.
   int64_t max_edges = std::numeric_limits<int64_t>::max();
   int64_t max_characters = std::numeric_limits<int64_t>::max();
+  // Draws the inside of this module: "encoder.layers.0". Unknown modules are an Error.
+  std::string module = {};
+  // If given, draws modules whatever the number of nodes, and opens so many levels of them.
+  int64_t depth = 0;
 };
 
 // Beyond these limits GitHub shows an error instead of the diagram.
 inline constexpr int64_t kGitHubMaxMermaidEdges = 500;
 inline constexpr int64_t kGitHubMaxMermaidCharacters = 50'000;
 
-// For diagrams in reports: short enough to read, and always drawn.
+// For diagrams of nodes in reports: short enough to read, and always drawn.
 inline constexpr MermaidOptions kReportMermaidOptions = {
     .max_nodes = 30,
     .max_edges = kGitHubMaxMermaidEdges,
@@ -35,6 +47,8 @@ struct MermaidFlowchart {
   std::string text;
   // Fewer than the graph has if it was cut.
   int64_t num_nodes = 0;
+  // Whether it is drawn as modules.
+  bool is_folded = false;
 };
 
 MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options = {});

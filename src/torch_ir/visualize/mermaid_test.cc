@@ -54,8 +54,8 @@ int count_lines(const std::string& text, const std::string& part) {
   return count;
 }
 
-TEST(IrToMermaid, ShowsAllNodesUnlessToldOtherwise) {
-  const std::string text = ir_to_mermaid(layered_graph(2000, 1));
+TEST(IrToMermaid, ShowsAsManyNodesAsItIsTold) {
+  const std::string text = ir_to_mermaid(layered_graph(2000, 1), {.max_nodes = 2000});
   EXPECT_EQ(count_lines(text, "[\"cat<br/>"), 2000);
   EXPECT_THAT(text, Not(HasSubstr("more nodes")));
 }
@@ -73,12 +73,29 @@ TEST(IrToMermaid, CutsToWhatGitHubDraws) {
   // Nearly all the edges that there may be are used.
   EXPECT_GT(count_lines(many_edges, " -->"), 450);
 
-  const MermaidOptions any_number_of_nodes = {.max_edges = kGitHubMaxMermaidEdges,
+  const MermaidOptions any_number_of_nodes = {.max_nodes = 2000,
+                                              .max_edges = kGitHubMaxMermaidEdges,
                                               .max_characters = kGitHubMaxMermaidCharacters};
   const IR long_names = layered_graph(2000, 1, std::string(90, 'n'));
   const std::string many_characters = ir_to_mermaid(long_names, any_number_of_nodes);
   EXPECT_THAT(check_mermaid(many_characters), IsEmpty());
   EXPECT_GT(many_characters.size(), 49'000u);
+}
+
+// Nothing repeats, and nodes have paths that Mermaid could take for something else.
+TEST(IrToMermaid, DrawsModulesOfALargeGraph) {
+  IR ir = layered_graph(300, 12);
+  for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    ir.nodes[i].op_type += std::to_string(i);
+    ir.nodes[i].module = "end.<b>[" + std::to_string(i / 50) + "].\"" + std::to_string(i / 3);
+  }
+  const MermaidFlowchart chart = draw_mermaid(
+      ir, {.max_edges = kGitHubMaxMermaidEdges, .max_characters = kGitHubMaxMermaidCharacters});
+  EXPECT_TRUE(chart.is_folded);
+  EXPECT_EQ(chart.num_nodes, 300);
+  EXPECT_THAT(check_mermaid(chart.text), IsEmpty()) << chart.text;
+  EXPECT_THAT(chart.text, HasSubstr("[[\"#60;b#62;#91;5#93;<br/>50 nodes\"]]\n"));
+  EXPECT_THAT(ir_to_mermaid(ir, {.module = "end.<b>[1]"}), HasSubstr("From: n49"));
 }
 
 TEST(IrToMermaid, CutsInputsAndOutputsThatDoNotFit) {

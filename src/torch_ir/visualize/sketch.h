@@ -4,18 +4,29 @@
 // well formed: a value that is used before it is made is drawn as a weight.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/visualize/fold.h"
+#include "torch_ir/visualize/mermaid.h"
 
 namespace torch_ir {
 
-enum class BoxKind { kInput, kOperator, kWeight, kOutput, kNote };
+enum class BoxKind { kInput, kOperator, kModule, kWeight, kOutput, kNote };
+
+// The nodes that a box stands for: those of a part, in each of its copies.
+struct BoxNodes {
+  size_t begin = 0;
+  size_t end = 0;
+  std::vector<size_t> shifts = {0};
+};
 
 struct Box {
   BoxKind kind;
@@ -24,8 +35,11 @@ struct Box {
   // One line each, as labels.h promises; `detail` may be empty.
   std::string title;
   std::string detail;
-  // The original name of the value or node in the IR; empty for notes.
+  // The original name of the value or node in the IR; that of a part is its title. Empty for notes.
   std::string name = {};
+  BoxNodes nodes = {};
+  // Set for kModule: a part that is not opened.
+  const Part* part = nullptr;
 };
 
 struct Arrow {
@@ -36,38 +50,72 @@ struct Arrow {
   bool from_weight = false;
 };
 
+// Around the boxes of a part that is opened, up to its FrameEnd.
+struct Frame {
+  std::string id;
+  std::string title;
+};
+struct FrameEnd {};
+
 struct GraphSketch {
-  // In drawing order: a node's box is followed by its weights and incoming arrows.
-  std::vector<std::variant<Box, Arrow>> marks;
+  // In drawing order: a node's box is followed by its weights and incoming arrows; where parts are
+  // folded, all arrows come last.
+  std::vector<std::variant<Box, Arrow, Frame, FrameEnd>> marks;
   int64_t num_arrows = 0;
 };
 
 // Maximum numbers; one note stands for the rest of each.
 struct SketchLimits {
-  int64_t nodes = std::numeric_limits<int64_t>::max();
+  int64_t nodes = kAllNodes;
   int64_t inputs = std::numeric_limits<int64_t>::max();
   int64_t outputs = std::numeric_limits<int64_t>::max();
 };
 
-GraphSketch sketch_graph(const IR& ir, const SketchLimits& limits = {});
+// Sketches a graph, or one of its modules, and the parts in it. The IR must outlive it.
+class Sketchbook {
+ public:
+  // Throws Error for an unknown module.
+  explicit Sketchbook(const IR& ir, const std::string& module = "");
 
-// Splits a large graph into drawings, since the cost of a layout grows at least with the square of
-// its size. Each sketch has `nodes_per_section` consecutive nodes of `ir`, and its own boxes for
-// the inputs and weights that they use, and for the values "From: ..." earlier sections. All
-// identifiers differ. Only the first `max_nodes` nodes are drawn; the last sketch counts the rest.
-std::vector<GraphSketch> sketch_sections(const IR& ir, size_t nodes_per_section, size_t max_nodes);
+  const Part& root() const { return root_; }
+  const IR& ir() const { return ir_; }
+
+  // Whether `draw` folds the part: nothing else than many nodes is folded unless `depth` is given.
+  static bool is_folded(const Part& part, int64_t depth = 0);
+
+  // The inside of `part`, with the values that enter and leave it. Folded, weights are not drawn,
+  // and `depth` levels of modules are opened; 0 opens the largest ones as long as the drawing stays
+  // readable.
+  GraphSketch draw(const Part& part, int64_t depth = 0) const;
+
+  // All nodes of `part`, up to the limits.
+  GraphSketch draw_nodes(const Part& part, const SketchLimits& limits = {}) const;
+
+ private:
+  struct Border;
+  Border border_of(size_t begin, size_t end) const;
+
+  const IR& ir_;
+  Part root_;
+  std::unordered_map<std::string_view, const TensorMeta*> values_;
+  std::unordered_map<std::string_view, size_t> makers_;
+  // The last node that reads a value; beyond all nodes for outputs of the graph.
+  std::unordered_map<std::string_view, size_t> last_readers_;
+};
+
+GraphSketch sketch_graph(const IR& ir, const SketchLimits& limits = {});
 
 struct DotOptions {
   // Graph attributes in Graphviz's notation: "nslimit=2;".
   std::string layout = {};
-  // Emphasizes the operator of this node.
-  std::string highlighted_node = {};
-  // Keeps the order of the sketches in layouts that pack their parts.
-  bool is_ordered = false;
+  // Emphasizes the box of this node, an index; none by default.
+  size_t highlighted_node = std::numeric_limits<size_t>::max();
 };
 
-// Writes sketches, whose identifiers must all differ, as one Graphviz graph.
-std::string write_dot(std::string_view name, const std::vector<GraphSketch>& sketches,
+// Whether `nodes` includes the node with this index.
+bool includes(const BoxNodes& nodes, size_t node);
+
+std::string write_dot(std::string_view name, const GraphSketch& sketch,
                       const DotOptions& options = {});
 
 }  // namespace torch_ir

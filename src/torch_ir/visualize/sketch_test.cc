@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "torch_ir/ir/testing/test_graphs.h"
 
@@ -25,6 +25,8 @@ std::vector<std::string> sketch_lines(const GraphSketch& sketch) {
       return arrow.from + (arrow.from_weight ? " : " : " > ") + arrow.to +
              (arrow.label.empty() ? "" : " " + arrow.label);
     }
+    std::string operator()(const Frame& frame) const { return frame.id + " {" + frame.title; }
+    std::string operator()(const FrameEnd&) const { return "}"; }
   };
   std::vector<std::string> result;
   for (const auto& mark : sketch.marks) result.push_back(std::visit(Line(), mark));
@@ -133,58 +135,96 @@ TEST(SketchGraph, DrawsWhatNobodyMadeAsAWeight) {
                                     "output_0 Output | 4", "op_n1 > output_0"));
 }
 
-// x -> a -> b -> c -> d; d reads x and a too, and b and d are outputs.
-IR small_graph() {
+// "embed", layers of "norm", two nodes of their own and "mlp", and "head".
+IR model_of_layers(int num_layers) {
   TestGraphBuilder graph("M");
-  graph.input("x", {4}).weight("p_w", "w", {4});
-  graph.op("a", "aten.relu.default", {"x"}, {4});
-  graph.op("b", "aten.add.Tensor", {"a", "p_w"}, {4});
-  graph.op("c", "aten.mul.Tensor", {"b", "p_w"}, {4});
-  graph.op("d", "aten.cat.default", {"c", "x", "a"}, {12});
-  return graph.output("b").output("d").build();
+  graph.input("x", {4});
+  std::vector<std::string> modules;
+  std::string last = "x";
+  const auto add = [&](const std::string& op, const std::string& module, const std::string& other) {
+    const std::string name = "n" + std::to_string(modules.size());
+    graph.op(name, "aten." + op, other.empty() ? std::vector{last} : std::vector{last, other}, {4});
+    modules.push_back(module);
+    last = name;
+  };
+  add("tanh.default", "embed", "");
+  for (int i = 0; i < num_layers; ++i) {
+    const std::string layer = "encoder.layers." + std::to_string(i);
+    const std::string residual = last;
+    add("layer_norm.default", layer + ".norm", "");
+    for (int k = 0; k < 3; ++k) add("relu.default", layer + ".mlp", "");
+    add("neg.default", layer + ".mlp", "");
+    add("add.Tensor", layer, residual);
+  }
+  add("sigmoid.default", "head", "");
+  IR ir = graph.output(last).build();
+  for (size_t i = 0; i < modules.size(); ++i) ir.nodes[i].module = modules[i];
+  return ir;
 }
 
-TEST(SketchSections, RepeatsWhatComesFromElsewhere) {
-  const std::vector<GraphSketch> sections = sketch_sections(small_graph(), 2, 100);
-  ASSERT_EQ(sections.size(), 2u);
-  EXPECT_THAT(
-      sketch_lines(sections[0]),
-      ElementsAre("s0_input_x Input: x | 4", "s0_op_a relu | 4", "s0_input_x > s0_op_a 4",
-                  "s0_op_b add.Tensor | 4", "s0_op_a > s0_op_b 4", "s0_w_p_w p_w | 4",
-                  "s0_w_p_w : s0_op_b 4", "s0_output_0 Output: b | 4", "s0_op_b > s0_output_0"));
-  EXPECT_THAT(
-      sketch_lines(sections[1]),
-      ElementsAre("s1_input_b From: b | 4", "s1_input_x Input: x | 4", "s1_input_a From: a | 4",
-                  "s1_op_c mul.Tensor | 4", "s1_input_b > s1_op_c 4", "s1_w_p_w p_w | 4",
-                  "s1_w_p_w : s1_op_c 4", "s1_op_d cat | 12", "s1_op_c > s1_op_d 4",
-                  "s1_input_x > s1_op_d 4", "s1_input_a > s1_op_d 4", "s1_output_0 Output: d | 12",
-                  "s1_op_d > s1_output_0"));
+std::vector<std::string> draw_folded(const IR& ir, const std::string& module, int64_t depth) {
+  const Sketchbook book(ir, module);
+  return sketch_lines(book.draw(book.root(), depth));
 }
 
-TEST(SketchSections, DrawEveryNodeOnce) {
-  const IR ir = deep_resnet_graph();
-  std::multiset<std::string> drawn;
-  std::set<std::string> ids;
-  size_t num_boxes = 0;
-  for (const GraphSketch& sketch : sketch_sections(ir, 4, 1000)) {
-    for (const auto& mark : sketch.marks) {
-      const Box* box = std::get_if<Box>(&mark);
-      if (box == nullptr) continue;
-      ++num_boxes;
-      ids.insert(box->id);
-      if (box->kind == BoxKind::kOperator) drawn.insert(box->name);
+TEST(SketchbookTest, FoldsEqualModules) {
+  EXPECT_THAT(draw_folded(model_of_layers(12), "", 1),
+              ElementsAre("input_x Input: x | 4", "op_n0 embed: tanh | 4",
+                          "part_encoder_layers_0_11 encoder.layers.0-11 ×12 | 72 nodes",
+                          "op_n73 head: sigmoid | 4", "output_0 Output | 4", "input_x > op_n0 4",
+                          "op_n0 > part_encoder_layers_0_11 4",
+                          "part_encoder_layers_0_11 > op_n73 4", "op_n73 > output_0"));
+}
+
+TEST(SketchbookTest, OpensLevels) {
+  EXPECT_THAT(
+      draw_folded(model_of_layers(12), "", 2),
+      ElementsAre("input_x Input: x | 4", "op_n0 embed: tanh | 4",
+                  "in_encoder_layers_0_11 {encoder.layers.0-11 ×12", "op_n1 norm: layer_norm | 4",
+                  "part_mlp mlp | 4 nodes", "op_n6 add.Tensor | 4", "}", "op_n73 head: sigmoid | 4",
+                  "output_0 Output | 4", "input_x > op_n0 4", "op_n0 > op_n1 4",
+                  "op_n1 > part_mlp 4", "part_mlp > op_n6 4", "op_n0 > op_n6 4", "op_n6 > op_n73 4",
+                  "op_n73 > output_0"));
+}
+
+TEST(SketchbookTest, OpensWhatIsReadable) {
+  const IR ir = model_of_layers(12);
+  EXPECT_EQ(draw_folded(ir, "", 0), draw_folded(ir, "", 2));
+  EXPECT_EQ(draw_folded(model_of_layers(2), "", 0), draw(model_of_layers(2)));
+}
+
+TEST(SketchbookTest, DrawsTheInsideOfAModule) {
+  EXPECT_THAT(draw_folded(model_of_layers(12), "encoder.layers.7.mlp", 0),
+              ElementsAre("input_n43 From: n43 | 4", "op_n44 relu | 4", "input_n43 > op_n44 4",
+                          "op_n45 relu | 4", "op_n44 > op_n45 4", "op_n46 relu | 4",
+                          "op_n45 > op_n46 4", "op_n47 neg | 4", "op_n46 > op_n47 4",
+                          "output_0 Output | 4", "op_n47 > output_0"));
+}
+
+TEST(SketchbookTest, FoldsEqualNodesWithoutModules) {
+  EXPECT_THAT(draw_folded(chain(100), "", 0),
+              ElementsAre("input_x Input: x | 4", "in_relu {relu ×100", "op_n0 relu | 4", "}",
+                          "output_0 Output | 4", "input_x > op_n0 4", "op_n0 > output_0"));
+}
+
+TEST(SketchbookTest, DrawsFewBoxesOfALargeGraph) {
+  TestGraphBuilder graph("M");
+  graph.input("x", {4});
+  for (int i = 0; i < 3000; ++i) {
+    graph.op("n" + std::to_string(i), "aten.op" + std::to_string(i) + ".default", {"x"}, {4});
+  }
+  const IR ir = graph.output("n2999").build();
+  const Sketchbook book(ir);
+  std::vector<const Part*> parts = {&book.root()};
+  size_t num_nodes = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    EXPECT_LE(parts[i]->children.size(), kMaxChildren);
+    for (const Part& child : parts[i]->children) {
+      if (child.is_node()) ++num_nodes;
+      parts.push_back(&child);
     }
   }
-  std::multiset<std::string> nodes;
-  for (const OpNode& node : ir.nodes) nodes.insert(node.name);
-  EXPECT_EQ(drawn, nodes);
-  EXPECT_EQ(ids.size(), num_boxes);
-}
-
-TEST(SketchSections, CountWhatIsLeftOut) {
-  const std::vector<GraphSketch> sections = sketch_sections(small_graph(), 2, 3);
-  ASSERT_EQ(sections.size(), 3u);
-  EXPECT_THAT(sketch_lines(sections[2]), ElementsAre("more_nodes ... 1 more node ..."));
+  EXPECT_EQ(num_nodes, 3000u);
 }
 
 }  // namespace

@@ -1,0 +1,55 @@
+// The colours of boxes in pictures: by kind of operator, error or time. Each scale can be read
+// without telling hues apart: kinds have labels in the boxes, figures go from light to dark.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/visualize/sketch.h"
+#include "torch_ir/visualize/svg.h"
+
+namespace torch_ir {
+
+struct Colour {
+  // What it means, in the legend.
+  std::string label;
+  std::string_view fill;
+  std::string_view text;
+};
+
+struct ColourScale {
+  // "kind", "error", "time": the class of a box is this and the position of its colour, "kind-0".
+  std::string name;
+  std::string title;
+  std::vector<Colour> colours;
+};
+
+// The kind of an operator, a position in the scale of kinds.
+size_t kind_of(std::string_view op_type);
+
+class Colouring {
+ public:
+  Colouring(const IR& ir, const std::vector<NodeFigures>& figures);
+
+  // Those of which something is known.
+  const std::vector<ColourScale>& scales() const { return scales_; }
+  // Null if nothing is known of it.
+  const ColourScale* find(ColourBy by) const;
+
+  // "kind-1 error-3": the worst of the nodes, and their whole time. Modules have no kind.
+  std::string classes_of(const Box& box) const;
+
+  const NodeFigures* figures_of(size_t node) const;
+
+ private:
+  const IR& ir_;
+  std::vector<ColourScale> scales_;
+  // By node; empty if there are no figures at all.
+  std::vector<NodeFigures> figures_;
+  double seconds_ = 0;
+};
+
+}  // namespace torch_ir

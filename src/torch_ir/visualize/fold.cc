@@ -1,0 +1,367 @@
+#include "torch_ir/visualize/fold.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/suggestion.h"
+#include "torch_ir/ir/module_paths.h"
+#include "torch_ir/visualize/labels.h"
+
+namespace torch_ir {
+namespace {
+
+// Deeper modules are folded into the one at this depth.
+constexpr size_t kMaxDepth = 64;
+// Of a repeat, in children; the search takes time in proportion to it.
+constexpr size_t kMaxPeriod = 256;
+// A repeat that saves fewer nodes is not worth a box.
+constexpr size_t kFewestSavedNodes = 4;
+constexpr size_t kFewestNodesOfRun = 3;
+constexpr size_t kMaxOperatorsInTitle = 3;
+// In place of the node that makes a value.
+constexpr size_t kGraphInput = std::numeric_limits<size_t>::max();
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_inside(std::string_view path, std::string_view module) {
+  return module.empty() ||
+         (path.starts_with(module) && (path.size() == module.size() || path[module.size()] == '.'));
+}
+
+// Of `path` inside `module`, with the numbers behind it: "layers.0" for "encoder.layers.0.mlp" in
+// "encoder", since a list of modules is no module that is called; empty for the same path.
+std::string_view next_name(std::string_view path, std::string_view module) {
+  if (path.size() == module.size()) return {};
+  path.remove_prefix(module.empty() ? 0 : module.size() + 1);
+  size_t end = path.find('.');
+  while (end < path.size()) {
+    const size_t next = std::min(path.find('.', end + 1), path.size());
+    const std::string_view name = path.substr(end + 1, next - end - 1);
+    if (name.empty() || !std::ranges::all_of(name, is_digit)) break;
+    end = next;
+  }
+  return path.substr(0, end);
+}
+
+std::string joined(std::string_view module, std::string_view name) {
+  return std::string(module) + (module.empty() ? "" : ".") + std::string(name);
+}
+
+size_t mix(size_t seed, size_t value) {
+  return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
+}
+
+size_t hash_text(std::string_view text) { return std::hash<std::string_view>()(text); }
+
+class Folder {
+ public:
+  explicit Folder(const IR& ir) : ir_(ir), paths_(module_paths(ir)) {
+    std::unordered_map<std::string_view, size_t> makers;
+    for (const TensorMeta& input : ir.graph_inputs) makers.try_emplace(input.name, kGraphInput);
+    for (size_t i = 0; i < ir.nodes.size(); ++i) {
+      const OpNode& node = ir.nodes[i];
+      std::vector<std::optional<size_t>>& read = makers_.emplace_back();
+      for (const TensorMeta& input : node.inputs) {
+        const auto maker = makers.find(input.name);
+        read.push_back(maker == makers.end() ? std::nullopt : std::optional(maker->second));
+      }
+      for (const TensorMeta& output : node.outputs) makers.try_emplace(output.name, i);
+      hashes_.push_back(hash_of(i));
+    }
+  }
+
+  Part fold(const std::string& module) const {
+    const auto inside = [&](const std::string& path) { return is_inside(path, module); };
+    const auto begin = std::ranges::find_if(paths_, inside);
+    if (begin == paths_.end() && !paths_.empty()) fail_unknown(module);
+    const auto end = std::find_if_not(begin, paths_.end(), inside);
+    const auto at = [&](auto place) { return static_cast<size_t>(place - paths_.begin()); };
+    Part part = module_part(at(begin), at(end), module, /*title=*/"", /*depth=*/0);
+    set_shifts(part);
+    return part;
+  }
+
+ private:
+  [[noreturn]] void fail_unknown(const std::string& module) const {
+    std::set<std::string> known;
+    for (const std::string& path : paths_) {
+      for (size_t end = path.find('.'); end != path.npos; end = path.find('.', end + 1)) {
+        known.insert(path.substr(0, end));
+      }
+      if (!path.empty()) known.insert(path);
+    }
+    if (known.empty()) throw Error("unknown module '" + module + "': the graph names no modules");
+    throw Error("unknown module '" + module + "'" + suggest(module, {known.begin(), known.end()}));
+  }
+
+  size_t hash_of(size_t index) const {
+    const OpNode& node = ir_.nodes[index];
+    size_t hash = hash_text(node.op_type);
+    // Graphs of control flow are not compared.
+    if (!node.graphs.empty()) hash = mix(hash, index);
+    for (const auto& [name, value] : node.attrs) {
+      hash = mix(hash, hash_text(name));
+      if (value_refs(value).empty()) hash = mix(hash, hash_text(attribute_text(value)));
+    }
+    for (const auto* values : {&node.inputs, &node.outputs}) {
+      hash = mix(hash, values->size());
+      for (const TensorMeta& value : *values) {
+        hash = mix(mix(hash, hash_text(shape_text(value))), hash_text(value.dtype));
+      }
+    }
+    return hash;
+  }
+
+  // Equal for ranges with equal nodes and equal arrows inside.
+  size_t hash_of_range(size_t begin, size_t end) const {
+    size_t hash = end - begin;
+    for (size_t i = begin; i < end; ++i) {
+      hash = mix(hash, hashes_[i]);
+      for (const std::optional<size_t>& maker : makers_[i]) {
+        const bool is_inside = maker && *maker >= begin && *maker < i;
+        hash = mix(hash, is_inside ? i - *maker + 1 : maker ? 1 : 0);
+      }
+    }
+    return hash;
+  }
+
+  // Modules are equal only if their names differ in nothing but numbers.
+  size_t hash_of_part(const Part& part) const {
+    size_t hash = mix(hash_of_range(part.begin, part.end), part.copies);
+    for (const char c : part.title) {
+      if (!is_digit(c)) hash = mix(hash, static_cast<size_t>(c));
+    }
+    return hash;
+  }
+
+  Part module_part(size_t begin, size_t end, const std::string& path, const std::string& title,
+                   size_t depth) const {
+    std::vector<Part> children;
+    for (size_t i = begin; i < end;) {
+      const std::string_view name =
+          depth < kMaxDepth ? next_name(paths_[i], path) : std::string_view();
+      if (name.empty()) {
+        children.push_back({.begin = i, .end = i + 1});
+        ++i;
+        continue;
+      }
+      const std::string inner = joined(path, name);
+      size_t inner_end = i + 1;
+      while (inner_end < end && next_name(paths_[inner_end], path) == name) ++inner_end;
+      children.push_back(module_part(i, inner_end, inner, std::string(name), depth + 1));
+      i = inner_end;
+    }
+    children = grouped(fold_repeats(std::move(children)));
+    // A module that is all of another takes its place. What is drawn shows how often it is called.
+    const bool is_whole =
+        depth == 0 && children.size() == 1 && (children[0].is_node() || children[0].copies > 1);
+    if (children.size() == 1 && !is_whole && (children[0].is_module || children[0].is_node())) {
+      Part only = std::move(children[0]);
+      if (!title.empty()) only.title = only.title.empty() ? title : title + "." + only.title;
+      only.is_module = true;
+      return only;
+    }
+    return {.begin = begin,
+            .end = end,
+            .title = title,
+            .is_module = true,
+            .children = std::move(children)};
+  }
+
+  struct Repeat {
+    size_t first;
+    size_t period;
+    size_t copies;
+    size_t saved_nodes;
+  };
+
+  // Sequences that occur several times in a row, those that save the most nodes first.
+  std::vector<Repeat> find_repeats(const std::vector<Part>& parts) const {
+    std::vector<size_t> hashes;
+    for (const Part& part : parts) hashes.push_back(hash_of_part(part));
+    std::vector<Repeat> repeats;
+    for (size_t period = 1; period <= std::min(parts.size() / 2, kMaxPeriod); ++period) {
+      size_t equal = 0;
+      for (size_t i = parts.size() - period; i-- > 0;) {
+        equal = hashes[i] == hashes[i + period] ? equal + 1 : 0;
+        const bool is_start = i == 0 || hashes[i - 1] != hashes[i - 1 + period];
+        if (!is_start || equal < period) continue;
+        const size_t copies = equal / period + 1;
+        const size_t begin_of_second = parts[i + period].begin;
+        const size_t saved = parts[i + copies * period - 1].end - begin_of_second;
+        if (saved >= kFewestSavedNodes) repeats.push_back({i, period, copies, saved});
+      }
+    }
+    std::ranges::stable_sort(repeats, std::ranges::greater(), &Repeat::saved_nodes);
+    return repeats;
+  }
+
+  // Less the copies whose arrows inside differ.
+  Repeat checked(Repeat repeat, const std::vector<Part>& parts) const {
+    const auto hash_of_copy = [&](size_t copy) {
+      const size_t first = repeat.first + copy * repeat.period;
+      return hash_of_range(parts[first].begin, parts[first + repeat.period - 1].end);
+    };
+    const size_t hash = hash_of_copy(0);
+    size_t copies = 1;
+    while (copies < repeat.copies && hash_of_copy(copies) == hash) ++copies;
+    repeat.copies = copies;
+    return repeat;
+  }
+
+  std::vector<Part> fold_repeats(std::vector<Part> parts) const {
+    std::vector<Repeat> chosen;
+    std::vector<bool> is_taken(parts.size(), false);
+    for (const Repeat& candidate : find_repeats(parts)) {
+      const auto begin = is_taken.begin() + static_cast<ptrdiff_t>(candidate.first);
+      const size_t length = candidate.copies * candidate.period;
+      if (std::find(begin, begin + static_cast<ptrdiff_t>(length), true) !=
+          begin + static_cast<ptrdiff_t>(length)) {
+        continue;
+      }
+      const Repeat repeat = checked(candidate, parts);
+      if (repeat.copies == 1) continue;
+      std::fill_n(begin, repeat.copies * repeat.period, true);
+      chosen.push_back(repeat);
+    }
+    std::ranges::sort(chosen, {}, &Repeat::first);
+    std::vector<Part> result;
+    auto next = chosen.begin();
+    for (size_t i = 0; i < parts.size();) {
+      if (next == chosen.end() || next->first != i) {
+        result.push_back(std::move(parts[i++]));
+        continue;
+      }
+      const size_t length = next->period * next->copies;
+      result.push_back(repeat_part(std::span(parts).subspan(i, length), *next));
+      i += length;
+      ++next;
+    }
+    return result;
+  }
+
+  Part repeat_part(std::span<Part> parts, const Repeat& repeat) const {
+    const auto has_title = [](const Part& part) { return part.is_module; };
+    const auto first = std::ranges::find_if(parts, has_title);
+    const auto last = std::find_if(parts.rbegin(), parts.rend(), has_title);
+    Part part{.begin = parts.front().begin, .end = parts.back().end, .copies = repeat.copies};
+    part.is_module = first != parts.end();
+    part.title = part.is_module ? title_of_range(first->title, last->title)
+                                : operators_of(part.begin, parts[repeat.period - 1].end);
+    Part& front = parts.front();
+    if (repeat.period == 1 && front.copies == 1 && !front.is_node()) {
+      part.children = std::move(front.children);
+    } else {
+      part.children = fold_repeats({std::make_move_iterator(parts.begin()),
+                                    std::make_move_iterator(parts.begin() + repeat.period)});
+      part.children = grouped(std::move(part.children));
+    }
+    return part;
+  }
+
+  // "relu, add.Tensor, ..."
+  std::string operators_of(size_t begin, size_t end) const {
+    std::vector<std::string> names;
+    for (size_t i = begin; i < end; ++i) {
+      std::string name = operator_label(ir_.nodes[i].op_type);
+      if (std::ranges::find(names, name) != names.end()) continue;
+      names.push_back(names.size() < kMaxOperatorsInTitle ? std::move(name) : "...");
+      if (names.size() > kMaxOperatorsInTitle) break;
+    }
+    std::string title;
+    for (const std::string& name : names) title += (title.empty() ? "" : ", ") + name;
+    return title;
+  }
+
+  Part run_part(std::vector<Part> parts) const {
+    const size_t begin = parts.front().begin;
+    const size_t end = parts.back().end;
+    return {.begin = begin,
+            .end = end,
+            .title = operators_of(begin, end),
+            .children = grouped(std::move(parts))};
+  }
+
+  // Puts nodes between modules into one part a run, then neighbours, until few parts are left.
+  std::vector<Part> grouped(std::vector<Part> parts) const {
+    if (parts.size() <= kMaxChildren) return parts;
+    const auto is_plain = [](const Part& part) { return part.is_node() && !part.is_module; };
+    std::vector<Part> result;
+    for (auto part = parts.begin(); part != parts.end();) {
+      const auto end = std::max(std::find_if_not(part, parts.end(), is_plain), part + 1);
+      std::vector<Part> run(std::make_move_iterator(part), std::make_move_iterator(end));
+      const bool is_all = run.size() == parts.size();
+      if (run.size() < kFewestNodesOfRun || is_all) {
+        std::ranges::move(run, std::back_inserter(result));
+      } else {
+        result.push_back(run_part(std::move(run)));
+      }
+      part = end;
+    }
+    while (result.size() > kMaxChildren) {
+      const auto root = static_cast<size_t>(std::sqrt(static_cast<double>(result.size())));
+      const size_t length = std::min(root + 1, kMaxChildren);
+      std::vector<Part> groups;
+      for (size_t i = 0; i < result.size(); i += length) {
+        const auto begin = std::make_move_iterator(result.begin() + static_cast<ptrdiff_t>(i));
+        const size_t size = std::min(length, result.size() - i);
+        std::vector<Part> group(begin, begin + static_cast<ptrdiff_t>(size));
+        groups.push_back(size == 1 ? std::move(group[0]) : run_part(std::move(group)));
+      }
+      result = std::move(groups);
+    }
+    return result;
+  }
+
+  static void set_shifts(Part& part) {
+    const size_t length = part.end_of_first_copy() - part.begin;
+    std::vector<size_t> shifts;
+    for (const size_t shift : part.shifts) {
+      for (size_t copy = 0; copy < part.copies; ++copy) shifts.push_back(shift + copy * length);
+    }
+    for (Part& child : part.children) {
+      child.shifts = shifts;
+      set_shifts(child);
+    }
+  }
+
+  const IR& ir_;
+  const std::vector<std::string> paths_;
+  // For each input of each node, the node that makes it; none for weights.
+  std::vector<std::vector<std::optional<size_t>>> makers_;
+  std::vector<size_t> hashes_;
+};
+
+}  // namespace
+
+Part fold_graph(const IR& ir, const std::string& module) { return Folder(ir).fold(module); }
+
+std::string title_of_range(const std::string& first, const std::string& last) {
+  if (first == last) return first;
+  const auto [a, b] = std::ranges::mismatch(first, last);
+  auto begin = static_cast<size_t>(a - first.begin());
+  while (begin > 0 && is_digit(first[begin - 1])) --begin;
+  const auto end_of_number = [begin](const std::string& text) {
+    const size_t end = text.find_first_not_of("0123456789", begin);
+    return std::min(end, text.size());
+  };
+  const size_t first_end = end_of_number(first);
+  const size_t last_end = end_of_number(last);
+  const bool are_numbers = first_end > begin && last_end > begin;
+  if (!are_numbers || first.substr(first_end) != last.substr(last_end)) {
+    return first + " ... " + last;
+  }
+  return first.substr(0, first_end) + "-" + last.substr(begin);
+}
+
+}  // namespace torch_ir

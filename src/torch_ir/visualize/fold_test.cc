@@ -1,0 +1,151 @@
+#include "torch_ir/visualize/fold.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::ElementsAre;
+
+// A chain of nodes, each in a module and of an operator.
+IR chain_of(const std::vector<std::pair<std::string, std::string>>& nodes) {
+  TestGraphBuilder graph("M");
+  graph.input("x", {4});
+  std::string last = "x";
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::string name = "n" + std::to_string(i);
+    graph.op(name, "aten." + nodes[i].second + ".default", {last}, {4});
+    last = name;
+  }
+  IR ir = graph.output(last).build();
+  for (size_t i = 0; i < nodes.size(); ++i) ir.nodes[i].module = nodes[i].first;
+  return ir;
+}
+
+std::vector<std::pair<std::string, std::string>> repeated(
+    int copies, const std::vector<std::pair<std::string, std::string>>& nodes) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (int i = 0; i < copies; ++i) all.insert(all.end(), nodes.begin(), nodes.end());
+  return all;
+}
+
+// "TITLE BEGIN-END", with "*COPIES" for a repeat.
+std::vector<std::string> outline(const Part& part) {
+  std::vector<std::string> lines;
+  for (const Part& child : part.children) {
+    lines.push_back(child.title + " " + std::to_string(child.begin) + "-" +
+                    std::to_string(child.end) +
+                    (child.copies == 1 ? "" : "*" + std::to_string(child.copies)));
+  }
+  return lines;
+}
+
+TEST(FoldGraph, AModuleIsOnePartACall) {
+  const IR ir =
+      chain_of({{"a.b", "relu"}, {"a", "neg"}, {"", "tanh"}, {"a", "neg"}, {"a", "relu"}});
+  const Part root = fold_graph(ir);
+  EXPECT_THAT(outline(root), ElementsAre("a 0-2", " 2-3", "a 3-5"));
+  EXPECT_THAT(outline(root.children[0]), ElementsAre("b 0-1", " 1-2"));
+}
+
+TEST(FoldGraph, AModuleThatIsAllOfAnotherTakesItsPlace) {
+  const IR ir =
+      chain_of({{"model.body.a", "relu"}, {"model.body.b", "neg"}, {"model.body.b", "tanh"}});
+  EXPECT_THAT(outline(fold_graph(ir)), ElementsAre("a 0-1", "b 1-3"));
+}
+
+TEST(FoldGraph, EqualModulesInARowAreARepeat) {
+  std::vector<std::pair<std::string, std::string>> nodes = {{"", "neg"}};
+  for (int i = 0; i < 11; ++i) {
+    const std::string layer = "layers." + std::to_string(i);
+    nodes.insert(nodes.end(), {{layer, "relu"}, {layer, i == 5 ? "cos" : "sin"}, {layer, "tanh"}});
+  }
+  const Part root = fold_graph(chain_of(nodes));
+  EXPECT_THAT(outline(root),
+              ElementsAre(" 0-1", "layers.0-4 1-16*5", "layers.5 16-19", "layers.6-10 19-34*5"));
+  EXPECT_THAT(root.children[1].children[2].shifts, ElementsAre(0, 3, 6, 9, 12));
+}
+
+TEST(FoldGraph, PairsOfModulesAreARepeat) {
+  std::vector<std::pair<std::string, std::string>> nodes;
+  for (int i = 0; i < 6; ++i) {
+    const std::string block = "blocks." + std::to_string(i);
+    nodes.insert(nodes.end(), {{block, "relu"}, {block, i % 2 ? "roll" : "tanh"}});
+  }
+  nodes.push_back({"", "neg"});
+  const Part root = fold_graph(chain_of(nodes));
+  EXPECT_THAT(outline(root), ElementsAre("blocks.0-5 0-12*3", " 12-13"));
+  EXPECT_THAT(outline(root.children[0]), ElementsAre("blocks.0 0-2", "blocks.1 2-4"));
+}
+
+TEST(FoldGraph, ModulesOfOtherNamesAreNoRepeat) {
+  const auto nodes = [](const std::string& module) {
+    return repeated(3, {{module, "relu"}, {module, "neg"}});
+  };
+  std::vector<std::pair<std::string, std::string>> all = nodes("keys");
+  for (const auto& node : nodes("values")) all.push_back(node);
+  all.push_back({"", "tanh"});
+  EXPECT_THAT(outline(fold_graph(chain_of(all))), ElementsAre("keys 0-6", "values 6-12", " 12-13"));
+}
+
+TEST(FoldGraph, EqualNodesWithoutModulesAreARepeat) {
+  std::vector<std::pair<std::string, std::string>> nodes =
+      repeated(4, {{"", "relu"}, {"", "neg"}, {"", "tanh"}});
+  nodes.push_back({"", "sin"});
+  EXPECT_THAT(outline(fold_graph(chain_of(nodes))),
+              ElementsAre("relu, neg, tanh 0-12*4", " 12-13"));
+}
+
+// The same operators, but the second copy reads the first value of its own twice.
+TEST(FoldGraph, OtherArrowsInsideAreNoRepeat) {
+  TestGraphBuilder graph("M");
+  graph.input("x", {4});
+  for (const std::string copy : {"a", "b"}) {
+    graph.op(copy + "0", "aten.relu.default", {"x"}, {4});
+    graph.op(copy + "1", "aten.neg.default", {"x"}, {4});
+    graph.op(copy + "2", "aten.tanh.default", {"x"}, {4});
+    const std::string other = copy + (copy == "a" ? "1" : "0");
+    graph.op(copy + "3", "aten.add.Tensor", {copy + "0", other}, {4});
+  }
+  EXPECT_EQ(fold_graph(graph.output("b3").build()).children.size(), 8u);
+}
+
+TEST(FoldGraph, DeepPathsEnd) {
+  std::string path = "m";
+  for (int i = 0; i < 100'000; ++i) path += ".m";
+  const Part root = fold_graph(chain_of({{path, "relu"}, {"", "neg"}}));
+  EXPECT_EQ(root.children.size(), 2u);
+}
+
+TEST(FoldGraph, AnUnknownModuleIsRefused) {
+  const IR ir = chain_of({{"encoder.mlp", "relu"}, {"", "neg"}});
+  EXPECT_EQ(fold_graph(ir, "encoder").num_nodes(), 1u);
+  try {
+    fold_graph(ir, "encoder.mpl");
+    ADD_FAILURE() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "unknown module 'encoder.mpl'; did you mean 'encoder.mlp'?");
+  }
+  try {
+    fold_graph(chain_of({{"", "relu"}}), "encoder");
+    ADD_FAILURE() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "unknown module 'encoder': the graph names no modules");
+  }
+}
+
+TEST(TitleOfRange, HasTheNumbersThatDiffer) {
+  EXPECT_EQ(title_of_range("layers.0", "layers.11"), "layers.0-11");
+  EXPECT_EQ(title_of_range("layers.10", "layers.11"), "layers.10-11");
+  EXPECT_EQ(title_of_range("h.0.mlp", "h.3.mlp"), "h.0-3.mlp");
+  EXPECT_EQ(title_of_range("down1", "down4"), "down1-4");
+  EXPECT_EQ(title_of_range("act", "act"), "act");
+  EXPECT_EQ(title_of_range("norm", "mlp"), "norm ... mlp");
+}
+
+}  // namespace
+}  // namespace torch_ir
