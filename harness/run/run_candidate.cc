@@ -250,7 +250,8 @@ class Pipeline {
         return;
       }
     }
-    check_graph(report, ir_, candidate_.weights(), run.inputs, eager, run.expected);
+    check_graph(report, ir_, candidate_.weights(), run.inputs, eager, run.expected,
+                candidate_.calls_operators() ? ReferenceKind::kModel : report.criterion.reference);
   }
 
   // The report leaves out outputs whose expected values are unknown.
