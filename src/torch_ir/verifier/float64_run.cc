@@ -246,14 +246,13 @@ struct Float64Run::State {
   void compare_decisions(size_t step) {
     const OpNode& node = ir.nodes[step];
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const bool is_rounded = rounded_output(node) == i;
-      if (!is_integral(node.outputs[i]) && !jumps(node) && !is_rounded) continue;
+      const bool is_step = rounded_output(node) == i;
+      if (!is_integral(node.outputs[i]) && !jumps(node) && !is_step) continue;
       const at::Tensor narrow = eager->made(i);
       const at::Tensor wide_value = wide->made(i);
       if (narrow.defined() != wide_value.defined() ||
           (narrow.defined() && !agree(narrow, wide_value))) {
-        doubt_value(node.outputs[i].name,
-                    {about(step, "decides otherwise in float64"), is_rounded});
+        doubt_value(node.outputs[i].name, {about(step, "decides otherwise in float64"), is_step});
       }
     }
   }
