@@ -322,7 +322,9 @@ struct Product {
     const at::Tensor exact =
         at::matmul(graph.inputs[0].to(at::kDouble), graph.weights.find("w")->to(at::kDouble));
     const at::Tensor model = exact.add(eager.sub(exact).mul(factor)).to(at::kFloat);
-    VerificationReport report{.is_valid = true, .tolerance = {.by_dtype = true}};
+    VerificationReport report;
+    report.is_valid = true;
+    report.tolerance.by_dtype = true;
     check_graph(report, graph.ir, graph.weights, graph.inputs, {eager}, {model}, reference);
     return report.is_valid;
   }
