@@ -72,7 +72,8 @@ std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const S
   report.criterion = criterion;
   report.is_valid = true;
   at::manual_seed(settings.seed);
-  check_graph(report, ir, weights, inputs, eager_outputs(ir, weights, inputs), expected);
+  check_graph(report, ir, weights, inputs, eager_outputs(ir, weights, inputs), expected,
+              criterion.reference);
   if (report.is_valid) return std::nullopt;
   return failure_of_all(report.error_message, /*threw=*/false);
 }

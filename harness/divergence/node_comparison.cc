@@ -328,7 +328,7 @@ class Explainer {
       report.criterion = settings_.criterion;
       at::manual_seed(settings_.seed);
       check_graph(report, ir_, weights_, run_.inputs, eager_outputs(ir_, weights_, run_.inputs),
-                  run_.expected);
+                  run_.expected, settings_.criterion.reference);
       return report.is_valid;
     } catch (const std::exception&) {
       return false;

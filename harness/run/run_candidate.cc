@@ -244,7 +244,8 @@ class Pipeline {
                                  [&](const std::exception& error) {
                                    if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
                                    return headline(error_text(error, candidate_, directory_));
-                                 }};
+                                 },
+                             .calls_operators = candidate_.calls_operators()};
     if (candidate_.has_second_opinion(number)) ask_float64(graph_run, report);
     const bool is_auto = settings_.criterion.reference == ReferenceKind::kAuto;
     if (!is_auto || candidate_.is_call()) return;

@@ -41,6 +41,9 @@ class Candidate {
   virtual uint64_t random_seed(const RunSettings& settings) const { return settings.seed; }
   // The expected outputs, undefined where unknown. `inputs` stay unchanged.
   virtual std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) = 0;
+  // Whether expected() calls the operators of the graph in this process, so that a right graph has
+  // the same outputs here.
+  virtual bool calls_operators() const { return false; }
   // Runs the model on `inputs`, which stay unchanged, and passes each value of the graph to
   // `observer`: inputs, weights and constants before their use, then node outputs in graph order.
   // Throws Error, naming the place, if the model does something else than the graph on these

@@ -3,7 +3,8 @@
 // Archives of PT2E have `quantized_decomposed.*`, those of torchao `torchao.*`. They are defined
 // here with the schemas and the arithmetic of Python's definitions, call by call of ATen, so that
 // their results have the same bits: torch/ao/quantization/fx/_decomposed.py of PyTorch 2.13 and
-// torchao/quantization/quant_primitives.py of torchao 0.18.
+// torchao/quantization/quant_primitives.py of torchao 0.18. They take float64 too, which Python
+// refuses: a graph that is compared with its run in float64 has it.
 #pragma once
 
 #include <c10/core/ScalarType.h>

@@ -28,7 +28,6 @@ void check_dtype(const Tensor& input, ScalarType expected) {
               input.scalar_type());
 }
 
-// Python refuses float64, which graphs have when they are compared with a run in it.
 void check_float(const Tensor& input) {
   if (input.scalar_type() != at::kDouble) check_dtype(input, at::kFloat);
 }
@@ -183,8 +182,10 @@ Tensor fake_quant_per_channel(const Tensor& input, const Tensor& scales, const T
                               int64_t axis, int64_t quant_min, int64_t quant_max) {
   check_float(input);
   check_axis(input, axis);
+  // Python's result then has a dimension more than its meta kernel says.
+  TORCH_CHECK(axis >= 0, "Expected an axis of 0 or more, got ", axis);
   std::vector<int64_t> shape(input.dim(), 1);
-  shape[axis < 0 ? axis + input.dim() : axis] = scales.numel();
+  shape[axis] = scales.numel();
   const Tensor scale = scales.to(at::kFloat).view(shape);
   const Tensor zero_point = zero_points.to(at::kInt).view(shape);
   const Tensor quantized = input.mul(inverse(scale)).round().add(zero_point);

@@ -162,14 +162,15 @@ TensorPair choose_qparams_affine(const std::optional<Tensor>& optional_input,
 Tensor choose_scale_float8(const Tensor& input, at::IntArrayRef block_size, ScalarType dtype,
                            ScalarType scale_dtype, std::optional<double> low,
                            std::optional<double> high) {
-  TORCH_CHECK(scale_dtype == at::kFloat || scale_dtype == at::kFloat8_e8m0fnu,
-              "Unsupported dtype of scales: ", scale_dtype);
+  TORCH_CHECK(
+      scale_dtype == at::kFloat || scale_dtype == at::kDouble || scale_dtype == at::kFloat8_e8m0fnu,
+      "Unsupported dtype of scales: ", scale_dtype);
   const Blocks blocks = blocks_of(input, block_size);
   Tensor greatest = input.view(blocks.shape).abs().amax(blocks.inner, /*keepdim=*/true);
   if (low || high) greatest = greatest.clamp(OptionalScalar(low), OptionalScalar(high));
   Tensor scale = greatest.div(greatest_float8(dtype)).reshape(blocks.counts);
-  if (scale_dtype != at::kFloat) scale = scale.log2().round().exp2();
-  return scale.to(at::kFloat);
+  if (scale_dtype == at::kFloat8_e8m0fnu) scale = scale.log2().round().exp2();
+  return scale.to(scale_dtype == at::kDouble ? at::kDouble : at::kFloat);
 }
 
 // `scale` for each element of a tensor of that shape, unless it broadcasts to it.
@@ -191,14 +192,19 @@ Tensor expand_scale(const Tensor& scale, at::IntArrayRef shape) {
   return result;
 }
 
+// Scales are float32 in Python.
+ScalarType dtype_beside(const Tensor& scale) {
+  return scale.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
+
 Tensor quantize_affine_float8(const Tensor& input, const Tensor& scale, ScalarType dtype) {
   const double greatest = greatest_float8(dtype);
-  const Tensor scaled = input.to(at::kFloat).div(expand_scale(scale, input.sizes()));
+  const Tensor scaled = input.to(dtype_beside(scale)).div(expand_scale(scale, input.sizes()));
   return scaled.clamp(-greatest, greatest).to(dtype);
 }
 
 Tensor dequantize_affine_float8(const Tensor& input, const Tensor& scale, ScalarType dtype) {
-  return input.to(at::kFloat).mul(expand_scale(scale, input.sizes())).to(dtype);
+  return input.to(dtype_beside(scale)).mul(expand_scale(scale, input.sizes())).to(dtype);
 }
 
 }  // namespace

@@ -254,7 +254,7 @@ class NodeComparer {
     if (basis == Basis::kTolerance || criterion.reference != ReferenceKind::kAuto) return false;
     const SecondOpinion of_model =
         second_opinion(expected, judge_->run.eager_value(detail.value), float64);
-    return !opinion_problem(of_model, criterion.error_factor).empty();
+    return !opinion_problem(of_model, kAsGoodAsEager).empty();
   }
 
   // Whether neither tolerance nor float64 can say whether the value is right.

@@ -1,8 +1,12 @@
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/matmul.h>
 #include <fmt/format.h>
+#include <torch/library.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -27,8 +31,39 @@ constexpr std::pair<std::string_view, std::string_view> kDtypeBound[] = {
 constexpr std::pair<std::string_view, const char*> kFloat32Results[] = {
     {"quantized_decomposed.dequantize_per_channel", "out_dtype"},
     {"quantized_decomposed.dequantize_per_tensor", "out_dtype"},
+    {"torchao.choose_scale_float8", "scale_dtype"},
     {"torchao.dequantize_affine", "output_dtype"},
+    {"torchao.dequantize_affine_float8_non_decomposed", "output_dtype"},
 };
+
+// LibTorch's kernel adds in float32.
+constexpr std::string_view kScaledMm = "aten._scaled_mm.default";
+constexpr const char* kWideScaledMm = "torch_ir_float64._scaled_mm.default";
+
+at::Tensor scaled_mm(const at::Tensor& self, const at::Tensor& mat2, const at::Tensor& scale_a,
+                     const at::Tensor& scale_b, const std::optional<at::Tensor>& bias,
+                     const std::optional<at::Tensor>& scale_result,
+                     std::optional<c10::ScalarType> out_dtype, bool /*use_fast_accum*/) {
+  TORCH_CHECK(!scale_result, "a scale_result has no meaning in float64");
+  at::Tensor product =
+      at::matmul(self.to(c10::kDouble).mul(scale_a), mat2.to(c10::kDouble).mul(scale_b));
+  if (bias) product = product.add(*bias);
+  return product.to(out_dtype.value_or(self.scalar_type()));
+}
+
+void define_wide_operators() {
+  [[maybe_unused]] static const bool is_done = [] {
+    // The dispatcher refers to it.
+    auto* library = new torch::Library(torch::Library::FRAGMENT, "torch_ir_float64", std::nullopt,
+                                       __FILE__, __LINE__);
+    library->def(
+        "_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, "
+        "Tensor? scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False)"
+        " -> Tensor",
+        scaled_mm);
+    return true;
+  }();
+}
 
 std::string_view without_overload(std::string_view op_type) {
   return op_type.substr(0, op_type.rfind('.'));
@@ -89,7 +124,13 @@ void widen(Graph& graph) {
     widen(node.outputs);
     widen(node.attrs);
     for (const auto& [op, result_dtype] : kFloat32Results) {
-      if (without_overload(node.op_type) == op) node.attrs.set(result_dtype, c10::kDouble);
+      if (without_overload(node.op_type) != op) continue;
+      const Attribute* given = node.attrs.find(result_dtype);
+      if (given == nullptr || given->is_none()) node.attrs.set(result_dtype, c10::kDouble);
+    }
+    if (node.op_type == kScaledMm) {
+      define_wide_operators();
+      node.op_type = kWideScaledMm;
     }
     for (Graph& inner : node.graphs) widen(inner);
   }
@@ -117,6 +158,7 @@ std::vector<at::Tensor> widen_group(const std::vector<at::Tensor>& tensors, c10:
 }  // namespace
 
 c10::ScalarType in_float64(c10::ScalarType dtype) {
+  if (c10::isFloat8Type(dtype)) return dtype;
   if (c10::isFloatingType(dtype)) return c10::kDouble;
   return c10::isComplexType(dtype) ? c10::kComplexDouble : dtype;
 }

@@ -20,7 +20,8 @@
 
 namespace torch_ir {
 
-// float64 for floating-point dtypes, complex128 for complex ones; others stay unchanged.
+// float64 for floating-point dtypes, complex128 for complex ones; others stay unchanged. So does
+// float8, whose values are steps as those of int8 are (rounding.h).
 c10::ScalarType in_float64(c10::ScalarType dtype);
 
 // Changes the dtypes of values, weights, constants and arguments, also in the graphs of control

@@ -26,28 +26,44 @@
 namespace torch_ir {
 namespace {
 
-// Operators, without overload, whose result never falls when their first input rises.
-constexpr std::string_view kRounding[] = {
-    "aten.ceil",
-    "aten.fake_quantize_per_channel_affine",
-    "aten.fake_quantize_per_tensor_affine",
-    "aten.floor",
-    "aten.round",
-    "aten.trunc",
-    "quantized_decomposed.fake_quant_per_channel",
-    "quantized_decomposed.quantize_per_channel",
-    "quantized_decomposed.quantize_per_channel_group",
-    "quantized_decomposed.quantize_per_tensor",
-    "quantized_decomposed.quantize_per_token",
-    "torchao.quantize_affine",
+// Operators, without overload, and the output that they round. It never falls, or never rises, when
+// all of the first input rises by the same amount.
+constexpr std::pair<std::string_view, size_t> kRounding[] = {
+    {"aten.ceil", 0},
+    {"aten.fake_quantize_per_channel_affine", 0},
+    {"aten.fake_quantize_per_tensor_affine", 0},
+    {"aten.floor", 0},
+    {"aten.round", 0},
+    {"aten.trunc", 0},
+    {"quantized_decomposed.choose_qparams", 1},
+    {"quantized_decomposed.choose_qparams_per_token_asymmetric", 1},
+    {"quantized_decomposed._choose_qparams_per_token_asymmetric_impl", 1},
+    {"quantized_decomposed.fake_quant_per_channel", 0},
+    {"quantized_decomposed.quantize_per_channel", 0},
+    {"quantized_decomposed.quantize_per_channel_group", 0},
+    {"quantized_decomposed.quantize_per_tensor", 0},
+    {"quantized_decomposed.quantize_per_token", 0},
+    {"torchao.choose_qparams_affine", 1},
+    {"torchao.quantize_affine", 0},
+    {"torchao.quantize_affine_float8_non_decomposed", 0},
 };
+
+// Operators, without overload, that round where their result is float8 and their input is not.
+constexpr std::string_view kCasts[] = {"aten._to_copy", "aten.to"};
 
 using Tensors = std::unordered_map<std::string, at::Tensor>;
 
-TensorMeta use_of(const OpNode& node) {
-  TensorMeta use = node.outputs.front();
+bool is_float8(const TensorMeta& meta) {
+  const auto dtype = find_dtype(meta.dtype);
+  return dtype && c10::isFloat8Type(*dtype);
+}
+
+// The value that the node, which rounds, maps to steps.
+TensorMeta rounded_value(const OpNode& node) {
+  const size_t index = rounded_output(node).value();
+  TensorMeta use = node.outputs.at(index);
   use.producer_node = node.name;
-  use.producer_output_idx = 0;
+  use.producer_output_idx = static_cast<int64_t>(index);
   return use;
 }
 
@@ -117,9 +133,8 @@ class RoundingCheck {
       for (const TensorMeta& output : node.outputs) {
         if (last_use_.contains(output.name)) keep(output.name);
       }
-      const auto executor = rounded_.find(node.outputs.empty() ? "" : node.outputs[0].name);
-      if (executor == rounded_.end()) continue;
-      add(report, check(i, executor->second));
+      if (!rounds(node)) continue;
+      add(report, check(i, rounded_.at(rounded_value(node).name)));
       std::erase_if(eager_values_, [&](const auto& it) { return last_use_.at(it.first) <= i; });
       std::erase_if(wide_values_, [&](const auto& it) { return last_use_.at(it.first) <= i; });
     }
@@ -156,7 +171,7 @@ class RoundingCheck {
   at::Tensor round(const OpNode& node, const at::Tensor& input) const {
     IR alone;
     alone.nodes = {node};
-    alone.graph_outputs = {use_of(node)};
+    alone.graph_outputs = {rounded_value(node)};
     std::vector<at::Tensor> values;
     for (TensorMeta& use : alone.nodes[0].inputs) {
       const bool is_first = values.empty();
@@ -187,7 +202,7 @@ class RoundingCheck {
     RoundedValue value{.index = static_cast<int64_t>(index),
                        .node = node.name,
                        .op_type = node.op_type,
-                       .value = node.outputs[0].name,
+                       .value = rounded_value(node).name,
                        .num_elements = executor.numel()};
     const at::Tensor own = eager_value(node.inputs.at(0).name);
     const at::Tensor eager = round(node, own);
@@ -259,11 +274,18 @@ std::string output_problem(const IR& cut, const StateDict& weights,
 
 }  // namespace
 
-bool rounds(const OpNode& node) {
+std::optional<size_t> rounded_output(const OpNode& node) {
+  if (node.inputs.empty() || node.outputs.empty()) return std::nullopt;
   const std::string_view base = std::string_view(node.op_type).substr(0, node.op_type.rfind('.'));
-  return node.outputs.size() == 1 && !node.inputs.empty() &&
-         std::ranges::find(kRounding, base) != std::end(kRounding);
+  for (const auto& [op, output] : kRounding) {
+    if (op == base && output < node.outputs.size()) return output;
+  }
+  const bool is_cast = std::ranges::find(kCasts, base) != std::end(kCasts);
+  if (is_cast && is_float8(node.outputs[0]) && !is_float8(node.inputs[0])) return 0;
+  return std::nullopt;
 }
+
+bool rounds(const OpNode& node) { return rounded_output(node).has_value(); }
 
 bool rounds(const Graph& graph) {
   return std::ranges::any_of(graph.nodes, [](const OpNode& node) { return rounds(node); });
@@ -279,7 +301,7 @@ IR with_rounded_values(const IR& ir) {
   IR extended = ir;
   extended.constant_outputs.clear();
   for (const OpNode& node : ir.nodes) {
-    if (rounds(node)) extended.graph_outputs.push_back(use_of(node));
+    if (rounds(node)) extended.graph_outputs.push_back(rounded_value(node));
   }
   return extended;
 }

@@ -10,7 +10,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +21,10 @@
 
 namespace torch_ir {
 
-// Whether the node maps numbers to steps: it quantizes, or rounds to whole numbers.
+// The output of the node that it maps to steps, if there is one: it quantizes, chooses a zero
+// point, or rounds to whole numbers.
+std::optional<size_t> rounded_output(const OpNode& node);
+
 bool rounds(const OpNode& node);
 bool rounds(const Graph& graph);
 

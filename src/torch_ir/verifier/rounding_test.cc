@@ -1,7 +1,9 @@
 #include "torch_ir/verifier/rounding.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
+#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 
 #include "torch_ir/executor/testing/eager_graph.h"
@@ -134,6 +136,89 @@ TEST(Rounding, OutputsThatOnlyStepsExplainPassByRounding) {
   add_rounding(report, {.problem = "all are wrong"});
   EXPECT_FALSE(report.is_valid);
   EXPECT_THAT(report.error_message, HasSubstr("; all are wrong"));
+}
+
+// Chooses a scale of about 1 and a zero point between -28 and -27, and quantizes with them.
+struct DynamicGraph {
+  DynamicGraph() {
+    const std::vector<EagerArgument> range = {Attribute(-128), Attribute(127)};
+    const Attribute dtype(at::kChar);
+    V x = graph.input("x", at::tensor({-100.5, 3.0, 154.5}, at::kFloat));
+    x = graph.call1("aten.add.Scalar", {x, Attribute(0.0)});
+    const std::vector<V> chosen = graph.call("quantized_decomposed.choose_qparams.tensor",
+                                             {x, range[0], range[1], Attribute(1e-5), dtype});
+    for (const char* op : {"quantize_per_tensor", "dequantize_per_tensor"}) {
+      x = graph.call1(std::string("quantized_decomposed.") + op + ".tensor",
+                      {x, chosen[0], chosen[1], range[0], range[1], dtype});
+    }
+    graph.output(x);
+  }
+
+  // What an executor rounds that adds `difference`, and chooses values from `quant_min` on.
+  RoundingReport check(double difference, int64_t quant_min) const {
+    IR executed = graph.ir;
+    executed.nodes[0].attrs.set("other", Attribute(difference));
+    executed.nodes[1].attrs.set("quant_min", Attribute(quant_min));
+    const auto run = [&](const IR& ir) { return eager_outputs(ir, graph.weights, graph.inputs); };
+    return check_rounding(graph.ir, graph.weights, graph.inputs, run(executed),
+                          run(with_rounded_values(executed)), {.by_dtype = true},
+                          kDefaultErrorFactor);
+  }
+
+  EagerGraph graph;
+};
+
+TEST(Rounding, AZeroPointMayBeOffByOneWhereARoundingErrorDecidesIt) {
+  const RoundingReport report = DynamicGraph().check(-1.5e-5, -128);
+  EXPECT_EQ(report.problem, "");
+  ASSERT_FALSE(report.values.empty());
+  EXPECT_EQ(report.values[0].node, "n1");
+  EXPECT_EQ(report.values[0].num_off_by_one, 1);
+}
+
+TEST(Rounding, AWrongZeroPointOfDynamicQuantizationIsNoticed) {
+  EXPECT_THAT(DynamicGraph().check(0, -126).problem,
+              HasSubstr("'n1' (quantized_decomposed.choose_qparams.tensor): "));
+}
+
+// A product of matrices in float8, as torchao's activations have it.
+struct Float8Graph {
+  Float8Graph() {
+    at::manual_seed(0);
+    V x = graph.input("x", at::rand({16, 32}).sub(0.5));
+    const V weight = graph.weight("w", at::rand({16, 32}).to(at::kFloat8_e4m3fn));
+    const V one = graph.weight("one", at::ones({}));
+    x = graph.call1("aten.div.Scalar", {x, Attribute(0.002)});
+    x = graph.call1("aten.to.dtype", {x, Attribute(at::kFloat8_e4m3fn)});
+    const V transposed = graph.call1("aten.t.default", {weight});
+    graph.output(graph.call1("aten._scaled_mm.default",
+                             {x, transposed, one, one, {}, {}, Attribute(at::kFloat)}));
+  }
+  EagerGraph graph;
+};
+
+TEST(Rounding, AWrongScaleOfFloat8IsNoticed) {
+  const Float8Graph float8;
+  const EagerGraph& graph = float8.graph;
+  for (const double scale : {0.002, 0.002 * (1 + 1e-7), 0.00202}) {
+    IR executed = graph.ir;
+    executed.nodes[0].attrs.set("other", Attribute(scale));
+    const auto run = [&](const IR& ir) { return eager_outputs(ir, graph.weights, graph.inputs); };
+    const RoundingReport report =
+        check_rounding(graph.ir, graph.weights, graph.inputs, run(executed),
+                       run(with_rounded_values(executed)), {.by_dtype = true}, kDefaultErrorFactor);
+    EXPECT_EQ(report.problem.empty(), scale < 0.00201) << report.problem;
+  }
+}
+
+TEST(Rounding, ProductsOfFloat8HaveASecondOpinion) {
+  const Float8Graph float8;
+  const EagerGraph& graph = float8.graph;
+  const std::vector<at::Tensor> eager = graph.expected();
+  const SecondOpinion opinion =
+      second_opinions(graph.ir, graph.weights, graph.inputs, eager, eager)[0];
+  EXPECT_EQ(opinion.reason, "");
+  EXPECT_LT(opinion.eager_error, 1e-6);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "torch_ir/verifier/second_opinion.h"
 
-#include <ATen/Dispatch.h>
+#include <ATen/Dispatch_v2.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,15 +62,24 @@ Deviation deviation_of(const at::Tensor& tensor, const at::Tensor& exact) {
 
 // The greatest error of rounding to the dtype: half a unit in the last place, or half of the
 // smallest number.
+template <class Number>
+double rounding_error(double scale) {
+  using Limits = std::numeric_limits<Number>;
+  // LibTorch's epsilon() of Float8_e5m2fnuz is half of this.
+  const double epsilon = std::ldexp(1.0, 1 - Limits::digits);
+  double least = static_cast<double>(Limits::min());
+  // Powers of two alone have no subnormal numbers.
+  if constexpr (requires { Limits::denorm_min(); })
+    least = static_cast<double>(Limits::denorm_min());
+  return std::max(epsilon, least / scale) / 2;
+}
+
 double rounding_error(c10::ScalarType dtype, double scale) {
   if (compares_exactly(dtype)) return 0;
-  return AT_DISPATCH_FLOATING_TYPES_AND4(
-      at::kHalf, at::kBFloat16, at::kFloat8_e4m3fn, at::kFloat8_e5m2, c10::toRealValueType(dtype),
-      "rounding_error", [&] {
-        const auto epsilon = static_cast<double>(std::numeric_limits<scalar_t>::epsilon());
-        const auto least = static_cast<double>(std::numeric_limits<scalar_t>::denorm_min());
-        return std::max(epsilon, least / scale) / 2;
-      });
+  return AT_DISPATCH_V2(c10::toRealValueType(dtype), "rounding_error",
+                        AT_WRAP([&] { return rounding_error<scalar_t>(scale); }),
+                        AT_EXPAND(AT_FLOATING_TYPES), AT_EXPAND(AT_FLOAT8_TYPES), at::kHalf,
+                        at::kBFloat16);
 }
 
 double factor_of(const SecondOpinion& opinion, double rounding) {

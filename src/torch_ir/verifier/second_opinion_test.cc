@@ -51,6 +51,20 @@ TEST(SecondOpinion, TakesTheLeastNumbersAsTheyAre) {
   EXPECT_EQ(opinion.factor, 2);
 }
 
+TEST(SecondOpinion, KnowsTheRoundingOfEachFloat8Dtype) {
+  const at::Tensor exact = doubles({1, 0.5});
+  for (const auto& [dtype, half_step] : {std::pair(at::kFloat8_e4m3fn, 0x1p-4),
+                                         {at::kFloat8_e4m3fnuz, 0x1p-4},
+                                         {at::kFloat8_e5m2, 0x1p-3},
+                                         {at::kFloat8_e5m2fnuz, 0x1p-3},
+                                         {at::kFloat8_e8m0fnu, 0x1p-1}}) {
+    const SecondOpinion opinion =
+        second_opinion(doubles({1, 0.5 + 2 * half_step}), exact.to(dtype), exact);
+    EXPECT_EQ(opinion.reason, "");
+    EXPECT_EQ(opinion.factor, 2) << dtype;
+  }
+}
+
 TEST(SecondOpinion, TellsWhatIsNotFinite) {
   const at::Tensor exact = doubles({1, kInf, kNan, 4});
   const SecondOpinion worse =

@@ -5,6 +5,7 @@
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/logical_not.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
@@ -305,6 +306,38 @@ TEST(CompareOutputs, TakesTheToleranceOfAnOutput) {
   EXPECT_THAT(text(report), HasSubstr("\n  tolerances by output; smallest"));
   EXPECT_THAT(text(report), HasSubstr("\n  output 0 'a' float32[1] (rtol 0, atol 0.5): 1 of 1"));
   EXPECT_THAT(text(report), HasSubstr("\n  output 1 'b' float32[1] (rtol 0, atol 2): close"));
+}
+
+// A product whose elements differ from float64 by more than the tolerance.
+struct Product {
+  Product() {
+    at::manual_seed(0);
+    const V x = graph.input("x", at::randn({16, 1024}).mul(100));
+    graph.output(graph.call1("aten.matmul.default", {x, graph.weight("w", at::randn({1024, 16}))}));
+  }
+
+  // Whether the graph is proven if the model is `factor` times as far from float64 as eager is.
+  bool is_proven(double factor, ReferenceKind reference) const {
+    const at::Tensor eager = graph.expected()[0];
+    const at::Tensor exact =
+        at::matmul(graph.inputs[0].to(at::kDouble), graph.weights.find("w")->to(at::kDouble));
+    const at::Tensor model = exact.add(eager.sub(exact).mul(factor)).to(at::kFloat);
+    VerificationReport report;
+    report.is_valid = true;
+    report.tolerance.by_dtype = true;
+    check_graph(report, graph.ir, graph.weights, graph.inputs, {eager}, {model}, reference);
+    return report.is_valid;
+  }
+
+  EagerGraph graph;
+};
+
+TEST(CheckGraph, TakesAModelThatIsAsNearToFloat64AsTheGraph) {
+  const Product product;
+  EXPECT_TRUE(product.is_proven(1, ReferenceKind::kModel));
+  EXPECT_TRUE(product.is_proven(-1.5, ReferenceKind::kAuto));
+  EXPECT_FALSE(product.is_proven(-1.5, ReferenceKind::kModel));
+  EXPECT_FALSE(product.is_proven(-3, ReferenceKind::kAuto));
 }
 
 }  // namespace

@@ -64,13 +64,13 @@ class Converted(nn.Module):
         return self.model[0](*args)
 
 
-def torchao(config):
+def torchao(config, dtype=torch.float32):
     from torchao.quantization import quantize_
     from torchao.utils import unwrap_tensor_subclass
 
-    model = Mlp().eval()
+    model = Mlp().eval().to(dtype)
     quantize_(model, config)
-    return Case(unwrap_tensor_subclass(model), (torch.randn(3, 64),))
+    return Case(unwrap_tensor_subclass(model), (torch.randn(3, 64).to(dtype),))
 
 
 if HAS_EXECUTORCH and HAS_TORCHAO:
@@ -94,7 +94,8 @@ if HAS_EXECUTORCH and HAS_TORCHAO:
 if HAS_TORCHAO:
     import torch.ao.quantization.fx._decomposed  # noqa: F401 - defines operators
     import torchao.quantization as ao
-    from torchao.quantization.granularity import PerGroup
+    from torchao.quantization import quant_api
+    from torchao.quantization.granularity import PerGroup, PerRow
 
     @case("torchao_int8_dynamic")
     def _():
@@ -119,6 +120,13 @@ if HAS_TORCHAO:
     @case("torchao_float8_weight")
     def _():
         return torchao(ao.Float8WeightOnlyConfig())
+
+    @case("torchao_float8_dynamic")
+    def _():
+        # torchao asks for a GPU, and needs none.
+        quant_api._check_hardware_support = lambda granularity: None
+        config = ao.Float8DynamicActivationFloat8WeightConfig(granularity=PerRow())
+        return torchao(config, torch.bfloat16)
 
 
 class Decomposed(nn.Module):
@@ -175,7 +183,6 @@ class Decomposed(nn.Module):
         yield ops.fake_quant_per_channel(x.float(), self.scales, self.zeros, 0, -8, 7)
 
     def per_token(self, x):
-        # Not choose_qparams_per_token, whose meta kernel in Python has another dtype than its kernel.
         ops = torch.ops.quantized_decomposed
         scales, zeros = ops.choose_qparams_per_token_asymmetric(x, torch.int8)
         yield from (scales, zeros)
@@ -207,6 +214,21 @@ class Decomposed(nn.Module):
         results.extend(self.per_group(inputs[0]))
         results.append(torch.ops.quantized_decomposed.convert_element_type(inputs[0], torch.half))
         return results
+
+
+class PerToken(nn.Module):
+    """Its parameters have another dtype in Python's meta kernel than in its kernel."""
+
+    def forward(self, *inputs):
+        return list(self.calls(inputs))
+
+    def calls(self, inputs):
+        ops = torch.ops.quantized_decomposed
+        for x in inputs:
+            scales, zeros = ops.choose_qparams_per_token(x, torch.int8)
+            q = ops.quantize_per_token(x, scales, zeros, -128, 127, torch.int8)
+            bounds = -128, 127, torch.int8, torch.float32
+            yield from (scales, q, ops.dequantize_per_token(q, scales, zeros, *bounds))
 
 
 class Affine(nn.Module):
@@ -266,6 +288,10 @@ if HAS_TORCHAO:
     @case("quantized_decomposed_operators")
     def _():
         return Case(Decomposed(), values(), rtol=0, atol=0)
+
+    @case("quantized_per_token_operators")
+    def _():
+        return Case(PerToken(), values()[1:], rtol=0, atol=0)
 
     @case("torchao_operators")
     def _():

@@ -378,6 +378,18 @@ void GraphReader::add_operator(const Call& call) {
       {.name = {}, .target = op_type_of_target(call.target), .arguments = read_arguments(call)});
 }
 
+// The meta kernel of this operator in Python declares float64 and int64; its kernel, and ours,
+// return the dtype of the input, or float32 where that is float16.
+void GraphReader::declare_dtypes(const ExportedNode& node,
+                                 std::vector<ExportedValue>& outputs) const {
+  if (node.target != "quantized_decomposed.choose_qparams_per_token.default") return;
+  const auto* input =
+      node.arguments.empty() ? nullptr : std::get_if<ValueId>(&node.arguments.front().value);
+  if (input == nullptr) return;
+  const c10::ScalarType dtype = builder_.graph()[*input].dtype;
+  for (ExportedValue& output : outputs) output.dtype = dtype == at::kHalf ? at::kFloat : dtype;
+}
+
 void GraphReader::add_node(const Call& call, ExportedNode node) {
   std::vector<std::string> names;
   std::vector<ExportedValue> outputs;
@@ -388,6 +400,7 @@ void GraphReader::add_node(const Call& call, ExportedNode node) {
     outputs.push_back(value(*name));
     outputs.back().name = new_name(*name);
   }
+  declare_dtypes(node, outputs);
   node.name = node_name(call, node, outputs);
   const bool is_cast = autocast_ && node.graphs.empty();
   const std::vector<ValueId> ids =

@@ -112,6 +112,7 @@ class GraphReader {
   void add(const Call& call);
   void add_operator(const Call& call);
   void add_node(const Call& call, ExportedNode node);
+  void declare_dtypes(const ExportedNode& node, std::vector<ExportedValue>& outputs) const;
   std::string new_name(const std::string& name) const;
   std::string node_name(const Call& call, const ExportedNode& node,
                         const std::vector<ExportedValue>& outputs) const;
