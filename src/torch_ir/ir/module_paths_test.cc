@@ -10,8 +10,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A node that reads the weight `weight`, or none.
-OpNode node(const std::string& name, const std::string& weight = "") {
+// A node that reads `weight`, if it is given.
+OpNode reading(const std::string& name, const std::string& weight = "") {
   OpNode made{
       .name = name, .op_type = "aten.relu.default", .inputs = {}, .outputs = {}, .attrs = {}};
   if (!weight.empty())
@@ -31,21 +31,22 @@ IR graph(std::vector<OpNode> nodes) {
 }
 
 TEST(ModulePathsTest, AreTheRecordedOnesWhereAnyIsRecorded) {
-  IR ir = graph({node("a", "other.weight"), node("b")});
+  IR ir = graph({reading("a", "other.weight"), reading("b")});
   ir.nodes[1].module = "encoder.act";
   EXPECT_THAT(module_paths(ir), ElementsAre("", "encoder.act"));
 }
 
 TEST(ModulePathsTest, FollowTheNamesOfWeightsOtherwise) {
-  const IR ir = graph({node("flatten"), node("conv1", "layers.0.conv1.weight"), node("relu"),
-                       node("conv2", "layers.0.conv2.weight"), node("relu_1"),
-                       node("conv3", "layers.1.conv1.weight"), node("scale", "gain"), node("out")});
+  const IR ir =
+      graph({reading("flatten"), reading("conv1", "layers.0.conv1.weight"), reading("relu"),
+             reading("conv2", "layers.0.conv2.weight"), reading("relu_1"),
+             reading("conv3", "layers.1.conv1.weight"), reading("scale", "gain"), reading("out")});
   EXPECT_THAT(module_paths(ir), ElementsAre("", "layers.0.conv1", "layers.0", "layers.0.conv2",
                                             "layers", "layers.1.conv1", "", ""));
 }
 
 TEST(ModulePathsTest, AreWrittenToFilesAndReadFromThem) {
-  IR ir = graph({node("a"), node("b")});
+  IR ir = graph({reading("a"), reading("b")});
   ir.nodes[1].module = "encoder.act";
   const std::string text = serialize_ir(ir);
   EXPECT_EQ(deserialize_ir(text), ir);
