@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ThrowsMessage;
 
-// Each test has a file of its own: what is mapped stays mapped.
+// Each test has a file of its own, as mapped files stay mapped.
 std::string write_archive(const std::vector<ZipEntry>& entries) {
   static int count = 0;
   const std::string path = ::testing::TempDir() + "/archive_" + std::to_string(count++) + ".pt2";
@@ -85,7 +85,7 @@ TEST(ArchiveTest, OfSeveralModelsTheOneCalledModelIsRead) {
   entries = newest_layout("a");
   entries.push_back({"r/models/b.json", "{}"});
   EXPECT_EQ(error_of(write_archive(entries)),
-            "has 2 models, 'a', 'b', and none is called 'model'; save the one that is meant with "
+            "has 2 models ('a', 'b'), but none is named 'model'; save the one that you want with "
             "torch.export.save");
 }
 
@@ -122,7 +122,7 @@ TEST(ArchiveTest, VersionsAreChecked) {
             "the entry 'r/archive_format' is 'pt3', and 'pt2' is read here");
   EXPECT_EQ(
       error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "7.3"}})),
-      "the entry 'version' is '7.3', and version 8.x is read here");
+      "unsupported entry 'version': expected 8.x, found '7.3'");
 }
 
 TEST(ArchiveTest, MissingEntriesAreNamed) {
@@ -130,13 +130,13 @@ TEST(ArchiveTest, MissingEntriesAreNamed) {
     std::vector<ZipEntry> entries = newest_layout("model");
     const std::string name = entries[index].name;
     entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(index));
-    EXPECT_EQ(error_of(write_archive(entries)), "the entry '" + name + "' is missing");
+    EXPECT_EQ(error_of(write_archive(entries)), "missing entry '" + name + "'");
   }
   EXPECT_EQ(error_of(write_archive({{"serialized_exported_program.json", "{}"}})),
-            "the entry 'version' is missing");
+            "missing entry 'version'");
   EXPECT_EQ(
       error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "8.2"}})),
-      "the entry 'serialized_state_dict.pt' is missing");
+      "missing entry 'serialized_state_dict.pt'");
 }
 
 TEST(ArchiveTest, OtherByteOrdersAreRefused) {
