@@ -96,7 +96,7 @@ TEST(GraphPart, KeepsWhatWritesToWhatItReads) {
 
   EXPECT_THAT(make_part(graph, 1, 3, result).nodes, ElementsAre(1, 2, 3));
   EXPECT_EQ(make_part(graph, 1, 3, result).problem, "");
-  // The view and what it shows would come in apart from one another.
+  // The view and its base would become separate inputs.
   EXPECT_THAT(make_part(graph, 2, 3, result).problem,
               HasSubstr("may share memory that is written to"));
   EXPECT_EQ(make_part(graph, 3, 3, result).problem, "");
@@ -144,7 +144,7 @@ TEST(ComputablePart, LeavesOutUnknownOperatorsAndWhatNeedsThem) {
   EXPECT_THAT(names(part.ir.graph_outputs), ElementsAre(kept.name));
   EXPECT_EQ(part.left_out(),
             "2 of 4 nodes are left out: 1 of operators that this process cannot run "
-            "(nobody.knows.default), 1 that need their values; load the library that defines them "
+            "(nobody.knows.default), 1 that depend on them; load the library that defines them "
             "with --load-library");
   const std::vector<at::Tensor> outputs =
       compile(part.ir, StateDict()).run_checked({graph.value(x)});
