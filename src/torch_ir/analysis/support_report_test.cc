@@ -114,7 +114,7 @@ TEST(SupportedOperatorsTest, AListIsAFile) {
   std::ofstream(path) << "aten.add.Tensor\nnothing\n";
   EXPECT_THAT([&] { SupportedOperators::load(path); },
               testing::ThrowsMessage<Error>(
-                  testing::StartsWith(path + ":2: 'nothing' is no operator name; ")));
+                  testing::StartsWith(path + ":2: invalid operator name 'nothing'; ")));
   EXPECT_THAT(
       [&] { SupportedOperators::load(path + ".none"); },
       testing::ThrowsMessage<Error>("cannot open '" + path + ".none': No such file or directory"));

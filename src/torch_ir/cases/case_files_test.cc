@@ -113,7 +113,7 @@ TEST_F(CaseFilesTest, AreNotTwoInOneFolder) {
   const GraphCase graph_case = softmax_case("usual");
   writer.add(graph_case);
   EXPECT_THAT([&] { writer.finish({graph_case.info, graph_case.info}); },
-              ThrowsMessage<Error>(HasSubstr("there are two cases whose folder is ")));
+              ThrowsMessage<Error>(HasSubstr("duplicate case folder ")));
   EXPECT_FALSE(is_suite(directory_));
 }
 
@@ -165,7 +165,7 @@ TEST_F(CaseFilesTest, HaveAFolderEach) {
   SuiteWriter writer(directory_, "tests");
   writer.add(softmax_case("usual"));
   EXPECT_THAT([&] { writer.add(softmax_case("usual")); },
-              ThrowsMessage<Error>(HasSubstr("there are two cases whose folder is")));
+              ThrowsMessage<Error>(HasSubstr("duplicate case folder")));
 }
 
 TEST_F(CaseFilesTest, StayInTheirFolderWhateverTheyAreCalled) {

@@ -368,7 +368,7 @@ TEST(DynamicGraphs, UnknownOperatorsAreRefusedWithBothVersions) {
   ir.graph_outputs = {tensor("f", {"1"})};
   EXPECT_THAT([&] { compile(ir, StateDict()); },
               ThrowsMessage<ExecutionError>(
-                  HasSubstr("in this process (the graph is of PyTorch 9.9.9). Load the library")));
+                  HasSubstr("does not have it (the graph is of PyTorch 9.9.9). Load the library")));
 }
 
 }  // namespace

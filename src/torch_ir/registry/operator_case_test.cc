@@ -143,7 +143,7 @@ TEST(OperatorCaseTest, RefusesANameTwice) {
     });
   }
   EXPECT_THAT(list_operator_cases,
-              ThrowsMessage<Error>(HasSubstr("two cases 'aten.relu.default/float32/usual'")));
+              ThrowsMessage<Error>(HasSubstr("duplicate case 'aten.relu.default/float32/usual'")));
 }
 
 }  // namespace

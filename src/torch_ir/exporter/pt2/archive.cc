@@ -73,8 +73,8 @@ class Opener {
     if (!zip_.has(entry)) return;
     const std::string found = read_text(entry);
     if (found == expected) return;
-    refuse(fmt::format("the entry '{}' is '{}', and '{}' is read here", printable(entry),
-                       printable(found), expected));
+    refuse(fmt::format("unsupported entry '{}': expected '{}', found '{}'", printable(entry),
+                       expected, printable(found)));
   }
 
   Pt2Archive open_oldest_layout() const {

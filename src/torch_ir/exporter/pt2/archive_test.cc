@@ -104,22 +104,23 @@ TEST(ArchiveTest, OtherFilesAreRefusedByWhatTheyAre) {
             "is a TorchScript archive" + advice);
   EXPECT_EQ(error_of(write_archive({{"r/data.pkl", ""}, {"r/version", "3"}})),
             "is a file of torch.save, which holds weights but no graph" + advice);
-  EXPECT_EQ(error_of(write_archive({{"notes.txt", ""}})),
-            "is a zip archive without an exported program: no entry models/NAME.json" + advice);
+  EXPECT_EQ(
+      error_of(write_archive({{"notes.txt", ""}})),
+      "is a zip archive without an exported program: missing entry models/NAME.json" + advice);
   const std::string path = ::testing::TempDir() + "/text.pt2";
   write_file(path, "ir_version: 8");
-  EXPECT_EQ(error_of(path), "is no .pt2 archive: it does not begin as zip archives do" + advice);
+  EXPECT_EQ(error_of(path), "not a .pt2 archive (not a zip file)" + advice);
 }
 
 TEST(ArchiveTest, VersionsAreChecked) {
   std::vector<ZipEntry> entries = newest_layout("model");
   entries[1] = {"r/archive_version", "1\x1b"};
   EXPECT_EQ(error_of(write_archive(entries)),
-            "the entry 'r/archive_version' is '1\\x1b', and '0' is read here");
+            "unsupported entry 'r/archive_version': expected '0', found '1\\x1b'");
   entries = newest_layout("model");
   entries[0] = {"r/archive_format", "pt3"};
   EXPECT_EQ(error_of(write_archive(entries)),
-            "the entry 'r/archive_format' is 'pt3', and 'pt2' is read here");
+            "unsupported entry 'r/archive_format': expected 'pt2', found 'pt3'");
   EXPECT_EQ(
       error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "7.3"}})),
       "unsupported entry 'version': expected 8.x, found '7.3'");
@@ -143,7 +144,7 @@ TEST(ArchiveTest, OtherByteOrdersAreRefused) {
   std::vector<ZipEntry> entries = newest_layout("model");
   entries[2] = {"r/byteorder", "big"};
   EXPECT_EQ(error_of(write_archive(entries)),
-            "the entry 'r/byteorder' is 'big', and 'little' is read here");
+            "unsupported entry 'r/byteorder': expected 'little', found 'big'");
 }
 
 }  // namespace
