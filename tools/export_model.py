@@ -244,7 +244,7 @@ class Inputs:
         try:
             return inspect.signature(model.forward).bind(*self.args, **self.kwargs).arguments
         except TypeError as error:
-            raise UsageError(f"forward can not be called with these inputs: {error}") from error
+            raise UsageError(f"forward cannot be called with these inputs: {error}") from error
 
     def copy(self):
         """The same values in other memory: a model may write to its inputs."""

@@ -330,7 +330,7 @@ class ExportModelTest(unittest.TestCase):
         for spec, message in expectations.items():
             with self.subTest(spec):
                 self.refuse("Linear", message, "--input", spec)
-        self.refuse("Linear", "forward can not be called with these inputs: missing a required "
+        self.refuse("Linear", "forward cannot be called with these inputs: missing a required "
                     "argument: 'x'")
         self.refuse("Linear", "too many positional arguments", "--input", "3", "--input", "3")
         self.refuse("Linear", "unexpected keyword argument 'y'", "--input", "3",
