@@ -168,12 +168,13 @@ TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
 
 TEST_F(CommandLineTest, RefusesLevelsAndDevicesThatThereAreNot) {
   expect_bad_usage({"--optimization", "faster"},
-                   "--optimization: 'faster' is no optimization level: give exact or fast");
-  expect_bad_usage({"--device", "gpu"},
-                   "--device: 'gpu' is no device: give cpu, cuda, or one of several as cuda:1");
-  expect_bad_usage({"--device", "meta"},
-                   "--device: 'meta' can not be used: this LibTorch finds no meta device here; "
-                   "give cpu");
+                   "--optimization: unknown optimization level 'faster'; expected exact or fast");
+  expect_bad_usage(
+      {"--device", "gpu"},
+      "--device: invalid device 'gpu'; expected cpu, cuda, or one of several as cuda:1");
+  expect_bad_usage(
+      {"--device", "meta"},
+      "--device: cannot use device 'meta': this LibTorch finds no meta device here; use cpu");
 }
 
 TEST_F(CommandLineTest, QuietTellsOnlyWhatFailed) {
@@ -327,18 +328,19 @@ TEST_F(CommandLineTest, AnOutputThatIsNoDirectoryIsStatusTwo) {
   const HarnessOutcome result =
       run_command_line({"--output", output_ + "/file", "--model", "Good"});
   EXPECT_EQ(result.status, 2);
-  EXPECT_EQ(result.err, "harness: cannot make the folder '" + output_ + "/file': it is a file\n");
+  EXPECT_EQ(result.err, "harness: cannot create the folder '" + output_ + "/file': it is a file\n");
   EXPECT_EQ(read_file(output_ + "/file"), "mine");
 
   const HarnessOutcome below =
       run_command_line({"--output", output_ + "/file/below", "--model", "Good"});
   EXPECT_EQ(below.status, 2);
   EXPECT_EQ(below.err,
-            "harness: cannot make the folder '" + output_ + "/file/below': Not a directory\n");
+            "harness: cannot create the folder '" + output_ + "/file/below': Not a directory\n");
 
   const HarnessOutcome nowhere = run_command_line({"--output", "/proc/x", "--model", "Good"});
   EXPECT_EQ(nowhere.status, 2);
-  EXPECT_EQ(nowhere.err, "harness: cannot make the folder '/proc/x': No such file or directory\n");
+  EXPECT_EQ(nowhere.err,
+            "harness: cannot create the folder '/proc/x': No such file or directory\n");
 
   std::ofstream(output_ + "/ir") << "mine";
   const HarnessOutcome graphs = run({"--model", "Good"});

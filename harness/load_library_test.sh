@@ -61,7 +61,7 @@ expect 1 'killed by signal 9' harness --ir net "${library[@]}" --output again --
 grep -qF 'harness --load-library vendor.so --ir .' again/net.md ||
   { cat again/net.md; echo 'the reproducer does not load the library'; exit 1; }
 
-expect 2 "cannot load the library 'no.so': there is no such file" harness --load-library no.so
+expect 2 "cannot load the library 'no.so': no such file" harness --load-library no.so
 expect 2 "cannot load the library 'net': it is not a file" torch-ir ops net/ir.json --load-library net
 expect 2 "cannot load the library 'net/ir.json': " torch-ir ops net/ir.json --load-library net/ir.json
 [[ $(wc -l <printed) == 1 ]] || { cat printed; echo 'more than one line'; exit 1; }

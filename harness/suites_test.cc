@@ -368,8 +368,8 @@ TEST_F(SuitesTest, ReplaceNoOtherFiles) {
   write_file(folder + "/thesis.txt", "years");
   expect_refusal(run_operators({"--export-suite", folder}),
                  "harness: '" + folder +
-                     "' holds 'thesis.txt', which is not of a suite: give an empty folder\n");
-  expect_refusal(run_operators({"--export-suite", folder + "/thesis.txt"}), "is no folder\n");
+                     "' holds 'thesis.txt', which is not part of a suite; use an empty folder\n");
+  expect_refusal(run_operators({"--export-suite", folder + "/thesis.txt"}), "is not a folder\n");
   EXPECT_THAT(files_below(folder), ElementsAre(std::pair("thesis.txt", "years")));
   expect_refusal(run_operators({"--export-suite", path("new"), "--operator", "aten.no"}),
                  "there is no operator 'aten.no'");

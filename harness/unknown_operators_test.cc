@@ -28,7 +28,7 @@ using ::testing::Not;
 constexpr const char* kFoo = "nobody.foo.default";
 constexpr const char* kLeftOut =
     "2 of 5 nodes are left out: 1 of operators that this process cannot run "
-    "(nobody.foo.default), 1 that need their values; load the library that defines them with "
+    "(nobody.foo.default), 1 that depend on them; load the library that defines them with "
     "--load-library";
 
 // A chip that has the operator: it negates. It aborts at assertions if told to.

@@ -7,14 +7,13 @@ def torch_ir_models(name, models, deps, srcs = [], visibility = None):
     """One library of all models, the program that tests them, and a test of each.
 
     The test MODEL_test, tagged with the categories, runs the model through the pipeline and leaves
-    its page. It costs no unit and no link.
+    its page. It needs no unit and no link of its own.
 
     Args:
       name: The name of the library.
-      models: By the names that they are registered under, "SOURCE: CATEGORY, CATEGORY": the source
-        file, which several may share, and the categories that the model is registered with, in the
-        same order.
-      deps: What the models use.
+      models: By registered name, "SOURCE: CATEGORY, CATEGORY": the source file, which several models
+        may share, and the categories of the registration, in the same order.
+      deps: The dependencies of the models.
       srcs: Sources and headers that they share.
       visibility: As in cc_library.
     """

@@ -1,4 +1,4 @@
-// Models of full scale have the parameters that were published of them, and none in memory.
+// Tests that full-scale models have the published number of parameters, and none in memory.
 
 #include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace {
 struct Published {
   const char* name;
   double parameters;
-  // How far from that ours may be: as it is rounded, where it is.
+  // The allowed difference: the rounding of the published number.
   double rounding;
 };
 
@@ -29,9 +29,9 @@ constexpr Published kPublished[] = {
     {"GPT-3-175B", 175.0e9, 0.5e9},
     // The bytes of its weights in bfloat16, halved.
     {"Llama-3.1-405B", 405'853'388'800, 0},
-    // Its README: 671B in all.
+    // Its README: 671B in total.
     {"DeepSeek-V3", 671e9, 0.5e9},
-    // Its README: 1T in all; 1026B by its files.
+    // Its README: 1T in total; 1026B by its files.
     {"Kimi-K2", 1026e9, 1e9},
     // Table 1 of the paper, 21,743M, without the head.
     {"ViT-22B", 21'743e6, 15e6},

@@ -1,5 +1,5 @@
-// Capture in C++ gives the graphs that Python's torch.export gives: each model with a
-// file in testdata/, which make_python_graphs.py writes. Others need none.
+// Tests that capture in C++ gives the graphs of Python's torch.export, for each model with a file
+// in testdata/, which make_python_graphs.py writes.
 
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ std::string text_of(const OpNode& node) {
   return text.str();
 }
 
-// The models that have a twin in Python: those with a file in testdata/.
+// The models with a file in testdata/.
 std::vector<std::string> twins() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator("models/testdata")) {
@@ -70,7 +70,7 @@ TEST_P(PythonGraphsTest, CaptureGivesTheGraphOfTorchExport) {
     EXPECT_EQ(text_of(actual.nodes[i]), text_of(expected.nodes[i]));
   }
   EXPECT_THAT(actual.weights, ::testing::ElementsAreArray(expected.weights));
-  // The version of PyTorch that wrote the file is no part of the graph.
+  // The version of PyTorch that wrote the file does not belong to the graph.
   actual.pytorch_version = expected.pytorch_version;
   EXPECT_EQ(serialize_ir(actual), serialize_ir(expected));
   EXPECT_TRUE(actual == expected);

@@ -11,9 +11,9 @@ COPTS = [
     "-Wnon-virtual-dtor",
     "-Woverloaded-virtual",
     "-Wshadow",
-    # A source that a unit includes is no header.
+    # A source that a unit includes is not a header.
     "-Wno-subobject-linkage",
-    # Else headers of ATen include ATen/Functions.h, all operators of LibTorch: two seconds a unit.
+    # Otherwise headers of ATen include all operators of LibTorch: two seconds a unit.
     "-DAT_PER_OPERATOR_HEADERS",
     "-Werror",
 ]
@@ -21,13 +21,13 @@ COPTS = [
 # Tests run once for each time they are compiled.
 _TEST_COPTS = ["-O0"]
 
-# Of rooms where the time goes to waiting, to files, and to the tensors of LibTorch.
+# For rooms whose tests mostly wait, use files, or compute in LibTorch.
 _COLD_COPTS = ["-O1"]
 
-# Of this repository, wherever it is: nothing in the workspace at hand, external/torch_ir in another.
+# The root of this repository: empty in its own workspace, external/torch_ir in another.
 _ROOT = Label("//tools:cc.bzl").workspace_root
 
-# "torch_ir/ir/ir.h" lies in src; "harness/run/runner.h" in the root, where Bazel looks by itself.
+# "torch_ir/ir/ir.h" is in src; "harness/run/runner.h" is in the root, where Bazel looks anyway.
 _SRC = _ROOT + "/src" if _ROOT else "src"
 
 def _unit_impl(ctx):
@@ -67,11 +67,11 @@ def _interface_impl(ctx):
 
 torch_ir_interface = rule(
     implementation = _interface_impl,
-    doc = "A library as others see it: its public headers, and what they link for them.",
+    doc = "The public interface of a library: its headers, and the libraries behind them.",
     attrs = {
-        "deps": attr.label_list(doc = "Whose headers come with it.", providers = [CcInfo]),
+        "deps": attr.label_list(doc = "Libraries whose headers it exports.", providers = [CcInfo]),
         "hdrs": attr.label_list(allow_files = True, doc = "The public headers."),
-        "links": attr.label_list(doc = "What is behind the headers.", providers = [CcInfo]),
+        "links": attr.label_list(doc = "The libraries behind the headers.", providers = [CcInfo]),
     },
 )
 
@@ -102,8 +102,8 @@ def torch_ir_library(name, srcs, hdrs = [], units = 1, copts = [], tags = [], te
     Args:
       name: The name of the target.
       srcs: Its sources, files of this package.
-      hdrs: Its headers, of which whoever depends on it sees all.
-      units: In how many translation units.
+      hdrs: Its headers, all visible to its dependents.
+      units: The number of translation units.
       copts: More options for the compiler.
       tags: As in cc_library.
       testonly: As in cc_library.
@@ -118,7 +118,7 @@ def torch_ir_library(name, srcs, hdrs = [], units = 1, copts = [], tags = [], te
         linkstatic = True,
         tags = tags,
         testonly = testonly,
-        # Not srcs: whoever includes one as text sees all of it.
+        # Not srcs: a unit that includes one as text sees all of it.
         textual_hdrs = hdrs + srcs,
         visibility = visibility,
         **kwargs
@@ -127,7 +127,7 @@ def torch_ir_library(name, srcs, hdrs = [], units = 1, copts = [], tags = [], te
 def _fuzz_test(name, seeds, deps):
     """The fuzz test of tools/fuzz/NAME.cc less _test, which has LLVMFuzzerTestOneInput.
 
-    In a normal build it tries the seeds and 1,000 inputs made of them, the same in each run. With
+    A normal build tries the seeds and 1,000 inputs derived from them, the same in each run. With
     --config=fuzz, which needs clang-16 and its libFuzzer, it is libFuzzer with all its options:
 
         tools/bazel run --config=fuzz //src/torch_ir/weights:pt_fuzz_test -- -max_total_time=600
@@ -138,7 +138,7 @@ def _fuzz_test(name, seeds, deps):
         size = "small",
         srcs = [str(Label("//tools/fuzz:" + name[:-len("_test")] + ".cc"))],
         args = ["-seed_inputs=" + ",".join(["$(rootpath {})".format(seed) for seed in seeds])] +
-               # Mutations keep the form of an input: growing it slowly would only be in their way.
+               # Mutations keep the form of an input, so growing inputs slowly would not help.
                select({is_libfuzzer: ["-len_control=0"], "//conditions:default": ["-runs=1000"]}),
         copts = COPTS + ["-I" + _SRC],
         data = seeds,
@@ -173,29 +173,29 @@ def torch_ir_room(
         visibility = ["//:__subpackages__"]):
     """A folder: the library NAME of its sources, and the test NAME_test of all its *_test.cc.
 
-    What its tests share with those of other rooms lies in testing/, which is the library
+    testing/ holds the code that its tests share with those of other rooms, as the library
     NAME_testing.
 
     Args:
       name: The name of the folder.
       hdrs: The headers that other rooms may include. All others are the room's own.
-      deps: The rooms right below it, with which come those that they use, and libraries. No other
-        room can be included.
-      hidden_deps: Libraries that only its sources see: their headers do not come with it.
-      test_deps: What its tests use beside.
-      testing_deps: What testing/ uses beside.
-      testing_data: Files that it reads.
-      units: In how many translation units it is compiled.
-      test_units: The same of its tests.
+      deps: Libraries, and the rooms directly below it, which bring their own. No other room can be
+        included.
+      hidden_deps: Libraries that only its sources see: it does not export their headers.
+      test_deps: Further dependencies of its tests.
+      testing_deps: Further dependencies of testing/.
+      testing_data: Files that testing/ reads.
+      units: The number of its translation units.
+      test_units: The number of translation units of its tests.
       exclude: Sources of programs, which are targets of their own.
-      data: Files that it reads when it runs.
-      alwayslink: Whether it registers itself: nothing calls it.
+      data: Files that it reads at run time.
+      alwayslink: Whether it registers itself, so that nothing calls it.
       is_cold: Whether it has no loop over elements or nodes that is worth the optimizer's time.
       test_size: As in cc_test.
       test_data: Files that its tests read.
-      test_shards: Over how many processes Bazel spreads its tests.
-      fuzz_seeds: The pattern of the files that the fuzz test NAME_fuzz_test of
-        tools/fuzz/NAME_fuzz.cc begins with, for each NAME.
+      test_shards: The number of processes among which Bazel divides its tests.
+      fuzz_seeds: For each NAME, the pattern of the seed files of the fuzz test NAME_fuzz_test, which
+        tools/fuzz/NAME_fuzz.cc implements.
       test_main: The library with the main function of its tests.
       visibility: As in cc_library.
     """

@@ -245,7 +245,7 @@ class Inputs:
         try:
             return inspect.signature(model.forward).bind(*self.args, **self.kwargs).arguments
         except TypeError as error:
-            raise UsageError(f"forward can not be called with these inputs: {error}") from error
+            raise UsageError(f"forward cannot be called with these inputs: {error}") from error
 
     def copy(self):
         """The same values in other memory: a model may write to its inputs."""
@@ -424,7 +424,7 @@ def without_chatter():
 def export(model, inputs, dynamic_shapes, chatter):
     with contextlib.nullcontext() if chatter else without_chatter():
         program = attempt(
-            "torch.export can not export the model",
+            "torch.export cannot export the model",
             torch.export.export,
             model,
             inputs.args,
@@ -540,7 +540,7 @@ def check_arguments(arguments):
     if output.suffix != ".pt2":
         raise UsageError(f"--output: '{output}' does not end with .pt2")
     if not output.parent.is_dir():
-        raise UsageError(f"--output: there is no folder '{output.parent}'")
+        raise UsageError(f"--output: missing folder '{output.parent}'")
     if arguments.input and arguments.inputs_from:
         raise UsageError("give --input or --inputs-from, not both")
     if arguments.weights_key is not None and arguments.state_dict is None:

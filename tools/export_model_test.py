@@ -313,7 +313,7 @@ class ExportModelTest(unittest.TestCase):
     def test_errors_of_the_model_are_one_line(self):
         x = ["--input", "2"]
         self.refuse("Fails", "cannot call Fails(): KeyError: 'no weights", *x)
-        self.refuse("Branches", "torch.export can not export the model: ", *x)
+        self.refuse("Branches", "torch.export cannot export the model: ", *x)
         self.refuse("make_nothing", "make_nothing() is of type int, not a torch.nn.Module", *x)
         self.refuse("number", "'number' is of type int: give a torch.nn.Module", *x)
         self.refuse("missing", "has no 'missing'", *x)
@@ -334,7 +334,7 @@ class ExportModelTest(unittest.TestCase):
         for spec, message in expectations.items():
             with self.subTest(spec):
                 self.refuse("Linear", message, "--input", spec)
-        self.refuse("Linear", "forward can not be called with these inputs: missing a required "
+        self.refuse("Linear", "forward cannot be called with these inputs: missing a required "
                     "argument: 'x'")
         self.refuse("Linear", "too many positional arguments", "--input", "3", "--input", "3")
         self.refuse("Linear", "unexpected keyword argument 'y'", "--input", "3",
@@ -367,13 +367,13 @@ class ExportModelTest(unittest.TestCase):
         self.refuse("Words", "there is no input 'mask'; named are 'ids'", "--input", "torch.randint(10, (2, 3))",
                     "--dynamic", "mask:0=n")
         # The weights have three columns.
-        self.refuse("Linear", "torch.export can not export the model", "--input", "4,3",
+        self.refuse("Linear", "torch.export cannot export the model", "--input", "4,3",
                     "--dynamic", "x:1=n")
 
     def test_bad_outputs_are_one_line(self):
         model = f"{self.folder / 'models.py'}:Linear"
         self.assert_refused("does not end with .pt2", model, "--input", "4,3", output="m.onnx")
-        self.assert_refused("there is no folder", model, "--input", "4,3", output="no/m.pt2")
+        self.assert_refused("missing folder", model, "--input", "4,3", output="no/m.pt2")
         os.mkdir(self.folder / "d.pt2")
         self.assert_refused("cannot write", model, "--input", "4,3", output="d.pt2")
 

@@ -37,7 +37,7 @@ def _whole_library_impl(ctx):
 
 whole_library = rule(
     implementation = _whole_library_impl,
-    doc = "A library and all that it needs, to be linked whole, whether it is called or not.",
+    doc = "A library and its dependencies, linked completely even if nothing calls them.",
     attrs = {
         "library": attr.label(mandatory = True, providers = [CcInfo]),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
@@ -79,10 +79,10 @@ torch_ir_install = rule(
     doc = "A program that copies files, and the headers of a library, below a prefix.",
     executable = True,
     attrs = {
-        "data": attr.label_list(allow_files = True, doc = "What else the program reads."),
+        "data": attr.label_list(allow_files = True, doc = "Further files that the program reads."),
         "files": attr.label_keyed_string_dict(
             allow_files = True,
-            doc = "What is installed where: a path below the prefix, of a folder where it ends with '/'.",
+            doc = "The path of each file below the prefix; a path that ends with '/' is a folder.",
         ),
         "library": attr.label(
             providers = [HeadersInfo],
@@ -91,7 +91,7 @@ torch_ir_install = rule(
         "program": attr.label(
             allow_single_file = True,
             mandatory = True,
-            doc = "With {FILES}, the list of what to install, {LIBTORCH} and {WORKSPACE} in it.",
+            doc = "The template of the program, with {FILES} (the list of files to install), {LIBTORCH} and {WORKSPACE}.",
         ),
         "_libtorch": attr.label(default = "@libtorch//:root.txt", allow_single_file = True),
     },

@@ -86,7 +86,7 @@ DESTDIR="$work/stage" expect_status 0 "$install" --prefix /opt/torch-ir
 [[ -x $work/stage/opt/torch-ir/bin/torch-ir ]] || fail "DESTDIR is not in front of the prefix"
 [[ $(readlink "$work/stage/opt/torch-ir/lib/torch_ir/libtorch") != "$work"* ]] || fail "DESTDIR stays"
 
-# What can not be installed leaves nothing.
+# A failed installation leaves nothing.
 expect_refusal "--prefix DIR is missing" "$install"
 expect_refusal "unknown argument '--root'" "$install" --root /
 touch "$work/file"

@@ -1,4 +1,4 @@
-"""LibTorch as a repository: one that is there, or else one that pip installs."""
+"""LibTorch as a repository: an installed one, or else one that pip installs."""
 
 _MINIMUM = [2, 6]
 
@@ -15,7 +15,7 @@ def _impl(ctx):
     for name, path in libraries.items():
         ctx.symlink(path, "lib/" + name)
 
-    # For what is installed. Nothing that is built depends on it, or it would differ by machine.
+    # For installed files. Nothing that is built may depend on it, or it would differ by machine.
     ctx.file("root.txt", root + "\n")
     ctx.template("BUILD.bazel", ctx.attr._build, {
         "{DEFINES}": repr(_defines(ctx, root)),
@@ -27,7 +27,7 @@ def _from_environment(ctx):
     if not root:
         return None
     if not _is_libtorch(ctx, root):
-        fail("LIBTORCH={} is not a LibTorch: there is no lib/libtorch_cpu.so in it.".format(root))
+        fail("LIBTORCH={} is not a LibTorch: missing lib/libtorch_cpu.so.".format(root))
     version = _version(ctx, root)
     if _is_old(version):
         fail("LIBTORCH={} has version {}: torch-ir needs 2.6 or later.".format(root, version))
@@ -38,7 +38,7 @@ def _from_python(ctx):
     if not python:
         return None
 
-    # find_spec and not an import, which takes seconds and needs all that torch itself needs.
+    # find_spec, since an import takes seconds and needs all dependencies of torch.
     result = ctx.execute([python, "-c", """
 import importlib.util, os
 spec = importlib.util.find_spec("torch")
@@ -52,7 +52,7 @@ print(os.path.dirname(spec.origin) if spec and spec.origin else "")
 def _from_pip(ctx):
     python = _python(ctx)
     if not python:
-        fail("There is no LibTorch: set LIBTORCH to its folder, or install Python 3 with pip.")
+        fail("Cannot find LibTorch: set LIBTORCH to its folder, or install Python 3 with pip.")
     requirement = ctx.attr.requirement
     report = _pip_install(ctx, python, "--dry-run", "--ignore-installed", "--report", "-")
     if not _is_for_cpu(json.decode(report)["install"][0]["metadata"]):
@@ -65,7 +65,7 @@ def _pip_install(ctx, python, *arguments):
     pip = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]
     result = ctx.execute(pip + list(arguments) + [ctx.attr.requirement], timeout = 1800)
     if result.return_code != 0:
-        fail("There is no LibTorch, and pip (22.2 or later is needed) cannot install {}: set LIBTORCH to the folder of a LibTorch. pip says: {}".format(
+        fail("Cannot find LibTorch, and pip (22.2 or later is needed) cannot install {}: set LIBTORCH to the folder of a LibTorch. pip says: {}".format(
             ctx.attr.requirement,
             result.stderr.strip(),
         ))
@@ -156,7 +156,7 @@ libtorch = repository_rule(
     attrs = {
         "requirement": attr.string(
             mandatory = True,
-            doc = "What pip installs where there is none, as PACKAGE==VERSION.",
+            doc = "The package that pip installs if there is none, as PACKAGE==VERSION.",
         ),
         "_build": attr.label(default = "//tools:libtorch.BUILD.tpl"),
     },

@@ -83,7 +83,7 @@ def torch_ir_dependencies():
         hdrs = ["oneapi/dnnl"],
         optional = True,
         targets = {"onednn": ["dnnl"]},
-        # The next one makes primitives in another way.
+        # oneDNN 3 has another interface for primitives.
         version_header = "oneapi/dnnl/dnnl_version.h",
         version_line = "#define DNNL_VERSION_MAJOR 2",
         packages = {"apt": "libdnnl-dev", "dnf": "onednn-devel"},

@@ -5,9 +5,9 @@ def script_test(name, args = [], data = [], size = "small", srcs = None, **kwarg
 
     Args:
       name: The name of the target.
-      args: Its arguments. A label (":install", "//harness") is a file that it reads, given by its
-        path, or several where it has several.
-      data: What else it reads and runs.
+      args: Its arguments. A label (":install", "//harness") stands for the paths of its files, which
+        the test reads.
+      data: Further files that it reads and runs.
       size: As in sh_test.
       srcs: As in sh_test.
       **kwargs: As in sh_test.
@@ -25,7 +25,7 @@ def script_test(name, args = [], data = [], size = "small", srcs = None, **kwarg
 def python_test(name, args = [], data = [], **kwargs):
     """A test in Python, NAME.py, run by a Python that may need torch: $TORCH_PYTHON, or else python3.
 
-    Manual, for the build needs no Python.
+    Manual, as the build needs no Python.
 
     Args:
       name: The name of the target.

@@ -135,21 +135,21 @@ system_library = repository_rule(
             doc = "Its headers, files or folders, relative to the folder where they are installed.",
         ),
         "optional": attr.bool(
-            doc = "Whether to build without it where it is not installed: @NAME//:found.bzl has " +
+            doc = "Whether to build without it if it is not installed: @NAME//:found.bzl has " +
                   "FOUND, and without the library there are no targets.",
         ),
         "packages": attr.string_dict(
             mandatory = True,
-            doc = "What to install when it is missing, by package tool.",
+            doc = "The packages to install if it is missing, by package tool.",
         ),
-        "pkg_config": attr.string(doc = "Its name in pkg-config; empty where it has none."),
+        "pkg_config": attr.string(doc = "Its name in pkg-config; empty if it has none."),
         "targets": attr.string_list_dict(
             mandatory = True,
             doc = "The targets to make, each with the libraries it links; none: headers only. " +
                   "A target depends on those before it.",
         ),
-        "version_header": attr.string(doc = "The header that says the version, of an optional one."),
-        "version_line": attr.string(doc = "The line in it that the version has to have."),
+        "version_header": attr.string(doc = "For an optional library, the header that defines the version."),
+        "version_line": attr.string(doc = "The line that this header must contain."),
     },
     environ = ["PATH", "PKG_CONFIG_LIBDIR", "PKG_CONFIG_PATH"],
     local = True,

@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 
 using Lines = std::vector<std::string>;
 
-const std::string kControlFlow = ": control flow; its graphs are replayed by themselves";
-const std::string kExecutor = ": a registered executor";
-const std::string kData = ": what it returns depends on data";
+const std::string kControlFlow = ": control flow; its graphs are replayed separately";
+const std::string kExecutor = ": a registered op handler";
+const std::string kData = ": its result depends on data";
 
 // By archive.
 std::map<std::string, Lines> nodes_not_replayed() {

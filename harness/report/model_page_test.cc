@@ -83,7 +83,7 @@ TEST(ModelPageTest, NamesOperatorsThatAreNotCounted) {
   Result result = make_result();
   result.graph->nodes[0].op_type = "my.op.default";
   EXPECT_THAT(render_model_page(result, {}),
-              HasSubstr("Not counted: my.op.default (1 node), nothing is known of the operator"));
+              HasSubstr("Not counted: my.op.default (1 node), unknown operator"));
   EXPECT_THAT(summary_of({result}), HasSubstr(" | ≥ 0 | "));
 }
 

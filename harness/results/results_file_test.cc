@@ -485,7 +485,7 @@ TEST(ReadResultsTest, OtherFilesAreRefused) {
   EXPECT_THAT(read(""), ThrowsMessage<SerializationError>(HasSubstr("not valid JSON")));
   // The limits of any JSON.
   EXPECT_THAT(read(R"({"format": "", "format": ""})"),
-              ThrowsMessage<SerializationError>(HasSubstr("the key 'format' occurs twice")));
+              ThrowsMessage<SerializationError>(HasSubstr("duplicate key 'format'")));
   EXPECT_THAT(read(std::string(600, '[')),
               ThrowsMessage<SerializationError>(HasSubstr("nested deeper than 512 levels")));
   EXPECT_THAT(read(R"({"format": "torch-ir results", "version": 18446744073709551615})"),

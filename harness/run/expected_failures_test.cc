@@ -46,7 +46,7 @@ TEST(ExpectedFailuresTest, ErrorsNameTheLine) {
   expect_error("llama: timed out: slow\nllama: crashed: big",
                "known.txt:2: 'llama' is in the list twice");
   expect_error("llama: slow: slow",
-               "known.txt:1: 'slow' is no kind of failure: there are 'extract unsupported', "
+               "known.txt:1: unknown failure kind 'slow'; expected one of: 'extract unsupported', "
                "'extract failed', 'serialize mismatch', 'load failed', 'execute failed', 'output "
                "mismatch', 'crashed', 'timed out', 'out of memory'");
 }

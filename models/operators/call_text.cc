@@ -338,7 +338,7 @@ class CallReader {
     } else if (is_recipe_word(word)) {
       recipe.words.push_back(word);
     } else {
-      throw TextError(word, "no tensor is " + quoted(word));
+      throw TextError(word, "unknown tensor word " + quoted(word));
     }
   }
 
@@ -447,7 +447,7 @@ std::vector<c10::IValue> read_arguments(std::string_view text, const c10::Functi
     } else if (argument.default_value()) {
       arguments.push_back(*argument.default_value());
     } else {
-      throw TextError(text, "no value for '" + argument.name() + "'");
+      throw TextError(text, "missing value for '" + argument.name() + "'");
     }
   }
   if (num_used != values.size()) {

@@ -120,7 +120,7 @@ struct Scope {
 template <class Value>
 void define(std::map<std::string_view, Value>& all, std::string_view name, Value value) {
   if (!all.emplace(name, std::move(value)).second) {
-    throw TextError(name, fmt::format("'{}' is defined already", name));
+    throw TextError(name, fmt::format("duplicate definition '{}'", name));
   }
 }
 
@@ -190,9 +190,10 @@ class TableReader {
     Row row{.variant = fields[0],
             .arguments = fields.size() > 1 ? fields[1] : fields[0].substr(0, 0)};
     if (!is_variant(row.variant)) {
-      throw TextError(row.variant, fmt::format("'{}' cannot be a variant: use letters, digits and "
-                                               "'_'",
-                                               row.variant));
+      throw TextError(row.variant,
+                      fmt::format("'{}' is not a valid variant: use letters, digits and "
+                                  "'_'",
+                                  row.variant));
     }
     check_arguments(row.arguments);
     if (fields.size() > 2) row.note = fields[2];
@@ -208,7 +209,7 @@ class TableReader {
     if (name == "use") {
       const auto shared = scope_.rows.find(value);
       if (shared == scope_.rows.end()) {
-        throw TextError(value, fmt::format("there are no rows '{}'", value));
+        throw TextError(value, fmt::format("unknown rows '{}'", value));
       }
       // A copy, as rows may name themselves.
       const std::vector<Row> rows = shared->second;
@@ -299,7 +300,7 @@ class CaseMaker {
       if ((dtypes & bit_of(dtype)) == 0) continue;
       make(block, op, row, dtype);
       if ((taken & bit_of(dtype)) != 0) {
-        throw TextError(row.variant, "there are two cases '" + cases_.back().name() + "'");
+        throw TextError(row.variant, "duplicate case '" + cases_.back().name() + "'");
       }
     }
     taken |= dtypes;
@@ -324,7 +325,7 @@ class CaseMaker {
       context.dtype = dtype;
       try {
         const c10::FunctionSchema* schema = find_schema(op_type);
-        if (schema == nullptr) throw TextError(row.variant, "LibTorch has no such operator");
+        if (schema == nullptr) throw TextError(row.variant, "unknown operator");
         return read_arguments(row.arguments, *schema, context, name);
       } catch (const TextError& error) {
         throw Error(tables->message(error.place(), "case '" + name + "': " + error.what()));
@@ -388,7 +389,7 @@ std::vector<OperatorCase> read_case_tables(const std::string& folder) {
     }
     const auto main = common.dtypes.find(kMainDtypes);
     if (main == common.dtypes.end()) {
-      throw Error(folder + "/" + std::string(kCommonTable) + ": there are no dtypes 'main'");
+      throw Error(folder + "/" + std::string(kCommonTable) + ": missing dtypes 'main'");
     }
     return CaseMaker(tables, main->second).make();
   } catch (const TextError& error) {

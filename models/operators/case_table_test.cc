@@ -108,7 +108,7 @@ TEST(CaseTableTest, SaysWhereATableIsBroken) {
       {"abs\n", "1:1: expected an operator, a colon and its dtypes"},
       {"abs,, neg: bool\n", "1:1: expected an operator"},
       {"rows own:\n  usual | x[2]\n  use own\nabs: bool\n  use own\n",
-       "2:3: there are two cases 'aten.abs.default/bool/usual'"},
+       "2:3: duplicate case 'aten.abs.default/bool/usual'"},
       {"abs: float32 float31\n", "1:14: unknown dtype 'float31'"},
       {"abs:\n", "1:5: unknown dtype ''"},
       {"  usual | x[2]\n", "1:3: a row without an operator above it"},
@@ -117,11 +117,11 @@ TEST(CaseTableTest, SaysWhereATableIsBroken) {
       {"abs: bool\n  domain 1-2\n", "2:10: '1-2' is not a range: expected LOW..HIGH"},
       {"abs: bool\n  domain 2..1\n", "2:10: '2..1' is not a range"},
       {"rows own:\n  domain 1..2\n", "2:3: only operators have a domain"},
-      {"rows shared:\n", "1:6: 'shared' is defined already"},
-      {"abs: bool\n  property odd\n", "2:12: there is no property 'odd' of a case"},
+      {"rows shared:\n", "1:6: duplicate definition 'shared'"},
+      {"abs: bool\n  property odd\n", "2:12: unknown case property 'odd'"},
       {"abs: bool\n  tolerance 2 eps\n", "2:13: expected 'N eps: REASON'"},
-      {"abs: bool\n  use own\n", "2:7: there are no rows 'own'"},
-      {"abs: bool\n  a-b | x[2]\n", "2:3: 'a-b' cannot be a variant: use letters"},
+      {"abs: bool\n  use own\n", "2:7: unknown rows 'own'"},
+      {"abs: bool\n  a-b | x[2]\n", "2:3: 'a-b' is not a valid variant: use letters"},
       {"abs: bool\n  usual | x[2] | | bool | 3\n", "2:27: a row has at most four columns"},
       {"abs: bool\n  usual | x[2] | | boole\n", "2:20: unknown dtype 'boole'"},
       {"abs: bool\n  usual | x[2], , 3\n", "2:17: expected a value"},
@@ -129,11 +129,11 @@ TEST(CaseTableTest, SaysWhereATableIsBroken) {
       {"abs: bool\n  usual | x[a]\n", "2:13: 'a' is not a number"},
       {"abs: bool\n  usual | x[2]{0,b}\n", "2:18: 'b' is not a number"},
       {"abs: bool\n  usual | y[2]\n", "2:11: unknown dtype 'y'"},
-      {"abs: bool\n  usual | x[2]:strode\n", "2:16: no tensor is 'strode'"},
+      {"abs: bool\n  usual | x[2]:strode\n", "2:16: unknown tensor word 'strode'"},
       {"abs: bool\n  usual | x[2]:3..\n", "2:16: '3..' is not a range"},
       {"abs: bool\n  usual | 'one\n", "2:15: expected '''"},
       {"abs: bool\n  usual | x[2]\n  usual | x[3]\n",
-       "3:3: there are two cases 'aten.abs.default/bool/usual'"},
+       "3:3: duplicate case 'aten.abs.default/bool/usual'"},
   };
   for (const auto& [text, problem] : kBroken) {
     const std::string folder = make_folder(text);
@@ -142,7 +142,7 @@ TEST(CaseTableTest, SaysWhereATableIsBroken) {
         << text;
   }
   EXPECT_THAT([] { read_case_tables(make_folder("", "dtypes floats: float32\n")); },
-              ThrowsMessage<Error>(HasSubstr("common.cases: there are no dtypes 'main'")));
+              ThrowsMessage<Error>(HasSubstr("common.cases: missing dtypes 'main'")));
 }
 
 TEST(CaseTableTest, SaysWhichRowDoesNotFitItsOperator) {
@@ -151,10 +151,11 @@ TEST(CaseTableTest, SaysWhichRowDoesNotFitItsOperator) {
     std::string problem;
   } kUnfit[] = {
       {"no_such: bool\n  usual | x[2]\n",
-       "2:3: case 'aten.no_such.default/bool/usual': LibTorch has no such operator"},
-      {"abs: bool\n  usual | \n", "2:3: case 'aten.abs.default/bool/usual': no value for 'self'"},
+       "2:3: case 'aten.no_such.default/bool/usual': unknown operator"},
+      {"abs: bool\n  usual | \n",
+       "2:3: case 'aten.abs.default/bool/usual': missing value for 'self'"},
       {"abs: bool\n  usual | x[2], 3\n", "2:11: case 'aten.abs.default/bool/usual': 1 more values"},
-      {"abs: bool\n  usual | other=x[2]\n", ": no value for 'self'"},
+      {"abs: bool\n  usual | other=x[2]\n", ": missing value for 'self'"},
       {"cat: bool\n  usual | [x[2]], [x[2]]\n", "2:20: "},
       {"abs: float32\n  usual | x[2]:channels_last\n", "2:11: "},
   };

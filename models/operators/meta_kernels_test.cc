@@ -1,5 +1,5 @@
-// What operators give on meta tensors is what they give on the CPU: shapes, strides and dtypes of
-// all cases and some more calls, and what they reject.
+// Tests that operators behave on meta tensors as on the CPU: shapes, strides and dtypes of all
+// cases and some more calls, and the calls that they reject.
 #include "torch_ir/exporter/meta/meta_kernels.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -58,7 +58,7 @@ torch::jit::Stack on_meta(const torch::jit::Stack& arguments) {
   return stack;
 }
 
-// How the results on meta tensors differ; empty where they do not.
+// The difference of the results on meta tensors; empty if they agree.
 std::string difference(const c10::OperatorHandle& op, const torch::jit::Stack& arguments) {
   const torch::jit::Stack meta_arguments = on_meta(arguments);
   const Outcome cpu = outcome_of(op, arguments);

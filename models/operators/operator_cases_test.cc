@@ -1,5 +1,5 @@
-// The tables themselves: how much they cover, and that eager LibTorch runs every case. What an
-// executor makes of them is the suite's to say.
+// Tests the tables themselves: their coverage, and that eager LibTorch runs every case. The suite
+// tests executors.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -26,7 +26,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-// Of the core operators, those that no case can call, and why.
+// The core operators that no case can call, and the reasons.
 const std::map<std::string, std::string>& core_without_case() {
   static const std::map<std::string, std::string> reasons = {
       {"aten._native_batch_norm_legit.default", "writes the running statistics in place"},
@@ -75,7 +75,7 @@ std::vector<at::Tensor> eager_values(const OperatorCase& it) {
   return compared_values(it, it.arguments(), make_graph_case(it).expected);
 }
 
-// What is wrong with a case; empty when nothing is.
+// The problem of a case; empty if there is none.
 std::string problem_of(const OperatorCase& it) {
   try {
     validate_ir(make_graph_case(it).ir);
@@ -88,7 +88,7 @@ std::string problem_of(const OperatorCase& it) {
   }
 }
 
-// Its arguments in float64; a dtype that they ask for as well.
+// Its arguments in float64, including dtype arguments.
 std::vector<c10::IValue> widened_arguments(const OperatorCase& it,
                                            const c10::FunctionSchema& schema) {
   const std::vector<c10::IValue> given = it.arguments();
@@ -109,7 +109,7 @@ bool is_within(const at::Tensor& a, const at::Tensor& b, const Tolerance& tolera
   return close.all().item<bool>();
 }
 
-// Whether an executor that rounds once, at the end, would be found right.
+// Whether an executor that rounds only the final result would pass.
 bool admits_the_rounded_result(const OperatorCase& it) {
   const c10::OperatorHandle op = find_operator(it.op_type).value();
   const std::vector<c10::IValue> arguments = widened_arguments(it, op.schema());
@@ -168,8 +168,8 @@ TEST(OperatorCasesTest, GiveAReasonForATolerance) {
 }
 
 TEST(OperatorCasesTest, HaveTolerancesThatAdmitTheRoundedResult) {
-  // What has another range in float64 than in the dtype: its limits, and the step from number to
-  // number. Operators of quantised models do not take float64.
+  // Cases whose values differ in float64: limits of the dtype, and the step from number to number.
+  // Operators of quantised models do not take float64.
   const std::set<std::string> own_dtypes = {"float8", "quantized", "random"};
   const auto depends_on_range = [&](const OperatorCase& it) {
     return it.variant.find("special") != std::string::npos || own_dtypes.contains(it.category) ||

@@ -287,7 +287,7 @@ class Counter {
     if (op.formula == no_multiply_adds) return 0;
     if (!node.graphs.empty()) return count_control_flow(node);
     if (op.formula == nullptr) {
-      return not_counted(node, "nothing is known of the operator");
+      return not_counted(node, "unknown operator");
     }
     if (const auto count = op.multiply_adds(node)) return count;
     const auto has_unknown_size = [](const TensorMeta& meta) {
@@ -295,13 +295,13 @@ class Counter {
     };
     const bool depends_on_run = std::ranges::any_of(node.inputs, has_unknown_size) ||
                                 std::ranges::any_of(node.outputs, has_unknown_size);
-    return not_counted(node, depends_on_run ? "sizes differ from run to run"
-                                            : "there is no formula for such arguments");
+    return not_counted(
+        node, depends_on_run ? "sizes differ from run to run" : "no formula for these arguments");
   }
 
   // The operators inside are counted, but not in the total: the number of runs is unknown.
   std::optional<int64_t> count_control_flow(const OpNode& node) {
-    return has_multiply_adds(node) ? not_counted(node, "data says how often its graphs run")
+    return has_multiply_adds(node) ? not_counted(node, "the number of iterations depends on data")
                                    : std::optional<int64_t>(0);
   }
 

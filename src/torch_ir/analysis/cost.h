@@ -5,8 +5,8 @@
 // as two operations, and fvcore). Everything else has none. Products with the zeros of a padding
 // count, the addition of a bias does not, and a causal mask saves nothing.
 //
-// Unknown costs are reported by name, never counted as 0: unknown operators, operators that run as
-// often as data says, dynamic sizes.
+// Unknown costs are reported by name, never counted as 0: unknown operators, loops whose number of
+// iterations depends on data, dynamic sizes.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ struct OperatorCost {
 struct NotCounted {
   std::string op_type = {};
   int64_t num_nodes = 0;
-  // "nothing is known of the operator".
+  // "unknown operator".
   std::string reason = {};
 };
 
@@ -78,7 +78,7 @@ GraphCost cost_of(const IR& ir);
 // Replaces the expressions whose symbols are all in `sizes` with sizes.
 IR at_sizes(const IR& ir, const SymbolValues& sizes);
 
-// "not counted: aten.foo.default (3 nodes), nothing is known of the operator; ..."; empty if
+// "not counted: aten.foo.default (3 nodes), unknown operator; ..."; empty if
 // everything is counted.
 std::string not_counted_text(const CostTotals& totals);
 

@@ -47,7 +47,7 @@ std::string results_text(const OpNode& node) {
 }
 
 std::string argument_text(const TensorMeta& input) {
-  return input.arg.empty() ? "by place" : "as " + input.arg;
+  return input.arg.empty() ? "by position" : "as " + input.arg;
 }
 
 using Items = std::vector<std::pair<std::string, std::string>>;

@@ -40,13 +40,13 @@ enum class ChangeKind {
   // The same call, earlier or later.
   kOperatorMoved,
   kAttribute,
-  // Which values an operator takes.
+  // The values that an operator takes.
   kOperatorInputs,
   // Shape or dtype of a value that an operator makes or takes.
   kShape,
   kOutputAdded,
   kOutputRemoved,
-  // Which value it is.
+  // The value that is returned.
   kOutputChanged,
 };
 

@@ -115,7 +115,7 @@ TEST(Diff, NamesWeightsAndTheirMapping) {
               }),
               ElementsAre("weight added: c, int64 [2]"));
   EXPECT_THAT(changes_of([](IR& ir) { ir.weight_name_mapping["p_a"] = "b.weight"; }),
-              ElementsAre("weight mapped otherwise: p_a a.weight -> b.weight"));
+              ElementsAre("weight mapping changed: p_a a.weight -> b.weight"));
   EXPECT_THAT(changes_of([](IR& ir) {
                 ir.weights[0].shape = {8, 4};
                 ir.nodes[0].inputs[1].shape = {8, 4};
@@ -207,7 +207,7 @@ TEST(Diff, MatchesNodesWhateverTheirNames) {
   EXPECT_EQ(summary_text(changes), "1 operator added, 1 operator input changed; 2 nodes renamed");
 }
 
-// Of many equal places the one where names agree.
+// Of many equal places, the match is the one where names agree.
 TEST(Diff, TakesOutTheOneWhoseNameIsGone) {
   IR old = two_layers();
   old.nodes.clear();
@@ -280,7 +280,7 @@ ChangeKind mirrored(ChangeKind kind) {
   }
 }
 
-// The other way round the same kinds, with what comes and goes swapped.
+// The reverse comparison has the same kinds, with additions and removals swapped.
 void expect_symmetric(const IR& old, const IR& now) {
   std::vector<ChangeKind> forward;
   std::vector<ChangeKind> backward;
@@ -320,7 +320,7 @@ TEST(Diff, NamesExactlyTheOneMutation) {
       EXPECT_EQ(replacement.changes[0].kind, ChangeKind::kOperatorReplaced);
       EXPECT_EQ(replacement.changes[0].name, name);
 
-      // One more, with all names behind it shifted, that nobody reads.
+      // One more node, which nobody reads, shifts all names behind it.
       IR longer = graph;
       for (size_t i = place; i < graph.nodes.size(); ++i) longer.nodes[i].name += "_shifted";
       OpNode added = graph.nodes[place];

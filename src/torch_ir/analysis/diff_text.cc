@@ -22,7 +22,7 @@ constexpr std::string_view kKindNames[] = {
     "weight# added",
     "weight# removed",
     "weight# changed",
-    "weight# mapped otherwise",
+    "weight mapping# changed",
     "constant# added",
     "constant# removed",
     "constant# changed",

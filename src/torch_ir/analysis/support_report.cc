@@ -185,7 +185,7 @@ SupportedOperators SupportedOperators::parse(std::string_view text, const std::s
     const size_t num_parts = count_parts(name);
     if (num_parts < (has_star ? 1 : 2) && line != kGetItem) {
       throw Error(
-          fmt::format("{}:{}: '{}' is no operator name; write NAMESPACE.NAME.OVERLOAD, such as "
+          fmt::format("{}:{}: invalid operator name '{}'; write NAMESPACE.NAME.OVERLOAD, such as "
                       "aten.add.Tensor, or NAMESPACE.NAME for all overloads",
                       printable(path), line_number, printable(line)));
     }

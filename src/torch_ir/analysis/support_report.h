@@ -1,9 +1,9 @@
-// SupportReport: which graphs a backend can run, given its list of operators.
+// SupportReport: the graphs that a backend can run, given its list of operators.
 //
 // Nothing is executed: a graph is supported if the list has every operator that it calls, also in
 // the graphs of control flow. The list is a text file, one operator a line:
 //
-//   # what the chip has
+//   # operators of the chip
 //   aten.add.Tensor
 //   aten.conv2d        # all overloads
 //   aten.mul.*         # the same
@@ -49,7 +49,7 @@ struct GraphOperators {
   std::string name;
   // With the number of calls, most frequent first.
   std::vector<std::pair<std::string, int64_t>> operators;
-  // Why there is no graph; empty if there is one.
+  // Explains why there is no graph; empty if there is one.
   std::string error = {};
 };
 

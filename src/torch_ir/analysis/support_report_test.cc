@@ -91,14 +91,16 @@ TEST(SupportedOperatorsTest, BlanksCommentsAndEmptyLinesMeanNothing) {
 
 TEST(SupportedOperatorsTest, WhatIsNoNameIsAnErrorWithItsLine) {
   const std::string advice =
-      " is no operator name; write NAMESPACE.NAME.OVERLOAD, such as aten.add.Tensor, or "
+      "; write NAMESPACE.NAME.OVERLOAD, such as aten.add.Tensor, or "
       "NAMESPACE.NAME for all overloads";
-  EXPECT_EQ(error_of("aten.add.Tensor\n\nconv2d\n"), "chip.txt:3: 'conv2d'" + advice);
+  EXPECT_EQ(error_of("aten.add.Tensor\n\nconv2d\n"),
+            "chip.txt:3: invalid operator name 'conv2d'" + advice);
   for (const std::string line : {"aten.add.Tensor aten.mul.Tensor", "aten.add.Ten*",
                                  "aten..default", "aten.add.", "aten.2d.default", "*"}) {
-    EXPECT_EQ(error_of(line), "chip.txt:1: '" + line + "'" + advice);
+    EXPECT_EQ(error_of(line), "chip.txt:1: invalid operator name '" + line + "'" + advice);
   }
-  EXPECT_EQ(error_of("aten.add.\x1b[2J"), "chip.txt:1: 'aten.add.\\x1b[2J'" + advice);
+  EXPECT_EQ(error_of("aten.add.\x1b[2J"),
+            "chip.txt:1: invalid operator name 'aten.add.\\x1b[2J'" + advice);
 }
 
 TEST(SupportedOperatorsTest, NamesMayBeWrittenAsCppAndPythonDo) {
@@ -112,7 +114,7 @@ TEST(SupportedOperatorsTest, AListIsAFile) {
   std::ofstream(path) << "aten.add.Tensor\nnothing\n";
   EXPECT_THAT([&] { SupportedOperators::load(path); },
               testing::ThrowsMessage<Error>(
-                  testing::StartsWith(path + ":2: 'nothing' is no operator name; ")));
+                  testing::StartsWith(path + ":2: invalid operator name 'nothing'; ")));
   EXPECT_THAT(
       [&] { SupportedOperators::load(path + ".none"); },
       testing::ThrowsMessage<Error>("cannot open '" + path + ".none': No such file or directory"));

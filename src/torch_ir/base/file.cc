@@ -57,7 +57,7 @@ class ReadDescriptor {
     if (::fstat(descriptor_, &status_) != 0) return std::strerror(errno);
     if (S_ISDIR(status_.st_mode)) return "it is a directory";
     const bool is_null = S_ISCHR(status_.st_mode) && status_.st_rdev == makedev(1, 3);
-    return is_regular() || is_pipe() || is_null ? "" : "it is no file and no pipe";
+    return is_regular() || is_pipe() || is_null ? "" : "it is neither a regular file nor a pipe";
   }
 
   int descriptor_;
@@ -227,7 +227,7 @@ void AtomicFile::commit() {
 
 ByteRange map_file(const std::string& path) {
   const ReadDescriptor file(path);
-  if (!file.is_regular()) fail("cannot map", path, "it is no regular file");
+  if (!file.is_regular()) fail("cannot map", path, "it is not a regular file");
   const size_t size = file.size();
   if (size == 0) return {};
   // With a reservation, a file larger than memory could not be mapped writable.

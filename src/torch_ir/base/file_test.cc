@@ -23,7 +23,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-// A folder of the test's own, removed with all it holds.
+// A temporary folder, removed with its content.
 class FileTest : public ::testing::Test {
  protected:
   FileTest() {
@@ -253,7 +253,7 @@ TEST_F(FileTest, WhatAKilledProcessLeftGoesWithTheNextFile) {
   EXPECT_EQ(entries().size(), 2u);
   write_file(path("a"), "new");
   EXPECT_EQ(read_file(path("a")), "new");
-  // That of `other` is not touched.
+  // The temporary file of `other` is still there.
   EXPECT_EQ(entries().size(), 2u);
   other.write("last");
   other.commit();
@@ -300,11 +300,12 @@ TEST_F(FileTest, WaitsForWhoeverWritesToAPipe) {
 }
 
 TEST_F(FileTest, ReadsNoOtherDevicesAndMapsNoPipe) {
-  EXPECT_THAT([] { read_file("/dev/zero"); },
-              ThrowsMessage<Error>("cannot read '/dev/zero': it is no file and no pipe"));
+  EXPECT_THAT(
+      [] { read_file("/dev/zero"); },
+      ThrowsMessage<Error>("cannot read '/dev/zero': it is neither a regular file nor a pipe"));
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_THAT([&] { map_file(path("pipe")); },
-              ThrowsMessage<Error>(HasSubstr("it is no regular file")));
+              ThrowsMessage<Error>(HasSubstr("it is not a regular file")));
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);
   ASSERT_EQ(::write(ends[1], "text", 4), 4);

@@ -1,4 +1,4 @@
-// The limits on what a file may ask for.
+// Limits on the resources that a file may request.
 //
 // Files are untrusted, and a few bytes can claim terabytes. Readers check these limits before they
 // allocate, and name the limit in the error. Raise them here and rebuild if you need more.

@@ -1,4 +1,4 @@
-// What the programs share: their version, terminals, error messages and exit.
+// The version, terminals, error messages and exit of the programs.
 #pragma once
 
 #include <iosfwd>

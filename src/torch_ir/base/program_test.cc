@@ -17,7 +17,7 @@
 namespace torch_ir {
 namespace {
 
-// A terminal of 100 columns that nobody sits at.
+// A pseudo-terminal of 100 columns.
 class TerminalTest : public ::testing::Test {
  protected:
   TerminalTest() : descriptor_(::posix_openpt(O_RDWR | O_NOCTTY)) {
@@ -68,7 +68,7 @@ TEST_F(TerminalTest, AFileIsNone) {
   EXPECT_EQ(terminal.width, 80);
 }
 
-// The standard output leads to `descriptor`, which is taken over, for as long as one lives.
+// Redirects the standard output to `descriptor`, which it owns, while it lives.
 class StandardOutput {
  public:
   explicit StandardOutput(int descriptor) : saved_(::dup(STDOUT_FILENO)) {
@@ -86,7 +86,7 @@ class StandardOutput {
   const int saved_;
 };
 
-// The end to write to of a pipe whose other end is closed.
+// The write end of a pipe whose read end is closed.
 int closed_pipe() {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);

@@ -61,7 +61,7 @@ pid_t spawn(std::vector<std::string> words, const SpawnOptions& options, int& re
 OutputPipe::OutputPipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) {
-    throw Error(std::string("can not make a pipe: ") + strerror(errno));
+    throw Error(std::string("cannot create a pipe: ") + strerror(errno));
   }
   reading_end_ = ends[0];
   writing_end_ = ends[1];

@@ -1,5 +1,5 @@
-// The version of torch-ir. The CMake package and the wheel take theirs from what the programs
-// print. CHANGELOG.md says what a version promises.
+// The version of torch-ir. The CMake package and the wheel read it from the output of the programs.
+// CHANGELOG.md says what a version promises.
 #pragma once
 
 namespace torch_ir {

@@ -43,7 +43,7 @@ bool make_parent(const fs::path& parent) {
   const bool is_made = fs::create_directories(parent, error);
   if (!error) return is_made;
   std::error_code ignored;
-  throw Error("cannot make the folder '" + parent.string() +
+  throw Error("cannot create the folder '" + parent.string() +
               "': " + (fs::is_regular_file(parent, ignored) ? "it is a file" : error.message()));
 }
 

@@ -34,7 +34,7 @@ class WorkDirectoryTest : public ::testing::Test {
   const fs::path parent_ = ::testing::TempDir() + "work_directory_test/reports";
 };
 
-// What a process leaves that was killed in the middle of a run.
+// The files that a process killed in the middle of a run leaves behind.
 fs::path leave_stale(const fs::path& parent) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
@@ -219,7 +219,7 @@ TEST_F(MoveFilesTest, WhatCanNotBeReadIsAnError) {
 }
 
 TEST_F(MoveFilesTest, WhatTheSystemStopsIsAnErrorAndSeenByTheLastName) {
-  // Longer than a name may be: found only when it is its turn.
+  // The system rejects this name only when it is moved.
   std::vector<std::string> names = kNames;
   names.insert(names.end() - 1, std::string(300, 'x'));
   EXPECT_THAT([&] { move_files(from_, to_, names); },
@@ -235,7 +235,7 @@ TEST_F(MoveFilesTest, WhatTheSystemStopsAtOnceLeavesAllThatWas) {
   for (const auto& [name, content] : kOld) EXPECT_EQ(read_file(to_ / name), content);
 }
 
-// A process that replaces the one by the other, over and over, is killed somewhere in between.
+// Kills a process that replaces one set by the other over and over.
 TEST_F(MoveFilesTest, AKillLeavesWholeFilesAndTheLastNameWithItsOwn) {
   for (int i = 0; i < 30; ++i) {
     fs::remove_all(scratch_);

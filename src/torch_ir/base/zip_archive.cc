@@ -106,12 +106,12 @@ struct ZipArchive::Impl {
     throw Error("'" + printable(name) + "' " + what);
   }
   [[noreturn]] void fail(std::string_view entry, const std::string& what) const {
-    fail("entry '" + printable(entry) + "': " + what);
+    fail("entry '" + printable(entry) + "' " + what);
   }
 
   void open() {
     // libzip takes an empty file for an archive without entries.
-    if (source.bytes.size == 0) fail("can not be read as a zip archive; it is empty");
+    if (source.bytes.size == 0) fail("cannot be read as a zip archive: the file is empty");
     zip_error_t error;
     zip_error_init(&error);
     const auto try_open = [&](int flags) {
@@ -125,7 +125,9 @@ struct ZipArchive::Impl {
     if (zip == nullptr && zip_error_code_zip(&error) == ZIP_ER_EXISTS) try_open(ZIP_RDONLY);
     const std::string reason = zip_error_strerror(&error);
     zip_error_fini(&error);
-    if (zip == nullptr) fail("can not be read as a zip archive; it is damaged or cut: " + reason);
+    if (zip == nullptr) {
+      fail("cannot be read as a zip archive: it is damaged or truncated: " + reason);
+    }
   }
 
   void read_directory() {
@@ -133,8 +135,12 @@ struct ZipArchive::Impl {
     for (zip_int64_t i = 0; i < count; ++i) {
       const auto index = static_cast<zip_uint64_t>(i);
       const zip_stat_t entry = describe(index);
-      if (!indices.emplace(entry.name, index).second) fail(entry.name, "it is there twice");
-      if (entry.encryption_method != ZIP_EM_NONE) fail(entry.name, "it is encrypted");
+      if (!indices.emplace(entry.name, index).second) {
+        fail("has a duplicate entry '" + printable(entry.name) + "'");
+      }
+      if (entry.encryption_method != ZIP_EM_NONE) {
+        fail(entry.name, "is encrypted, which is not supported");
+      }
       if (!std::string_view(entry.name).ends_with('/')) entries.emplace_back(entry.name);
     }
   }
@@ -146,10 +152,11 @@ struct ZipArchive::Impl {
     zip_stat_t entry;
     zip_stat_init(&entry);
     if (zip_stat_index(zip, index, ZIP_FL_ENC_RAW, &entry) != 0) {
-      fail("entry " + std::to_string(index) + ": " + zip_error_strerror(zip_get_error(zip)));
+      fail("entry " + std::to_string(index) +
+           " cannot be read: " + zip_error_strerror(zip_get_error(zip)));
     }
     if ((entry.valid & kNeeded) != kNeeded) {
-      fail("entry " + std::to_string(index) + ": the directory is incomplete");
+      fail("entry " + std::to_string(index) + " is incomplete in the directory");
     }
     return entry;
   }
@@ -164,23 +171,24 @@ struct ZipArchive::Impl {
 
   zip_uint64_t find(std::string_view entry) const {
     const auto found = indices.find(std::string(entry));
-    if (found == indices.end()) fail(entry, "there is none of this name");
+    if (found == indices.end()) fail("has no entry '" + printable(entry) + "'");
     return found->second;
   }
 
   ByteRange locate(const zip_stat_t& entry) {
     if (entry.comp_size != entry.size) {
-      fail(entry.name, "it is stored, but the directory has two sizes for it, " +
+      fail(entry.name, "is stored, but has two sizes in the directory, " +
                            std::to_string(entry.size) + " and " + std::to_string(entry.comp_size));
     }
     if (entry.size == 0) return {source.bytes.data, 0, source.bytes.owner};
     const EntryFile file = open_entry(entry.index, ZIP_FL_COMPRESSED);
     std::byte first;
-    if (read_entry(file, &first, 1) != 1) fail(entry.name, "it can not be read: " + reason(file));
+    if (read_entry(file, &first, 1) != 1) fail(entry.name, "cannot be read: " + reason(file));
     const uint64_t offset = source.last_read;
     if (entry.size > source.bytes.size || offset > source.bytes.size - entry.size) {
-      fail(entry.name, "its " + std::to_string(entry.size) + " bytes go beyond the end of the " +
-                           std::to_string(source.bytes.size) + " bytes of the archive");
+      fail(entry.name, "has " + std::to_string(entry.size) +
+                           " bytes, which extend past the end of the " +
+                           std::to_string(source.bytes.size) + "-byte archive");
     }
     return source.bytes.part(offset, entry.size);
   }
@@ -191,10 +199,10 @@ struct ZipArchive::Impl {
     const std::string sizes =
         std::to_string(entry.comp_size) + " bytes that inflate to " + std::to_string(entry.size);
     if (entry.size / kMaxDeflateRatio > entry.comp_size) {
-      fail(entry.name, "the directory declares " + sizes + ", more than deflating can do");
+      fail(entry.name, "is invalid: it declares " + sizes + ", more than deflate can reach");
     }
     if (entry.size > kMaxInflatedBytes - inflated_size) {
-      fail(entry.name, "it has " + sizes + ", more than the " + std::to_string(kMaxInflatedBytes) +
+      fail(entry.name, "has " + sizes + ", more than the " + std::to_string(kMaxInflatedBytes) +
                            " that the compressed entries of an archive may have together; store " +
                            "it uncompressed, as PyTorch does");
     }
@@ -204,15 +212,15 @@ struct ZipArchive::Impl {
     while (size < entry.size) {
       const zip_int64_t count = read_entry(file, buffer.get() + size, entry.size - size);
       if (count <= 0) {
-        fail(entry.name, "it can not be inflated: " + (count < 0 ? reason(file) : "it is cut"));
+        fail(entry.name, "cannot be inflated: " + (count < 0 ? reason(file) : "it is truncated"));
       }
       size += static_cast<uint64_t>(count);
     }
     // libzip compares the checksum when it sees the end.
     std::byte end;
     const zip_int64_t rest = read_entry(file, &end, 1);
-    if (rest < 0) fail(entry.name, "it can not be inflated: " + reason(file));
-    if (rest > 0) fail(entry.name, "it is longer than the directory says");
+    if (rest < 0) fail(entry.name, "cannot be inflated: " + reason(file));
+    if (rest > 0) fail(entry.name, "is longer than the directory says");
     inflated_size += size;
     return inflated[entry.index] = {buffer.get(), size, buffer};
   }
@@ -225,8 +233,9 @@ struct ZipArchive::Impl {
       case ZIP_CM_DEFLATE:
         return inflate(entry);
       default:
-        fail(entry.name, "its compression method " + std::to_string(entry.comp_method) +
-                             " is not supported; store it uncompressed, as PyTorch does");
+        fail(entry.name, "has the unsupported compression method " +
+                             std::to_string(entry.comp_method) +
+                             "; store it uncompressed, as PyTorch does");
     }
   }
 
@@ -238,7 +247,7 @@ struct ZipArchive::Impl {
     zip_int64_t count = 0;
     while ((count = read_entry(file, buffer.data(), buffer.size())) > 0) {
     }
-    if (count < 0) fail(entry.name, "it is damaged: " + reason(file));
+    if (count < 0) fail(entry.name, "is damaged: " + reason(file));
   }
 
   std::string name;

@@ -104,7 +104,7 @@ TEST(ZipArchiveTest, ReadComparesTheChecksumAndMapDoesNot) {
   const ZipArchive archive = opened(build_zip({entry}));
   EXPECT_EQ(archive.map("a").text(), "content");
   EXPECT_THAT([&] { archive.read("a"); },
-              ThrowsMessage<Error>("'a.zip' entry 'a': it is damaged: CRC error"));
+              ThrowsMessage<Error>("'a.zip' entry 'a' is damaged: CRC error"));
 }
 
 TEST(ZipArchiveTest, AChecksumOfZeroIsNone) {
@@ -117,30 +117,30 @@ TEST(ZipArchiveTest, ChecksumsOfDeflatedEntriesAreCompared) {
   ZipEntry entry = {"a", deflate_stored("content"), ZipEntry::kDeflated};
   entry.size = 7;
   EXPECT_THAT([&] { opened(build_zip({entry})).map("a"); },
-              ThrowsMessage<Error>("'a.zip' entry 'a': it can not be inflated: CRC error"));
+              ThrowsMessage<Error>("'a.zip' entry 'a' cannot be inflated: CRC error"));
 }
 
-// --- What is refused ---
+// --- Rejected archives ---
 
 void expect_no_archive(const std::string& bytes, const ::testing::Matcher<std::string>& message) {
   EXPECT_THAT([&] { opened(bytes); }, ThrowsMessage<Error>(message));
 }
 
-// Expects an error that names the entry "a", and goes on with `message`.
+// Expects an error with `message` when the entry "a" is mapped.
 void expect_no_entry(const std::string& bytes, const ::testing::Matcher<std::string>& message) {
   const ZipArchive archive = opened(bytes);
   EXPECT_THAT([&] { archive.map("a"); }, ThrowsMessage<Error>(message));
 }
 
 TEST(ZipArchiveTest, WhatIsNoArchive) {
-  const std::string start = "'a.zip' can not be read as a zip archive";
-  expect_no_archive("no archive", start + "; it is damaged or cut: Not a zip archive");
-  expect_no_archive("", start + "; it is empty");
+  const std::string start = "'a.zip' cannot be read as a zip archive";
+  expect_no_archive("no archive", start + ": it is damaged or truncated: Not a zip archive");
+  expect_no_archive("", start + ": the file is empty");
   expect_no_archive(build_zip({{"a", "1"}, {"b", "2"}, {"a", "1"}}),
-                    "'a.zip' entry 'a': it is there twice");
+                    "'a.zip' has a duplicate entry 'a'");
   expect_no_archive(build_zip({{"a", "123456789012345", ZipEntry::kStored, /*flags=*/1}}),
-                    "'a.zip' entry 'a': it is encrypted");
-  // Several parts, and a count that the directory can not hold.
+                    "'a.zip' entry 'a' is encrypted, which is not supported");
+  // Several parts, and a count that the directory cannot hold.
   expect_no_archive(zip_end(0, 0, 0, /*disk=*/1), StartsWith(start));
   expect_no_archive("PK\x03\x04" + zip_end(0xfffe, 46 * 0xfffe, 4), StartsWith(start));
 }
@@ -149,16 +149,16 @@ TEST(ZipArchiveTest, EveryTruncation) {
   const std::string bytes = build_zip({{"a", "content"}, {"b/c", "more"}});
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_THAT([&] { opened(bytes.substr(0, size)); },
-                ThrowsMessage<Error>(StartsWith("'a.zip' can not be read as a zip archive")))
+                ThrowsMessage<Error>(StartsWith("'a.zip' cannot be read as a zip archive")))
         << size;
   }
 }
 
 TEST(ZipArchiveTest, EntriesThatAreNotThereOrNotSupported) {
   EXPECT_THAT([] { opened(build_zip({{"a", ""}})).map("b\n"); },
-              ThrowsMessage<Error>("'a.zip' entry 'b\\x0a': there is none of this name"));
+              ThrowsMessage<Error>("'a.zip' has no entry 'b\\x0a'"));
   expect_no_entry(build_zip({{"a", "123", /*method=*/12}}),
-                  "'a.zip' entry 'a': its compression method 12 is not supported; store it "
+                  "'a.zip' entry 'a' has the unsupported compression method 12; store it "
                   "uncompressed, as PyTorch does");
 }
 
@@ -166,12 +166,12 @@ TEST(ZipArchiveTest, SizesThatDeflatingCanNotGive) {
   ZipEntry bomb = {"a", deflate_stored("content"), ZipEntry::kDeflated};
   bomb.size = 1'000'000'000;
   expect_no_entry(build_zip({bomb}),
-                  "'a.zip' entry 'a': the directory declares 12 bytes that inflate to 1000000000, "
-                  "more than deflating can do");
+                  "'a.zip' entry 'a' is invalid: it declares 12 bytes that inflate to 1000000000, "
+                  "more than deflate can reach");
   bomb.size = 13 * 1032;
-  expect_no_entry(build_zip({bomb}), HasSubstr("more than deflating can do"));
+  expect_no_entry(build_zip({bomb}), HasSubstr("more than deflate can reach"));
   bomb.size -= 1;
-  expect_no_entry(build_zip({bomb}), HasSubstr("it can not be inflated"));
+  expect_no_entry(build_zip({bomb}), HasSubstr("cannot be inflated"));
 }
 
 TEST(ZipArchiveTest, TooMuchToInflate) {
@@ -179,7 +179,7 @@ TEST(ZipArchiveTest, TooMuchToInflate) {
   bomb.size = 600'000'000;
   expect_no_entry(
       build_zip({bomb}),
-      AllOf(StartsWith("'a.zip' entry 'a': it has 1048576 bytes that inflate to 600000000"),
+      AllOf(StartsWith("'a.zip' entry 'a' has 1048576 bytes that inflate to 600000000"),
             HasSubstr("more than the 536870912 that the compressed entries of an archive may have "
                       "together")));
 }
@@ -188,20 +188,20 @@ TEST(ZipArchiveTest, SizesThatAreNotTrue) {
   ZipEntry entry = {"a", deflate_stored("content"), ZipEntry::kDeflated};
   entry.size = 8;
   entry.crc = zip_checksum("content");
-  expect_no_entry(build_zip({entry}), StartsWith("'a.zip' entry 'a': it can not be inflated"));
+  expect_no_entry(build_zip({entry}), StartsWith("'a.zip' entry 'a' cannot be inflated"));
   entry.size = 6;
-  expect_no_entry(build_zip({entry}), StartsWith("'a.zip' entry 'a': it"));
+  expect_no_entry(build_zip({entry}), StartsWith("'a.zip' entry 'a' "));
   ZipEntry stored = {"a", "content"};
   stored.size = 8;
   expect_no_entry(build_zip({stored}),
-                  "'a.zip' entry 'a': it is stored, but the directory has two sizes for it, 8 and "
+                  "'a.zip' entry 'a' is stored, but has two sizes in the directory, 8 and "
                   "7");
 }
 
 TEST(ZipArchiveTest, EntryBeyondTheEnd) {
   const ZipEntry entry = {"a", "content"};
   const std::string body = zip_local_header(entry) + entry.content;
-  // The entry is said to begin where the directory is.
+  // The directory says that the entry begins where the directory is.
   const std::string directory = zip_directory_entry(entry, body.size() + 3);
   const std::string bytes = body + directory + zip_end(1, directory.size(), body.size());
   EXPECT_THAT([&] { opened(bytes).map("a"); }, ThrowsMessage<Error>(StartsWith("'a.zip' ")));

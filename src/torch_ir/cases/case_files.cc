@@ -39,17 +39,17 @@ constexpr int kSuiteVersion = 1;
 
 constexpr const char* kReadmeText = R"(# Cases of {}
 
-There are {}, each a folder below `cases/`: a graph, what goes in, and what has to come out.
+This suite has {}. Each is a folder in `cases/` with a graph, its inputs and its expected outputs.
 
-- `ir.json`: the graph, its operators by their names in PyTorch's ATen
-- `weights.safetensors` (where it has weights), `inputs.safetensors`, `expected.safetensors`: tensors by name
-- `case.json`: operator, category, dtype, what makes the case special, and for each output the tolerance
+- `ir.json`: the graph; operators have their names in PyTorch's ATen
+- `weights.safetensors` (only if it has weights), `inputs.safetensors`, `expected.safetensors`: tensors by name
+- `case.json`: operator, category, dtype, a note on special cases, and the tolerance of each output
 
-An output passes when |actual - expected| <= atol + rtol * |expected| for each element; what is expected to be NaN or infinite is that.
-`"float64_distance"` is how far PyTorch's own result is from one in float64: max |x - r| / max |r|.
-`"strides"` has those inputs whose elements do not lie in a row. `"compare"` says what is compared:
+An output passes if |actual - expected| <= atol + rtol * |expected| for each element, and if NaN and infinities are where they are expected.
+`"float64_distance"` is the error of PyTorch's own result against float64: max |x - r| / max |r|.
+`"strides"` lists the inputs that are not contiguous. `"compare"` says how outputs are compared:
 {}
-`suite.json` lists all cases. `harness --ir` on this folder runs them; `score_suite.py` of torch-ir's examples scores an executor.
+`suite.json` lists all cases. `harness --ir` on this folder runs them; `score_suite.py` in torch-ir's examples scores an executor.
 )";
 
 Json strides_json(const GraphCase& graph_case) {
@@ -88,7 +88,7 @@ Json info_json(const CaseInfo& info) {
   return json;
 }
 
-// How the outputs are judged: everything that CaseInfo lacks.
+// How the outputs are compared: everything that CaseInfo lacks.
 Json judgement_json(const GraphCase& graph_case) {
   const ToleranceRule rule = tolerance_of(graph_case.info);
   const std::vector<at::Tensor>& expected = graph_case.expected;
@@ -117,7 +117,7 @@ CaseInfo read_info(const Json& json) {
                 .property = parse_property(json.at("compare").get<std::string>()),
                 .tolerance_reason = json.value("tolerance_reason", "")};
   if (info.name.size() > kMaxNameBytes) {
-    throw SerializationError(fmt::format("the name of a case has {} bytes, at most {} are read",
+    throw SerializationError(fmt::format("the name of a case has {} bytes; at most {} are allowed",
                                          info.name.size(), kMaxNameBytes));
   }
   if (json.contains("tolerance")) {
@@ -181,7 +181,7 @@ std::string folder_name(std::string_view part) {
 void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) throw Error("cannot make '" + path.string() + "': " + error.message());
+  if (error) throw Error("cannot create '" + path.string() + "': " + error.message());
 }
 
 bool is_of_suite(const fs::path& path, bool is_folder) {
@@ -211,7 +211,7 @@ void remove_others(const std::string& directory, const std::vector<CaseInfo>& in
 void check_property(const CaseInfo& info, const IR& ir) {
   if (info.property == CaseProperty::kValues) return;
   if (ir.nodes.size() == 1 && ir.nodes.front().op_type == info.op_type) return;
-  throw SerializationError(fmt::format("compare: '{}' is for a graph of one node, a call of '{}'",
+  throw SerializationError(fmt::format("compare: '{}' requires a graph of one node, a call of '{}'",
                                        property_name(info.property), printable(info.op_type)));
 }
 
@@ -227,7 +227,7 @@ bool has_suite_format(const std::string& directory) {
 void check_suite_folder(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error)) return;
-  if (!fs::is_directory(directory, error)) throw Error("'" + directory + "' is no folder");
+  if (!fs::is_directory(directory, error)) throw Error("'" + directory + "' is not a folder");
   remove_stale_work_directories(directory);
   const bool was_suite = is_suite(directory) && has_suite_format(directory);
   for (fs::recursive_directory_iterator entry(directory), end; entry != end; ++entry) {
@@ -238,7 +238,7 @@ void check_suite_folder(const std::string& directory) {
     const fs::path path = entry->path().lexically_relative(directory);
     const bool is_folder = entry->is_directory() && !entry->is_symlink();
     if (was_suite && is_of_suite(path, is_folder)) continue;
-    throw Error(fmt::format("'{}' holds '{}', which is not of a suite: give an empty folder",
+    throw Error(fmt::format("'{}' holds '{}', which is not part of a suite; use an empty folder",
                             directory, printable(path.string())));
   }
 }
@@ -256,7 +256,7 @@ std::string SuiteWriter::unfinished() const { return unfinished_->path().string(
 void SuiteWriter::add(const GraphCase& graph_case) {
   std::error_code error;
   if (fs::exists(case_folder(unfinished(), graph_case.info.name) + "/case.json", error)) {
-    throw Error("there are two cases whose folder is '" + printable(graph_case.info.name) + "'");
+    throw Error("duplicate case folder '" + printable(graph_case.info.name) + "'");
   }
   write_case(graph_case, unfinished());
 }
@@ -290,7 +290,7 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
     cases.push_back(info_json(info));
     const std::string path = case_folder(from, info.name) + "/case.json";
     if (!folders.insert(path).second) {
-      throw Error("there are two cases whose folder is '" + printable(info.name) + "'");
+      throw Error("duplicate case folder '" + printable(info.name) + "'");
     }
     Json json = cases.back();
     json.update(Json::parse(read_file(path)));
@@ -313,14 +313,14 @@ bool is_suite(const std::string& directory) {
 std::vector<CaseInfo> read_suite(const std::string& directory) {
   return read_json(directory + "/" + kSuiteFile, [](const Json& json) {
     if (json.value("format", "") != kFormat || json.value("version", 0) != kSuiteVersion) {
-      throw SerializationError("this is no suite of cases that this program knows");
+      throw SerializationError("not a suite of cases that this program can read");
     }
     std::vector<CaseInfo> cases;
     std::unordered_set<std::string> names;
     for (const Json& item : json.at("cases")) {
       cases.push_back(read_info(item));
       if (!names.insert(cases.back().name).second) {
-        throw SerializationError("there are two cases '" + printable(cases.back().name) + "'");
+        throw SerializationError("duplicate case '" + printable(cases.back().name) + "'");
       }
     }
     return cases;
@@ -350,11 +350,11 @@ GraphCase read_case(const std::string& folder) {
       const auto meta = std::ranges::find(graph_case.ir.graph_inputs, name, &TensorMeta::name);
       const auto index = static_cast<size_t>(meta - graph_case.ir.graph_inputs.begin());
       if (index >= graph_case.inputs.size()) {
-        throw SerializationError("strides: there is no input '" + printable(name) + "'");
+        throw SerializationError("strides: unknown input '" + printable(name) + "'");
       }
       const bool are_whole = std::ranges::all_of(strides, &Json::is_number_integer);
       if (!are_whole) {
-        throw SerializationError("strides: those of '" + printable(name) + "' are no integers");
+        throw SerializationError("strides: expected integers for '" + printable(name) + "'");
       }
       at::Tensor& input = graph_case.inputs[index];
       input = strided_copy(input, strides.get<std::vector<int64_t>>());

@@ -6,7 +6,7 @@
 //   DIR/cases/NAME/weights.safetensors     only if it has weights
 //   DIR/cases/NAME/inputs.safetensors      by the names of its inputs
 //   DIR/cases/NAME/expected.safetensors    by the names of its outputs
-//   DIR/cases/NAME/case.json               its description, and how to judge its outputs
+//   DIR/cases/NAME/case.json               its description, and how to compare its outputs
 //
 // The same cases give the same bytes.
 #pragma once
@@ -28,7 +28,7 @@ void write_case(const GraphCase& graph_case, const std::string& directory);
 // until then, even if the process is killed. The destructor removes an unfinished suite.
 class SuiteWriter {
  public:
-  // `what` says where the cases come from ("operators", "resnet18"). Creates `directory`. Throws
+  // `what` is the source of the cases ("operators", "resnet18"). Creates `directory`. Throws
   // Error if it holds other files than those of a suite, or cannot be written.
   SuiteWriter(std::string directory, std::string what);
 

@@ -113,7 +113,7 @@ TEST_F(CaseFilesTest, AreNotTwoInOneFolder) {
   const GraphCase graph_case = softmax_case("usual");
   writer.add(graph_case);
   EXPECT_THAT([&] { writer.finish({graph_case.info, graph_case.info}); },
-              ThrowsMessage<Error>(HasSubstr("there are two cases whose folder is ")));
+              ThrowsMessage<Error>(HasSubstr("duplicate case folder ")));
   EXPECT_FALSE(is_suite(directory_));
 }
 
@@ -132,19 +132,19 @@ TEST_F(CaseFilesTest, HaveNamesOfAThousandBytesAtMost) {
   rename(1001);
   EXPECT_THAT([&] { read_suite(directory_); },
               ThrowsMessage<SerializationError>(
-                  HasSubstr("the name of a case has 1001 bytes, at most 1000 are read")));
+                  HasSubstr("the name of a case has 1001 bytes; at most 1000 are allowed")));
 }
 
 TEST_F(CaseFilesTest, DoNotReplaceOtherFiles) {
   fs::create_directories(directory_);
   write_file(directory_ + "/thesis.txt", "years");
   EXPECT_THAT([&] { SuiteWriter(directory_, "tests"); },
-              ThrowsMessage<Error>("'" + directory_ +
-                                   "' holds 'thesis.txt', which is not of a suite: give an empty "
-                                   "folder"));
+              ThrowsMessage<Error>(
+                  "'" + directory_ +
+                  "' holds 'thesis.txt', which is not part of a suite; use an empty folder"));
   EXPECT_EQ(read_file(directory_ + "/thesis.txt"), "years");
   EXPECT_THAT([&] { SuiteWriter(directory_ + "/thesis.txt", "tests"); },
-              ThrowsMessage<Error>("'" + directory_ + "/thesis.txt' is no folder"));
+              ThrowsMessage<Error>("'" + directory_ + "/thesis.txt' is not a folder"));
 }
 
 TEST_F(CaseFilesTest, DoNotReplaceWhatOnlyLooksLikeASuite) {
@@ -165,7 +165,7 @@ TEST_F(CaseFilesTest, HaveAFolderEach) {
   SuiteWriter writer(directory_, "tests");
   writer.add(softmax_case("usual"));
   EXPECT_THAT([&] { writer.add(softmax_case("usual")); },
-              ThrowsMessage<Error>(HasSubstr("there are two cases whose folder is")));
+              ThrowsMessage<Error>(HasSubstr("duplicate case folder")));
 }
 
 TEST_F(CaseFilesTest, StayInTheirFolderWhateverTheyAreCalled) {
@@ -180,7 +180,7 @@ TEST_F(CaseFilesTest, AreRefusedWithTheirPlace) {
   write_file(suite, R"({"format": "torch-ir suite", "version": 2, "cases": []})");
   EXPECT_THAT([&] { read_suite(directory_); },
               ThrowsMessage<SerializationError>(
-                  suite + ": this is no suite of cases that this program knows"));
+                  suite + ": not a suite of cases that this program can read"));
   write_file(suite, R"({"format": "torch-ir suite", "version": 1, "cases": [{"name": 3}]})");
   EXPECT_THAT([&] { read_suite(directory_); },
               ThrowsMessage<SerializationError>(HasSubstr(suite + ": ")));
@@ -188,9 +188,9 @@ TEST_F(CaseFilesTest, AreRefusedWithTheirPlace) {
   const std::string text = read_file(folder + "/case.json");
   const std::string broken = std::string(text).replace(text.find("values"), 6, "valeus");
   write_file(folder + "/case.json", broken);
-  EXPECT_THAT([&] { read_case(folder); },
-              ThrowsMessage<SerializationError>(
-                  folder + "/case.json: there is no property 'valeus' of a case"));
+  EXPECT_THAT(
+      [&] { read_case(folder); },
+      ThrowsMessage<SerializationError>(folder + "/case.json: unknown case property 'valeus'"));
   const auto refuses = [&](const char* place, nlohmann::json value, const std::string& message) {
     nlohmann::json json = nlohmann::json::parse(text);
     json[nlohmann::json::json_pointer(place)] = std::move(value);
@@ -199,9 +199,9 @@ TEST_F(CaseFilesTest, AreRefusedWithTheirPlace) {
                 ThrowsMessage<SerializationError>(folder + "/case.json: " + message));
   };
   const std::string input = nlohmann::json::parse(text)["strides"].begin().key();
-  refuses("/strides/other", {1, 4}, "strides: there is no input 'other'");
+  refuses("/strides/other", {1, 4}, "strides: unknown input 'other'");
   refuses(("/strides/" + input).c_str(), {1.5, 4},
-          "strides: those of '" + input + "' are no integers");
+          "strides: expected integers for '" + input + "'");
   refuses("/tolerance/rtol", -1, "tolerance: -1 is none");
 }
 
@@ -217,15 +217,15 @@ TEST_F(CaseFilesTest, HaveTheCallThatAPropertyIsOf) {
   };
   const auto expect_refused = [&](const std::string& op_type) {
     write_info(op_type);
-    EXPECT_THAT([&] { read_case(folder); },
-                ThrowsMessage<SerializationError>(folder +
-                                                  "/case.json: compare: 'in_range' is for "
-                                                  "a graph of one node, a call of '" +
-                                                  op_type + "'"));
+    EXPECT_THAT(
+        [&] { read_case(folder); },
+        ThrowsMessage<SerializationError>(
+            folder + "/case.json: compare: 'in_range' requires a graph of one node, a call of '" +
+            op_type + "'"));
   };
   write_info("aten.softmax.int");
   EXPECT_EQ(read_case(folder).info.property, CaseProperty::kInRange);
-  // Its argument `high` would be looked for among those of softmax.
+  // Its property would look for the argument `high`, which softmax lacks.
   expect_refused("aten.randint.low");
   IR ir = load_ir(folder + "/ir.json");
   const OpNode node = ir.nodes.front();

@@ -1,4 +1,4 @@
-// GraphCase: a small graph with all that is needed to run it and to judge its outputs.
+// GraphCase: a small graph with everything needed to run it and to compare its outputs.
 //
 // It is one call of an operator from a table (models/operators), one call of a user's model
 // (split.h), or a folder with either (case_files.h).
@@ -34,7 +34,7 @@ struct CaseInfo {
   std::string category = {};
   // The dtype of the first tensor, or of the result; empty for a call without tensors.
   std::string dtype = {};
-  // What makes it special, one line.
+  // The special feature of the case, one line.
   std::string note = {};
   CaseProperty property = CaseProperty::kValues;
   // Replaces default_tolerance of each output's dtype, with the reason.

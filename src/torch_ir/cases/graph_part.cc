@@ -171,7 +171,7 @@ class PartCutter::Maker {
     if (shape != run_.shapes.end() && !meta.is_scalar) {
       meta.shape = shape->second;
     } else if (std::ranges::find(meta.shape, kDynamicSize) != meta.shape.end()) {
-      return fail(fmt::format("the size of '{}' is not known", value));
+      return fail(fmt::format("unknown size of '{}'", value));
     }
     meta.symbolic_shape.clear();
     meta.expression.clear();
@@ -201,8 +201,8 @@ class PartCutter::Maker {
     for (const OpNode& node : part_.ir.nodes) {
       const bool reads_strides = node.op_type.starts_with("aten.as_strided");
       if (reads_strides && !node.inputs.empty() && !made_.contains(node.inputs[0].name)) {
-        fail(
-            fmt::format("'{}' depends on how '{}' lies in memory", node.name, node.inputs[0].name));
+        fail(fmt::format("'{}' depends on the memory layout of '{}'", node.name,
+                         node.inputs[0].name));
       }
     }
   }
@@ -252,7 +252,7 @@ std::string ComputablePart::left_out() const {
       fmt::format("{} of {} nodes are left out: {} of operators that this process cannot run ({})",
                   num_left_out, ir.nodes.size() + num_left_out, num_unsupported,
                   printable(fmt::format("{}", fmt::join(unsupported, ", "))));
-  if (num_dependent > 0) text += fmt::format(", {} that need their values", num_dependent);
+  if (num_dependent > 0) text += fmt::format(", {} that depend on them", num_dependent);
   return text + "; load the library that defines them with --load-library";
 }
 

@@ -26,7 +26,7 @@ struct RunFacts {
   std::unordered_map<std::string, Attribute> numbers = {};
 };
 
-// Nodes [first, last], whole groups, and which of their values are wanted.
+// Nodes [first, last], whole groups, and those of their values that are wanted.
 struct NodeRange {
   size_t first = 0;
   size_t last = 0;
@@ -41,7 +41,7 @@ struct GraphPart {
   IR ir = {};
   // Indices in the whole graph, ascending.
   std::vector<size_t> nodes = {};
-  // Why it would not compute what the whole graph does on the same values; empty if it would.
+  // Explains why the part would compute other values than the whole graph; empty if it would not.
   // Values that share memory that is written to must be cut together.
   std::string problem = {};
 };
@@ -80,8 +80,8 @@ struct ComputablePart {
   // The operators that this process cannot run, each once, and the nodes that call them.
   std::vector<std::string> unsupported = {};
   size_t num_unsupported = 0;
-  // Other nodes that are left out: they need values of these, or come after one that, going by its
-  // name ("foo_"), may write to its inputs.
+  // Other nodes that are left out: they need values of these, or come after one whose name ("foo_")
+  // says that it may write to its inputs.
   size_t num_dependent = 0;
 
   bool is_whole() const { return num_unsupported == 0; }

@@ -82,7 +82,7 @@ TEST(GraphPart, FixesTheSizesOfOneRun) {
   EXPECT_THAT(part.ir.graph_inputs[0].symbolic_shape, IsEmpty());
   EXPECT_THAT(part.ir.graph_outputs[0].shape, ElementsAre(2, 4));
 
-  EXPECT_THAT(make_part(graph, 1, 1, second).problem, HasSubstr("is not known"));
+  EXPECT_THAT(make_part(graph, 1, 1, second).problem, HasSubstr("unknown size of"));
 }
 
 TEST(GraphPart, KeepsWhatWritesToWhatItReads) {
@@ -96,7 +96,7 @@ TEST(GraphPart, KeepsWhatWritesToWhatItReads) {
 
   EXPECT_THAT(make_part(graph, 1, 3, result).nodes, ElementsAre(1, 2, 3));
   EXPECT_EQ(make_part(graph, 1, 3, result).problem, "");
-  // The view and what it shows would come in apart from one another.
+  // The view and its base would become separate inputs.
   EXPECT_THAT(make_part(graph, 2, 3, result).problem,
               HasSubstr("may share memory that is written to"));
   EXPECT_EQ(make_part(graph, 3, 3, result).problem, "");
@@ -124,7 +124,8 @@ TEST(GraphPart, SaysWhereStridesMatter) {
   const V strided =
       graph.call1("aten.as_strided.default", {made, Attribute::list({2}), Attribute::list({1})});
   graph.output(strided);
-  EXPECT_THAT(make_part(graph, 1, 1, strided).problem, HasSubstr("lies in memory"));
+  EXPECT_THAT(make_part(graph, 1, 1, strided).problem,
+              HasSubstr("depends on the memory layout of"));
   EXPECT_EQ(make_part(graph, 0, 1, strided).problem, "");
 }
 
@@ -144,7 +145,7 @@ TEST(ComputablePart, LeavesOutUnknownOperatorsAndWhatNeedsThem) {
   EXPECT_THAT(names(part.ir.graph_outputs), ElementsAre(kept.name));
   EXPECT_EQ(part.left_out(),
             "2 of 4 nodes are left out: 1 of operators that this process cannot run "
-            "(nobody.knows.default), 1 that need their values; load the library that defines them "
+            "(nobody.knows.default), 1 that depend on them; load the library that defines them "
             "with --load-library");
   const std::vector<at::Tensor> outputs =
       compile(part.ir, StateDict()).run_checked({graph.value(x)});

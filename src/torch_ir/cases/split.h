@@ -38,10 +38,10 @@ class Splitter {
   // Receives each new case, which has its tensors and no occurrence yet.
   using CaseSink = std::function<void(GraphCase&)>;
 
-  // Runs `model` eagerly, node by node, and passes new calls to `sink`. Calls that return no tensor
-  // are no cases, and neither are calls that only pass on a value. Returns what else was left out,
-  // one line: what computable_part leaves out, a group that does not run alone, or that there was
-  // no call to take; empty for nothing. Throws ExecutionError, naming the node, and as group_nodes.
+  // Runs `model` eagerly, node by node, and passes new calls to `sink`. Skips calls that return no
+  // tensor or only pass on a value. Returns one line about everything else that was left out: by
+  // computable_part, a group that does not run alone, or because there was no call to take; empty if
+  // nothing was. Throws ExecutionError, naming the node, and as group_nodes.
   std::string add(const SplitModel& model, const CaseSink& sink);
 
   const std::vector<CaseInfo>& cases() const { return cases_; }

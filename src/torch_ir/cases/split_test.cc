@@ -48,7 +48,7 @@ class SplitTest : public ::testing::Test {
     splitter_.add(model, [&](const GraphCase& it) { cases_.push_back(it); });
   }
 
-  // Takes `model` apart. What each case computes alone has to be what the model had there.
+  // Splits `model`, and checks that each case alone computes the values of the model.
   void split(const EagerModel& model, const std::string& name = "model") {
     const size_t first = cases_.size();
     split(model.model(name));
@@ -76,7 +76,7 @@ class SplitTest : public ::testing::Test {
     }
   }
 
-  // Name of each case, and the nodes where it occurs.
+  // The name of each case, and the nodes where it occurs.
   std::vector<std::string> found() const {
     std::vector<std::string> texts;
     for (const CaseInfo& info : splitter_.cases()) {

@@ -54,9 +54,9 @@ at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides) {
     throw Error(fmt::format("strides [{}] of a tensor of shape [{}]: {}", fmt::join(strides, ", "),
                             fmt::join(tensor.sizes(), ", "), why));
   };
-  if (strides.size() != static_cast<size_t>(tensor.dim())) fail("there is one for each dimension");
+  if (strides.size() != static_cast<size_t>(tensor.dim())) fail("expected one for each dimension");
   if (std::ranges::any_of(strides, [](int64_t stride) { return stride < 0; }))
-    fail("one is below 0");
+    fail("negative stride");
   at::Tensor once = tensor;
   for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
     const bool repeats = strides[static_cast<size_t>(dim)] == 0 && once.size(dim) > 1;
@@ -64,9 +64,9 @@ at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides) {
   }
   const Layout layout = layout_of(once.sizes(), strides);
   if (!layout.reach || *layout.reach > kMaxStridedBytes / tensor.element_size()) {
-    fail(fmt::format("they reach over more than {} bytes, the limit", kMaxStridedBytes));
+    fail(fmt::format("they span more than the limit of {} bytes", kMaxStridedBytes));
   }
-  if (layout.overlaps) fail("elements lie between others, or share memory");
+  if (layout.overlaps) fail("elements interleave or share memory");
   const at::Tensor copy = at::empty_strided(once.sizes(), strides, tensor.options());
   copy.copy_(once);
   return copy.expand(tensor.sizes());

@@ -121,7 +121,7 @@ TEST_F(ArchiveCommandsTest, ImportLeavesNothingWhereItFails) {
   expect_failed(torch_ir({"import", text, "--output", path("folder")}), HasSubstr(text));
   EXPECT_FALSE(std::filesystem::exists(path("folder")));
   expect_failed(torch_ir({"import", archive("small.pt2"), "--output", file("blocked", "a file")}),
-                HasSubstr("cannot make the folder"));
+                HasSubstr("cannot create the folder"));
 }
 
 TEST_F(ArchiveCommandsTest, OpsTellsHowEachOperatorRuns) {

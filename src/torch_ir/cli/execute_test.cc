@@ -77,13 +77,12 @@ class BadExecution : public CliTest {
 };
 
 TEST_F(BadExecution, WithoutWeights) {
-  expect_failure(
-      {"--inputs", model_.inputs},
-      model_.graph +
-          " without --weights: 2 problems with its weights and inputs:\n"
-          "  Weight 'linear.weight' (float32 [4, 4]) is missing; node 'linear' reads it.\n"
-          "  Weight 'linear.bias' (float32 [4]) is missing; node 'linear' reads it.\n",
-      /*num_lines=*/3);
+  expect_failure({"--inputs", model_.inputs},
+                 model_.graph +
+                     " without --weights: 2 problems with its weights and inputs:\n"
+                     "  Missing weight 'linear.weight' (float32 [4, 4]), read by node 'linear'.\n"
+                     "  Missing weight 'linear.bias' (float32 [4]), read by node 'linear'.\n",
+                 /*num_lines=*/3);
 }
 
 TEST_F(BadExecution, WithAMissingWeight) {
@@ -106,10 +105,10 @@ TEST_F(BadExecution, WithMuchThatIsWrong) {
                      ": 5 problems with its weights and inputs:\n"
                      "  Weight 'linear.weight' has shape [4, 5], expected [4, 4], and dtype "
                      "float64, expected float32.\n"
-                     "  Weight 'linear.bias' (float32 [4]) is missing; node 'linear' reads it.\n"
-                     "  Weight 'linear.bais' is none of the graph's.\n"
-                     "  Input 'x' (float32 [1, 4]) is missing.\n  " +
-                     inputs + ": the graph has no input 'y'; its inputs are 'x'\n",
+                     "  Missing weight 'linear.bias' (float32 [4]), read by node 'linear'.\n"
+                     "  Unexpected weight 'linear.bais': the graph does not use it.\n"
+                     "  Missing input 'x' (float32 [1, 4]).\n  " +
+                     inputs + ": unexpected input 'y'; the graph's inputs are 'x'\n",
                  /*num_lines=*/6);
 }
 
@@ -143,13 +142,13 @@ TEST_F(BadExecution, WithAWeightThatDoesNotFit) {
 TEST_F(BadExecution, WithAnInputOfAnotherName) {
   const std::string inputs = tensor_file("y.safetensors", {{"y", at::zeros({1, 4})}});
   expect_failure({"--inputs", inputs, "--weights", model_.weights},
-                 inputs + ": the graph has no input 'y'; its inputs are 'x'\n", /*num_lines=*/3);
+                 inputs + ": unexpected input 'y'; the graph's inputs are 'x'\n", /*num_lines=*/3);
 }
 
 TEST_F(BadExecution, WithAMissingInput) {
   const std::string inputs = tensor_file("none.safetensors", {});
   expect_failure({"--inputs", inputs, "--weights", model_.weights},
-                 ": Input 'x' (float32 [1, 4]) is missing.\n");
+                 ": Missing input 'x' (float32 [1, 4]).\n");
 }
 
 TEST_F(BadExecution, WithAnInputThatDoesNotFit) {
@@ -175,7 +174,7 @@ TEST_F(BadExecution, WithAGraphThatIsWrongAboutAShape) {
                            "--outputs", path("outputs.safetensors")}),
                  graph + " with " + model_.weights +
                      ": node 'linear' (aten.linear.default): output 'linear' is float32 "
-                     "[1, 4], but the IR says float32 [7, 9]");
+                     "[1, 4], but the IR declares float32 [7, 9]");
   EXPECT_THAT(files(), Not(testing::Contains("outputs.safetensors")));
 }
 

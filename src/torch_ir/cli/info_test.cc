@@ -74,10 +74,9 @@ TEST_F(InfoTest, SaysWhatModulesCost) {
 TEST_F(InfoTest, NamesWhatItCouldNotCount) {
   TestGraphBuilder graph("Odd");
   graph.input("x", {2}).op("a", "my.op.default", {"x"}, {2}).output("a");
-  EXPECT_THAT(
-      torch_ir({"info", graph_file("model.json", graph.build())}).out,
-      HasSubstr("  Multiply-adds: unknown\n"
-                "  Not counted: my.op.default (1 node): nothing is known of the operator\n"));
+  EXPECT_THAT(torch_ir({"info", graph_file("model.json", graph.build())}).out,
+              HasSubstr("  Multiply-adds: unknown\n"
+                        "  Not counted: my.op.default (1 node): unknown operator\n"));
 }
 
 TEST_F(InfoTest, CountsADynamicArchiveAtTheSizesOfItsExampleInputs) {
@@ -93,7 +92,7 @@ TEST_F(InfoTest, TakesAFileThatIsCalledAnArchiveForOne) {
                                    tensor_file("weights.safetensors", {{"w", at::zeros({2})}})}) {
     expect_refused(torch_ir({"info", other}),
                    other +
-                       ": is no .pt2 archive: it does not begin as zip archives do; write a .pt2 "
+                       ": not a .pt2 archive (not a zip file); write a .pt2 "
                        "archive with torch.export.save");
   }
   EXPECT_THAT(torch_ir({"info", file("empty.json", "")}).err, HasSubstr("not valid JSON"));
@@ -171,7 +170,7 @@ TEST_F(InfoTest, RefusesWhatIsNoGraph) {
   expect_refused(torch_ir({"info", path("none.json"), "-o", path("summary")}),
                  "cannot open '" + path("none.json") + "': No such file or directory");
   expect_failed(torch_ir({"info", file("model.pt2", "PK\x03\x04"), "-o", path("summary")}),
-                HasSubstr(path("model.pt2") + "' can not be read as a zip archive"));
+                HasSubstr(path("model.pt2") + "' cannot be read as a zip archive"));
   EXPECT_THAT(files(), ElementsAre("model.pt2"));
 }
 

@@ -49,8 +49,9 @@ TEST_F(OpsTest, SaysItInJsonToo) {
 TEST_F(OpsTest, RefusesAListThatIsNone) {
   const std::string graph = graph_file("masked.json", masked_linear_graph());
   const std::string list = file("chip.txt", "aten.linear\n\nmul\n");
-  expect_failed(torch_ir({"ops", graph, "--supported", list}),
-                testing::StartsWith("torch-ir: " + list + ":3: 'mul' is no operator name; write "));
+  expect_failed(
+      torch_ir({"ops", graph, "--supported", list}),
+      testing::StartsWith("torch-ir: " + list + ":3: invalid operator name 'mul'; write "));
   expect_refused(torch_ir({"ops", graph, "--supported", path("none")}),
                  "cannot open '" + path("none") + "': No such file or directory");
   expect_failed(torch_ir({"ops", graph, "--supported", ""}),

@@ -135,10 +135,9 @@ TEST_F(SplitCommandTest, WritesEachCallOfSeveralModelsOnce) {
 TEST_F(SplitCommandTest, LeavesTheFilesOfOthersAlone) {
   fs::create_directories(suite_);
   write_file(suite_ + "/thesis.txt", "years");
-  expect_refused(split({archive_of("small.pt2")}),
-                 "'" + suite_ +
-                     "' holds 'thesis.txt', which is not of a suite: give an empty "
-                     "folder");
+  expect_refused(
+      split({archive_of("small.pt2")}),
+      "'" + suite_ + "' holds 'thesis.txt', which is not part of a suite; use an empty folder");
   EXPECT_EQ(suite_files().size(), 1u);
 }
 

@@ -47,7 +47,7 @@ TEST_F(ValidateTest, SaysWhetherWeightsFit) {
                  model.graph + " with " + wrong +
                      ": 2 problems with its weights:\n"
                      "  Weight 'linear.weight' has shape [4, 5], expected [4, 4].\n"
-                     "  Weight 'linear.bias' (float32 [4]) is missing; node 'linear' reads it.");
+                     "  Missing weight 'linear.bias' (float32 [4]), read by node 'linear'.");
 }
 
 // As execute does: Python's checkpoints have no num_batches_tracked where C++'s modules do.

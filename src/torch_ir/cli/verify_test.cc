@@ -132,17 +132,17 @@ TEST_F(VerifyTest, SaysWhichLevelRan) {
 
 TEST_F(VerifyTest, RefusesALevelThatThereIsNot) {
   expect_refused(verify(model_.expected, {"--optimization", "faster"}),
-                 "--optimization: 'faster' is no optimization level: give exact or fast "
+                 "--optimization: unknown optimization level 'faster'; expected exact or fast "
                  "(see 'torch-ir verify --help')");
 }
 
 TEST_F(VerifyTest, RefusesADeviceThatThereIsNot) {
   expect_refused(verify(model_.expected, {"--device", "gpu"}),
-                 "--device: 'gpu' is no device: give cpu, cuda, or one of several as cuda:1 "
+                 "--device: invalid device 'gpu'; expected cpu, cuda, or one of several as cuda:1 "
                  "(see 'torch-ir verify --help')");
   expect_refused(verify(model_.expected, {"--device", "meta"}),
-                 "--device: 'meta' can not be used: this LibTorch finds no meta device here; "
-                 "give cpu (see 'torch-ir verify --help')");
+                 "--device: cannot use device 'meta': this LibTorch finds no meta device here; use "
+                 "cpu (see 'torch-ir verify --help')");
 }
 
 TEST_F(VerifyTest, RunsOnADevice) {
@@ -177,8 +177,8 @@ TEST_F(VerifyTest, RefusesAFileThatIsNotAboutTheOutputs) {
   expect_refused(verify(model_.inputs),
                  model_.inputs +
                      ": 2 problems with its tensors:\n"
-                     "  the graph has no output 'x'; its outputs are 'mul'\n"
-                     "  no tensor for the graph's output 'mul'; the file has 'x'");
+                     "  unexpected output 'x'; the graph's outputs are 'mul'\n"
+                     "  missing output 'mul'; the file has 'x'");
 }
 
 }  // namespace

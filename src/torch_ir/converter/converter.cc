@@ -96,9 +96,8 @@ void encode_by_name(const ExportedNode& node, const GraphAnalyzer& analyzer, OpN
     } else {
       throw ConversionError(
           kNotSupported,
-          fmt::format("node '{}': argument '{}' is a list of tensors, but the "
-                      "operator {} is not known here; "
-                      "load the library that registers it",
+          fmt::format("node '{}': argument '{}' is a list of tensors, but the operator {} is "
+                      "unknown; load the library that registers it",
                       printable(node.name), printable(argument.name), printable(node.target)));
     }
   }

@@ -156,7 +156,7 @@ TEST(ConverterTest, FallsBackWithAWarningUnlessStrict) {
   }
 }
 
-// No schema says what they are when a file with them is read.
+// No schema gives their types when such a file is read.
 TEST(ConverterTest, WritesTypedAttributesOfUnknownOperatorsAsNames) {
   ExportedProgram program = sample_program();
   program.nodes[1].target = "no_such_library.cast.default";

@@ -1,6 +1,5 @@
-// The models of the usage guide's chapter on model types, and some more, built and extracted on
-// the meta device: plain torch::nn modules give the graphs that torch.export gives for the same
-// modules in Python, which are written down here.
+// Extracts the models of the usage guide's chapter on model types, and some more, on the meta
+// device, and compares the graphs with those of torch.export for the same modules in Python.
 #include <ATen/ops/empty.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -348,7 +347,7 @@ void expect_same_graph_on_real_tensors(const auto& make,
   EXPECT_EQ(nodes(extract_on_meta(make, on_meta)), nodes(extract_ir(model, real)));
 }
 
-// On meta tensors operators take other ways through LibTorch than on real ones.
+// LibTorch dispatches operators differently on meta tensors than on real ones.
 TEST(UsageGuide, GraphsAreThoseOfRealTensors) {
   expect_same_graph_on_real_tensors([] { return ResNet18(); }, {{1, 3, 64, 64}});
   expect_same_graph_on_real_tensors([] { return MultiInputModel(); }, {{1, 10}, {1, 5}});

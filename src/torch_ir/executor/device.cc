@@ -20,7 +20,7 @@ c10::Device read_device(const std::string& name) {
   try {
     return c10::Device(name);
   } catch (const c10::Error&) {
-    throw Error(fmt::format("'{}' is no device: give cpu, cuda, or one of several as cuda:1",
+    throw Error(fmt::format("invalid device '{}'; expected cpu, cuda, or one of several as cuda:1",
                             printable(name)));
   }
 }
@@ -32,11 +32,11 @@ c10::Device parse_device(const std::string& name) {
   const int count = count_devices(device.type());
   const std::string type = c10::DeviceTypeName(device.type(), /*lower_case=*/true);
   if (count == 0) {
-    throw Error(fmt::format("'{}' can not be used: this LibTorch finds no {} device here; give cpu",
-                            name, type));
+    throw Error(fmt::format(
+        "cannot use device '{}': this LibTorch finds no {} device here; use cpu", name, type));
   }
   if (device.index() >= count) {
-    throw Error(fmt::format("'{}' can not be used: the last {} device here is {}:{}", name, type,
+    throw Error(fmt::format("cannot use device '{}': the last {} device here is {}:{}", name, type,
                             type, count - 1));
   }
   return device;

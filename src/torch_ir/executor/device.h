@@ -10,8 +10,8 @@
 
 namespace torch_ir {
 
-// Parses "cpu", "cuda" or "cuda:1". Throws Error, with advice, for a name that is no device or a
-// device that cannot compute here.
+// Parses "cpu", "cuda" or "cuda:1". Throws Error, with advice, for an invalid name or a device
+// that cannot compute here.
 c10::Device parse_device(const std::string& name);
 
 // Moves `tensors` to `device`; returns them as they are without one.

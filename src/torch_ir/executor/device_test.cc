@@ -20,18 +20,17 @@ TEST(ParseDevice, TakesTheCpu) {
 TEST(ParseDevice, RefusesWhatIsNoDevice) {
   for (const std::string name : {"", "gpu", "cuda:", "cuda:x", "CPU", "cpu,cpu"}) {
     EXPECT_THAT([&] { parse_device(name); },
-                ThrowsMessage<Error>("'" + name +
-                                     "' is no device: give cpu, cuda, or one of several as "
-                                     "cuda:1"));
+                ThrowsMessage<Error>("invalid device '" + name +
+                                     "'; expected cpu, cuda, or one of several as cuda:1"));
   }
 }
 
 TEST(ParseDevice, RefusesDevicesThatComputeNothing) {
   EXPECT_THAT([] { parse_device("meta"); },
-              ThrowsMessage<Error>("'meta' can not be used: this LibTorch finds no meta device "
-                                   "here; give cpu"));
+              ThrowsMessage<Error>(
+                  "cannot use device 'meta': this LibTorch finds no meta device here; use cpu"));
   EXPECT_THAT([] { parse_device("cpu:1"); },
-              ThrowsMessage<Error>("'cpu:1' can not be used: the last cpu device here is cpu:0"));
+              ThrowsMessage<Error>("cannot use device 'cpu:1': the last cpu device here is cpu:0"));
 }
 
 bool has_cuda() {
@@ -42,15 +41,15 @@ bool has_cuda() {
 TEST(ParseDevice, RefusesCudaWhereItIsMissing) {
   if (has_cuda()) GTEST_SKIP() << "there is a CUDA device";
   EXPECT_THAT([] { parse_device("cuda:1"); },
-              ThrowsMessage<Error>("'cuda:1' can not be used: this LibTorch finds no cuda device "
-                                   "here; give cpu"));
+              ThrowsMessage<Error>(
+                  "cannot use device 'cuda:1': this LibTorch finds no cuda device here; use cpu"));
 }
 
 TEST(ParseDevice, TakesCudaWhereItIs) {
   if (!has_cuda()) GTEST_SKIP() << "there is no CUDA device";
   EXPECT_EQ(parse_device("cuda"), c10::Device(c10::kCUDA));
   EXPECT_THAT([] { parse_device("cuda:99"); },
-              ThrowsMessage<Error>(testing::StartsWith("'cuda:99' can not be used: the last ")));
+              ThrowsMessage<Error>(testing::StartsWith("cannot use device 'cuda:99': the last ")));
 }
 
 TEST(ToDevice, LeavesWhatIsThere) {

@@ -57,7 +57,7 @@ TEST(ExecutionPlan, RunsAnLstm) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
-// The graph has no output for what an operator was told not to compute.
+// The graph has no output for results that an operator was asked not to compute.
 TEST(ExecutionPlan, RunsOperatorsThatLeaveOutputsUndefined) {
   EagerGraph graph;
   const V gradient = graph.input("gradient", at::randn({1, 3, 4, 4}));

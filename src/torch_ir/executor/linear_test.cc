@@ -1,4 +1,4 @@
-// Linear layers: what eager takes apart into transposes, expansions and matrix products.
+// Tests linear layers, which eager decomposes into transposes, expansions and matrix products.
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>

@@ -1,5 +1,4 @@
-// Operators that the tables of models/operators do not have: the plan gives the bits of eager
-// calls.
+// Tests operators that the tables of models/operators lack: a plan gives the bits of eager calls.
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
@@ -15,7 +14,7 @@
 namespace torch_ir {
 namespace {
 
-// Those of one call are cases of models/operators; these two have none there.
+// Single calls are cases of models/operators; these two have none there.
 TEST(Operators, WithoutACase) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 3, 8, 8}));

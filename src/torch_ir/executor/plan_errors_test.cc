@@ -1,4 +1,4 @@
-// Where compiling a plan finds what it needs, what it and a run refuse, and in which words.
+// Tests the values that compile and run accept, and the messages for those that they reject.
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
@@ -29,7 +29,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-// What the ExecutionError says that `action` throws.
+// The message of the ExecutionError that `action` throws.
 template <class Action>
 std::string execution_error(const Action& action) {
   try {
@@ -122,9 +122,9 @@ TEST(PlanErrors, ListsAllWeightsThatDoNotFit) {
       "  Weight 'linear.weight' has shape [4, 3], expected [3, 4], and dtype float64, expected "
       "float32.\n"
       "  Weight 'mask' has layout sparse_coo, expected strided.\n"
-      "  Weight 'linear.bias' (float32 [3]) is missing; node 'n0' reads it.\n"
-      "  Weight 'spare' (float32 [1]) is missing; output 'p_spare' reads it.\n"
-      "  Weight 'linear.bais' is none of the graph's.");
+      "  Missing weight 'linear.bias' (float32 [3]), read by node 'n0'.\n"
+      "  Missing weight 'spare' (float32 [1]), read by output 'p_spare'.\n"
+      "  Unexpected weight 'linear.bais': the graph does not use it.");
   EXPECT_THAT(weight_problems(graph.ir, weights), SizeIs(5));
 }
 
@@ -136,10 +136,10 @@ struct Warnings : c10::WarningHandler {
 TEST(PlanErrors, ListsWeightsAndInputsThatDoNotFit) {
   EagerGraph graph = linear_with_errors();
   graph.weights["linear.bias"] = at::randn({3}, at::kMeta);
-  EXPECT_THAT(value_problems(graph.ir, graph.weights, {at::randn({2, 5})}),
-              ElementsAre("Weight 'linear.bias' is on the meta device: it has no data; supply its "
-                          "values.",
-                          "Input 'x' has shape [2, 5], expected [2, 4]."));
+  EXPECT_THAT(
+      value_problems(graph.ir, graph.weights, {at::randn({2, 5})}),
+      ElementsAre("Weight 'linear.bias' is on the meta device and has no data; supply its values.",
+                  "Input 'x' has shape [2, 5], expected [2, 4]."));
 }
 
 // A checkpoint often has more than a part of its model needs.
@@ -171,15 +171,13 @@ TEST(PlanErrors, ListsAllInputsThatDoNotFit) {
                           "Input 'z' has dtype float64, expected float32."));
   EXPECT_THAT(input_problems(graph.ir, graph.inputs), IsEmpty());
   EXPECT_THAT(input_problems(graph.ir, graph.inputs, at::kMeta), SizeIs(3));
-  EXPECT_THAT(input_problems(graph.ir, {}),
-              ElementsAre("The graph takes 3 input(s), but 0 were given."));
+  EXPECT_THAT(input_problems(graph.ir, {}), ElementsAre("Expected 3 input(s), found 0."));
 }
 
 TEST(PlanErrors, RefusesInputsThatDoNotFit) {
   const EagerGraph graph = linear_with_errors();
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  EXPECT_EQ(execution_error([&] { plan.run({}); }),
-            "The graph takes 1 input(s), but 0 were given.");
+  EXPECT_EQ(execution_error([&] { plan.run({}); }), "Expected 1 input(s), found 0.");
   EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 5})}); }),
             "Input 'x' has shape [2, 5], expected [2, 4].");
   EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}, at::kDouble)}); }),
@@ -187,7 +185,7 @@ TEST(PlanErrors, RefusesInputsThatDoNotFit) {
   EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}, at::kMeta)}); }),
             "Input 'x' is on meta, expected cpu.");
   EXPECT_EQ(execution_error([&] { plan.run({at::Tensor()}); }),
-            "Input 'x' (float32 [2, 4]) is missing.");
+            "Missing input 'x' (float32 [2, 4]).");
   EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}).to_sparse()}); }),
             "Input 'x' has layout sparse_coo, expected strided.");
 }
@@ -196,7 +194,7 @@ TEST(PlanErrors, NamesAnOperatorThatIsNotThere) {
   EagerGraph graph = linear_with_errors();
   graph.ir.nodes[0].op_type = "nobody.knows.default";
   EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
-              StartsWith("Operator 'nobody.knows.default' of node 'n0' is unknown to LibTorch 2."));
+              StartsWith("Unknown operator 'nobody.knows.default' of node 'n0': LibTorch 2."));
 }
 
 TEST(PlanErrors, PutsNamesOfAFileOnOneLine) {
@@ -204,7 +202,7 @@ TEST(PlanErrors, PutsNamesOfAFileOnOneLine) {
   graph.ir.nodes[0].op_type = "nobody.kn\nows.default";
   graph.ir.nodes[0].name = "\x1b[2J";
   EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
-              StartsWith("Operator 'nobody.kn\\x0aows.default' of node '\\x1b[2J' is unknown"));
+              StartsWith("Unknown operator 'nobody.kn\\x0aows.default' of node '\\x1b[2J': "));
 }
 
 TEST(PlanErrors, NamesTheNodeThatFails) {
@@ -229,7 +227,7 @@ TEST(PlanErrors, RefusesAnExecutorThatReturnsTooFewTensors) {
   EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
               HasSubstr("Node 'n0' (aten.linear.default) failed"));
   EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
-              HasSubstr("it returned 0 value(s), the graph says 1"));
+              HasSubstr("it returned 0 value(s), expected 1"));
 }
 
 TEST(PlanErrors, ChecksOutputsAgainstTheIrWhenAsked) {
@@ -246,15 +244,15 @@ TEST(PlanErrors, ChecksOutputsAgainstTheIrWhenAsked) {
   const ExecutionPlan other_shape = compile(graph.ir, graph.weights);
   EXPECT_TRUE(same_bits(other_shape.run(graph.inputs)[0], graph.expected()[0]));
   EXPECT_EQ(execution_error([&] { other_shape.run_checked(graph.inputs); }),
-            "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR says "
+            "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR declares "
             "float32 [7, 99]");
 
   written.shape = read.shape = {2, 4};
   written.dtype = read.dtype = "float16";
-  EXPECT_EQ(
-      execution_error([&] { compile(graph.ir, graph.weights).run_checked(graph.inputs); }),
-      "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR says float16 [2, "
-      "4]");
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights).run_checked(graph.inputs); }),
+            "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR declares "
+            "float16 [2, "
+            "4]");
 }
 
 TEST(PlanErrors, ChecksNoOutputsThatNobodyReads) {
@@ -294,7 +292,7 @@ TEST(PlanErrors, LooksAtShapesThatLibTorchReliesOn) {
               HasSubstr("params 1 has shape [0, 32], but should have [128, 32]"));
 }
 
-// LibTorch reads where they say.
+// LibTorch reads at these places.
 TEST(PlanErrors, LooksAtOffsetsInEachRun) {
   EagerGraph graph;
   const V table = graph.weight("table", at::randn({4, 3}));
@@ -312,7 +310,7 @@ TEST(PlanErrors, LooksAtOffsetsInEachRun) {
   EXPECT_THAT(plan.not_replayed(), IsEmpty());
 }
 
-// The processor ends the program.
+// The processor would end the program.
 TEST(PlanErrors, DividesNoLeastNumberByMinusOne) {
   EagerGraph graph;
   const V x = graph.input("x", at::tensor({7, -9}, at::kLong));

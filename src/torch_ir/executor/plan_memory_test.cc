@@ -1,4 +1,4 @@
-// What a plan writes, shares and keeps: never what belongs to the caller, and no longer than
+// Tests the memory that a plan writes, shares and keeps: never the caller's, and no longer than
 // needed.
 
 #include <ATen/TensorOperators.h>

@@ -1,4 +1,4 @@
-// How plans replay: what they call, what memory they use, and that no run disturbs another.
+// Tests replays: the calls they make, the memory they use, and that no run disturbs another.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/linear.h>
@@ -22,7 +22,7 @@
 namespace torch_ir {
 namespace {
 
-// tanh(x w^t + b), of which nothing is left to do beforehand but the transpose.
+// tanh(x w^t + b), of which only the transpose can be computed beforehand.
 EagerGraph linear_tanh() {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 8}));
@@ -65,7 +65,7 @@ TEST(Replay, ComputesConstantsOnce) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
-// A constant that is written later is none.
+// A constant that is written later is not a constant.
 TEST(Replay, ComputesAgainWhatIsWritten) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({4}));
@@ -357,7 +357,7 @@ TEST(Replay, HasNoMemoryForWhatNobodyReads) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
-// Also that of memory which an operator returned, when nobody else reads that.
+// The same holds for memory that an operator returned, if nobody else reads it.
 TEST(Replay, WritesOverWhatOperatorsReturn) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 8, 8}));
@@ -371,7 +371,7 @@ TEST(Replay, WritesOverWhatOperatorsReturn) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
-// Its overload for given results takes these for scratch, and gives another value.
+// Its overload for given results uses them as scratch, and computes another value.
 TEST(Replay, CallsOperatorsWhoseOutOverloadIsAnother) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 6}).sigmoid());
@@ -381,7 +381,7 @@ TEST(Replay, CallsOperatorsWhoseOutOverloadIsAnother) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
-// What is prepared before the operator that makes its argument has run.
+// The kernel is prepared before the operator that makes its argument has run.
 TEST(Replay, PreparesForMemoryThatOperatorsReturn) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 3, 3}));
@@ -407,7 +407,7 @@ TEST(Replay, TakesWhatWritingOperatorsReturn) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
-// Counts what is asked of LibTorch's allocator.
+// Counts the requests to LibTorch's allocator.
 class CountingAllocator final : public c10::Allocator {
  public:
   explicit CountingAllocator(c10::Allocator* inner) : inner_(inner) {}

@@ -1,4 +1,4 @@
-// How plans run graphs of which some nodes can not be replayed: around those, all others are.
+// Tests plans of graphs with nodes that cannot be replayed: all other nodes are.
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
@@ -25,7 +25,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// "n2 (aten.nonzero.default): what it returns depends on data"
+// "n2 (aten.nonzero.default): its result depends on data"
 std::vector<std::string> not_replayed(const ExecutionPlan& plan) {
   std::vector<std::string> lines;
   for (const NodeNotReplayed& node : plan.not_replayed()) {
@@ -73,10 +73,10 @@ TEST(Segments, AreReplayedAroundWhatDependsOnData) {
   const EagerGraph graph = with_nonzero();
   EXPECT_EQ(difference_from_eager(graph), "");
   EXPECT_THAT(not_replayed(graph),
-              ElementsAre("n2 (aten.nonzero.default): what it returns depends on data"));
+              ElementsAre("n2 (aten.nonzero.default): its result depends on data"));
 }
 
-// The sizes behind it are others in each run.
+// The sizes after it differ from run to run.
 TEST(Segments, FollowTheSizesThatDataGive) {
   const EagerGraph graph = with_nonzero();
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
@@ -96,7 +96,7 @@ TEST(Segments, AreReplayedAroundMasks) {
   graph.output(graph.call1("aten.exp.default", {chosen}));
   EXPECT_EQ(difference_from_eager(graph), "");
   EXPECT_THAT(not_replayed(graph),
-              ElementsAre("n0 (aten.index.Tensor): what it returns depends on data"));
+              ElementsAre("n0 (aten.index.Tensor): its result depends on data"));
 }
 
 TEST(Segments, KeepWhatTheNodeBehindReads) {
@@ -191,7 +191,7 @@ TEST(Segments, LeaveConstantsAsTheyLie) {
   }
 }
 
-// What one segment writes the next one reads, also through a view that was made before.
+// A segment reads the writes of an earlier one, also through a view that was made before.
 TEST(Segments, SeeWhatWasWrittenBefore) {
   EagerGraph graph;
   const V x = graph.input("x", at::tensor({1.0f, 0.0f, 2.0f, 3.0f}).view({2, 2}));
@@ -208,11 +208,11 @@ TEST(Segments, SeeWhatWasWrittenBefore) {
   graph.output(graph.call1("aten.neg_.default", {row}));
   graph.output(cache);
   EXPECT_EQ(difference_from_eager(graph), "");
-  EXPECT_THAT(not_replayed(graph).at(0), HasSubstr("what it returns depends on data"));
+  EXPECT_THAT(not_replayed(graph).at(0), HasSubstr("its result depends on data"));
   EXPECT_THAT(not_replayed(graph).at(1), HasSubstr("memory that two values share"));
 }
 
-// What is written behind a cut shares memory with what was made before it.
+// A write behind a cut reaches memory of values made before it.
 TEST(Segments, SeeWhatIsWrittenThroughAViewMadeBefore) {
   for (const bool is_constant : {false, true}) {
     for (const bool is_split : {false, true}) {
@@ -263,7 +263,7 @@ TEST(Segments, UpdateRunningStatisticsOncePerRun) {
   EXPECT_THAT(not_replayed(graph), ElementsAre());
 }
 
-// Also where nothing but the statistics is read.
+// The same holds if only the statistics are read.
 TEST(Segments, UpdateStatisticsThatAloneAreRead) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({8, 2}));
@@ -331,7 +331,7 @@ TEST(Segments, SurroundRegisteredExecutors) {
   for (int run = 0; run < 3; ++run) {
     EXPECT_TRUE(same_bits(plan.run(graph.inputs)[0], (graph.inputs[0].exp() * 2).neg()));
   }
-  EXPECT_THAT(not_replayed(plan), ElementsAre("n1 (aten.tanh.default): a registered executor"));
+  EXPECT_THAT(not_replayed(plan), ElementsAre("n1 (aten.tanh.default): a registered op handler"));
 }
 
 TEST(Segments, RunInManyThreads) {
@@ -352,7 +352,7 @@ TEST(Segments, RunInManyThreads) {
   EXPECT_EQ(num_wrong, 0);
 }
 
-// A layout that never comes again is not traced, and nothing is kept of it.
+// A layout that never recurs is not traced, and nothing of it is kept.
 TEST(Segments, TraceFewOfManyLayouts) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({4, 4}));

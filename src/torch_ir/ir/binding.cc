@@ -246,7 +246,7 @@ class OperatorBinder::Binder {
     if (num_choices != 1) fail_for_open_arguments(open, num_given);
   }
 
-  // Whether no weight is bound to an argument of `open` other than the one it is named after.
+  // Whether each weight bound to an argument of `open` is bound to the one it is named after.
   bool agrees_with_names(const Parameters& chosen, const Parameters& open) const {
     size_t position = 0;
     size_t list = 0;
@@ -276,10 +276,9 @@ class OperatorBinder::Binder {
       if (names.empty()) names += "'";
       names += argument->name() + "'";
     }
-    fail("of the optional arguments " + names + " only " + std::to_string(num_given) +
-         (num_given == 1 ? " is" : " are") +
-         " given, and the file does not say which: the key \"arg\" of an input has to name its "
-         "argument");
+    fail("ambiguous inputs: of the optional arguments " + names + " only " +
+         std::to_string(num_given) + (num_given == 1 ? " is" : " are") +
+         " given; name the argument of each input with the key \"arg\"");
   }
 
   BoundArgument bind(const Parameter& parameter) {
@@ -294,7 +293,7 @@ class OperatorBinder::Binder {
 
   BoundArgument absent(const Parameter& parameter) const {
     if (parameter.may_be_absent) return DefaultArgument{};
-    fail("argument '" + parameter.name() + "' is missing");
+    fail("missing argument '" + parameter.name() + "'");
   }
 
   BoundArgument bind_tensor(const Parameter& parameter) {
@@ -314,7 +313,7 @@ class OperatorBinder::Binder {
     while (taken.size() < count) {
       if (next_positional_ == positional_.size()) {
         fail("argument '" + parameter.name() + "' is a list of " + std::to_string(count) +
-             " tensors, but only " + std::to_string(taken.size()) + " inputs are left for it");
+             " tensors, but only " + std::to_string(taken.size()) + " inputs are left");
       }
       taken.push_back(positional_[next_positional_++]);
     }
@@ -341,7 +340,9 @@ class OperatorBinder::Binder {
     size_t num_placed = 0;
     for (const Attribute& item : *mask) {
       const bool* is_none = item.get_if<bool>();
-      if (is_none == nullptr) fail("attribute '_tensor_list_none_masks' must hold booleans");
+      if (is_none == nullptr) {
+        fail("attribute '_tensor_list_none_masks' must be a list of lists of booleans");
+      }
       if (*is_none) {
         spread.emplace_back(std::nullopt);
       } else if (num_placed++ < inputs.size()) {
@@ -358,8 +359,8 @@ class OperatorBinder::Binder {
 
   void check_nothing_is_left() const {
     if (next_positional_ < positional_.size()) {
-      fail("input '" + printable(node_->inputs[positional_[next_positional_]].name) +
-           "' is left over: the operator's tensor arguments are all taken");
+      fail("unexpected input '" + printable(node_->inputs[positional_[next_positional_]].name) +
+           "': the operator takes no more tensors");
     }
     if (num_named_used_ + positional_.size() < node_->inputs.size()) fail(unknown_named_input());
     if (next_list_ < counts_.size()) {
@@ -378,20 +379,22 @@ class OperatorBinder::Binder {
   std::string unknown_named_input() const {
     for (const TensorMeta& input : node_->inputs) {
       if (!input.arg.empty() && !schema_.argumentIndexWithName(input.arg)) {
-        return "input '" + printable(input.name) + "' is for argument '" + printable(input.arg) +
+        return "input '" + printable(input.name) + "' names the argument '" + printable(input.arg) +
                "', which the operator does not have";
       }
     }
-    return "two inputs are for the same argument";
+    return "two inputs name the same argument";
   }
 
   std::string unknown_attribute() const {
     for (const auto& [name, value] : node_->attrs) {
       const bool is_known = name == kListSizes || name == kListNoneMasks ||
                             schema_.argumentIndexWithName(name).has_value();
-      if (!is_known) return "the operator has no argument '" + printable(name) + "'";
+      if (!is_known) {
+        return "unexpected attribute '" + printable(name) + "': the operator has no such argument";
+      }
     }
-    return "an attribute is given twice";
+    return "duplicate attribute";
   }
 
   const c10::FunctionSchema& schema_;

@@ -1,4 +1,4 @@
-// Binding: which input and which attribute of a node is which argument of its operator.
+// Binding: matches the inputs and attributes of a node to the arguments of its operator.
 //
 // A node's inputs are flat (tensors in schema order, absent ones left out), as the Python package
 // writes them. Only this file knows the rules, in both directions: `encode_arguments` makes inputs

@@ -20,7 +20,7 @@ TensorMeta value_meta(const std::string& name) {
 
 using List = std::vector<std::optional<TensorMeta>>;
 
-// A node with the given arguments of `op_type`; those not named are not given.
+// A node that calls `op_type` with these arguments only.
 OpNode encode(const std::string& op_type,
               std::vector<std::pair<std::string, CallArgument>> arguments) {
   const c10::FunctionSchema& schema = schema_of(op_type);
@@ -158,18 +158,19 @@ TEST(BindingTest, WritesListsAsThePythonPackageDoes) {
 
 TEST(BindingTest, RefusesWhatDoesNotFitTheSchema) {
   EXPECT_THAT(error_of(node_of("aten.relu.default", {})),
-              StrEq("node 'node' (aten.relu.default): argument 'self' is missing"));
+              StrEq("node 'node' (aten.relu.default): missing argument 'self'"));
   EXPECT_THAT(error_of(node_of("aten.relu.default", {value_meta("x"), value_meta("y")})),
-              StrEq("node 'node' (aten.relu.default): input 'y' is left over: the operator's "
-                    "tensor arguments are all taken"));
+              StrEq("node 'node' (aten.relu.default): unexpected input 'y': the operator takes no "
+                    "more tensors"));
   EXPECT_THAT(error_of(node_of("aten.relu.default", {value_meta("x")}, {{"inplace", true}})),
-              StrEq("node 'node' (aten.relu.default): the operator has no argument 'inplace'"));
+              StrEq("node 'node' (aten.relu.default): unexpected attribute 'inplace': the operator "
+                    "has no such argument"));
   EXPECT_THAT(error_of(node_of("aten.flatten.using_ints", {})),
-              StrEq("node 'node' (aten.flatten.using_ints): argument 'self' is missing"));
+              StrEq("node 'node' (aten.flatten.using_ints): missing argument 'self'"));
   EXPECT_THAT(error_of(node_of("aten.transpose.int", {value_meta("x")}, {{"dim0", 1}})),
-              StrEq("node 'node' (aten.transpose.int): argument 'dim1' is missing"));
+              StrEq("node 'node' (aten.transpose.int): missing argument 'dim1'"));
   EXPECT_THAT(error_of(node_of("aten.cat.default", {value_meta("x")}, {{"dim", 1}})),
-              StrEq("node 'node' (aten.cat.default): argument 'tensors' is missing"));
+              StrEq("node 'node' (aten.cat.default): missing argument 'tensors'"));
 }
 
 TEST(BindingTest, RefusesWrongListAttributes) {
@@ -179,10 +180,9 @@ TEST(BindingTest, RefusesWrongListAttributes) {
   };
   EXPECT_THAT(cat(Attribute::list({3})),
               StrEq("node 'node' (aten.cat.default): argument 'tensors' is a list of 3 tensors, "
-                    "but only 2 inputs are left for it"));
-  EXPECT_THAT(cat(Attribute::list({1})),
-              StrEq("node 'node' (aten.cat.default): input 'b' is left over: the operator's tensor "
-                    "arguments are all taken"));
+                    "but only 2 inputs are left"));
+  EXPECT_THAT(cat(Attribute::list({1})), StrEq("node 'node' (aten.cat.default): unexpected input "
+                                               "'b': the operator takes no more tensors"));
   EXPECT_THAT(cat(Attribute::list({2, 1})),
               StrEq("node 'node' (aten.cat.default): '_tensor_list_sizes' has more counts than the "
                     "operator has lists of tensors"));
@@ -201,14 +201,13 @@ TEST(BindingTest, RefusesWrongListAttributes) {
 TEST(BindingTest, RefusesNamedInputsThatDoNotFit) {
   TensorMeta bias = value_meta("b");
   bias.arg = "bais";
-  EXPECT_THAT(
-      error_of(node_of("aten.linear.default", {value_meta("x"), value_meta("w"), bias})),
-      StrEq("node 'node' (aten.linear.default): input 'b' is for argument 'bais', which the "
-            "operator does not have"));
+  EXPECT_THAT(error_of(node_of("aten.linear.default", {value_meta("x"), value_meta("w"), bias})),
+              StrEq("node 'node' (aten.linear.default): input 'b' names the argument 'bais', which "
+                    "the operator does not have"));
   bias.arg = "bias";
   EXPECT_THAT(
       error_of(node_of("aten.linear.default", {value_meta("x"), value_meta("w"), bias, bias})),
-      StrEq("node 'node' (aten.linear.default): two inputs are for the same argument"));
+      StrEq("node 'node' (aten.linear.default): two inputs name the same argument"));
 }
 
 // --- Files of the Python package, which do not name arguments ---
@@ -226,7 +225,7 @@ TEST(BindingTest, AllOrNoneOfTheOptionalTensorsNeedNoNames) {
             "input=x normalized_shape=[2] weight=a bias=b");
   EXPECT_EQ(bound_text(node_of("aten.layer_norm.default", {made("x")}, shape)),
             "input=x normalized_shape=[2]");
-  // Two that may be absent stand before two that may not.
+  // Two optional tensors come before two required ones.
   EXPECT_EQ(bound_text(node_of("aten._native_batch_norm_legit_no_training.default",
                                {made("x"), value_meta("b_mean"), value_meta("b_var")},
                                {{"momentum", 0.1}, {"eps", 1e-5}})),
@@ -251,14 +250,13 @@ TEST(BindingTest, WeightsAreTheArgumentsTheyAreNamedAfter) {
 
 TEST(BindingTest, WhatCanNotBeKnownIsAnError) {
   EXPECT_EQ(error_of(node_of("aten.clamp.Tensor", {made("x"), made("t")})),
-            "node 'node' (aten.clamp.Tensor): of the optional arguments 'min' and 'max' only 1 is "
-            "given, and the file does not say which: the key \"arg\" of an input has to name its "
-            "argument");
-  EXPECT_EQ(error_of(node_of("aten.layer_norm.default", {made("x"), value_meta("p_gamma")},
-                             {{"normalized_shape", Attribute::list({2})}})),
-            "node 'node' (aten.layer_norm.default): of the optional arguments 'weight' and 'bias' "
-            "only 1 is given, and the file does not say which: the key \"arg\" of an input has to "
-            "name its argument");
+            "node 'node' (aten.clamp.Tensor): ambiguous inputs: of the optional arguments 'min' "
+            "and 'max' only 1 is given; name the argument of each input with the key \"arg\"");
+  EXPECT_EQ(
+      error_of(node_of("aten.layer_norm.default", {made("x"), value_meta("p_gamma")},
+                       {{"normalized_shape", Attribute::list({2})}})),
+      "node 'node' (aten.layer_norm.default): ambiguous inputs: of the optional arguments 'weight' "
+      "and 'bias' only 1 is given; name the argument of each input with the key \"arg\"");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Operators that graphs call and the dispatcher lacks: arithmetic on numbers, which torch.export
 // records as calls of Python functions, and control flow.
 //
-// Their schemas let binding, validation and JSON treat their nodes like any other; the executor
+// Their schemas let binding, validation and JSON treat their nodes like any other; the runtime
 // implements them.
 #pragma once
 

@@ -223,7 +223,7 @@ Attribute to_attribute(const c10::IValue& value, const c10::Type& nominal_type) 
     for (const c10::IValue& item : value.toListRef()) items.push_back(to_attribute(item, element));
     return items;
   }
-  throw ConversionError("a value of type " + nominal_type.str() + " can not be an attribute");
+  throw ConversionError("a value of type " + nominal_type.str() + " cannot be an attribute");
 }
 
 Attribute with_argument_type(Attribute attribute, const c10::Argument& argument) {

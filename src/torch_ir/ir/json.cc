@@ -53,7 +53,7 @@ void read_shape(const JsonValue& value, const Place& place, TensorMeta& tensor) 
   tensor.shape.reserve(sizes.size());
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (const auto* text = sizes[i].get_ptr<const std::string*>()) {
-      if (text->empty()) place.item(i).fail("an expression is empty");
+      if (text->empty()) place.item(i).fail("the expression is empty");
       tensor.symbolic_shape.resize(sizes.size());
       tensor.symbolic_shape[i] = *text;
       tensor.shape.push_back(kDynamicSize);
@@ -169,7 +169,7 @@ std::vector<SymbolRange> read_ranges(const JsonValue& value, const Place& place)
   std::vector<SymbolRange> ranges;
   for (const auto& [expression, member] : as_object(value, place)) {
     const auto limits = as_list_of(member, place.key(expression), read_limit);
-    if (limits.size() != 2) place.key(expression).fail("a range is a list of two limits");
+    if (limits.size() != 2) place.key(expression).fail("expected a list of two limits");
     ranges.push_back({expression, limits[0], limits[1]});
   }
   return ranges;
@@ -178,9 +178,9 @@ std::vector<SymbolRange> read_ranges(const JsonValue& value, const Place& place)
 void check_format_version(const JsonValue& value, const Place& place) {
   const int64_t version = as_integer(value, place);
   if (version >= 1 && version <= kFormatVersion) return;
-  place.fail("the file has version " + std::to_string(version) + " of the IR format, this " +
-             "program reads versions 1 to " + std::to_string(kFormatVersion) +
-             (version > kFormatVersion ? "; read it with a newer program" : ""));
+  place.fail("unsupported IR format version " + std::to_string(version) +
+             ": this program reads versions 1 to " + std::to_string(kFormatVersion) +
+             (version > kFormatVersion ? "; use a newer program" : ""));
 }
 
 void read_constants(const JsonValue& value, const Place& place, IR& ir) {

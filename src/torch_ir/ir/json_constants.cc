@@ -68,11 +68,11 @@ c10::IntArrayRef visible_part(c10::IntArrayRef shape) {
 
 ElementType writable_type(const std::string& name, const at::Tensor& tensor) {
   const auto fail = [&](const std::string& what) {
-    throw SerializationError("constant '" + printable(name) + "' can not be written: " + what);
+    throw SerializationError("cannot write constant '" + printable(name) + "': " + what);
   };
   if (!tensor.defined()) fail("it is undefined");
   if (tensor.is_meta()) fail("it is on the meta device and has no values");
-  if (tensor.layout() != c10::kStrided) fail("its layout is not strided; write it dense");
+  if (tensor.layout() != c10::kStrided) fail("its layout is not strided; make it dense first");
   const std::string dtype = dtype_name(tensor.scalar_type());
   const auto type = find_element_type(tensor.scalar_type());
   if (!type) fail("dtype " + dtype + " has no JSON form");
@@ -138,13 +138,13 @@ void read_lists(const JsonValue& value, const Place& place, c10::IntArrayRef sha
     const std::string found =
         value.is_array() ? "a list of " + std::to_string(value.size()) : kind_of(value);
     place.fail("expected a list of " + std::to_string(size) +
-               ", as long as the others of its level, found " + found);
+               ", like the others at its level, found " + found);
   }
   for (size_t i = 0; i < size; ++i) read_lists(value[i], place.item(i), shape.slice(1), read);
 }
 
 [[noreturn]] void fail_range(const std::string& element, ScalarType dtype, const Place& place) {
-  place.fail(element + " is out of the range of " + dtype_name(dtype));
+  place.fail(element + " is out of range for " + dtype_name(dtype));
 }
 
 int64_t read_integer(const JsonValue& value, const Place& place, ScalarType dtype) {
@@ -237,11 +237,11 @@ std::vector<int64_t> read_shape(const JsonValue* value, const std::vector<int64_
   }
   std::vector<int64_t> shape = as_integers(*value, place);
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] < 0) place.item(i).fail("size " + std::to_string(shape[i]) + " is negative");
+    if (shape[i] < 0) place.item(i).fail("negative size " + std::to_string(shape[i]));
   }
   if (visible_part(shape) != c10::IntArrayRef(data_shape)) {
-    place.fail("the data has another shape: " + c10::str(c10::IntArrayRef(data_shape)) + ", not " +
-               c10::str(c10::IntArrayRef(shape)));
+    place.fail("expected data of shape " + c10::str(c10::IntArrayRef(shape)) + ", found shape " +
+               c10::str(c10::IntArrayRef(data_shape)));
   }
   return shape;
 }
@@ -263,7 +263,8 @@ JsonValue constant_to_json(const std::string& name, const at::Tensor& tensor) {
 double with_fewest_digits(double value, c10::ScalarType dtype) {
   if (dtype == c10::ScalarType::Double || !std::isfinite(value)) return value;
   if (!c10::isFloatingType(dtype)) {
-    throw SerializationError("elements of dtype " + dtype_name(dtype) + " are no floats");
+    throw SerializationError("elements of dtype " + dtype_name(dtype) +
+                             " are not floating-point numbers");
   }
   if (dtype == c10::ScalarType::Float) {
     const double candidate = number_in(fmt::format("{}", static_cast<float>(value)));
@@ -288,8 +289,8 @@ at::Tensor read_constant(const JsonValue& value, const Place& place,
   const std::vector<int64_t> shape =
       read_shape(members.find("shape"), data_shape, declared, place.key("shape"));
   if (shape.size() > kMaxTensorDims) {
-    place.fail(std::to_string(shape.size()) + " dimensions, more than the " +
-               std::to_string(kMaxTensorDims) + " that a tensor can have");
+    place.fail(std::to_string(shape.size()) + " dimensions; a tensor can have at most " +
+               std::to_string(kMaxTensorDims));
   }
   try {
     return read_elements(data, data_place, type, data_shape, shape);

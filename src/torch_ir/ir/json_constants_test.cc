@@ -22,7 +22,7 @@ using ::testing::ThrowsMessage;
 
 std::string write(const at::Tensor& tensor) { return python_json(constant_to_json("c", tensor)); }
 
-// Without line breaks and indentation, so that tests can be read.
+// Drops line breaks and indentation, to keep the tests readable.
 std::string write_compact(const at::Tensor& tensor) {
   std::string text = write(tensor);
   std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
@@ -40,7 +40,7 @@ void expect_not_read(const std::string& text, const std::string& message) {
 
 void expect_not_written(const at::Tensor& tensor, const std::string& message) {
   EXPECT_THAT([&] { write(tensor); },
-              ThrowsMessage<SerializationError>("constant 'c' can not be written: " + message));
+              ThrowsMessage<SerializationError>("cannot write constant 'c': " + message));
 }
 
 void expect_same(const at::Tensor& actual, const at::Tensor& expected) {
@@ -140,15 +140,15 @@ TEST(JsonConstantsTest, UnknownDtypeIsRefused) {
 }
 
 TEST(JsonConstantsTest, RaggedListsAreRefused) {
-  expect_not_read(R"({"data": [[1, 2], [3]], "dtype": "int64"})",
-                  "constants.c.data[1]: expected a list of 2, as long as the others of its level, "
-                  "found a list of 1");
-  expect_not_read(R"({"data": [[1, 2], 3], "dtype": "int64"})",
-                  "constants.c.data[1]: expected a list of 2, as long as the others of its level, "
-                  "found an integer");
-  expect_not_read(R"({"data": [[], [3]], "dtype": "int64"})",
-                  "constants.c.data[1]: expected a list of 0, as long as the others of its level, "
-                  "found a list of 1");
+  expect_not_read(
+      R"({"data": [[1, 2], [3]], "dtype": "int64"})",
+      "constants.c.data[1]: expected a list of 2, like the others at its level, found a list of 1");
+  expect_not_read(
+      R"({"data": [[1, 2], 3], "dtype": "int64"})",
+      "constants.c.data[1]: expected a list of 2, like the others at its level, found an integer");
+  expect_not_read(
+      R"({"data": [[], [3]], "dtype": "int64"})",
+      "constants.c.data[1]: expected a list of 0, like the others at its level, found a list of 1");
   expect_not_read(R"({"data": [1, [2]], "dtype": "int64"})",
                   "constants.c.data[1]: expected an integer, found a list");
 }
@@ -166,22 +166,22 @@ TEST(JsonConstantsTest, ElementsOfAnotherKindAreRefused) {
 
 TEST(JsonConstantsTest, ElementsOutOfRangeAreRefused) {
   expect_not_read(R"({"data": [127, 128], "dtype": "int8"})",
-                  "constants.c.data[1]: 128 is out of the range of int8");
+                  "constants.c.data[1]: 128 is out of range for int8");
   expect_not_read(R"({"data": -1, "dtype": "uint64"})",
-                  "constants.c.data: -1 is out of the range of uint64");
+                  "constants.c.data: -1 is out of range for uint64");
   expect_not_read(R"({"data": [1e39], "dtype": "float32"})",
-                  "constants.c.data: 1e+39 is out of the range of float32");
+                  "constants.c.data: 1e+39 is out of range for float32");
   expect_not_read(R"({"data": [[0.0, 7e4]], "dtype": "complex32"})",
-                  "constants.c.data: 70000.0 is out of the range of complex32");
+                  "constants.c.data: 70000.0 is out of range for complex32");
   expect_not_read(R"({"data": [Infinity], "dtype": "float8_e4m3fn"})",
-                  "constants.c.data: Infinity is out of the range of float8_e4m3fn");
+                  "constants.c.data: Infinity is out of range for float8_e4m3fn");
 }
 
 TEST(JsonConstantsTest, ShapeThatContradictsTheDataIsRefused) {
   expect_not_read(R"({"data": [1, 2], "dtype": "int64", "shape": [2, 1]})",
-                  "constants.c.shape: the data has another shape: [2], not [2, 1]");
+                  "constants.c.shape: expected data of shape [2, 1], found shape [2]");
   expect_not_read(R"({"data": [], "dtype": "int64", "shape": [0, -1]})",
-                  "constants.c.shape[1]: size -1 is negative");
+                  "constants.c.shape[1]: negative size -1");
 }
 
 // The Python package writes no shape, and its lists end at the first empty dimension.
@@ -193,7 +193,7 @@ TEST(JsonConstantsTest, OfAnEmptyTensorTheDeclaredShapeDecides) {
   using Shape = std::vector<int64_t>;
   EXPECT_EQ(shape_of_data("[]", {0, 3}), (Shape{0, 3}));
   EXPECT_EQ(shape_of_data("[[], []]", {2, 0, 3, 4}), (Shape{2, 0, 3, 4}));
-  // What contradicts the data is for validation to say.
+  // Validation reports shapes that contradict the data.
   EXPECT_EQ(shape_of_data("[]", {3, 0}), (Shape{0}));
   EXPECT_EQ(shape_of_data("[]", {0, -1}), (Shape{0}));
   EXPECT_EQ(shape_of_data("[1]", {1, 1}), (Shape{1}));
@@ -202,11 +202,11 @@ TEST(JsonConstantsTest, OfAnEmptyTensorTheDeclaredShapeDecides) {
 TEST(JsonConstantsTest, TensorsBeyondMemoryOrDimensionsAreRefused) {
   expect_not_read(
       R"({"data": )" + std::string(65, '[') + std::string(65, ']') + R"(, "dtype": "int64"})",
-      "constants.c: 65 dimensions, more than the 64 that a tensor can have");
+      "constants.c: 65 dimensions; a tensor can have at most 64");
 }
 
 TEST(JsonConstantsTest, MissingAndUnknownKeysAreRefused) {
-  expect_not_read(R"({"data": [1]})", "constants.c: the key 'dtype' is missing");
+  expect_not_read(R"({"data": [1]})", "constants.c: missing key 'dtype'");
   expect_not_read(R"({"data": [1], "dtype": "int64", "device": "cpu"})",
                   "constants.c: unknown key 'device'");
 }
@@ -218,7 +218,8 @@ TEST(JsonConstantsTest, TensorsWithoutValuesAreNotWritten) {
 }
 
 TEST(JsonConstantsTest, OtherLayoutsAreNotWritten) {
-  expect_not_written(at::tensor({1.0f}).to_sparse(), "its layout is not strided; write it dense");
+  expect_not_written(at::tensor({1.0f}).to_sparse(),
+                     "its layout is not strided; make it dense first");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Texts that are no IR, and what is said of them.
+// Invalid IR texts, and the errors that they cause.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,11 +34,11 @@ TEST(JsonErrorTest, UnknownKeys) {
 }
 
 TEST(JsonErrorTest, MissingKeys) {
-  expect_refused("{}", "the key 'graph_inputs' is missing");
+  expect_refused("{}", "missing key 'graph_inputs'");
   expect_refused(ir_text(R"({"name": "n", "inputs": [], "outputs": []})"),
-                 "nodes[0]: the key 'op_type' is missing");
+                 "nodes[0]: missing key 'op_type'");
   expect_refused(ir_text(node_text(R"({"name": "x", "dtype": "bool"})")),
-                 "nodes[0].inputs[0]: the key 'shape' is missing");
+                 "nodes[0].inputs[0]: missing key 'shape'");
 }
 
 TEST(JsonErrorTest, ValuesOfTheWrongType) {
@@ -64,7 +64,7 @@ TEST(JsonErrorTest, IntegerBeyond63BitsInAnAttribute) {
 
 TEST(JsonErrorTest, DuplicateKeys) {
   expect_refused(ir_text(node_text("", R"(, "attrs": {"a": 1, "a": 2})")),
-                 "nodes[0].attrs: the key 'a' occurs twice");
+                 "nodes[0].attrs: duplicate key 'a'");
 }
 
 TEST(JsonErrorTest, ConstantsAreNamed) {

@@ -78,8 +78,9 @@ TEST(JsonNumbersTest, ManyFloatsReadBack) {
 }
 
 TEST(JsonNumbersTest, TypeWithoutFloatsIsRefused) {
-  EXPECT_THAT([] { short_float(1.0, ScalarType::Int); },
-              ThrowsMessage<SerializationError>("elements of dtype int32 are no floats"));
+  EXPECT_THAT(
+      [] { short_float(1.0, ScalarType::Int); },
+      ThrowsMessage<SerializationError>("elements of dtype int32 are not floating-point numbers"));
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ const JsonValue* ObjectReader::find(std::string_view key) const {
 
 const JsonValue& ObjectReader::get(std::string_view key) const {
   if (const JsonValue* value = find(key)) return *value;
-  place_.fail("the key '" + std::string(key) + "' is missing");
+  place_.fail("missing key '" + std::string(key) + "'");
 }
 
 TaggedValue as_tagged(const JsonValue& value, const Place& place) {

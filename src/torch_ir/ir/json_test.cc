@@ -192,7 +192,7 @@ TEST(JsonTest, NanReadsBackWhateverItsBits) {
   EXPECT_EQ(deserialize_ir(serialize_ir(ir)), ir);
 }
 
-// No IR that makes sense has it, but what is written is what is read.
+// No sensible IR has this, but it survives writing and reading.
 TEST(JsonTest, OutputIndexWithoutProducerReadsBack) {
   IR ir = extended_ir();
   ir.nodes[2].inputs[0].producer_node.reset();
@@ -204,7 +204,7 @@ TEST(JsonTest, TextThatIsNotUtf8IsNotWritten) {
   IR ir;
   ir.model_name = "\xff";
   EXPECT_THAT([&] { serialize_ir(ir); },
-              ThrowsMessage<SerializationError>("a name or a text is not valid UTF-8: '\\xff'"));
+              ThrowsMessage<SerializationError>("invalid UTF-8 in a string: '\\xff'"));
 }
 
 // --- The page and the schema of the format ---

@@ -121,7 +121,7 @@ class TreeBuilder {
     return add(value);
   }
   bool string(string_t& value) { return add(std::move(value)); }
-  bool binary(binary_t&) { return false; }  // No text has it.
+  bool binary(binary_t&) { return false; }  // JSON text has no binary values.
 
   bool start_object(size_t) { return open(nullptr, next_position()); }
   bool key(string_t& value) {
@@ -132,7 +132,7 @@ class TreeBuilder {
     const Container object = open_.back();
     const std::span<std::string> keys = std::span(keys_).subspan(object.first_key);
     if (const std::string* key = find_duplicate(keys)) {
-      fail(fmt::format("the key '{}' occurs twice", printable(*key)));
+      fail(fmt::format("duplicate key '{}'", printable(*key)));
     }
     JsonValue::object_t members;
     members.reserve(keys.size());
@@ -230,7 +230,7 @@ size_t count_values(std::string_view text) {
     count += c == ',' || c == '[' || c == '{';
     num_digits = c >= '0' && c <= '9' ? num_digits + 1 : 0;
     if (num_digits > kMaxJsonDigits) {
-      throw SerializationError(fmt::format("a number of more than {} digits", kMaxJsonDigits));
+      throw SerializationError(fmt::format("a number has more than {} digits", kMaxJsonDigits));
     }
   }
   return count;
@@ -245,7 +245,7 @@ void append_string(std::string_view value, std::string& text) {
   try {
     text += JsonValue(value).dump(-1, ' ', /*ensure_ascii=*/true);
   } catch (const JsonValue::type_error&) {
-    throw SerializationError("a name or a text is not valid UTF-8: '" + printable(value) + "'");
+    throw SerializationError("invalid UTF-8 in a string: '" + printable(value) + "'");
   }
 }
 

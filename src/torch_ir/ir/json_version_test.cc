@@ -49,7 +49,7 @@ TensorMeta number(std::string name, std::string dtype, std::string expression = 
   return value;
 }
 
-// Everything that version 2 adds, in a graph that is well formed.
+// A well-formed graph with everything that version 2 adds.
 IR version_2_ir() {
   IR ir;
   ir.model_name = "Dynamic";
@@ -116,25 +116,22 @@ TEST(JsonVersionTest, Version1IsTheFormatWithoutAVersion) {
 }
 
 TEST(JsonVersionTest, LaterVersionsAreRefused) {
-  expect_version_refused(
-      ir_text("", R"(, "format_version": 3)"),
-      "format_version: the file has version 3 of the IR format, this program reads "
-      "versions 1 to 2; read it with a newer program");
+  expect_version_refused(ir_text("", R"(, "format_version": 3)"),
+                         "format_version: unsupported IR format version 3: this program reads "
+                         "versions 1 to 2; use a newer program");
 }
 
-// What a later version brings would otherwise be reported as an unknown key.
+// Otherwise the additions of a later version would be reported as unknown keys.
 TEST(JsonVersionTest, VersionIsCheckedFirst) {
-  expect_version_refused(
-      ir_text("", R"(, "symbols": {}, "format_version": 3)"),
-      "format_version: the file has version 3 of the IR format, this program reads "
-      "versions 1 to 2; read it with a newer program");
+  expect_version_refused(ir_text("", R"(, "symbols": {}, "format_version": 3)"),
+                         "format_version: unsupported IR format version 3: this program reads "
+                         "versions 1 to 2; use a newer program");
 }
 
 TEST(JsonVersionTest, VersionsThatDoNotExistAreRefused) {
   expect_version_refused(
       ir_text("", R"(, "format_version": 0)"),
-      "format_version: the file has version 0 of the IR format, this program reads "
-      "versions 1 to 2");
+      "format_version: unsupported IR format version 0: this program reads versions 1 to 2");
   expect_version_refused(ir_text("", R"(, "format_version": "1")"),
                          "format_version: expected an integer, found a string");
 }

@@ -1,7 +1,7 @@
 // NameIndex: consecutive numbers for names, in order of first appearance.
 //
-// The executor keeps what belongs to a name in vectors under its number, so values near each other
-// in the graph are near in memory.
+// The runtime keeps data by name in vectors, indexed by these numbers, so values near each other in
+// the graph are near in memory.
 #pragma once
 
 #include <c10/util/flat_hash_map.h>

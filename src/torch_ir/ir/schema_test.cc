@@ -1,4 +1,4 @@
-// The JSON Schema against every IR file of the repository, by a validator that is not ours.
+// Validates every IR file of the repository against the JSON Schema, with a third-party validator.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class SchemaTest : public ::testing::Test {
                                             schema_);
   }
 
-  // What the schema has against `document`; empty when it is valid.
+  // The problems that the schema finds in `document`; empty if it is valid.
   std::string problem(const json& document) {
     valijson::ValidationResults results;
     valijson::Validator validator;

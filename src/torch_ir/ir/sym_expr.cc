@@ -37,7 +37,7 @@ class Parser {
   }
 
   [[noreturn]] void fail_here() const {
-    fail(fmt::format("is not understood at character {}", position_ + 1));
+    fail(fmt::format("has a syntax error at character {}", position_ + 1));
   }
 
   void skip_spaces() {
@@ -100,7 +100,7 @@ class Parser {
       return inner;
     }
     skip_spaces();
-    if (position_ == text_.size()) fail("ends too early");
+    if (position_ == text_.size()) fail("ends unexpectedly");
     if (is_digit(text_[position_])) return parse_number();
     if (!is_name_start(text_[position_])) fail_here();
     std::string name = parse_name();

@@ -63,19 +63,19 @@ TEST(SymExprTest, RefusesWhatIsNoExpression) {
   const auto refuses = [](const std::string& text, const std::string& message) {
     EXPECT_THAT([&] { SymExpr::parse(text); }, ThrowsMessage<ValidationError>(message)) << text;
   };
-  refuses("", "the expression '' ends too early");
-  refuses("s0 +", "the expression 's0 +' ends too early");
+  refuses("", "the expression '' ends unexpectedly");
+  refuses("s0 +", "the expression 's0 +' ends unexpectedly");
   refuses("__import__('os')",
-          "the expression '__import__('os')' is not understood at character 12");
-  refuses("1.5", "the expression '1.5' is not understood at character 2");
-  refuses("s0 s1", "the expression 's0 s1' is not understood at character 4");
-  refuses("(1", "the expression '(1' is not understood at character 3");
+          "the expression '__import__('os')' has a syntax error at character 12");
+  refuses("1.5", "the expression '1.5' has a syntax error at character 2");
+  refuses("s0 s1", "the expression 's0 s1' has a syntax error at character 4");
+  refuses("(1", "the expression '(1' has a syntax error at character 3");
   refuses("99999999999999999999",
           "the expression '99999999999999999999' has a number beyond 64 bits");
 }
 
 TEST(SymExprTest, LevelsAndLengthAreLimited) {
-  // Two levels each: what is in parentheses, and its first term.
+  // Each takes two levels: the parentheses, and the first term inside.
   const auto nested = [](size_t levels) {
     return std::string(levels, '(') + "s" + std::string(levels, ')');
   };

@@ -83,7 +83,7 @@ class GraphValidator {
       check_meta(input, "graph input ", report_);
       check_input_sizes(input, report_);
       if (!declare(input.name, &input)) {
-        report_("graph input '{}' has the name of another graph input", input.name);
+        report_("graph input '{}' has the same name as another graph input", input.name);
       }
       add_producer(input.name, &input, 1);
     }
@@ -113,7 +113,7 @@ class GraphValidator {
         report_("weight '{}' must be a tensor whose sizes are known", weight.name);
       }
       if (!weights_.emplace(weight.name, &weight).second) {
-        report_("weight '{}' has the name of another weight", weight.name);
+        report_("weight '{}' has the same name as another weight", weight.name);
       }
     }
   }
@@ -122,14 +122,13 @@ class GraphValidator {
     for (const auto& item : ir.weight_name_mapping) {
       const auto weight = weights_.find(item.value());
       if (weight == weights_.end()) {
-        report_(
-            "weight_name_mapping: placeholder '{}' stands for '{}', which is not among the "
-            "weights",
-            item.key(), item.value());
+        report_("weight_name_mapping: placeholder '{}' stands for the unknown weight '{}'",
+                item.key(), item.value());
         // Declare it anyway, so that its uses are not reported too.
         declare(item.key(), nullptr);
       } else if (!declare(item.key(), weight->second)) {
-        report_("weight_name_mapping: placeholder '{}' has the name of a graph input", item.key());
+        report_("weight_name_mapping: placeholder '{}' has the same name as a graph input",
+                item.key());
       }
     }
   }
@@ -162,8 +161,8 @@ class GraphValidator {
         report_("range_constraints: {}", error.what());
       }
       if (range.min && range.max && *range.min > *range.max) {
-        report_("range_constraints: '{}' is at least {} and at most {}", range.expression,
-                *range.min, *range.max);
+        report_("range_constraints: empty range for '{}': at least {} and at most {}",
+                range.expression, *range.min, *range.max);
       }
     }
   }
@@ -208,8 +207,8 @@ class GraphValidator {
     for (const ConstantOutput& output : graph_.constant_outputs) {
       if (output.index < least || output.index >= num_outputs) {
         report_(
-            "constant_outputs: {} is not the place of an output, of which there are {} (each once, "
-            "in order)",
+            "constant_outputs: invalid index {}: there are {} outputs, and each index must be "
+            "listed once, in order",
             output.index, num_outputs);
         return;
       }
@@ -222,8 +221,8 @@ class GraphValidator {
       for (const std::string& ref : value_refs(attribute)) {
         const Name* value = find_name(ref);
         if (value == nullptr || !value->is_value) {
-          report_("node '{}': attribute '{}' refers to '{}', which is {}", node.name, name, ref,
-                  maker_of(ref) != nullptr ? "made later" : "no value of the graph");
+          report_("node '{}': attribute '{}' refers to '{}', which {}", node.name, name, ref,
+                  maker_of(ref) != nullptr ? "a later node makes" : "is not a value of the graph");
         } else if (value->declaration == nullptr || !value->declaration->is_scalar) {
           report_("node '{}': attribute '{}' refers to '{}', which is a tensor, not a number",
                   node.name, name, ref);
@@ -235,7 +234,7 @@ class GraphValidator {
   void check_graphs(const OpNode& node) {
     const size_t expected = num_graphs_of(node.op_type);
     if (node.graphs.size() != expected) {
-      report_("node '{}' ({}) has {} graphs instead of {}", node.name, node.op_type,
+      report_("node '{}' ({}) has {} graph(s), expected {}", node.name, node.op_type,
               node.graphs.size(), expected);
       return;
     }
@@ -261,7 +260,7 @@ class GraphValidator {
     return node == maker_of_output_.end() ? nullptr : node->second;
   }
 
-  // Tells values that are used too early from those that nobody makes.
+  // Distinguishes values that are used too early from values that no node makes.
   void index_nodes() {
     if (is_indexed_) return;
     is_indexed_ = true;
@@ -280,11 +279,12 @@ class GraphValidator {
     for (const TensorMeta& output : node.outputs) {
       check_meta(output, fmt::format("node '{}': output ", node.name), report_);
       if (!declare(output.name, &output)) {
-        report_("node '{}': output '{}' has the name of another value", node.name, output.name);
+        report_("node '{}': output '{}' has the same name as another value", node.name,
+                output.name);
       }
     }
     if (!add_producer(node.name, node.outputs.data(), node.outputs.size())) {
-      report_("node '{}' has the name of {}", node.name,
+      report_("node '{}' has the same name as {}", node.name,
               node_called(node.name) == &node ? "a graph input" : "another node");
     }
     check_operator(node);
@@ -298,7 +298,7 @@ class GraphValidator {
     }
   }
 
-  // Null, after a report, if there is no such output.
+  // Reports a missing output and returns null.
   const TensorMeta* find_produced(const Use& use) {
     const std::string& name = *use.tensor.producer_node;
     const Name* producer = find_name(name);
@@ -306,26 +306,29 @@ class GraphValidator {
       if (node_called(name) != nullptr) {
         report_("{} is used before node '{}' makes it", text(use), name);
       } else {
-        report_("{} names the producer '{}', which is neither a node nor a graph input", text(use),
-                name);
+        report_("{} names the unknown producer '{}': no node or graph input has this name",
+                text(use), name);
       }
       return nullptr;
     }
     const int64_t index = use.tensor.producer_output_idx;
     if (index < 0 || static_cast<size_t>(index) >= producer->num_outputs) {
-      report_("{} is output {} of '{}', which has {} (producer_output_idx counts from 0)",
-              text(use), index, name, producer->num_outputs);
+      report_(
+          "{} refers to output {} of '{}', which has {} output(s) (producer_output_idx counts from "
+          "0)",
+          text(use), index, name, producer->num_outputs);
       return nullptr;
     }
     const TensorMeta& output = producer->outputs[index];
     if (output.name != use.tensor.name) {
-      report_("{} is output {} of '{}', which is called '{}'", text(use), index, name, output.name);
+      report_("{} refers to output {} of '{}', which is named '{}'", text(use), index, name,
+              output.name);
       return nullptr;
     }
     return &output;
   }
 
-  // Null if there is no such value, which is reported, or if its declaration is unknown.
+  // Reports a missing value and returns null; also null if its declaration is unknown.
   const TensorMeta* find_named(const Use& use) {
     const std::string& name = use.tensor.name;
     if (const Name* value = find_name(name); value != nullptr && value->is_value) {
@@ -333,7 +336,7 @@ class GraphValidator {
     }
     if (const auto weight = weights_.find(name); weight != weights_.end()) return weight->second;
     if (use.node == nullptr) {
-      report_("{} is made by no node, and is neither a graph input nor a weight", text(use));
+      report_("{} is unknown: no node, graph input or weight has this name", text(use));
     } else if (const OpNode* maker = maker_of(name)) {
       report_("{} is used before node '{}' makes it", text(use), maker->name);
     } else {
@@ -377,7 +380,7 @@ class GraphValidator {
   void check_num_outputs(const OpNode& node, const Operator& op) {
     const size_t num_returns = op.schema.returns().size();
     if (!returns_list(op.schema) && node.outputs.size() > num_returns) {
-      report_("node '{}' ({}) has {} outputs, but its operator makes {}", node.name, node.op_type,
+      report_("node '{}' ({}) has {} outputs, but its operator returns {}", node.name, node.op_type,
               node.outputs.size(), num_returns);
     }
   }

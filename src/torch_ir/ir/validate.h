@@ -1,4 +1,4 @@
-// validate_ir: checks that an IR is well formed. The executor relies on it.
+// validate_ir: checks that an IR is well formed. The runtime relies on it.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace torch_ir {
 // kStructure leaves out whether nodes fit the schemas of their operators: enough to show a graph.
 enum class GraphChecks { kAll, kStructure };
 
-// Everything that is wrong with `ir`, in graph order, one line each, naming node and tensor:
+// The problems of `ir`, in graph order, one line each, naming node and tensor:
 // duplicate names, unknown producers, wrong producer indices, values used before they are made,
-// graph outputs that nobody makes, placeholders without mapping, mappings to unknown weights,
+// unknown graph outputs, placeholders without mapping, mappings to unknown weights,
 // constants that are not weights, shapes and dtypes that disagree between producer and consumer,
 // negative sizes, unknown dtypes, and nodes that do not fit the schema of their operator (if this
 // process knows it).

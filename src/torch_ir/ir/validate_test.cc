@@ -77,12 +77,13 @@ TEST(ValidateTest, ErrorListsAllProblems) {
   IR ir = well_formed();
   ir.graph_inputs[0].dtype = "float31";
   ir.nodes[1].name = "linear";
-  EXPECT_THAT([&] { validate_ir(ir); },
-              ThrowsMessage<ValidationError>(
-                  "the IR 'M' is not well formed:\n"
-                  "  graph input 'x' has the unknown dtype 'float31'\n"
-                  "  node 'linear': input 'x' has dtype float32, but is made with dtype float31\n"
-                  "  node 'linear' has the name of another node"));
+  EXPECT_THAT(
+      [&] { validate_ir(ir); },
+      ThrowsMessage<ValidationError>(
+          "the IR 'M' is not well formed:\n"
+          "  graph input 'x' has the unknown dtype 'float31'\n"
+          "  node 'linear': input 'x' has dtype float32, but is declared with dtype float31\n"
+          "  node 'linear' has the same name as another node"));
 }
 
 TEST(ValidateTest, EveryProblemIsOneLine) {
@@ -93,12 +94,12 @@ TEST(ValidateTest, EveryProblemIsOneLine) {
   EXPECT_THAT([&] { validate_ir(ir); },
               ThrowsMessage<ValidationError>(
                   AllOf(StartsWith("the IR 'M\\x0d' is not well formed:\n"),
-                        EndsWith("node 'a\\x0ab' has the name of another node"))));
+                        EndsWith("node 'a\\x0ab' has the same name as another node"))));
   ir.nodes[1].name = ir.nodes[0].name = std::string(5000, 'a');
   for (const std::string& problem : find_problems(ir)) EXPECT_LE(problem.size(), 1003);
 }
 
-// One change of a graph, and what is wrong with it then; nothing where it stays well formed.
+// A change to a graph, and the problem that it causes; empty if the graph stays well formed.
 struct Change {
   IR (*graph)();
   void (*make)(IR&);
@@ -107,31 +108,32 @@ struct Change {
 
 constexpr Change kChanges[] = {
     {well_formed, [](IR& ir) { ir.nodes[1].name = "linear"; },
-     "node 'linear' has the name of another node"},
-    {well_formed, [](IR& ir) { ir.nodes[1].name = "x"; }, "node 'x' has the name of a graph input"},
+     "node 'linear' has the same name as another node"},
+    {well_formed, [](IR& ir) { ir.nodes[1].name = "x"; },
+     "node 'x' has the same name as a graph input"},
     {with_getitem,
      [](IR& ir) {
        ir.nodes[1].outputs[0].name = "split_1";
        ir.graph_outputs.clear();
      },
-     "node 'getitem': output 'split_1' has the name of another value"},
+     "node 'getitem': output 'split_1' has the same name as another value"},
     {well_formed, [](IR& ir) { ir.graph_inputs.push_back(ir.graph_inputs[0]); },
-     "graph input 'x' has the name of another graph input"},
+     "graph input 'x' has the same name as another graph input"},
     {well_formed, [](IR& ir) { ir.weights.push_back(ir.weights[0]); },
-     "weight 'w' has the name of another weight"},
+     "weight 'w' has the same name as another weight"},
     {well_formed, [](IR& ir) { ir.weight_name_mapping.insert("x", "w"); },
-     "weight_name_mapping: placeholder 'x' has the name of a graph input"},
+     "weight_name_mapping: placeholder 'x' has the same name as a graph input"},
     {well_formed, [](IR& ir) { ir.nodes[1].inputs[0].producer_node = "conv"; },
-     "node 'relu': input 'linear' names the producer 'conv', which is neither a node nor a graph "
-     "input"},
+     "node 'relu': input 'linear' names the unknown producer 'conv': no node or graph input has "
+     "this name"},
     {well_formed, [](IR& ir) { ir.nodes[1].inputs[0].producer_output_idx = 1; },
-     "node 'relu': input 'linear' is output 1 of 'linear', which has 1 (producer_output_idx counts "
-     "from 0)"},
+     "node 'relu': input 'linear' refers to output 1 of 'linear', which has 1 output(s) "
+     "(producer_output_idx counts from 0)"},
     {well_formed, [](IR& ir) { ir.nodes[0].inputs[0].producer_output_idx = -1; },
-     "node 'linear': input 'x' is output -1 of 'x', which has 1 (producer_output_idx counts from "
-     "0)"},
+     "node 'linear': input 'x' refers to output -1 of 'x', which has 1 output(s) "
+     "(producer_output_idx counts from 0)"},
     {with_getitem, [](IR& ir) { ir.nodes[1].inputs[0].producer_output_idx = 1; },
-     "node 'getitem': input 'split_0' is output 1 of 'split', which is called 'split_1'"},
+     "node 'getitem': input 'split_0' refers to output 1 of 'split', which is named 'split_1'"},
     {well_formed, [](IR& ir) { std::swap(ir.nodes[0], ir.nodes[1]); },
      "node 'relu': input 'linear' is used before node 'linear' makes it"},
     {well_formed, [](IR& ir) { ir.nodes[1].inputs[0] = made_by(meta("relu", {1, 2}), "relu"); },
@@ -143,19 +145,19 @@ constexpr Change kChanges[] = {
      },
      "node 'relu': input 'linear' is used before node 'linear' makes it"},
     {well_formed, [](IR& ir) { ir.graph_outputs.push_back(meta("gelu", {1, 2})); },
-     "graph output 'gelu' is made by no node, and is neither a graph input nor a weight"},
+     "graph output 'gelu' is unknown: no node, graph input or weight has this name"},
     {well_formed, [](IR& ir) { ir.weight_name_mapping.erase("p_w"); },
      "node 'linear': input 'p_w' has no producer_node and is not in weight_name_mapping"},
     {well_formed, [](IR& ir) { ir.weight_name_mapping["p_w"] = "v"; },
-     "weight_name_mapping: placeholder 'p_w' stands for 'v', which is not among the weights"},
+     "weight_name_mapping: placeholder 'p_w' stands for the unknown weight 'v'"},
     {well_formed, [](IR& ir) { ir.constants.insert("d", at::empty({1})); },
      "constant 'd' is not among the weights"},
     {well_formed, [](IR& ir) { ir.nodes[1].inputs[0].shape = {2, 1}; },
-     "node 'relu': input 'linear' has shape [2, 1], but is made with shape [1, 2]"},
+     "node 'relu': input 'linear' has shape [2, 1], but is declared with shape [1, 2]"},
     {well_formed, [](IR& ir) { ir.nodes[0].inputs[1].shape = {4, 2}; },
-     "node 'linear': input 'p_w' has shape [4, 2], but is made with shape [2, 4]"},
+     "node 'linear': input 'p_w' has shape [4, 2], but is declared with shape [2, 4]"},
     {well_formed, [](IR& ir) { ir.graph_outputs[0].dtype = "float16"; },
-     "graph output 'relu' has dtype float16, but is made with dtype float32"},
+     "graph output 'relu' has dtype float16, but is declared with dtype float32"},
     {well_formed,
      [](IR& ir) {
        ir.weights[1].shape = {-3};
@@ -169,16 +171,15 @@ constexpr Change kChanges[] = {
      },
      "node 'relu': output 'relu' has the unknown dtype 'float31'"},
     {well_formed, [](IR& ir) { ir.nodes[1].inputs.push_back(meta("p_w", {2, 4})); },
-     "node 'relu' (aten.relu.default): input 'p_w' is left over: the operator's tensor arguments "
-     "are all taken"},
+     "node 'relu' (aten.relu.default): unexpected input 'p_w': the operator takes no more tensors"},
     {with_getitem, [](IR& ir) { ir.nodes[0].attrs = {}; },
-     "node 'split' (aten.split.Tensor): argument 'split_size' is missing"},
+     "node 'split' (aten.split.Tensor): missing argument 'split_size'"},
     {with_getitem, [](IR& ir) { ir.nodes[0].attrs = {{"split_size", "two"}}; },
      "node 'split' (aten.split.Tensor): argument 'split_size' must be of type SymInt, not 'two'"},
     {well_formed, [](IR& ir) { ir.nodes[1].outputs.push_back(meta("relu_1", {1, 2})); },
-     "node 'relu' (aten.relu.default) has 2 outputs, but its operator makes 1"},
+     "node 'relu' (aten.relu.default) has 2 outputs, but its operator returns 1"},
     {with_getitem, [](IR& ir) { ir.nodes[1].attrs = {{"index", 2}}; },
-     "node 'getitem' (<built-in function getitem>) takes item 2 of 2"},
+     "node 'getitem' (<built-in function getitem>) takes output 2 of a node with 2 output(s)"},
     {with_getitem, [](IR& ir) { ir.nodes[1].attrs = {}; },
      "node 'getitem' (<built-in function getitem>) needs an integer attribute 'index'"},
     {with_getitem,
@@ -186,10 +187,10 @@ constexpr Change kChanges[] = {
        ir.nodes[1].outputs[0].shape = {3};
        ir.graph_outputs[0].shape = {3};
      },
-     "node 'getitem': output 'getitem' has shape [3], but is made with shape [2]"},
+     "node 'getitem': output 'getitem' has shape [3], but is declared with shape [2]"},
     {with_getitem, [](IR& ir) { ir.nodes[1].outputs.push_back(meta("getitem_1", {2})); },
-     "node 'getitem' (<built-in function getitem>) has 2 outputs instead of one"},
-    // Well formed as before.
+     "node 'getitem' (<built-in function getitem>) has 2 outputs, expected one"},
+    // Changes that keep the graph well formed.
     {well_formed,
      [](IR& ir) {
        ir.graph_outputs = {meta("x", {1, 4}), meta("p_w", {2, 4}),
@@ -238,11 +239,13 @@ TEST(ValidateTest, MissingNames) {
 TEST(ValidateTest, ConstantOfAnotherShapeOrDtype) {
   IR ir = well_formed();
   ir.constants["c"] = at::empty({2}, at::kLong);
-  EXPECT_THAT(find_problems(ir), ElementsAre("constant 'c' has shape [2], but is made with shape "
-                                             "[3] among the weights"));
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("constant 'c' has shape [2], but is declared with shape "
+                          "[3] among the weights"));
   ir.constants["c"] = at::empty({3}, at::kInt);
-  EXPECT_THAT(find_problems(ir), ElementsAre("constant 'c' has dtype int32, but is made with dtype "
-                                             "int64 among the weights"));
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("constant 'c' has dtype int32, but is declared with dtype "
+                          "int64 among the weights"));
   ir.constants["c"] = at::Tensor();
   EXPECT_THAT(find_problems(ir), ElementsAre("constant 'c' is undefined"));
 }
@@ -269,8 +272,8 @@ TEST(ValidateTest, TensorsThatNobodyCanMake) {
   ir.weights[1].shape = {int64_t{1} << 44};
   EXPECT_THAT(find_problems(ir), IsEmpty());
   ir.weights[1].shape.assign(65, 1);
-  EXPECT_THAT(find_problems(ir), ElementsAre("weight 'c' has 65 dimensions, more than the 64 that "
-                                             "a tensor can have"));
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("weight 'c' has 65 dimensions; a tensor can have at most 64"));
 }
 
 }  // namespace

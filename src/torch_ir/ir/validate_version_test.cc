@@ -1,4 +1,4 @@
-// What version 2 of the format adds to the rules: numbers, symbols, mutations and graphs of nodes.
+// Validates the additions of version 2: numbers, symbols, mutations and graphs of nodes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,20 +34,22 @@ TEST(ValidateVersionTest, NumbersBetweenNodes) {
   EXPECT_THAT(find_problems(with_number()), IsEmpty());
   IR ir = with_number();
   ir.nodes[0].attrs = {{"other", ValueRef{"m"}}};
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("node 'add': attribute 'other' refers to 'm', which is no value of the "
-                          "graph"));
+  EXPECT_THAT(
+      find_problems(ir),
+      ElementsAre(
+          "node 'add': attribute 'other' refers to 'm', which is not a value of the graph"));
   ir.nodes[0].attrs = {{"other", ValueRef{"x"}}};
   EXPECT_THAT(find_problems(ir),
               ElementsAre("node 'add': attribute 'other' refers to 'x', which is "
                           "a tensor, not a number"));
   ir.nodes[0].attrs = {{"other", ValueRef{"add"}}};
-  EXPECT_THAT(find_problems(ir), ElementsAre("node 'add': attribute 'other' refers to 'add', which "
-                                             "is made later"));
+  EXPECT_THAT(
+      find_problems(ir),
+      ElementsAre("node 'add': attribute 'other' refers to 'add', which a later node makes"));
   ir = with_number();
   ir.graph_inputs[1].dtype = "float32";
-  EXPECT_THAT(find_problems(ir), ElementsAre("graph input 'n' is a number, but has the dtype "
-                                             "float32: numbers are int64, float64 or bool"));
+  EXPECT_THAT(find_problems(ir), ElementsAre("graph input 'n' is a number of dtype "
+                                             "float32, expected int64, float64 or bool"));
 }
 
 TEST(ValidateVersionTest, SymbolicShapes) {
@@ -55,22 +57,22 @@ TEST(ValidateVersionTest, SymbolicShapes) {
   ir.graph_inputs[0].shape = {kDynamicSize};
   EXPECT_THAT(find_problems(ir),
               ElementsAre("graph input 'x' has a negative size: [-1]",
-                          "node 'add': input 'x' has shape [2], but is made with shape [-1]"));
+                          "node 'add': input 'x' has shape [2], but is declared with shape [-1]"));
   ir.graph_inputs[0].symbolic_shape = {"s0 +"};
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("graph input 'x': the expression 's0 +' ends too early",
-                          "node 'add': input 'x' has shape [2], but is made with shape [s0 +]"));
+  EXPECT_THAT(
+      find_problems(ir),
+      ElementsAre("graph input 'x': the expression 's0 +' ends unexpectedly",
+                  "node 'add': input 'x' has shape [2], but is declared with shape [s0 +]"));
   ir = with_number();
   ir.graph_inputs.push_back(meta("y", {kDynamicSize, kDynamicSize}));
   ir.graph_inputs[2].symbolic_shape = {"Foo(s0)", "1//0"};
   EXPECT_THAT(find_problems(ir),
-              ElementsAre("graph input 'y': the size 'Foo(s0)' uses 'Foo', which is no known "
-                          "function of integers",
+              ElementsAre("graph input 'y': the size 'Foo(s0)' uses the unknown function 'Foo'",
                           "graph input 'y': the size '1//0' has no value"));
   ir = with_number();
   ir.range_constraints = {{"s0", 4, 2}};
   EXPECT_THAT(find_problems(ir),
-              ElementsAre("range_constraints: 's0' is at least 4 and at most 2"));
+              ElementsAre("range_constraints: empty range for 's0': at least 4 and at most 2"));
 }
 
 TEST(ValidateVersionTest, MutationsAndConstantOutputs) {
@@ -83,8 +85,8 @@ TEST(ValidateVersionTest, MutationsAndConstantOutputs) {
   EXPECT_THAT(find_problems(ir),
               ElementsAre("graph output 'add' is the new value of 'b_count', which is neither a "
                           "graph input nor a placeholder",
-                          "constant_outputs: 2 is not the place of an output, of which there are 2 "
-                          "(each once, in order)"));
+                          "constant_outputs: invalid index 2: there are 2 outputs, and each index "
+                          "must be listed once, in order"));
 }
 
 IR with_cond() {
@@ -104,19 +106,17 @@ TEST(ValidateVersionTest, GraphsOfNodes) {
   EXPECT_THAT(find_problems(with_cond()), IsEmpty());
   IR ir = with_cond();
   ir.nodes[0].graphs.pop_back();
-  EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond' (higher_order.cond) has 1 graphs instead "
-                                             "of 2"));
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("node 'cond' (higher_order.cond) has 1 graph(s), expected 2"));
   ir = with_cond();
   ir.nodes[0].graphs[1].graph_outputs = {meta("b", {2})};
-  EXPECT_THAT(
-      find_problems(ir),
-      ElementsAre("node 'cond', graph 1: graph output 'b' is made by no node, and is neither "
-                  "a graph input nor a weight"));
+  EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond', graph 1: graph output 'b' is unknown: "
+                                             "no node, graph input or weight has this name"));
   ir = with_cond();
   ir.nodes[0].graphs[0].graph_inputs.push_back(meta("c", {2}));
   EXPECT_THAT(find_problems(ir),
               ElementsAre("node 'cond' (higher_order.cond): the true graph takes "
-                          "2 values, but 1 are given"));
+                          "2 value(s), found 1"));
   ir = with_cond();
   ir.nodes[0].graphs[0].graph_outputs.clear();
   EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond' (higher_order.cond): the true graph "
@@ -124,7 +124,7 @@ TEST(ValidateVersionTest, GraphsOfNodes) {
   ir = with_number();
   ir.nodes[0].graphs = {Graph()};
   EXPECT_THAT(find_problems(ir),
-              ElementsAre("node 'add' (aten.add.Tensor) has 1 graphs instead of 0"));
+              ElementsAre("node 'add' (aten.add.Tensor) has 1 graph(s), expected 0"));
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ std::string expression_problem(const std::string& text) {
 // count as one.
 std::string size_problem(const TensorMeta& meta, c10::ScalarType dtype) {
   if (meta.shape.size() > kMaxTensorDims) {
-    return fmt::format("has {} dimensions, more than the {} that a tensor can have",
-                       meta.shape.size(), kMaxTensorDims);
+    return fmt::format("has {} dimensions; a tensor can have at most {}", meta.shape.size(),
+                       kMaxTensorDims);
   }
   auto num_bytes = static_cast<int64_t>(c10::elementSize(dtype));
   for (const int64_t size : meta.shape) {
@@ -50,7 +50,7 @@ void check_carried(const OpNode& node, const char* what, const std::vector<Tenso
                    size_t first, const std::vector<TensorMeta>& expected,
                    const ProblemReport& report) {
   if (given.size() < first || given.size() - first != expected.size()) {
-    report("node '{}' ({}): {} takes {} values, but {} are given", node.name, node.op_type, what,
+    report("node '{}' ({}): {} takes {} value(s), found {}", node.name, node.op_type, what,
            expected.size(), given.size() - std::min(first, given.size()));
     return;
   }
@@ -103,15 +103,15 @@ void ProblemReport::add(const std::string& problem) const {
 
 std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta& declaration) {
   if (use.is_scalar != declaration.is_scalar) {
-    return fmt::format("is a {}, but is made as a {}", use.is_scalar ? "number" : "tensor",
+    return fmt::format("is a {}, but is declared as a {}", use.is_scalar ? "number" : "tensor",
                        declaration.is_scalar ? "number" : "tensor");
   }
   if (!has_same_shape(use, declaration)) {
-    return fmt::format("has shape {}, but is made with shape {}", shape_list_text(use),
+    return fmt::format("has shape {}, but is declared with shape {}", shape_list_text(use),
                        shape_list_text(declaration));
   }
   if (use.dtype != declaration.dtype) {
-    return fmt::format("has dtype {}, but is made with dtype {}", use.dtype, declaration.dtype);
+    return fmt::format("has dtype {}, but is declared with dtype {}", use.dtype, declaration.dtype);
   }
   return std::nullopt;
 }
@@ -120,7 +120,7 @@ void check_meta(const TensorMeta& meta, const std::string& kind, const ProblemRe
   const auto what = [&] { return fmt::format("{}'{}'", kind, meta.name); };
   if (meta.name.empty()) report("{} has no name", what());
   if (!meta.symbolic_shape.empty() && meta.symbolic_shape.size() != meta.shape.size()) {
-    report("{} has {} sizes, but {} symbolic ones", what(), meta.shape.size(),
+    report("{} has {} sizes, but {} symbolic sizes", what(), meta.shape.size(),
            meta.symbolic_shape.size());
     return;
   }
@@ -146,8 +146,7 @@ void check_meta(const TensorMeta& meta, const std::string& kind, const ProblemRe
   if (!meta.shape.empty())
     report("{} is a number, but has the shape {}", what(), shape_list_text(meta));
   if (!(meta.dtype == "int64" || meta.dtype == "float64" || meta.dtype == "bool")) {
-    report("{} is a number, but has the dtype {}: numbers are int64, float64 or bool", what(),
-           meta.dtype);
+    report("{} is a number of dtype {}, expected int64, float64 or bool", what(), meta.dtype);
   }
 }
 
@@ -156,8 +155,8 @@ void check_input_sizes(const TensorMeta& input, const ProblemReport& report) {
     if (text.empty() || !expression_problem(text).empty()) continue;
     const SymExpr expression = SymExpr::parse(text);
     if (const auto function = expression.unknown_function()) {
-      report("graph input '{}': the size '{}' uses '{}', which is no known function of integers",
-             input.name, text, *function);
+      report("graph input '{}': the size '{}' uses the unknown function '{}'", input.name, text,
+             *function);
     } else if (expression.symbols().empty() && !expression.evaluate({})) {
       report("graph input '{}': the size '{}' has no value", input.name, text);
     }
@@ -170,10 +169,10 @@ void check_getitem(const OpNode& node, const ProblemReport& report) {
   if (index == nullptr) {
     report("node '{}' ({}) needs an integer attribute 'index'", node.name, node.op_type);
   } else if (*index < 0 || static_cast<size_t>(*index) >= node.inputs.size()) {
-    report("node '{}' ({}) takes item {} of {}", node.name, node.op_type, *index,
-           node.inputs.size());
+    report("node '{}' ({}) takes output {} of a node with {} output(s)", node.name, node.op_type,
+           *index, node.inputs.size());
   } else if (node.outputs.size() != 1) {
-    report("node '{}' ({}) has {} outputs instead of one", node.name, node.op_type,
+    report("node '{}' ({}) has {} outputs, expected one", node.name, node.op_type,
            node.outputs.size());
   } else if (const auto what = disagreement(node.outputs[0], node.inputs[*index])) {
     report("node '{}': output '{}' {}", node.name, node.outputs[0].name, *what);

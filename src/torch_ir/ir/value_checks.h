@@ -32,7 +32,7 @@ class ProblemReport {
   std::vector<std::string>& problems_;
 };
 
-// How one use of a value disagrees with its declaration: "has shape [1], but is made with shape
+// How one use of a value disagrees with its declaration: "has shape [1], but is declared with shape
 // [2]".
 std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta& declaration);
 
@@ -47,8 +47,8 @@ inline constexpr std::string_view kGetItem = "<built-in function getitem>";
 
 void check_getitem(const OpNode& node, const ProblemReport& report);
 
-// Checks that the graphs of a control flow node, which has the right number of them, take and
-// return what the node does.
+// Checks the inputs and outputs of the graphs of a control flow node, which has the right number of
+// graphs, against those of the node.
 void check_control_flow(const OpNode& node, const ProblemReport& report);
 
 }  // namespace torch_ir

@@ -31,8 +31,8 @@ std::string& path_being_loaded() {
   return path;
 }
 
-// A registration that the dispatcher refuses, such as one of an operator that it has, throws in the
-// library's initializers; no exception passes through the loader.
+// If the dispatcher rejects a registration, for instance of an operator that it already has, the
+// library's initializers throw; no exception passes through the loader.
 [[noreturn]] void end_by_initializer() {
   std::string reason = "its initializers failed";
   try {
@@ -45,10 +45,10 @@ std::string& path_being_loaded() {
   std::_Exit(2);
 }
 
-// Why the library cannot be loaded; empty once it is.
+// The reason why the library cannot be loaded; empty if it was loaded.
 std::string open(const std::string& absolute) {
   const std::terminate_handler before = std::set_terminate(end_by_initializer);
-  // Operators must be known by name to whatever else is loaded later.
+  // Libraries that are loaded later may use the symbols of this one.
   const void* library = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_GLOBAL);
   std::set_terminate(before);
   if (library != nullptr) return "";
@@ -62,7 +62,7 @@ void load_library(const std::string& path) {
   const auto fail = [&](const std::string& reason) { throw Error(failure(path, reason)); };
   path_being_loaded() = path;
   std::error_code error;
-  if (!fs::exists(path, error)) fail("there is no such file");
+  if (!fs::exists(path, error)) fail("no such file");
   if (!fs::is_regular_file(path, error)) fail("it is not a file");
   // dlopen searches the system's folders for a name without a folder.
   const std::string absolute = fs::absolute(path, error).string();

@@ -1,4 +1,4 @@
-// Operators of somebody else, which tests load with --load-library.
+// A third-party library of operators, which tests load with --load-library.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty_like.h>

@@ -49,12 +49,12 @@ void check_rank(const char* name, const at::Tensor& tensor, int64_t rank) {
               rank);
 }
 
-// For sequences of different lengths, whose weights are checked step by step.
+// Sequences of different lengths; their weights are checked step by step.
 void check_packed_lstm(const NamedArguments& arguments) {
   int64_t layers = 0;
   TORCH_CHECK(!__builtin_mul_overflow(arguments.number("num_layers"),
                                       arguments.flag("bidirectional") ? 2 : 1, &layers),
-              "num_layers is ", arguments.number("num_layers"));
+              "invalid num_layers ", arguments.number("num_layers"));
   for (const at::Tensor& state : arguments.tensors("hx")) {
     check_rank("hx", state, 3);
     TORCH_CHECK(state.size(0) == layers, "hx has ", state.size(0), " layers, but should have ",
@@ -78,7 +78,7 @@ void check_lstm(const NamedArguments& arguments) {
       layer.parameters(arguments.flag("has_biases")).size() * static_cast<size_t>(directions);
   TORCH_CHECK(num_layers > 0 && parameters.size() % per_layer == 0 &&
                   parameters.size() / per_layer == static_cast<size_t>(num_layers),
-              "there are ", parameters.size(), " params, not ", per_layer, " for each of ",
+              "found ", parameters.size(), " params, expected ", per_layer, " for each of ",
               num_layers, " layer(s)");
   const int64_t batch = input.size(batch_dim);
   check_shape("hx", states[0], {num_layers * directions, batch, layer.output}, 0);
@@ -101,8 +101,8 @@ void check_mkldnn_rnn_layer(const NamedArguments& arguments) {
   const int64_t mode = arguments.number("mode");
   const int64_t hidden = arguments.number("hidden_size");
   check_rank("input", input, 3);
-  TORCH_CHECK(mode >= 0 && mode < static_cast<int64_t>(kGates.size()), "there is no mode ", mode);
-  TORCH_CHECK(hidden > 0 && hidden < INT32_MAX, "hidden_size is ", hidden);
+  TORCH_CHECK(mode >= 0 && mode < static_cast<int64_t>(kGates.size()), "unknown mode ", mode);
+  TORCH_CHECK(hidden > 0 && hidden < INT32_MAX, "invalid hidden_size ", hidden);
   const LayerShapes layer{kGates[static_cast<size_t>(mode)], input.size(2), hidden, hidden};
   constexpr std::array<const char*, 4> kWeights = {"weight0", "weight1", "weight2", "weight3"};
   size_t next = 0;
@@ -192,8 +192,8 @@ void check_alias(const NamedArguments& arguments) {
   const at::Tensor self = arguments.tensor("self");
   const std::vector<int64_t> sizes = arguments.numbers("size");
   const std::vector<int64_t> strides = arguments.numbers("stride");
-  TORCH_CHECK(sizes.size() == strides.size(), "there are ", sizes.size(), " sizes and ",
-              strides.size(), " strides");
+  TORCH_CHECK(sizes.size() == strides.size(), "found ", sizes.size(), " sizes and ", strides.size(),
+              " strides");
   int64_t end = 1;
   bool fits = true;
   for (size_t i = 0; i < sizes.size() && fits; ++i) {
@@ -213,8 +213,8 @@ void check_fft(const NamedArguments& arguments) {
   const int64_t rank = arguments.tensor("self").dim();
   std::vector<bool> is_seen(static_cast<size_t>(rank));
   for (const int64_t dim : arguments.numbers("dim")) {
-    TORCH_CHECK(dim >= 0 && dim < rank, "there is no dimension ", dim, " of ", rank);
-    TORCH_CHECK(!is_seen[static_cast<size_t>(dim)], "dimension ", dim, " is there twice");
+    TORCH_CHECK(dim >= 0 && dim < rank, "dimension ", dim, " is out of range for rank ", rank);
+    TORCH_CHECK(!is_seen[static_cast<size_t>(dim)], "duplicate dimension ", dim);
     is_seen[static_cast<size_t>(dim)] = true;
   }
 }
@@ -223,7 +223,7 @@ void check_fft(const NamedArguments& arguments) {
 void check_norms(const NamedArguments& arguments) {
   const at::Tensor v = arguments.tensor("v");
   const int64_t dim = arguments.number("dim");
-  TORCH_CHECK(dim >= 0 && dim < v.dim(), "there is no dimension ", dim, " of ", v.dim());
+  TORCH_CHECK(dim >= 0 && dim < v.dim(), "dimension ", dim, " is out of range for rank ", v.dim());
   TORCH_CHECK(v.numel() > 0, "v is empty");
   const int64_t norms = arguments.tensor("g").numel();
   TORCH_CHECK(norms == v.size(dim), "g has ", norms, " elements, but should have ", v.size(dim));
@@ -244,19 +244,19 @@ void check_attention(const NamedArguments& arguments) {
   check_rank("key", key, 4);
   const int64_t heads = key.size(1);
   TORCH_CHECK(heads > 0 && query.size(1) % heads == 0, "query has ", query.size(1),
-              " heads, which ", heads, " of key do not divide");
+              " heads, which is not a multiple of the ", heads, " of key");
   check_shape("key", key, {query.size(0), heads, key.size(2), query.size(3)});
   check_shape("value", value, key.sizes());
 }
 
 void check_heads(const NamedArguments& arguments) {
   const int64_t heads = arguments.number(arguments.has("num_head") ? "num_head" : "num_heads");
-  TORCH_CHECK(heads > 0, "there are ", heads, " heads");
+  TORCH_CHECK(heads > 0, "invalid number of heads ", heads);
   if (!arguments.has("qkv")) return;
   const at::Tensor qkv = arguments.tensor("qkv");
   check_rank("qkv", qkv, 3);
   TORCH_CHECK(qkv.size(2) > 0 && qkv.size(2) % 3 == 0 && qkv.size(2) / 3 % heads == 0, "qkv has ",
-              qkv.size(2), " features, which is no multiple of 3 x ", heads);
+              qkv.size(2), " features, which is not a multiple of 3 x ", heads);
   check_shape("qkv_bias", arguments.tensor("qkv_bias"), {qkv.size(2)});
 }
 

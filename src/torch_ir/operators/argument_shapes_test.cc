@@ -27,8 +27,8 @@ std::string problem_of(const char* name, const char* overload, const torch::jit:
   return "";
 }
 
-// Two layers in both directions; 3 sequences of 5 steps, 4 numbers each; 6 hidden ones, of which 2
-// are given out.
+// Two layers in both directions; 3 sequences of 5 steps with 4 numbers each; 6 hidden numbers, of
+// which 2 are outputs.
 struct Lstm {
   Sizes input = {5, 3, 4};
   std::vector<Sizes> states = {{4, 3, 2}, {4, 3, 6}};
@@ -67,10 +67,10 @@ TEST(ArgumentShapes, OfAnLstmThatDoesNot) {
   EXPECT_EQ(lstm.problem(), "params 12 has shape [1], but should have [24]");
   lstm = Lstm();
   lstm.parameters.pop_back();
-  EXPECT_EQ(lstm.problem(), "there are 19 params, not 10 for each of 2 layer(s)");
+  EXPECT_EQ(lstm.problem(), "found 19 params, expected 10 for each of 2 layer(s)");
   lstm = Lstm();
   lstm.num_layers = 3;
-  EXPECT_EQ(lstm.problem(), "there are 20 params, not 10 for each of 3 layer(s)");
+  EXPECT_EQ(lstm.problem(), "found 20 params, expected 10 for each of 3 layer(s)");
   lstm = Lstm();
   lstm.states[1] = {4, 1, 6};
   EXPECT_EQ(lstm.problem(), "hx 1 has shape [4, 1, 6], but should have [4, 3, 6]");
@@ -93,10 +93,10 @@ TEST(ArgumentShapes, OfALayerOfOneDnn) {
   EXPECT_EQ(problem({8, 2}, {3, 2}, 2), "");
   EXPECT_EQ(problem({8, 1}, {3, 2}, 2), "weight1 has shape [8, 1], but should have [8, 2]");
   EXPECT_EQ(problem({8, 2}, {3}, 2), "cx_ should have 6 elements");
-  EXPECT_EQ(problem({8, 2}, {3, 2}, 7), "there is no mode 7");
+  EXPECT_EQ(problem({8, 2}, {3, 2}, 7), "unknown mode 7");
 }
 
-// The arguments of a call by their names; the others are what the schema has as defaults.
+// The arguments of a call by name; the others have the defaults of the schema.
 using Arguments = std::map<std::string, c10::IValue>;
 
 torch::jit::Stack stack_of(const c10::OperatorHandle& op, const Arguments& arguments) {
@@ -119,7 +119,7 @@ std::string problem_with(const c10::OperatorHandle& op, const Arguments& argumen
   return "";
 }
 
-// All of the dispatcher with this name.
+// All operators of the dispatcher with this name.
 std::vector<c10::OperatorHandle> overloads_of(std::string_view name) {
   std::vector<c10::OperatorHandle> overloads;
   for (const c10::OperatorName& it : c10::Dispatcher::singleton().getAllOpNames()) {
@@ -163,7 +163,7 @@ TEST(ArgumentShapes, OfAViewStayInItsMemory) {
   EXPECT_THAT(problem({13}, {1}), HasSubstr("sizes [13] with strides [1] reach beyond the memory"));
   EXPECT_THAT(problem({2, 2}, {int64_t{1} << 62, int64_t{1} << 62}), HasSubstr("reach beyond"));
   EXPECT_THAT(problem({2}, {-1}), HasSubstr("reach beyond"));
-  EXPECT_EQ(problem({2}, {}), "there are 1 sizes and 0 strides");
+  EXPECT_EQ(problem({2}, {}), "found 1 sizes and 0 strides");
 }
 
 TEST(ArgumentShapes, OfATransformAreItsDimensionsEachOnce) {
@@ -173,9 +173,9 @@ TEST(ArgumentShapes, OfATransformAreItsDimensionsEachOnce) {
         return problem_with(op, {{"self", at::zeros({4, 6}, at::kComplexFloat)}, {"dim", dims}});
       };
       EXPECT_EQ(problem({1, 0}), "") << op.schema();
-      EXPECT_EQ(problem({9}), "there is no dimension 9 of 2") << op.schema();
-      EXPECT_EQ(problem({-1}), "there is no dimension -1 of 2") << op.schema();
-      EXPECT_EQ(problem({1, 0, 1}), "dimension 1 is there twice") << op.schema();
+      EXPECT_EQ(problem({9}), "dimension 9 is out of range for rank 2") << op.schema();
+      EXPECT_EQ(problem({-1}), "dimension -1 is out of range for rank 2") << op.schema();
+      EXPECT_EQ(problem({1, 0, 1}), "duplicate dimension 1") << op.schema();
     }
   }
 }
@@ -207,7 +207,7 @@ TEST(ArgumentShapes, OfAnAttentionGoTogether) {
   EXPECT_EQ(problem({2, 4, 7, 8}, {2, 4, 9, 8}, {2, 4, 1, 8}),
             "value has shape [2, 4, 1, 8], but should have [2, 4, 9, 8]");
   EXPECT_EQ(problem({2, 4, 7, 8}, {2, 3, 9, 8}, {2, 3, 9, 8}),
-            "query has 4 heads, which 3 of key do not divide");
+            "query has 4 heads, which is not a multiple of the 3 of key");
   EXPECT_EQ(problem({4, 7, 8}, {4, 7, 8}, {4, 7, 8}),
             "query has 3 dimension(s), but should have 4");
 }
@@ -219,13 +219,14 @@ TEST(ArgumentShapes, OfHeadsDivideTheirFeatures) {
   };
   EXPECT_EQ(problem({2, 5, 24}, {24}, 4), "");
   EXPECT_EQ(problem({2, 5, 24}, {1}, 4), "qkv_bias has shape [1], but should have [24]");
-  EXPECT_EQ(problem({2, 5, 24}, {24}, 0), "there are 0 heads");
-  EXPECT_EQ(problem({2, 5, 24}, {24}, 5), "qkv has 24 features, which is no multiple of 3 x 5");
-  EXPECT_THAT(problem({2, 5, 24}, {24}, int64_t{1} << 62), HasSubstr("no multiple of 3 x 461168"));
+  EXPECT_EQ(problem({2, 5, 24}, {24}, 0), "invalid number of heads 0");
+  EXPECT_EQ(problem({2, 5, 24}, {24}, 5), "qkv has 24 features, which is not a multiple of 3 x 5");
+  EXPECT_THAT(problem({2, 5, 24}, {24}, int64_t{1} << 62),
+              HasSubstr("not a multiple of 3 x 461168"));
   for (const char* name :
        {"aten::_native_multi_head_attention", "aten::_transformer_encoder_layer_fwd"}) {
     for (const c10::OperatorHandle& op : overloads_of(name)) {
-      EXPECT_EQ(problem_with(op, {{"num_head", 0}, {"num_heads", 0}}), "there are 0 heads");
+      EXPECT_EQ(problem_with(op, {{"num_head", 0}, {"num_heads", 0}}), "invalid number of heads 0");
     }
   }
 }
@@ -270,7 +271,7 @@ TEST(ArgumentShapes, OfStatesAreOneForEachLayer) {
 
 at::Tensor indices(const Sizes& sizes) { return at::zeros(sizes, at::kLong); }
 
-// A call that LibTorch takes, and what is wrong when `argument` is `value` instead.
+// A call that LibTorch accepts, and the problem if `argument` is `value` instead.
 struct WrongCall {
   const char* name;
   Arguments arguments;

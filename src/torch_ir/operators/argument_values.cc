@@ -62,7 +62,7 @@ void check_maxima(const NamedArguments& arguments) {
 }
 
 void check_segments(const NamedArguments& arguments) {
-  TORCH_CHECK(!arguments.flag("unsafe"), "unsafe is true: nothing checks its lengths then");
+  TORCH_CHECK(!arguments.flag("unsafe"), "unsafe is true, so the lengths would not be checked");
   if (!arguments.has("offsets")) return;
   const at::Tensor data = arguments.tensor("data");
   check_range("offsets", arguments.tensor("offsets"), 0, data.size(arguments.number("axis")) + 1);

@@ -22,7 +22,7 @@ namespace {
 
 using Numbers = std::vector<int64_t>;
 
-// What is wrong with a call; of one that is right nothing, and LibTorch takes it.
+// The problem of a call; empty for a valid call, which LibTorch must accept.
 std::string problem_of_call(const char* name, const char* overload, torch::jit::Stack stack) {
   const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
   try {
@@ -149,7 +149,7 @@ TEST(ArgumentValues, OfSegmentsLieAlongTheAxis) {
   };
   EXPECT_EQ(problem(whole({1, 3}), c10::IValue(), false), "");
   EXPECT_EQ(problem(whole({1, 3}), c10::IValue(), true),
-            "unsafe is true: nothing checks its lengths then");
+            "unsafe is true, so the lengths would not be checked");
   EXPECT_EQ(problem(c10::IValue(), whole({0, 1, 4}), false), "");
   EXPECT_EQ(problem(c10::IValue(), whole({0, 9, 4}), false),
             "offsets has 9 at 1, but should be at least 0 and less than 5");

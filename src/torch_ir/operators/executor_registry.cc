@@ -20,9 +20,10 @@ namespace {
 std::vector<at::Tensor> getitem(const OpNode& node, const std::vector<at::Tensor>& inputs) {
   const Attribute* attribute = node.attrs.find("index");
   const auto* index = attribute == nullptr ? nullptr : attribute->get_if<int64_t>();
-  if (index == nullptr) throw ExecutionError("attribute 'index' is not an integer");
+  if (index == nullptr) throw ExecutionError("attribute 'index' must be an integer");
   if (*index < 0 || static_cast<size_t>(*index) >= inputs.size()) {
-    throw ExecutionError(fmt::format("item {} of {} does not exist", *index, inputs.size()));
+    throw ExecutionError(
+        fmt::format("index {} is out of range for {} inputs", *index, inputs.size()));
   }
   return {inputs[static_cast<size_t>(*index)]};
 }
@@ -32,7 +33,7 @@ std::vector<at::Tensor> getitem(const OpNode& node, const std::vector<at::Tensor
 std::vector<at::Tensor> print(const OpNode& node, const std::vector<at::Tensor>&) {
   const Attribute* attribute = node.attrs.find("s");
   const auto* text = attribute == nullptr ? nullptr : attribute->get_if<std::string>();
-  if (text == nullptr) throw ExecutionError("attribute 's' is not a string");
+  if (text == nullptr) throw ExecutionError("attribute 's' must be a string");
   std::cerr << printable(*text) << std::endl;
   return {};
 }
@@ -42,7 +43,7 @@ const at::Tensor& argument(const OpNode& node, const std::vector<at::Tensor>& in
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (node.inputs[i].arg == name) return inputs[i];
   }
-  throw ExecutionError(fmt::format("argument '{}' is missing", name));
+  throw ExecutionError(fmt::format("missing argument '{}'", name));
 }
 
 // From Hugging Face transformers (Mixtral and other mixtures of experts): rows [offs[i-1], offs[i])
@@ -56,8 +57,9 @@ std::vector<at::Tensor> grouped_mm(const OpNode& node, const std::vector<at::Ten
   for (int64_t group = 0; group < ends.size(0); ++group) {
     const int64_t end = ends[group].item<int64_t>();
     if (end < begin || end > input.size(0)) {
-      throw ExecutionError(fmt::format("group {} ends at row {}: it begins at {}, and there are {}",
-                                       group, end, begin, input.size(0)));
+      throw ExecutionError(fmt::format(
+          "invalid end of group {}: it ends at row {}, but begins at {}, and there are {} rows",
+          group, end, begin, input.size(0)));
     }
     at::Tensor rows = output.slice(0, begin, end);
     if (end > begin) at::mm_out(rows, input.slice(0, begin, end), weight[group]);

@@ -1,5 +1,5 @@
-// The executor registry: implementations of operators that the dispatcher lacks, such as the
-// preregistered `<built-in function getitem>`, or replacements.
+// The registry of op handlers: functions that implement operators that the dispatcher lacks, such
+// as the preregistered `<built-in function getitem>`, or that replace its kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,11 +18,11 @@ namespace torch_ir {
 using OpExecutor =
     std::function<std::vector<at::Tensor>(const OpNode& node, const std::vector<at::Tensor>&)>;
 
-// Sets the executor for `op_type` in plans compiled from now on; an empty one removes it.
+// Sets the handler for `op_type` in plans compiled from now on; an empty one removes it.
 // Thread-safe.
 void register_executor(const std::string& op_type, OpExecutor executor);
 
-// Returns an empty function if there is none.
+// Returns an empty function if there is no handler.
 OpExecutor find_executor(const std::string& op_type);
 
 // Whether it only returns one of its inputs: true for the preregistered getitem.

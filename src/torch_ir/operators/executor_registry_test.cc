@@ -47,10 +47,11 @@ TEST(ExecutorRegistry, GroupedMmMultipliesEachGroupWithItsMatrix) {
   EXPECT_TRUE(output[4].equal(at::zeros({2})));
   EXPECT_THAT(
       [&] { find_executor(kGroupedMm)(grouped_mm_node(), {input, weight, at::tensor({2, 9})}); },
-      ThrowsMessage<ExecutionError>("group 1 ends at row 9: it begins at 2, and there are 5"));
+      ThrowsMessage<ExecutionError>(
+          "invalid end of group 1: it ends at row 9, but begins at 2, and there are 5 rows"));
 }
 
-// A graph from a file must not be able to write to the terminal as it likes.
+// A graph from a file must not be able to control the terminal.
 TEST(ExecutorRegistry, PrintWritesOneHarmlessLineToStderr) {
   OpNode node;
   node.attrs.set("s", Attribute("a\x1b[2J\nb"));
@@ -70,11 +71,11 @@ TEST(ExecutorRegistry, GetitemRefusesWhatIsNoIndex) {
   const OpExecutor getitem = find_executor(kGetItem);
   OpNode node;
   EXPECT_THAT([&] { getitem(node, {at::ones({1})}); },
-              ThrowsMessage<ExecutionError>("attribute 'index' is not an integer"));
+              ThrowsMessage<ExecutionError>("attribute 'index' must be an integer"));
   for (const int index : {-1, 1}) {
     node.attrs.set("index", Attribute(index));
     EXPECT_THAT([&] { getitem(node, {at::ones({1})}); },
-                ThrowsMessage<ExecutionError>(HasSubstr("of 1 does not exist")));
+                ThrowsMessage<ExecutionError>(HasSubstr("is out of range for 1 inputs")));
   }
 }
 

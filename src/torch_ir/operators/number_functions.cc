@@ -18,7 +18,7 @@ bool is_float(const IValue& value) { return value.isDouble(); }
 int64_t as_int(const IValue& value) {
   if (value.isBool()) return value.toBool() ? 1 : 0;
   if (value.isInt()) return value.toInt();
-  throw ExecutionError("an integer is needed, not " + value.tagKind());
+  throw ExecutionError("expected an integer, found " + value.tagKind());
 }
 
 double as_double(const IValue& value) {

@@ -1,4 +1,5 @@
-// What a call does to memory: which arguments it writes, and whose memory its results may share.
+// The effects of a call on memory: the arguments that it writes, and the memory that its results
+// may share.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -29,8 +30,8 @@ class EffectsTable {
   OperatorEffects of_call_;
 };
 
-// Whether `op_type` is called as PyTorch calls operators that write to their inputs
-// ("vendor.add_.default"): all that is known of an operator without a schema.
+// Whether `op_type` has the name of an operator that writes to its inputs ("vendor.add_.default").
+// Without a schema, nothing else is known.
 bool writes_by_name(std::string_view op_type);
 
 }  // namespace torch_ir

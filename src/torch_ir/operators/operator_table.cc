@@ -92,8 +92,8 @@ struct Refusal {
 
 constexpr Refusal kRefusals[] = {
     {"it maps a file, and may create one", "aten.from_file. aten._from_file."},
-    {"it changes an input behind its declaration", "aten.set_data."},
-    {"it trusts indices that nothing has checked",
+    {"it changes an input without declaring it", "aten.set_data."},
+    {"it trusts unchecked indices",
      "aten._sparse_coo_tensor_unsafe. aten._sparse_compressed_tensor_unsafe. "
      "aten._sparse_csr_tensor_unsafe. aten._sparse_csc_tensor_unsafe. "
      "aten._sparse_bsr_tensor_unsafe. aten._sparse_bsc_tensor_unsafe. "
@@ -103,7 +103,7 @@ constexpr Refusal kRefusals[] = {
      "aten._embedding_bag_sparse_backward. aten._segment_reduce_backward. "
      "aten.sparse_bsc_tensor. aten.sparse_bsr_tensor. aten.sparse_compressed_tensor. "
      "aten.sparse_csc_tensor. aten.sparse_csr_tensor."},
-    {"it trusts shapes that nothing has checked",
+    {"it trusts unchecked shapes",
      "aten._cdist_backward. aten._dyn_quant_pack_4bit_weight. aten._fused_adagrad "
      "aten._fused_adam aten._fused_moving_avg_obs_fq_helper aten._fused_sgd aten._pdist_backward. "
      "aten._scaled_dot_product_flash_attention_for_cpu_backward. aten._slow_conv2d_backward. "
@@ -115,7 +115,7 @@ constexpr Refusal kRefusals[] = {
     {"it reads a file", "aten.load."},
     {"it talks to other processes",
      "c10d. _c10d_functional. _c10d_functional_autograd. c10d_functional. symm_mem. rpc."},
-    {"it is there to test LibTorch itself", "_test."},
+    {"it exists to test LibTorch itself", "_test."},
     {"it changes what the process records", "profiler."},
     {"it works on the memory of compiled code", "inductor."},
 };
@@ -131,13 +131,13 @@ constexpr KernelKind kKernelKinds[] = {
     {c10::DispatchKey::CompositeExplicitAutograd, "composite of other operators"},
     {c10::DispatchKey::CompositeImplicitAutograd, "composite of other operators"},
     {c10::DispatchKey::CompositeExplicitAutogradNonFunctional, "composite of other operators"},
-    {c10::DispatchKey::BackendSelect, "kernel for the device that it is given"},
+    {c10::DispatchKey::BackendSelect, "kernel for the given device"},
 };
 
 std::string how_replayed(const c10::OperatorHandle& op) {
-  if (changes_memory(op)) return "no: it gives a tensor other memory";
-  if (is(kShape, op)) return "unless what it returns depends on data";
-  if (may_depend_on_data(op)) return "no: what it returns depends on data";
+  if (changes_memory(op)) return "no: it replaces the memory of a tensor";
+  if (is(kShape, op)) return "unless its result depends on data";
+  if (may_depend_on_data(op)) return "no: its result depends on data";
   return op.hasTag(at::Tag::nondeterministic_seeded) ? "unless it draws random numbers" : "yes";
 }
 
@@ -221,12 +221,11 @@ std::string refusal(std::string_view op_type) {
 
 OperatorSupport operator_support(const std::string& op_type) {
   if (const OpExecutor executor = find_executor(op_type)) {
-    return {true, "registered executor",
-            hands_on_input(executor) ? "yes" : "no: a registered executor"};
+    return {true, "registered op handler",
+            hands_on_input(executor) ? "yes" : "no: a registered op handler"};
   }
   if (find_number_function(op_type) != nullptr) return {true, "function on numbers", "yes"};
-  if (num_graphs_of(op_type) > 0)
-    return {true, "control flow", "no: its graphs are, by themselves"};
+  if (num_graphs_of(op_type) > 0) return {true, "control flow", "no: only its graphs are"};
   if (const std::string reason = refusal(op_type); !reason.empty()) {
     return {false, "refused: " + reason, ""};
   }

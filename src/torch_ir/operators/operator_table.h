@@ -17,7 +17,7 @@ bool may_be_composite(const c10::OperatorHandle& op);
 // Whether its result is uninitialized memory.
 bool makes_empty(const c10::OperatorHandle& op);
 
-// Whether it gives a tensor other memory.
+// Whether it replaces the memory of a tensor.
 bool changes_memory(const c10::OperatorHandle& op);
 
 // Whether results may share memory with arguments without an annotation in the schema.

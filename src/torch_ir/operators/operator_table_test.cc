@@ -34,13 +34,11 @@ TEST(OperatorTable, KnowsBetterThanTheTags) {
 
 TEST(OperatorSupportTest, SaysWhatIsReplayed) {
   EXPECT_EQ(operator_support("aten.dropout.default").replayed, "unless it draws random numbers");
-  EXPECT_EQ(operator_support("aten.index.Tensor").replayed,
-            "unless what it returns depends on data");
-  EXPECT_EQ(operator_support("aten.nonzero.default").replayed,
-            "no: what it returns depends on data");
+  EXPECT_EQ(operator_support("aten.index.Tensor").replayed, "unless its result depends on data");
+  EXPECT_EQ(operator_support("aten.nonzero.default").replayed, "no: its result depends on data");
   EXPECT_EQ(operator_support("aten.relu_.default").replayed, "yes");
   EXPECT_EQ(operator_support("_operator.mul").replayed, "yes");
-  EXPECT_EQ(operator_support("higher_order.cond").replayed, "no: its graphs are, by themselves");
+  EXPECT_EQ(operator_support("higher_order.cond").replayed, "no: only its graphs are");
   EXPECT_EQ(operator_support("no.such.operator").replayed, "");
 }
 

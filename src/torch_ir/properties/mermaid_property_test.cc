@@ -1,4 +1,4 @@
-// Mermaid of a graph with any names: each line is one of the few forms that Mermaid has for it.
+// Tests the Mermaid text of graphs with arbitrary names: each line has one of the few valid forms.
 //
 // With MERMAID_PAGE the diagrams are written to that file, for the real parser:
 // `node harness/report/mermaid_test.mjs FILE`.
@@ -29,7 +29,7 @@ const Names kPieces = {
     "o",         "x",        "{{",           "\\",   "&amp;",  " ",     "https://",
     "fa:fa-car", "\xc3\xa9", "\xe2\x80\xa8", "\xff", "$$"};
 
-// Bytes of any kind, and what means something to Mermaid, Markdown or HTML.
+// Arbitrary bytes, and characters with a meaning in Mermaid, Markdown or HTML.
 rc::Gen<std::string> any_name() {
   const auto pieces = rc::gen::container<Names>(
       rc::gen::oneOf(rc::gen::arbitrary<std::string>(), rc::gen::elementOf(kPieces)));
@@ -40,7 +40,7 @@ rc::Gen<std::string> any_name() {
   });
 }
 
-// `ir` with these names for all that has one; some may be the same.
+// Renames everything in `ir`; some names may be equal.
 IR with_names(IR ir, const Names& names) {
   size_t next = 0;
   const auto rename = [&](std::string& name) { name = pick(names, next++); };
@@ -59,7 +59,7 @@ IR with_names(IR ir, const Names& names) {
   return ir;
 }
 
-// With letters in the place of bytes outside ASCII, which all are plain text.
+// Replaces bytes outside ASCII, which are all plain text, by letters.
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -70,7 +70,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Text in quotes, of which nothing but letters, a little punctuation and entity codes is left.
+// Quoted text must hold only letters, a little punctuation and entity codes.
 const std::string kLabel = R"re((?:[A-Za-z0-9 .,_/()?:-]|#(?:\d+|quot);)+)re";
 const std::string kText = kLabel + "(?:<br/>" + kLabel + ")?";
 

@@ -1,4 +1,4 @@
-// What holds of every graph, tried on random ones. A graph that fails is shrunk to a small one.
+// Tests properties of every graph on random graphs. A graph that fails is shrunk to a small one.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -67,7 +67,8 @@ RC_GTEST_PROP(EveryGraph, DiffersFromNoGraphThatIsEqual, (const GraphMoves& move
   }
 }
 
-// Twice, as the first run traces and the second replays; and nothing of the caller's is written to.
+// Runs twice, as the first run traces and the second replays. Must not write to the caller's
+// values.
 RC_GTEST_PROP(EveryGraph, GivesTheBitsOfEagerCalls, (const GraphMoves& moves)) {
   expect_none(difference_from_eager(make_graph(moves)));
 }
@@ -110,8 +111,7 @@ RC_GTEST_PROP(EveryGraph, IsWithinTheToleranceAtLevelFast, (const GraphMoves& mo
   expect_none(difference_at_fast(make_graph(moves)));
 }
 
-// Batch norms one after another make much of what rounding left: then eager is no nearer to what
-// the network means.
+// Successive batch norms amplify rounding errors, so that eager is no closer to the exact result.
 RC_GTEST_PROP(EveryNetwork, IsWithinTheToleranceOrAsGoodAsEagerAtLevelFast,
               (const NetworkMoves& moves)) {
   const EagerGraph graph = make_network(moves);

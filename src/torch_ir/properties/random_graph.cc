@@ -16,7 +16,7 @@
 namespace torch_ir {
 namespace {
 
-// Larger values are not read by other calls.
+// Other calls do not read larger values.
 constexpr int64_t kMaxElements = 1024;
 
 class GraphMaker {
@@ -39,7 +39,7 @@ class GraphMaker {
     if (graph_.value(made).numel() <= kMaxElements) values_.push_back(made);
   }
   void call(const std::string& op_type, std::vector<EagerArgument> arguments) {
-    TORCH_CHECK(!writes_over_operand(op_type, arguments), "PyTorch leaves undefined what it gives");
+    TORCH_CHECK(!writes_over_operand(op_type, arguments), "its result is undefined in PyTorch");
     for (const V& made : graph_.call(op_type, std::move(arguments))) add(made);
   }
   // Makes a value that only the same move reads.

@@ -1,4 +1,4 @@
-// What the two files of definitions share.
+// Helpers that the definitions of both namespaces share.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,11 +17,11 @@ namespace torch_ir {
 
 using TensorPair = std::tuple<at::Tensor, at::Tensor>;
 
-// Throws c10::Error where the bounds are not in the range of the dtype.
+// Throws c10::Error if the bounds are outside the range of the dtype.
 void check_bounds(const at::Scalar& quant_min, const at::Scalar& quant_max, at::ScalarType dtype);
 
-// Throws c10::Error when `condition`, a tensor of one boolean, is false. Nothing on the meta
-// device.
+// Throws c10::Error when `condition`, a tensor of one boolean, is false. Does nothing on the
+// meta device.
 inline void check_value(const at::Tensor& condition, const char* message) {
   if (!condition.is_meta()) at::_assert_async(condition, message);
 }

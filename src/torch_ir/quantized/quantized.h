@@ -16,9 +16,8 @@ namespace torch_ir {
 // Whether `name`, such as "quantized_decomposed::quantize_per_tensor", is in one of the namespaces.
 bool is_quantized_operator(std::string_view name);
 
-// Makes them known to LibTorch's dispatcher, but for those that it knows already, as in a process
-// of Python that has imported torchao. Called whenever one of them is looked for; does its work
-// once.
+// Registers them with LibTorch's dispatcher, except those that it already has, as in a Python
+// process that has imported torchao. Called at each lookup of such an operator; does its work once.
 void define_quantized_operators();
 
 // The least and the greatest value of a quantised dtype.
@@ -27,7 +26,7 @@ struct QuantizedRange {
   double high = 0;
 };
 
-// Throws c10::Error for a dtype that nothing is quantised to.
+// Throws c10::Error for a dtype that is not a quantised one.
 QuantizedRange quantized_range(c10::ScalarType dtype);
 
 }  // namespace torch_ir

@@ -55,8 +55,8 @@ Tensor dequantize_per_tensor(const Tensor& input, double scale, int64_t zero_poi
   return input.to(out_dtype.value_or(at::kFloat)).sub(zero_point).mul(scale);
 }
 
-// A tensor of one element as arithmetic takes a number of Python: Python reads the element, and a
-// graph that does so cannot be replayed.
+// A tensor of one element that takes part in arithmetic like a Python number. Python reads the
+// element, but a graph that does so cannot be replayed.
 Tensor as_number(const Tensor& tensor, const char* name) {
   TORCH_CHECK(tensor.numel() == 1, "Expected one element in ", name, ", got ", tensor.numel());
   return tensor.reshape({});
@@ -99,7 +99,7 @@ Tensor dequantize_per_tensor_tensor2(const Tensor& input, const Tensor& scale,
   return dequantize_per_tensor_tensor(input, scale, zero_point, 0, 0, dtype, out_dtype);
 }
 
-// The least and the greatest value of all, with 0 between them.
+// The least and the greatest value, extended to include 0.
 struct Extent {
   Tensor low;
   Tensor high;
@@ -143,7 +143,7 @@ TensorPair choose_qparams_symmetric(const Tensor& input, int64_t quant_min, int6
 
 // --- A scale for each channel ---
 
-// `values`, one a channel, along dimension 0 of `input`.
+// `values`, one per channel, along dimension 0 of `input`.
 Tensor along_first(const Tensor& values, const Tensor& input) {
   std::vector<int64_t> shape(input.dim(), 1);
   shape[0] = values.size(0);

@@ -31,7 +31,7 @@ double greatest_float8(ScalarType dtype) {
   return quantized_range(dtype).high;
 }
 
-// The bounds that were given, or else those of the dtype, as numbers of the kind that Python has.
+// The given bounds, or those of the dtype, as the kind of number that Python has.
 struct Bounds {
   at::Scalar low;
   at::Scalar high;
@@ -49,15 +49,15 @@ Bounds bounds_of(ScalarType dtype, const OptionalScalar& low, const OptionalScal
   return bounds;
 }
 
-// How a tensor is seen so that each of its blocks is a product of whole dimensions.
+// A view of a tensor in which each block is a product of whole dimensions.
 struct Blocks {
-  // Of the tensor.
+  // The shape of this view of the tensor.
   std::vector<int64_t> shape;
   // The dimensions of `shape` inside of a block.
   std::vector<int64_t> inner;
-  // `shape` with 1 for these: what there is one scale for.
+  // `shape` with 1 for these dimensions: one element for each scale.
   std::vector<int64_t> scale_shape;
-  // What there is one scale for, with a dimension for each of the tensor.
+  // The number of scales along each dimension of the tensor.
   std::vector<int64_t> counts;
 };
 

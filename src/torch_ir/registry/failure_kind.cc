@@ -25,7 +25,7 @@ FailureKind parse_failure_kind(std::string_view name) {
     if (failure_kind_name(kind) == name) return kind;
     known += (known.empty() ? "'" : "', '") + std::string(failure_kind_name(kind));
   }
-  throw Error("'" + std::string(name) + "' is no kind of failure: there are " + known + "'");
+  throw Error("unknown failure kind '" + std::string(name) + "'; expected one of: " + known + "'");
 }
 
 }  // namespace torch_ir

@@ -25,7 +25,7 @@ TEST(FailureKindTest, OtherNamesAreRefusedWithTheNamesThatThereAre) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(),
-                ::testing::StartsWith("'exploded' is no kind of failure: there are 'extract "
+                ::testing::StartsWith("unknown failure kind 'exploded'; expected one of: 'extract "
                                       "unsupported', 'extract failed', "));
   }
 }

@@ -31,7 +31,7 @@ class CaseCall {
  public:
   CaseCall(const std::string& op_type, const std::vector<c10::IValue>& arguments)
       : schema_(find_schema(op_type)), arguments_(arguments) {
-    if (schema_ == nullptr) throw Error("there is no such operator");
+    if (schema_ == nullptr) throw Error("unknown operator");
   }
 
   const c10::IValue* find(std::string_view name) const {
@@ -40,12 +40,12 @@ class CaseCall {
 
   const c10::IValue& get(std::string_view name) const {
     if (const c10::IValue* value = find(name)) return *value;
-    throw Error("it needs the argument '" + std::string(name) + "'");
+    throw Error("missing argument '" + std::string(name) + "'");
   }
 
   const Tensor& first_tensor() const {
     const auto found = std::ranges::find_if(arguments_, &c10::IValue::isTensor);
-    if (found == arguments_.end()) throw Error("it needs a tensor");
+    if (found == arguments_.end()) throw Error("missing tensor argument");
     return found->toTensor();
   }
 
@@ -131,31 +131,32 @@ struct PropertyRow {
 constexpr std::array kProperties = std::to_array<PropertyRow>({
     {CaseProperty::kValues, "values", "each element",
      [](const CaseCall&, const Outputs& outputs) { return outputs; }},
-    {CaseProperty::kShape, "shape", "shapes and dtypes: the elements have no values to expect",
+    {CaseProperty::kShape, "shape", "shapes and dtypes only, as the elements have arbitrary values",
      &each<without_values>},
-    {CaseProperty::kFinite, "finite", "shapes, dtypes, and that each element is finite: random",
+    {CaseProperty::kFinite, "finite", "shapes, dtypes, and that each (random) element is finite",
      &each<at::isfinite>},
     {CaseProperty::kUnitInterval, "unit_interval",
-     "shapes, dtypes, and that each element is in [0, 1): random", &each<is_in_unit_interval>},
+     "shapes, dtypes, and that each (random) element is in [0, 1)", &each<is_in_unit_interval>},
     {CaseProperty::kZeroOrOne, "zero_or_one",
-     "shapes, dtypes, and that each element is 0 or 1: random", &each<is_zero_or_one>},
+     "shapes, dtypes, and that each (random) element is 0 or 1", &each<is_zero_or_one>},
     {CaseProperty::kInRange, "in_range",
-     "shapes, dtypes, and that each element is in [low, high), two of the arguments: random",
+     "shapes, dtypes, and that each (random) element is in [low, high), from the arguments",
      &are_in_range},
-    {CaseProperty::kPermutation, "permutation", "each row, sorted: in any order", &each<sorted>},
+    {CaseProperty::kPermutation, "permutation", "each row after sorting, as any order is correct",
+     &each<sorted>},
     {CaseProperty::kDropout, "dropout",
-     "that each element is 0 or that of the first input / (1 - p), and the mask says which: random",
+     "that each element is either 0 or the input's element / (1 - p), in agreement with the mask",
      &are_kept_or_dropped},
     {CaseProperty::kPickedValues, "picked_values",
-     "in place of the last output, indices, the elements of the first input that they pick along "
-     "dim, of all of it where there is no dim: any index of equal values is right",
+     "the elements of the first input that the last output, the indices, selects along dim (of the "
+     "whole input without dim), as any index of equal values is correct",
      &picked_values},
     {CaseProperty::kPickedInPlane, "picked_in_plane",
-     "in place of the last output, indices, the elements of the first input that they pick in its "
-     "plane (the dimensions of the window): any index of equal values is right",
+     "the elements of the first input that the last output, the indices, selects in its plane (the "
+     "dimensions of the window), as any index of equal values is correct",
      &picked_in_plane},
     {CaseProperty::kMagnitudes, "magnitudes",
-     "the magnitude of each element: vectors and factors are unique up to their signs",
+     "the magnitude of each element, as signs of vectors and factors are arbitrary",
      &each<at::abs>},
 });
 
@@ -194,7 +195,7 @@ AllCases make_all_cases() {
   for (auto& [category, name, it] : order) {
     const bool is_new =
         all.by_name.try_emplace(name, &all.cases.emplace_back(std::move(*it))).second;
-    if (!is_new) throw Error("there are two cases '" + name + "'");
+    if (!is_new) throw Error("duplicate case '" + name + "'");
   }
   return all;
 }
@@ -213,7 +214,7 @@ std::string_view property_name(CaseProperty property) { return row_of(property).
 CaseProperty parse_property(std::string_view name) {
   const auto row = std::ranges::find(kProperties, name, &PropertyRow::name);
   if (row == kProperties.end()) {
-    throw Error("there is no property '" + std::string(name) + "' of a case");
+    throw Error("unknown case property '" + std::string(name) + "'");
   }
   return row->property;
 }
@@ -228,7 +229,7 @@ std::vector<Tensor> compared_values(const OperatorCase& operator_case,
   const PropertyRow& row = row_of(operator_case.property);
   const std::string about = "case '" + operator_case.name() + "', compared by its property '" +
                             std::string(row.name) + "': ";
-  if (outputs.empty()) throw Error(about + "there is no output");
+  if (outputs.empty()) throw Error(about + "missing output");
   try {
     return row.map(CaseCall(operator_case.op_type, arguments), outputs);
   } catch (const c10::Error& error) {
@@ -247,7 +248,7 @@ const std::vector<OperatorCase>& list_operator_cases() { return all_cases().case
 
 const OperatorCase& find_operator_case(const std::string& name) {
   const auto found = all_cases().by_name.find(name);
-  if (found == all_cases().by_name.end()) throw Error("no case is registered as '" + name + "'");
+  if (found == all_cases().by_name.end()) throw Error("unknown case '" + name + "'");
   return *found->second;
 }
 

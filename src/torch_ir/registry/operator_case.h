@@ -18,7 +18,7 @@
 
 namespace torch_ir {
 
-// What to compare of the results of an operator that leaves choices to its implementation.
+// How to compare the results of an operator that leaves choices to its implementation.
 enum class CaseProperty {
   kValues,
   kShape,
@@ -39,7 +39,7 @@ std::string_view property_name(CaseProperty property);
 // Throws Error for an unknown name.
 CaseProperty parse_property(std::string_view name);
 
-// One line on what is compared, for people who score an executor in another language.
+// One line that describes the comparison, for people who score an executor in another language.
 std::string_view property_description(CaseProperty property);
 
 struct OperatorCase {
@@ -51,7 +51,8 @@ struct OperatorCase {
   std::string variant = {};
   // "pointwise", "reduction", "convolution", ...
   std::string category = {};
-  // What makes it special, one line ("two groups, uneven padding"); empty for the usual case.
+  // The special feature of the case, one line ("two groups, uneven padding"); empty for the usual
+  // case.
   std::string note = {};
   // Makes the arguments of the call, one for each of the schema, the same each time and on every
   // machine. Tensors, also in lists, become the inputs of the graph.

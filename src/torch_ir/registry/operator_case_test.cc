@@ -63,7 +63,7 @@ TEST(OperatorCaseTest, TakesAnyIndexOfEqualValues) {
       agree("aten.sort.default", property, sort, {expected[0], indices({1, 2, 0})}, expected));
   EXPECT_FALSE(
       agree("aten.sort.default", property, sort, {expected[0], indices({0, 1, 2})}, expected));
-  // Without the dimension, and without any.
+  // Without the dimension, and without dimensions at all.
   const at::Tensor rows = floats({1, 5, 5, 2, 0, 2}).view({2, 3});
   EXPECT_TRUE(agree("aten.argmax.default", property, {rows, 1, false}, {indices({2, 0})},
                     {indices({1, 2})}));
@@ -80,7 +80,7 @@ TEST(OperatorCaseTest, RefusesOutputsWithoutTheProperty) {
   EXPECT_THAT([&] { compare({at::full({}, 2, at::kLong)}); },
               ThrowsMessage<Error>(HasSubstr("'picked_values': index 2 is out of bounds")));
   EXPECT_THAT([&] { compare({floats({1})}); }, ThrowsMessage<Error>(HasSubstr("usual'")));
-  EXPECT_THAT([&] { compare({}); }, ThrowsMessage<Error>(HasSubstr("there is no output")));
+  EXPECT_THAT([&] { compare({}); }, ThrowsMessage<Error>(HasSubstr("missing output")));
 }
 
 TEST(OperatorCaseTest, TakesAnyIndexOfEqualValuesInAPlane) {
@@ -143,7 +143,7 @@ TEST(OperatorCaseTest, RefusesANameTwice) {
     });
   }
   EXPECT_THAT(list_operator_cases,
-              ThrowsMessage<Error>(HasSubstr("two cases 'aten.relu.default/float32/usual'")));
+              ThrowsMessage<Error>(HasSubstr("duplicate case 'aten.relu.default/float32/usual'")));
 }
 
 }  // namespace

@@ -50,15 +50,14 @@ std::string find_problem(const ModelSpec& spec) {
 
 void register_model(std::string name, ModelSpec spec, std::function<Model()> make) {
   if (!is_file_name(name)) {
-    throw Error("model name '" + name +
-                "' can not name a file: use letters, digits, '_', '-' and '.'");
+    throw Error("invalid model name '" + name + "': use letters, digits, '_', '-' and '.'");
   }
   const std::string problem = find_problem(spec);
   if (!problem.empty()) throw Error("model '" + name + "' is registered " + problem);
   name_inputs(spec.inputs);
   const auto [position, added] =
       registry().try_emplace(name, RegisteredModel{name, std::move(spec), std::move(make)});
-  if (!added) throw Error("a model '" + name + "' is registered already");
+  if (!added) throw Error("duplicate model '" + name + "'");
 }
 
 std::vector<RegisteredModel> list_models(Scale scale) {
@@ -79,7 +78,7 @@ std::vector<std::string> list_categories(Scale scale) {
 
 const RegisteredModel& find_model(const std::string& name) {
   const auto found = registry().find(name);
-  if (found == registry().end()) throw Error("no model is registered as '" + name + "'");
+  if (found == registry().end()) throw Error("unknown model '" + name + "'");
   return found->second;
 }
 
@@ -89,7 +88,7 @@ Scale parse_scale(std::string_view name) {
   for (const Scale scale : {Scale::kTest, Scale::kFull}) {
     if (scale_name(scale) == name) return scale;
   }
-  throw Error("'" + std::string(name) + "' is no scale: there are 'test' and 'full'");
+  throw Error("unknown scale '" + std::string(name) + "'; expected 'test' or 'full'");
 }
 
 }  // namespace torch_ir

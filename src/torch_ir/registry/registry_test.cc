@@ -70,12 +70,11 @@ TEST(RegistryTest, KnowsScalesByName) {
     EXPECT_EQ(parse_scale(scale_name(scale)), scale);
   }
   EXPECT_THAT([] { parse_scale("huge"); },
-              ThrowsMessage<Error>("'huge' is no scale: there are 'test' and 'full'"));
+              ThrowsMessage<Error>("unknown scale 'huge'; expected 'test' or 'full'"));
 }
 
 TEST(RegistryTest, FindsNoModelThatNobodyRegistered) {
-  EXPECT_THAT([] { find_model("Unknown"); },
-              ThrowsMessage<Error>("no model is registered as 'Unknown'"));
+  EXPECT_THAT([] { find_model("Unknown"); }, ThrowsMessage<Error>("unknown model 'Unknown'"));
 }
 
 TEST(RegistryTest, RefusesWhatCanNotBeRun) {
@@ -84,8 +83,8 @@ TEST(RegistryTest, RefusesWhatCanNotBeRun) {
                 ThrowsMessage<Error>(HasSubstr(message)));
   };
   register_model("Taken", spec(1, {"a"}), identity);
-  refuses("Taken", spec(1, {"a"}), "a model 'Taken' is registered already");
-  refuses("a/b", spec(1, {"a"}), "model name 'a/b' can not name a file");
+  refuses("Taken", spec(1, {"a"}), "duplicate model 'Taken'");
+  refuses("a/b", spec(1, {"a"}), "invalid model name 'a/b': use letters");
   refuses("NoInput", spec(0, {"a"}), "'NoInput' is registered without an input");
   refuses("NoCategory", spec(1, {}), "'NoCategory' is registered without a category");
   ModelSpec failing = spec(1, {"a"});

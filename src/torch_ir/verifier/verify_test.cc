@@ -136,7 +136,7 @@ TEST(VerifyIr, ReportsAnIrThatIsWrongAboutAShape) {
   EXPECT_FALSE(is_valid);
   EXPECT_EQ(report.error_message,
             "Verification error: node 'n0' (aten.linear.default): output 'n0' is float32 [2, 3], "
-            "but the IR says float32 [7, 9]");
+            "but the IR declares float32 [7, 9]");
 }
 
 TEST(VerifyIr, ReportsWhatTheReferenceThrows) {

@@ -65,7 +65,7 @@ const JsonValue::object_t& find_map(const JsonValue& index) {
   const Place root;
   const JsonValue* map = ObjectReader(index, root).find(kMap);
   if (map == nullptr) {
-    throw WeightError(fmt::format("is JSON, but no index of weights: it has no '{}'", kMap));
+    throw WeightError(fmt::format("is JSON, but not an index of weights: missing key '{}'", kMap));
   }
   return as_object(*map, root.key(kMap));
 }
@@ -81,7 +81,7 @@ StateDict load_shard(const std::filesystem::path& folder, const std::string& fil
   }
   const std::filesystem::path path = folder / file;
   if (!std::filesystem::exists(path)) {
-    throw WeightError(fmt::format("names the file '{}', which is missing", printable(file)));
+    throw WeightError(fmt::format("names the missing file '{}'", printable(file)));
   }
   return load_file(path.string(), {}, /*is_shard=*/true);
 }
@@ -97,8 +97,9 @@ StateDict read_shards(const std::string& path) {
     if (shard == shards.end()) shard = shards.emplace(file, load_shard(folder, file, name)).first;
     const at::Tensor* tensor = shard->second.find(name);
     if (tensor == nullptr) {
-      throw WeightError(fmt::format("says that tensor '{}' is in '{}', but it is not there",
-                                    printable(name), printable(file)));
+      throw WeightError(
+          fmt::format("says that tensor '{}' is in '{}', but that file has no such tensor",
+                      printable(name), printable(file)));
     }
     tensors.insert(name, *tensor);
   }
@@ -126,9 +127,9 @@ StateDict load_file(const std::string& path, const LoadWeightsOptions& options, 
   if (looks_like_torch_file(content)) return load_weights_pt(path, options);
   if (is_json_object(content)) {
     if (!is_shard) return load_shards(path, options);
-    throw WeightError(fmt::format("names '{}', which is an index itself", printable(path)));
+    throw WeightError(fmt::format("names '{}', which is itself an index", printable(path)));
   }
-  // Looks like a broken safetensors file; its reader says what is wrong.
+  // Looks like a broken safetensors file; its reader reports the problem.
   if (has_header(content) || has_length(content)) return load_plain_safetensors(path, options);
   throw WeightError(fmt::format(
       "Unknown weight file format: '{}'{}. Supported formats: .safetensors, .pt as torch.save and "
@@ -153,7 +154,7 @@ std::string find_file(const std::string& folder) {
   if (names.empty()) names = find_names(folder, {".safetensors", ".pt", ".pth", ".bin"});
   if (names.size() == 1) return (std::filesystem::path(folder) / names.front()).string();
   throw WeightError(fmt::format("'{}' is a folder with {}; name one file", printable(folder),
-                                names.empty() ? "no file of weights" : quoted_list(names)));
+                                names.empty() ? "no weight files" : quoted_list(names)));
 }
 
 }  // namespace

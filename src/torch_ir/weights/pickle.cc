@@ -42,7 +42,7 @@ class PickleMachine {
 
   std::string_view take(uint64_t count) {
     const size_t rest = bytes_.size() - position_;
-    if (count > rest) fail(fmt::format("{} bytes should follow, but only {} do", count, rest));
+    if (count > rest) fail(fmt::format("{} bytes should follow, found {}", count, rest));
     position_ += count;
     return bytes_.substr(position_ - count, count);
   }
@@ -56,14 +56,14 @@ class PickleMachine {
   std::string_view take_counted(size_t count) { return take(take_number(count)); }
   std::string_view take_line() {
     const size_t end = bytes_.find('\n', position_);
-    if (end == std::string_view::npos) fail("a line without an end");
+    if (end == std::string_view::npos) fail("unterminated line");
     const std::string_view line = take(end - position_);
     ++position_;
     return line;
   }
 
   void push(PickleValue* value) {
-    if (stack_.size() == kMaxPickleValues) fail("too many values wait to be used");
+    if (stack_.size() == kMaxPickleValues) fail("too many values on the stack");
     stack_.push_back(value);
   }
   void push(PickleValue value) { push(arena_.make(std::move(value))); }
@@ -73,7 +73,7 @@ class PickleMachine {
   void push_string(std::string_view text) { push({std::string(text)}); }
   void push_unsupported(const char* what) { push({Unsupported{what}}); }
   PickleValue* top() {
-    if (stack_.size() == bottom()) fail("a value is missing");
+    if (stack_.size() == bottom()) fail("missing value");
     return stack_.back();
   }
   PickleValue* pop() {
@@ -86,13 +86,13 @@ class PickleMachine {
     marks_.push_back(stack_.size());
   }
   Items pop_items() {
-    if (marks_.empty()) fail("a mark is missing");
+    if (marks_.empty()) fail("missing mark");
     Items items = pop_items(stack_.size() - marks_.back());
     marks_.pop_back();
     return items;
   }
   Items pop_items(size_t count) {
-    if (stack_.size() - bottom() < count) fail("a value is missing");
+    if (stack_.size() - bottom() < count) fail("missing value");
     Items items(stack_.end() - static_cast<ptrdiff_t>(count), stack_.end());
     stack_.resize(stack_.size() - count);
     arena_.charge(count * sizeof(PickleValue*));
@@ -107,13 +107,13 @@ class PickleMachine {
   }
 
   void memoize(uint64_t index) {
-    if (memo_.size() == kMaxPickleValues) fail("too many values are remembered");
+    if (memo_.size() == kMaxPickleValues) fail("too many values in the memo");
     memo_[index] = top();
   }
   void memoize_next() { memoize(memo_.size()); }
   void recall(uint64_t index) {
     const auto found = memo_.find(index);
-    if (found == memo_.end()) fail(fmt::format("no value has the number {}", index));
+    if (found == memo_.end()) fail(fmt::format("unknown memo index {}", index));
     push(found->second);
   }
 
@@ -146,7 +146,7 @@ class PickleMachine {
   void set_items(const Items& items) {
     auto* dict = std::get_if<Dict>(&top()->value);
     if (dict == nullptr) fail("keys for " + top()->kind() + " instead of a dict");
-    if (items.size() % 2 != 0) fail("a key without a value");
+    if (items.size() % 2 != 0) fail("missing value of a key");
     for (size_t i = 0; i < items.size(); i += 2) dict->items.emplace_back(items[i], items[i + 1]);
   }
 
@@ -159,7 +159,7 @@ class PickleMachine {
     const PickleValue* module = pop();
     const auto* name_text = name->get_if<std::string>();
     const auto* module_text = module->get_if<std::string>();
-    if (name_text == nullptr || module_text == nullptr) fail("a name that is no string");
+    if (name_text == nullptr || module_text == nullptr) fail("a name is not a string");
     push(rules_.find_global(*module_text, *name_text));
   }
   void call() {
@@ -182,18 +182,18 @@ class PickleMachine {
 
   void check_protocol() {
     const uint64_t protocol = take_number(1);
-    if (protocol > kNewestProtocol) fail(fmt::format("protocol {} is unknown", protocol));
+    if (protocol > kNewestProtocol) fail(fmt::format("unknown protocol {}", protocol));
   }
   void check_frame() {
     const uint64_t size = take_number(8);
     const size_t rest = bytes_.size() - position_;
-    if (size > rest) fail(fmt::format("a frame of {} bytes, but only {} follow", size, rest));
+    if (size > rest) fail(fmt::format("expected a frame of {} bytes, found {}", size, rest));
   }
   void stop() { is_done_ = true; }
   bool is_done() const { return is_done_; }
   unsigned char next_instruction() {
     instruction_position_ = position_;
-    if (position_ == bytes_.size()) fail("the pickle has no end");
+    if (position_ == bytes_.size()) fail("the pickle does not end");
     return static_cast<unsigned char>(bytes_[position_++]);
   }
 
@@ -222,10 +222,10 @@ struct Instruction {
 };
 
 [[noreturn]] void refuse_extension(Machine& m) {
-  m.fail("a name from Python's extension registry, which is not known here");
+  m.fail("unsupported name from Python's extension registry");
 }
 
-[[noreturn]] void refuse_buffer(Machine& m) { m.fail("a buffer outside of the pickle"); }
+[[noreturn]] void refuse_buffer(Machine& m) { m.fail("unsupported out-of-band buffer"); }
 
 void skip_bytes(Machine& m, size_t count) {
   m.take_counted(count);
@@ -286,7 +286,7 @@ constexpr Instruction kInstructions[] = {
     {'R', [](Machine& m) { m.call(); }},
     {'b', [](Machine& m) { m.build(); }},
     {'\x81', [](Machine& m) { m.call(); }},
-    {'\x92', [](Machine& m) { m.fail("a call with keyword arguments"); }},
+    {'\x92', [](Machine& m) { m.fail("unsupported call with keyword arguments"); }},
     {'\x80', [](Machine& m) { m.check_protocol(); }},
     {'.', [](Machine& m) { m.stop(); }},
     {'\x95', [](Machine& m) { m.check_frame(); }},

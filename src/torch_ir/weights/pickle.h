@@ -1,10 +1,10 @@
 // A machine for Python's pickle, protocols 2 to 5, that never runs Python code.
 //
 // A pickle is a program for a small stack machine; it makes numbers, strings and containers itself,
-// and everything else by naming something of Python and calling it. PickleRules decide what may be
-// named, and what a call returns. Rejected are the text instructions of protocols 0 and 1
-// (torch.save writes protocol 2 by default) and those that need Python's extension registry or
-// out-of-band buffers.
+// and everything else by naming something of Python and calling it. PickleRules decide which
+// names are allowed and what a call returns. The text instructions of protocols 0
+// and 1 (torch.save writes protocol 2 by default) and those that need Python's extension registry
+// or out-of-band buffers are rejected.
 #pragma once
 
 #include <string_view>

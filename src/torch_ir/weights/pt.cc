@@ -90,7 +90,7 @@ Pointer resolve(const PickleValue& value, const std::string& key) {
 const PickleValue& find_by_key(const PickleValue& value, const std::string& key) {
   if (const Pointer found = resolve(value, key)) return *found;
   const std::vector<std::string> names = member_names(value);
-  throw WeightError(fmt::format("holds {} without '{}', which {} names; {}", value.kind(),
+  throw WeightError(fmt::format("holds {} without the key '{}' of {}; {}", value.kind(),
                                 printable(key), kKeyOption,
                                 names.empty() ? "it has no keys that are strings"
                                               : "its keys are " + quoted_list(names, kShownKeys)));
@@ -110,8 +110,8 @@ const PickleValue& find_empty(const PickleValue& value) {
   return num_empty == 1 ? *empty : value;
 }
 
-// Without candidates, `value` is read as a state dict, so that the error says what is wrong with
-// it.
+// Without candidates, `value` is read as a state dict, so that the error describes the
+// problem.
 const PickleValue& find_only(const PickleValue& value) {
   if (is_state_dict(value) || value.get_if<Object>() != nullptr) return value;
   std::vector<Candidate> candidates;
@@ -126,7 +126,7 @@ const PickleValue& find_only(const PickleValue& value) {
 
 void add_tensor(const std::string& name, const at::Tensor& tensor, StateDict& tensors) {
   if (tensors.contains(name)) {
-    throw WeightError(fmt::format("holds two tensors named '{}'", printable(name)));
+    throw WeightError(fmt::format("holds a duplicate tensor '{}'", printable(name)));
   }
   tensors.insert(name, tensor);
 }

@@ -25,7 +25,7 @@ std::string testdata(const std::string& name) { return "src/torch_ir/weights/tes
 
 std::string temporary(const std::string& name) { return ::testing::TempDir() + name; }
 
-// Writes `value` as torch::pickle_save does, and returns where.
+// Writes `value` as torch::pickle_save does, and returns the path.
 std::string pickled(const c10::IValue& value) {
   const std::vector<char> bytes = torch::pickle_save(value);
   const std::string path = temporary("pickled.pt");
@@ -33,7 +33,7 @@ std::string pickled(const c10::IValue& value) {
   return path;
 }
 
-// Expects an error that begins with the path, and goes on with `message`.
+// Expects an error with the path and `message`.
 void expect_not_loaded(const std::string& path, const std::string& message,
                        const LoadWeightsOptions& options = {}) {
   EXPECT_THAT([&] { load_weights_pt(path, options); },
@@ -137,7 +137,7 @@ TEST(PtTest, KeysThatLeadNowhere) {
   const std::string path = testdata("two_state_dicts.pt");
   expect_not_loaded(
       path,
-      "holds a dict without 'more.first', which --weights-key names; its keys are 'first', 'more'",
+      "holds a dict without the key 'more.first' of --weights-key; its keys are 'first', 'more'",
       {"more.first"});
   expect_not_loaded(
       path, "holds a dict under 'second.ema' instead of a tensor; --weights-key chooses a dict",
@@ -160,11 +160,11 @@ TEST(PtTest, ExportedProgramsAreNamed) {
   const std::string path = temporary("program.zip");
   write_file(path, build_zip({{"model/archive_format", "pt2"}}));
   expect_not_loaded(path,
-                    "is an exported program (.pt2) and no file of weights; torch-ir import writes "
-                    "its weights to a file of their own");
+                    "is an exported program (.pt2), not a file of weights; torch-ir import writes "
+                    "its weights to a separate file");
 }
 
-// --- What is no state dict ---
+// --- Files without a state dict ---
 
 TEST(PtTest, OtherValuesAreNamed) {
   expect_not_loaded(pickled(torch::ones({1})),
@@ -191,8 +191,8 @@ TEST(PtTest, MissingFileIsNamed) {
 TEST(PtTest, FileThatIsNoArchiveIsNamed) {
   const std::string path = temporary("broken.pt");
   write_file(path, "PK\x03\x04 and nothing else");
-  expect_not_loaded(path,
-                    "can not be read as a zip archive; it is damaged or cut: Not a zip archive");
+  expect_not_loaded(
+      path, "cannot be read as a zip archive: it is damaged or truncated: Not a zip archive");
 }
 
 }  // namespace

@@ -71,16 +71,18 @@ struct Entry {
 c10::ScalarType read_dtype(const JsonValue& value, const Place& place) {
   const std::string& name = as_string(value, place);
   const auto* entry = std::ranges::find(kDtypes, name, &Dtype::name);
-  if (entry == std::end(kDtypes)) place.fail("dtype '" + printable(name) + "' is unknown");
+  if (entry == std::end(kDtypes)) place.fail("unknown dtype '" + printable(name) + "'");
   const auto dtype = find_dtype(entry->torch_name);
-  if (!dtype) place.fail("dtype '" + printable(name) + "' is unknown to this version of LibTorch");
+  if (!dtype) {
+    place.fail("dtype '" + printable(name) + "' is not supported by this version of LibTorch");
+  }
   return *dtype;
 }
 
 std::vector<int64_t> read_sizes(const JsonValue& value, const Place& place) {
   std::vector<int64_t> sizes = as_integers(value, place);
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 0) place.item(i).fail(std::to_string(sizes[i]) + " is negative");
+    if (sizes[i] < 0) place.item(i).fail("negative size " + std::to_string(sizes[i]));
   }
   return sizes;
 }
@@ -105,8 +107,8 @@ Entry read_entry(std::string name, const JsonValue& value, const Place& place) {
   entry.dtype = members.get("dtype", read_dtype);
   entry.shape = members.get("shape", read_sizes);
   if (entry.shape.size() > kMaxTensorDims) {
-    place.fail(fmt::format("{} dimensions, more than the {} that a tensor can have",
-                           entry.shape.size(), kMaxTensorDims));
+    place.fail(fmt::format("{} dimensions; a tensor can have at most {}", entry.shape.size(),
+                           kMaxTensorDims));
   }
   const Place offsets_place = place.key("data_offsets");
   const auto offsets = members.get("data_offsets", read_sizes);
@@ -137,23 +139,21 @@ void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
   int64_t position = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != position) {
-      throw WeightError(
-          fmt::format("the data of tensor '{}' begin at byte {}, {} byte {}, where "
-                      "the data before end",
-                      printable(entry.name), entry.begin,
-                      entry.begin < position ? "before" : "behind", position));
+      throw WeightError(fmt::format("{} tensor '{}': its data starts at byte {}, expected {}",
+                                    entry.begin < position ? "overlap before" : "gap before",
+                                    printable(entry.name), entry.begin, position));
     }
     position = entry.end;
     if (position > data_size) {
       throw WeightError(
-          fmt::format("the data of tensor '{}' end at byte {}, but the file has only "
+          fmt::format("the data of tensor '{}' ends at byte {}, but the file has only "
                       "{} bytes of data; it is truncated",
                       printable(entry.name), position, data_size));
     }
   }
   if (position < data_size) {
     throw WeightError(
-        fmt::format("{} bytes follow the data of the last tensor", data_size - position));
+        fmt::format("{} unexpected bytes after the data of the last tensor", data_size - position));
   }
 }
 
@@ -191,13 +191,13 @@ at::Tensor make_tensor(const Entry& entry, const ByteRange& data) {
 StateDict read_tensors(const ByteRange& file) {
   if (file.size < kSafetensorsLengthSize) {
     throw WeightError(fmt::format(
-        "no safetensors file: {} bytes, too few for the length of a header", file.size));
+        "not a safetensors file: {} bytes are too few for the length of a header", file.size));
   }
   uint64_t header_size = 0;
   std::memcpy(&header_size, file.data, kSafetensorsLengthSize);
   if (header_size > kMaxHeaderBytes) {
-    throw WeightError(fmt::format("the header has {} bytes, more than the {} that are allowed",
-                                  header_size, kMaxHeaderBytes));
+    throw WeightError(fmt::format("the header has {} bytes; at most {} are allowed", header_size,
+                                  kMaxHeaderBytes));
   }
   const size_t rest = file.size - kSafetensorsLengthSize;
   if (header_size > rest) {
@@ -232,13 +232,13 @@ bool is_utf8(const std::string& text) {
 
 Item make_item(const std::string& name, const at::Tensor& tensor) {
   const auto fail = [&](const std::string& what) {
-    throw WeightError(fmt::format("tensor '{}' can not be written: {}", printable(name), what));
+    throw WeightError(fmt::format("cannot write tensor '{}': {}", printable(name), what));
   };
   if (!is_utf8(name)) fail("its name is not UTF-8");
-  if (name == kMetadataKey) fail("safetensors keeps this name for itself");
+  if (name == kMetadataKey) fail("safetensors reserves this name");
   if (!tensor.defined()) fail("it is undefined");
   if (tensor.is_meta()) fail("it is on the meta device and has no values");
-  if (tensor.layout() != c10::kStrided) fail("its layout is not strided; write it dense");
+  if (tensor.layout() != c10::kStrided) fail("its layout is not strided; make it dense first");
   const std::string dtype = dtype_name(tensor.scalar_type());
   const auto* entry = std::ranges::find(kDtypes, dtype, &Dtype::torch_name);
   if (entry == std::end(kDtypes)) fail("safetensors has no dtype for " + dtype);

@@ -151,23 +151,22 @@ TEST(SafetensorsTest, TensorsWithoutAFormAreNotWritten) {
     tensors.insert(name, tensor);
     save_weights_safetensors(tensors, temporary_safetensors("unwritten.safetensors"));
   };
-  EXPECT_THAT([&] { write("q", at::_empty_affine_quantized({1}, at::kQInt8, 1.0, 0)); },
-              ThrowsMessage<WeightError>(
-                  "tensor 'q' can not be written: safetensors has no dtype for qint8"));
-  EXPECT_THAT([&] { write("m", at::empty({1}, at::TensorOptions(at::kMeta))); },
-              ThrowsMessage<WeightError>("tensor 'm' can not be written: it is on the meta device "
-                                         "and has no values"));
-  EXPECT_THAT([&] { write("u", at::Tensor()); },
-              ThrowsMessage<WeightError>("tensor 'u' can not be written: it is undefined"));
-  EXPECT_THAT([&] { write("s", at::ones({1}).to_sparse()); },
-              ThrowsMessage<WeightError>("tensor 's' can not be written: its layout is not "
-                                         "strided; write it dense"));
-  EXPECT_THAT([&] { write("__metadata__", at::ones({1})); },
-              ThrowsMessage<WeightError>("tensor '__metadata__' can not be written: safetensors "
-                                         "keeps this name for itself"));
   EXPECT_THAT(
-      [&] { write("\xff", at::ones({1})); },
-      ThrowsMessage<WeightError>("tensor '\\xff' can not be written: its name is not UTF-8"));
+      [&] { write("q", at::_empty_affine_quantized({1}, at::kQInt8, 1.0, 0)); },
+      ThrowsMessage<WeightError>("cannot write tensor 'q': safetensors has no dtype for qint8"));
+  EXPECT_THAT([&] { write("m", at::empty({1}, at::TensorOptions(at::kMeta))); },
+              ThrowsMessage<WeightError>(
+                  "cannot write tensor 'm': it is on the meta device and has no values"));
+  EXPECT_THAT([&] { write("u", at::Tensor()); },
+              ThrowsMessage<WeightError>("cannot write tensor 'u': it is undefined"));
+  EXPECT_THAT([&] { write("s", at::ones({1}).to_sparse()); },
+              ThrowsMessage<WeightError>(
+                  "cannot write tensor 's': its layout is not strided; make it dense first"));
+  EXPECT_THAT([&] { write("__metadata__", at::ones({1})); },
+              ThrowsMessage<WeightError>(
+                  "cannot write tensor '__metadata__': safetensors reserves this name"));
+  EXPECT_THAT([&] { write("\xff", at::ones({1})); },
+              ThrowsMessage<WeightError>("cannot write tensor '\\xff': its name is not UTF-8"));
   EXPECT_THAT([] { read_file(temporary_safetensors("unwritten.safetensors")); },
               ::testing::Throws<Error>());
 }
@@ -233,7 +232,7 @@ StateDict load(const std::string& content) {
   return load_weights_safetensors(path);
 }
 
-// Expects that a file with `content` is refused with `message` behind its path.
+// Expects that a file with `content` is rejected with its path and `message`.
 void expect_not_read(const std::string& content, const std::string& message) {
   EXPECT_THAT(
       [&] { load(content); },
@@ -273,7 +272,7 @@ TEST(SafetensorsRulesTest, MissingFile) {
 }
 
 TEST(SafetensorsRulesTest, EmptyFile) {
-  expect_not_read("", "no safetensors file: 0 bytes, too few for the length of a header");
+  expect_not_read("", "not a safetensors file: 0 bytes are too few for the length of a header");
 }
 
 TEST(SafetensorsRulesTest, HeaderBeyondTheFile) {
@@ -283,12 +282,11 @@ TEST(SafetensorsRulesTest, HeaderBeyondTheFile) {
 
 TEST(SafetensorsRulesTest, HugeHeader) {
   expect_not_read(std::string(8, '\xff') + "{}",
-                  "the header has 18446744073709551615 bytes, more than the 100000000 that are "
-                  "allowed");
+                  "the header has 18446744073709551615 bytes; at most 100000000 are allowed");
   // 100,000,001 and 100,000,000, the least byte first.
   const std::string rest(4, '\0');
   expect_not_read("\x01\xe1\xf5\x05" + rest + "{}",
-                  "the header has 100000001 bytes, more than the 100000000 that are allowed");
+                  "the header has 100000001 bytes; at most 100000000 are allowed");
   expect_not_read(std::string("\0\xe1\xf5\x05", 4) + rest + "{}",
                   "the header has 100000000 bytes, but only 2 follow; the file is truncated");
 }
@@ -309,13 +307,13 @@ constexpr BrokenHeader kBrokenHeaders[] = {
     {"[]", 0, "expected an object, found a list"},
     {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
      R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
-     2, "the key 'a' occurs twice"},
+     2, "duplicate key 'a'"},
     {R"({"__metadata__":{"epoch":3}})", 0,
      "__metadata__.epoch: expected a string, found an integer"},
-    {R"({"a":{"dtype":"U8","shape":[1]}})", 0, "a: the key 'data_offsets' is missing"},
-    {R"({"a":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", 1,
-     "a.dtype: dtype 'F4' is unknown"},
-    {R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})", 1, "a.shape[0]: -1 is negative"},
+    {R"({"a":{"dtype":"U8","shape":[1]}})", 0, "a: missing key 'data_offsets'"},
+    {R"({"a":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", 1, "a.dtype: unknown dtype 'F4'"},
+    {R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})", 1,
+     "a.shape[0]: negative size -1"},
     {R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,12]}})", 12,
      "a: shape [2, 2] of float32 needs 16 bytes, data_offsets has 12"},
     {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}})", 4,
@@ -353,42 +351,40 @@ TEST(SafetensorsRulesTest, TooManyDimensions) {
   std::string shape = "1";
   for (int i = 1; i < 65; ++i) shape += ",1";
   expect_header_refused(R"({"a":{"dtype":"U8","shape":[)" + shape + R"(],"data_offsets":[0,1]}})",
-                        1, "a: 65 dimensions, more than the 64 that a tensor can have");
+                        1, "a: 65 dimensions; a tensor can have at most 64");
 }
 
 TEST(SafetensorsRulesTest, Overlap) {
-  expect_not_read(
-      file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
-                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
-                3),
-      "the data of tensor 'b' begin at byte 1, before byte 2, where the data before end");
+  expect_not_read(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                            R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+                            3),
+                  "overlap before tensor 'b': its data starts at byte 1, expected 2");
 }
 
 TEST(SafetensorsRulesTest, ManyTensorsAtTheSameOffsets) {
-  expect_not_read(
-      file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
-                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
-                2),
-      "the data of tensor 'b' begin at byte 0, before byte 2, where the data before end");
+  expect_not_read(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                            R"("b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
+                            2),
+                  "overlap before tensor 'b': its data starts at byte 0, expected 2");
 }
 
 TEST(SafetensorsRulesTest, Hole) {
-  expect_not_read(
-      file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
-                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[3,5]}})",
-                5),
-      "the data of tensor 'b' begin at byte 3, behind byte 2, where the data before end");
+  expect_not_read(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                            R"("b":{"dtype":"U8","shape":[2],"data_offsets":[3,5]}})",
+                            5),
+                  "gap before tensor 'b': its data starts at byte 3, expected 2");
 }
 
 TEST(SafetensorsRulesTest, TrailingBytes) {
   expect_not_read(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 3),
-                  "1 bytes follow the data of the last tensor");
+                  "1 unexpected bytes after the data of the last tensor");
 }
 
 TEST(SafetensorsRulesTest, MissingBytes) {
-  expect_not_read(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 1),
-                  "the data of tensor 'a' end at byte 2, but the file has only 1 bytes of data; it "
-                  "is truncated");
+  expect_not_read(
+      file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 1),
+      "the data of tensor 'a' ends at byte 2, but the file has only 1 bytes of data; it "
+      "is truncated");
 }
 
 }  // namespace

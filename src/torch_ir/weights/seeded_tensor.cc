@@ -82,7 +82,7 @@ at::Tensor seeded_tensor(uint64_t seed, std::string_view model, std::string_view
   const auto [low, high] = range;
   if (!(std::abs(low) <= kLargestBound && std::abs(high) <= kLargestBound && low <= high)) {
     throw Error("model '" + std::string(model) + "': values of '" + std::string(name) +
-                "' are asked for in a range that is empty or beyond 1e12");
+                "' have an invalid range: empty or beyond 1e12");
   }
   const uint64_t key = make_key(seed, model, name);
   const bool is_integral = at::isIntegralType(dtype, /*includeBool=*/true);

@@ -63,7 +63,7 @@ TEST(SeededTensorTest, FillRangesOfEveryDtype) {
 TEST(SeededTensorTest, RefusesRangesThatItCanNotFill) {
   EXPECT_THAT(
       [] { seeded_tensor(0, "Model", "x", {1}, at::kFloat, {0, 1e13}); },
-      ThrowsMessage<Error>(HasSubstr("model 'Model': values of 'x' are asked for in a range")));
+      ThrowsMessage<Error>(HasSubstr("model 'Model': values of 'x' have an invalid range")));
   EXPECT_THAT([] { seeded_tensor(0, "Model", "x", {1}, at::kFloat, {1, 0}); },
               ThrowsMessage<Error>(HasSubstr("empty or beyond")));
 }
@@ -74,7 +74,7 @@ TEST(ValueRangeTest, DependsOnShapeAndName) {
   EXPECT_EQ(parameter_range("norm.weight", {8}).low, 0.75);
   EXPECT_EQ(parameter_range("weight", {8}).low, 0.75);
   EXPECT_EQ(parameter_range("norm.bias", {8}).high, 0.25);
-  // What has no elements has a range, too.
+  // Tensors without elements have a range, too.
   EXPECT_EQ(parameter_range("weight", {0, 0}).high, std::sqrt(3.0));
   ASSERT_TRUE(buffer_range("norm.running_var"));
   EXPECT_EQ(buffer_range("norm.running_var")->low, 0.5);

@@ -104,10 +104,10 @@ TEST(LoadWeightsTest, BrokenSafetensorsAreRefusedAsSuch) {
 TEST(LoadWeightsTest, AbsurdHeaderLengthIsRefusedAsSuch) {
   const std::string path = temporary_file("absurd.safetensors");
   write_file(path, std::string(8, '\xff') + "{}");
-  EXPECT_THAT([&] { load_weights(path); },
-              ThrowsMessage<WeightError>(
-                  path + ": the header has 18446744073709551615 bytes, more than the 100000000 "
-                         "that are allowed"));
+  EXPECT_THAT(
+      [&] { load_weights(path); },
+      ThrowsMessage<WeightError>(
+          path + ": the header has 18446744073709551615 bytes; at most 100000000 are allowed"));
 }
 
 // --- Sharded checkpoints ---
@@ -132,7 +132,7 @@ class ShardedWeightsTest : public ::testing::Test {
     write_file(path, "{\"metadata\": {\"total_size\": 1}, \"weight_map\": " + map + "}\n");
     return path;
   }
-  // What loading the index at `path` says behind its name.
+  // The error of loading the index at `path`, without the path.
   static std::string message(const std::string& path) {
     try {
       load_weights(path);
@@ -169,16 +169,15 @@ TEST_F(ShardedWeightsTest, FoldersAreLookedThrough) {
                   "file"));
   std::filesystem::create_directories(folder_ + "nothing");
   EXPECT_THAT([&] { load_weights(folder_ + "nothing"); },
-              ThrowsMessage<WeightError>("'" + folder_ +
-                                         "nothing' is a folder with no file of weights; name one "
-                                         "file"));
+              ThrowsMessage<WeightError>(
+                  "'" + folder_ + "nothing' is a folder with no weight files; name one file"));
 }
 
 TEST_F(ShardedWeightsTest, MissingShardsAndTensorsAreNamed) {
   EXPECT_EQ(message(write_index(R"({"a": "three.safetensors"})")),
-            " names the file 'three.safetensors', which is missing");
+            " names the missing file 'three.safetensors'");
   EXPECT_EQ(message(write_index(R"({"c": "one.safetensors"})")),
-            " says that tensor 'c' is in 'one.safetensors', but it is not there");
+            " says that tensor 'c' is in 'one.safetensors', but that file has no such tensor");
 }
 
 TEST_F(ShardedWeightsTest, OnlyFilesInTheFolderAreRead) {
@@ -193,18 +192,18 @@ TEST_F(ShardedWeightsTest, OnlyFilesInTheFolderAreRead) {
 TEST_F(ShardedWeightsTest, OtherJsonIsRefused) {
   const std::string path = folder_ + "config.json";
   write_file(path, "{\"a\": 1}");
-  EXPECT_EQ(message(path), " is JSON, but no index of weights: it has no 'weight_map'");
+  EXPECT_EQ(message(path), " is JSON, but not an index of weights: missing key 'weight_map'");
   write_file(path, "{\"weight_map\": [1]}");
   EXPECT_EQ(message(path), ": weight_map: expected an object, found a list");
   write_file(path, "{\"weight_map\": {\"a\": 1}}");
   EXPECT_EQ(message(path), ": weight_map.a: expected a string, found an integer");
   write_file(path, "{\"weight_map\": {\"a\": \"config.json\"}}");
-  EXPECT_EQ(message(path), " names '" + path + "', which is an index itself");
+  EXPECT_EQ(message(path), " names '" + path + "', which is itself an index");
 }
 
 // --- validate_weights_against_ir ---
 
-// Collects what TORCH_WARN says.
+// Collects the warnings of TORCH_WARN.
 class Warnings : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override { messages_.push_back(warning.msg()); }

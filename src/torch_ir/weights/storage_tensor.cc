@@ -52,8 +52,8 @@ void check_numbers(const TensorView& view) {
                                   view.strides.size()));
   }
   if (view.sizes.size() > kMaxTensorDims) {
-    throw WeightError(fmt::format("{} dimensions are more than the {} that a tensor can have",
-                                  view.sizes.size(), kMaxTensorDims));
+    throw WeightError(fmt::format("{} dimensions; a tensor can have at most {}", view.sizes.size(),
+                                  kMaxTensorDims));
   }
   const auto is_negative = [](int64_t number) { return number < 0; };
   if (view.storage_offset < 0 || std::ranges::any_of(view.sizes, is_negative) ||

@@ -134,8 +134,7 @@ TEST(StorageTensorTest, DimensionsAreCounted) {
   expect_no_tensor(storage, view_of({1, 1}, {1}),
                    "shape [1, 1] has 2 dimensions, but there are 1 strides");
   const std::vector<int64_t> ones(65, 1);
-  expect_no_tensor(storage, view_of(ones, ones),
-                   "65 dimensions are more than the 64 that a tensor can have");
+  expect_no_tensor(storage, view_of(ones, ones), "65 dimensions; a tensor can have at most 64");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::string list_names(const std::vector<std::string>& names) {
 }
 
 std::string missing_problem(const StateDict& file, const char* what, const std::string& name) {
-  return fmt::format("no tensor for the graph's {} '{}'; the file has {}", what, printable(name),
+  return fmt::format("missing {} '{}'; the file has {}", what, printable(name),
                      list_names(file.keys()));
 }
 
@@ -42,7 +42,7 @@ std::string unknown_problem(const char* what, const std::string& name,
                             const std::vector<TensorMeta>& values) {
   std::vector<std::string> names;
   for (const TensorMeta& value : values) names.push_back(value.name);
-  return fmt::format("the graph has no {} '{}'; its {}s are {}", what, printable(name), what,
+  return fmt::format("unexpected {} '{}'; the graph's {}s are {}", what, printable(name), what,
                      list_names(names));
 }
 
@@ -59,8 +59,8 @@ std::string constant_problem(const std::string& name, const at::Tensor& tensor,
   if (const auto* floating = value.get_if<double>()) number = *floating;
   const bool is_same = number && tensor.dim() == 0 && tensor.eq(*number).item<bool>();
   if (is_same) return {};
-  return "input '" + printable(name) + "' is fixed in the graph, to " +
-         printable(attribute_text(value)) + "; export the model again for another value";
+  return "input '" + printable(name) + "' is fixed to " + printable(attribute_text(value)) +
+         " in the graph; export the model again for another value";
 }
 
 // The names of a graph output in a file: its own and, for the new value of a buffer or an input,

@@ -48,10 +48,10 @@ void check_kind(const ZipArchive& archive, const Records& records) {
   if (records.has("data.pkl")) return;
   if (is_exported_program(archive, records)) {
     throw WeightError(
-        "is an exported program (.pt2) and no file of weights; torch-ir import writes its weights "
-        "to a file of their own");
+        "is an exported program (.pt2), not a file of weights; torch-ir import writes its weights "
+        "to a separate file");
   }
-  throw WeightError("is a zip archive, but torch.save did not write it: it has no data.pkl");
+  throw WeightError("is a zip archive, but not one of torch.save: missing entry data.pkl");
 }
 
 void check_byte_order(const Records& records) {
@@ -59,9 +59,10 @@ void check_byte_order(const Records& records) {
   const std::string_view order = records.read("byteorder");
   if (order == "little") return;
   if (order == "big") {
-    throw WeightError(kNotSupported,
-                      "is of a big-endian machine, which is not supported; load it in Python, and "
-                      "torch.save it again");
+    throw WeightError(
+        kNotSupported,
+        "was written by a big-endian machine, which is not supported; load it in Python, and "
+        "torch.save it again");
   }
   throw WeightError(fmt::format("has the unknown byte order '{}'", printable(order)));
 }
@@ -71,12 +72,12 @@ ByteRange find_record(const Records& records, const PendingStorage& storage) {
   if (!records.has(name)) {
     // Some writers leave out empty storages.
     if (storage.num_bytes == 0) return {};
-    throw WeightError(fmt::format("there is no storage '{}'", printable(storage.key)));
+    throw WeightError(fmt::format("missing storage '{}'", printable(storage.key)));
   }
   ByteRange bytes = records.map(name);
   if (bytes.size < static_cast<uint64_t>(storage.num_bytes)) {
-    throw WeightError(fmt::format("storage '{}' should have {} bytes and has {}",
-                                  printable(storage.key), storage.num_bytes, bytes.size));
+    throw WeightError(fmt::format("storage '{}' has {} bytes, expected {}", printable(storage.key),
+                                  bytes.size, storage.num_bytes));
   }
   return bytes;
 }
@@ -102,7 +103,7 @@ void make_tensors(const PendingTensors& pending, const Records& records, const P
       tensor.value->value = make_tensor(tensor, made->second);
     } catch (const WeightError& error) {
       const std::string place = find_place(root, *tensor.value);
-      throw WeightError(fmt::format("holds a tensor{}{} that can not be read: {}",
+      throw WeightError(fmt::format("holds a tensor{}{} that cannot be read: {}",
                                     place.empty() ? "" : " under ", place, error.what()));
     }
   }
@@ -134,7 +135,7 @@ bool looks_like_pickle(std::string_view bytes) {
 
 [[noreturn]] void refuse(std::string_view bytes) {
   if (!looks_like_tar(bytes) && !looks_like_pickle(bytes)) {
-    throw WeightError("is no zip archive: torch.save did not write it");
+    throw WeightError("is not a zip archive, so torch.save did not write it");
   }
   throw WeightError(
       kNotSupported,

@@ -39,7 +39,7 @@ const at::Tensor& tensor_in(const PickleDocument& document, std::string_view key
   return std::get<at::Tensor>(document->find(key)->value);
 }
 
-// Expects an error that begins with the name, and goes on with `message`.
+// Expects an error with the name and `message`.
 void expect_not_loaded_from(const std::string& content, const std::string& message) {
   EXPECT_THAT([&] { load_document(content); }, ThrowsMessage<WeightError>("'f' " + message));
 }
@@ -86,7 +86,7 @@ TEST(TorchFileTest, MemoryIsSharedAsItWas) {
   EXPECT_EQ(tensor_in(document, "sliced")[1][1].item<float>(), -1);
 }
 
-// What make_pt.py calls a checkpoint.
+// The content of the checkpoints of make_pt.py.
 const std::string kCheckpointText =
     "{'model': {'0.weight': tensor(float32, [1, 2]), '0.bias': tensor(float32, [1]), "
     "'1.weight': tensor(float32, [1]), '1.bias': tensor(float32, [1]), "
@@ -167,7 +167,7 @@ TEST(TorchFileTest, LooksAtTheBeginning) {
   EXPECT_FALSE(looks_like_torch_file("\x80\x06"));
 }
 
-// --- What is refused ---
+// --- Rejected files ---
 
 TEST(TorchFileErrorsTest, PickledModules) {
   expect_not_loaded_from(
@@ -180,8 +180,8 @@ TEST(TorchFileErrorsTest, PickledModules) {
 
 TEST(TorchFileErrorsTest, OtherArchives) {
   expect_not_loaded_from(build_zip({}),
-                         "is a zip archive, but torch.save did not write it: it has no data.pkl");
-  expect_not_loaded_from("text", "is no zip archive: torch.save did not write it");
+                         "is a zip archive, but not one of torch.save: missing entry data.pkl");
+  expect_not_loaded_from("text", "is not a zip archive, so torch.save did not write it");
 }
 
 TEST(TorchFileErrorsTest, FormatsBeforeZipArchives) {
@@ -245,15 +245,16 @@ TEST(TorchFileErrorsTest, StoragesOfArchives) {
             "{'w': tensor(float32, [4])}");
   EXPECT_EQ(text_of(*load_document(archive(std::string("K\0", 2), {}))),
             "{'w': tensor(float32, [0])}");
-  expect_not_loaded_from(archive("K\x04", {{"f/data/7", "short"}}),
-                         "holds a tensor under ['w'] that can not be read: storage '7' should have "
-                         "16 bytes and has 5");
   expect_not_loaded_from(
-      archive("K\x04", {}),
-      "holds a tensor under ['w'] that can not be read: there is no storage '7'");
-  expect_not_loaded_from(archive("K\x04", {{"f/byteorder", "big"}}),
-                         "is of a big-endian machine, which is not supported; load it in Python, "
-                         "and torch.save it again");
+      archive("K\x04", {{"f/data/7", "short"}}),
+      "holds a tensor under ['w'] that cannot be read: storage '7' has 5 bytes, expected "
+      "16");
+  expect_not_loaded_from(archive("K\x04", {}),
+                         "holds a tensor under ['w'] that cannot be read: missing storage '7'");
+  expect_not_loaded_from(
+      archive("K\x04", {{"f/byteorder", "big"}}),
+      "was written by a big-endian machine, which is not supported; load it in Python, "
+      "and torch.save it again");
   expect_not_loaded_from(archive("K\x04", {{"f/byteorder", "middle"}}),
                          "has the unknown byte order 'middle'");
 }
@@ -278,7 +279,7 @@ TEST(TorchFileErrorsTest, BitsThatADtypeDoesNotHave) {
 
 TEST(TorchFileErrorsTest, TensorsOutsideTheirStorage) {
   expect_not_loaded_from(file_of(tensor_pickle(storage() + "K\x02K\x03\x85K\x01\x85")),
-                         "holds a tensor under ['w'] that can not be read: shape [3] with strides "
+                         "holds a tensor under ['w'] that cannot be read: shape [3] with strides "
                          "[1] at offset 2 needs 20 bytes, but the storage has 16");
   EXPECT_THAT(
       [] {
@@ -290,7 +291,7 @@ TEST(TorchFileErrorsTest, TensorsOutsideTheirStorage) {
 TEST(TorchFileErrorsTest, StoragesThatAreNotWhatTheyShouldBe) {
   const std::string view = "K\x01K\x03\x85K\x01\x85";
   expect_not_loaded_from(file_of(tensor_pickle(storage("torch\nSize") + view)),
-                         "is damaged: its pickle has a tuple that is no id of a storage");
+                         "is damaged: its pickle has a tuple that is not the id of a storage");
   EXPECT_THAT(
       [&] {
         load_document(file_of(tensor_pickle(storage("torch.storage\nUntypedStorage", 16) + view)));
@@ -305,10 +306,10 @@ TEST(TorchFileErrorsTest, CallsWithOtherArguments) {
   expect_pickle_fails("ctorch._utils\n_rebuild_tensor_v2\n)R",
                       "calls torch._utils._rebuild_tensor_v2 with 0 arguments");
   expect_pickle_fails("ctorch\nSize\nK\x01\x85R", "calls torch.Size with an int as argument 1");
-  expect_pickle_fails("ctorch\nfloat32\n)R", "calls torch.float32, which can not be called");
+  expect_pickle_fails("ctorch\nfloat32\n)R", "calls torch.float32, which is not callable");
   expect_pickle_fails("N)R", "calls None");
   expect_pickle_fails("]Nb", "gives attributes to a list");
-  expect_pickle_fails("K\x01Q", "has an int that is no id of a storage");
+  expect_pickle_fails("K\x01Q", "has an int that is not the id of a storage");
 }
 
 TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
@@ -328,7 +329,7 @@ TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
                   HasSubstr("Export torchao.utils.unwrap_tensor_subclass(model) instead")));
 }
 
-// Ten thousand items, and in seven bytes each time a container made of them again and again.
+// Ten thousand items, and many containers made of them, each in seven bytes of the file.
 TEST(TorchFileErrorsTest, CopiesAndLongArgumentsAreLimited) {
   const auto expect_limited = [](std::string pickle, const std::string& item,
                                  const std::string& global, int count) {

@@ -385,7 +385,7 @@ PickleValue* TorchRules::call(const PickleValue& callable, const PickleItems& ar
   const Global* global = find_listed(name->text);
   if (global == nullptr || !is_callable(*global)) {
     throw WeightError(
-        fmt::format("is damaged: its pickle calls {}, which can not be called", name->text));
+        fmt::format("is damaged: its pickle calls {}, which is not callable", name->text));
   }
   return call_global(*global, {global->name, arguments, arena_, tensors_});
 }

@@ -1,8 +1,8 @@
-// The rules of the pickles that torch.save, torch::save and TorchScript write: what they may name,
-// what a call returns, and the tensors that they describe.
+// The rules for pickles of torch.save, torch::save and TorchScript: the allowed names, the results
+// of calls, and the tensors that they describe.
 //
-// Names come from a list: that of torch.load(weights_only=True), without what would need Python and
-// with more plain data. Harmless things that no reader needs (sparse and quantized tensors, NumPy
+// The allowed names are those of torch.load(weights_only=True), without those that need Python,
+// plus more plain data. Harmless things that no reader needs (sparse and quantized tensors, NumPy
 // arrays, sets) become PickleValue::Unsupported, so that a checkpoint with one still loads. Tensors
 // are only noted, and made once the pickle is known to be a tree, so that messages can name their
 // place.

@@ -33,7 +33,7 @@ std::optional<StorageClass> find_storage_class(std::string_view name) {
 }
 
 [[noreturn]] void fail_storage(const PickleValue& id) {
-  throw WeightError("is damaged: its pickle has " + id.kind() + " that is no id of a storage");
+  throw WeightError("is damaged: its pickle has " + id.kind() + " that is not the id of a storage");
 }
 
 // The items of an id: "storage", class, key, location, number of elements.

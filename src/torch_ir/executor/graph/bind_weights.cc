@@ -87,7 +87,7 @@ class WeightBinder {
       if (found == missing_.end()) return;
       only = problems_.empty() ? alone : "";
       only_name = found->second == placeholder ? "" : found->second;
-      problems_.push_back(fmt::format("Weight '{}'{} is missing; {} reads it.",
+      problems_.push_back(fmt::format("Missing weight '{}'{}, read by {}.",
                                       printable(found->second), type_text(found->second), reader));
       missing_.erase(found);
     };
@@ -126,7 +126,7 @@ class WeightBinder {
     for (const auto& item : weights_) {
       if (!is_surplus(item.key())) continue;
       problems_.push_back(
-          fmt::format("Weight '{}' is none of the graph's.", printable(item.key())));
+          fmt::format("Unexpected weight '{}': the graph does not use it.", printable(item.key())));
     }
   }
 
@@ -148,7 +148,7 @@ class WeightBinder {
       return false;
     };
     if (!tensor.defined()) return add("is undefined");
-    if (tensor.is_meta()) return add("is on the meta device: it has no data; supply its values");
+    if (tensor.is_meta()) return add("is on the meta device and has no data; supply its values");
     const auto found = metas_.find(name);
     if (found == metas_.end()) return true;
     const std::string difference = describe_difference(tensor, *found->second);

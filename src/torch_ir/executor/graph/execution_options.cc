@@ -24,14 +24,16 @@ Optimization parse_optimization(const std::string& name) {
   for (const Optimization optimization : {Optimization::kExact, Optimization::kFast}) {
     if (name == optimization_name(optimization)) return optimization;
   }
-  throw Error(fmt::format("'{}' is no optimization level: give exact or fast", printable(name)));
+  throw Error(
+      fmt::format("unknown optimization level '{}'; expected exact or fast", printable(name)));
 }
 
 Optimization choose_optimization(const std::string& name) {
   const Optimization chosen = parse_optimization(name);
   if (chosen != Optimization::kFast || onednn::version()) return chosen;
-  fmt::print(stderr,
-             "torch-ir was built without oneDNN, which level fast computes with: it runs exact.\n");
+  fmt::print(
+      stderr,
+      "torch-ir was built without oneDNN, which level fast needs; running level exact instead.\n");
   return Optimization::kExact;
 }
 

@@ -33,9 +33,10 @@ TEST(ChooseOptimization, GivesFastOnlyWithItsLibrary) {
 
 TEST(OptimizationNames, AreAllThatIsRead) {
   EXPECT_THAT([] { parse_optimization("faster"); },
-              ThrowsMessage<Error>("'faster' is no optimization level: give exact or fast"));
-  EXPECT_THAT([] { parse_optimization("fast\n"); },
-              ThrowsMessage<Error>("'fast\\x0a' is no optimization level: give exact or fast"));
+              ThrowsMessage<Error>("unknown optimization level 'faster'; expected exact or fast"));
+  EXPECT_THAT(
+      [] { parse_optimization("fast\n"); },
+      ThrowsMessage<Error>("unknown optimization level 'fast\\x0a'; expected exact or fast"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// graph_memory: which values of an IR may share memory, and which nodes write to it.
+// graph_memory: the values of an IR that may share memory, and the nodes that write to it.
 //
 // Used to take graphs apart: a cut must not separate a value from its writers. Conservative, as
 // analyze_aliases (lowered_graph.h) is.

@@ -203,8 +203,9 @@ class GraphBuilder {
             ? ""
             : fmt::format(" (the graph is of PyTorch {})", printable(torch_version_));
     return fmt::format(
-        "Operator '{}' of node '{}' is unknown to LibTorch {} in this process{}. Load "
-        "the library that defines it (--load-library), or register_executor one.",
+        "Unknown operator '{}' of node '{}': LibTorch {} in this process does not have it{}. Load "
+        "the library that defines it (--load-library), or register an op handler with "
+        "register_executor.",
         printable(node.op_type), printable(node.name), TORCH_VERSION, made_with);
   }
 

@@ -84,8 +84,8 @@ struct ControlFlowCall {
 struct LoweredNode {
   std::string name;
   std::string op_type;
-  // Operators and number functions take the arguments of their schema, registered executors one for
-  // each of OpNode::inputs.
+  // Operators and number functions take the arguments of their schema, op handlers one for each of
+  // OpNode::inputs.
   std::variant<c10::OperatorHandle, NumberFunction, std::shared_ptr<const ExecutorCall>,
                ControlFlowCall>
       callee;
@@ -115,8 +115,8 @@ struct LoweredGraph {
   bool writes_in_place = false;
 };
 
-// What becomes of a node whose operator this process cannot run (operator_support): kKeep keeps it,
-// for graphs that are only analyzed; running it throws.
+// How to treat nodes whose operator this process cannot run (operator_support): kKeep keeps them,
+// for graphs that are only analyzed; running them throws.
 enum class Unsupported { kRefuse, kKeep };
 
 // Throws ExecutionError, naming the node, for a missing weight or an operator that is unknown or

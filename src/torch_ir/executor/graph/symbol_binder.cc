@@ -118,9 +118,9 @@ void SymbolBinder::check(const std::vector<int64_t>& values, const SymbolValues&
     for (const Size& size : sizes_) {
       if (size.text == range.expression) where = fmt::format(" ({})", place(size));
     }
-    problems.push_back(fmt::format(
-        "{}{} is {}, but the graph is made for {} {}.", printable(range.expression), where, *value,
-        is_small ? "at least" : "at most", is_small ? *range.min : *range.max));
+    problems.push_back(fmt::format("{}{} is {}, but must be {} {}.", printable(range.expression),
+                                   where, *value, is_small ? "at least" : "at most",
+                                   is_small ? *range.min : *range.max));
   }
 }
 

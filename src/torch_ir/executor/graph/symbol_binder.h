@@ -19,7 +19,7 @@ namespace torch_ir {
 class SymbolBinder {
  public:
   SymbolBinder() = default;
-  // Throws ValidationError for text that is no expression.
+  // Throws ValidationError for text that is not an expression.
   SymbolBinder(const std::vector<TensorMeta>& inputs, const std::vector<SymbolRange>& ranges);
 
   bool empty() const { return sizes_.empty(); }

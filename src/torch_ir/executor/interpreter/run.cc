@@ -20,8 +20,8 @@ std::string input_problem(const TensorMeta& meta, c10::Device device, const at::
     return fmt::format("Input '{}' {}.", printable(meta.name), what);
   };
   if (!input.defined()) {
-    return fmt::format("Input '{}' ({} {}) is missing.", printable(meta.name),
-                       printable(meta.dtype), shape_list_text(meta));
+    return fmt::format("Missing input '{}' ({} {}).", printable(meta.name), printable(meta.dtype),
+                       shape_list_text(meta));
   }
   if (const std::string difference = describe_difference(input, meta); !difference.empty()) {
     return problem("has " + difference);
@@ -34,7 +34,7 @@ std::string input_problem(const TensorMeta& meta, c10::Device device, const at::
 
 std::string input_count_problem(size_t expected, size_t actual) {
   if (actual == expected) return {};
-  return fmt::format("The graph takes {} input(s), but {} were given.", expected, actual);
+  return fmt::format("Expected {} input(s), found {}.", expected, actual);
 }
 
 Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {

@@ -30,8 +30,8 @@ class PlainKernelsGuard {
   c10::impl::ExcludeDispatchKeyGuard no_autocast_{c10::autocast_dispatch_keyset};
 };
 
-// Why a graph on `device` cannot take `input`, in one line: it is undefined, or its shape, dtype,
-// layout or device differ. Empty if it can, as far as sizes are known.
+// Explains in one line why a graph on `device` cannot take `input`: it is undefined, or its shape,
+// dtype, layout or device differ. Empty if it can, as far as sizes are known.
 std::string input_problem(const TensorMeta& meta, c10::Device device, const at::Tensor& input);
 std::string input_count_problem(size_t expected, size_t actual);
 

@@ -25,7 +25,7 @@ using GraphRunner =
 bool decides_true(const c10::IValue& value) {
   if (value.isTensor()) return value.toTensor().item<bool>();
   if (value.isBool()) return value.toBool();
-  throw ExecutionError("a bool has to decide, not " + value.tagKind());
+  throw ExecutionError("expected a bool as the condition, found " + value.tagKind());
 }
 
 void run_cond(const std::vector<LoweredGraph>& graphs, Stack& stack, GraphRunner run_graph) {
@@ -48,8 +48,8 @@ class CycleDetector {
     if (++iteration_ < kFirst) return;
     const bool is_at_power = (iteration_ & (iteration_ - 1)) == 0;
     if (!is_at_power && std::ranges::equal(carried, kept_, is_same)) {
-      throw ExecutionError("the loop never ends: after " + std::to_string(iteration_) +
-                           " iterations its values are what they were before");
+      throw ExecutionError("infinite loop: after " + std::to_string(iteration_) +
+                           " iterations its values repeat");
     }
     if (is_at_power) kept_ = carried;
   }
@@ -139,7 +139,7 @@ void store_values(const LoweredNode& node, const Stack& stack, RunValues& values
   if (results.size() != node.outputs.size()) std::erase_if(results, is_no_tensor);
   if (results.size() != node.outputs.size()) {
     throw ExecutionError(
-        fmt::format("it returned {} value(s), the graph says {}", num_made, node.outputs.size()));
+        fmt::format("it returned {} value(s), expected {}", num_made, node.outputs.size()));
   }
   for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = std::move(results[i]);
 }
@@ -240,19 +240,21 @@ void bind(const TensorMeta& meta, const c10::IValue& value, SymbolValues& symbol
 void check_result(const LoweredNode& node, const TensorMeta& meta, const c10::IValue& value,
                   SymbolValues& symbols) {
   if (!value.isTensor()) {
-    if (!meta.is_scalar) fail(node, meta, "a number, but the IR says a tensor");
+    if (!meta.is_scalar) fail(node, meta, "a number, but the IR declares a tensor");
     const bool is_whole = meta.dtype == "int64" || meta.dtype == "bool";
-    if (value.isDouble() && is_whole) fail(node, meta, "a float, but the IR says " + meta.dtype);
+    if (value.isDouble() && is_whole) {
+      fail(node, meta, "a float, but the IR declares " + meta.dtype);
+    }
     const bool is_named = meta.dtype == "int64" && !meta.expression.empty() && value.isInt();
     if (is_named) bind(meta, value, symbols);
     return;
   }
   const at::Tensor& output = value.toTensor();
   if (!output.defined()) return;
-  if (meta.is_scalar) fail(node, meta, "a tensor, but the IR says a number");
+  if (meta.is_scalar) fail(node, meta, "a tensor, but the IR declares a number");
   if (has_shape(output, meta, symbols) && output.scalar_type() == parse_dtype(meta.dtype)) return;
   fail(node, meta,
-       fmt::format("{} {}, but the IR says {} {}", dtype_name(output.scalar_type()),
+       fmt::format("{} {}, but the IR declares {} {}", dtype_name(output.scalar_type()),
                    shape_list_text(output.sizes()), meta.dtype, shape_list_text(meta)));
 }
 

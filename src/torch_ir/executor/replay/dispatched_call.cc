@@ -161,13 +161,12 @@ std::unique_ptr<PreparedKernel> prepare_returning_call(const KernelCall& call,
     const std::vector<at::Tensor> results = tensors_of(c10::ArrayRef<c10::IValue>(stack));
     stack.clear();
     if (results.size() != call.outputs.size()) {
-      throw std::runtime_error("it returned another number of tensors than before");
+      throw std::runtime_error("it returned a different number of tensors than before");
     }
     for (size_t i = 0; i < results.size(); ++i) {
       if (!has_new_memory[i]) continue;
       if (!has_same_layout(results[i], call.outputs[i])) {
-        throw std::runtime_error(
-            "it returned a tensor that is laid out in another way than before");
+        throw std::runtime_error("it returned a tensor with a different layout than before");
       }
       on_result(i, results[i]);
     }

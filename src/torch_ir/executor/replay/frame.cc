@@ -70,7 +70,7 @@ bool OutputMemory::is_unshared() const {
 // The counts were read relaxed; acquire what other threads did before they let go.
 void OutputMemory::acquire_released() const {
 #ifdef __SANITIZE_THREAD__
-  // ThreadSanitizer does not know fences, but reference counts.
+  // ThreadSanitizer understands reference counts, but not fences.
   for (const Returned& returned : returned_) const at::Tensor counted = returned.tensor;
   const c10::Storage counted = storage_;
 #else
@@ -126,7 +126,7 @@ Frame::Frame(std::shared_ptr<const Trace> trace, const std::vector<at::Tensor>& 
 
 Frame::~Frame() = default;
 
-// Memory to prepare kernels with, in place of what operators will return. Nobody reads it.
+// Memory to prepare kernels with, in place of the results of operators. Nobody reads it.
 at::Tensor Frame::memory_for_returned() const {
   size_t bytes = 0;
   for (const TraceBuffer& buffer : trace_->buffers) {

@@ -18,14 +18,14 @@ struct ReplayFailed {};
 constexpr const char* kSharedReason = "it is near a write to memory that two values share";
 constexpr const char* kFailedReason = "its replay fails where a run step by step does not";
 
-// Why a node is never replayed; null if it may be.
+// The reason why a node is never replayed; null if it may be.
 const char* reason_for(const LoweredNode& node) {
   if (std::holds_alternative<ControlFlowCall>(node.callee)) {
-    return "control flow; its graphs are replayed by themselves";
+    return "control flow; its graphs are replayed separately";
   }
   const auto* call = std::get_if<std::shared_ptr<const ExecutorCall>>(&node.callee);
   const bool is_known = call == nullptr || hands_on_input((*call)->executor);
-  return is_known ? nullptr : "a registered executor";
+  return is_known ? nullptr : "a registered op handler";
 }
 
 std::string reason_for(const LoweredGraph& graph, const ExecutionOptions& options) {

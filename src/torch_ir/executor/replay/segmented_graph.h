@@ -1,8 +1,8 @@
 // SegmentedGraph: a graph cut into segments that are replayed and nodes that are not.
 //
 // At first the whole graph is one segment. Tracing shows which nodes cannot be replayed (the size
-// of the result depends on data, random numbers, control flow, a registered executor); those run as
-// steps between segments. The graphs of control flow are segmented too.
+// of the result depends on data, random numbers, control flow, a registered op handler); those run
+// as steps between segments. The graphs of control flow are segmented too.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -90,7 +90,7 @@ void check_output(const LoweredGraph& graph, ValueId id, const c10::IValue& valu
   });
   std::optional<size_t> step;
   if (maker != graph.nodes.end()) step = static_cast<size_t>(maker - graph.nodes.begin());
-  throw TraceRefused{"it returns nothing where the graph says something", step};
+  throw TraceRefused{"it returns None, but the graph declares a value", step};
 }
 
 Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* symbols,

@@ -177,7 +177,7 @@ void Tracer::record(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   if (depends || changes_memory(op)) {
     // A composite operator that does so inside is called as a whole.
     const char* const reason =
-        depends ? "what it returns depends on data" : "it gives a tensor other memory";
+        depends ? "its result depends on data" : "it replaces the memory of a tensor";
     TraceCall call{op, {}, {add_opaque_tensor(reason)}, step_.value_or(kBeforeSteps)};
     const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
     run(op, keys, stack);

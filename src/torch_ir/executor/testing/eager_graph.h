@@ -65,8 +65,8 @@ ExecutionPlan fast_plan(const EagerGraph& graph);
 
 std::vector<std::string> calls_at_fast(const EagerGraph& graph);
 
-// Reports what is wrong with the output at `index`, which is not within 1e-4 of eager; empty if it
-// is acceptable.
+// Reports the fault of the output at `index`, which is not within 1e-4 of eager; empty if it is
+// acceptable.
 using SecondJudge =
     std::function<std::string(const std::vector<at::Tensor>& outputs, size_t index)>;
 

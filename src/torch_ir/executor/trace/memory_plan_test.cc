@@ -7,7 +7,7 @@
 namespace torch_ir {
 namespace {
 
-// What would go wrong with `plan`: blocks that are alive together and overlap, offsets that are not
+// The faults of `plan`: blocks that are alive together and overlap, offsets that are not
 // aligned, or an arena that ends before a block does.
 std::string fault(const std::vector<MemoryBlock>& blocks, const MemoryPlan& plan,
                   size_t alignment) {

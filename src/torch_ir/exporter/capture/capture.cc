@@ -174,7 +174,7 @@ ExportedProgram export_model(const Model& model, const std::vector<at::Tensor>& 
     return program;
   } catch (const Error& error) {
     throw ExportError(
-        error, fmt::format("can not export {}: {}",
+        error, fmt::format("cannot export {}: {}",
                            name.empty() ? "the model" : "model '" + name + "'", error.what()));
   }
 }

@@ -234,7 +234,7 @@ TEST(CaptureTest, HasTheSameGraphOnMeta) {
   EXPECT_TRUE(program.constants["mask"].is_meta());
 }
 
-// A model whose weights are real takes part in a capture on meta by its shapes.
+// In a capture on meta, only the shapes of real weights matter.
 TEST(CaptureTest, TakesRealWeightsOnMetaByTheirShapes) {
   const ExportedProgram program = export_model(Constants(), {meta({2})});
   EXPECT_THAT(program.nodes, ::testing::SizeIs(4));
@@ -307,7 +307,7 @@ TEST(CaptureTest, NamesInputsAsTold) {
   // A node never takes the name of a placeholder.
   EXPECT_EQ(export_model(add, {x, x}, {.input_names = {"query", "add"}}).nodes[0].name, "add_1");
   EXPECT_THAT(error_of(add, {x, x}, {.input_names = {"query"}}),
-              StrEq("can not export the model: 1 input names for 2 inputs"));
+              StrEq("cannot export the model: 1 input names for 2 inputs"));
 }
 
 TEST(CaptureTest, ReturnsInputsAndWeights) {
@@ -323,15 +323,16 @@ TEST(CaptureTest, RefusesOperatorsThatNeedData) {
   };
   const Model nonzero = model([](const at::Tensor& x) { return torch::nonzero(x); });
   EXPECT_THAT(error_of(nonzero, {meta({2})}),
-              StrEq("can not export the model: aten::nonzero needs the data of its input, and the "
+              StrEq("cannot export the model: aten::nonzero needs the data of its input, but the "
                     "meta device has none: replace it, or export on real tensors"));
   EXPECT_EQ(error_of(nonzero, {torch::ones({2})}), "no error");
 
   const Model item = model([](const at::Tensor& x) { return x * x.sum().item(); });
   for (const at::Tensor& input : {torch::ones({2}), meta({2})}) {
-    EXPECT_THAT(error_of(item, {input}),
-                StrEq("can not export the model: aten::item needs the data of a tensor, so the "
-                      "graph would hold for these inputs only: replace it by tensor operators"));
+    EXPECT_THAT(
+        error_of(item, {input}),
+        StrEq("cannot export the model: aten::item needs the data of a tensor, so the graph would "
+              "be valid for these inputs only: replace it with tensor operators"));
   }
 
   const Model equal =
@@ -346,22 +347,21 @@ TEST(CaptureTest, RefusesOperatorsThatNeedData) {
 
 TEST(CaptureTest, NamesTheModelThatItCanNotExport) {
   const torch::nn::Linear linear(4, 3);
-  EXPECT_THAT(
-      error_of(linear, {torch::ones({2, 5})}),
-      StrEq("can not export model 'Linear': aten::addmm failed: mat1 and mat2 shapes cannot "
-            "be multiplied (2x5 and 4x3)"));
+  EXPECT_THAT(error_of(linear, {torch::ones({2, 5})}),
+              StrEq("cannot export model 'Linear': aten::addmm failed: mat1 and mat2 shapes cannot "
+                    "be multiplied (2x5 and 4x3)"));
   EXPECT_THAT(error_of(linear, {meta({2, 5})}),
-              HasSubstr("can not export model 'Linear': aten::addmm failed on the meta device: "));
+              HasSubstr("cannot export model 'Linear': aten::addmm failed on the meta device: "));
   EXPECT_THAT(error_of(Model([](const Tensors&) -> Tensors { throw std::runtime_error("boom"); }),
                        {torch::ones({1})}),
-              StrEq("can not export the model: the model failed: boom"));
+              StrEq("cannot export the model: the model failed: boom"));
 }
 
 TEST(CaptureTest, RefusesTrainingModeOnlyWhereItMatters) {
   torch::nn::BatchNorm2d norm(3);
   EXPECT_THAT(error_of(norm, {torch::ones({2, 3, 4, 4})}),
-              StrEq("can not export model 'BatchNorm2d': aten::batch_norm runs in training mode, "
-                    "which computes something else than inference: call model.eval() (C++: "
+              StrEq("cannot export model 'BatchNorm2d': aten::batch_norm runs in training mode, "
+                    "whose results differ from inference: call model.eval() (C++: "
                     "model->eval()) before the export"));
   norm->eval();
   EXPECT_EQ(error_of(norm, {torch::ones({2, 3, 4, 4})}), "no error");
@@ -372,7 +372,7 @@ TEST(CaptureTest, RefusesTrainingModeOnlyWhereItMatters) {
   EXPECT_EQ(error_of(torch::nn::Linear(2, 2), {torch::ones({2, 2})}), "no error");
   EXPECT_EQ(error_of(torch::nn::LSTM(2, 2), {torch::ones({3, 1, 2})}), "no error");
 
-  // Uses the statistics of the batch in either mode.
+  // Uses the statistics of the batch in both modes.
   torch::nn::BatchNorm2d untracked(torch::nn::BatchNormOptions(3).track_running_stats(false));
   untracked->eval();
   EXPECT_EQ(error_of(untracked, {torch::ones({2, 3, 4, 4})}), "no error");
@@ -386,16 +386,15 @@ TEST(CaptureTest, RefusesTrainingModeOnlyWhereItMatters) {
 TEST(CaptureTest, RefusesMixedDevices) {
   const Model add([](const Tensors& inputs) { return Tensors{inputs[0] + inputs[1]}; });
   EXPECT_THAT(error_of(add, {meta({2}), torch::ones({2})}),
-              StrEq("can not export the model: input 1 is on cpu while others are on meta: put all "
+              StrEq("cannot export the model: input 1 is on cpu while others are on meta: put all "
                     "inputs on one device"));
   const torch::nn::Linear linear = [] {
     const MetaDeviceGuard guard;
     return torch::nn::Linear(2, 2);
   }();
-  EXPECT_THAT(
-      error_of(linear, {torch::ones({2, 2})}),
-      StrEq("can not export model 'Linear': 'weight' is on meta, but input 0 is on cpu: put "
-            "the inputs on meta as well (torch::Device(torch::kMeta))"));
+  EXPECT_THAT(error_of(linear, {torch::ones({2, 2})}),
+              StrEq("cannot export model 'Linear': 'weight' is on meta, but input 0 is on cpu: put "
+                    "the inputs on meta as well (torch::Device(torch::kMeta))"));
 }
 
 TEST(CaptureTest, StrictModeRefusesWhatHasData) {

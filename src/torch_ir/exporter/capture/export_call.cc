@@ -55,8 +55,9 @@ void add_outputs(const std::string& name, const c10::IValue& result, ExportedCal
     return add(at::scalar_tensor(number, at::dtype(number.type())), true);
   }
   if (!result.isTensor() && !result.isTensorList()) {
-    throw ExportError(kNotSupported, fmt::format("{} returns {}, which is no tensor and no number",
-                                                 name, result.tagKind()));
+    throw ExportError(kNotSupported,
+                      fmt::format("{} returns {}, which is neither a tensor nor a number", name,
+                                  result.tagKind()));
   }
   for_each_tensor({result}, [&](const at::Tensor& tensor) { add(tensor, false); });
 }

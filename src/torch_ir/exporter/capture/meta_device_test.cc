@@ -102,7 +102,7 @@ TEST(LiftedConstantsTest, RefuseANameThatIsTaken) {
     Twice twice;
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "constant 'mask' is registered twice");
+    EXPECT_STREQ(error.what(), "duplicate constant 'mask'");
   }
 }
 

@@ -22,7 +22,7 @@ std::string class_name(const Model& model) {
 }
 
 at::Tensor LiftedConstants::register_constant(const std::string& name, const at::Tensor& value) {
-  if (constants_.contains(name)) throw Error("constant '" + name + "' is registered twice");
+  if (constants_.contains(name)) throw Error("duplicate constant '" + name + "'");
   const bool to_meta = MetaDeviceGuard::is_active() && !value.is_meta();
   return constants_.insert(
       name, to_meta ? at::empty_like(value, value.options().device(c10::kMeta)) : value);

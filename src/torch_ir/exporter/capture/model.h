@@ -74,7 +74,7 @@ std::vector<at::Tensor> forward(M& module, const std::vector<at::Tensor>& inputs
   if constexpr (requires { flatten_outputs(module.forward(inputs)); }) {
     return flatten_outputs(module.forward(inputs));
   }
-  throw ExportError("the model's forward does not take " + std::to_string(inputs.size()) +
+  throw ExportError("the model's forward does not accept " + std::to_string(inputs.size()) +
                     " tensor(s)");
 }
 

@@ -53,11 +53,10 @@ void check_eval_mode(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValu
   const char* probability = schema.argumentIndexWithName("p") ? "p" : "dropout";
   const bool drops_nothing = number_or(find_argument(schema, arguments, probability), 1) == 0;
   if (has_no_statistics || drops_nothing) return;
-  throw ExportError(
-      kNotSupported,
-      schema.name() +
-          " runs in training mode, which computes something else than inference: call "
-          "model.eval() (C++: model->eval()) before the export");
+  throw ExportError(kNotSupported,
+                    schema.name() +
+                        " runs in training mode, whose results differ from inference: call "
+                        "model.eval() (C++: model->eval()) before the export");
 }
 
 }  // namespace
@@ -131,11 +130,9 @@ bool Recorder::answer_question(const c10::OperatorHandle& op, torch::jit::Stack*
       return true;
     }
   }
-  throw ExportError(
-      kNotSupported,
-      schema.name() +
-          " needs the data of a tensor, so the graph would hold for these inputs only: "
-          "replace it by tensor operators");
+  throw ExportError(kNotSupported, schema.name() +
+                                       " needs the data of a tensor, so the graph would be valid "
+                                       "for these inputs only: replace it with tensor operators");
 }
 
 void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* stack,
@@ -151,7 +148,7 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
       throw ExportError(
           kNotSupported,
           name +
-              " needs the data of its input, and the meta device has none: replace it, "
+              " needs the data of its input, but the meta device has none: replace it, "
               "or export on real tensors");
     }
     const std::string text = name + " failed" + (on_meta_ ? " on the meta device: " : ": ") +
@@ -242,7 +239,7 @@ ValueId Recorder::make_constant(const at::Tensor& tensor) {
     throw ExportError(
         kNotSupported,
         "the model uses a tensor that shares memory with a computed one but was not made from it "
-        "by an operator (set_data, from_blob or raw pointers): the graph can not say what it is");
+        "by an operator (set_data, from_blob or raw pointers): the graph cannot represent it");
   }
   const std::string* registered = constant_names_.find(tensor);
   const std::string name = registered != nullptr

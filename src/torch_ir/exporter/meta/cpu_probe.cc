@@ -38,7 +38,7 @@ c10::DataPtr map_zeros(size_t bytes) {
   void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) {
-    throw Error(fmt::format("can not map {} bytes of zeros: {}", bytes, std::strerror(errno)));
+    throw Error(fmt::format("cannot map {} bytes of zeros: {}", bytes, std::strerror(errno)));
   }
   return {address, new Mapping{address, bytes}, &unmap, cpu};
 }
@@ -115,8 +115,8 @@ c10::Storage ZeroTwins::storage_of(const at::Tensor& meta) {
       meta.sizes(), meta.strides(), meta.dtype().itemsize(), meta.storage_offset());
   auto [found, is_new] = storages_.try_emplace(storage.unsafeGetStorageImpl());
   if (is_new) found->second = zero_storage(std::max(used, storage.nbytes()));
-  TORCH_CHECK(used <= found->second.nbytes(), "a meta tensor reaches to byte ", used,
-              " of a storage of ", found->second.nbytes(), " bytes");
+  TORCH_CHECK(used <= found->second.nbytes(), "a meta tensor needs ", used,
+              " bytes of a storage of ", found->second.nbytes(), " bytes");
   return found->second;
 }
 

@@ -37,7 +37,7 @@ TEST(ZeroMemory, SaysHowMuchItCanNotMap) {
     zero_storage(std::numeric_limits<int64_t>::max());
     FAIL() << "expected an error";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("can not map 9223372036854775807 bytes"));
+    EXPECT_THAT(error.what(), testing::StartsWith("cannot map 9223372036854775807 bytes"));
   }
 }
 

@@ -79,7 +79,7 @@ bool lacks_meta_kernel(const c10::OperatorHandle& op) {
   return op.hasKernelForDispatchKey(c10::DispatchKey::CPU);
 }
 
-// Those that return tensors and write none.
+// Operators that return tensors and write to none.
 std::vector<c10::OperatorHandle> operators_without_meta_kernel() {
   const auto is_tensors = [](const c10::Argument& result) {
     return result.type()->isSubtypeOf(*c10::TensorType::get()) ||
@@ -96,7 +96,7 @@ std::vector<c10::OperatorHandle> operators_without_meta_kernel() {
   return operators;
 }
 
-// Before anything registers more.
+// Taken before anything registers more kernels.
 const std::vector<c10::OperatorHandle> kWithoutMetaKernel = operators_without_meta_kernel();
 
 TEST_F(MetaKernelsTest, EveryOperatorHasAKernelThatDoesNotNeedData) {
@@ -168,7 +168,7 @@ TEST_F(MetaKernelsTest, RandomOperatorsLeaveTheGeneratorAlone) {
   EXPECT_TRUE(at::equal(at::rand({4}), expected));
 }
 
-// The dtype of std is learnt from a single element, of which there is no standard deviation.
+// The rule learns the dtype of std from a single element, which has no standard deviation.
 TEST_F(MetaKernelsTest, MadeUpValuesAreNotWarnedOf) {
   testing::internal::CaptureStderr();
   at::std(meta({2, 3}));

@@ -59,7 +59,7 @@ class Opener {
 
   std::string get_entry(std::initializer_list<std::string> names) const {
     if (auto entry = find_entry(names)) return std::move(*entry);
-    fail(path_, fmt::format("the entry '{}' is missing", printable(*names.begin())));
+    fail(path_, fmt::format("missing entry '{}'", printable(*names.begin())));
   }
 
   std::string read_text(const std::string& entry) const {
@@ -73,16 +73,16 @@ class Opener {
     if (!zip_.has(entry)) return;
     const std::string found = read_text(entry);
     if (found == expected) return;
-    refuse(fmt::format("the entry '{}' is '{}', and '{}' is read here", printable(entry),
-                       printable(found), expected));
+    refuse(fmt::format("unsupported entry '{}': expected '{}', found '{}'", printable(entry),
+                       expected, printable(found)));
   }
 
   Pt2Archive open_oldest_layout() const {
     // "8.7"; a new first number means a breaking change.
     const std::string version = read_text(get_entry({"version"}));
     if (version.substr(0, version.find('.')) != "8") {
-      refuse(fmt::format("the entry 'version' is '{}', and version 8.x is read here",
-                         printable(version)));
+      refuse(
+          fmt::format("unsupported entry 'version': expected 8.x, found '{}'", printable(version)));
     }
     Pt2Archive archive{zip_, kOldestProgram, {}, {}, {}};
     archive.weights.pickle = get_entry({"serialized_state_dict.pt", "serialized_state_dict.json"});
@@ -128,8 +128,8 @@ class Opener {
     std::vector<std::string> shown;
     for (const std::string& model : models) shown.push_back("'" + printable(model) + "'");
     refuse(
-        fmt::format("has {} models, {}, and none is called '{}'; save the one that is meant "
-                    "with torch.export.save",
+        fmt::format("has {} models ({}), but none is named '{}'; save the one that you want with "
+                    "torch.export.save",
                     models.size(), fmt::join(shown, ", "), kDefaultModel));
   }
 
@@ -162,8 +162,9 @@ class Opener {
       }
     }
     fail(path_,
-         fmt::format("is a zip archive without an exported program: no entry models/NAME.json; {}",
-                     kAdvice));
+         fmt::format(
+             "is a zip archive without an exported program: missing entry models/NAME.json; {}",
+             kAdvice));
   }
 
   const std::string& path_;
@@ -175,8 +176,7 @@ class Opener {
 Pt2Archive open_pt2_archive(const std::string& path) {
   const ByteRange bytes = map_file(path);
   if (!looks_like_zip(bytes.text())) {
-    fail(path,
-         fmt::format("is no .pt2 archive: it does not begin as zip archives do; {}", kAdvice));
+    fail(path, fmt::format("not a .pt2 archive (not a zip file); {}", kAdvice));
   }
   return Opener(path, bytes).open();
 }

@@ -35,13 +35,13 @@ struct Pt2Archive {
   std::optional<std::string> example_inputs;
 };
 
-// Throws ExportError for files that are no zip archive, for other kinds of archives, with advice,
+// Throws ExportError for files that are not zip archives, for other kinds of archives, with advice,
 // for several models none of which is called "model", and for missing entries.
 Pt2Archive open_pt2_archive(const std::string& path);
 
-// By name, in archive order, including objects that are no tensors. Tensors are made on demand and
+// By name, in archive order, including objects that are not tensors. Tensors are made on demand and
 // share memory as in the archive. A maker throws ExportError that names archive and tensor if the
-// archive's bytes do not fit the tensor, or it is no plain tensor.
+// archive's bytes do not fit the tensor, or it is not a plain tensor.
 using Payload = torch::OrderedDict<std::string, std::function<at::Tensor()>>;
 
 // Reads the pickle or configuration of `entries` in `archive`, which must outlive the result.

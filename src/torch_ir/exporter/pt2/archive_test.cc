@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ThrowsMessage;
 
-// Each test has a file of its own: what is mapped stays mapped.
+// Each test has a file of its own, as mapped files stay mapped.
 std::string write_archive(const std::vector<ZipEntry>& entries) {
   static int count = 0;
   const std::string path = ::testing::TempDir() + "/archive_" + std::to_string(count++) + ".pt2";
@@ -85,7 +85,7 @@ TEST(ArchiveTest, OfSeveralModelsTheOneCalledModelIsRead) {
   entries = newest_layout("a");
   entries.push_back({"r/models/b.json", "{}"});
   EXPECT_EQ(error_of(write_archive(entries)),
-            "has 2 models, 'a', 'b', and none is called 'model'; save the one that is meant with "
+            "has 2 models ('a', 'b'), but none is named 'model'; save the one that you want with "
             "torch.export.save");
 }
 
@@ -104,25 +104,26 @@ TEST(ArchiveTest, OtherFilesAreRefusedByWhatTheyAre) {
             "is a TorchScript archive" + advice);
   EXPECT_EQ(error_of(write_archive({{"r/data.pkl", ""}, {"r/version", "3"}})),
             "is a file of torch.save, which holds weights but no graph" + advice);
-  EXPECT_EQ(error_of(write_archive({{"notes.txt", ""}})),
-            "is a zip archive without an exported program: no entry models/NAME.json" + advice);
+  EXPECT_EQ(
+      error_of(write_archive({{"notes.txt", ""}})),
+      "is a zip archive without an exported program: missing entry models/NAME.json" + advice);
   const std::string path = ::testing::TempDir() + "/text.pt2";
   write_file(path, "ir_version: 8");
-  EXPECT_EQ(error_of(path), "is no .pt2 archive: it does not begin as zip archives do" + advice);
+  EXPECT_EQ(error_of(path), "not a .pt2 archive (not a zip file)" + advice);
 }
 
 TEST(ArchiveTest, VersionsAreChecked) {
   std::vector<ZipEntry> entries = newest_layout("model");
   entries[1] = {"r/archive_version", "1\x1b"};
   EXPECT_EQ(error_of(write_archive(entries)),
-            "the entry 'r/archive_version' is '1\\x1b', and '0' is read here");
+            "unsupported entry 'r/archive_version': expected '0', found '1\\x1b'");
   entries = newest_layout("model");
   entries[0] = {"r/archive_format", "pt3"};
   EXPECT_EQ(error_of(write_archive(entries)),
-            "the entry 'r/archive_format' is 'pt3', and 'pt2' is read here");
+            "unsupported entry 'r/archive_format': expected 'pt2', found 'pt3'");
   EXPECT_EQ(
       error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "7.3"}})),
-      "the entry 'version' is '7.3', and version 8.x is read here");
+      "unsupported entry 'version': expected 8.x, found '7.3'");
 }
 
 TEST(ArchiveTest, MissingEntriesAreNamed) {
@@ -130,20 +131,20 @@ TEST(ArchiveTest, MissingEntriesAreNamed) {
     std::vector<ZipEntry> entries = newest_layout("model");
     const std::string name = entries[index].name;
     entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(index));
-    EXPECT_EQ(error_of(write_archive(entries)), "the entry '" + name + "' is missing");
+    EXPECT_EQ(error_of(write_archive(entries)), "missing entry '" + name + "'");
   }
   EXPECT_EQ(error_of(write_archive({{"serialized_exported_program.json", "{}"}})),
-            "the entry 'version' is missing");
+            "missing entry 'version'");
   EXPECT_EQ(
       error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "8.2"}})),
-      "the entry 'serialized_state_dict.pt' is missing");
+      "missing entry 'serialized_state_dict.pt'");
 }
 
 TEST(ArchiveTest, OtherByteOrdersAreRefused) {
   std::vector<ZipEntry> entries = newest_layout("model");
   entries[2] = {"r/byteorder", "big"};
   EXPECT_EQ(error_of(write_archive(entries)),
-            "the entry 'r/byteorder' is 'big', and 'little' is read here");
+            "unsupported entry 'r/byteorder': expected 'little', found 'big'");
 }
 
 }  // namespace

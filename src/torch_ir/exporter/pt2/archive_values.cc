@@ -85,7 +85,7 @@ c10::Device read_device(const JsonValue& value, const Place& place) {
   const std::string type = fields.get("type", as_string);
   const int64_t number = fields.get_or("index", int64_t{-1}, as_integer);
   if (number < -1 || number > std::numeric_limits<c10::DeviceIndex>::max()) {
-    place.fail(fmt::format("no device has the index {}", number));
+    place.fail(fmt::format("invalid device index {}", number));
   }
   try {
     const c10::Device device(type);
@@ -124,12 +124,12 @@ Attribute symbolic(const JsonValue& value, const Place& place, OperandOf operand
     const std::string& name = as_string(item.value, item_place);
     const Operand operand = operand_of(name);
     if (const auto* number = std::get_if<Attribute>(&operand)) return *number;
-    throw ExportError(fmt::format("'{}' is a tensor where a number is expected", printable(name)));
+    throw ExportError(fmt::format("expected a number, found the tensor '{}'", printable(name)));
   }
   if (item.tag == "as_int" || item.tag == "as_float" || item.tag == "as_bool") {
     return read_fixed(item.value, item_place);
   }
-  place.fail(fmt::format("a number has the unknown kind '{}'", printable(item.tag)));
+  place.fail(fmt::format("unknown kind of number '{}'", printable(item.tag)));
 }
 
 Attribute read_none(const JsonValue&, const Place&, OperandOf) { return {}; }
@@ -164,12 +164,12 @@ const std::unordered_map<std::string_view, Reader>& readers() {
 
 void refuse_kind(const TaggedValue& argument, const Place& place) {
   const auto refuse = [](const std::string& what) {
-    throw ExportError(kNotSupported, what + " as an argument is not supported");
+    throw ExportError(kNotSupported, what + " is not supported as an argument");
   };
   if (argument.tag == "as_string_to_argument") refuse("a dict");
   if (argument.tag == "as_nested_tensors") refuse("a list of lists of tensors");
   if (argument.tag == "as_graph" || argument.tag == "as_operator") {
-    throw ExportError("an argument is a graph or an operator where a value is expected");
+    throw ExportError("expected a value as an argument, found a graph or an operator");
   }
   if (argument.tag != "as_custom_obj") return;
   const ObjectReader object(argument.value, place);
@@ -185,7 +185,8 @@ Operand read_optional_tensor(const JsonValue& value, const Place& place, Operand
   const TaggedValue item = as_tagged(value, place);
   if (item.tag == "as_none") return Attribute();
   if (item.tag == "as_tensor") return read_tensor(item.value, place.key("as_tensor"), operand_of);
-  place.fail(fmt::format("a list of optional tensors has the kind '{}'", printable(item.tag)));
+  place.fail(
+      fmt::format("unexpected kind '{}' in a list of optional tensors", printable(item.tag)));
 }
 
 // Archives may refer to numbers as to tensors.
@@ -204,7 +205,8 @@ Operand list_of(const std::vector<Operand>& items) {
   }
   if (numbers.empty()) return tensors;
   if (tensors.empty()) return Attribute(std::move(numbers));
-  throw ExportError(fmt::format("{} of a list of tensors are numbers", numbers.size()));
+  throw ExportError(
+      fmt::format("expected a list of tensors, found {} number(s) in it", numbers.size()));
 }
 
 using OperandReader = Operand (*)(const JsonValue& value, const Place& place, OperandOf operand_of);
@@ -242,7 +244,7 @@ Size read_size(const JsonValue& value, const Place& place) {
   const TaggedValue size = as_tagged(value, place);
   if (size.tag == "as_int") return {as_integer(size.value, place.key("as_int")), {}};
   if (size.tag == "as_expr") return read_expression(size.value, place.key("as_expr"));
-  place.fail(fmt::format("a size has the unknown kind '{}'", printable(size.tag)));
+  place.fail(fmt::format("unknown kind of size '{}'", printable(size.tag)));
 }
 
 void check_bytes(const ExportedValue& meta, const Place& place) {
@@ -343,12 +345,12 @@ ExportedValue read_tensor_meta(const JsonValue& value, const Place& place) {
   const JsonValue::array_t& sizes = as_list(fields.get("sizes"), sizes_place);
   if (sizes.size() > kMaxTensorDims) {
     sizes_place.fail(
-        fmt::format("{} dimensions, and a tensor has at most {}", sizes.size(), kMaxTensorDims));
+        fmt::format("{} dimensions; a tensor can have at most {}", sizes.size(), kMaxTensorDims));
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     Size size = read_size(sizes[i], sizes_place.item(i));
     if (size.expression.empty() && size.value < 0) {
-      sizes_place.item(i).fail(fmt::format("the size {} is negative", size.value));
+      sizes_place.item(i).fail(fmt::format("negative size {}", size.value));
     }
     meta.shape.push_back(size.value);
     if (size.expression.empty()) continue;
@@ -372,7 +374,7 @@ ExportedValue read_integer_meta(const JsonValue& value, const Place& place) {
 ExportedValue read_number_meta(c10::ScalarType dtype, const JsonValue& value, const Place& place) {
   const TaggedValue number = as_tagged(value, place);
   if (number.tag != "as_expr" && number.tag != "as_float" && number.tag != "as_bool") {
-    place.fail(fmt::format("a number has the unknown kind '{}'", printable(number.tag)));
+    place.fail(fmt::format("unknown kind of number '{}'", printable(number.tag)));
   }
   return {.shape = {}, .dtype = dtype, .is_scalar = true};
 }
@@ -380,7 +382,7 @@ ExportedValue read_number_meta(c10::ScalarType dtype, const JsonValue& value, co
 int64_t read_fixed_size(const JsonValue& value, const Place& place) {
   const Size size = read_size(value, place);
   if (size.expression.empty()) return size.value;
-  place.fail(fmt::format("the size of a weight must be fixed, and is {}", size.expression));
+  place.fail(fmt::format("expected a fixed size for a weight, found {}", size.expression));
 }
 
 std::vector<int64_t> read_fixed_sizes(const JsonValue& value, const Place& place) {

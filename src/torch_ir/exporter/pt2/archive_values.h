@@ -28,7 +28,7 @@ using OperandOf = c10::function_ref<Operand(const std::string& name)>;
 Operand read_argument(const JsonValue& value, const Place& place, OperandOf operand_of);
 std::vector<Operand> read_items(const JsonValue& value, const Place& place, OperandOf operand_of);
 
-// A reference to a value of the archive, or a fixed value that is no list.
+// A reference to a value of the archive, or a fixed value that is not a list.
 Attribute read_port(const JsonValue& value, const Place& place);
 
 // One name, one for each member of a list, or nothing for None.

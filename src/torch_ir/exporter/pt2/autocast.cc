@@ -22,8 +22,8 @@
 namespace torch_ir {
 namespace {
 
-// Python's autocast casts arguments when the operator runs. To learn which ones, this file calls
-// the operator with autocast on and looks at the arguments that arrive behind it.
+// Python's autocast casts arguments when the operator runs. To find out which ones, this file calls
+// the operator with autocast on and looks at the arguments that autocast passes on.
 
 constexpr c10::DispatchKey kAutocastKey = c10::DispatchKey::AutocastCPU;
 

@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::ThrowsMessage;
 
-// What nodes are made in. It has inputs of every kind that autocast tells apart.
+// Builds nodes in a graph that has inputs of every kind that autocast distinguishes.
 class AutocastTest : public ::testing::Test {
  protected:
   ValueId input(const std::string& name, c10::ScalarType dtype) {
@@ -23,7 +23,7 @@ class AutocastTest : public ::testing::Test {
                               {.shape = {2, 2}, .dtype = dtype, .name = name});
   }
 
-  // The nodes that one of `target` becomes: target and the tensors it takes.
+  // The nodes that a call of `target` becomes: each with its target and tensor arguments.
   std::vector<std::string> add(const std::string& target, std::vector<ExportedArgument> arguments,
                                c10::ScalarType dtype, c10::ScalarType autocast = at::kBFloat16) {
     add_under_autocast({"out", target, std::move(arguments)},
@@ -84,7 +84,7 @@ TEST_F(AutocastTest, UnknownOperatorsStay) {
               ElementsAre("out = mine.op.default f32"));
 }
 
-// The second: its outputs do not show that it casts.
+// Autocast rejects the second, as its outputs do not show that it casts.
 TEST_F(AutocastTest, OperatorsThatCastInsideAreRefused) {
   const auto refused = ThrowsMessage<ExportError>(
       "torch.autocast casts inside of the operator, which is not supported; call it outside of "

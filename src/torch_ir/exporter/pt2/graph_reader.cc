@@ -84,7 +84,7 @@ std::unordered_map<std::string, ExportedValue> read_values(const ObjectReader& g
       const std::string shown = printable(name);
       const Place meta_place = place.key(shown);
       if (!values.emplace(name, read_value(meta, meta_place)).second) {
-        meta_place.fail("the value is in another table too");
+        meta_place.fail("duplicate value: it is also in another table");
       }
     }
   };
@@ -127,8 +127,7 @@ ValueId GraphBuilder::add_input(InputKind kind, ExportedValue value, const std::
 std::vector<ValueId> GraphBuilder::add_node(ExportedNode node, std::vector<ExportedValue> outputs) {
   for (ExportedValue& output : outputs) node.outputs.push_back(define(std::move(output)));
   if (!producers_.insert(node.name).second) {
-    throw ExportError(
-        fmt::format("there are two nodes or inputs called '{}'", printable(node.name)));
+    throw ExportError(fmt::format("duplicate node or input '{}'", printable(node.name)));
   }
   node.origin = origin_;
   graph_.nodes.push_back(std::move(node));
@@ -165,7 +164,7 @@ std::optional<ValueId> GraphBuilder::value_of(const Operand& operand) const {
 ValueId GraphBuilder::define(ExportedValue value) {
   taken_.insert(value.name);
   if (values_.contains(value.name)) {
-    throw ExportError(fmt::format("there are two values called '{}'", printable(value.name)));
+    throw ExportError(fmt::format("duplicate value '{}'", printable(value.name)));
   }
   const std::string name = value.name;
   return values_[name] = graph_.add_value(std::move(value));
@@ -215,10 +214,10 @@ void GraphReader::check_targets() const {
   throw ExportError(
       kNotSupported,
       fmt::format(
-          "the operator {} is not supported: node {}{}; {}", printable(op_type_of_target(target)),
+          "unsupported operator {}: node {}{}; {}", printable(op_type_of_target(target)),
           fmt::join(nodes, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
           target.starts_with(kHigherOrderPrefix)
-              ? "of the higher-order operators only cond and while_loop are"
+              ? "the only supported higher-order operators are cond and while_loop"
               : "ExportedProgram.run_decompositions() before torch.export.save may replace it"));
 }
 
@@ -250,7 +249,7 @@ void GraphReader::reserve_names() {
 
 void GraphReader::bind(const std::string& name, Operand operand) {
   if (!operands_.emplace(name, std::move(operand)).second) {
-    throw ExportError(fmt::format("there are two values called '{}'", printable(name)));
+    throw ExportError(fmt::format("duplicate value '{}'", printable(name)));
   }
 }
 
@@ -268,15 +267,14 @@ void GraphReader::add_input(InputKind kind, const std::string& name, const std::
 const ExportedValue& GraphReader::value(const std::string& name) const {
   const auto value = values_.find(name);
   if (value != values_.end()) return value->second;
-  throw ExportError(
-      fmt::format("the shape and dtype of the value '{}' are missing", printable(name)));
+  throw ExportError(fmt::format("missing shape and dtype of the value '{}'", printable(name)));
 }
 
 const Operand& GraphReader::find(const std::string& name) const {
   const auto operand = operands_.find(name);
   if (operand != operands_.end()) return operand->second;
   throw ExportError(
-      fmt::format("the value '{}' is used, but nothing before makes it", printable(name)));
+      fmt::format("the value '{}' is used before any node or input makes it", printable(name)));
 }
 
 Operand GraphReader::resolve(const Attribute& port) const {
@@ -287,7 +285,7 @@ Operand GraphReader::resolve(const Attribute& port) const {
 
 ObjectReader GraphReader::Call::operator[](size_t index) const {
   if (index < size()) return ObjectReader(arguments[first + index], place.item(first + index));
-  throw ExportError(fmt::format("argument {} is missing: {} are given", index, size()));
+  throw ExportError(fmt::format("missing argument {}: only {} are given", index, size()));
 }
 
 // Python's functions are always positional.
@@ -298,10 +296,9 @@ std::string GraphReader::Call::argument_name(size_t index,
   if (schema == nullptr) {
     throw ExportError(
         kNotSupported,
-        fmt::format(
-            "argument {} has no name, and the operator is not known here; load the library that "
-            "registers it",
-            index));
+        fmt::format("argument {} has no name, and the operator is unknown; load the library that "
+                    "registers it",
+                    index));
   }
   if (index >= schema->arguments().size()) {
     throw ExportError(fmt::format("{} arguments are given, but the operator takes {}", size(),
@@ -328,7 +325,7 @@ std::vector<ExportedArgument> GraphReader::read_arguments(const Call& call) cons
   for (size_t i = 0; i < call.size(); ++i) {
     const std::string name = call.argument_name(i, schema);
     if (std::ranges::find(arguments, name, &ExportedArgument::name) != arguments.end()) {
-      throw ExportError(fmt::format("the argument '{}' is given twice", printable(name)));
+      throw ExportError(fmt::format("duplicate argument '{}'", printable(name)));
     }
     try {
       arguments.push_back({name, read(call, i)});

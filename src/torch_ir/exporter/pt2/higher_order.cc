@@ -16,7 +16,7 @@ constexpr c10::ScalarType kDefaultAutocastDtype = c10::ScalarType::BFloat16;
 
 void check_count(const char* what, size_t found, const char* of_graph, size_t expected) {
   if (expected == found) return;
-  throw ExportError(fmt::format("{} {} instead of {}, the number of the graph's {}", found, what,
+  throw ExportError(fmt::format("{} {}, expected {}, the number of the graph's {}", found, what,
                                 expected, of_graph));
 }
 
@@ -29,7 +29,7 @@ auto GraphReader::with_graph(const Call& call, size_t index, const Use& use) con
     if (graph.tag == "as_graph") {
       return ObjectReader(graph.value, place.key("as_graph")).get("graph", use);
     }
-    throw ExportError(fmt::format("argument {} is not a graph", index));
+    throw ExportError(fmt::format("argument {} must be a graph", index));
   });
 }
 
@@ -62,7 +62,7 @@ T GraphReader::read_fixed(const Call& call, size_t index, const char* expected) 
   const auto* attribute = std::get_if<Attribute>(&operand);
   const T* value = attribute == nullptr ? nullptr : attribute->get_if<T>();
   if (value != nullptr) return *value;
-  throw ExportError(fmt::format("argument {} is not {}", index, expected));
+  throw ExportError(fmt::format("argument {} must be {}", index, expected));
 }
 
 AutocastDtype GraphReader::autocast_of(const Call& call) const {
@@ -77,12 +77,12 @@ void GraphReader::inline_with_effects(const Call& call) {
   inner.target = call[1].get("arg", [](const JsonValue& json, const Place& place) {
     const TaggedValue target = as_tagged(json, place);
     if (target.tag == "as_operator") return as_string(target.value, place.key("as_operator"));
-    throw ExportError("argument 1 is not an operator");
+    throw ExportError("argument 1 must be an operator");
   });
   // Otherwise each level would keep a copy of the outputs left.
   if (inner.target == call.target) throw ExportError("with_effects calls itself");
   inner.first += 2;
-  if (call.outputs.empty()) throw ExportError("the token among the outputs is missing");
+  if (call.outputs.empty()) throw ExportError("missing token among the outputs");
   inner.outputs.erase(inner.outputs.begin());
   if (call.outputs[0]) bind(*call.outputs[0], Attribute());
   add(inner);

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// What PyTorch 2.6 wrote for nn.LSTM(3, 4, bidirectional=True).
+// The shapes that PyTorch 2.6 wrote for nn.LSTM(3, 4, bidirectional=True).
 TEST(KnownFaultsTest, FinalStatesOfAnLstmHaveTheShapesOfTheInitialOnes) {
   const c10::ScalarType f32 = c10::ScalarType::Float;
   ExportedGraph graph;

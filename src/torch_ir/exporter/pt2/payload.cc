@@ -57,7 +57,7 @@ Payload read_pickled_dict(const Pt2Archive& archive, const std::string& entry) {
 struct PayloadItem {
   std::string entry;
   bool is_pickled = false;
-  // Nothing for objects that are no tensors.
+  // Nothing for objects that are not tensors.
   std::optional<TensorView> view = std::nullopt;
 };
 
@@ -80,7 +80,7 @@ class Storages {
   at::Tensor make(const std::string& name, const PayloadItem& item) {
     const std::string entry = printable(item.entry);
     if (!archive_.zip.has(item.entry)) {
-      fail(archive_, name, fmt::format("the entry '{}' is missing", entry));
+      fail(archive_, name, fmt::format("missing entry '{}'", entry));
     }
     if (item.is_pickled) {
       at::Tensor& known = pickled_[item.entry];

@@ -86,16 +86,15 @@ TEST(PayloadTest, WhatDoesNotFitIsNamed) {
        place +
            "in the entry 'w/weight_1': shape [4] with strides [1] at offset 0 needs 8 bytes, but "
            "the storage has 0"},
-      {item({4}, {1}, 0, "weight_7"), place + "the entry 'w/weight_7' is missing"},
-      {item({4}, {1}, 0, "../x"), place + "the entry 'w/../x' is missing"},
+      {item({4}, {1}, 0, "weight_7"), place + "missing entry 'w/weight_7'"},
+      {item({4}, {1}, 0, "../x"), place + "missing entry 'w/../x'"},
       {R"({"path_name": "weight_0"})", place + "has no shape and dtype"},
       {item({4}, {1}, 0, "weight_0", 99),
        "a.pt2: w/config.json: config.name.tensor_meta.dtype: unknown dtype number 99"},
       {R"({"path_name": "weight_0", "tensor_meta": {"dtype": 3, "sizes": [{"as_expr": )"
        R"json({"expr_str": "Symbol('s0')"}}], "strides": []}})json",
-       "a.pt2: w/config.json: config.name.tensor_meta.sizes[0]: the size of a weight must be "
-       "fixed, "
-       "and is s0"},
+       "a.pt2: w/config.json: config.name.tensor_meta.sizes[0]: expected a fixed size for a "
+       "weight, found s0"},
   };
   for (const auto& [value, message] : cases) {
     EXPECT_THAT([&] { find(value); }, fails_with(message));

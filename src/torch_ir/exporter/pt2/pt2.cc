@@ -150,7 +150,7 @@ StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) 
   const std::vector<PortSpec> specs = read_user_inputs(root);
   const std::vector<Pointer> leaves = flatten_inputs(inputs, read_keywords(root));
   if (leaves.size() != specs.size()) {
-    throw ExportError(fmt::format("there are {} example inputs, but the model has {} inputs",
+    throw ExportError(fmt::format("found {} example inputs, but the model has {} inputs",
                                   leaves.size(), specs.size()));
   }
   StateDict named("Input");
@@ -162,7 +162,7 @@ StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) 
                                     printable(specs[i].name), leaves[i]->kind()));
     }
     if (named.contains(specs[i].name)) {
-      throw ExportError(fmt::format("there are two inputs called '{}'", printable(specs[i].name)));
+      throw ExportError(fmt::format("duplicate input '{}'", printable(specs[i].name)));
     }
     named.insert(specs[i].name, tensor);
   }
@@ -210,7 +210,7 @@ std::vector<at::Tensor> example_graph_inputs(const std::string& path, const IR& 
   for (const TensorMeta& input : ir.graph_inputs) {
     const at::Tensor* tensor = examples.find(input.name);
     if (tensor == nullptr) {
-      throw Error(path + ": the archive has no example for the input '" + printable(input.name) +
+      throw Error(path + ": the archive has no example of the input '" + printable(input.name) +
                   "'; " + kInputAdvice);
     }
     tensors.push_back(*tensor);

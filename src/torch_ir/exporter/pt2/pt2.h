@@ -26,7 +26,7 @@ struct Pt2Model {
 // it cannot be opened.
 bool is_pt2_archive(const std::string& path);
 
-// Throws ExportError, with the path, for files that are no such archive, are damaged, or have
+// Throws ExportError, with the path, for files that are not such archives, are damaged, or have
 // unknown content.
 Pt2Model read_pt2(const std::string& path);
 

@@ -47,7 +47,7 @@ std::vector<at::Tensor> run(const std::string& path, const IR& ir, const StateDi
 
 class ArchiveTest : public ::testing::TestWithParam<const char*> {};
 
-// Made by testdata/make_testdata.py, with what PyTorch computes.
+// Made by testdata/make_testdata.py, with the results of PyTorch.
 TEST_P(ArchiveTest, RunsAsInPython) {
   const std::string path = data_path(GetParam() + std::string(".pt2"));
   const StateDict expected = load_weights_pt(data_path(GetParam() + std::string(".expected.pt")));
@@ -201,7 +201,7 @@ TEST(Pt2Test, EffectsAreCallsWithoutTokens) {
   EXPECT_THAT(names_of(program, program.outputs), ElementsAre("sin"));
 }
 
-// A dtype, which nothing in a graph can read.
+// A dtype, which no node of a graph can read.
 TEST(Pt2Test, ResultsThatAreNoTensorsAreLeftOut) {
   const std::string path = ::testing::TempDir() + "/result_type.pt2";
   for (const char* outputs : {"", R"({"as_none": true})"}) {

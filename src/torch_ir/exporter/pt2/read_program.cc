@@ -58,7 +58,7 @@ PortSpec with_target(const ObjectReader& fields) {
 
 PortSpec custom_object(const ObjectReader& fields) {
   fields.place().refuse(fmt::format(
-      "the model uses the object '{}', which is no tensor; objects (torchbind, opaque) are not "
+      "the model uses the object '{}', which is not a tensor; objects (torchbind, opaque) are not "
       "supported",
       printable(fields.get("custom_obj_name", as_string))));
 }
@@ -116,10 +116,10 @@ void check_version(const ObjectReader& root) {
   if (major == kSchemaMajor) return;
   throw ExportError(
       kNotSupported,
-      fmt::format("the archive has version {}.{} of the schema, and version {}.{} is read here; "
-                  "export the model "
-                  "with a PyTorch that writes {}.x (2.6 and later)",
-                  major, minor, kSchemaMajor, kSchemaMinor, kSchemaMajor));
+      fmt::format(
+          "unsupported schema version {}.{}: this program reads version {}.{}; export the model "
+          "with a PyTorch that writes {}.x (2.6 and later)",
+          major, minor, kSchemaMajor, kSchemaMinor, kSchemaMajor));
 }
 
 std::string read_torch_version(const ObjectReader& root) {
@@ -229,7 +229,7 @@ class ProgramReader {
       }
     }
     throw ExportError(
-        fmt::format("the output '{}' is the new value of the {} '{}', which is no input",
+        fmt::format("the output '{}' is the new value of the {} '{}', which is not an input",
                     printable(output.name), names_of(output.kind).text, printable(output.target)));
   }
 

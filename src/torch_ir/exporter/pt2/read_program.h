@@ -23,7 +23,7 @@ struct PortSpec {
   // The name in the state dict; for a mutated user input its placeholder, otherwise empty for user
   // inputs.
   std::string target = {};
-  // For fixed values: an argument or result of the model that is no tensor.
+  // For fixed values: an argument or result of the model that is not a tensor.
   Attribute value = {};
 };
 

@@ -147,17 +147,17 @@ TEST(ReadProgramTest, RefusesWhatIsNotInTheSchema) {
       {R"({"as_memory_format": 0})", place + ".as_memory_format: unknown memory format number 0"},
       {R"({"as_device": {"type": "toaster"}})", place + ".as_device: unknown device 'toaster'"},
       {R"({"as_device": {"type": "cpu", "index": 999}})",
-       place + ".as_device: no device has the index 999"},
+       place + ".as_device: invalid device index 999"},
       {R"({"as_sym_int": {"as_text": 1}})",
-       place + ".as_sym_int: a number has the unknown kind 'as_text'"},
+       place + ".as_sym_int: unknown kind of number 'as_text'"},
       {R"({"as_custom_obj": {"name": "o", "class_fqn": "A.B\n"}})",
-       node + "an object of the class 'A.B\\x0a' as an argument is not supported"},
+       node + "an object of the class 'A.B\\x0a' is not supported as an argument"},
       {R"({"as_nested_tensors": []})",
-       node + "a list of lists of tensors as an argument is not supported"},
+       node + "a list of lists of tensors is not supported as an argument"},
       {R"({"as_operator": "torch.ops.aten.relu.default"})",
-       node + "an argument is a graph or an operator where a value is expected"},
+       node + "expected a value as an argument, found a graph or an operator"},
       {R"({"as_tensor": {"name": "z"}})",
-       node + "the value 'z' is used, but nothing before makes it"},
+       node + "the value 'z' is used before any node or input makes it"},
   };
   for (const auto& [json, message] : cases) {
     EXPECT_THAT([json = json] { read_attribute(json); }, ThrowsMessage<Error>(message));
@@ -168,8 +168,8 @@ TEST(ReadProgramTest, RefusesOtherVersionsOfTheSchema) {
   Program program;
   program.version = R"({"major": 9, "minor": 1})";
   EXPECT_EQ(error_of(program),
-            "the archive has version 9.1 of the schema, and version 8.20 is read here; export the "
-            "model with a PyTorch that writes 8.x (2.6 and later)");
+            "unsupported schema version 9.1: this program reads version 8.20; export the model "
+            "with a PyTorch that writes 8.x (2.6 and later)");
   program.version = R"({"major": 8, "minor": 99})";
   EXPECT_EQ(error_of(program), "no error");
 }
@@ -181,12 +181,13 @@ TEST(ReadProgramTest, UnsupportedOperatorsAreNamedWithTheirNodes) {
   };
   program.nodes =
       call("torch.ops.higher_order.scan", "a") + ", " + call("torch.ops.higher_order.scan", "b");
-  EXPECT_EQ(error_of(program),
-            "the operator higher_order.scan is not supported: node 'a', 'b'; of the higher-order "
-            "operators only cond and while_loop are");
+  EXPECT_EQ(
+      error_of(program),
+      "unsupported operator higher_order.scan: node 'a', 'b'; the only supported higher-order "
+      "operators are cond and while_loop");
   program.nodes = call("torch._functorch.predispatch._add_batch_dim", "a");
   EXPECT_EQ(error_of(program),
-            "the operator torch._functorch.predispatch._add_batch_dim is not supported: node 'a'; "
+            "unsupported operator torch._functorch.predispatch._add_batch_dim: node 'a'; "
             "ExportedProgram.run_decompositions() before torch.export.save may replace it");
 }
 
@@ -197,10 +198,9 @@ TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {
   EXPECT_EQ(program.read().nodes[0].target, "mine.op.default");
   program.nodes =
       Program::node("torch.ops.mine.op.default", Program::argument("", tensor("x")), tensor("y"));
-  EXPECT_EQ(
-      error_of(program),
-      "node 'y' (mine.op.default): argument 0 has no name, and the operator is not known here; "
-      "load the library that registers it");
+  EXPECT_EQ(error_of(program),
+            "node 'y' (mine.op.default): argument 0 has no name, and the operator is unknown; load "
+            "the library that registers it");
 }
 
 TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
@@ -217,7 +217,7 @@ TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
       "torch.ops.aten.relu.default",
       Program::argument("self", tensor("x")) + ", " + Program::argument("self", tensor("x")),
       tensor("y"));
-  EXPECT_EQ(error_of(program), "node 'y' (aten.relu.default): the argument 'self' is given twice");
+  EXPECT_EQ(error_of(program), "node 'y' (aten.relu.default): duplicate argument 'self'");
 }
 
 TEST(ReadProgramTest, NodesWithoutNamesAreCalledAsTheirOutput) {
@@ -285,19 +285,19 @@ TEST(ReadProgramTest, ShapesMustBePossible) {
   std::string many;
   for (int i = 0; i < 65; ++i) many += (i == 0 ? "" : ", ") + std::string(R"({"as_int": 1})");
   const std::pair<std::string, std::string> cases[] = {
-      {R"("dtype": 7, "sizes": [{"as_int": -1}])", ".sizes[0]: the size -1 is negative"},
+      {R"("dtype": 7, "sizes": [{"as_int": -1}])", ".sizes[0]: negative size -1"},
       {R"("dtype": 0, "sizes": [])", ".dtype: unknown dtype number 0"},
       {R"("dtype": 7, "sizes": [{"as_int": 4611686018427387904}])",
        ".sizes: the tensor would need more than 2^63 bytes"},
       {R"("dtype": 7, "sizes": [)" + many + "]",
-       ".sizes: 65 dimensions, and a tensor has at most 64"},
+       ".sizes: 65 dimensions; a tensor can have at most 64"},
       {R"("dtype": 7, "sizes": [], "layout": 2)",
        ".layout: tensors of the layout sparse_csr are not supported"},
       {R"json("dtype": 7, "sizes": [{"as_expr": {"expr_str": "exit()(1)"}}])json",
-       ".sizes[0].as_expr.expr_str: the expression 'exit()(1)' is not understood at character 7"},
+       ".sizes[0].as_expr.expr_str: the expression 'exit()(1)' has a syntax error at character 7"},
       {R"json("dtype": 7, "sizes": [{"as_expr": {"expr_str": "Mod(Integer(1), Integer(0))"}}])json",
        ".sizes[0].as_expr.expr_str: the expression 'Mod(1, 0)' has no integer value"},
-      {R"("sizes": [])", ": the key 'dtype' is missing"},
+      {R"("sizes": [])", ": missing key 'dtype'"},
   };
   for (const auto& [meta, message] : cases) {
     Program program;
@@ -333,14 +333,14 @@ TEST(ReadProgramTest, GraphAndSignatureMustAgree) {
   EXPECT_EQ(with(&Program::input_specs,
                  R"({"custom_obj": {"arg": {"name": "x"}, "custom_obj_name": "queue"}})"),
             "graph_module.signature.input_specs[0].custom_obj: the model uses the object 'queue', "
-            "which is no tensor; objects (torchbind, opaque) are not supported");
+            "which is not a tensor; objects (torchbind, opaque) are not supported");
   EXPECT_EQ(with(&Program::output_specs,
                  R"({"gradient_to_parameter": {"arg": {"name": "y"}, "parameter_name": "w"}})"),
             "graph_module.signature.output_specs[0].gradient_to_parameter: gradients among the "
             "outputs are not supported; export the model for inference");
   EXPECT_EQ(with(&Program::output_specs,
                  R"({"buffer_mutation": {"arg": {"name": "y"}, "buffer_name": "b"}})"),
-            "the output 'y' is the new value of the buffer 'b', which is no input");
+            "the output 'y' is the new value of the buffer 'b', which is not an input");
 }
 
 TEST(ReadProgramTest, NamesAreUniqueAndKnown) {
@@ -350,15 +350,14 @@ TEST(ReadProgramTest, NamesAreUniqueAndKnown) {
     return error_of(program);
   };
   const std::string relu = Program().nodes;
-  EXPECT_EQ(with(relu + ", " + relu),
-            "node 'y' (aten.relu.default): there are two values called 'y'");
+  EXPECT_EQ(with(relu + ", " + relu), "node 'y' (aten.relu.default): duplicate value 'y'");
   EXPECT_EQ(with(Program::node("torch.ops.aten.relu.default",
                                Program::argument("self", tensor("x")), tensor("new"))),
-            "node 'y' (aten.relu.default): the shape and dtype of the value 'new' are missing");
+            "node 'y' (aten.relu.default): missing shape and dtype of the value 'new'");
   EXPECT_EQ(with(Program::node("torch.ops.aten.relu.default",
                                Program::argument("self", tensor("y")), tensor("y"))),
-            "node 'y' (aten.relu.default): argument 'self': the value 'y' is used, but nothing "
-            "before makes it");
+            "node 'y' (aten.relu.default): argument 'self': the value 'y' is used before any node "
+            "or input makes it");
 }
 
 // x is called y inside, and the y inside is another.
@@ -387,7 +386,7 @@ TEST(ReadProgramTest, InlinedGraphsAreNamedAnew) {
   EXPECT_EQ(read[std::get<ValueId>(read.nodes[0].arguments[0].value)].name, "x");
   EXPECT_EQ(read.nodes[1].name, "y");
   EXPECT_EQ(read[std::get<ValueId>(read.nodes[1].arguments[0].value)].name, "x_1");
-  // What is handed through keeps the name by which callers know it.
+  // An input that is returned keeps the name by which callers know the output.
   EXPECT_EQ(read.nodes[2].target, "aten.alias.default");
   EXPECT_THAT(names_of(read, read.outputs), ElementsAre("y", "z"));
 }
@@ -407,9 +406,9 @@ TEST(ReadProgramTest, InlinedGraphsMustFitTheirNode) {
   };
   const std::string place = "node 'wrap' (higher_order.wrap_with_set_grad_enabled): ";
   EXPECT_EQ(wrap("", tensor("y")),
-            place + "0 operands instead of 1, the number of the graph's inputs");
+            place + "0 operands, expected 1, the number of the graph's inputs");
   EXPECT_EQ(wrap(", " + Program::argument("", tensor("x")), ""),
-            place + "0 outputs instead of 1, the number of the graph's outputs");
+            place + "0 outputs, expected 1, the number of the graph's outputs");
 }
 
 }  // namespace

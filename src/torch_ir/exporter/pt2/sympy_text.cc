@@ -61,7 +61,7 @@ class Parser {
   }
 
   [[noreturn]] void fail_here() const {
-    fail(fmt::format("is not understood at character {}", position_ + 1));
+    fail(fmt::format("has a syntax error at character {}", position_ + 1));
   }
 
   char peek() const { return position_ < text_.size() ? text_[position_] : '\0'; }
@@ -149,8 +149,7 @@ struct Term {
 };
 
 std::string refusal(const char* what, const std::string& text) {
-  return fmt::format("an expression has the {} '{}', which is not understood", what,
-                     printable(text));
+  return fmt::format("unsupported {} '{}' in an expression", what, printable(text));
 }
 
 Term write(const Part& part);
