@@ -16,7 +16,7 @@ def torch_ir_model_test(
         **kwargs):
     """Runs registered models through the pipeline.
 
-    A workspace with models of its own has this repository as an external one (see the README), and
+    A workspace with models of its own has this repository as an external one (see docs/bazel.md), and
     in some package:
 
         load("@torch_ir//harness:defs.bzl", "torch_ir_model_test")

@@ -49,7 +49,7 @@ local_repository(name = "torch_ir", path = "$checkout")
 load("@torch_ir//tools:repositories.bzl", "torch_ir_dependencies")
 torch_ir_dependencies()
 END
-# As in the README, so that a disk cache serves both.
+# As in docs/cpp-models.md, so that a disk cache serves both.
 cat >.bazelrc <<END
 build -c opt --cxxopt=-std=c++20
 build --nosandbox_debug --color=no --curses=no --show_progress_rate_limit=60 ${BAZEL_FLAGS:-}

@@ -1,0 +1,230 @@
+"""Runs every command of README.md and docs, in order, and builds the code that they show.
+
+    python3 tools/run_docs.py [--check]
+
+First it checks that relative links lead somewhere and that no page is too long; with --check that is
+all. Exits with 1 at the first block that fails.
+
+A `sh` block runs in the repository. A `text` block holds lines that the `sh` block before it prints,
+in order. A comment before a block says otherwise:
+
+  <!-- run in: workspace -->       a `sh` block runs in a new folder next to the repository
+  <!-- with torch: python3 -->     a `sh` block whose python3 needs torch: $TORCH_PYTHON, or else the
+                                   python3 on the PATH
+  <!-- file: PATH -->              the block is that file of the new folder
+  <!-- repository file: PATH -->   the block is a new file of the repository
+  <!-- before LINE in: PATH -->    the block is inserted into a file of the repository, before the
+                                   first line that starts with LINE
+  <!-- part of: PATH -->           a file of the repository contains the block; a JSON file contains it
+                                   as a value
+
+`mermaid` blocks are left to the tests of pages. Files of the repository are restored at the end.
+BAZEL_FLAGS, such as --remote_cache=URL, are further flags for Bazel in the new folder, where it builds
+torch-ir again, with the LibTorch of the repository's builds.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+
+# A page may use files that the pages before it leave in reports.
+PAGES = ["README.md"] + [
+    f"docs/{name}.md"
+    for name in [
+        "install",
+        "cpp-models",
+        "python-models",
+        "command-line",
+        "harness",
+        "executors",
+        "reports",
+        "benchmarks",
+        "bazel",
+        "security",
+        "contributing",
+    ]
+]
+MAX_LINES = {"README.md": 160}
+MAX_LINES_OF_DOCS = 250
+
+BLOCK = re.compile(
+    r"(?:<!-- (?P<what>[a-z_} ]+): (?P<path>\S+) -->\n)?"
+    r"```(?P<language>\w+)\n(?P<text>.*?)```\n",
+    re.DOTALL,
+)
+LINK = re.compile(r"\]\((?!\w+:)([^)\s#]*)(#[^)\s]*)?\)")
+
+
+def anchors(page):
+    """The anchors that GitHub gives the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
+    return {"#" + re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings}
+
+
+def problems_of(name):
+    """Broken links, and too many lines."""
+    page = (REPOSITORY / name).read_text()
+    limit = MAX_LINES.get(name, MAX_LINES_OF_DOCS)
+    if (lines := page.count("\n")) > limit:
+        yield f"{name}: {lines} lines, at most {limit} are allowed"
+    for path, anchor in LINK.findall(page):
+        file = (REPOSITORY / name).parent / path if path else REPOSITORY / name
+        if not file.exists():
+            yield f"{name}: broken link: {path}"
+        elif anchor and anchor not in anchors(file.read_text()):
+            yield f"{name}: broken link: {path}{anchor} has no such heading"
+
+
+def contains(json_value, part):
+    """Whether a JSON value is `part`, or has it anywhere below it."""
+    if isinstance(json_value, dict):
+        items = list(json_value.values())
+    else:
+        items = json_value if isinstance(json_value, list) else []
+    return json_value == part or any(contains(item, part) for item in items)
+
+
+def stands_in(path, text):
+    """Whether a file of the repository has this text, or value."""
+    whole = (REPOSITORY / path).read_text()
+    if path.endswith(".json"):
+        return contains(json.loads(whole), json.loads(text))
+    return text in whole
+
+
+def prints(output, text):
+    """Whether the lines of `text` are lines of `output`, in this order."""
+    printed = iter([line.rstrip() for line in output.splitlines()])
+    return all(line.rstrip() in printed for line in text.splitlines())
+
+
+class Runner:
+    """Keeps the folder next to the repository, and what to undo in the repository."""
+
+    def __init__(self, folder):
+        # The pages call the repository "../torch-ir", whatever the name of the checkout is.
+        (folder / "torch-ir").symlink_to(REPOSITORY)
+        self.workspace = folder / "workspace"
+        self.workspace.mkdir()
+        self.originals = {}
+        self.output = ""
+
+    def run(self, command, folder, environment=None):
+        print(f"$ {command}", flush=True)
+        self.output = ""
+        with subprocess.Popen(
+            ["bash", "-euo", "pipefail", "-c", command],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            for line in process.stdout:
+                print(line, end="", flush=True)
+                self.output += line
+        if process.returncode != 0:
+            raise subprocess.CalledProcessError(process.returncode, command)
+
+    def run_in_workspace(self, command):
+        # What pip installed for the repository need not be installed again.
+        bazel = [REPOSITORY / "tools/bazel", "info", "output_base"]
+        base = subprocess.check_output(bazel, cwd=REPOSITORY, stderr=subprocess.DEVNULL, text=True)
+        root = pathlib.Path(base.strip()) / "external/libtorch/root.txt"
+        environment = dict(os.environ)
+        environment.setdefault("LIBTORCH", root.read_text().strip())
+        self.run(command, self.workspace, environment)
+
+    def run_with_torch(self, command):
+        environment = dict(os.environ)
+        # Only for this block: the build would look for LibTorch there.
+        if python := os.environ.get("TORCH_PYTHON"):
+            environment["PATH"] = f"{pathlib.Path(python).parent}{os.pathsep}{os.environ['PATH']}"
+        self.run(command, REPOSITORY, environment)
+
+    def change(self, path, text):
+        file = REPOSITORY / path
+        self.originals.setdefault(file, file.read_text() if file.exists() else None)
+        file.write_text(text)
+
+    def restore(self):
+        for file, text in self.originals.items():
+            if text is None:
+                file.unlink()
+            else:
+                file.write_text(text)
+
+    def handle(self, page, block):
+        what, path, text = block["what"], block["path"], block["text"]
+        if what == "file":
+            file = self.workspace / path
+            file.parent.mkdir(exist_ok=True)
+            if path == ".bazelrc" and (flags := os.environ.get("BAZEL_FLAGS")):
+                text += f"build {flags}\n"
+            file.write_text(text)
+        elif what == "repository file":
+            self.change(path, text)
+        elif what and what.startswith("before "):
+            line = "\n" + what.removeprefix("before ").removesuffix(" in")
+            self.change(path, (REPOSITORY / path).read_text().replace(line, f"\n{text}{line}", 1))
+        elif what == "part of":
+            if not stands_in(path, text):
+                sys.exit(f"{page}: {path} does not contain this:\n{text}")
+        elif block["language"] == "sh" and what == "with torch":
+            self.run_with_torch(text.rstrip())
+        elif block["language"] == "sh" and what == "run in":
+            self.run_in_workspace(text.rstrip())
+        elif block["language"] == "sh" and what is None:
+            self.run(text.rstrip(), REPOSITORY)
+        elif block["language"] == "text" and what is None:
+            if not prints(self.output, text):
+                sys.exit(f"{page}: the command before this block does not print it:\n{text}")
+        elif block["language"] != "mermaid":
+            sys.exit(f"{page}: no comment says what to do with this block:\n{text}")
+
+
+def blocks_of(name):
+    page = (REPOSITORY / name).read_text()
+    blocks = list(BLOCK.finditer(page))
+    if len(blocks) != len(re.findall(r"^```\w", page, re.MULTILINE)):
+        sys.exit(f"{name}: a block is not closed, or text stands between it and its comment")
+    return blocks
+
+
+def run_all():
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(pathlib.Path(folder))
+        try:
+            for name in PAGES:
+                for block in blocks_of(name):
+                    runner.handle(name, block)
+        except subprocess.CalledProcessError as error:
+            sys.exit(f"{name}: this exits with {error.returncode}:\n{error.cmd}")
+        finally:
+            runner.restore()
+            if any(runner.workspace.iterdir()):
+                # Nothing else would ever use what Bazel keeps of this folder.
+                subprocess.run(
+                    [REPOSITORY / "tools/bazel", "clean", "--expunge"],
+                    cwd=runner.workspace,
+                    check=False,
+                )
+
+
+def main():
+    missing = {f"docs/{path.name}" for path in (REPOSITORY / "docs").glob("*.md")} - set(PAGES)
+    problems = [f"{name}: not among PAGES of run_docs.py" for name in sorted(missing)]
+    problems += [problem for name in PAGES for problem in problems_of(name)]
+    if problems:
+        sys.exit("\n".join(problems))
+    if sys.argv[1:] != ["--check"]:
+        run_all()
+
+
+if __name__ == "__main__":
+    main()
