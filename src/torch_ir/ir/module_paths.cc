@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "torch_ir/quantized/quantized.h"
 
@@ -49,7 +50,7 @@ void fill_gaps(Owners& owners) {
       before = **owner;
       continue;
     }
-    if (after < owner) {
+    if (after <= owner) {
       after = std::find_if(owner, owners.end(), [](const auto& it) { return it.has_value(); });
     }
     *owner = after == owners.end() ? "" : enclosing_module(before, **after);
