@@ -162,7 +162,7 @@ TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
   const auto fast = reports();
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("--model Good --optimization fast --save-tensors\n"));
-  EXPECT_THAT(fast.at("Good.md"), HasSubstr("--tolerance dtype --optimization fast\n"));
+  EXPECT_THAT(fast.at("Good.md"), HasSubstr("Good.expected.safetensors --optimization fast\n"));
   EXPECT_THAT(fast.at("SUMMARY.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
 }
 
@@ -293,7 +293,7 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   }
   expect({"--mdel", "x"}, "harness: unknown option '--mdel'; did you mean '--model'?\n");
   expect({"--mdel=x"}, "harness: unknown option '--mdel'; did you mean '--model'?\n");
-  expect({"Good"}, "harness: unexpected argument 'Good'\n");
+  expect({"Good"}, "harness: --pt2: there is no file 'Good'\n");
   expect_refusal(run_command_line({"--output"}), "harness: --output needs a value\n");
   expect_refusal(run_command_line({"--output", "--model", "Good"}),
                  "harness: --output needs a value\n");

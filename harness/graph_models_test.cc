@@ -203,7 +203,7 @@ TEST_F(GraphModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string folder = make_reproducer();
   expect_bad_usage({"--ir", path("no")}, "--ir: there is no file '" + path("no") + "'");
   expect_bad_usage({"--ir", ""}, "--ir: '' is no file: give its name");
-  expect_bad_usage({"--inputs", folder, "--ir", folder},
+  expect_bad_usage({"--inputs", folder, "--ir", folder, "--ir", folder},
                    "--inputs: give it behind the --pt2 or --ir that it is for");
   expect_bad_usage({"--ir", folder, "--inputs", folder + "/inputs.safetensors", "--inputs", "x"},
                    "--inputs: there are two for one --ir");

@@ -52,7 +52,7 @@ expect 0 '2 cases of 2 calls' torch-ir split net/ir.json "${library[@]}" -o call
 # Workers load it, and the processes that they start.
 expect 1 '--load-library' harness --ir net
 expect 0 'net  PASSED' harness --ir net "${library[@]}" --save-tensors --split
-grep -qxF 'harness --load-library vendor.so --ir net --split --save-tensors' reports/SUMMARY.md ||
+grep -qxF 'harness --load-library lib/vendor.so --ir net --split --save-tensors' reports/SUMMARY.md ||
   { cat reports/SUMMARY.md; echo 'the page does not say how to run it again'; exit 1; }
 command="$(sed -n '/^torch-ir verify/,/^```/p' reports/net.md | sed '$d')"
 (cd reports && ln -s ../lib/vendor.so . && bash -euc "${command/vendor.so/.\/vendor.so}")

@@ -16,36 +16,31 @@ cp "${archive%.pt2}.inputs.safetensors" "my models/in.safetensors"
 torch-ir import "my models/a net.pt2" -o "my models/net" >/dev/null
 torch-ir split "my models/a net.pt2" -o "my models/calls" >/dev/null
 
-# run_again REPORTS PAGE ARGUMENT...: a run, and what its page and SUMMARY.md or OPERATORS.md say to run.
+# run_again PAGE ARGUMENT...: a run, and what its page says to run.
 run_again() {
-  local reports="$1" page="$1/$2" command file
-  shift 2
+  local page="reports/$1" command
+  shift
   rm -rf reports
   harness "$@" >said || { echo "failed: $*"; cat said; exit 1; }
-  for file in "$page" "$reports"/{SUMMARY,OPERATORS}.md; do
-    [[ -e $file ]] || continue
-    cp "$file" before.md
-    command="$(grep '^harness ' "$file" | tail -n 1)"
-    [[ -n $command ]] || { echo "$file prints no command"; exit 1; }
-    echo "$command"
-    bash -euc "$command" >said || { echo "failed: $command"; cat said; exit 1; }
-    [[ $file != "$page" ]] || cmp "$file" before.md
-  done
+  cp "$page" before.md
+  command="$(grep '^harness ' "$page" | tail -n 1)"
+  [[ -n $command ]] || { echo "$page prints no command"; exit 1; }
+  echo "$command"
+  bash -euc "$command" >said || { echo "failed: $command"; cat said; exit 1; }
+  cmp "$page" before.md
 }
 
 executor='torch-ir execute {ir} --weights {weights} --inputs {inputs} -o {outputs}'
-run_again reports WeightTying.md --model WeightTying --seed 3
-run_again reports a_net.md "my models/a net.pt2" --inputs "my models/in.safetensors"
-run_again reports a_net.md "my models"
-run_again reports net.md --ir "my models/net" --split
-run_again reports OPERATORS.md --ir "my models/calls"
-run_again reports OPERATORS.md --suite operators --operator aten.abs
-run_again reports WeightTying.md --model WeightTying --executor "$executor"
-(cd "my models/net" && run_again reports net.md --ir .)
+run_again WeightTying.md --model WeightTying --seed 3 --executor "$executor"
+run_again a_net.md "my models/a net.pt2" --inputs "my models/in.safetensors"
+run_again SUMMARY.md "my models" --trials 1
+run_again net.md --ir "my models/net" --trials 1 --split
+run_again OPERATORS.md --ir "my models/calls"
+(cd "my models/net" && run_again net.md --ir . --trials 1)
 # The reports would replace what they are about.
 mkdir -p kept
 cp -r "my models/net" kept/net
 rm -rf reports && mkdir -p reports/repro && mv kept/net reports/repro/net
-harness --ir reports/repro/net --output again >/dev/null
+harness --ir reports/repro/net --trials 1 --output again >/dev/null
 command="$(grep '^harness ' again/net.md | tail -n 1)"
 bash -euc "$command" >/dev/null

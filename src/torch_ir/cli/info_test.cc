@@ -25,7 +25,7 @@ Inputs: 1
 Outputs: 1
 Weights: 51
 Total parameters: 57,617
-Buffers among them: 967
+Buffers among them: 455
 
 Input shapes:
   x: [1, 3, 32, 32]
