@@ -269,10 +269,9 @@ TEST(ResultsFileTest, SaysWhichPicturesCouldNotBeDrawn) {
   EXPECT_TRUE(results["models"][1]["files"]["svg"].is_null());
 }
 
-TEST(ResultsFileTest, NamesNoFolderAndNoTimes) {
+TEST(ResultsFileTest, NamesFilesAsTypedAndNoTimes) {
   const std::string text = text_of(all_results());
-  EXPECT_THAT(text, Not(HasSubstr("folder")));
-  EXPECT_THAT(text, HasSubstr("\"archive\": \"broken.pt2\""));
+  EXPECT_THAT(text, HasSubstr("\"archive\": \"folder/broken.pt2\""));
   EXPECT_THAT(text, Not(HasSubstr("stage_seconds")));
   RunContext context = make_context();
   context.timings = true;
@@ -331,9 +330,9 @@ TEST(ReadResultsTest, ReadsWhatWasWritten) {
   EXPECT_EQ(read.context.environment, written.context.environment);
   EXPECT_EQ(read.coverage.selection.categories, written.coverage.selection.categories);
   ASSERT_EQ(read.coverage.files.size(), 2u);
-  EXPECT_EQ(read.coverage.files[0].path, "broken.pt2");
-  EXPECT_EQ(read.coverage.files[0].inputs, "x.safetensors");
-  EXPECT_EQ(read.coverage.files[1].path, "net");
+  EXPECT_EQ(read.coverage.files[0].path, "folder/broken.pt2");
+  EXPECT_EQ(read.coverage.files[0].inputs, "folder/x.safetensors");
+  EXPECT_EQ(read.coverage.files[1].path, "folder/net");
   EXPECT_EQ(read.coverage.files[1].format, FileFormat::kGraph);
   EXPECT_EQ(read.coverage.num_graphs, 1u);
   EXPECT_EQ(read.coverage.num_registered, 5u);
