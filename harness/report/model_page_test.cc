@@ -534,16 +534,23 @@ TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {
               HasSubstr("There is no picture of the graph: no 'dot'.\n"));
 }
 
-TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlace) {
-  Result result = make_result();
-  const OpNode node = result.graph->nodes[0];
-  for (int i = 1; i < 812; ++i) {
-    result.graph->nodes.push_back(node);
-    result.graph->nodes.back().name = "add_" + std::to_string(i);
-  }
-  const std::string page = render_model_page(result, {}, {.svg = "<svg/>"});
-  EXPECT_THAT(page, HasSubstr("The diagram is cut after node `add_29`, 30 of 812."));
-  EXPECT_THAT(page, HasSubstr("[![The graph of Tiny](svg/Tiny.svg)](svg/Tiny.svg)\n"));
+TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlaceOrFolded) {
+  const auto page_of = [](int num_nodes) {
+    Result result = make_result();
+    const OpNode node = result.graph->nodes[0];
+    for (int i = 1; i < num_nodes; ++i) {
+      result.graph->nodes.push_back(node);
+      result.graph->nodes.back().name = "add_" + std::to_string(i);
+    }
+    return render_model_page(result, {}, {.svg = "<svg/>"});
+  };
+  const std::string cut = page_of(60);
+  EXPECT_THAT(cut, HasSubstr("The diagram is cut after node `add_29`, 30 of 60."));
+  EXPECT_THAT(cut, HasSubstr("[![The graph of Tiny](svg/Tiny.svg)](svg/Tiny.svg)\n"));
+  const std::string folded = page_of(61);
+  EXPECT_THAT(folded, HasSubstr("The diagram shows its modules."));
+  EXPECT_THAT(folded, HasSubstr("add.Tensor ×61"));
+  EXPECT_THAT(folded, HasSubstr("As a picture whose modules open by a click"));
 }
 
 TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {

@@ -270,9 +270,9 @@ class Sketcher {
     if (view_.opened.contains(&part)) {
       // Nodes that are only drawn together are not framed.
       const bool is_framed = part.is_module || part.copies > 1;
-      if (is_framed) sketch_.marks.emplace_back(Frame{ids_.make("in_", part.title), title});
+      if (is_framed) sketch_.marks.emplace_back(PartFrame{ids_.make("in_", part.title), title});
       for (const Part& child : part.children) draw_part(child);
-      if (is_framed) sketch_.marks.emplace_back(FrameEnd());
+      if (is_framed) sketch_.marks.emplace_back(PartFrameEnd());
       draw_copies(part);
       return;
     }

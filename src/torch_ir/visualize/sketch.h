@@ -50,17 +50,17 @@ struct Arrow {
   bool from_weight = false;
 };
 
-// Around the boxes of a part that is opened, up to its FrameEnd.
-struct Frame {
+// Around the boxes of a part that is opened, up to its PartFrameEnd.
+struct PartFrame {
   std::string id;
   std::string title;
 };
-struct FrameEnd {};
+struct PartFrameEnd {};
 
 struct GraphSketch {
   // In drawing order: a node's box is followed by its weights and incoming arrows; where parts are
   // folded, all arrows come last.
-  std::vector<std::variant<Box, Arrow, Frame, FrameEnd>> marks;
+  std::vector<std::variant<Box, Arrow, PartFrame, PartFrameEnd>> marks;
   int64_t num_arrows = 0;
 };
 

@@ -153,8 +153,8 @@ void add_pictures_of_boxes(size_t picture, Album& album, std::vector<const Part*
   // Adding pictures moves the sketch.
   const auto marks = album.pictures[picture].sketch.marks;
   for (const auto& mark : marks) {
-    if (const auto* frame = std::get_if<Frame>(&mark)) titles.push_back(frame->title);
-    if (std::holds_alternative<FrameEnd>(mark)) titles.pop_back();
+    if (const auto* frame = std::get_if<PartFrame>(&mark)) titles.push_back(frame->title);
+    if (std::holds_alternative<PartFrameEnd>(mark)) titles.pop_back();
     const auto* box = std::get_if<Box>(&mark);
     if (box == nullptr || box->part == nullptr || album.pictures.size() == kMaxPictures) continue;
     std::string title;
