@@ -14,7 +14,7 @@ A `sh` block runs in the repository. A comment in front of a block says otherwis
 
 Files of the repository are as before when this ends. Exits with 1 at the first block that fails.
 BAZEL_FLAGS, such as --remote_cache=URL, are more flags for Bazel in the new folder, where it builds
-torch-ir again, with the LibTorch of the repository's builds.
+torch-ir again.
 """
 
 import json
@@ -67,15 +67,6 @@ class Runner:
             ["bash", "-euo", "pipefail", "-c", command], cwd=folder, env=environment, check=True
         )
 
-    def run_in_workspace(self, command):
-        # What pip installed for the repository need not be installed again.
-        bazel = [REPOSITORY / "tools/bazel", "info", "output_base"]
-        base = subprocess.check_output(bazel, cwd=REPOSITORY, stderr=subprocess.DEVNULL, text=True)
-        root = pathlib.Path(base.strip()) / "external/libtorch/root.txt"
-        environment = dict(os.environ)
-        environment.setdefault("LIBTORCH", root.read_text().strip())
-        self.run(command, self.workspace, environment)
-
     def run_with_torch(self, command):
         environment = dict(os.environ)
         # Only for this block: the build would look for LibTorch there.
@@ -114,7 +105,7 @@ class Runner:
         elif block["language"] == "sh" and what == "with torch":
             self.run_with_torch(text.rstrip())
         elif block["language"] == "sh" and what == "run in":
-            self.run_in_workspace(text.rstrip())
+            self.run(text.rstrip(), self.workspace)
         elif block["language"] == "sh" and what is None:
             self.run(text.rstrip(), REPOSITORY)
         else:
