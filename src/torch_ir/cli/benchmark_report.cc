@@ -115,7 +115,7 @@ std::string replay_lines(const BenchmarkReport& report) {
   const size_t num_lines = std::min(kMostLines, report.not_replayed.size());
   for (size_t i = 0; i < num_lines; ++i) {
     const NodeNotReplayed& node = report.not_replayed[i];
-    text += fmt::format("  step by step: {} ({}): {}\n", printable(node.name),
+    text += fmt::format("  not replayed: {} ({}): {}\n", printable(node.name),
                         printable(node.op_type), node.reason);
   }
   if (num_lines < report.not_replayed.size()) {

@@ -62,8 +62,8 @@ TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
       "\n"
       "5 nodes, 5 calls: 4.00 us one by one; a whole run: 3.46 ms\n"
       "replayed: 4 of 5 nodes\n"
-      "  step by step: relu (aten.relu.default): it draws random numbers\n"
-      "  step by step: relu > mul (aten.mul.Tensor): a registered op handler\n"
+      "  not replayed: relu (aten.relu.default): it draws random numbers\n"
+      "  not replayed: relu > mul (aten.mul.Tensor): a registered op handler\n"
       "memory: arena 4.10 kB (at least 64 B), made by operators 128 B, all intermediate values "
       "1.23 MB\n");
 }

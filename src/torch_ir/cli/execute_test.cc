@@ -199,7 +199,7 @@ TEST_F(ExecuteTest, WritesNoSafetensorsUnderAnotherName) {
                      "--outputs", outputs});
   };
   expect_refused(execute(path("outputs.pt")), "cannot write outputs to '" + path("outputs.pt") +
-                                                  "': its name must end in .safetensors");
+                                                  "'; expected a name that ends in .safetensors");
   EXPECT_THAT(files(), Not(testing::Contains("outputs.pt")));
   EXPECT_EQ(execute("/dev/null").status, 0) << "a device has no name to choose";
 }

@@ -109,16 +109,17 @@ TEST_F(VerifyTest, ComparesIntegersExactly) {
   EXPECT_EQ(verify_index(50'000).status, 0);
   const Outcome wrong = verify_index(50'001);
   EXPECT_EQ(wrong.status, 1) << wrong.err;
-  EXPECT_THAT(wrong.out,
-              HasSubstr("rtol 1, atol 1, integers exact; smallest tolerance that passes: none\n"
-                        "  output 0 'index' int64[2] (rtol 0, atol 0): 1 of 2 element(s) differ"));
+  EXPECT_THAT(
+      wrong.out,
+      HasSubstr("rtol 1, atol 1, integers exact; smallest passing tolerance: none\n"
+                "  output 0 'index' int64[2] (rtol 0, atol 0): 1 of 2 elements mismatched"));
 }
 
 TEST_F(VerifyTest, RefusesWhatIsNoTolerance) {
   for (const std::string value : {"-1", "nan", "inf", "small"}) {
     expect_refused(verify(model_.expected, {"--rtol", value}),
-                   "--rtol: '" + value +
-                       "' is no tolerance: give a number of 0 or more "
+                   "--rtol: invalid tolerance '" + value +
+                       "'; expected a number of 0 or more "
                        "(see 'torch-ir verify --help')");
   }
 }
@@ -163,12 +164,11 @@ TEST_F(VerifyTest, FailsWhereAShapeOrADtypeDiffers) {
       "Verification FAILED\n"
       "  not comparable\n"
       "  optimization exact, tolerances by dtype, else error factor 4 against float64; smallest "
-      "tolerance that passes: none\n"
+      "passing tolerance: none\n"
       "  output 0 'mul' float32[1, 4] (rtol 1.3e-06, atol 1e-05): shape [1, 4], expected [1, "
-      "5]; no second opinion: eager has shape [1, 5], in float64 it is [1, 4]\n"
-      "  output 0 'mul': shape [1, 4], expected [1, 5]; eager operators compute that from the "
-      "graph "
-      "too: it is not the model's\n");
+      "5]; no second opinion: eager has shape [1, 5], but [1, 4] in float64\n"
+      "  output 0 'mul': shape [1, 4], expected [1, 5]; eager operators compute the same from the "
+      "graph: the graph does not match the model\n");
   const Outcome dtype =
       verify(tensor_file("double.safetensors", {{"mul", model_.output.to(at::kDouble)}}));
   EXPECT_EQ(dtype.status, 1);

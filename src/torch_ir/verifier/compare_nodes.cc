@@ -102,7 +102,7 @@ class NodeComparer {
     observed_.insert(node->first);
     if (!expected.defined()) return skip(name, "None in the model");
     const SeenValue actual = next_actual(name);
-    if (!actual.tensor.defined()) return skip(name, "not computed by itself where the graph runs");
+    if (!actual.tensor.defined()) return skip(name, "the executor does not return it");
     compare(NodeDetail{.index = static_cast<int64_t>(node->second),
                        .node = graph_.nodes[node->second].name,
                        .op_type = graph_.nodes[node->second].op_type,
@@ -297,7 +297,7 @@ class NodeComparer {
 
   void skip_unobserved() {
     for (const std::string& value : values_) {
-      if (!observed_.contains(value)) skip(value, "not told by the model");
+      if (!observed_.contains(value)) skip(value, "the model does not report it");
     }
   }
 

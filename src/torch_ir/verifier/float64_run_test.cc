@@ -59,9 +59,8 @@ TEST(Float64Graph, RefusesBitCasts) {
     in_float64(graph.ir);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "node 'n0' (aten.view.dtype): it takes the bits of one dtype for those of another");
+    EXPECT_STREQ(error.what(),
+                 "node 'n0' (aten.view.dtype): it reinterprets the bits of one dtype as another");
   }
 }
 
@@ -210,7 +209,7 @@ TEST(Float64Run, SaysWhyThereIsNone) {
   Float64Run run(graph.ir, graph.weights, graph.inputs);
   EXPECT_TRUE(run.outputs().empty());
   EXPECT_FALSE(run.value("n0").defined());
-  EXPECT_THAT(run.doubt("n0"), HasSubstr("takes the bits of one dtype"));
+  EXPECT_THAT(run.doubt("n0"), HasSubstr("reinterprets the bits of one dtype"));
 }
 
 // A cast that stays float32 whatever it is given.

@@ -163,7 +163,7 @@ class RoundingCheck {
     }
     if (const auto given = given_.find(name); given != given_.end()) return given->second;
     const std::optional<at::Tensor> weight = weights_.get(name);
-    if (!weight) throw Error("the value of '" + printable(name) + "' is not known");
+    if (!weight) throw Error("the value of '" + printable(name) + "' is unknown");
     return *weight;
   }
 
@@ -330,8 +330,7 @@ RoundingReport check_rounding(const IR& ir, const StateDict& weights,
     report.problem = output_problem(cut, weights, all_inputs, outputs, tolerance, error_factor);
     return report;
   } catch (const std::exception& error) {
-    return {.problem =
-                "the values that the graph rounds could not be compared: " + message_text(error)};
+    return {.problem = "the graph's rounded values could not be compared: " + message_text(error)};
   }
 }
 
