@@ -35,7 +35,7 @@ std::string call_text(const std::string& call) {
                                      : call.substr(0, colons) + "." + call.substr(colons + 2);
 }
 
-// "aten.addmm, aten.add x2"; "-" if all was done before the run or by a fused call of another node.
+// "aten.addmm, aten.add x2"; "-" if the node makes no call in the run or shares a fused one.
 std::string calls_text(const NodeProfile& node) {
   const std::vector<std::string>& calls = node.calls;
   std::string text;

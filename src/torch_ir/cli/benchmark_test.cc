@@ -59,7 +59,7 @@ TEST_F(BenchmarkTest, MakesUpWhatIsNotGiven) {
   EXPECT_EQ(json["device"], "cpu");
 }
 
-// Each node is there once, and their times are the sum.
+// Lists each node once; the times of the nodes add up to the sum.
 TEST_F(BenchmarkTest, TimesAllNodesOfTheGraph) {
   const IR ir = deep_resnet_graph();
   const auto json = json_of({graph_file("resnet.json", ir)});
@@ -91,7 +91,7 @@ TEST_F(BenchmarkTest, SaysWhichLevelRan) {
   EXPECT_EQ(json_of({model_.graph, "--device", "cpu"})["device"], "cpu");
 }
 
-// What a node does for others is listed with it, and the others are still there.
+// A fused call is listed with the node that makes it; the other nodes are listed without calls.
 TEST_F(BenchmarkTest, ListsNodesThatAreFused) {
   const IR ir = deep_resnet_graph();
   const std::string graph = graph_file("resnet.json", ir);

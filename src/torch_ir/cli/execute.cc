@@ -25,7 +25,7 @@ struct ExecuteArguments {
   std::string outputs;
 };
 
-// Devices and pipes cannot choose their names, so they are allowed.
+// Devices and pipes may have any name.
 void check_outputs_name(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -63,7 +63,7 @@ struct VerifyArguments {
   Criterion criterion;
 };
 
-// Asks float64 and eager operators as the harness does.
+// Judges outputs by float64 and by eager operators, as the harness does.
 void judge(VerificationReport& report, const VerifyArguments& arguments, const LoadedGraph& graph,
            const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& expected) {
   StateDict weights = graph.constants;

@@ -1,4 +1,4 @@
-// torch-ir import: converts an archive of torch.export.save to an IR file and its weights.
+// torch-ir import: converts an archive of torch.export.save to IR JSON, weights and inputs.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -67,7 +67,7 @@ void check_written_weights(const std::string& path, const IR& ir, const StateDic
   }
 }
 
-// By name; empty, with a warning, if the archive has none that can be read.
+// The example inputs by name; empty, with a warning, if they are missing or cannot be read.
 std::optional<StateDict> example_inputs(const std::string& path, const IR& ir, Console& console) {
   try {
     StateDict inputs;

@@ -1,4 +1,4 @@
-// torch-ir info: summarizes a graph.
+// torch-ir info: prints a summary of a graph.
 
 #include <fmt/format.h>
 
@@ -126,7 +126,7 @@ void write_shapes(const char* title, const std::vector<TensorMeta>& values, std:
   }
 }
 
-// Never shows 0 for a figure that was not counted.
+// A figure that was not counted is never shown as 0.
 std::string known_part(int64_t value, bool is_whole) {
   if (is_whole) return with_thousands_separators(value);
   return value == 0 ? "unknown" : "at least " + with_thousands_separators(value);

@@ -23,7 +23,7 @@ class UsageError : public Error {
       : Error(message + " (see '" + program + " --help')") {}
 };
 
-// Prints an option on one line: CLI11's column of names also has its default and exclusions.
+// Prints each option on one line. CLI11 by itself adds defaults and exclusions to its name.
 class OptionLines : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {

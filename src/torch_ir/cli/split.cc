@@ -1,4 +1,4 @@
-// torch-ir split: takes a model apart, into one case for each different call.
+// torch-ir split: writes one case for each different call of models.
 
 #include "torch_ir/cases/split.h"
 

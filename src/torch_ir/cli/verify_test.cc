@@ -20,7 +20,7 @@ class VerifyTest : public CliTest {
     return torch_ir(arguments);
   }
 
-  // What the graph computes, off by 0.001 in one element.
+  // The outputs of the graph, with one element off by 0.001.
   std::string nearly_right() const {
     return tensor_file("near.safetensors",
                        {{"mul", model_.output + at::tensor({0.0f, 0.001f, 0.0f, 0.0f})}});
@@ -59,7 +59,7 @@ TEST_F(VerifyTest, TakesTolerances) {
   EXPECT_EQ(verify(model_.expected, {"--rtol", "0", "--atol", "0"}).status, 0);
 }
 
-// As the harness does. 3e7 + 1 lies between two numbers of float32, and eager takes the lower one.
+// 3e7 + 1 lies between two numbers of float32, and eager takes the lower one.
 TEST_F(VerifyTest, PassesWhatIsAsNearToFloat64AsEager) {
   TestGraphBuilder builder("Rounds");
   builder.input("x", {1}).input("y", {1}).op("add", "aten.add.Tensor", {"x", "y"}, {1});
@@ -91,7 +91,7 @@ TEST_F(VerifyTest, TakesTheTolerancesOfDtypes) {
   EXPECT_EQ(verify(nearly_right(), {"--tolerance", "dtype"}).status, 1);
 }
 
-// Whatever the tolerance, which is for numbers that are rounded.
+// Tolerances are for numbers that are rounded.
 TEST_F(VerifyTest, ComparesIntegersExactly) {
   TestGraphBuilder builder("Index");
   builder.input("x", {2}).op("index", "aten._to_copy.default", {"x"}, {2},

@@ -53,13 +53,13 @@ std::vector<NodeFigures> read_times(const std::string& path, const IR& ir) {
   return figures;
 }
 
-// The name of the file decides the format.
+// The ending of the file name decides the format.
 std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& console) {
   const std::string& path = arguments.output;
   if (path.ends_with(".dot")) return ir_to_dot(ir, arguments.options);
   const bool is_png = path.ends_with(".png");
   if (!is_png && !path.ends_with(".svg")) return ir_to_mermaid(ir, arguments.options);
-  // The user asked for this picture, so it may take long.
+  // The user asked for this picture, so the limit is generous.
   const SvgOptions options = {
       .max_nodes = arguments.options.max_nodes,
       .module = arguments.options.module,

@@ -134,7 +134,7 @@ class NodeComparer {
 
   void compare(NodeDetail detail, const SeenValue& seen, const at::Tensor& of_model) {
     const at::Tensor& actual = seen.tensor;
-    // What is beyond the range of all steps becomes its end.
+    // Quantisation clamps values to the range of the steps.
     const at::Tensor expected = seen.step > 0 ? of_model.clamp(seen.low, seen.high) : of_model;
     Tolerance tolerance =
         tolerance_of(detail.value, seen.rounded_to.value_or(expected.scalar_type()));
@@ -245,7 +245,7 @@ class NodeComparer {
     return is_wrong;
   }
 
-  // A value that only float64 accepts must also be the model's, which is then as near as eager is.
+  // If only float64 accepts a value, the model's must be as near to float64 as eager's.
   bool is_refused(const NodeDetail& detail, const SecondOpinion& opinion,
                   const at::Tensor& expected, const at::Tensor& float64) const {
     const Criterion& criterion = judge_->criterion;
@@ -257,7 +257,7 @@ class NodeComparer {
     return !opinion_problem(of_model, kAsGoodAsEager).empty();
   }
 
-  // Whether neither tolerance nor float64 can say whether the value is right.
+  // Whether neither the tolerance nor float64 can judge the value.
   bool is_undecided(const NodeDetail& detail, bool has_opinion) const {
     if (has_opinion || !detail.comparison.mismatch.empty()) return false;
     return judge_->criterion.reference == ReferenceKind::kFloat64 ||

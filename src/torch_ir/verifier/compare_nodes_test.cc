@@ -126,7 +126,7 @@ TEST(CompareNodes, SaysWhyValuesWereNotCompared) {
 struct ExoneratingCase {
   std::string wrong;
   std::string unseen;
-  // Those that are not exonerated when asked.
+  // Values that `exonerate` does not exonerate.
   std::string guilty;
   std::string asked;
   std::string exonerated;
@@ -155,7 +155,7 @@ TEST(CompareNodes, ExoneratesValuesWhoseReadersAreRight) {
                                    {"123", "", "", "123", "123", ""},
                                    {"123", "", "3", "123", "", "n1"},
                                    {"0345", "", "", "0", "0", "n3"},
-                                   // What cannot be seen is as right as what reads it.
+                                   // A missing value is right if its readers are.
                                    {"2", "3", "", "2", "2", ""},
                                    {"245", "3", "", "", "", "n2"},
                                    {"4", "5", "", "", "", "n4"}};
@@ -262,7 +262,7 @@ TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
 }
 
 TEST(CompareNodes, TakesAReaderOfNoComparedValueForAsRightAsItsGroup) {
-  // The group of "a" and "b" hands back "b_0" only, and that is wrong too.
+  // The group of "a" and "b" returns only "b_0", which is wrong too.
   Graph graph = make_graph();
   graph.nodes.insert(graph.nodes.begin(), node("first", {"x"}, {"first"}));
   graph.nodes[1].inputs = {meta("first")};

@@ -58,7 +58,7 @@ bool is_float8(const TensorMeta& meta) {
   return dtype && c10::isFloat8Type(*dtype);
 }
 
-// The value that the node, which rounds, maps to steps.
+// The rounded output of a node that rounds.
 TensorMeta rounded_value(const OpNode& node) {
   const size_t index = rounded_output(node).value();
   TensorMeta use = node.outputs.at(index);
@@ -167,7 +167,7 @@ class RoundingCheck {
     return *weight;
   }
 
-  // What the node makes of `input` in place of its first one.
+  // The output of the node for `input` in place of its first one.
   at::Tensor round(const OpNode& node, const at::Tensor& input) const {
     IR alone;
     alone.nodes = {node};
@@ -249,11 +249,11 @@ class RoundingCheck {
   Tensors given_;
   Tensors eager_values_;
   Tensors wide_values_;
-  // Of the values that nodes which round read: the last of these nodes.
+  // For each value that nodes which round read, the last of these nodes.
   std::unordered_map<std::string, size_t> last_use_;
 };
 
-// What is wrong with the outputs, given what the executor rounded.
+// The problem of the outputs, given the executor's rounded values; empty if there is none.
 std::string output_problem(const IR& cut, const StateDict& weights,
                            const std::vector<at::Tensor>& inputs,
                            const std::vector<at::Tensor>& outputs, const ToleranceRule& tolerance,

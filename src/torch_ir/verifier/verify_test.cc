@@ -87,7 +87,7 @@ TEST(VerifyIr, FailsWhatComputesSomethingElse) {
   EXPECT_THAT(report.error_message,
               StartsWith("output 0 'n0': 6 of 6 elements mismatched (100 %): max abs. error 1"));
   EXPECT_THAT(text(report), StartsWith("Verification FAILED\n  max abs. error 1"));
-  // What is wrong is told once.
+  // The problem is printed once.
   EXPECT_EQ(text(report).find("6 of 6"), text(report).rfind("6 of 6"));
   EXPECT_THAT(text(report), HasSubstr("  output 0 'n0' float32[2, 3]: 6 of 6 elements mismatched"));
 
@@ -229,7 +229,7 @@ TEST(CompareOutputs, TakesTheToleranceOfEachDtype) {
   EXPECT_THAT(text(report), HasSubstr("\n  output 2 'w' int64[1] (rtol 0, atol 0): equal\n"));
 }
 
-// What is given for all outputs is for those of floating point.
+// A tolerance for all outputs applies to floating-point outputs.
 TEST(CompareOutputs, ComparesIntegersAndBooleansExactly) {
   const at::Tensor number = at::ones({1}) * 4;
   const at::Tensor index = at::ones({1}, at::kLong) * 50'000;
