@@ -102,7 +102,7 @@ void declare_benchmark(CLI::App& parser, BenchmarkArguments& arguments) {
   add_file_option(parser, "--inputs", arguments.execution.inputs,
                   "Inputs: .safetensors (default: the archive's examples, or generated)");
   add_count_option(parser, "--rounds", arguments.rounds,
-                   "Number of runs (default: half a second, at least 15)", 1'000'000);
+                   "Number of rounds (default: about half a second, at least 15)", 1'000'000);
   add_count_option(parser, "--threads", arguments.threads,
                    "Threads that an operator may use (default: LibTorch's choice)", 1024);
   parser.add_flag("--json", arguments.json, "Print JSON");

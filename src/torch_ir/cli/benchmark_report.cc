@@ -127,10 +127,10 @@ std::string replay_lines(const BenchmarkReport& report) {
 
 std::string memory_line(const std::optional<PlanMemory>& memory) {
   if (!memory) {
-    return "memory: from LibTorch's allocator, as each run needs it\n";
+    return "memory: not planned; each run allocates it from LibTorch\n";
   }
   return fmt::format(
-      "memory: arena {} (at least {}), made by operators {}, all intermediate values {}\n",
+      "memory: arena {} (lower bound {}), allocated by operators {}, all intermediate values {}\n",
       bytes_text(memory->arena), bytes_text(memory->lower_bound), bytes_text(memory->returned),
       bytes_text(memory->intermediates));
 }

@@ -76,9 +76,8 @@ std::string sum_of(const std::vector<Operator>& operators) {
     num_calls += op.calls;
     num_unsupported += op.support.is_supported ? 0 : 1;
   }
-  return fmt::format(
-      "{} operators, {} calls; {}\n", operators.size(), num_calls,
-      num_unsupported == 0 ? "all run" : fmt::format("{} do not run", num_unsupported));
+  return fmt::format("operators: {}, calls: {}, unsupported operators: {}\n", operators.size(),
+                     num_calls, num_unsupported);
 }
 
 void list_operators(const OpsArguments& arguments, Console& console) {

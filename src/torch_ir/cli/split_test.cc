@@ -39,7 +39,7 @@ class SplitCommandTest : public CliTest {
     return json::parse(read_file(case_folder(suite_, info.name) + "/case.json"));
   }
 
-  // Each case computes what it says, to the bit.
+  // Each case computes its expected outputs, to the bit.
   void expect_that_each_passes() const {
     for (const CaseInfo& info : cases()) {
       const std::string folder = case_folder(suite_, info.name);

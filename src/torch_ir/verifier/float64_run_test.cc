@@ -132,7 +132,7 @@ TEST(Float64Run, LeavesWhatTheGraphWritesTo) {
   EXPECT_TRUE(at::equal(given, at::ones({3}, at::kDouble)));
 }
 
-// One number, seen as so many that their copies would fill the memory.
+// One number, expanded so far that copies would fill the memory.
 TEST(Float64Run, LeavesWeightsThatAreTooLarge) {
   EagerGraph graph;
   const V w = graph.weight("w", at::ones({1}).expand({(int64_t{1} << 30) + 1}));

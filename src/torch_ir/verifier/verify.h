@@ -1,4 +1,4 @@
-// verify_ir: checks that an IR computes what the original model computes.
+// verify_ir: checks that an IR computes the same as the original model.
 #pragma once
 
 #include <functional>

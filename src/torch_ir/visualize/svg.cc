@@ -273,7 +273,7 @@ struct Drawing {
   std::string body;
 };
 
-// Puts names and data in place of identifiers, and drops what differs between versions of Graphviz.
+// Puts names and data in place of identifiers, and drops differences between versions of Graphviz.
 class Finisher {
  public:
   Finisher(const Album& album, const Colouring& colouring) : album_(album), colouring_(colouring) {}
@@ -313,7 +313,7 @@ class Finisher {
 
   std::string finish_lines(std::string_view lines, const Boxes& boxes) const {
     std::string result;
-    // The tag of a group until its title tells what it is.
+    // The tag of a group, until its title identifies it.
     std::string group;
     bool is_link = false;
     while (!lines.empty()) {
