@@ -185,8 +185,8 @@ TEST_F(RunnerTest, WhatHasNoFloat64RunFailsWithTheReason) {
   const Result failed = run_one("Bits", options);
   ASSERT_TRUE(failed.failure);
   EXPECT_THAT(failed.failure->message,
-              HasSubstr("no second opinion: node 'view' (aten.view.dtype): it takes the bits of "
-                        "one dtype for those of another"));
+              HasSubstr("no second opinion: node 'view' (aten.view.dtype): it reinterprets the "
+                        "bits of one dtype as another"));
 }
 
 TEST_F(RunnerTest, AModelThatHangsIsStopped) {
