@@ -78,8 +78,8 @@ GraphCost cost_of(const IR& ir);
 // Replaces the expressions whose symbols are all in `sizes` with sizes.
 IR at_sizes(const IR& ir, const SymbolValues& sizes);
 
-// "not counted: aten.foo.default (3 nodes), unknown operator; ..."; empty if
-// everything is counted.
+// "not counted: aten.foo.default (3 nodes), unknown operator; ..."; empty if everything is
+// counted.
 std::string not_counted_text(const CostTotals& totals);
 
 // "1.23 MB", with prefixes of 1000; "12 B".

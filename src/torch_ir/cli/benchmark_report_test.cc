@@ -64,8 +64,7 @@ TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
             "  not replayed: relu (aten.relu.default): it draws random numbers\n"
             "  not replayed: relu > mul (aten.mul.Tensor): a registered op handler\n"
             "memory: arena 4.10 kB (lower bound 64 B), allocated by operators 128 B, all "
-            "intermediate values "
-            "1.23 MB\n");
+            "intermediate values 1.23 MB\n");
 }
 
 TEST(BenchmarkReportTest, SaysWhereThereIsNoPlanForTheMemory) {

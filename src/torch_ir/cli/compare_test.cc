@@ -60,8 +60,8 @@ TEST_F(CompareTest, ComparesIntegersExactly) {
   EXPECT_EQ(
       compare.out,
       "index  int64[2]    2 of 2 elements mismatched (100 %): max abs. error 1, mean abs. error 1, "
-      "max "
-      "relative error 0.3333; worst at [0]: 4, expected 3; no tolerance passes (rtol 0, atol 0)\n"
+      "max relative error 0.3333; worst at [0]: 4, expected 3; no tolerance passes (rtol 0, atol "
+      "0)\n"
       "w      float32[1]  close: max abs. error 0.5, mean abs. error 0.5, smallest passing "
       "tolerance 0.25\n"
       "1 of 2 tensors agree (rtol 1e-05, atol 2, integers exact)\n");

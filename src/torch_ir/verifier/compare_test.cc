@@ -192,8 +192,7 @@ TEST(CompareTensors, ComparesIntegersExactlyUnlessGivenATolerance) {
   EXPECT_EQ(exact.smallest_passing_tolerance, kInf);
   EXPECT_EQ(text(exact),
             "1 of 2 elements mismatched (50 %): max abs. error 1, mean abs. error 0.5, max "
-            "relative error 2e-05; worst "
-            "at [1]: 50001, expected 50000; no tolerance passes");
+            "relative error 2e-05; worst at [1]: 50001, expected 50000; no tolerance passes");
   const TensorComparison loose = compare_tensors(actual, expected, {0, 1});
   EXPECT_TRUE(loose.is_close);
   EXPECT_THAT(text(loose), EndsWith("smallest passing tolerance 2e-05"));
@@ -305,12 +304,11 @@ TEST(CompareTensors, Prints) {
   EXPECT_EQ(
       text(compare_tensors(doubles({1, 2.5}), doubles({1, 2}))),
       "1 of 2 elements mismatched (50 %): max abs. error 0.5, mean abs. error 0.25, max relative "
-      "error 0.25, max "
-      "1125899906842624 ULP; worst at [1]: 2.5, expected 2; smallest passing tolerance 0.167");
+      "error 0.25, max 1125899906842624 ULP; worst at [1]: 2.5, expected 2; smallest passing "
+      "tolerance 0.167");
   EXPECT_EQ(text(compare_tensors(doubles({kNan}), doubles({2}))),
             "1 of 1 elements mismatched (100 %): max abs. error nan, mean abs. error nan, max "
-            "relative error nan; "
-            "worst at [0]: nan, expected 2; no tolerance passes");
+            "relative error nan; worst at [0]: nan, expected 2; no tolerance passes");
   EXPECT_EQ(text(compare_tensors(doubles({1}), doubles({1, 2}))), "shape [1], expected [2]");
   // No share is rounded to none or all of them.
   const at::Tensor zeros = at::zeros({100000});

@@ -202,8 +202,7 @@ TEST(CompareOutputs, SumsUpOverOutputs) {
   EXPECT_EQ(report.error_message,
             "2 of 3 outputs differ, the first: output 1 'b': 1 of 1 elements mismatched (100 %): "
             "max abs. error 4, mean abs. error 4, max relative error 1, max 1082130432 ULP; worst "
-            "at [0]: 0, "
-            "expected 4; smallest passing tolerance 0.8");
+            "at [0]: 0, expected 4; smallest passing tolerance 0.8");
   EXPECT_THAT(text(report), HasSubstr("  output 0 'a' float32[3]: equal\n"));
   EXPECT_THAT(text(report), HasSubstr("  output 2 'c' float32[2]: shape [2], expected [3]\n"));
   EXPECT_THAT(text(report),
@@ -258,8 +257,7 @@ TEST(CompareOutputs, SaysThatIntegersAreExact) {
             "  max abs. error 1, mean abs. error 0.5\n"
             "  rtol 0, atol 2, integers exact; smallest passing tolerance: 0.2\n"
             "  output 0 'a' float32[1]: close: max abs. error 1, mean abs. error 1, smallest "
-            "passing tolerance "
-            "0.2\n"
+            "passing tolerance 0.2\n"
             "  output 1 'b' int64[1] (rtol 0, atol 0): equal\n");
   EXPECT_THAT(text(compare_outputs({index + 1}, {index}, {"b"})),
               HasSubstr("  rtol 1e-05, atol 1e-05, integers exact; smallest passing tolerance: "
