@@ -188,7 +188,7 @@ TEST(Diff, NamesWhatMoved) {
               ElementsAre("operator moved: neg (aten.neg.default) place 2 -> 4"));
 }
 
-// A ReLU more in front: all names behind it shift.
+// One more ReLU in front shifts all names after it.
 TEST(Diff, MatchesNodesWhateverTheirNames) {
   IR now = two_layers();
   now.nodes.insert(now.nodes.begin(), call("relu", "relu", {"x"}));
@@ -207,7 +207,7 @@ TEST(Diff, MatchesNodesWhateverTheirNames) {
   EXPECT_EQ(summary_text(changes), "1 operator added, 1 operator input changed; 2 nodes renamed");
 }
 
-// Of many equal places, the match is the one where names agree.
+// Among many equal places, the names decide.
 TEST(Diff, TakesOutTheOneWhoseNameIsGone) {
   IR old = two_layers();
   old.nodes.clear();
@@ -320,7 +320,7 @@ TEST(Diff, NamesExactlyTheOneMutation) {
       EXPECT_EQ(replacement.changes[0].kind, ChangeKind::kOperatorReplaced);
       EXPECT_EQ(replacement.changes[0].name, name);
 
-      // One more node, which nobody reads, shifts all names behind it.
+      // One more node, which nobody reads, shifts all names after it.
       IR longer = graph;
       for (size_t i = place; i < graph.nodes.size(); ++i) longer.nodes[i].name += "_shifted";
       OpNode added = graph.nodes[place];
@@ -347,7 +347,7 @@ TEST(Diff, NamesExactlyTheOneMutation) {
   }
 }
 
-// Another front end names all values otherwise; one more node is wired in.
+// Another front end gives all values other names, and one more node is inserted.
 TEST(Diff, IsSmallWhereAllNamesChangeAndANodeComes) {
   for (const IR& graph : reference_graphs()) {
     SCOPED_TRACE(graph.model_name);
