@@ -147,10 +147,11 @@ TEST(ModelPageTest, ACommandNamesFilesAsTheUserDid) {
 }
 
 TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
-  const std::string page = render_model_page(
-      make_imported(
-          {.graph = "tiny", .inputs = "inputs.safetensors", .expected = "expected.safetensors"}),
-      {});
+  const std::string page =
+      render_model_page(make_imported({.graph = "tiny",
+                                       .inputs = "tiny/inputs.safetensors",
+                                       .expected = "tiny/expected.safetensors"}),
+                        {});
   EXPECT_THAT(page, HasSubstr("\n\nThe graph of `tiny`.\n\nCategories: `imported`\n"));
   EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, read from the file |\n"));
   EXPECT_THAT(page, HasSubstr("| execute | ✅ passed | what was read back, with the weights beside "
@@ -567,7 +568,7 @@ TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
   const std::string page = render_model_page(make_result(), context);
   EXPECT_THAT(page, HasSubstr("-- --model Tiny --trials 5 --rtol 0.0001 --atol 0.0001 --executor "
                               "'run '\\''it'\\'' {ir} {outputs}' --per-node --memory-limit 512 "
-                              "--baseline results.json\n"));
+                              "--baseline old/results.json\n"));
   EXPECT_THAT(page, HasSubstr("| an external program |  | 1 | 0 | 5 |\n"));
   EXPECT_THAT(page, HasSubstr("last bits: CPU instructions `AVX2`.\n"));
 }

@@ -137,13 +137,14 @@ TEST(Diff, NamesConstants) {
 }
 
 TEST(Diff, NamesFixedInputsOutputsAndRanges) {
-  EXPECT_THAT(changes_of([](IR& ir) {
-                ir.constant_inputs.set("flag", true);
-                ir.range_constraints.push_back({"s0", 2, std::nullopt});
-                ir.constant_outputs.push_back({1, Attribute()});
-              }),
-              ElementsAre("fixed input changed: flag, True", "range changed: s0, 2 to any",
-                          "output added: fixed output 1, None"));
+  EXPECT_THAT(
+      changes_of([](IR& ir) {
+        ir.constant_inputs.set("flag", true);
+        ir.range_constraints.push_back({"s0", 2, std::nullopt});
+        ir.constant_outputs.push_back({1, Attribute()});
+      }),
+      ElementsAre("fixed input changed: flag nothing -> True",
+                  "range changed: s0 nothing -> 2 to any", "output added: fixed output 1, None"));
 }
 
 TEST(Diff, NamesAttributes) {

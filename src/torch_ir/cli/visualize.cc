@@ -38,7 +38,8 @@ void check_ending(const std::string& path) {
 std::vector<NodeFigures> read_times(const std::string& path, const IR& ir) {
   std::vector<NodeFigures> figures;
   try {
-    for (const nlohmann::json& node : nlohmann::json::parse(read_file(path)).at("nodes")) {
+    const auto times = nlohmann::json::parse(read_file(path));
+    for (const nlohmann::json& node : times.at("nodes")) {
       const auto index = node.at("index").get<size_t>();
       const auto name = node.at("name").get<std::string>();
       if (index >= ir.nodes.size() || ir.nodes[index].name != name) {

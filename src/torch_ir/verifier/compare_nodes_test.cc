@@ -271,7 +271,9 @@ TEST(CompareNodes, TakesAReaderOfNoComparedValueForAsRightAsItsGroup) {
   };
   const auto actual = [&](const std::string& name) { return value(name == "c" ? 1 : 2); };
   const auto exonerate = [](const std::vector<DoubtedValue>& doubted) {
-    return std::vector<bool>(doubted.size(), doubted.front().name != "b_0");
+    std::vector<bool> is_exonerated;
+    for (const DoubtedValue& value : doubted) is_exonerated.push_back(value.name != "b_0");
+    return is_exonerated;
   };
   const NodeReport report =
       compare_nodes(graph, {"first", "b_0", "c"}, reference, actual, {}, std::nullopt, exonerate);
