@@ -59,7 +59,7 @@ TEST_F(FullScaleTest, AreListedByThemselves) {
 TEST_F(FullScaleTest, RefusesScalesThatCanNotBe) {
   expect_bad_usage({"--scale", "huge"}, "--scale: unknown scale 'huge'; expected 'test' or 'full'");
   expect_bad_usage({"--scale", "full", "--per-node"},
-                   "--scale and --per-node do not go together: models of full scale are not run");
+                   "--scale and --per-node cannot be combined: full-scale models are not run");
 }
 
 }  // namespace

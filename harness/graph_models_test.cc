@@ -202,11 +202,11 @@ TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
 TEST_F(GraphModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string folder = make_reproducer();
   expect_bad_usage({"--ir", path("no")}, "--ir: there is no file '" + path("no") + "'");
-  expect_bad_usage({"--ir", ""}, "--ir: '' is no file: give its name");
+  expect_bad_usage({"--ir", ""}, "--ir: expected a file name, found ''");
   expect_bad_usage({"--inputs", folder, "--ir", folder, "--ir", folder},
-                   "--inputs: give it behind the --pt2 or --ir that it is for");
+                   "--inputs: give it after the --pt2 or --ir that it belongs to");
   expect_bad_usage({"--ir", folder, "--inputs", folder + "/inputs.safetensors", "--inputs", "x"},
-                   "--inputs: there are two for one --ir");
+                   "--inputs: given twice for one --ir");
   expect_bad_usage({"--ir", folder, "--model", "Wrong"},
                    "--ir: the page of '" + folder +
                        "/ir.json' would be that of the registered model, Wrong.md: rename the "

@@ -290,15 +290,15 @@ TEST_F(ImportedModelsTest, AFloatModelWithOtherInputsIsRefused) {
 TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string archive = put("vit.pt2", "vit.pt2");
   expect_bad_usage({"--pt2", path("no.pt2")}, "--pt2: there is no file '" + path("no.pt2") + "'");
-  expect_bad_usage({"--pt2", ""}, "--pt2: '' is no file: give its name");
+  expect_bad_usage({"--pt2", ""}, "--pt2: expected a file name, found ''");
   expect_bad_usage({"--pt2", archive, "--inputs", path("x")},
                    "--inputs: there is no file '" + path("x") + "'");
   expect_bad_usage({"--inputs", archive, archive, archive},
-                   "--inputs: give it behind the --pt2 or --ir that it is for");
+                   "--inputs: give it after the --pt2 or --ir that it belongs to");
   expect_bad_usage({"--expected", archive},
-                   "--expected: give it behind the --pt2 or --ir that it is for");
+                   "--expected: give it after the --pt2 or --ir that it belongs to");
   expect_bad_usage({"--pt2", archive, "--inputs", archive, "--inputs", archive},
-                   "--inputs: there are two for one --pt2");
+                   "--inputs: given twice for one --pt2");
   expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: '" + archive +
                                                              "' is given twice, and a run has one "
                                                              "page of it, vit.md");
@@ -310,8 +310,7 @@ TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
        {std::vector<std::string>{}, {"--pt2", archive, "--pt2", taken}}) {
     std::vector<std::string> arguments = {"--against", archive};
     arguments.insert(arguments.end(), several.begin(), several.end());
-    expect_bad_usage(arguments, fmt::format("--against is for one model: give exactly one --pt2 or "
-                                            "--ir, not {}",
+    expect_bad_usage(arguments, fmt::format("--against needs exactly one --pt2 or --ir, found {}",
                                             several.size() / 2));
   }
   expect_bad_usage({"--pt2", archive, "--against", path("no.pt2")},

@@ -232,26 +232,26 @@ TEST_F(SuitesTest, RefuseWhatThereIsNot) {
   expect_refusal(run_operators({"--operator", "aten.sum", "--dtype", "bfloat16"}),
                  "no case has both the operators, the dtypes and the categories\n");
   expect_refusal(run({"--operator", "aten.abs"}),
-                 "--operator is for --suite operators, and for suites of --ir\n");
+                 "--operator needs --suite operators, or a suite given by --ir\n");
   expect_refusal(run({"--dtype", "float32"}),
-                 "--dtype is for --suite operators, and for suites of --ir\n");
+                 "--dtype needs --suite operators, or a suite given by --ir\n");
   expect_refusal(run_operators({"--model", "Good"}),
-                 "--suite and --model do not go together: the suite of operators has no models\n");
-  expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite do not go together");
+                 "--suite and --model cannot be combined: the operator suite has no models\n");
+  expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite cannot be combined");
   for (const std::string flag : {"--executor", "--backend"}) {
-    expect_refusal(run_operators({"--executor-server", "sim", flag, "sim"}),
-                   flag + " and --executor-server do not go together: one of them runs the graphs");
+    expect_refusal(
+        run_operators({"--executor-server", "sim", flag, "sim"}),
+        flag + " and --executor-server cannot be combined: only one of them can run the graphs");
   }
   expect_refusal(run_operators({"--executor-server", "sim {ir}"}),
-                 "--executor-server: the command has {ir}: ");
+                 "--executor-server: unexpected {ir}: ");
   for (const std::string flag : {"--trials", "--seed"}) {
     expect_refusal(run_operators({flag, "2"}),
                    "--suite and " + flag +
-                       " do not go together: the cases of operators are single calls with inputs "
-                       "of their own\n");
+                       " cannot be combined: operator cases are single calls with fixed inputs\n");
   }
   for (const std::string flag : {"--per-node", "--save-tensors"}) {
-    expect_refusal(run_operators({flag}), "--suite and " + flag + " do not go together: ");
+    expect_refusal(run_operators({flag}), "--suite and " + flag + " cannot be combined: ");
   }
 }
 

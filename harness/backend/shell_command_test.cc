@@ -53,7 +53,7 @@ TEST(ShellCommandTest, RunsInItsDirectoryWithoutAnInput) {
   EXPECT_EQ(read_file(directory + "/here.txt"), "done\n");
   fs::remove_all(directory);
   EXPECT_THAT([&] { run_shell_command("true", directory); },
-              ThrowsMessage<Error>("can not start /bin/sh in '" + directory +
+              ThrowsMessage<Error>("cannot start /bin/sh in '" + directory +
                                    "': No such file or directory"));
 }
 

@@ -173,7 +173,9 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   const Criterion& criterion = settings.criterion;
   const bool is_implied = criterion.reference == ReferenceKind::kModel &&
                           (settings.tolerance_wins || !settings.tolerance.by_dtype);
-  if (criterion.reference != defaults.criterion.reference && !is_implied) {
+  if (criterion.reference == ReferenceKind::kFloat64) {
+    add("--tolerance", "float64");
+  } else if (criterion.reference != defaults.criterion.reference && !is_implied) {
     add("--reference", std::string(reference_name(criterion.reference)));
   }
   if (criterion.error_factor != defaults.criterion.error_factor) {
@@ -207,7 +209,8 @@ std::string backend_flags(const RunSettings& settings) {
     flags += settings.executor_is_server ? " --executor-server " : " --executor ";
     flags += shell_word(settings.executor);
   }
-  if (settings.executor_intermediates) flags += " --executor-intermediates";
+  // A command asks for them by {intermediates}.
+  if (settings.executor_is_server && settings.executor_intermediates) flags += " --per-node";
   return flags;
 }
 

@@ -171,7 +171,7 @@ TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheErrorFactor) {
   ASSERT_TRUE(failed.nodes);
   EXPECT_TRUE(failed.nodes->first_divergence);
   ASSERT_TRUE(failed.reproducer);
-  EXPECT_EQ(failed.reproducer->command, "harness --ir . --backend rounds --reference float64");
+  EXPECT_EQ(failed.reproducer->command, "harness --ir . --backend rounds --tolerance float64");
   options.settings.criterion.error_factor = 1e6;
   EXPECT_TRUE(run_one("Good", options).passed());
 }
