@@ -93,7 +93,7 @@ std::vector<RegisteredModel> selected_models(const Selection& selection, Scale s
   return models;
 }
 
-// Handles arguments that replace a run; empty when they ask for a run.
+// Answers arguments that replace a run; empty if there are none.
 std::optional<std::string> answer(const Arguments& arguments) {
   const Scale scale = arguments.harness.run.settings.scale;
   if (arguments.list_models) {
@@ -136,7 +136,7 @@ std::vector<std::string> without_commands(std::vector<std::string> words) {
   return words;
 }
 
-// Whether `bazel run` started the program, or could have.
+// Whether `bazel run` may have started the program.
 bool is_of_bazel(const std::string& program) {
   return std::getenv("BUILD_WORKING_DIRECTORY") != nullptr ||
          program.find("bazel-bin/") != std::string::npos ||

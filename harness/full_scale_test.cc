@@ -53,7 +53,7 @@ TEST_F(FullScaleTest, AreListedByThemselves) {
   EXPECT_THAT(run({"--scale", "full", "--list-models"}).out, HasSubstr("\nVast   vast"));
   EXPECT_EQ(run({"--scale", "full", "--list-categories"}).out, "vast\n");
   EXPECT_THAT(run({"--list-models"}).out, Not(HasSubstr("Vast")));
-  EXPECT_THAT(run({"--model", "Vast"}).err, HasSubstr("there is no model 'Vast'"));
+  EXPECT_THAT(run({"--model", "Vast"}).err, HasSubstr("unknown model 'Vast'"));
 }
 
 TEST_F(FullScaleTest, RefusesScalesThatCanNotBe) {

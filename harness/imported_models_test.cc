@@ -289,10 +289,10 @@ TEST_F(ImportedModelsTest, AFloatModelWithOtherInputsIsRefused) {
 
 TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string archive = put("vit.pt2", "vit.pt2");
-  expect_bad_usage({"--pt2", path("no.pt2")}, "--pt2: there is no file '" + path("no.pt2") + "'");
+  expect_bad_usage({"--pt2", path("no.pt2")}, "--pt2: cannot find '" + path("no.pt2") + "'");
   expect_bad_usage({"--pt2", ""}, "--pt2: expected a file name, found ''");
   expect_bad_usage({"--pt2", archive, "--inputs", path("x")},
-                   "--inputs: there is no file '" + path("x") + "'");
+                   "--inputs: cannot find '" + path("x") + "'");
   expect_bad_usage({"--inputs", archive, archive, archive},
                    "--inputs: give it after the --pt2 or --ir that it belongs to");
   expect_bad_usage({"--expected", archive},
@@ -300,12 +300,12 @@ TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   expect_bad_usage({"--pt2", archive, "--inputs", archive, "--inputs", archive},
                    "--inputs: given twice for one --pt2");
   expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: '" + archive +
-                                                             "' is given twice, and a run has one "
-                                                             "page of it, vit.md");
+                                                             "' is given twice, but a run has only "
+                                                             "one page for it, vit.md");
   const std::string taken = put("vit.pt2", "Good.pt2");
-  expect_bad_usage({"--pt2", taken}, "--pt2: the page of '" + taken +
-                                         "' would be that of the registered model, Good.md: rename "
-                                         "the archive");
+  expect_bad_usage({"--pt2", taken}, "--pt2: '" + taken +
+                                         "' and the registered model would have the same page, "
+                                         "Good.md; rename the archive");
   for (const std::vector<std::string>& several :
        {std::vector<std::string>{}, {"--pt2", archive, "--pt2", taken}}) {
     std::vector<std::string> arguments = {"--against", archive};
@@ -314,9 +314,9 @@ TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
                                             several.size() / 2));
   }
   expect_bad_usage({"--pt2", archive, "--against", path("no.pt2")},
-                   "--against: there is no file '" + path("no.pt2") + "'");
+                   "--against: cannot find '" + path("no.pt2") + "'");
   expect_bad_usage({"--pt2", archive, "--model", "Goood"},
-                   "there is no model 'Goood'; did you mean 'Good'?");
+                   "unknown model 'Goood'; did you mean 'Good'?");
 }
 
 }  // namespace

@@ -475,14 +475,15 @@ TEST_F(ServerTest, ThatAnswersNonsenseIsStartedAgain) {
   const std::pair<std::string, std::string> answers[] = {
       {"hello", start + "hello': not valid JSON: "},
       {"[]", start + "[]': expected an object, found array"},
-      {"{}", start + "{}': 'status' is missing"},
+      {"{}", start + "{}': missing key 'status'"},
       {R"({"status": "okay"})",
        start + R"({"status": "okay"}': unknown status 'okay'; expected one of: ok, unsupported, )" +
            "error"},
       {R"({"status": "ok", "seconds": -1})",
        start + R"({"status": "ok", "seconds": -1}': 'seconds' must be a number, 0 or more)"},
       {R"({"status": "ok", "nodes": {"relu": 1}})",
-       start + R"({"status": "ok", "nodes": {"relu": 1}}': /nodes/relu: expected a text, found 1)"},
+       start +
+           R"({"status": "ok", "nodes": {"relu": 1}}': /nodes/relu: expected a string, found 1)"},
       {R"({"status": "ok", "nodes": {"rel": "npu"}})",
        start + R"({"status": "ok", "nodes": {"rel": "npu"}}': unknown node 'rel'; did you mean )" +
            "'relu'?"},

@@ -158,7 +158,7 @@ class ExecutorsTest(unittest.TestCase):
     def test_a_command_without_its_files_is_refused(self):
         status, printed, _ = self.run_harness("sim.py", files="{ir} {inputs} {outputs}")
         self.assertEqual(status, 2, printed)
-        self.assertIn("has no {weights}", printed)
+        self.assertIn("missing {weights}", printed)
         self.assertFalse((self.folder / "reports").exists())
 
     def export_suite(self, *flags):

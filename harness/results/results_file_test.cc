@@ -397,15 +397,15 @@ std::string error_of(const char* pointer, const json& value) {
 
 TEST(ReadResultsTest, ErrorsNameThePlace) {
   EXPECT_EQ(error_of("/version", 3),
-            "/version: the file has version 3, and this program reads versions 1 to 2: make it "
-            "again with this program");
+            "/version: unsupported version 3; this program reads versions 1 to 2, so repeat that "
+            "run with it");
   EXPECT_EQ(error_of("/format", "other"), "/format: expected 'torch-ir results', found 'other'");
   EXPECT_EQ(error_of("/models", 1), "/models: expected a list, found 1");
-  EXPECT_EQ(error_of("/models/1/status", "fine"), "/models/1/status: 'fine' is no status");
+  EXPECT_EQ(error_of("/models/1/status", "fine"), "/models/1/status: unknown status 'fine'");
   EXPECT_EQ(error_of("/coverage/suite", "a\x1b[m"),
-            "/coverage/suite: 'a\\x1b[m' is no suite: give models or operators");
+            "/coverage/suite: unknown suite 'a\\x1b[m'; expected models or operators");
   EXPECT_EQ(error_of("/models/1/stage", json::array()),
-            "/models/1/stage: expected a text, found array");
+            "/models/1/stage: expected a string, found array");
   EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), HasSubstr("/models/1/failure/kind: "));
   EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), Not(HasSubstr("\n")));
   EXPECT_EQ(error_of("/models/0/nodes", 1.5), "/models/0/nodes: expected an integer, found 1.5");
@@ -416,19 +416,19 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
   EXPECT_EQ(error_of("/models/0/trials/1/max_diff", "much"),
             "/models/0/trials/1/max_diff: expected a number, \"nan\", \"inf\" or \"-inf\", found "
             "\"much\"");
-  EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: 'Broken' is there twice");
+  EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: duplicate name 'Broken'");
   EXPECT_EQ(
       error_of("/settings/tolerance/fixed/rtol", "abc"),
       "/settings/tolerance/fixed/rtol: expected a number, \"nan\", \"inf\" or \"-inf\", found "
       "\"abc\"");
   EXPECT_EQ(error_of("/settings/tolerance/outputs", json::object({{"x", 1}})),
-            "/settings/tolerance/outputs: 'x' is no position");
+            "/settings/tolerance/outputs: invalid position 'x'");
   EXPECT_EQ(
       error_of("/models/1/trials/0/outputs/0/comparison/histogram", json::array({1})),
       "/models/1/trials/0/outputs/0/comparison/histogram: expected a list of the right length, "
       "found array");
   EXPECT_EQ(error_of("/settings", json::array()), "/settings: expected an object, found array");
-  EXPECT_EQ(error_of("/coverage", json::object()), "/coverage: 'models' is missing");
+  EXPECT_EQ(error_of("/coverage", json::object()), "/coverage: missing key 'models'");
   EXPECT_EQ(error_of("", json::array()), "expected an object, found array");
 }
 
@@ -491,7 +491,7 @@ TEST(ReadResultsTest, OtherFilesAreRefused) {
               ThrowsMessage<SerializationError>(
                   HasSubstr("/version: expected a smaller integer, found 18446744073709551615")));
   EXPECT_THAT(read("{}"),
-              ThrowsMessage<SerializationError>(HasSubstr("results.json: 'format' is missing")));
+              ThrowsMessage<SerializationError>(HasSubstr("results.json: missing key 'format'")));
   EXPECT_THAT([] { read_run_record("not/there.json"); },
               ThrowsMessage<Error>(HasSubstr("not/there.json")));
 }

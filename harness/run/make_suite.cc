@@ -33,7 +33,7 @@ struct SuiteSetup {
 
 struct SuiteAnswer {
   std::string problem = {};
-  // What a split leaves out.
+  // The calls that a split leaves out, as a message.
   std::string left_out = {};
   std::vector<CaseInfo> cases = {};
   std::vector<std::string> keys = {};
@@ -59,7 +59,7 @@ void fields(const Visit& visit, SuiteAnswer& answer) {
 
 namespace {
 
-// Workers are replaced after this many, because their memory may grow.
+// Workers are replaced after this many candidates, because their memory may grow.
 constexpr size_t kCandidatesOfWorker = 1000;
 
 GraphCase case_of(const ModelSource& source, Candidate& candidate) {
@@ -126,7 +126,7 @@ class SuiteWork {
     return splitter_.add(model, [&](const GraphCase& graph_case) { add(graph_case); });
   }
 
-  // Those of a run of the model.
+  // Runs the model to get its groups.
   std::vector<NodeGroup> groups_of(const SplitModel& model) {
     if (!backend_) {
       directory_ = std::make_shared<WorkDirectory>(std::filesystem::temp_directory_path());
@@ -143,7 +143,7 @@ class SuiteWork {
   }
 
   SuiteSetup setup_;
-  // Made for the first model whose groups are asked for.
+  // Made for the first model whose groups are needed.
   std::shared_ptr<WorkDirectory> directory_;
   std::shared_ptr<Backend> backend_;
   Splitter splitter_;
@@ -164,7 +164,7 @@ MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
   size_t next = 0;
   supervise(
       {.task = kSuiteTask,
-       // A new worker knows the cases of those that ended.
+       // A new worker gets the cases of the workers before it.
        .setup = [&] { return json_fields::write(setup); },
        .requests_of_worker = kCandidatesOfWorker,
        .next = [&](size_t) -> std::optional<WorkRequest> {
@@ -186,12 +186,12 @@ MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
            },
        .on_end = [&](size_t id,
                      const WorkEnd& end) { add_problem(id, "its process " + end.description); }});
-  if (InterruptGuard::interrupted()) throw Interrupted("interrupted; the suite is not written");
+  if (InterruptGuard::interrupted()) throw Interrupted("interrupted; no suite was written");
   made.num_cases = setup.cases.size();
   if (!request.may_lack_candidates) {
     const auto failed = std::ranges::find(made.problems, false, &SuiteProblem::is_partial);
     if (failed != made.problems.end()) {
-      throw Error(fmt::format("'{}' cannot be written: {}", printable(failed->name),
+      throw Error(fmt::format("cannot write '{}': {}", printable(failed->name),
                               printable(failed->message)));
     }
     if (setup.cases.empty()) return made;

@@ -195,8 +195,7 @@ TEST_F(RunnerTest, AModelThatHangsIsStopped) {
   const Result result = run_one("Hangs", options);
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->stage, Stage::kExtract);
-  EXPECT_EQ(result.failure->message,
-            "The process of the model was stopped after 1.5 s, the time limit.");
+  EXPECT_EQ(result.failure->message, "The process of the model exceeded the time limit of 1.5 s.");
 }
 
 TEST_F(RunnerTest, AModelThatNeverStartedKeepsWhatIsKnownOfIt) {
@@ -294,7 +293,7 @@ TEST_F(RunnerTest, FailuresHaveTheirKindsStagesAndMessages) {
        "The process of the model was killed by signal 6 (Aborted)."},
       {"AbortsOnData", FailureKind::kCrashed, Stage::kVerify},
       {"Exits", FailureKind::kCrashed, Stage::kVerify,
-       "The process of the model exited with status 0, unfinished."},
+       "The process of the model exited with status 0 before it finished."},
       // As a full disk would.
       {"ExitsAsADisk", FailureKind::kCrashed, Stage::kVerify,
        "The process of the model exited with status 74."},
@@ -505,8 +504,8 @@ TEST_F(RunnerTest, WhatIsKnownOfTheNodesOutlivesTheSearchForAReproducer) {
   ASSERT_TRUE(result.nodes && result.nodes->first_divergence);
   EXPECT_EQ(result.nodes->first_divergence->node.node, "exp");
   EXPECT_THAT(result.nodes->note,
-              ::testing::EndsWith("The search for a reproducer came to no end: The process of the "
-                                  "model was killed by signal 6 (Aborted)."));
+              ::testing::EndsWith("The search for a reproducer could not be completed: The process "
+                                  "of the model was killed by signal 6 (Aborted)."));
   EXPECT_FALSE(result.reproducer);
 }
 
@@ -569,8 +568,7 @@ TEST_F(RunnerTest, AModelThatTakesTooMuchMemoryIsStopped) {
   EXPECT_EQ(kind_of(results[0]), FailureKind::kOutOfMemory);
   EXPECT_EQ(results[0].failure->stage, Stage::kVerify);
   EXPECT_EQ(results[0].failure->message,
-            "The process of the model was stopped with more than 600 MB in memory, the memory "
-            "limit.");
+            "The process of the model exceeded the memory limit of 600 MB.");
   EXPECT_TRUE(results[1].passed()) << "the limit is that of one model";
 }
 
