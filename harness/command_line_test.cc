@@ -202,7 +202,7 @@ TEST_F(CommandLineTest, PagesOfOtherModelsAreLeftAlone) {
                           "svg/Good.svg", "tensors/Good.expected.safetensors",
                           "tensors/Good.inputs.safetensors", "tensors/Good.weights.safetensors"));
   EXPECT_THAT(reports().at("SUMMARY.md"), AllOf(HasSubstr("[Close]"), Not(HasSubstr("[Good]"))));
-  // What the page no longer speaks of goes.
+  // Files that the page no longer mentions are removed.
   EXPECT_EQ(run({"--model", "Good"}).status, 0);
   EXPECT_THAT(report_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
                                           "ir/Close.json", "ir/Good.json", "junit.xml",
@@ -394,7 +394,7 @@ TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
   const nlohmann::json results = nlohmann::json::parse(reports().at("results.json"));
   EXPECT_EQ(schema_problem(results), "");
   EXPECT_EQ(results["coverage"]["interrupted"], true);
-  // The model that it did not come to is not gone.
+  // The model that the run did not reach is not gone.
   const std::string baseline = ::testing::TempDir() + "interrupted_baseline.json";
   fs::copy_file(output_ + "/results.json", baseline, fs::copy_options::overwrite_existing);
   const HarnessOutcome again = run({"--model", "Good", "--model", "Close", "--baseline", baseline});
@@ -412,7 +412,7 @@ TEST_F(CommandLineTest, ARunThatIsInterruptedAtOnceLeavesTheEarlierOne) {
   EXPECT_EQ(reports(), earlier);
 }
 
-// Also where it replaces the baseline.
+// Even if the run replaces the baseline.
 TEST_F(CommandLineTest, TheBaselineMayBeTheEarlierRunOfTheSameFolder) {
   EXPECT_EQ(run({"--model", "Good"}).status, 0);
   const std::vector<std::string> again = {"--model", "Good", "--baseline",
@@ -471,7 +471,7 @@ TEST_F(CommandLineTest, ATimeLimitIsPartOfTheCommand) {
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(reports().at("Good.md"), HasSubstr("--model Good --timeout 1e-06\n"));
   EXPECT_THAT(reports().at("SUMMARY.md"), HasSubstr("--model Good --timeout 1e-06\n"));
-  // More than any clock can hold.
+  // More than the clock can represent.
   EXPECT_EQ(run({"--model", "Good", "--timeout", "1e300"}).status, 0);
 }
 

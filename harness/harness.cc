@@ -36,13 +36,13 @@ namespace torch_ir {
 
 namespace {
 
-// Applies `selection` to the registry, which has no models in the category of models in files.
+// Returns the part of `selection` that applies to the registry: the category of models in files
+// does not.
 Selection of_registry(Selection selection, bool has_files) {
   const auto removed = std::erase(selection.categories, kImportedCategory);
   if (removed != 0 && !has_files) {
-    throw Error(std::string("the category '") + kImportedCategory +
-                "' is that of archives and graphs, and there are none: give them with --pt2 or "
-                "--ir");
+    throw Error(std::string("category '") + kImportedCategory +
+                "' needs archives or graphs; give them by --pt2 or --ir");
   }
   return selection;
 }
@@ -163,7 +163,7 @@ ExpectedFailures expected_failures(const HarnessOptions& options, const Selected
   return read_expected_failures(options.expected_failures, names);
 }
 
-// Columns for model names in a terminal; longer names overflow.
+// The columns for names of models in a terminal; longer names overflow.
 size_t name_width(const std::vector<ModelSource>& models) {
   constexpr size_t kWidest = 32;
   size_t width = 0;

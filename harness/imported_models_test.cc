@@ -259,8 +259,7 @@ TEST_F(ImportedModelsTest, ArchivesHaveACategory) {
               HasSubstr("3 of 3 models passed"));
   fs::remove_all(output_);
   expect_bad_usage({"--category", "imported"},
-                   "the category 'imported' is that of archives and graphs, and there are none: "
-                   "give them with --pt2 or --ir");
+                   "category 'imported' needs archives or graphs; give them by --pt2 or --ir");
 }
 
 TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {

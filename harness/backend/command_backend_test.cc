@@ -91,7 +91,7 @@ class CommandBackendTest : public ::testing::Test {
     return backend(command)->run(ir_, weights_, inputs_);
   }
 
-  // The message of the error that a run of `command` ends in; files lie in "DIR".
+  // The error message of a run of `command`, with "DIR" for the folder of files.
   std::string error_of(const std::string& command, bool has_intermediates = false) {
     try {
       const auto it = backend(command, has_intermediates);
@@ -108,7 +108,7 @@ class CommandBackendTest : public ::testing::Test {
     return "no error";
   }
 
-  // A file with these tensors, and the command that hands it in as {outputs}.
+  // Writes a file with these tensors, and returns a command that copies it to {outputs}.
   std::string hand_in(const StateDict& tensors) {
     save_weights_safetensors(tensors, folder_ + "/given.safetensors");
     return "cp " + folder_ + "/given.safetensors {outputs};" + kFiles;
@@ -137,7 +137,7 @@ TEST_F(CommandBackendTest, TheCommandGetsGraphWeightsAndInputs) {
   const StateDict inputs = load_weights_safetensors(copy + "/inputs.safetensors");
   EXPECT_THAT(inputs.keys(), ElementsAre("x"));
   EXPECT_TRUE(at::equal(inputs["x"], inputs_[0]));
-  // What the graph does not use is not written.
+  // Unused weights are not written.
   const StateDict weights = load_weights_safetensors(copy + "/weights.safetensors");
   EXPECT_THAT(weights.keys(), ElementsAre("fc.weight", "mask"));
   EXPECT_TRUE(at::equal(weights["fc.weight"], weights_["fc.weight"]));
@@ -365,8 +365,8 @@ TEST_F(CommandBackendTest, ACommandIsCheckedBeforeItRuns) {
   EXPECT_NO_THROW(check_executor_command(kFiles, false));
 }
 
-// A server that stays, whose shell script is `start`, and `on_request` for each line $line, with
-// its number since the start as $n.
+// A server whose shell script runs `start` once, and `on_request` for each line $line with its
+// number $n.
 class ServerTest : public CommandBackendTest {
  protected:
   ServerTest() { save_weights_safetensors(dict({{"mul", at::ones({1, 2})}}), folder_ + "/given"); }
@@ -489,7 +489,7 @@ TEST_F(ServerTest, ThatAnswersNonsenseIsStartedAgain) {
            "'relu'?"},
       {"{\"status\": \"ok\"}\n{\"status\": \"ok\"}", "answered with more than one line"}};
   for (const auto& [answer, problem] : answers) {
-    // In one write, as a reader might see the second line later.
+    // In one write, because a reader might otherwise see the second line later.
     write_file(folder_ + "/answer", answer + "\n");
     const auto it = server("if [ -e answer ]; then mv answer now; hand_in; cat now; else\n" +
                            std::string(kAnswerOk) + "\nfi");
@@ -501,7 +501,7 @@ TEST_F(ServerTest, ThatAnswersNonsenseIsStartedAgain) {
 }
 
 TEST_F(ServerTest, ThatSpeaksUnaskedIsNotTakenForOneThatAnswers) {
-  // It waits for the test to see what it said.
+  // The server waits until the test has read its answer.
   ASSERT_EQ(::mkfifo((folder_ + "/go").c_str(), 0600), 0);
   const auto it =
       server("hand_in; echo '{\"status\": \"ok\"}'; read -r go < go; echo more; echo > go");
@@ -535,7 +535,7 @@ TEST_F(ServerTest, EndsWithWhatItHasStarted) {
   ::fcntl(alive, F_SETFL, 0);
   char byte = 0;
   EXPECT_EQ(::read(alive, &byte, 1), 1);
-  // Blocks while the other end is open anywhere.
+  // Blocks while the other end is open in any process.
   EXPECT_EQ(::read(alive, &byte, 1), 0);
   ::close(alive);
 }

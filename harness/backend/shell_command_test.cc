@@ -31,7 +31,7 @@ TEST(ShellCommandTest, TellsHowACommandFailed) {
   EXPECT_FALSE(run_line("exit 3").succeeded);
   EXPECT_EQ(run_line("exit 3").description, "exited with status 3");
   EXPECT_EQ(run_line("kill -9 $$").description, "was killed by signal 9 (Killed)");
-  // The shell lives, its command does not.
+  // The shell survives its command.
   EXPECT_EQ(run_line("sh -c 'kill -9 $$'; exit $?").description,
             "exited with status 137, as for signal 9 (Killed)");
   EXPECT_FALSE(run_line("sh -c 'kill -9 $$'; exit $?").succeeded);

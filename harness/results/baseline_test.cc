@@ -243,7 +243,7 @@ TEST(BaselineTest, ArchivesAreGoneFromTheSameFolderOnly) {
   EXPECT_THAT(compare_with_baseline(old, now).models, IsEmpty());
   now.coverage.files = {{.path = "elsewhere/models"}};
   EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
-  // In results.json archives are before graphs.
+  // results.json lists archives before graphs.
   now.coverage.files = {{.format = FileFormat::kGraph, .path = "net"}, {.path = "models"}};
   old.coverage.files = {{.path = "models"}, {.format = FileFormat::kGraph, .path = "a/net"}};
   EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
@@ -270,7 +270,7 @@ Result make_result(const std::string& op_type) {
 
 class GraphChangesTest : public ::testing::Test {
  protected:
-  // A run that has left relu in `folder_`.
+  // A run whose graph in `folder_` has a relu.
   GraphChangesTest() {
     std::filesystem::create_directories(folder_ + "ir");
     IR graph = *make_result("aten.relu.default").graph;

@@ -24,7 +24,7 @@ class ModelFilesTest : public ::testing::Test {
   }
   ~ModelFilesTest() override { fs::remove_all(directory_); }
 
-  // Nobody reads them here.
+  // The files are not read here.
   std::string make(const std::string& name) {
     const std::string file = path(name);
     fs::create_directories(fs::path(file).parent_path());
@@ -156,7 +156,7 @@ TEST_F(ModelFilesTest, ATensorsFileThatIsGivenIsTaken) {
   const std::string other = make("other.safetensors");
   ModelFiles argument = graph(path("net"));
   argument.inputs = other;
-  // What is expected is so for other inputs.
+  // The expected outputs belong to other inputs.
   EXPECT_EQ(find_model_files({argument}, {}).at(0).inputs, other);
   EXPECT_EQ(find_model_files({argument}, {}).at(0).expected, "");
   argument = graph(path("net"));

@@ -118,7 +118,7 @@ void make_portable(Json& json) {
     const Json& compared = json.contains("comparison") ? json["comparison"] : json;
     make_opinion_portable(json["second_opinion"], compared.value("max_diff", Json()));
   }
-  // Which values differ, and which differ most, varies between machines.
+  // The values that differ, and their order, vary between machines.
   if (json.contains("num_compared")) {
     json["worst"] = json["errors"] = json["exonerated"] = json["opinions"] = Json::array();
   }

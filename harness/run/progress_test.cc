@@ -127,14 +127,14 @@ TEST(ProgressTest, VerdictsHaveColoursWhereAsked) {
   EXPECT_THAT(result_line(failed("A"), true), HasSubstr("\x1b[31mFAILED\x1b[0m"));
 }
 
-// A bar, in a terminal of some width, some time after the start.
+// A bar, in a terminal of `width_` columns, at `time_`.
 class BarTest : public ::testing::Test {
  protected:
   ProgressOptions options() {
     return {.width = [this] { return width_; },
             .now = [this] { return std::chrono::steady_clock::time_point(time_); }};
   }
-  // What the terminal shows: that behind the last \r\x1b[K.
+  // The text that the terminal shows, after the last \r\x1b[K.
   std::string shown() const {
     const std::string text = bar_.str();
     return text.substr(text.rfind("\x1b[K") + 3);

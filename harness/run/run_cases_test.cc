@@ -1,5 +1,5 @@
 
-// Single calls in workers, and their suites in files.
+// Tests single calls in workers, and suites of them in files.
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
@@ -58,7 +58,7 @@ const bool registered_cases = register_operator_cases([] {
                                    unary("sqrt"),    unary("tanh")};
 });
 
-// tanh, which is another function from the second call on where the environment asks for it.
+// tanh, which becomes another function from the second call on if the environment asks for it.
 const bool registered_tanh = [] {
   register_executor("aten.tanh.default", [](const OpNode&, const std::vector<at::Tensor>& inputs) {
     static int calls = 0;
@@ -68,7 +68,7 @@ const bool registered_tanh = [] {
   return true;
 }();
 
-// Goes wrong in a way of its own for each operator.
+// Fails in a different way for each operator.
 class Faulty : public Backend {
  public:
   explicit Faulty(const BackendOptions& options) : plans_(options.execution) {}
@@ -110,7 +110,7 @@ TEST(CaseCandidateTest, OutputsOfAnotherDtypeAreComparedAsTheyAre) {
   candidate->extract();
   const std::vector<at::Tensor> expected = candidate->expected({});
   const std::vector<at::Tensor> booleans = {at::ones({3}, at::kBool)};
-  // Compared by their shapes, any values are right.
+  // If only shapes are compared, any values are right.
   const auto [shapes, expected_shapes] = candidate->compared({at::arange(3, at::kFloat)}, expected);
   EXPECT_TRUE(shapes.at(0).equal(expected_shapes.at(0)));
   const auto [outputs, raw] = candidate->compared(booleans, expected);
@@ -174,7 +174,7 @@ TEST_F(RunCasesTest, CostThemselvesOnly) {
   EXPECT_THAT(results[7].reason(), HasSubstr("shape"));
 }
 
-// The limits of a case are those of its server, which the next worker starts anew.
+// The limits of a case apply to its server, too. The next worker starts it again.
 TEST_F(RunCasesTest, CostThemselvesOnlyOnAServer) {
   RunOptions options{.timeout = std::chrono::seconds(3), .memory_limit = 1'000'000'000};
   options.settings.executor_is_server = true;
@@ -198,7 +198,7 @@ TEST_F(RunCasesTest, CostThemselvesOnlyOnAServer) {
   EXPECT_EQ(results[7].reason(), "The executor does not support the graph: not here");
 }
 
-// Replays are judged too.
+// Replays are compared, too.
 TEST_F(RunCasesTest, FailWhereTheSecondRunDiffers) {
   ::setenv("WRONG_AGAIN", "1", /*overwrite=*/1);
   const std::vector<Result> results = run({});
@@ -230,7 +230,7 @@ TEST_F(RunCasesTest, FailWhereTheirFilesAreBroken) {
   EXPECT_THAT(results[0].reason(), HasSubstr("inputs.safetensors"));
 }
 
-// A model that ends its process costs itself only, also what comes behind it.
+// A model that ends its process fails alone; the models after it run.
 TEST_F(RunCasesTest, OfModelsThatEndTheirProcessAreLeftOut) {
   const SuiteRequest request{.output = directory_ + "/files",
                              .what = "models",
