@@ -105,14 +105,14 @@ TEST_F(GraphModelsTest, ABackendIsComparedNodeByNode) {
                                         HasSubstr("zeros and ones")));
   const HarnessOutcome bad = run({"--ir", folder, "--backend", "off_by_one", "--trials", "1"});
   EXPECT_EQ(bad.status, 1);
-  EXPECT_THAT(bad.out, HasSubstr("max diff 1, "));
+  EXPECT_THAT(bad.out, HasSubstr("max abs. error 1, "));
   EXPECT_THAT(report("Wrong.md"), AllOf(HasSubstr("**The first difference**"),
                                         HasSubstr("harness --ir . --backend off_by_one")));
   // And again: what the page says to type.
   fs::rename(output_ + "/repro/Wrong", path("again"));
   const HarnessOutcome again = run({"--ir", path("again"), "--backend", "off_by_one"});
   EXPECT_EQ(again.status, 1);
-  EXPECT_THAT(again.out, HasSubstr("max diff 1, "));
+  EXPECT_THAT(again.out, HasSubstr("max abs. error 1, "));
 }
 
 TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {

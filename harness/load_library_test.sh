@@ -43,8 +43,8 @@ expect() {
 }
 
 library=(--load-library lib/vendor.so)
-expect 0 '1 do not run' torch-ir ops net/ir.json
-expect 0 'all run' torch-ir ops net/ir.json "${library[@]}"
+expect 0 'unsupported operators: 1' torch-ir ops net/ir.json
+expect 0 'unsupported operators: 0' torch-ir ops net/ir.json "${library[@]}"
 expect 2 '--load-library' torch-ir benchmark net/ir.json
 expect 0 'myvendor.foo.default' torch-ir benchmark net/ir.json "${library[@]}"
 expect 0 '2 cases of 2 calls' torch-ir split net/ir.json "${library[@]}" -o calls

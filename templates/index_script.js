@@ -638,7 +638,6 @@ class GraphView {
       for (const box of svg.querySelectorAll('[data-opens]')) {
         box.setAttribute('tabindex', '0');
         box.setAttribute('role', 'button');
-        box.setAttribute('aria-label', `Open ${box.querySelector('title')?.textContent}`);
       }
     }
     return pictures;
@@ -793,7 +792,7 @@ class GraphView {
       const index = this.nodes.findIndex(({node}) => fits(node.toLowerCase()));
       const around = index < 0 ? [] : boxes.map((box) => [box, this.indices(box)])
           .filter(([, indices]) => indices.includes(index));
-      return around.sort(([, a], [, b]) => a.length - b.length)[0]?.[0] ?? boxes.find((box) => fits(title(box)));
+      return around.sort(([a, m], [b, n]) => m.length - n.length || Boolean(a.dataset.opens) - Boolean(b.dataset.opens))[0]?.[0] ?? boxes.find((box) => fits(title(box)));
     };
     // An operator before the output that has its name.
     const hit = wanted && (boxOf((text) => text === wanted) ?? boxOf((text) => text.includes(wanted)));

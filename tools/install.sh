@@ -115,8 +115,8 @@ stage_libtorch() {
   libtorch="$(cat {LIBTORCH})"
   [[ -e $libtorch/lib ]] || fail "the LibTorch of this build is no longer in $libtorch; build again"
   mkdir -p "$stage/${libtorch_link%/*}"
-  # One that pip installed for Bazel lies in Bazel's folders, which may be cleaned at any time.
-  if [[ -z $copy_libtorch && $libtorch != */external/libtorch/wheel/torch ]]; then
+  # One that pip installed for the build lies in a cache, which may be cleaned at any time.
+  if [[ -z $copy_libtorch && $libtorch != */torch-ir/torch-*/torch ]]; then
     ln -s "$libtorch" "$stage/$libtorch_link"
     return
   fi

@@ -1,15 +1,17 @@
 """LibTorch as a repository: an installed one, or else one that pip installs."""
 
-_MINIMUM = [2, 6]
+_MINIMUM = [2, 8]
 
 def _impl(ctx):
-    root = _from_environment(ctx) or _from_python(ctx) or _from_pip(ctx)
+    root = _from_environment(ctx) or _from_python(ctx) or _from_pip(ctx, ctx.attr.requirement)
     ctx.symlink(root + "/include", "include")
     ctx.symlink(root + "/include/fmt", "fmt/fmt")
 
     # Not libtorch.so, which only pulls in all the others.
     wanted = ["libtorch_cpu.so", "libc10.so"]
     if ctx.os.environ.get("LIBTORCH_CUDA") == "1":
+        if not ctx.path(root + "/lib/libtorch_cuda.so").exists:
+            fail("LIBTORCH_CUDA=1, but there is no lib/libtorch_cuda.so in {}: set LIBTORCH to the folder of a CUDA build.".format(root))
         wanted += ["libtorch_cuda.so", "libc10_cuda.so"]
     libraries = _with_dependencies(ctx, root, wanted)
     for name, path in libraries.items():
@@ -26,12 +28,17 @@ def _from_environment(ctx):
     root = ctx.os.environ.get("LIBTORCH")
     if not root:
         return None
-    if not _is_libtorch(ctx, root):
+    is_version = root[0].isdigit()
+    if not is_version and not _is_libtorch(ctx, root):
         fail("LIBTORCH={} is not a LibTorch: missing lib/libtorch_cpu.so.".format(root))
-    version = _version(ctx, root)
+    version = root if is_version else _version(ctx, root)
     if _is_old(version):
-        fail("LIBTORCH={} has version {}: torch-ir needs 2.6 or later.".format(root, version))
-    return root
+        fail("LIBTORCH={} has version {}: torch-ir needs {} or later.".format(
+            root,
+            version,
+            ".".join([str(number) for number in _MINIMUM]),
+        ))
+    return _from_pip(ctx, "torch==" + version) if is_version else root
 
 def _from_python(ctx):
     python = _python(ctx)
@@ -49,35 +56,18 @@ print(os.path.dirname(spec.origin) if spec and spec.origin else "")
         return None
     return root
 
-def _from_pip(ctx):
+def _from_pip(ctx, requirement):
     python = _python(ctx)
     if not python:
         fail("Cannot find LibTorch: set LIBTORCH to its folder, or install Python 3 with pip.")
-    requirement = ctx.attr.requirement
-    report = _pip_install(ctx, python, "--dry-run", "--ignore-installed", "--report", "-")
-    if not _is_for_cpu(json.decode(report)["install"][0]["metadata"]):
-        fail("pip would install a CUDA build as {}: set LIBTORCH to the folder of a LibTorch, or point pip at PyTorch's CPU wheels.".format(requirement))
     ctx.report_progress("pip install " + requirement)
-    _pip_install(ctx, python, "--target", "wheel")
-    return str(ctx.path("wheel/torch"))
-
-def _pip_install(ctx, python, *arguments):
-    pip = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]
-    result = ctx.execute(pip + list(arguments) + [ctx.attr.requirement], timeout = 1800)
+    result = ctx.execute(["bash", ctx.path(ctx.attr._from_pip), python, requirement], timeout = 1800)
     if result.return_code != 0:
-        fail("Cannot find LibTorch, and pip (22.2 or later is needed) cannot install {}: set LIBTORCH to the folder of a LibTorch. pip says: {}".format(
-            ctx.attr.requirement,
+        fail("Cannot find LibTorch, and pip cannot install {}: set LIBTORCH to the folder of a LibTorch. pip says: {}".format(
+            requirement,
             result.stderr.strip(),
         ))
-    return result.stdout
-
-def _is_for_cpu(metadata):
-    if metadata["version"].endswith("+cpu"):
-        return True
-    for requirement in metadata.get("requires_dist", []):
-        if requirement.startswith("nvidia") or requirement.startswith("cuda"):
-            return False
-    return True
+    return result.stdout.strip()
 
 def _python(ctx):
     """The Python that the user means; an environment counts also where it is not on the PATH."""
@@ -152,13 +142,15 @@ def _defines(ctx, root):
 
 libtorch = repository_rule(
     implementation = _impl,
-    doc = "LibTorch: $LIBTORCH, or the torch that Python finds, or else a wheel that pip installs.",
+    doc = "LibTorch: $LIBTORCH (a folder, or a version that pip installs), or the torch that Python " +
+          "finds, or else a wheel that pip installs.",
     attrs = {
         "requirement": attr.string(
             mandatory = True,
             doc = "The package that pip installs if there is none, as PACKAGE==VERSION.",
         ),
         "_build": attr.label(default = "//tools:libtorch.BUILD.tpl"),
+        "_from_pip": attr.label(default = "//tools:libtorch_from_pip.sh"),
     },
     environ = ["LIBTORCH", "LIBTORCH_CUDA", "PATH", "VIRTUAL_ENV"],
 )

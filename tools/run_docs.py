@@ -20,7 +20,7 @@ in order. A comment before a block says otherwise:
 
 `mermaid` blocks are left to the tests of pages. Files of the repository are restored at the end.
 BAZEL_FLAGS, such as --remote_cache=URL, are further flags for Bazel in the new folder, where it builds
-torch-ir again, with the LibTorch of the repository's builds.
+torch-ir again.
 """
 
 import json
@@ -131,15 +131,6 @@ class Runner:
         if process.returncode != 0:
             raise subprocess.CalledProcessError(process.returncode, command)
 
-    def run_in_workspace(self, command):
-        # What pip installed for the repository need not be installed again.
-        bazel = [REPOSITORY / "tools/bazel", "info", "output_base"]
-        base = subprocess.check_output(bazel, cwd=REPOSITORY, stderr=subprocess.DEVNULL, text=True)
-        root = pathlib.Path(base.strip()) / "external/libtorch/root.txt"
-        environment = dict(os.environ)
-        environment.setdefault("LIBTORCH", root.read_text().strip())
-        self.run(command, self.workspace, environment)
-
     def run_with_torch(self, command):
         environment = dict(os.environ)
         # Only for this block: the build would look for LibTorch there.
@@ -178,7 +169,7 @@ class Runner:
         elif block["language"] == "sh" and what == "with torch":
             self.run_with_torch(text.rstrip())
         elif block["language"] == "sh" and what == "run in":
-            self.run_in_workspace(text.rstrip())
+            self.run(text.rstrip(), self.workspace)
         elif block["language"] == "sh" and what is None:
             self.run(text.rstrip(), REPOSITORY)
         elif block["language"] == "text" and what is None:

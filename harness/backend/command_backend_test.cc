@@ -409,7 +409,7 @@ TEST_F(ServerTest, IsStartedOnceAndReadsTheFilesOfEachRun) {
   const std::string request =
       "{\"name\":\"Small\",\"ir\":\"" + files_ + "ir.json\",\"weights\":\"" + files_ +
       "weights.safetensors\",\"inputs\":\"" + files_ + "inputs.safetensors\",\"outputs\":\"" +
-      files_ + "outputs.safetensors\"}\n";
+      files_ + "outputs.safetensors\",\"groups\":\"" + files_ + "groups.json\"}\n";
   EXPECT_EQ(read_file(folder_ + "/requests"), request + request);
   EXPECT_EQ(it->values(ir_, weights_, inputs_), nullptr);
   EXPECT_EQ(it->last_report(), std::nullopt);

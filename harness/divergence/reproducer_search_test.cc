@@ -136,10 +136,10 @@ TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
   EXPECT_EQ(explanation.reproducer->first_node, "linear");
   EXPECT_EQ(explanation.reproducer->last_node, "tanh_2");
   EXPECT_EQ(explanation.reproducer->command, "harness --ir .");
-  EXPECT_THAT(explanation.reproducer->message, HasSubstr("max diff 0.25"));
+  EXPECT_THAT(explanation.reproducer->message, HasSubstr("max abs. error 0.25"));
   const VerificationReport again = replay(backend);
   EXPECT_FALSE(again.is_valid);
-  EXPECT_THAT(again.error_message, HasSubstr("max diff 0.25"));
+  EXPECT_THAT(again.error_message, HasSubstr("max abs. error 0.25"));
 }
 
 TEST_F(ReproducerSearchTest, OutputsThatNoNodeMakesWrongAreNotTriedOneByOne) {

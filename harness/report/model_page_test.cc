@@ -147,10 +147,11 @@ TEST(ModelPageTest, ACommandNamesFilesAsTheUserDid) {
 }
 
 TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
-  const std::string page = render_model_page(
-      make_imported(
-          {.graph = "tiny", .inputs = "inputs.safetensors", .expected = "expected.safetensors"}),
-      {});
+  const std::string page =
+      render_model_page(make_imported({.graph = "tiny",
+                                       .inputs = "tiny/inputs.safetensors",
+                                       .expected = "tiny/expected.safetensors"}),
+                        {});
   EXPECT_THAT(page, HasSubstr("\n\nThe graph of `tiny`.\n\nCategories: `imported`\n"));
   EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, read from the file |\n"));
   EXPECT_THAT(page, HasSubstr("| execute | ✅ passed | what was read back, with the weights beside "
@@ -533,16 +534,23 @@ TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {
               HasSubstr("There is no picture of the graph: no 'dot'.\n"));
 }
 
-TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlace) {
-  Result result = make_result();
-  const OpNode node = result.graph->nodes[0];
-  for (int i = 1; i < 812; ++i) {
-    result.graph->nodes.push_back(node);
-    result.graph->nodes.back().name = "add_" + std::to_string(i);
-  }
-  const std::string page = render_model_page(result, {}, {.svg = "<svg/>"});
-  EXPECT_THAT(page, HasSubstr("The diagram is cut after node `add_29`, 30 of 812."));
-  EXPECT_THAT(page, HasSubstr("[![The graph of Tiny](svg/Tiny.svg)](svg/Tiny.svg)\n"));
+TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlaceOrFolded) {
+  const auto page_of = [](int num_nodes) {
+    Result result = make_result();
+    const OpNode node = result.graph->nodes[0];
+    for (int i = 1; i < num_nodes; ++i) {
+      result.graph->nodes.push_back(node);
+      result.graph->nodes.back().name = "add_" + std::to_string(i);
+    }
+    return render_model_page(result, {}, {.svg = "<svg/>"});
+  };
+  const std::string cut = page_of(60);
+  EXPECT_THAT(cut, HasSubstr("The diagram is cut after node `add_29`, 30 of 60."));
+  EXPECT_THAT(cut, HasSubstr("[![The graph of Tiny](svg/Tiny.svg)](svg/Tiny.svg)\n"));
+  const std::string folded = page_of(61);
+  EXPECT_THAT(folded, HasSubstr("The diagram shows its modules."));
+  EXPECT_THAT(folded, HasSubstr("add.Tensor ×61"));
+  EXPECT_THAT(folded, HasSubstr("As a picture whose modules open by a click"));
 }
 
 TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
@@ -559,7 +567,7 @@ TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
   const std::string page = render_model_page(make_result(), context);
   EXPECT_THAT(page, HasSubstr("-- --model Tiny --trials 5 --rtol 0.0001 --atol 0.0001 --executor "
                               "'run '\\''it'\\'' {ir} {outputs}' --per-node --memory-limit 512 "
-                              "--baseline results.json\n"));
+                              "--baseline old/results.json\n"));
   EXPECT_THAT(page, HasSubstr("| an external program |  | 1 | 0 | 5 |\n"));
   EXPECT_THAT(page, HasSubstr("last bits: CPU instructions `AVX2`.\n"));
 }

@@ -61,9 +61,9 @@ TEST(SummaryTest, CoversArchives) {
                     .num_archives = 3};
   const std::string alone = summary_of({make_result()}, coverage, {});
   EXPECT_THAT(alone, HasSubstr("This run covers 3 archives. Pages of other"));
-  EXPECT_THAT(alone,
-              HasSubstr("tools/bazel run //harness -- --pt2 x.pt2 --inputs y --pt2 models\n"));
-  EXPECT_THAT(alone, HasSubstr("Files and folders are named without"));
+  EXPECT_THAT(
+      alone,
+      HasSubstr("tools/bazel run //harness -- --pt2 a/x.pt2 --inputs b/y --pt2 /c/models/\n"));
   coverage.registry = true;
   coverage.selection.models = {"Tiny"};
   const std::vector<Result> results(4, make_result());
@@ -79,7 +79,7 @@ TEST(SummaryTest, CoversGraphs) {
                     .num_graphs = 1};
   const std::string alone = summary_of({make_result()}, coverage, {});
   EXPECT_THAT(alone, HasSubstr("This run covers 1 graph. Pages of other"));
-  EXPECT_THAT(alone, HasSubstr("tools/bazel run //harness -- --ir net\n"));
+  EXPECT_THAT(alone, HasSubstr("tools/bazel run //harness -- --ir a/net\n"));
   coverage.num_archives = 2;
   coverage.registry = true;
   coverage.selection.models = {"Tiny"};

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -15,7 +14,6 @@
 #include "harness/stages/candidate.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/work_directory.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/cases/split.h"
 #include "torch_ir/registry/registry.h"
@@ -128,10 +126,7 @@ class SuiteWork {
 
   // Runs the model to get its groups.
   std::vector<NodeGroup> groups_of(const SplitModel& model) {
-    if (!backend_) {
-      directory_ = std::make_shared<WorkDirectory>(std::filesystem::temp_directory_path());
-      backend_ = open_backend(setup_.settings, directory_->path().string());
-    }
+    if (!backend_) backend_ = open_backend(setup_.settings, setup_.folder);
     at::manual_seed(setup_.settings.seed);
     try {
       backend_->run(*model.ir, *model.weights, model.inputs);
@@ -143,8 +138,7 @@ class SuiteWork {
   }
 
   SuiteSetup setup_;
-  // Made for the first model whose groups are needed.
-  std::shared_ptr<WorkDirectory> directory_;
+  // Made for the first model whose groups are needed. Its files are not part of the suite.
   std::shared_ptr<Backend> backend_;
   Splitter splitter_;
 };

@@ -169,7 +169,7 @@ TEST_F(RunCasesTest, CostThemselvesOnly) {
   EXPECT_EQ(results[3].reason(), "the chip is on fire");
   EXPECT_EQ(results[4].reason(), "no logarithms here");
   EXPECT_EQ(results[5].reason(), "The process of the case exceeded the time limit of 3 s");
-  EXPECT_THAT(results[6].reason(), HasSubstr("3 of 4 element(s) differ"));
+  EXPECT_THAT(results[6].reason(), HasSubstr("3 of 4 elements mismatched"));
   EXPECT_EQ(results[6].metrics.max_diff, 3);
   EXPECT_THAT(results[7].reason(), HasSubstr("shape"));
 }

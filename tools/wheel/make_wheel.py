@@ -83,8 +83,9 @@ class Elf:
 def needed_libraries(program, libtorch):
     """The libraries beside LibTorch's and the system's that a program loads: name to path."""
     said = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+    # The CPU half of a CUDA build has two libraries of CUDA, which a torch for the CPU does not have.
     provided = {path.name for folder in (libtorch / "lib", libtorch.parent / "torch.libs")
-                for path in folder.glob("*.so*")}
+                for path in folder.glob("*.so*") if not path.name.startswith(("libcudart", "libcupti"))}
     found = {}
     for name, path in re.findall(r"(\S+) => (.*?) \(", said):
         if not SYSTEM.fullmatch(name) and name not in provided:

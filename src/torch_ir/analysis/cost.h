@@ -1,9 +1,9 @@
-// The costs of a graph: multiply-adds, parameters, bytes, memory.
+// GraphCost: the multiply-adds, parameters, bytes and memory of a graph.
 //
 // Multiply-adds are products whose results are added up: those of convolutions, matrix products,
 // attention and recurrent layers, as usually counted (torch.utils.flop_counter, which counts each
-// as two operations, and fvcore). Everything else has none. Products with the zeros of a padding
-// count, the addition of a bias does not, and a causal mask saves nothing.
+// as two operations, and fvcore). All other operators have none. Products with the zeros of a
+// padding count, the addition of a bias does not, and a causal mask saves nothing.
 //
 // Unknown costs are reported by name, never counted as 0: unknown operators, loops whose number of
 // iterations depends on data, dynamic sizes.
@@ -23,7 +23,7 @@ namespace torch_ir {
 struct NodeCost {
   // Empty if unknown, see CostTotals::not_counted.
   std::optional<int64_t> multiply_adds = std::nullopt;
-  // The weights that it reads, also through views: their places in IR::weights, each once.
+  // The weights that it reads, also through views: their indices in IR::weights, each once.
   std::vector<size_t> weights = {};
   // For each output; empty if dynamic. Views count in full, numbers as nothing.
   std::vector<std::optional<int64_t>> output_bytes = {};
@@ -78,8 +78,8 @@ GraphCost cost_of(const IR& ir);
 // Replaces the expressions whose symbols are all in `sizes` with sizes.
 IR at_sizes(const IR& ir, const SymbolValues& sizes);
 
-// "not counted: aten.foo.default (3 nodes), unknown operator; ..."; empty if
-// everything is counted.
+// "not counted: aten.foo.default (3 nodes), unknown operator; ..."; empty if everything is
+// counted.
 std::string not_counted_text(const CostTotals& totals);
 
 // "1.23 MB", with prefixes of 1000; "12 B".

@@ -121,8 +121,8 @@ Items items_of(const std::vector<ConstantOutput>& outputs) {
   return items;
 }
 
-// The placeholders of `ir` that `other` also has, or whose weight it has; others are reported with
-// their weight.
+// The placeholders of `ir` that `other` has too, or whose weight it has. All others are reported
+// with their weight.
 Items mapped_items(const IR& ir, const IR& other) {
   Items items;
   for (const auto& item : ir.weight_name_mapping) {
@@ -478,7 +478,7 @@ class GraphComparer {
     return is_same_origin(key_of(old_origins_, old), key_of(new_origins_, now));
   }
 
-  // Whether a use changed its form in another way than the declaration of the value.
+  // Whether the form of a use changed differently from the declaration of the value.
   bool is_news(const TensorMeta& before, const TensorMeta& after) const {
     const auto is_as_made = [](const TensorMeta& use, const Origins& origins) {
       const auto origin = origins.find(use.name);

@@ -1,8 +1,8 @@
-// diff: describes the changes between two graphs.
+// diff: finds the changes between two graphs.
 //
 // The result is plain data in a stable order: model, inputs, weights and constants, operators in
 // execution order, outputs. Names shift when an operator is added or removed, so operators are
-// matched by what they are (diff_match.h), and a new name or module path alone is not a change.
+// matched by their calls (diff_match.h), and a new name or module path alone is not a change.
 // Neither graph has to be well formed.
 #pragma once
 
@@ -35,7 +35,7 @@ enum class ChangeKind {
   kConstantChanged,
   kOperatorAdded,
   kOperatorRemoved,
-  // Another operator in the same place.
+  // A different operator in the same place.
   kOperatorReplaced,
   // The same call, earlier or later.
   kOperatorMoved,
@@ -89,7 +89,7 @@ struct OtherModule {
 
 struct GraphDiff {
   std::vector<Change> changes = {};
-  // These change nothing that is computed.
+  // Renames and module paths do not change the computation.
   std::vector<Rename> renames = {};
   std::vector<OtherModule> modules = {};
 

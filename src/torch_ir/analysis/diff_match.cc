@@ -84,7 +84,7 @@ class Matcher {
     match_.old_of_new[now] = old;
     const auto set_key = [&](const TensorMeta& output, size_t index, Origins& origins) {
       Origin& origin = origins.at(output.name);
-      // Of values with the same name, the first counts.
+      // The first of several values with the same name counts.
       if (origin.source != &output) return;
       origin.key = "node " + std::to_string(now) + " " + std::to_string(index);
     };
@@ -197,7 +197,7 @@ class Matcher {
   size_t begin_ = 0;
   size_t old_end_;
   size_t new_end_;
-  // Places where another operator may have replaced one.
+  // Places where an operator may have been replaced.
   std::vector<std::pair<size_t, size_t>> replaced_;
   NodeMatch match_;
 };

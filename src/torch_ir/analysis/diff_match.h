@@ -1,8 +1,8 @@
-// match_nodes: finds the operators that two graphs share.
+// match_nodes: pairs the nodes that two graphs have in common.
 //
-// It aligns the graphs in execution order, by operator, by the weights and graph inputs that it
-// reads, and by name. Names alone decide nothing, as they shift when an operator is added or
-// removed. Remaining operators are paired if they moved, or if another operator took their place.
+// Nodes are aligned in execution order, by operator, by the weights and graph inputs that they
+// read, and by name. Names alone decide nothing, since they shift when a node is added or removed.
+// Remaining nodes are paired if they moved, or if another operator took their place.
 #pragma once
 
 #include <cstddef>

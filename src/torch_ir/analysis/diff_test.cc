@@ -137,13 +137,14 @@ TEST(Diff, NamesConstants) {
 }
 
 TEST(Diff, NamesFixedInputsOutputsAndRanges) {
-  EXPECT_THAT(changes_of([](IR& ir) {
-                ir.constant_inputs.set("flag", true);
-                ir.range_constraints.push_back({"s0", 2, std::nullopt});
-                ir.constant_outputs.push_back({1, Attribute()});
-              }),
-              ElementsAre("fixed input changed: flag, True", "range changed: s0, 2 to any",
-                          "output added: fixed output 1, None"));
+  EXPECT_THAT(
+      changes_of([](IR& ir) {
+        ir.constant_inputs.set("flag", true);
+        ir.range_constraints.push_back({"s0", 2, std::nullopt});
+        ir.constant_outputs.push_back({1, Attribute()});
+      }),
+      ElementsAre("fixed input changed: flag nothing -> True",
+                  "range changed: s0 nothing -> 2 to any", "output added: fixed output 1, None"));
 }
 
 TEST(Diff, NamesAttributes) {
@@ -188,7 +189,7 @@ TEST(Diff, NamesWhatMoved) {
               ElementsAre("operator moved: neg (aten.neg.default) place 2 -> 4"));
 }
 
-// A ReLU more in front: all names behind it shift.
+// One more ReLU in front shifts all names after it.
 TEST(Diff, MatchesNodesWhateverTheirNames) {
   IR now = two_layers();
   now.nodes.insert(now.nodes.begin(), call("relu", "relu", {"x"}));
@@ -207,7 +208,7 @@ TEST(Diff, MatchesNodesWhateverTheirNames) {
   EXPECT_EQ(summary_text(changes), "1 operator added, 1 operator input changed; 2 nodes renamed");
 }
 
-// Of many equal places, the match is the one where names agree.
+// Among many equal places, the names decide.
 TEST(Diff, TakesOutTheOneWhoseNameIsGone) {
   IR old = two_layers();
   old.nodes.clear();
@@ -320,7 +321,7 @@ TEST(Diff, NamesExactlyTheOneMutation) {
       EXPECT_EQ(replacement.changes[0].kind, ChangeKind::kOperatorReplaced);
       EXPECT_EQ(replacement.changes[0].name, name);
 
-      // One more node, which nobody reads, shifts all names behind it.
+      // One more node, which nobody reads, shifts all names after it.
       IR longer = graph;
       for (size_t i = place; i < graph.nodes.size(); ++i) longer.nodes[i].name += "_shifted";
       OpNode added = graph.nodes[place];
@@ -347,7 +348,7 @@ TEST(Diff, NamesExactlyTheOneMutation) {
   }
 }
 
-// Another front end names all values otherwise; one more node is wired in.
+// Another front end gives all values other names, and one more node is inserted.
 TEST(Diff, IsSmallWhereAllNamesChangeAndANodeComes) {
   for (const IR& graph : reference_graphs()) {
     SCOPED_TRACE(graph.model_name);

@@ -51,7 +51,7 @@ bool is_of_operator(ChangeKind kind) {
   return kind >= ChangeKind::kAttribute && kind <= ChangeKind::kShape;
 }
 
-// Whether the text says by itself that there was nothing before, or is nothing after.
+// Whether the name of the kind already says that there was nothing before, or is nothing after.
 bool is_one_sided(ChangeKind kind) {
   const std::string name = change_kind_name(kind);
   return name.ends_with(" added") || name.ends_with(" removed");

@@ -1,4 +1,4 @@
-// costs_by_module: the nodes of a graph and what they cost, one row per module.
+// costs_by_module: the nodes and costs of a graph, one row per module.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct ModuleCost {
   std::vector<size_t> nodes = {};
   // Sum over the nodes whose multiply-adds are known.
   int64_t multiply_adds = 0;
-  // Whether those of all nodes are.
+  // Whether the multiply-adds of all nodes are known.
   bool is_counted = true;
   // Elements of the weights that the nodes read, each weight once.
   int64_t parameters = 0;

@@ -38,11 +38,12 @@ std::vector<std::string> paths_of(const std::vector<std::string>& modules) {
 TEST(CostsByModule, AddUpItsNodesAndCountEachWeightOnce) {
   const std::vector<ModuleCost> rows = costs(graph_with({"a", "b", "a"}));
   ASSERT_THAT(rows, SizeIs(2));
-  EXPECT_EQ(rows[0].path, "a");
-  EXPECT_THAT(rows[0].nodes, ElementsAre(0, 2));
-  EXPECT_EQ(rows[0].multiply_adds, 1024);
-  EXPECT_TRUE(rows[0].is_counted);
+  EXPECT_EQ(rows[0].path, "b");
   EXPECT_EQ(rows[0].parameters, 64);
+  EXPECT_EQ(rows[1].path, "a");
+  EXPECT_THAT(rows[1].nodes, ElementsAre(0, 2));
+  EXPECT_EQ(rows[1].multiply_adds, 1024);
+  EXPECT_TRUE(rows[1].is_counted);
   EXPECT_EQ(rows[1].parameters, 64);
 }
 

@@ -320,8 +320,8 @@ constexpr FormulaRow kFormulas[] = {
 constexpr std::string_view kNone[] = {
     // Normalizations and softmax.
     "_fused_rms_norm*", "_log_softmax", "_native_batch_norm*", "_safe_softmax", "_softmax",
-    "batch_norm", "cosine_similarity", "group_norm", "instance_norm", "layer_norm", "linalg_norm",
-    "linalg_vector_norm", "local_response_norm", "log_softmax", "native_batch_norm",
+    "batch_norm", "cosine_similarity", "group_norm", "instance_norm", "layer_norm",
+    "linalg__powsum", "linalg_norm", "linalg_vector_norm", "local_response_norm", "log_softmax", "native_batch_norm",
     "native_group_norm", "native_layer_norm", "norm", "normalize", "pairwise_distance", "renorm",
     "rms_norm", "softmax",
     // Reductions, scans, sorting, searching.
@@ -416,7 +416,7 @@ MultiplyAdds find_formula(std::string_view op_type) {
   const std::string_view own_name = name.substr(name.find("::") + 2);
   const bool is_none =
       std::ranges::any_of(kQuantization, [&](auto known) { return own_name.starts_with(known); }) ||
-      op->hasTag(at::Tag::pointwise) || op->hasTag(at::Tag::reduction) || is_view(op->schema());
+      op->hasTag(at::Tag::pointwise) || is_view(op->schema());
   return is_none ? no_multiply_adds : nullptr;
 }
 

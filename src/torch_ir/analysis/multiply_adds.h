@@ -1,4 +1,4 @@
-// The formulas for multiply-adds (cost.h), by operator.
+// find_formula: the formulas for multiply-adds (cost.h), by operator.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Figures of an IR, for `torch-ir info` and the reports.
+// IRSummary: counts and shapes of an IR, for `torch-ir info` and the reports.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct IRSummary {
   int64_t num_inputs = 0;
   int64_t num_outputs = 0;
   int64_t num_weights = 0;
-  // The elements of all weights, and of those that are buffers, as placeholders are named "b_...";
-  // empty if a placeholder has the name of no kind.
+  // The elements of all weights, and of the buffers among them, whose placeholders are named
+  // "b_..."; empty if a placeholder's name tells no kind.
   int64_t total_parameters = 0;
   std::optional<int64_t> buffer_elements;
   std::vector<TensorMeta> inputs;

@@ -9,8 +9,8 @@
 //   aten.mul.*         # the same
 //   _operator.*        # all operators of a namespace
 //
-// C++ and Python names work too: aten::add.Tensor, torch.ops.aten.add.Tensor. Unused names do no
-// harm. Operators that compute nothing for a backend are never missing (keeps_books).
+// C++ and Python names work too: aten::add.Tensor, torch.ops.aten.add.Tensor. Unused names are
+// ignored. Operators that compute nothing for a backend are never missing (keeps_books).
 #pragma once
 
 #include <cstdint>
@@ -40,10 +40,10 @@ class SupportedOperators {
 };
 
 // Whether `op_type` only asserts, passes a tensor on, or computes with sizes, which the program
-// around a backend does: "aten._assert_scalar.default", "aten.alias.default", "_operator.mul".
+// around a backend can do: "aten._assert_scalar.default", "aten.alias.default", "_operator.mul".
 bool keeps_books(const std::string& op_type);
 
-// The operators of a graph, without the graph, as there may be thousands.
+// The operators of a graph. The graph itself is not kept, since there may be thousands.
 struct GraphOperators {
   // The name of a model, or of its file.
   std::string name;

@@ -147,7 +147,7 @@ TEST(SupportReportTest, SaysWhichGraphsRunAndWhatTheOthersLack) {
   EXPECT_EQ(report.graphs[1].num_supported_calls, 2);
   EXPECT_THAT(report.graphs[1].missing,
               ElementsAre(Pair("my.b.default", 3), Pair("my.c.default", 1)));
-  // The operator with its graphs, those that it would unlock, and its calls.
+  // The operator with the numbers of its graphs, of the graphs that it unlocks, and of its calls.
   EXPECT_THAT(report.missing,
               ElementsAre(FieldsAre("my.b.default", 2, 1, 4), FieldsAre("my.c.default", 1, 0, 1)));
 }

@@ -1,4 +1,4 @@
-// Formats rows of cells as columns of text, for a terminal.
+// text_table: formats rows of cells as columns of text, for a terminal.
 #pragma once
 
 #include <string>

@@ -208,7 +208,10 @@ class ModelSplit {
     }
     GraphPart part = cutter_->cut(
         range, facts, [&](const std::string& placeholder) { return inputs.contains(placeholder); });
-    if (call.size() > 1) problem = part.problem;
+    if (call.size() > 1) {
+      problem = part.problem;
+      if (std::ranges::any_of(nodes, is_free)) problem = "it makes values that may be any";
+    }
     graph_case.ir = std::move(part.ir);
     IR& ir = graph_case.ir;
     ir.constants = StateDict();
@@ -228,19 +231,18 @@ class ModelSplit {
   }
 
   CaseProperty property_of(std::span<const OpNode> nodes) const {
-    if (nodes.size() == 1) {
-      const OpNode& node = nodes.front();
-      // A case has no outputs for unread values, so a property may lack what it needs.
-      const bool is_whole =
-          node.outputs.size() == 1 || std::ranges::all_of(node.outputs, is_compared());
-      return is_whole ? usual_property(node.op_type) : CaseProperty::kValues;
-    }
-    // What is computed from values that are left to the executor is so too.
-    const auto is_free = [](const OpNode& node) {
-      const CaseProperty property = usual_property(node.op_type);
-      return property != CaseProperty::kValues && property != CaseProperty::kPickedValues;
-    };
-    return std::ranges::any_of(nodes, is_free) ? CaseProperty::kShape : CaseProperty::kValues;
+    const OpNode& node = nodes.front();
+    // A case has no outputs for unread values, so a property may lack what it needs.
+    const bool is_whole =
+        node.outputs.size() == 1 || std::ranges::all_of(node.outputs, is_compared());
+    const bool is_one = nodes.size() == 1;
+    return is_one && is_whole ? usual_property(node.op_type) : CaseProperty::kValues;
+  }
+
+  // Values that are left to whoever computes them cannot be compared behind other nodes.
+  static bool is_free(const OpNode& node) {
+    const CaseProperty property = usual_property(node.op_type);
+    return property != CaseProperty::kValues && property != CaseProperty::kPickedValues;
   }
 
   // With references replaced by the numbers of this run, as far as these are known.

@@ -103,7 +103,7 @@ TEST_F(ArchiveCommandsTest, DynamicShapesAreShownByTheirSymbols) {
 TEST_F(ArchiveCommandsTest, ImportRefusesWhatIsNoArchive) {
   const std::string graph = masked_linear().graph;
   expect_refused(torch_ir({"import", graph, "--output", path("folder")}),
-                 graph + " is an IR file already; import reads archives (.pt2)");
+                 graph + " is already an IR file; import reads archives (.pt2)");
   EXPECT_FALSE(std::filesystem::exists(path("folder")));
 }
 

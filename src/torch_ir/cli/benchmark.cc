@@ -100,14 +100,11 @@ void declare_benchmark(CLI::App& parser, BenchmarkArguments& arguments) {
   add_execution_arguments(parser, arguments.execution);
   arguments.execution.makes_up_values = true;
   add_file_option(parser, "--inputs", arguments.execution.inputs,
-                  "The inputs: .safetensors, by the graph's names; without, the archive's "
-                  "examples, or made up where the graph says their sizes");
+                  "Inputs: .safetensors (default: the archive's examples, or generated)");
   add_count_option(parser, "--rounds", arguments.rounds,
-                   "How often to run; without, as often as takes half a second, at least 15 times",
-                   1'000'000);
+                   "Number of rounds (default: about half a second, at least 15)", 1'000'000);
   add_count_option(parser, "--threads", arguments.threads,
-                   "How many threads an operator may use; without, as many as LibTorch chooses",
-                   1024);
+                   "Threads that an operator may use (default: LibTorch's choice)", 1024);
   parser.add_flag("--json", arguments.json, "Print JSON");
 }
 
@@ -115,7 +112,7 @@ void declare_benchmark(CLI::App& parser, BenchmarkArguments& arguments) {
 
 Command benchmark_command() {
   return {.name = "benchmark",
-          .summary = "Print the time and the bytes of each node of a graph",
+          .summary = "Measure the time and bytes of each node of a graph",
           .examples =
               "  torch-ir benchmark model.pt2\n"
               "  torch-ir benchmark model.json --threads 1 --optimization fast\n"

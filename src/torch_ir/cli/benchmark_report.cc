@@ -35,7 +35,7 @@ std::string call_text(const std::string& call) {
                                      : call.substr(0, colons) + "." + call.substr(colons + 2);
 }
 
-// "aten.addmm, aten.add x2"; "-" if all was done before the run or by a fused call of another node.
+// "aten.addmm, aten.add x2"; "-" if the node makes no call in the run or shares a fused one.
 std::string calls_text(const NodeProfile& node) {
   const std::vector<std::string>& calls = node.calls;
   std::string text;
@@ -115,7 +115,7 @@ std::string replay_lines(const BenchmarkReport& report) {
   const size_t num_lines = std::min(kMostLines, report.not_replayed.size());
   for (size_t i = 0; i < num_lines; ++i) {
     const NodeNotReplayed& node = report.not_replayed[i];
-    text += fmt::format("  step by step: {} ({}): {}\n", printable(node.name),
+    text += fmt::format("  not replayed: {} ({}): {}\n", printable(node.name),
                         printable(node.op_type), node.reason);
   }
   if (num_lines < report.not_replayed.size()) {
@@ -127,10 +127,10 @@ std::string replay_lines(const BenchmarkReport& report) {
 
 std::string memory_line(const std::optional<PlanMemory>& memory) {
   if (!memory) {
-    return "memory: from LibTorch's allocator, as each run needs it\n";
+    return "memory: not planned; each run allocates it from LibTorch\n";
   }
   return fmt::format(
-      "memory: arena {} (at least {}), made by operators {}, all intermediate values {}\n",
+      "memory: arena {} (lower bound {}), allocated by operators {}, all intermediate values {}\n",
       bytes_text(memory->arena), bytes_text(memory->lower_bound), bytes_text(memory->returned),
       bytes_text(memory->intermediates));
 }

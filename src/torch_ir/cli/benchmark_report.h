@@ -1,4 +1,4 @@
-// The output of `torch-ir benchmark`: the time of each node as a table, or as JSON.
+// BenchmarkReport: the result of `torch-ir benchmark`, and its forms as text and JSON.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct BenchmarkReport {
   std::string device;
   int64_t threads = 1;
   int64_t rounds = 0;
-  // Their source: "file", "archive", "made up", or "none".
+  // Where they come from: "file", "archive", "made up", or "none".
   std::string weights;
   std::string inputs;
   // The median of whole runs without profiling.

@@ -59,7 +59,7 @@ TEST_F(BenchmarkTest, MakesUpWhatIsNotGiven) {
   EXPECT_EQ(json["device"], "cpu");
 }
 
-// Each node is there once, and their times are the sum.
+// Lists each node once; the times of the nodes add up to the sum.
 TEST_F(BenchmarkTest, TimesAllNodesOfTheGraph) {
   const IR ir = deep_resnet_graph();
   const auto json = json_of({graph_file("resnet.json", ir)});
@@ -91,7 +91,7 @@ TEST_F(BenchmarkTest, SaysWhichLevelRan) {
   EXPECT_EQ(json_of({model_.graph, "--device", "cpu"})["device"], "cpu");
 }
 
-// What a node does for others is listed with it, and the others are still there.
+// A fused call is listed with the node that makes it; the other nodes are listed without calls.
 TEST_F(BenchmarkTest, ListsNodesThatAreFused) {
   const IR ir = deep_resnet_graph();
   const std::string graph = graph_file("resnet.json", ir);
@@ -120,10 +120,11 @@ TEST_F(BenchmarkTest, TakesTheExamplesOfAnArchive) {
 
 TEST_F(BenchmarkTest, WantsInputsWhereSizesDiffer) {
   printed({"import", "src/torch_ir/exporter/pt2/testdata/dynamic.pt2", "--output", path("d")});
-  expect_failed(torch_ir({"benchmark", path("d/ir.json")}),
-                testing::AllOf(StartsWith("torch-ir: " + path("d/ir.json") + ": the input '"),
-                               HasSubstr(" has sizes that differ from run to run, "),
-                               HasSubstr(": give inputs with --inputs FILE.safetensors\n")));
+  expect_failed(
+      torch_ir({"benchmark", path("d/ir.json")}),
+      testing::AllOf(StartsWith("torch-ir: " + path("d/ir.json") + ": cannot generate input '"),
+                     HasSubstr("' of dynamic shape "),
+                     HasSubstr("; give inputs with --inputs FILE.safetensors\n")));
 }
 
 TEST_F(BenchmarkTest, WantsAllOfTheWeightsOrNone) {
@@ -140,8 +141,8 @@ TEST_F(BenchmarkTest, RefusesWhatIsNoCount) {
     const std::string most = flag == "--rounds" ? "1000000" : "1024";
     for (const std::string value : {"0", "-1", "many", "99999999999"}) {
       expect_refused(torch_ir({"benchmark", model_.graph, flag, value}),
-                     flag + ": '" + value + "' is no count: give a whole number from 1 to " + most +
-                         " (see 'torch-ir benchmark --help')");
+                     flag + ": invalid count '" + value + "'; expected a whole number from 1 to " +
+                         most + " (see 'torch-ir benchmark --help')");
     }
   }
 }

@@ -1,4 +1,4 @@
-// Command: one command of torch-ir, and what the commands share.
+// Command: one command of torch-ir. Console: where commands write.
 //
 // Each command is a file with one function that returns its Command, listed below. run_cli parses
 // its arguments, runs it, and turns exceptions into messages and exit statuses.
@@ -17,9 +17,9 @@ class App;
 namespace torch_ir {
 
 enum ExitStatus : int {
-  // Done; anything compared was equal.
+  // Done, and everything that was compared is equal.
   kDone = 0,
-  // Done; something differs.
+  // Done, but something differs.
   kDifferent = 1,
   // The input or the usage is wrong.
   kBadInput = 2,
@@ -29,11 +29,11 @@ class Console {
  public:
   Console(std::ostream& out, std::ostream& err) : out_(out), err_(err) {}
 
-  // For requested output: a summary, a graph.
+  // For results that the user requested: a summary, a graph.
   std::ostream& out() { return out_; }
-  // For remarks, such as a verdict that the exit status gives too; suppressed by --quiet.
+  // For remarks, such as a verdict that the exit status also tells; --quiet suppresses them.
   std::ostream& talk();
-  // "torch-ir: warning: MESSAGE" on the error stream; suppressed by --quiet.
+  // "torch-ir: warning: MESSAGE" on the error stream; --quiet suppresses it.
   void warn(const std::string& message);
   // "torch-ir: MESSAGE" on the error stream, always.
   void fail(const std::string& message);
@@ -80,7 +80,7 @@ Command benchmark_command();
 Command ops_command();
 Command split_command();
 
-// In the order of --help.
+// In the order in which --help lists them.
 std::vector<Command> all_commands();
 
 // Runs torch-ir with `arguments` (without its name), for main and for tests; returns its exit

@@ -37,8 +37,7 @@ int run_compare(const CompareArguments& arguments, Console& console) {
   const StateDict actual = load_weights(arguments.actual);
   const StateDict expected = load_weights(arguments.expected);
   if (actual.is_empty() && expected.is_empty()) {
-    throw Error(arguments.actual + " and " + arguments.expected +
-                " hold no tensors: there is nothing to compare");
+    throw Error(arguments.actual + " and " + arguments.expected + " have no tensors to compare");
   }
   TextRows rows;
   const auto add = [&](const std::string& name, const at::Tensor& tensor, std::string verdict) {
@@ -71,8 +70,8 @@ int run_compare(const CompareArguments& arguments, Console& console) {
 }
 
 void declare_compare(CLI::App& parser, CompareArguments& arguments) {
-  add_argument(parser, "A", arguments.actual, "The tensors (.safetensors or .pt)");
-  add_argument(parser, "B", arguments.expected, "The tensors that they should be");
+  add_argument(parser, "A", arguments.actual, "The tensors: .safetensors, .pt");
+  add_argument(parser, "B", arguments.expected, "The expected tensors");
   add_tolerance_options(parser, arguments.tolerance);
 }
 

@@ -30,8 +30,9 @@ TEST_F(CompareTest, ShowsHowTensorsDiffer) {
   const Outcome compare = torch_ir({"compare", a, b});
   EXPECT_EQ(compare.status, 1);
   EXPECT_EQ(compare.err, "");
-  EXPECT_THAT(compare.out,
-              testing::StartsWith("w  float32[2]  1 of 2 element(s) differ (50 %): max diff 0.5"));
+  EXPECT_THAT(
+      compare.out,
+      testing::StartsWith("w  float32[2]  1 of 2 elements mismatched (50 %): max abs. error 0.5"));
   EXPECT_THAT(compare.out, HasSubstr("at [1]: 2, expected 2.5"));
   EXPECT_THAT(compare.out, HasSubstr("\n0 of 1 tensors agree"));
   printed({"compare", a, b, "--atol", "0.5"});
@@ -44,7 +45,7 @@ TEST_F(CompareTest, TakesTheTolerancesOfDtypes) {
   printed({"compare", a, b});
   const std::string compare = printed({"compare", a, b, "--tolerance", "dtype"}, 1);
   EXPECT_THAT(compare, HasSubstr("f16  float16[2]  equal (rtol 0.001, atol 1e-05)\n"));
-  EXPECT_THAT(compare, HasSubstr("f64  float64[2]  2 of 2 element(s) differ"));
+  EXPECT_THAT(compare, HasSubstr("f64  float64[2]  2 of 2 elements mismatched"));
   EXPECT_THAT(compare, HasSubstr(" (rtol 1e-07, atol 1e-07)\n"));
   EXPECT_THAT(compare, HasSubstr("\n1 of 2 tensors agree (tolerances by dtype)\n"));
 }
@@ -56,18 +57,22 @@ TEST_F(CompareTest, ComparesIntegersExactly) {
   const std::string b = tensor_file("b.safetensors", {{"w", at::tensor({1.0f})}, {"index", index}});
   const Outcome compare = torch_ir({"compare", a, b, "--atol", "2"});
   EXPECT_EQ(compare.status, 1);
-  EXPECT_EQ(compare.out,
-            "index  int64[2]    2 of 2 element(s) differ (100 %): max diff 1, mean diff 1, max "
-            "relative 0.3333; worst at [0]: 4, expected 3; no tolerance passes (rtol 0, atol 0)\n"
-            "w      float32[1]  close: max diff 0.5, mean diff 0.5, passes from tolerance 0.25\n"
-            "1 of 2 tensors agree (rtol 1e-05, atol 2, integers exact)\n");
+  EXPECT_EQ(
+      compare.out,
+      "index  int64[2]    2 of 2 elements mismatched (100 %): max abs. error 1, mean abs. error 1, "
+      "max relative error 0.3333; worst at [0]: 4, expected 3; no tolerance passes (rtol 0, atol "
+      "0)\n"
+      "w      float32[1]  close: max abs. error 0.5, mean abs. error 0.5, smallest passing "
+      "tolerance 0.25\n"
+      "1 of 2 tensors agree (rtol 1e-05, atol 2, integers exact)\n");
   printed({"compare", b, b});
 }
 
 TEST_F(CompareTest, RefusesWhatIsNoRuleOfTolerances) {
-  expect_refused(torch_ir({"compare", "a", "b", "--tolerance", "float"}),
-                 "--tolerance: 'float' is no tolerance: give dtype, or numbers as --rtol and "
-                 "--atol (see 'torch-ir compare --help')");
+  expect_refused(
+      torch_ir({"compare", "a", "b", "--tolerance", "float"}),
+      "--tolerance: unknown tolerance 'float'; expected dtype, or numbers with --rtol and "
+      "--atol (see 'torch-ir compare --help')");
   for (const std::string option : {"--rtol", "--atol"}) {
     expect_refused(torch_ir({"compare", "a", "b", "--tolerance", "dtype", option, "1"}),
                    option + " excludes --tolerance (see 'torch-ir compare --help')");
@@ -93,8 +98,7 @@ TEST_F(CompareTest, CountsMissingTensorsAsDifferent) {
 TEST_F(CompareTest, RefusesFilesWithoutTensors) {
   const std::string a = tensor_file("a.safetensors", {});
   const std::string b = tensor_file("b.safetensors", {});
-  expect_refused(torch_ir({"compare", a, b}),
-                 a + " and " + b + " hold no tensors: there is nothing to compare");
+  expect_refused(torch_ir({"compare", a, b}), a + " and " + b + " have no tensors to compare");
 }
 
 TEST_F(CompareTest, RefusesWhatIsNoTensorFile) {

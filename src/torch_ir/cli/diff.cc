@@ -87,9 +87,10 @@ int run_diff(const DiffArguments& arguments, Console& console) {
 }
 
 void declare_diff(CLI::App& parser, DiffArguments& arguments) {
-  add_argument(parser, "OLD", arguments.old, "The graph as it was: IR JSON, or an archive (.pt2)");
-  add_argument(parser, "NEW", arguments.now, "The graph as it is");
-  parser.add_flag("--all", arguments.all, "List nodes with another name or module path only, too");
+  add_argument(parser, "OLD", arguments.old, "The old graph: IR JSON, or an archive (.pt2)");
+  add_argument(parser, "NEW", arguments.now, "The new graph");
+  parser.add_flag("--all", arguments.all,
+                  "Also list nodes where only the name or the module path differs");
   parser.add_flag("--json", arguments.json, "Print JSON");
 }
 
@@ -97,7 +98,7 @@ void declare_diff(CLI::App& parser, DiffArguments& arguments) {
 
 Command diff_command() {
   return {.name = "diff",
-          .summary = "Say what changed between two graphs",
+          .summary = "Show what changed between two graphs",
           .examples =
               "  torch-ir diff before.json after.json\n"
               "  torch-ir diff exported.pt2 model.json --json\n",

@@ -25,13 +25,13 @@ struct ExecuteArguments {
   std::string outputs;
 };
 
-// Devices and pipes cannot choose their names, so they are allowed.
+// Devices and pipes may have any name.
 void check_outputs_name(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   const bool is_file = !fs::exists(path, ignored) || fs::is_regular_file(path, ignored);
   if (path.ends_with(".safetensors") || path.starts_with("/dev/") || !is_file) return;
-  throw Error("cannot write outputs to '" + path + "': its name must end in .safetensors");
+  throw Error("cannot write outputs to '" + path + "'; expected a name that ends in .safetensors");
 }
 
 int run_execute(const ExecuteArguments& arguments, Console& console) {
@@ -52,7 +52,7 @@ void declare_execute(CLI::App& parser, ExecuteArguments& arguments) {
   add_execution_arguments(parser, arguments.execution);
   add_inputs_option(parser, arguments.execution);
   add_file_option(parser, "-o,--output,--outputs", arguments.outputs,
-                  "Where to write the outputs, .safetensors")
+                  "Write the outputs to this file: .safetensors")
       ->required();
 }
 
@@ -63,7 +63,7 @@ struct VerifyArguments {
   Criterion criterion;
 };
 
-// Asks float64 and eager operators as the harness does.
+// Judges outputs by float64 and by eager operators, as the harness does.
 void judge(VerificationReport& report, const VerifyArguments& arguments, const LoadedGraph& graph,
            const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& expected) {
   StateDict weights = graph.constants;
@@ -112,7 +112,7 @@ void declare_verify(CLI::App& parser, VerifyArguments& arguments) {
   add_execution_arguments(parser, arguments.execution);
   add_inputs_option(parser, arguments.execution);
   add_file_option(parser, "--expected", arguments.expected,
-                  "The outputs that it should have: .safetensors, by the graph's names")
+                  "Expected outputs, by the graph's names: .safetensors")
       ->required();
   add_tolerance_options(parser, arguments.tolerance, &arguments.criterion);
 }
@@ -121,7 +121,7 @@ void declare_verify(CLI::App& parser, VerifyArguments& arguments) {
 
 Command execute_command() {
   return {.name = "execute",
-          .summary = "Run a graph with weights on inputs, and write its outputs",
+          .summary = "Run a graph and write its outputs",
           .examples =
               "  torch-ir execute model.json --weights weights.safetensors \\\n"
               "      --inputs inputs.safetensors -o outputs.safetensors\n"
@@ -135,8 +135,8 @@ Command verify_command() {
           .examples =
               "  torch-ir verify model.json --weights weights.safetensors \\\n"
               "      --inputs inputs.safetensors --expected expected.safetensors\n"
-              "  torch-ir verify model.pt2 --inputs inputs.safetensors --expected "
-              "expected.safetensors --rtol 1e-4 --atol 1e-4\n",
+              "  torch-ir verify model.pt2 --inputs inputs.safetensors \\\n"
+              "      --expected expected.safetensors --rtol 1e-4 --atol 1e-4\n",
           .declare = with_arguments(declare_verify, run_verify)};
 }
 

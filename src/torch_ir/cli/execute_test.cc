@@ -59,8 +59,7 @@ TEST_F(ExecuteTest, TakesConstantsInPlaceOfThoseOfTheGraph) {
       at::equal(load_weights_safetensors(path("outputs.safetensors"))["mul"], at::zeros({1, 4})));
 }
 
-// Everything that is wrong with the input is one line, or one and a list, status 2, and leaves no
-// output.
+// Invalid input gives status 2, one line or one line and a list, and no output file.
 class BadExecution : public CliTest {
  protected:
   void expect_failure(const std::vector<std::string>& arguments, const std::string& message,
@@ -94,7 +93,7 @@ TEST_F(BadExecution, WithAMissingWeight) {
                      "registry for node 'linear'. It is 'linear.bias' in the state dict.\n");
 }
 
-// All that is wrong at once: what is mended one by one takes as many runs.
+// Reports all problems at once, so that fixing them does not take one run each.
 TEST_F(BadExecution, WithMuchThatIsWrong) {
   const std::string weights = tensor_file(
       "wrong.safetensors",
@@ -199,7 +198,7 @@ TEST_F(ExecuteTest, WritesNoSafetensorsUnderAnotherName) {
                      "--outputs", outputs});
   };
   expect_refused(execute(path("outputs.pt")), "cannot write outputs to '" + path("outputs.pt") +
-                                                  "': its name must end in .safetensors");
+                                                  "'; expected a name that ends in .safetensors");
   EXPECT_THAT(files(), Not(testing::Contains("outputs.pt")));
   EXPECT_EQ(execute("/dev/null").status, 0) << "a device has no name to choose";
 }

@@ -112,19 +112,17 @@ void refuse_problems(const ExecutionArguments& arguments, const LoadedGraph& gra
 void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
   add_graph_argument(parser, arguments.file);
   add_weights_options(parser, arguments.weights,
-                      "The weights: .safetensors, .pt, or the index of a sharded checkpoint; an "
-                      "archive has its own");
-  add_file_option(
-      parser, "--constants", arguments.constants,
-      "Constants that the graph lacks, or others than its own, by name: .safetensors, .pt");
+                      "Weights: .safetensors, .pt or a shard index (default: the archive's)");
+  add_file_option(parser, "--constants", arguments.constants,
+                  "Constants to add or replace, by name: .safetensors, .pt");
   parser.add_flag("--reject-nan", arguments.rejects_nan,
-                  "Refuse weights and inputs with NaN, and say how many each of them has");
+                  "Refuse weights and inputs that contain NaN");
   add_execution_options(parser, arguments.options);
 }
 
 void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments) {
   add_file_option(parser, "--inputs", arguments.inputs,
-                  "The inputs: .safetensors, by the graph's names")
+                  "Inputs, by the graph's names: .safetensors")
       ->required();
 }
 

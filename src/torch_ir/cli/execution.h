@@ -1,4 +1,4 @@
-// What the commands that run a graph share.
+// Loading and running a graph from files, for the commands that run graphs.
 #pragma once
 
 #include <c10/util/FunctionRef.h>
@@ -23,7 +23,7 @@ struct ExecutionArguments {
   std::string constants;
   std::string inputs;
   bool rejects_nan = false;
-  // Whether to make up missing weights and inputs.
+  // Whether to generate missing weights and inputs.
   bool makes_up_values = false;
   ExecutionOptions options;
 };
@@ -43,19 +43,19 @@ struct LoadedGraph {
   std::string inputs_source = "none";
 };
 
-// Loads what `arguments` name and calls `run`. Throws torch_ir::Error, naming the files: before the
-// run, one problem_list of all weights and inputs that do not fit the graph, or have NaN if the
-// user rejects it; or an ExecutionError of the run.
+// Loads the files that `arguments` name and calls `run`. Throws torch_ir::Error, naming the files:
+// before the run, one problem_list of all weights and inputs that do not fit the graph or contain
+// rejected NaN; or an ExecutionError of the run.
 void run_graph_file(const ExecutionArguments& arguments,
                     c10::function_ref<void(const LoadedGraph&)> run);
 
-// Makes up one tensor for each graph input: the values that the harness would use for a model of
-// that name (weights/seeded_tensor.h), but 0 for integers, which is a valid index. Throws Error,
-// with the graph's path, if only a user can choose sizes or values, or if they exceed the memory of
-// a small machine.
+// Generates one tensor for each graph input: the values that the harness would use for a model of
+// that name (weights/seeded_tensor.h), but 0 for integers, since 0 is a valid index. Throws Error,
+// with the graph's path, for numbers, for dynamic sizes, and if the tensors exceed the memory of a
+// small machine.
 std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir);
 
-// Makes up every weight that is not in `constants` and has no value in the graph. Throws Error,
+// Generates every weight that is not in `constants` and has no value in the graph. Throws Error,
 // with the graph's path, if they exceed the memory of a small machine.
 StateDict random_weights(const std::string& path, const IR& ir, const StateDict& constants);
 
@@ -64,7 +64,7 @@ struct Execution {
   std::vector<at::Tensor> outputs;
 };
 
-// Runs the graph once, as run_graph_file.
+// Runs the graph once. Throws as run_graph_file does.
 Execution execute_graph_file(const ExecutionArguments& arguments);
 
 }  // namespace torch_ir

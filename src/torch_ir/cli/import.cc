@@ -1,4 +1,4 @@
-// torch-ir import: converts an archive of torch.export.save to an IR file and its weights.
+// torch-ir import: converts an archive of torch.export.save to IR JSON, weights and inputs.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -61,13 +61,13 @@ void check_written_weights(const std::string& path, const IR& ir, const StateDic
         if (i == index || groups[i] != groups[index]) continue;
         throw Error(path + ": node '" + node.name + "' writes to '" + *name +
                     "', which shares its memory with '" + names[i] +
-                    "'; files of weights can not say so: run the archive itself");
+                    "'; a file of weights cannot store that: run the archive itself");
       }
     }
   }
 }
 
-// By name; empty, with a warning, if the archive has none that can be read.
+// The example inputs by name; empty, with a warning, if they are missing or cannot be read.
 std::optional<StateDict> example_inputs(const std::string& path, const IR& ir, Console& console) {
   try {
     StateDict inputs;
@@ -83,7 +83,7 @@ std::optional<StateDict> example_inputs(const std::string& path, const IR& ir, C
 int run_import(const ImportArguments& arguments, Console& console) {
   GraphFile file = load_graph_file(arguments.file);
   if (!file.weights) {
-    throw Error(arguments.file + " is an IR file already; import reads archives (.pt2)");
+    throw Error(arguments.file + " is already an IR file; import reads archives (.pt2)");
   }
   check_written_weights(arguments.file, file.ir, *file.weights);
   move_large_constants(file.ir, *file.weights);
@@ -112,11 +112,10 @@ int run_import(const ImportArguments& arguments, Console& console) {
 }
 
 void declare_import(CLI::App& parser, ImportArguments& arguments) {
-  add_argument(parser, "MODEL", arguments.file, "The archive, .pt2");
+  add_argument(parser, "MODEL", arguments.file, "The archive (.pt2)");
   parser
       .add_option("-o,--output", arguments.output,
-                  "The folder for ir.json, weights.safetensors and, if the archive has example "
-                  "inputs, inputs.safetensors; made where there is none")
+                  "Folder to write the graph, weights and example inputs to")
       ->required()
       ->type_name("DIR");
 }
@@ -125,7 +124,7 @@ void declare_import(CLI::App& parser, ImportArguments& arguments) {
 
 Command import_command() {
   return {.name = "import",
-          .summary = "Turn an archive of torch.export.save into IR JSON, weights and inputs",
+          .summary = "Convert an archive of torch.export.save to IR JSON, weights and inputs",
           .examples =
               "  torch-ir import model.pt2 -o model\n"
               "  harness --ir model\n",

@@ -1,4 +1,4 @@
-// torch-ir info: summarizes a graph.
+// torch-ir info: prints a summary of a graph.
 
 #include <fmt/format.h>
 
@@ -126,7 +126,7 @@ void write_shapes(const char* title, const std::vector<TensorMeta>& values, std:
   }
 }
 
-// Never shows 0 for a figure that was not counted.
+// A figure that was not counted is never shown as 0.
 std::string known_part(int64_t value, bool is_whole) {
   if (is_whole) return with_thousands_separators(value);
   return value == 0 ? "unknown" : "at least " + with_thousands_separators(value);
@@ -159,7 +159,7 @@ void write_totals(const SizedCost& sized, std::ostream& out) {
       << "  Smallest peak: " << bytes_and_name(totals.peak_bytes, totals.peak_node, knows_sizes)
       << '\n';
   if (!knows_sizes) {
-    out << "  Without " << totals.num_unknown_sizes << " value(s) whose sizes only a run knows\n";
+    out << "  Values of unknown size, not included: " << totals.num_unknown_sizes << '\n';
   }
 }
 
@@ -189,7 +189,7 @@ std::string modules_table(const std::vector<ModuleCost>& modules) {
                     known_part(module.multiply_adds, module.is_counted),
                     with_thousands_separators(module.parameters)});
   }
-  return "\nCosts by module; a line leaves out the modules inside that have lines of their own:\n" +
+  return "\nCosts by module; the figures of a line exclude the modules with lines of their own:\n" +
          text_table(rows, " >>>");
 }
 
@@ -227,14 +227,14 @@ int run_info(const InfoArguments& arguments, Console& console) {
 void declare_info(CLI::App& parser, InfoArguments& arguments) {
   add_graph_argument(parser, arguments.file);
   parser.add_flag("--json", arguments.json, "Print JSON");
-  add_file_option(parser, "-o,--output", arguments.output, "Write to a file");
+  add_file_option(parser, "-o,--output", arguments.output, "Write to this file");
 }
 
 }  // namespace
 
 Command info_command() {
   return {.name = "info",
-          .summary = "Print what is in a graph: shapes, operators, parameters, and what it costs",
+          .summary = "Print the shapes, operators, parameters and costs of a graph",
           .examples =
               "  torch-ir info model.json\n"
               "  torch-ir info model.pt2\n"

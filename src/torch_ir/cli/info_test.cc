@@ -86,7 +86,7 @@ TEST_F(InfoTest, CountsADynamicArchiveAtTheSizesOfItsExampleInputs) {
   EXPECT_THAT(info.out, testing::Not(HasSubstr("unknown")));
 }
 
-// By its name, where its content is neither.
+// The name decides if the content is neither.
 TEST_F(InfoTest, TakesAFileThatIsCalledAnArchiveForOne) {
   for (const std::string& other : {file("empty.pt2", ""), file("text.pt2", "not a graph"),
                                    tensor_file("weights.safetensors", {{"w", at::zeros({2})}})}) {
@@ -124,7 +124,7 @@ TEST_F(InfoTest, WritesToAFile) {
   EXPECT_EQ(read_file(path("summary.json")), text);
 }
 
-// As every command does that reads a graph, but for `validate`, which lists what is wrong.
+// As every command that reads a graph does, except `validate`, which lists all problems.
 TEST_F(InfoTest, RefusesAGraphThatIsNotWellFormed) {
   IR ir = masked_linear_graph();
   ir.graph_inputs[0].shape = {-3};
@@ -147,7 +147,7 @@ TEST_F(InfoTest, RefusesAGraphThatIsNotWellFormed) {
   EXPECT_THAT(files(), ElementsAre("bad.json", "good.json", "list"));
 }
 
-// The file does not say whether `t` is `min` or `max`: that matters to who runs it.
+// The file does not say whether `t` is `min` or `max`, which matters only in a run.
 TEST_F(InfoTest, ShowsAGraphThatCannotBeRun) {
   TestGraphBuilder builder("Clamps");
   builder.input("x", {2}).input("t", {2});

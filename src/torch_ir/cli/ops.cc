@@ -76,9 +76,8 @@ std::string sum_of(const std::vector<Operator>& operators) {
     num_calls += op.calls;
     num_unsupported += op.support.is_supported ? 0 : 1;
   }
-  return fmt::format(
-      "{} operators, {} calls; {}\n", operators.size(), num_calls,
-      num_unsupported == 0 ? "all run" : fmt::format("{} do not run", num_unsupported));
+  return fmt::format("operators: {}, calls: {}, unsupported operators: {}\n", operators.size(),
+                     num_calls, num_unsupported);
 }
 
 void list_operators(const OpsArguments& arguments, Console& console) {
@@ -111,17 +110,15 @@ int run_ops(const OpsArguments& arguments, Console& console) {
 }
 
 void declare_ops(CLI::App& parser, OpsArguments& arguments) {
-  parser.add_option("FILE", arguments.files, "Graphs: IR JSON or archives (.pt2)")
+  parser.add_option("FILE", arguments.files, "The graphs: IR JSON, or archives (.pt2)")
       ->required()
       ->type_name("");
   parser
       .add_option("--supported", arguments.supported,
-                  "Say which graphs a backend can run that has the operators of this list, one a "
-                  "line (aten.add.Tensor; aten.add or aten.add.* for all overloads; # comments), "
-                  "and how many graphs each missing operator blocks")
+                  "Report which graphs a backend with the operators listed here can run")
       ->type_name("FILE")
       ->check([](const std::string& path) {
-        return path.empty() ? std::string("'' is no file: give its name") : std::string();
+        return path.empty() ? std::string("missing file name") : std::string();
       });
   parser.add_flag("--json", arguments.json, "Print JSON");
 }
@@ -130,7 +127,7 @@ void declare_ops(CLI::App& parser, OpsArguments& arguments) {
 
 Command ops_command() {
   return {.name = "ops",
-          .summary = "List the operators of graphs, how often and how they run",
+          .summary = "List the operators of graphs, how often they are called and how they run",
           .examples =
               "  torch-ir ops model.json\n"
               "  torch-ir ops *.pt2 --json\n"

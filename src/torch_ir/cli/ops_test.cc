@@ -55,7 +55,7 @@ TEST_F(OpsTest, RefusesAListThatIsNone) {
   expect_refused(torch_ir({"ops", graph, "--supported", path("none")}),
                  "cannot open '" + path("none") + "': No such file or directory");
   expect_failed(torch_ir({"ops", graph, "--supported", ""}),
-                HasSubstr("--supported: '' is no file: give its name"));
+                HasSubstr("--supported: missing file name"));
 }
 
 }  // namespace

@@ -24,17 +24,17 @@ namespace {
 
 constexpr const char* kMalformed = "is not well formed";
 
-// Adds an option with a number from `least` to `most`; `what` describes it in errors.
+// Adds an option with a number from `least` to `most`; errors say "invalid KIND" and `expected`.
 template <class Number>
 CLI::Option* add_number_option(CLI::App& parser, const std::string& name, Number& value,
                                const std::string& description, Number least, Number most,
-                               const std::string& what) {
-  const auto check = [least, most, what](const std::string& text) {
+                               const std::string& kind, const std::string& expected) {
+  const auto check = [=](const std::string& text) {
     Number number = 0;
     const char* end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     const bool fits = error == std::errc() && rest == end && number >= least && number <= most;
-    return fits ? "" : "'" + text + "' is no " + what;
+    return fits ? "" : "invalid " + kind + " '" + text + "'; expected " + expected;
   };
   return parser.add_option(name, value, description)->type_name("N")->check(check, "");
 }
@@ -74,11 +74,10 @@ bool is_called_archive(const std::string& path) {
 void add_common_options(CLI::App& parser, CommonArguments& arguments) {
   parser
       .add_option("--load-library", arguments.libraries,
-                  "Load the operators of this shared library first. It is code, which runs: load "
-                  "only libraries that you trust (may be repeated)")
+                  "Load operators from this trusted shared library (may be repeated)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  parser.add_flag("-q,--quiet", arguments.quiet, "Print only what was asked for, and errors");
+  parser.add_flag("-q,--quiet", arguments.quiet, "Print only results and errors");
   parser.set_version_flag("--version", version_text("torch-ir", onednn_version()),
                           "Print the versions of torch-ir, LibTorch and oneDNN");
 }
@@ -134,7 +133,7 @@ void add_weights_options(CLI::App& parser, WeightsArguments& weights,
   add_file_option(parser, "--weights", weights.path, description);
   parser
       .add_option("--weights-key", weights.key,
-                  "Where in a checkpoint the state dict is: \"model\", \"trainer.ema\"")
+                  "Path of the state dict in a checkpoint: \"model\", \"trainer.ema\"")
       ->type_name("KEY");
 }
 
@@ -153,34 +152,31 @@ void add_tolerance_options(CLI::App& parser, ToleranceRule& rule, Criterion* cri
     rule.by_dtype = by_dtype;
     if (criterion != nullptr) criterion->reference = ReferenceKind::kModel;
   };
+  const bool is_default = criterion == nullptr;
   const auto add = [&](const std::string& name, double& value, const std::string& description) {
     CLI::Option* option =
-        add_number_option(parser, name, value, description, 0.0, std::numeric_limits<double>::max(),
-                          "tolerance: give a number of 0 or more")
+        add_number_option(parser, name, value, description + (is_default ? "" : ", if not auto"),
+                          0.0, std::numeric_limits<double>::max(), "tolerance",
+                          "a number of 0 or more")
             ->capture_default_str();
     return option->each([choose](const std::string&) { choose(false); });
   };
-  CLI::Option* rtol = add("--rtol", rule.fixed.rtol,
-                          "Relative tolerance of floating point; integers are compared exactly");
-  CLI::Option* atol = add("--atol", rule.fixed.atol, "Absolute tolerance of floating point");
+  CLI::Option* rtol = add("--rtol", rule.fixed.rtol, "Relative tolerance for floating point");
+  CLI::Option* atol = add("--atol", rule.fixed.atol, "Absolute tolerance for floating point");
   const auto take = [choose, criterion](const std::string& name) {
     if (name == "auto" && criterion != nullptr) return;
     if (name != "dtype") {
-      throw Error("'" + name + "' is no tolerance: give " +
-                  (criterion != nullptr ? "auto, dtype" : "dtype") +
-                  ", or numbers as --rtol and --atol");
+      throw Error("unknown tolerance '" + name + "'; expected " +
+                  (criterion != nullptr ? "auto or dtype" : "dtype") +
+                  ", or numbers with --rtol and --atol");
     }
     choose(true);
   };
-  const std::string dtype =
-      "dtype: the tolerance that torch.testing.assert_close has for each dtype";
   add_parsed_option(parser, "--tolerance", take,
-                    criterion == nullptr
-                        ? dtype
-                        : "auto (the default): within the tolerance of the dtype, or as near to "
-                          "float64 as eager; " +
-                              dtype)
-      ->type_name(criterion == nullptr ? "dtype" : "RULE")
+                    is_default
+                        ? "Use the tolerances of torch.testing.assert_close for each dtype"
+                        : "auto (default): by dtype, else as near to float64 as eager; or: dtype")
+      ->type_name(is_default ? "dtype" : "RULE")
       ->excludes(rtol)
       ->excludes(atol);
 }
@@ -189,12 +185,12 @@ void add_execution_options(CLI::App& parser, ExecutionOptions& options) {
   add_parsed_option(
       parser, "--optimization",
       [&](const std::string& name) { options.optimization = choose_optimization(name); },
-      "exact: the bits of eager (the default); fast: within 1e-4 of it")
+      "exact (default): the bits of eager; fast: within 1e-4 of eager")
       ->type_name("LEVEL");
   add_parsed_option(
       parser, "--device", [&](const std::string& name) { options.device = parse_device(name); },
-      "Where to run: cpu (the default), cuda, cuda:1")
-      ->type_name("D");
+      "Run on this device: cpu (default), cuda, cuda:1")
+      ->type_name("DEVICE");
 }
 
 void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
@@ -202,8 +198,8 @@ void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
   const std::string limit = most == std::numeric_limits<int64_t>::max()
                                 ? "of 1 or more"
                                 : "from 1 to " + std::to_string(most);
-  add_number_option(parser, name, count, description, int64_t{1}, most,
-                    "count: give a whole number " + limit);
+  add_number_option(parser, name, count, description, int64_t{1}, most, "count",
+                    "a whole number " + limit);
 }
 
 void refuse_to_overwrite(const std::string& output, const std::vector<std::string>& inputs) {

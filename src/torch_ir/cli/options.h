@@ -1,4 +1,4 @@
-// Arguments that several commands share.
+// Options and arguments that several commands share.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ CLI::Option* add_file_option(CLI::App& parser, const std::string& name, std::str
 // Adds FILE, the graph.
 void add_graph_argument(CLI::App& parser, std::string& path);
 
-// A file read as IR JSON or as an archive of torch.export.save, by content. A file named like an
-// archive, or like a tensor file, must be an archive.
+// A graph read from IR JSON or from an archive of torch.export.save; the content decides which. A
+// file named like an archive or a tensor file must be an archive.
 struct GraphFile {
   IR ir;
   // Archives only.
@@ -49,8 +49,8 @@ struct GraphFile {
 // Throws ValidationError, with the first problem, for an IR that is not well formed.
 GraphFile load_graph_file(const std::string& path);
 
-// As load_graph_file, but only warns about nodes that do not fit their operators: for commands that
-// show graphs and do not run them.
+// As load_graph_file, but only warns about nodes that do not fit their operators. For commands that
+// show graphs without running them.
 GraphFile load_shown_graph(const std::string& path, Console& console);
 
 // Reads the graph without validating it.

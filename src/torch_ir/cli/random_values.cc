@@ -33,8 +33,8 @@ void check_size(const std::string& path, const IR& ir, const std::vector<TensorM
     sum += elements;
   }
   if (sum <= static_cast<double>(kMaxRandomElements)) return;
-  throw Error(fmt::format("{}: '{}' has more than {} values to make up: {}", path,
-                          printable(ir.model_name), with_thousands_separators(kMaxRandomElements),
+  throw Error(fmt::format("{}: cannot generate more than {} values for '{}'; {}", path,
+                          with_thousands_separators(kMaxRandomElements), printable(ir.model_name),
                           advice));
 }
 
@@ -59,13 +59,12 @@ ValueRange weight_range(std::string_view placeholder, const TensorMeta& weight) 
 std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir) {
   for (const TensorMeta& input : ir.graph_inputs) {
     if (input.is_scalar) {
-      throw Error(fmt::format("{}: the input '{}' is a number that only you know: {}", path,
+      throw Error(fmt::format("{}: cannot generate the number '{}'; {}", path,
                               printable(input.name), kInputAdvice));
     }
     if (is_dynamic(input)) {
-      throw Error(fmt::format("{}: the input '{}' has sizes that differ from run to run, {}: {}",
-                              path, printable(input.name), printable(shape_text(input)),
-                              kInputAdvice));
+      throw Error(fmt::format("{}: cannot generate input '{}' of dynamic shape {}; {}", path,
+                              printable(input.name), printable(shape_text(input)), kInputAdvice));
     }
   }
   check_size(path, ir, ir.graph_inputs, kInputAdvice);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <memory>
 #include <ostream>
 
 #include "torch_ir/base/error.h"
@@ -22,6 +23,21 @@ class UsageError : public Error {
       : Error(message + " (see '" + program + " --help')") {}
 };
 
+// Prints each option on one line. CLI11 by itself adds defaults and exclusions to its name.
+class OptionLines : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string& type = option->get_type_name();
+    return type.empty() || option->get_type_size() == 0 ? "" : " " + type;
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    const std::string& value = option->get_default_str();
+    const bool is_required = option->get_required() && !option->get_positional();
+    return option->get_description() + (value.empty() ? "" : " (default: " + value + ")") +
+           (is_required ? " (required)" : "");
+  }
+};
+
 class ConsoleWarnings : public c10::WarningHandler {
  public:
   explicit ConsoleWarnings(Console& console) : console_(console) {}
@@ -31,19 +47,24 @@ class ConsoleWarnings : public c10::WarningHandler {
   Console& console_;
 };
 
+constexpr const char* kMore = "More: docs/command-line.md";
+
 void print_help(const std::vector<Command>& commands, std::ostream& out) {
   out << "Inspect, draw, check, run and compare models as graphs: IR JSON, or archives (.pt2).\n"
-         "Usage: torch-ir COMMAND [ARGUMENTS]\n\nCommands:\n";
+         "\nExamples:\n"
+         "  torch-ir info model.pt2\n"
+         "  torch-ir visualize model.json -o graph.svg\n"
+         "  torch-ir verify model.pt2 --inputs inputs.safetensors --expected expected.safetensors\n"
+         "\nUsage: torch-ir COMMAND [ARGUMENTS]\n\nCommands:\n";
   for (const Command& command : commands) {
     out << "  " << command.name << std::string(12 - command.name.size(), ' ') << command.summary
         << '\n';
   }
   out << "\nOptions:\n"
-         "  -h,--help   Print this help; 'torch-ir COMMAND --help' prints a command's\n"
+         "  -h,--help   Print this help; 'torch-ir COMMAND --help' prints the help of a command\n"
          "  --version   Print the versions of torch-ir, LibTorch and oneDNN\n"
-         "\nExit status: 0 done, and equal where something is compared; 1 not equal; 2 the input "
-         "or\n"
-         "the usage is wrong.\n";
+         "\nExit status: 0 done and equal, 1 something differs, 2 invalid input or usage.\n"
+      << kMore << '\n';
 }
 
 const Command& find_command(const std::vector<Command>& commands, const std::string& name) {
@@ -62,11 +83,12 @@ void print_version(Console& console) {
 int run_command(const Command& command, const std::vector<std::string>& arguments,
                 Console& console) {
   const std::string program = "torch-ir " + command.name;
-  CLI::App parser(command.summary, program);
+  CLI::App parser(command.summary + "\n\nExamples:\n" + command.examples, program);
+  parser.formatter(std::make_shared<OptionLines>());
+  parser.footer(kMore);
   const Command::Action action = command.declare(parser);
   CommonArguments common;
   add_common_options(parser, common);
-  parser.footer("Examples:\n" + command.examples);
   try {
     parse_arguments(parser, arguments);
   } catch (const CLI::CallForHelp&) {

@@ -29,6 +29,22 @@ TEST_F(RunCli, PrintsHelpForEveryCommand) {
   }
 }
 
+TEST_F(RunCli, PrintsHelpThatFitsATerminal) {
+  std::vector<std::vector<std::string>> all = {{"--help"}};
+  for (const Command& command : all_commands()) all.push_back({command.name, "--help"});
+  for (const std::vector<std::string>& arguments : all) {
+    const std::string help = printed(arguments);
+    EXPECT_THAT(help, testing::EndsWith("\nMore: docs/command-line.md\n"));
+    EXPECT_LT(help.find("Examples:\n"), help.find("Usage: "));
+    std::istringstream lines(help);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(line.size(), 100) << line;
+      // The description of an option follows its name.
+      EXPECT_FALSE(line.starts_with(std::string(20, ' '))) << line;
+    }
+  }
+}
+
 TEST_F(RunCli, PrintsItsVersion) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--version"}, {"info", "--version"}}) {

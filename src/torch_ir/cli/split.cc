@@ -1,4 +1,4 @@
-// torch-ir split: takes a model apart, into one case for each different call.
+// torch-ir split: writes one case for each different call of models.
 
 #include "torch_ir/cases/split.h"
 
@@ -34,14 +34,13 @@ int run_split(const SplitArguments& arguments, Console& console) {
       !arguments.execution.inputs.empty() || !arguments.execution.weights.path.empty();
   if (arguments.files.size() > 1 && has_tensors) {
     throw Error(
-        "--inputs and --weights are of one graph, and there are several: take them apart "
-        "one by one");
+        "--inputs and --weights belong to one graph, but several are given; split them one by one");
   }
   std::set<std::string> names;
   for (const std::string& file : arguments.files) {
     if (!names.insert(model_name(file)).second) {
-      throw Error("there are two files '" + model_name(file) +
-                  "': calls are told apart by the names of their models");
+      throw Error("duplicate model name '" + model_name(file) +
+                  "': cases are named by their models; rename one of the files");
     }
   }
   SuiteWriter writer(arguments.output,
@@ -68,33 +67,32 @@ int run_split(const SplitArguments& arguments, Console& console) {
   writer.finish(splitter.cases());
   size_t num_calls = 0;
   for (const CaseInfo& info : splitter.cases()) num_calls += info.occurrences.size();
-  console.talk() << fmt::format("{}: {} cases of {} calls\n", arguments.output,
-                                splitter.cases().size(), num_calls);
+  const size_t num_cases = splitter.cases().size();
+  console.talk() << fmt::format("{}: {} case{} of {} call{}\n", arguments.output, num_cases,
+                                num_cases == 1 ? "" : "s", num_calls, num_calls == 1 ? "" : "s");
   return left_out.empty() ? kDone : kDifferent;
 }
 
 void declare_split(CLI::App& parser, SplitArguments& arguments) {
-  parser.add_option("FILE", arguments.files, "Graphs: IR JSON, or archives (.pt2)")
+  parser.add_option("FILE", arguments.files, "The graphs: IR JSON, or archives (.pt2)")
       ->required()
       ->type_name("");
   parser
       .add_option("-o,--output", arguments.output,
-                  "The folder for the cases, which holds nothing else; made where there is none")
+                  "Folder for the cases, which may hold nothing else")
       ->required()
       ->type_name("DIR");
   add_weights_options(parser, arguments.execution.weights,
-                      "The weights of the graph; an archive has its own, and where there are none "
-                      "they are made up");
+                      "Weights: .safetensors, .pt (default: the archive's, or generated)");
   add_file_option(parser, "--inputs", arguments.execution.inputs,
-                  "The inputs: .safetensors, by the graph's names; else the archive's examples, or "
-                  "made up");
+                  "Inputs: .safetensors (default: the archive's examples, or generated)");
 }
 
 }  // namespace
 
 Command split_command() {
   return {.name = "split",
-          .summary = "Take models apart: a case with its tensors for each different call",
+          .summary = "Write a case, with its tensors, for each different call of models",
           .examples =
               "  torch-ir split model.pt2 -o cases\n"
               "  torch-ir split a.pt2 b.pt2 -o cases    each different call once\n"

@@ -39,7 +39,7 @@ class SplitCommandTest : public CliTest {
     return json::parse(read_file(case_folder(suite_, info.name) + "/case.json"));
   }
 
-  // Each case computes what it says, to the bit.
+  // Each case computes its expected outputs, to the bit.
   void expect_that_each_passes() const {
     for (const CaseInfo& info : cases()) {
       const std::string folder = case_folder(suite_, info.name);
@@ -165,7 +165,7 @@ TEST_F(SplitCommandTest, IsNoSuccessWhereItLeavesCallsOut) {
   ir.nodes[1].op_type = "aten.no_such.default";
   const Outcome outcome = split({graph_file("unknown.json", ir)});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_EQ(outcome.out, suite_ + ": 1 cases of 1 calls\n");
+  EXPECT_EQ(outcome.out, suite_ + ": 1 case of 1 call\n");
   EXPECT_THAT(outcome.err, HasSubstr("unknown.json: 1 of 2 nodes are left out: "));
   expect_that_each_passes();
 }
@@ -175,8 +175,8 @@ TEST_F(SplitCommandTest, TakesTensorsForOneGraphOnly) {
   for (const auto& [flag, file] :
        {std::pair("--inputs", model.inputs), {"--weights", model.weights}}) {
     expect_refused(split({model.graph, archive_of("small.pt2"), flag, file}),
-                   "--inputs and --weights are of one graph, and there are several: take them "
-                   "apart one by one");
+                   "--inputs and --weights belong to one graph, but several are given; split them "
+                   "one by one");
     EXPECT_FALSE(fs::exists(suite_));
   }
 }

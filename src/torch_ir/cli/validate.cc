@@ -51,7 +51,7 @@ int run_validate(const ValidateArguments& arguments, Console& console) {
 void declare_validate(CLI::App& parser, ValidateArguments& arguments) {
   add_graph_argument(parser, arguments.file);
   add_weights_options(parser, arguments.weights,
-                      "Weights that must fit the graph: .safetensors, .pt");
+                      "Check that these weights fit the graph: .safetensors, .pt");
 }
 
 }  // namespace

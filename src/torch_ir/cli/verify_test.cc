@@ -20,7 +20,7 @@ class VerifyTest : public CliTest {
     return torch_ir(arguments);
   }
 
-  // What the graph computes, off by 0.001 in one element.
+  // The outputs of the graph, with one element off by 0.001.
   std::string nearly_right() const {
     return tensor_file("near.safetensors",
                        {{"mul", model_.output + at::tensor({0.0f, 0.001f, 0.0f, 0.0f})}});
@@ -59,7 +59,7 @@ TEST_F(VerifyTest, TakesTolerances) {
   EXPECT_EQ(verify(model_.expected, {"--rtol", "0", "--atol", "0"}).status, 0);
 }
 
-// As the harness does. 3e7 + 1 lies between two numbers of float32, and eager takes the lower one.
+// 3e7 + 1 lies between two numbers of float32, and eager takes the lower one.
 TEST_F(VerifyTest, PassesWhatIsAsNearToFloat64AsEager) {
   TestGraphBuilder builder("Rounds");
   builder.input("x", {1}).input("y", {1}).op("add", "aten.add.Tensor", {"x", "y"}, {1});
@@ -91,7 +91,7 @@ TEST_F(VerifyTest, TakesTheTolerancesOfDtypes) {
   EXPECT_EQ(verify(nearly_right(), {"--tolerance", "dtype"}).status, 1);
 }
 
-// Whatever the tolerance, which is for numbers that are rounded.
+// Tolerances are for numbers that are rounded.
 TEST_F(VerifyTest, ComparesIntegersExactly) {
   TestGraphBuilder builder("Index");
   builder.input("x", {2}).op("index", "aten._to_copy.default", {"x"}, {2},
@@ -109,16 +109,17 @@ TEST_F(VerifyTest, ComparesIntegersExactly) {
   EXPECT_EQ(verify_index(50'000).status, 0);
   const Outcome wrong = verify_index(50'001);
   EXPECT_EQ(wrong.status, 1) << wrong.err;
-  EXPECT_THAT(wrong.out,
-              HasSubstr("rtol 1, atol 1, integers exact; smallest tolerance that passes: none\n"
-                        "  output 0 'index' int64[2] (rtol 0, atol 0): 1 of 2 element(s) differ"));
+  EXPECT_THAT(
+      wrong.out,
+      HasSubstr("rtol 1, atol 1, integers exact; smallest passing tolerance: none\n"
+                "  output 0 'index' int64[2] (rtol 0, atol 0): 1 of 2 elements mismatched"));
 }
 
 TEST_F(VerifyTest, RefusesWhatIsNoTolerance) {
   for (const std::string value : {"-1", "nan", "inf", "small"}) {
     expect_refused(verify(model_.expected, {"--rtol", value}),
-                   "--rtol: '" + value +
-                       "' is no tolerance: give a number of 0 or more "
+                   "--rtol: invalid tolerance '" + value +
+                       "'; expected a number of 0 or more "
                        "(see 'torch-ir verify --help')");
   }
 }
@@ -163,12 +164,11 @@ TEST_F(VerifyTest, FailsWhereAShapeOrADtypeDiffers) {
       "Verification FAILED\n"
       "  not comparable\n"
       "  optimization exact, tolerances by dtype, else error factor 4 against float64; smallest "
-      "tolerance that passes: none\n"
+      "passing tolerance: none\n"
       "  output 0 'mul' float32[1, 4] (rtol 1.3e-06, atol 1e-05): shape [1, 4], expected [1, "
-      "5]; no second opinion: eager has shape [1, 5], in float64 it is [1, 4]\n"
-      "  output 0 'mul': shape [1, 4], expected [1, 5]; eager operators compute that from the "
-      "graph "
-      "too: it is not the model's\n");
+      "5]; no second opinion: eager has shape [1, 5], but [1, 4] in float64\n"
+      "  output 0 'mul': shape [1, 4], expected [1, 5]; eager operators compute the same from the "
+      "graph: the graph does not match the model\n");
   const Outcome dtype =
       verify(tensor_file("double.safetensors", {{"mul", model_.output.to(at::kDouble)}}));
   EXPECT_EQ(dtype.status, 1);

@@ -30,15 +30,16 @@ void check_ending(const std::string& path) {
   constexpr std::string_view kEndings[] = {".mmd", ".svg", ".png", ".dot"};
   const auto is_ending = [&](std::string_view ending) { return path.ends_with(ending); };
   if (path.empty() || std::ranges::any_of(kEndings, is_ending)) return;
-  throw Error("cannot tell what to write to '" + path +
-              "': its name must end in .mmd, .svg, .png or .dot");
+  throw Error("unknown format of '" + path +
+              "'; expected a name that ends in .mmd, .svg, .png or .dot");
 }
 
 // Reads the output of `torch-ir benchmark --json`.
 std::vector<NodeFigures> read_times(const std::string& path, const IR& ir) {
   std::vector<NodeFigures> figures;
   try {
-    for (const nlohmann::json& node : nlohmann::json::parse(read_file(path)).at("nodes")) {
+    const auto times = nlohmann::json::parse(read_file(path));
+    for (const nlohmann::json& node : times.at("nodes")) {
       const auto index = node.at("index").get<size_t>();
       const auto name = node.at("name").get<std::string>();
       if (index >= ir.nodes.size() || ir.nodes[index].name != name) {
@@ -53,13 +54,13 @@ std::vector<NodeFigures> read_times(const std::string& path, const IR& ir) {
   return figures;
 }
 
-// The name of the file decides the format.
+// The ending of the file name decides the format.
 std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& console) {
   const std::string& path = arguments.output;
   if (path.ends_with(".dot")) return ir_to_dot(ir, arguments.options);
   const bool is_png = path.ends_with(".png");
   if (!is_png && !path.ends_with(".svg")) return ir_to_mermaid(ir, arguments.options);
-  // The user asked for this picture, so it may take long.
+  // The user asked for this picture, so the limit is generous.
   const SvgOptions options = {
       .max_nodes = arguments.options.max_nodes,
       .module = arguments.options.module,
@@ -88,22 +89,20 @@ int run_visualize(const VisualizeArguments& arguments, Console& console) {
 void declare_visualize(CLI::App& parser, VisualizeArguments& arguments) {
   add_graph_argument(parser, arguments.file);
   add_file_option(parser, "-o,--output", arguments.output,
-                  "Write to a file, as its name says: .mmd Mermaid, .svg, .png, .dot Graphviz");
+                  "Write to this file: .mmd (Mermaid), .svg, .png or .dot (Graphviz)");
   add_count_option(parser, "--max-nodes", arguments.options.max_nodes,
-                   "Draw so many nodes and count the rest (without: all, and modules of a graph of "
-                   "more than 60)");
+                   "Draw the first N nodes, without modules, and count the rest");
   parser
       .add_option("--module", arguments.options.module,
-                  "Draw the inside of this module: encoder.layers.0")
+                  "Draw the inside of this module, such as encoder.layers.0")
       ->type_name("PATH");
-  add_count_option(
-      parser, "--depth", arguments.options.depth,
-      "Draw modules, and open so many levels of them (without: as many as are readable)");
+  add_count_option(parser, "--depth", arguments.options.depth,
+                   "Draw modules with N levels opened (default: as many as are readable)");
   parser.get_option("--depth")->excludes(parser.get_option("--max-nodes"));
   CLI::Option* kinds = parser.add_flag("--kinds", arguments.kinds,
-                                       "Colour the nodes of an .svg by kind of operator");
+                                       "Colour the nodes of an .svg by the kind of operator");
   add_file_option(parser, "--times", arguments.times,
-                  "Colour the boxes of an .svg by time: the output of torch-ir benchmark --json")
+                  "Colour an .svg by time, as measured by torch-ir benchmark --json")
       ->excludes(kinds);
 }
 
@@ -111,7 +110,7 @@ void declare_visualize(CLI::App& parser, VisualizeArguments& arguments) {
 
 Command visualize_command() {
   return {.name = "visualize",
-          .summary = "Draw a graph, or its modules: Mermaid text, or a picture by Graphviz",
+          .summary = "Draw a graph or its modules, as Mermaid text or as a picture by Graphviz",
           .examples =
               "  torch-ir visualize model.json\n"
               "  torch-ir visualize model.json -o graph.svg\n"

@@ -80,16 +80,16 @@ TEST_F(VisualizeTest, RefusesTimesOfAnotherGraph) {
 
 TEST_F(VisualizeTest, RefusesOtherFormats) {
   expect_refused(torch_ir({"visualize", graph_, "-o", path("graph.jpg")}),
-                 "cannot tell what to write to '" + path("graph.jpg") +
-                     "': its name must end in .mmd, .svg, .png or .dot");
+                 "unknown format of '" + path("graph.jpg") +
+                     "'; expected a name that ends in .mmd, .svg, .png or .dot");
   EXPECT_THAT(files(), ElementsAre("model.json"));
 }
 
 TEST_F(VisualizeTest, RefusesToDrawNoNodes) {
   for (const std::string count : {"0", "-1", "many", "1.5", "99999999999999999999"}) {
     expect_refused(torch_ir({"visualize", graph_, "--max-nodes", count}),
-                   "--max-nodes: '" + count +
-                       "' is no count: give a whole number of 1 or more "
+                   "--max-nodes: invalid count '" + count +
+                       "'; expected a whole number of 1 or more "
                        "(see 'torch-ir visualize --help')");
   }
 }

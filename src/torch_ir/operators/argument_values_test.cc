@@ -101,7 +101,7 @@ TEST(ArgumentValues, OfPivotsAreWhatAFactorizationGives) {
   for (int64_t size = 1; size < 12; ++size) {
     // Hardly anything on the diagonal, so that there are blocks of two rows.
     at::Tensor matrix =
-        at::arange(2 * size * size, at::kDouble).mul(1.7).sin().view({2, size, size});
+        at::arange(2 * size * size, at::kDouble).mul(1.7).add(1).sin().view({2, size, size});
     matrix = matrix + matrix.mT() - matrix.diagonal(0, 1, 2).diag_embed().mul(1.9);
     const auto [factors, pivots] = at::linalg_ldl_factor(matrix);
     const at::Tensor right = at::ones({2, size, 1}, at::kDouble);

@@ -360,7 +360,7 @@ void finish(const Difference& difference, const at::Tensor& expected, const Tole
 }
 
 std::string comparison_differences_text(const TensorComparison& comparison) {
-  return fmt::format("max diff {:.4g}, mean diff {:.4g}", comparison.max_diff,
+  return fmt::format("max abs. error {:.4g}, mean abs. error {:.4g}", comparison.max_diff,
                      comparison.mean_diff);
 }
 
@@ -372,9 +372,9 @@ std::string percent_text(int64_t part, int64_t whole) {
   return fmt::format("{:.3g} %", percent);
 }
 
-// "max relative 0.2, max 4 ULP", if there are such figures.
+// "max relative error 0.2, max 4 ULP"; the distance in ULP is for real floats only.
 std::string relative_text(const TensorComparison& comparison) {
-  std::string text = fmt::format("max relative {:.4g}", comparison.max_relative_diff);
+  std::string text = fmt::format("max relative error {:.4g}", comparison.max_relative_diff);
   if (comparison.max_ulp_diff) text += fmt::format(", max {} ULP", *comparison.max_ulp_diff);
   return text;
 }
@@ -422,18 +422,19 @@ std::ostream& operator<<(std::ostream& stream, const TensorComparison& compariso
   if (is_equal) return stream << "equal";
   if (comparison.is_close) {
     return stream << "close: " << comparison_differences_text(comparison)
-                  << ", passes from tolerance "
+                  << ", smallest passing tolerance "
                   << tolerance_text(comparison.smallest_passing_tolerance);
   }
   return stream << fmt::format(
-             "{} of {} element(s) differ ({}): {}, {}; worst at [{}]: {}, expected {}; {}",
+             "{} of {} elements mismatched ({}): {}, {}; worst at [{}]: {}, expected {}; {}",
              comparison.num_mismatched, comparison.num_elements,
              percent_text(comparison.num_mismatched, comparison.num_elements),
              comparison_differences_text(comparison), relative_text(comparison),
              fmt::join(comparison.worst_index, ", "), comparison.worst_actual,
              comparison.worst_expected,
              std::isfinite(comparison.smallest_passing_tolerance)
-                 ? "passes from tolerance " + tolerance_text(comparison.smallest_passing_tolerance)
+                 ? "smallest passing tolerance " +
+                       tolerance_text(comparison.smallest_passing_tolerance)
                  : "no tolerance passes");
 }
 

@@ -5,8 +5,8 @@
 // unless they are given a tolerance. Floats are compared as doubles, integers in 64 bits, complex
 // numbers by the modulus of their difference.
 //
-// Elements are compared a block at a time, so memory stays small, and tensors of equal bits are
-// only read. Sums are doubles; squares of numbers beyond 1e154 are infinite.
+// Elements are compared a block at a time, so memory stays small. Tensors of equal bits are only
+// read. Sums are doubles; squares of numbers beyond 1e154 are infinite.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -35,12 +35,12 @@ std::string histogram_bin_name(size_t bin);
 struct TensorComparison {
   bool is_close = false;
   // Why the tensors cannot be compared elementwise ("shape [1, 4], expected [1, 8]"), or empty. If
-  // set, the differences are 0, and no tolerance would have passed.
+  // set, all errors are 0, and no tolerance would have passed.
   std::string mismatch;
   std::vector<int64_t> shape;
   std::string dtype;
-  // The absolute difference over all elements, 0 for equal ones; infinite if only one side is
-  // finite, NaN if only one side is NaN. NaN counts as the greatest.
+  // Absolute errors over all elements: 0 for equal ones, infinite if only one side is finite, NaN
+  // if only one side is NaN. NaN counts as the greatest.
   double max_diff = 0;
   double mean_diff = 0;
   // The maximum of |actual - expected| / |expected| over elements whose expected value is finite
@@ -48,13 +48,13 @@ struct TensorComparison {
   double max_relative_diff = 0;
   // Infinite or NaN if mean_diff is.
   double root_mean_square_diff = 0;
-  // Of the tensors as vectors of the elements that are finite on both sides, complex numbers as
-  // pairs: 1 for equal directions, also for two zeros; 0 if one vector is 0. NaN if elements differ
-  // that are not finite on both sides.
+  // The cosine between the tensors as vectors of the elements that are finite on both sides,
+  // complex numbers as pairs: 1 for equal directions and for two zero vectors, 0 if one vector is
+  // zero. NaN if elements differ that are not finite on both sides.
   double cosine_similarity = 1;
-  // 10 log10(sum |expected|^2 / sum |actual - expected|^2) in dB, over elements that are finite on
-  // both sides. Infinite if all elements are equal; minus infinity if elements differ that are not
-  // finite on both sides, or if the expected ones are all 0.
+  // The SNR: 10 log10(sum |expected|^2 / sum |actual - expected|^2) in dB, over elements that are
+  // finite on both sides. Infinite if all elements are equal; minus infinity if elements differ
+  // that are not finite on both sides, or if the expected ones are all 0.
   double signal_to_noise = std::numeric_limits<double>::infinity();
   // The greatest distance in representable numbers of the dtype: 1 for neighbours, 0 for 0 and -0.
   // Empty except for real floats, and if elements differ that are not finite on both sides.
@@ -65,8 +65,8 @@ struct TensorComparison {
   std::optional<int64_t> num_nan = std::nullopt;
   int64_t num_elements = 0;
   int64_t num_mismatched = 0;
-  // The first element that exceeds the tolerance most, or comes nearest to it; both values as text.
-  // Empty if all elements are equal.
+  // The first element that exceeds the tolerance most or comes nearest to it, with both values as
+  // text. Empty if all elements are equal.
   std::vector<int64_t> worst_index;
   std::string worst_actual;
   std::string worst_expected;
@@ -82,8 +82,8 @@ TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& exp
 TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected,
                                  const Tolerance& tolerance);
 
-// One line: "equal", or the differences; for a failure also the number of elements, the worst one
-// and the tolerance that would have passed.
+// One line: "equal", or the errors; for a failure also the number of mismatched elements, the worst
+// one, and the smallest passing tolerance.
 std::ostream& operator<<(std::ostream& stream, const TensorComparison& comparison);
 
 }  // namespace torch_ir

@@ -102,7 +102,7 @@ class NodeComparer {
     observed_.insert(node->first);
     if (!expected.defined()) return skip(name, "None in the model");
     const SeenValue actual = next_actual(name);
-    if (!actual.tensor.defined()) return skip(name, "not computed by itself where the graph runs");
+    if (!actual.tensor.defined()) return skip(name, "the executor does not return it");
     compare(NodeDetail{.index = static_cast<int64_t>(node->second),
                        .node = graph_.nodes[node->second].name,
                        .op_type = graph_.nodes[node->second].op_type,
@@ -134,7 +134,7 @@ class NodeComparer {
 
   void compare(NodeDetail detail, const SeenValue& seen, const at::Tensor& of_model) {
     const at::Tensor& actual = seen.tensor;
-    // What is beyond the range of all steps becomes its end.
+    // Quantisation clamps values to the range of the steps.
     const at::Tensor expected = seen.step > 0 ? of_model.clamp(seen.low, seen.high) : of_model;
     Tolerance tolerance =
         tolerance_of(detail.value, seen.rounded_to.value_or(expected.scalar_type()));
@@ -245,7 +245,7 @@ class NodeComparer {
     return is_wrong;
   }
 
-  // A value that only float64 accepts must also be the model's, which is then as near as eager is.
+  // If only float64 accepts a value, the model's must be as near to float64 as eager's.
   bool is_refused(const NodeDetail& detail, const SecondOpinion& opinion,
                   const at::Tensor& expected, const at::Tensor& float64) const {
     const Criterion& criterion = judge_->criterion;
@@ -257,7 +257,7 @@ class NodeComparer {
     return !opinion_problem(of_model, kAsGoodAsEager).empty();
   }
 
-  // Whether neither tolerance nor float64 can say whether the value is right.
+  // Whether neither the tolerance nor float64 can judge the value.
   bool is_undecided(const NodeDetail& detail, bool has_opinion) const {
     if (has_opinion || !detail.comparison.mismatch.empty()) return false;
     return judge_->criterion.reference == ReferenceKind::kFloat64 ||
@@ -297,7 +297,7 @@ class NodeComparer {
 
   void skip_unobserved() {
     for (const std::string& value : values_) {
-      if (!observed_.contains(value)) skip(value, "not told by the model");
+      if (!observed_.contains(value)) skip(value, "the model does not report it");
     }
   }
 

@@ -32,7 +32,7 @@ struct NodeDetail {
   // The name of the value: that of the node, or one of its several outputs.
   std::string value = {};
   TensorComparison comparison = {};
-  // The path of the module that makes the call; empty where unknown.
+  // The path of the module that makes the call; empty if unknown.
   std::string module = {};
   // The group that the executor computes the node in; empty for a node by itself.
   std::string group = {};
@@ -52,9 +52,9 @@ struct NonFinite {
   std::string node = {};
   std::string op_type = {};
   std::string value = {};
-  // Whether NaN, or else infinite.
+  // NaN, or else infinity.
   bool is_nan = false;
-  // Whether the model has it there too.
+  // Whether the model has NaN or infinity there too.
   bool is_expected = false;
 };
 
@@ -68,27 +68,28 @@ struct NodeOpinion {
 
 struct NodeError {
   int64_t index = 0;
-  // The greatest of its compared values; infinite for one of another shape or dtype.
+  // The max. abs. error over its compared values; infinite if a shape or dtype differs.
   double max_diff = 0;
 };
 
 struct NodeReport {
-  // In effect; tolerances for single outputs also hold for the values that are these outputs.
+  // The rule in effect. Tolerances of single outputs also apply to the values that are these
+  // outputs.
   ToleranceRule tolerance = {};
   int64_t num_compared = 0;
-  // Exonerated values are among them.
+  // Includes exonerated values.
   int64_t num_mismatched = 0;
   // The first value outside the tolerance that is not exonerated.
   std::optional<Divergence> first_divergence = std::nullopt;
-  // Values outside the tolerance that were only handed back wrong: the nodes that read them are
-  // right. In graph order, at most kMaxNodeDetails.
+  // Values outside the tolerance that were only returned wrong: the nodes that read them are right.
+  // In graph order, at most kMaxNodeDetails.
   std::vector<NodeDetail> exonerated = {};
   int64_t num_exonerated = 0;
   std::optional<NonFinite> first_nan = std::nullopt;
   std::optional<NonFinite> first_inf = std::nullopt;
-  // The greatest nonzero errors, the greatest first; at most kMaxNodeDetails.
+  // The greatest nonzero errors, in descending order; at most kMaxNodeDetails.
   std::vector<NodeDetail> worst = {};
-  // Of every node with compared values.
+  // The error of every node with compared values.
   std::vector<NodeError> errors = {};
   // Values that could not be compared, at most kMaxNodeDetails, and why.
   struct Skipped {
@@ -97,13 +98,13 @@ struct NodeReport {
   };
   std::vector<Skipped> skipped = {};
   int64_t num_skipped = 0;
-  // Of these, values that the executor or backend did not hand back.
+  // How many of these the executor or backend did not return.
   int64_t num_not_handed_back = 0;
-  // What it handed back that the graph does not have, sorted, at most kMaxNodeDetails names.
+  // Names of returned values that the graph does not have, sorted; at most kMaxNodeDetails.
   std::vector<std::string> unknown = {};
   int64_t num_unknown = 0;
-  // The groups of nodes that it computes at once, and the values inside them, which are not
-  // expected.
+  // Groups of nodes that the executor computes at once, and the values inside them, which it need
+  // not return.
   int64_t num_groups = 0;
   int64_t num_inside = 0;
   // The second opinions with the greatest factors, greatest first, ties by distance from float64;
@@ -115,7 +116,7 @@ struct NodeReport {
   std::string opinion_problem = {};
   // Why the comparison ended early.
   std::string error = {};
-  // A remark, one line: why there is no reproducer, or how values were obtained.
+  // One line: why there is no reproducer, or how values were obtained.
   std::string note = {};
 };
 
@@ -125,20 +126,20 @@ inline constexpr size_t kMaxNodeDetails = 50;
 // ignored.
 using ReferenceRun = std::function<void(const ValueObserver&)>;
 
-// A value of the run of a graph, in the form that it has there.
+// A value as the run of a graph returned it.
 struct SeenValue {
   SeenValue() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): most values are just tensors.
   SeenValue(at::Tensor value) : tensor(std::move(value)) {}
 
-  // Undefined if the run has none of its own.
+  // Undefined if the run does not return it.
   at::Tensor tensor = {};
-  // If it was handed back quantised, the distance of two steps, and the range of all. It is then
-  // right within half a step more than the tolerance.
+  // If it was returned quantised, the size of a step, and the range of all steps. The tolerance
+  // then grows by half a step.
   double step = 0;
   double low = 0;
   double high = 0;
-  // The narrower floating-point dtype that it was handed back in, which decides the tolerance.
+  // The narrower floating-point dtype that it was returned in, which decides the tolerance.
   std::optional<c10::ScalarType> rounded_to = std::nullopt;
 
   bool is_rounded() const { return step > 0 || rounded_to; }
@@ -160,22 +161,22 @@ struct NodeJudge {
   Criterion criterion = {};
 };
 
-// A value outside the tolerance whose readers, nodes by their index, are all right.
+// A value outside the tolerance whose readers (nodes by index) are all right.
 struct DoubtedValue {
   std::string name = {};
   std::vector<size_t> readers = {};
 };
 
-// For each value, whether it is exonerated: what is wrong with it does not reach its readers.
+// For each value, whether it is exonerated: its error does not reach its readers.
 using Exonerate = std::function<std::vector<bool>(const std::vector<DoubtedValue>& values)>;
 
-// Compares `values` of `graph`, of its compared_values. Exceptions of the two runs end up in the
-// report, with what was compared until then. Leaves Divergence::inputs empty.
+// Compares `values`, a subset of the graph's compared_values. An exception of a run ends up in the
+// report, with all values compared until then. Leaves Divergence::inputs empty.
 //
 // `exonerate` is called at most once, after the runs. A node is right if each of its values agrees,
-// is exonerated, or could not be seen and is only read by nodes that are right. Outputs of the
-// graph, and values that nothing reads, are never exonerated. A value that was rounded to be handed
-// back is judged by the tolerance alone.
+// is exonerated, or was not returned and is only read by nodes that are right. Outputs of the
+// graph, and values that nothing reads, are never exonerated. A value that was rounded before it
+// was returned is judged by the tolerance alone.
 NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
                          const ToleranceRule& tolerance,

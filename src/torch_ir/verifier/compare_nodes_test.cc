@@ -117,17 +117,16 @@ TEST(CompareNodes, SaysWhyValuesWereNotCompared) {
   const NodeReport report = compare(make_graph(), {{"a", value(1)}, {"b_0", at::Tensor()}}, {});
   EXPECT_EQ(report.num_compared, 0);
   EXPECT_EQ(report.num_skipped, 3);
-  EXPECT_THAT(
-      report.skipped,
-      ElementsAre(FieldsAre("a", "not computed by itself where the graph runs"),
-                  FieldsAre("b_0", "None in the model"), FieldsAre("c", "not told by the model")));
+  EXPECT_THAT(report.skipped, ElementsAre(FieldsAre("a", "the executor does not return it"),
+                                          FieldsAre("b_0", "None in the model"),
+                                          FieldsAre("c", "the model does not report it")));
 }
 
 // Digits for the nodes n0 to n5, in a row, and n6, a second reader of n1; the last two are outputs.
 struct ExoneratingCase {
   std::string wrong;
   std::string unseen;
-  // Those that are not exonerated when asked.
+  // Values that `exonerate` does not exonerate.
   std::string guilty;
   std::string asked;
   std::string exonerated;
@@ -156,7 +155,7 @@ TEST(CompareNodes, ExoneratesValuesWhoseReadersAreRight) {
                                    {"123", "", "", "123", "123", ""},
                                    {"123", "", "3", "123", "", "n1"},
                                    {"0345", "", "", "0", "0", "n3"},
-                                   // What cannot be seen is as right as what reads it.
+                                   // A missing value is right if its readers are.
                                    {"2", "3", "", "2", "2", ""},
                                    {"245", "3", "", "", "", "n2"},
                                    {"4", "5", "", "", "", "n4"}};
@@ -263,7 +262,7 @@ TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
 }
 
 TEST(CompareNodes, TakesAReaderOfNoComparedValueForAsRightAsItsGroup) {
-  // The group of "a" and "b" hands back "b_0" only, and that is wrong too.
+  // The group of "a" and "b" returns only "b_0", which is wrong too.
   Graph graph = make_graph();
   graph.nodes.insert(graph.nodes.begin(), node("first", {"x"}, {"first"}));
   graph.nodes[1].inputs = {meta("first")};
@@ -272,7 +271,9 @@ TEST(CompareNodes, TakesAReaderOfNoComparedValueForAsRightAsItsGroup) {
   };
   const auto actual = [&](const std::string& name) { return value(name == "c" ? 1 : 2); };
   const auto exonerate = [](const std::vector<DoubtedValue>& doubted) {
-    return std::vector<bool>(doubted.size(), doubted.front().name != "b_0");
+    std::vector<bool> is_exonerated;
+    for (const DoubtedValue& value : doubted) is_exonerated.push_back(value.name != "b_0");
+    return is_exonerated;
   };
   const NodeReport report =
       compare_nodes(graph, {"first", "b_0", "c"}, reference, actual, {}, std::nullopt, exonerate);

@@ -191,11 +191,11 @@ TEST(CompareTensors, ComparesIntegersExactlyUnlessGivenATolerance) {
   EXPECT_EQ(exact.num_mismatched, 1);
   EXPECT_EQ(exact.smallest_passing_tolerance, kInf);
   EXPECT_EQ(text(exact),
-            "1 of 2 element(s) differ (50 %): max diff 1, mean diff 0.5, max relative 2e-05; worst "
-            "at [1]: 50001, expected 50000; no tolerance passes");
+            "1 of 2 elements mismatched (50 %): max abs. error 1, mean abs. error 0.5, max "
+            "relative error 2e-05; worst at [1]: 50001, expected 50000; no tolerance passes");
   const TensorComparison loose = compare_tensors(actual, expected, {0, 1});
   EXPECT_TRUE(loose.is_close);
-  EXPECT_THAT(text(loose), EndsWith("passes from tolerance 2e-05"));
+  EXPECT_THAT(text(loose), EndsWith("smallest passing tolerance 2e-05"));
   EXPECT_TRUE(compare_tensors(expected, expected).is_close);
 }
 
@@ -298,14 +298,17 @@ TEST(CompareTensors, NeedsLittleMemoryOfItsOwn) {
 }
 
 TEST(CompareTensors, Prints) {
-  EXPECT_EQ(text(compare_tensors(doubles({1, 2}), doubles({1, 2.0000001}))),
-            "close: max diff 1e-07, mean diff 5e-08, passes from tolerance 3.34e-08");
-  EXPECT_EQ(text(compare_tensors(doubles({1, 2.5}), doubles({1, 2}))),
-            "1 of 2 element(s) differ (50 %): max diff 0.5, mean diff 0.25, max relative 0.25, max "
-            "1125899906842624 ULP; worst at [1]: 2.5, expected 2; passes from tolerance 0.167");
+  EXPECT_EQ(
+      text(compare_tensors(doubles({1, 2}), doubles({1, 2.0000001}))),
+      "close: max abs. error 1e-07, mean abs. error 5e-08, smallest passing tolerance 3.34e-08");
+  EXPECT_EQ(
+      text(compare_tensors(doubles({1, 2.5}), doubles({1, 2}))),
+      "1 of 2 elements mismatched (50 %): max abs. error 0.5, mean abs. error 0.25, max relative "
+      "error 0.25, max 1125899906842624 ULP; worst at [1]: 2.5, expected 2; smallest passing "
+      "tolerance 0.167");
   EXPECT_EQ(text(compare_tensors(doubles({kNan}), doubles({2}))),
-            "1 of 1 element(s) differ (100 %): max diff nan, mean diff nan, max relative nan; "
-            "worst at [0]: nan, expected 2; no tolerance passes");
+            "1 of 1 elements mismatched (100 %): max abs. error nan, mean abs. error nan, max "
+            "relative error nan; worst at [0]: nan, expected 2; no tolerance passes");
   EXPECT_EQ(text(compare_tensors(doubles({1}), doubles({1, 2}))), "shape [1], expected [2]");
   // No share is rounded to none or all of them.
   const at::Tensor zeros = at::zeros({100000});
@@ -313,9 +316,9 @@ TEST(CompareTensors, Prints) {
   const at::Tensor one = zeros.clone();
   one[5] = 1;
   EXPECT_THAT(text(compare_tensors(one, zeros)),
-              HasSubstr("1 of 100000 element(s) differ (<0.01 %)"));
+              HasSubstr("1 of 100000 elements mismatched (<0.01 %)"));
   EXPECT_THAT(text(compare_tensors(ones, one)),
-              HasSubstr("99999 of 100000 element(s) differ (>99.9 %)"));
+              HasSubstr("99999 of 100000 elements mismatched (>99.9 %)"));
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST(ComparisonMetrics, SayWhatIsNotFinite) {
                             const Metrics& metrics) {
     expect_metrics(doubles(a), doubles(e), metrics);
   };
-  // Equal ones are as if they were not there, but for the mean.
+  // Equal elements change nothing but the mean.
   const Metrics equal = {1.0 / 3, 0.5773502691896257, 0.9899494936611664, 10, 1ULL << 51};
   expect_of({kInf, 1, 2}, {kInf, 1, 3}, equal);
   expect_of({kNan, 1, 2}, {kNan, 1, 3}, equal);
@@ -117,7 +117,7 @@ TEST(ComparisonMetrics, OfZeros) {
   expect_metrics(doubles({1}), doubles({-1}), {2, 2, -1, -6.020599913279624, 2046ULL << 52});
 }
 
-// Neighbours are 1 apart, and from the greatest to the least are all finite numbers.
+// Neighbours are 1 apart; between the least and the greatest lie all finite numbers.
 TEST(ComparisonMetrics, CountRepresentableNumbers) {
   const auto ulps = [](at::ScalarType type, double a, double e) {
     return compare_tensors(doubles(a).to(type), doubles(e).to(type)).max_ulp_diff;
@@ -162,7 +162,7 @@ TEST(ComparisonMetrics, CountDifferencesByTheirSize) {
   EXPECT_EQ(bin_of(std::numeric_limits<double>::max()), 17);
 }
 
-// NaN on one side is no large number.
+// NaN on one side does not count as a large number.
 TEST(ComparisonMetrics, CountNanByItself) {
   const at::Tensor expected = at::tensor({1.0, kNan, kNan, 2.0, 3.0});
   const at::Tensor actual = at::tensor({kNan, kNan, 1.0, kInf, 3.0});
@@ -182,7 +182,7 @@ TEST(ComparisonMetrics, NameTheirBins) {
                                  "< 1e-1", "< 1e0", "< 1e1", "< 1e2", "< 1e3", ">= 1e3"));
 }
 
-// Of tensors of several blocks, some of them equal, in any order in memory.
+// Tensors of several blocks, some of them equal, in any memory order.
 TEST(ComparisonMetrics, SumOverBlocksAndStrides) {
   const at::Tensor e = at::arange(300000, at::kDouble).remainder(7).view({500, 600});
   const at::Tensor a = e.t().contiguous().t().clone(at::MemoryFormat::Preserve);

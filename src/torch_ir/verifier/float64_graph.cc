@@ -21,10 +21,10 @@ namespace {
 
 // Operators, without overload, whose results depend on the dtype itself.
 constexpr std::pair<std::string_view, std::string_view> kDtypeBound[] = {
-    {"aten.nextafter", "the next number is another one in float64"},
-    {"aten.nextafter_", "the next number is another one in float64"},
-    {"aten.nan_to_num", "the greatest number, which replaces infinity, is another one in float64"},
-    {"aten.nan_to_num_", "the greatest number, which replaces infinity, is another one in float64"},
+    {"aten.nextafter", "the next representable number differs in float64"},
+    {"aten.nextafter_", "the next representable number differs in float64"},
+    {"aten.nan_to_num", "the greatest number, which replaces infinity, differs in float64"},
+    {"aten.nan_to_num_", "the greatest number, which replaces infinity, differs in float64"},
 };
 
 // Operators, without overload, whose result is float32 without this attribute.
@@ -109,7 +109,7 @@ std::string_view obstacle(const OpNode& node) {
                            !node.outputs.empty() && node.inputs[0].dtype != node.outputs[0].dtype;
   const bool is_obstacle =
       is_bit_cast && (is_widened(node.inputs[0].dtype) || is_widened(node.outputs[0].dtype));
-  return is_obstacle ? "it takes the bits of one dtype for those of another" : "";
+  return is_obstacle ? "it reinterprets the bits of one dtype as another" : "";
 }
 
 void widen(Graph& graph) {

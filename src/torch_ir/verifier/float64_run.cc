@@ -170,7 +170,7 @@ void check_size(const StateDict& weights) {
     bytes += weight.numel() * static_cast<int64_t>(c10::elementSize(wide));
   }
   if (bytes <= kMaxFloat64WeightBytes) return;
-  throw Error(fmt::format("the weights would take {:.3g} GiB in float64, where {} are the most",
+  throw Error(fmt::format("the weights would take {:.3g} GiB in float64; the limit is {} GiB",
                           static_cast<double>(bytes) / (1 << 30), kMaxFloat64WeightBytes >> 30));
 }
 
@@ -213,7 +213,7 @@ struct Float64Run::State {
     inherit(step);
     if (has_drawn) doubt_all(step, {about(step, "draws random numbers")});
     if (decides_inside(node)) {
-      doubt_all(step, {about(step, "decides by floating point values inside")});
+      doubt_all(step, {about(step, "contains nodes that decide by floating-point values")});
     }
     if (decides(node)) compare_decisions(step);
   }

@@ -1,10 +1,10 @@
-// Float64Run: computes the values of a graph in float64, and knows which of them cannot be
+// Float64Run: computes the values of a graph in float64, and tells which of them cannot be
 // compared.
 //
-// Each node of in_float64 of the graph calls its operator through the dispatcher. If a graph
-// decides by floating-point values (an index, a mask, a rounding), float64 may decide otherwise,
-// and all later values then differ. To detect this, the original graph runs too, unless no node
-// decides.
+// Each node of the widened graph (in_float64) calls its operator through the dispatcher. If a graph
+// makes decisions by floating-point values (an index, a mask, a rounding), float64 may decide
+// otherwise, and all later values then differ. To detect this, the original graph runs too, unless
+// no node decides.
 //
 // While a run advances, the default dtype of this process is float64.
 #pragma once
@@ -20,8 +20,8 @@
 
 namespace torch_ir {
 
-// float64 for floating-point dtypes, complex128 for complex ones; others stay unchanged. So does
-// float8, whose values are steps as those of int8 are (rounding.h).
+// float64 for floating-point dtypes, complex128 for complex ones. Others stay unchanged, also
+// float8, whose values are steps like those of int8 (rounding.h).
 c10::ScalarType in_float64(c10::ScalarType dtype);
 
 // Changes the dtypes of values, weights, constants and arguments, also in the graphs of control
@@ -58,8 +58,8 @@ class Float64Run {
   // (aten.argmax.default) decides otherwise in float64". Empty if it may. Call value() first.
   std::string doubt(const std::string& name) const;
 
-  // Whether that is only because a node (rounding.h) rounds otherwise in float64, so that a right
-  // value may be one or more steps away from eager's.
+  // Whether the only reason is a node that rounds differently in float64 (rounding.h), so that a
+  // right value may be some steps away from eager's.
   bool may_round_otherwise(const std::string& name) const;
 
  private:
@@ -69,7 +69,7 @@ class Float64Run {
   Result unless_failed(const std::function<Result(State&)>& get);
 
   std::unique_ptr<State> state_;
-  // Why there is no run, or how it failed.
+  // Why there is no run, or why it failed.
   std::string failure_;
 };
 

@@ -59,9 +59,8 @@ TEST(Float64Graph, RefusesBitCasts) {
     in_float64(graph.ir);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "node 'n0' (aten.view.dtype): it takes the bits of one dtype for those of another");
+    EXPECT_STREQ(error.what(),
+                 "node 'n0' (aten.view.dtype): it reinterprets the bits of one dtype as another");
   }
 }
 
@@ -133,7 +132,7 @@ TEST(Float64Run, LeavesWhatTheGraphWritesTo) {
   EXPECT_TRUE(at::equal(given, at::ones({3}, at::kDouble)));
 }
 
-// One number, seen as so many that their copies would fill the memory.
+// One number, expanded so far that copies would fill the memory.
 TEST(Float64Run, LeavesWeightsThatAreTooLarge) {
   EagerGraph graph;
   const V w = graph.weight("w", at::ones({1}).expand({(int64_t{1} << 30) + 1}));
@@ -210,7 +209,7 @@ TEST(Float64Run, SaysWhyThereIsNone) {
   Float64Run run(graph.ir, graph.weights, graph.inputs);
   EXPECT_TRUE(run.outputs().empty());
   EXPECT_FALSE(run.value("n0").defined());
-  EXPECT_THAT(run.doubt("n0"), HasSubstr("takes the bits of one dtype"));
+  EXPECT_THAT(run.doubt("n0"), HasSubstr("reinterprets the bits of one dtype"));
 }
 
 // A cast that stays float32 whatever it is given.

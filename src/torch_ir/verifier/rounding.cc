@@ -58,7 +58,7 @@ bool is_float8(const TensorMeta& meta) {
   return dtype && c10::isFloat8Type(*dtype);
 }
 
-// The value that the node, which rounds, maps to steps.
+// The rounded output of a node that rounds.
 TensorMeta rounded_value(const OpNode& node) {
   const size_t index = rounded_output(node).value();
   TensorMeta use = node.outputs.at(index);
@@ -163,11 +163,11 @@ class RoundingCheck {
     }
     if (const auto given = given_.find(name); given != given_.end()) return given->second;
     const std::optional<at::Tensor> weight = weights_.get(name);
-    if (!weight) throw Error("the value of '" + printable(name) + "' is not known");
+    if (!weight) throw Error("the value of '" + printable(name) + "' is unknown");
     return *weight;
   }
 
-  // What the node makes of `input` in place of its first one.
+  // The output of the node for `input` in place of its first one.
   at::Tensor round(const OpNode& node, const at::Tensor& input) const {
     IR alone;
     alone.nodes = {node};
@@ -249,11 +249,11 @@ class RoundingCheck {
   Tensors given_;
   Tensors eager_values_;
   Tensors wide_values_;
-  // Of the values that nodes which round read: the last of these nodes.
+  // For each value that nodes which round read, the last of these nodes.
   std::unordered_map<std::string, size_t> last_use_;
 };
 
-// What is wrong with the outputs, given what the executor rounded.
+// The problem of the outputs, given the executor's rounded values; empty if there is none.
 std::string output_problem(const IR& cut, const StateDict& weights,
                            const std::vector<at::Tensor>& inputs,
                            const std::vector<at::Tensor>& outputs, const ToleranceRule& tolerance,
@@ -330,8 +330,7 @@ RoundingReport check_rounding(const IR& ir, const StateDict& weights,
     report.problem = output_problem(cut, weights, all_inputs, outputs, tolerance, error_factor);
     return report;
   } catch (const std::exception& error) {
-    return {.problem =
-                "the values that the graph rounds could not be compared: " + message_text(error)};
+    return {.problem = "the graph's rounded values could not be compared: " + message_text(error)};
   }
 }
 

@@ -1,11 +1,11 @@
-// Rounding: judges the outputs of graphs that quantize, or round in another way.
+// check_rounding: judges the outputs of graphs that quantize or round in another way.
 //
-// Where a value lies between two steps, a difference in its last digit becomes a whole step, and
-// all values computed from it differ too. So the graph is cut at its nodes that round. Each is
-// computed by eager operators from what the executor rounded before, and compared in steps: a
+// If a value lies between two steps, a difference in its last digit becomes a whole step, and all
+// values computed from it differ too. So the graph is cut at the nodes that round. Each is computed
+// by eager operators from the executor's earlier rounded values, and compared in steps: a
 // rounded value is right if eager gives it for an input that is at most `error_factor` times as
 // far from the input in float64 as eager's own, or the rounding error of its dtype. Outputs are
-// right if they are what the graph computes from the executor's rounded values.
+// right if the graph computes them from the executor's rounded values.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,39 +21,39 @@
 
 namespace torch_ir {
 
-// The output of the node that it maps to steps, if there is one: it quantizes, chooses a zero
+// The index of the output that the node rounds to steps, if any: it quantizes, chooses a zero
 // point, or rounds to whole numbers.
 std::optional<size_t> rounded_output(const OpNode& node);
 
 bool rounds(const OpNode& node);
 bool rounds(const Graph& graph);
 
-// A value that a node rounds. For floating point, steps differ in size: what is right counts as off
-// by one, what is wrong as off by more.
+// A value that a node rounds. Floating-point steps differ in size, so a right element counts as off
+// by one, a wrong one as off by more.
 struct RoundedValue {
   int64_t index = 0;
   std::string node = {};
   std::string op_type = {};
   std::string value = {};
   int64_t num_elements = 0;
-  // Elements that are one step, or more, from what eager rounds.
+  // Elements that are one step, or more, from eager's.
   int64_t num_off_by_one = 0;
   int64_t num_off_by_more = 0;
-  // Elements that no input near enough rounds to.
+  // Elements that no sufficiently near input rounds to.
   int64_t num_wrong = 0;
 };
 
 struct RoundingReport {
-  // In the order of the graph, without those where all elements are eager's.
+  // In the order of the graph, without values that equal eager's.
   std::vector<RoundedValue> values = {};
-  // What is wrong, or could not be computed, one line; empty if all is right.
+  // One line: the first problem, or why nothing could be judged. Empty if all is right.
   std::string problem = {};
 };
 
 // "quantize_per_tensor_1" (...): 3 of 64 elements are off by one step, 1 by more
 std::string rounded_text(const RoundedValue& value);
 
-// The graph with the values that it rounds behind its outputs.
+// The graph with its rounded values appended to its outputs.
 IR with_rounded_values(const IR& ir);
 
 // `outputs` are those of a run of `ir`, `all_outputs` those of with_rounded_values(ir). Never

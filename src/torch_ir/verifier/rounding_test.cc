@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 
 constexpr double kScale = 0.05;
 
-// Quantizes, dequantizes, multiplies matrices, and does so again: a value behind the second
-// quantise node differs by a step where the product is rounded otherwise.
+// Quantizes, dequantizes and multiplies matrices, twice: a value after the second quantise node
+// differs by a step if the product is rounded differently.
 struct QuantizedGraph {
   QuantizedGraph() {
     at::manual_seed(0);
@@ -38,7 +38,7 @@ struct QuantizedGraph {
             Attribute(-128), Attribute(127),    Attribute(at::kChar)};
   }
 
-  // What an executor computes that runs `executed` in place of the graph.
+  // The outputs of an executor that runs `executed` in place of the graph.
   VerificationReport verify(const IR& executed) const {
     VerificationReport report =
         compare_outputs(run(executed), graph.expected(), {}, {.by_dtype = true});
@@ -154,7 +154,8 @@ struct DynamicGraph {
     graph.output(x);
   }
 
-  // What an executor rounds that adds `difference`, and chooses values from `quant_min` on.
+  // The rounded values of an executor that adds `difference` and chooses values from `quant_min`
+  // on.
   RoundingReport check(double difference, int64_t quant_min) const {
     IR executed = graph.ir;
     executed.nodes[0].attrs.set("other", Attribute(difference));

@@ -97,15 +97,12 @@ double factor_of(const SecondOpinion& opinion, double rounding) {
 std::string opinion_text(const SecondOpinion& opinion) {
   if (!opinion.reason.empty()) return "no second opinion: " + opinion.reason;
   if (opinion.executor_non_finite > opinion.eager_non_finite) {
-    return fmt::format(
-        "worse than eager: {} element(s) are NaN or infinite otherwise than in "
-        "float64, of eager {}",
-        opinion.executor_non_finite, opinion.eager_non_finite);
+    return fmt::format("worse than eager: mismatched NaN or infinite elements: {} (eager: {})",
+                       opinion.executor_non_finite, opinion.eager_non_finite);
   }
   if (opinion.executor_non_finite < opinion.eager_non_finite) {
     return fmt::format(
-        "eager is the inaccurate one: {} of its element(s) are NaN or infinite "
-        "otherwise than in float64",
+        "eager is the inaccurate one: mismatched NaN or infinite elements of eager: {}",
         opinion.eager_non_finite);
   }
   if (std::isinf(opinion.factor)) return "worse than eager, which is exact";
@@ -121,7 +118,7 @@ std::string opinion_text(const SecondOpinion& opinion) {
 std::string opinion_problem(const SecondOpinion& opinion, double error_factor) {
   if (opinion.reason.empty() && opinion.factor <= error_factor) return "";
   std::string text = opinion_text(opinion);
-  if (opinion.reason.empty()) text += fmt::format(", where {} is the most", error_factor);
+  if (opinion.reason.empty()) text += fmt::format("; the limit is {}", error_factor);
   return text;
 }
 
@@ -129,12 +126,12 @@ SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager
                              const at::Tensor& float64) {
   try {
     if (!executor.defined() || !eager.defined() || !float64.defined()) {
-      return {.reason = "there is no tensor to compare"};
+      return {.reason = "no tensor to compare"};
     }
     for (const auto& [who, tensor] : {std::pair("the executor", &executor), {"eager", &eager}}) {
       if (tensor->sizes() == float64.sizes()) continue;
       return {.reason =
-                  fmt::format("{} has shape {}, in float64 it is {}", who,
+                  fmt::format("{} has shape {}, but {} in float64", who,
                               shape_list_text(tensor->sizes()), shape_list_text(float64.sizes()))};
     }
     const at::Tensor exact = strided(float64.detach());

@@ -1,8 +1,8 @@
 // A second opinion: compares an executor and eager with the same graph in float64.
 //
-// A tolerance says whether two results agree, not which of them is wrong: hardware that adds in
-// another order than eager differs from it, and may be more accurate. float64 has the digits to
-// tell.
+// A tolerance tells whether two results agree, not which of them is wrong. Hardware that adds in
+// another order than eager differs from it and may be more accurate; float64 has enough digits to
+// decide.
 //
 // The error of a tensor x is max |x - r| / max |r| over the elements that are finite in both, where
 // r is the float64 tensor; 1 replaces a max |r| of 0. It is relative to the tensor, like the bounds
@@ -23,7 +23,7 @@ namespace torch_ir {
 struct SecondOpinion {
   double executor_error = 0;
   double eager_error = 0;
-  // Elements that are NaN or infinite and differ from the float64 one, or the other way round.
+  // Elements that differ from float64 where either is NaN or infinite.
   int64_t executor_non_finite = 0;
   int64_t eager_non_finite = 0;
   // executor_error / eager_error, with neither below the error of rounding to the dtype, half a

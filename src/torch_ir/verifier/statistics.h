@@ -1,4 +1,4 @@
-// Statistics of a tensor, for reports on wrong values.
+// TensorStatistics: counts and moments of a tensor, for reports on wrong values.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,5 @@
-// Reads tensors of any size, layout and device a block at a time, so that memory stays small.
+// for_each_block: reads tensors of any size, layout and device in blocks, so that memory stays
+// small.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,7 +18,7 @@ at::Tensor strided(const at::Tensor& tensor);
 using BlockVisitor = c10::function_ref<bool(c10::ArrayRef<at::Tensor> blocks, int64_t first)>;
 
 // Visits strided tensors of one shape in row-major order; `first` is the position of their first
-// element. Returns whether all was visited.
+// element. Returns whether it visited all blocks.
 bool for_each_block(c10::ArrayRef<at::Tensor> tensors, BlockVisitor visit, int64_t first = 0);
 
 // Both must be strided and of one shape. False for different dtypes.

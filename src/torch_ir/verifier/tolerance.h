@@ -48,8 +48,8 @@ std::string tolerance_text(const Tolerance& tolerance);
 // Three digits, rounded up, so that a printed tolerance passes. "none" if infinite.
 std::string tolerance_text(double tolerance);
 
-// "rtol 1e-05, atol 1e-05", and ", integers exact" if there are any; for tolerances by output, says
-// what chose them.
+// "rtol 1e-05, atol 1e-05", with ", integers exact" if there are any; or "tolerances by dtype"
+// or "tolerances by output".
 std::string rule_text(const ToleranceRule& rule, bool has_exact_outputs);
 
 // " (rtol 0, atol 0)" if rule_text does not cover an output's `tolerance`, else empty.

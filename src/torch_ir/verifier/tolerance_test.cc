@@ -33,7 +33,7 @@ TEST(ToleranceFor, GoesByOutputThenByDtype) {
   EXPECT_EQ(tolerance_for(rule, 1, Half), own);
 }
 
-// The tolerance of all outputs is for numbers that are rounded.
+// A tolerance for all outputs applies to numbers that are rounded.
 TEST(ToleranceFor, IsExactForIntegersAndBooleansUnlessTheyHaveTheirOwn) {
   const Tolerance fixed = {1, 2};
   const Tolerance own = {3, 4};
@@ -52,7 +52,7 @@ TEST(ToleranceText, NamesBoth) {
   EXPECT_EQ(tolerance_text(Tolerance{1.3e-6, 0}), "rtol 1.3e-06, atol 0");
 }
 
-// What is printed passes when it is given.
+// A printed tolerance passes when it is used.
 TEST(ToleranceText, RoundsUp) {
   EXPECT_EQ(tolerance_text(0.16666666666666666), "0.167");
   EXPECT_EQ(tolerance_text(0.1231), "0.124");

@@ -23,7 +23,7 @@ std::string_view reference_name(ReferenceKind reference) {
 ReferenceKind parse_reference(std::string_view name) {
   const auto reference = std::ranges::find(kReferenceKinds, name, reference_name);
   if (reference != kReferenceKinds.end()) return *reference;
-  throw Error("'" + printable(name) + "' is no reference: give auto, model or float64");
+  throw Error("unknown reference '" + printable(name) + "'; expected auto, model or float64");
 }
 
 std::string_view basis_name(Basis basis) { return kBasisNames[static_cast<size_t>(basis)]; }
@@ -37,7 +37,7 @@ std::string_view basis_text(Basis basis) {
 Basis parse_basis(std::string_view name) {
   const auto basis = std::ranges::find(kBases, name, basis_name);
   if (basis != kBases.end()) return *basis;
-  throw Error("Unknown basis '" + printable(name) + "'");
+  throw Error("unknown basis '" + printable(name) + "'");
 }
 
 ValueVerdict judge(const TensorComparison& comparison, const SecondOpinion* opinion,

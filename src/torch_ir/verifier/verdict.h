@@ -1,4 +1,4 @@
-// Verdict: whether a value that an executor computed is right, and what shows it.
+// ValueVerdict: whether a value of an executor is right, and by which rule.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ struct Criterion {
   bool operator==(const Criterion&) const = default;
 };
 
-// What showed that a value is right, the strongest first. kRounding: it is what the graph computes
-// from values that the executor rounded as it may (rounding.h).
+// The rule by which a value is right, the strongest first. kRounding: the graph computes it from
+// values that the executor rounded correctly (rounding.h).
 enum class Basis { kTolerance, kFloat64, kRounding, kNone };
 
 inline constexpr std::array kBases = {Basis::kTolerance, Basis::kFloat64, Basis::kRounding,

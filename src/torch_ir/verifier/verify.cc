@@ -85,15 +85,15 @@ void decide(VerificationReport& report) {
   report.is_valid = report.error_message.empty();
 }
 
-// "max diff 0.5, mean diff 0.1"
+// "max abs. error 0.5, mean abs. error 0.1"
 std::string differences_text(const VerificationReport& report) {
   const auto num_mismatches = std::ranges::count_if(
       report.output_details,
       [](const OutputDetail& detail) { return !detail.comparison.mismatch.empty(); });
   const auto num_comparable = std::ssize(report.output_details) - num_mismatches;
   if (num_comparable == 0) return "not comparable";
-  std::string text =
-      fmt::format("max diff {:.4g}, mean diff {:.4g}", report.max_diff, report.mean_diff);
+  std::string text = fmt::format("max abs. error {:.4g}, mean abs. error {:.4g}", report.max_diff,
+                                 report.mean_diff);
   if (num_mismatches > 0) text += fmt::format(" ({} not comparable)", num_mismatches);
   return text;
 }
@@ -172,7 +172,7 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
     return stream;
   }
   stream << "  " << differences_text(report) << '\n'
-         << fmt::format("  {}{}; smallest tolerance that passes: {}\n", level_text(report),
+         << fmt::format("  {}{}; smallest passing tolerance: {}\n", level_text(report),
                         rule_text(report.tolerance, report.has_exact_outputs()) +
                             else_text(report.criterion),
                         tolerance_text(report.smallest_passing_tolerance()));
@@ -205,7 +205,8 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
   VerificationReport report;
   report.tolerance = rule;
   if (actual.size() != expected.size()) {
-    report.error_message = fmt::format("{} output(s), expected {}", actual.size(), expected.size());
+    report.error_message = fmt::format("{} output{}, expected {}", actual.size(),
+                                       actual.size() == 1 ? "" : "s", expected.size());
     return report;
   }
   for (size_t i = 0; i < actual.size(); ++i) {
@@ -264,7 +265,7 @@ void check_graph(VerificationReport& report, const IR& ir, const StateDict& weig
   const VerificationReport graph = compare_known_outputs(ir, eager, expected, report.tolerance);
   if (graph.is_valid) return;
   if (reference == ReferenceKind::kAuto && !graph.output_details.empty()) {
-    // The sides change places: is the model as near to the graph in float64 as eager is?
+    // Judges the model in place of the executor: is it as near to float64 as eager is?
     const std::vector<SecondOpinion> opinions =
         second_opinions(ir, weights, inputs, expected, eager);
     const bool is_near = std::ranges::all_of(opinions, [&](const SecondOpinion& opinion) {
@@ -274,8 +275,9 @@ void check_graph(VerificationReport& report, const IR& ir, const StateDict& weig
     if (is_near) return;
   }
   report.graph_problem = graph.error_message;
-  report.error_message = (report.is_valid ? graph.error_message : report.error_message) +
-                         "; eager operators compute that from the graph too: it is not the model's";
+  report.error_message =
+      (report.is_valid ? graph.error_message : report.error_message) +
+      "; eager operators compute the same from the graph: the graph does not match the model";
   report.is_valid = false;
   report.passed_by = Basis::kNone;
 }
@@ -298,8 +300,7 @@ void finish_auto_verdict(VerificationReport& report, const GraphRun& run, bool p
                                 run.rerun(with_rounded_values(run.ir)), report.tolerance,
                                 report.criterion.error_factor);
     } catch (const std::exception& error) {
-      rounding.problem =
-          "the values that the graph rounds could not be seen: " + run.describe(error);
+      rounding.problem = "the graph's rounded values could not be computed: " + run.describe(error);
     }
     add_rounding(report, std::move(rounding));
   }

@@ -1,4 +1,4 @@
-// verify_ir: checks that an IR computes what the original model computes.
+// verify_ir: checks that an IR computes the same as the original model.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct OutputDetail {
   std::string name;
   Tolerance tolerance;
   TensorComparison comparison;
-  // Set if float64 was asked.
+  // Set if outputs were compared with float64.
   std::optional<SecondOpinion> second_opinion = std::nullopt;
   Basis basis = Basis::kNone;
 };
@@ -35,15 +35,15 @@ struct VerificationReport {
   // Over all comparable outputs; 0 if there are none.
   double max_diff = 0;
   double mean_diff = 0;
-  // Why the IR could not be verified ("Verification error: ..."), or what is wrong with the
-  // outputs; empty if it is valid.
+  // Why the IR could not be verified ("Verification error: ..."), or the problem of the outputs;
+  // empty if it is valid.
   std::string error_message;
   ToleranceRule tolerance;
   Criterion criterion = {};
-  // The weakest of what the outputs passed by; kNone if they did not pass.
+  // The weakest rule by which an output passed; kNone if they did not pass.
   Basis passed_by = Basis::kNone;
-  // In what the graph, run by eager operators, differs from the model; and why it could not run.
-  // Both are one line, empty if the graph is the model's, or if nobody asked.
+  // How the graph, run by eager operators, differs from the model; and why it could not run. Both
+  // are one line, empty if the graph matches the model or was not checked.
   std::string graph_problem = {};
   std::string graph_note = {};
   // Set if the graph rounds and its outputs differ.
@@ -57,8 +57,8 @@ struct VerificationReport {
   double smallest_passing_tolerance() const;
   // The greatest factor of all second opinions; empty without any, or if an output has none.
   std::optional<double> worst_factor() const;
-  // Whether an output had to be equal although the rule has another tolerance, for floating point;
-  // and whether any had to.
+  // Whether an output must be equal because of its dtype, whatever the rule's tolerance for
+  // floating point; and whether any output must.
   bool is_exact_by_dtype(const OutputDetail& detail) const;
   bool has_exact_outputs() const;
 };
@@ -89,36 +89,37 @@ std::vector<at::Tensor> eager_outputs(const IR& ir, const StateDict& weights,
                                       const std::vector<at::Tensor>& inputs);
 
 // Makes the report invalid unless `eager`, the outputs of the graph when run by eager operators,
-// agree with `expected` within the tolerance or, with a `reference` of kAuto, `expected` is as near
-// to the graph in float64 as they are (kAsGoodAsEager): another machine may have computed it.
+// agree with `expected` within the tolerance. With a `reference` of kAuto, `expected` may instead
+// be as near to the graph in float64 as `eager` (kAsGoodAsEager): another machine may have computed
+// it.
 void check_graph(VerificationReport& report, const IR& ir, const StateDict& weights,
                  const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& eager,
                  const std::vector<at::Tensor>& expected, ReferenceKind reference);
 
-// A run of a graph to judge, and how to run others on the same weights and inputs.
+// A run to judge, and functions that run other graphs on the same weights and inputs.
 struct GraphRun {
   const IR& ir;
   const StateDict& weights;
   const std::vector<at::Tensor>& inputs;
   const std::vector<at::Tensor>& outputs;
   const std::vector<at::Tensor>& expected;
-  // Runs another graph as `outputs` were computed.
+  // Runs another graph in the way that computed `outputs`.
   std::function<std::vector<at::Tensor>(const IR&)> rerun;
   // The outputs by eager operators.
   std::function<std::vector<at::Tensor>()> run_eagerly;
-  // One line about an exception of these two. May throw it again.
+  // Describes an exception of these two in one line. May rethrow it.
   std::function<std::string(const std::exception&)> describe;
-  // Whether `expected` was computed by calling the graph's operators in this process, so that a right
-  // graph has the same outputs: only the tolerance proves it then.
+  // Whether `expected` was computed by calling the graph's operators in this process. A right graph
+  // then has the same outputs, so only the tolerance proves it.
   bool calls_operators = false;
 };
 
 // The second opinions of the outputs whose expected values are known.
 std::vector<SecondOpinion> known_second_opinions(const GraphRun& run);
 
-// The rest of the verdict kAuto, after the second opinions: compares outputs that differ in steps
-// if the graph rounds, and checks the graph where the tolerance alone does not show that it is the
-// model's, or if `proves_graph`.
+// Completes the verdict kAuto after the second opinions: if the graph rounds, compares outputs that
+// differ in steps; checks the graph if `proves_graph`, or if the tolerance alone does not show that
+// it matches the model.
 void finish_auto_verdict(VerificationReport& report, const GraphRun& run, bool proves_graph);
 
 struct VerifyOptions {

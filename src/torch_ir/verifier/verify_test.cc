@@ -68,8 +68,8 @@ TEST(VerifyIr, PassesWhatComputesTheSame) {
   EXPECT_EQ(report.output_details[0].name, "n0");
   EXPECT_EQ(text(report),
             "Verification PASSED\n"
-            "  max diff 0, mean diff 0\n"
-            "  optimization exact, rtol 1e-05, atol 1e-05; smallest tolerance that passes: 0\n"
+            "  max abs. error 0, mean abs. error 0\n"
+            "  optimization exact, rtol 1e-05, atol 1e-05; smallest passing tolerance: 0\n"
             "  output 0 'n0' float32[2, 3]: equal\n");
 }
 
@@ -85,11 +85,11 @@ TEST(VerifyIr, FailsWhatComputesSomethingElse) {
   EXPECT_NEAR(report.max_diff, 1, 1e-6);
   EXPECT_NEAR(report.mean_diff, 1, 1e-6);
   EXPECT_THAT(report.error_message,
-              StartsWith("output 0 'n0': 6 of 6 element(s) differ (100 %): max diff 1"));
-  EXPECT_THAT(text(report), StartsWith("Verification FAILED\n  max diff 1"));
-  // What is wrong is told once.
+              StartsWith("output 0 'n0': 6 of 6 elements mismatched (100 %): max abs. error 1"));
+  EXPECT_THAT(text(report), StartsWith("Verification FAILED\n  max abs. error 1"));
+  // The problem is printed once.
   EXPECT_EQ(text(report).find("6 of 6"), text(report).rfind("6 of 6"));
-  EXPECT_THAT(text(report), HasSubstr("  output 0 'n0' float32[2, 3]: 6 of 6 element(s) differ"));
+  EXPECT_THAT(text(report), HasSubstr("  output 0 'n0' float32[2, 3]: 6 of 6 elements mismatched"));
 
   VerifyOptions loose;
   loose.tolerance = {0, 1.5};
@@ -176,7 +176,7 @@ TEST(VerifyIr, ReportsADifferentNumberOfOutputs) {
   const auto [is_valid, report] =
       model.verify([](const auto&) { return std::vector<at::Tensor>(); });
   EXPECT_FALSE(is_valid);
-  EXPECT_EQ(report.error_message, "1 output(s), expected 0");
+  EXPECT_EQ(report.error_message, "1 output, expected 0");
 }
 
 TEST(VerifyIr, TakesWeightsFromAFile) {
@@ -200,13 +200,14 @@ TEST(CompareOutputs, SumsUpOverOutputs) {
   EXPECT_EQ(report.max_diff, 4);
   EXPECT_EQ(report.mean_diff, 1);
   EXPECT_EQ(report.error_message,
-            "2 of 3 outputs differ, the first: output 1 'b': 1 of 1 element(s) differ (100 %): "
-            "max diff 4, mean diff 4, max relative 1, max 1082130432 ULP; worst at [0]: 0, "
-            "expected 4; passes from tolerance 0.8");
+            "2 of 3 outputs differ, the first: output 1 'b': 1 of 1 elements mismatched (100 %): "
+            "max abs. error 4, mean abs. error 4, max relative error 1, max 1082130432 ULP; worst "
+            "at [0]: 0, expected 4; smallest passing tolerance 0.8");
   EXPECT_THAT(text(report), HasSubstr("  output 0 'a' float32[3]: equal\n"));
   EXPECT_THAT(text(report), HasSubstr("  output 2 'c' float32[2]: shape [2], expected [3]\n"));
-  EXPECT_THAT(text(report), HasSubstr("  max diff 4, mean diff 1 (1 not comparable)\n"));
-  EXPECT_THAT(text(report), HasSubstr("smallest tolerance that passes: none\n"));
+  EXPECT_THAT(text(report),
+              HasSubstr("  max abs. error 4, mean abs. error 1 (1 not comparable)\n"));
+  EXPECT_THAT(text(report), HasSubstr("smallest passing tolerance: none\n"));
 }
 
 TEST(CompareOutputs, TakesTheToleranceOfEachDtype) {
@@ -217,7 +218,7 @@ TEST(CompareOutputs, TakesTheToleranceOfEachDtype) {
       {half * 1.001, single * 1.001, whole, at::Tensor()}, {half, single, whole, at::Tensor()},
       {"h", "s", "w", "n"}, {.by_dtype = true});
   EXPECT_FALSE(report.is_valid);
-  EXPECT_THAT(report.error_message, StartsWith("output 1 's': 1 of 1 element(s) differ (100 %)"));
+  EXPECT_THAT(report.error_message, StartsWith("output 1 's': 1 of 1 elements mismatched (100 %)"));
   EXPECT_EQ(report.output_details[0].tolerance, (Tolerance{1e-3, 1e-5}));
   EXPECT_EQ(report.output_details[1].tolerance, (Tolerance{1.3e-6, 1e-5}));
   EXPECT_EQ(report.output_details[2].tolerance, (Tolerance{0, 0}));
@@ -227,7 +228,7 @@ TEST(CompareOutputs, TakesTheToleranceOfEachDtype) {
   EXPECT_THAT(text(report), HasSubstr("\n  output 2 'w' int64[1] (rtol 0, atol 0): equal\n"));
 }
 
-// What is given for all outputs is for those of floating point.
+// A tolerance for all outputs applies to floating-point outputs.
 TEST(CompareOutputs, ComparesIntegersAndBooleansExactly) {
   const at::Tensor number = at::ones({1}) * 4;
   const at::Tensor index = at::ones({1}, at::kLong) * 50'000;
@@ -253,13 +254,13 @@ TEST(CompareOutputs, SaysThatIntegersAreExact) {
   EXPECT_EQ(text(compare_outputs({number + 1, index}, {number, index}, {"a", "b"},
                                  {.fixed = {.rtol = 0, .atol = 2}})),
             "Verification PASSED\n"
-            "  max diff 1, mean diff 0.5\n"
-            "  rtol 0, atol 2, integers exact; smallest tolerance that passes: 0.2\n"
-            "  output 0 'a' float32[1]: close: max diff 1, mean diff 1, passes from tolerance "
-            "0.2\n"
+            "  max abs. error 1, mean abs. error 0.5\n"
+            "  rtol 0, atol 2, integers exact; smallest passing tolerance: 0.2\n"
+            "  output 0 'a' float32[1]: close: max abs. error 1, mean abs. error 1, smallest "
+            "passing tolerance 0.2\n"
             "  output 1 'b' int64[1] (rtol 0, atol 0): equal\n");
   EXPECT_THAT(text(compare_outputs({index + 1}, {index}, {"b"})),
-              HasSubstr("  rtol 1e-05, atol 1e-05, integers exact; smallest tolerance that passes: "
+              HasSubstr("  rtol 1e-05, atol 1e-05, integers exact; smallest passing tolerance: "
                         "none\n"));
   const ToleranceRule own = {.outputs = {{0, {.rtol = 0, .atol = 1}}}};
   EXPECT_TRUE(compare_outputs({index + 1}, {index}, {"b"}, own).is_valid);
@@ -291,8 +292,7 @@ TEST(CompareKnownOutputs, LeavesOutThoseThatNothingIsExpectedOf) {
   ASSERT_EQ(report.output_details.size(), 2);
   EXPECT_EQ(report.output_details[1].name, "c");
   EXPECT_EQ(report.output_details[1].tolerance, (Tolerance{0, 2}));
-  EXPECT_EQ(compare_known_outputs(ir, {e, e, e}, {e}, rule).error_message,
-            "3 output(s), expected 1");
+  EXPECT_EQ(compare_known_outputs(ir, {e, e, e}, {e}, rule).error_message, "3 outputs, expected 1");
 }
 
 TEST(CompareOutputs, TakesTheToleranceOfAnOutput) {

@@ -46,7 +46,7 @@ struct Limit {
 constexpr Limit kErrorLimits[kNumShades - 1] = {{0, "0"},         {1e-7, "≤ 1e-7"},
                                                 {1e-6, "≤ 1e-6"}, {1e-5, "≤ 1e-5"},
                                                 {1e-4, "≤ 1e-4"}, {1e-2, "≤ 1e-2"}};
-// Of the time of all nodes.
+// Shares of the time of all nodes.
 constexpr Limit kTimeLimits[kNumShades - 1] = {{.001, "≤ 0.1 %"}, {.003, "≤ 0.3 %"},
                                                {.01, "≤ 1 %"},    {.03, "≤ 3 %"},
                                                {.1, "≤ 10 %"},    {.3, "≤ 30 %"}};
@@ -134,7 +134,7 @@ std::string Colouring::classes_of(const Box& box) const {
   for_each_node(box.nodes, [&](size_t node) {
     const NodeFigures* known = figures_of(node);
     if (known == nullptr) return;
-    // NaN is worse than all else.
+    // NaN is the worst error.
     if (known->max_diff)
       error = std::max(error.value_or(0), shade_of(*known->max_diff, kErrorLimits));
     if (known->seconds) seconds = seconds.value_or(0) + *known->seconds;

@@ -1,5 +1,6 @@
-// The colours of boxes in pictures: by kind of operator, error or time. Each scale can be read
-// without telling hues apart: kinds have labels in the boxes, figures go from light to dark.
+// Colouring: the colours of boxes in pictures, by kind of operator, error or time. Each scale is
+// legible without telling hues apart: kinds have labels in the boxes, figures go from light to
+// dark.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@
 namespace torch_ir {
 
 struct Colour {
-  // What it means, in the legend.
+  // Its meaning in the legend.
   std::string label;
   std::string_view fill;
   std::string_view text;
@@ -34,12 +35,13 @@ class Colouring {
  public:
   Colouring(const IR& ir, const std::vector<NodeFigures>& figures);
 
-  // Those of which something is known.
+  // The scales with any known figure.
   const std::vector<ColourScale>& scales() const { return scales_; }
-  // Null if nothing is known of it.
+  // Null without any known figure.
   const ColourScale* find(ColourBy by) const;
 
-  // "kind-1 error-3": the worst of the nodes, and their whole time. Modules have no kind.
+  // "kind-1 error-3": by the worst error of its nodes, and by the sum of their times. Modules have
+  // no kind.
   std::string classes_of(const Box& box) const;
 
   const NodeFigures* figures_of(size_t node) const;

@@ -68,7 +68,7 @@ std::string write_dot(std::string_view name, const GraphSketch& sketch, const Do
       text += box_line(*box, options) + "];\n";
     } else if (const Arrow* arrow = std::get_if<Arrow>(&mark)) {
       text += arrow_line(*arrow);
-    } else if (const Frame* frame = std::get_if<Frame>(&mark)) {
+    } else if (const PartFrame* frame = std::get_if<PartFrame>(&mark)) {
       text += "    subgraph cluster_" + frame->id + " {\n    label=\"" + escaped(frame->title) +
               "\"; labeljust=l; style=\"rounded,filled\"; color=\"#8a93a5\"; " +
               "fillcolor=\"#fafbfc\"; fontname=Helvetica;\n";

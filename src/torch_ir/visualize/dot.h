@@ -1,4 +1,4 @@
-// Writes an IR as Graphviz DOT: the graph of the Mermaid flowchart, without a limit on its size.
+// ir_to_dot: writes an IR as Graphviz DOT: the graph of the Mermaid flowchart, without size limits.
 #pragma once
 
 #include <string>

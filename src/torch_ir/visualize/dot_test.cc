@@ -65,11 +65,11 @@ class Graphviz : public testing::Test {
     if (std::system("dot -V 2>/dev/null") != 0) GTEST_SKIP() << "Graphviz's dot is not on the PATH";
   }
 
-  // What `dot` makes of `text`.
+  // The output of `dot` for `text`.
   static std::string render(const std::string& text, const std::string& format) {
     const std::string path = testing::TempDir() + "/graph";
     write_file(path + ".dot", text);
-    // Fonts have a cache, which must be somewhere: where there is none, they say so.
+    // Fontconfig warns without a folder for its cache.
     const std::string command = "XDG_CACHE_HOME='" + testing::TempDir() + "' dot -T" + format +
                                 " '" + path + ".dot' >'" + path + ".out' 2>'" + path + ".err'";
     EXPECT_EQ(std::system(command.c_str()), 0);

@@ -22,13 +22,13 @@ namespace {
 
 // Deeper modules are folded into the one at this depth.
 constexpr size_t kMaxDepth = 64;
-// Of a repeat, in children; the search takes time in proportion to it.
+// The longest repeat, in children; the search takes time in proportion to it.
 constexpr size_t kMaxPeriod = 256;
 // A repeat that saves fewer nodes is not worth a box.
 constexpr size_t kFewestSavedNodes = 4;
 constexpr size_t kFewestNodesOfRun = 3;
 constexpr size_t kMaxOperatorsInTitle = 3;
-// In place of the node that makes a value.
+// Stands for the node that makes a value, if there is none.
 constexpr size_t kGraphInput = std::numeric_limits<size_t>::max();
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -38,8 +38,9 @@ bool is_inside(std::string_view path, std::string_view module) {
          (path.starts_with(module) && (path.size() == module.size() || path[module.size()] == '.'));
 }
 
-// Of `path` inside `module`, with the numbers behind it: "layers.0" for "encoder.layers.0.mlp" in
-// "encoder", since a list of modules is no module that is called; empty for the same path.
+// The first name of `path` below `module`, with the numbers after it: "layers.0" for
+// "encoder.layers.0.mlp" in "encoder", since a list of modules is not called itself. Empty for the
+// same path.
 std::string_view next_name(std::string_view path, std::string_view module) {
   if (path.size() == module.size()) return {};
   path.remove_prefix(module.empty() ? 0 : module.size() + 1);
@@ -135,7 +136,7 @@ class Folder {
     return hash;
   }
 
-  // Modules are equal only if their names differ in nothing but numbers.
+  // Modules are equal only if their names differ only in numbers.
   size_t hash_of_part(const Part& part) const {
     size_t hash = mix(hash_of_range(part.begin, part.end), part.copies);
     for (const char c : part.title) {
@@ -162,7 +163,7 @@ class Folder {
       i = inner_end;
     }
     children = grouped(fold_repeats(std::move(children)));
-    // A module that is all of another takes its place. What is drawn shows how often it is called.
+    // A module that is all of another takes its place: drawings then show how often it is called.
     const bool is_whole =
         depth == 0 && children.size() == 1 && (children[0].is_node() || children[0].copies > 1);
     if (children.size() == 1 && !is_whole && (children[0].is_module || children[0].is_node())) {
@@ -185,7 +186,7 @@ class Folder {
     size_t saved_nodes;
   };
 
-  // Sequences that occur several times in a row, those that save the most nodes first.
+  // Sequences that repeat in a row; those that save the most nodes come first.
   std::vector<Repeat> find_repeats(const std::vector<Part>& parts) const {
     std::vector<size_t> hashes;
     for (const Part& part : parts) hashes.push_back(hash_of_part(part));
@@ -206,7 +207,7 @@ class Folder {
     return repeats;
   }
 
-  // Less the copies whose arrows inside differ.
+  // Excludes copies whose arrows inside differ.
   Repeat checked(Repeat repeat, const std::vector<Part>& parts) const {
     const auto hash_of_copy = [&](size_t copy) {
       const size_t first = repeat.first + copy * repeat.period;
@@ -292,7 +293,8 @@ class Folder {
             .children = grouped(std::move(parts))};
   }
 
-  // Puts nodes between modules into one part a run, then neighbours, until few parts are left.
+  // Joins each run of nodes between modules into one part, then joins neighbours, until few are
+  // left.
   std::vector<Part> grouped(std::vector<Part> parts) const {
     if (parts.size() <= kMaxChildren) return parts;
     const auto is_plain = [](const Part& part) { return part.is_node() && !part.is_module; };

@@ -1,6 +1,6 @@
-// Makes names of an IR safe to print, short, and unique in a drawing.
+// Labels and identifiers for drawings: names of an IR, made safe to print, short and unique.
 //
-// A name can be any string, also an attacker's. The results are valid UTF-8 of bounded length
+// A name can be any string, even an attacker's. The results are valid UTF-8 of bounded length
 // without control characters; each notation escapes its own special characters.
 #pragma once
 

@@ -22,7 +22,7 @@ TEST(PrintableName, IsOneLineOfWhatCanBeSeen) {
        "b",
        "a b"},
       {std::string_view("a\0b", 3), "a b"},
-      // No UTF-8: cut short, overlong, a surrogate, above U+10FFFF.
+      // Invalid UTF-8: truncated, overlong, a surrogate, above U+10FFFF.
       {"a\xFF"
        "b",
        "a\uFFFDb"},
@@ -53,7 +53,7 @@ TEST(OperatorLabel, LeavesOutTheUsualNamespaceAndOverload) {
                         {"torchvision.nms.default", "torchvision.nms"},
                         {"prims.mul.Tensor", "prims.mul.Tensor"},
                         {"<built-in function getitem>", "<built-in function getitem>"},
-                        // It is never empty.
+                        // Never empty.
                         {"aten.", "aten."},
                         {"aten..default", "aten..default"}};
   for (const auto& [op_type, label] : labels) EXPECT_EQ(operator_label(op_type), label);

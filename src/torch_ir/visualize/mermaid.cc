@@ -52,12 +52,12 @@ class Writer {
     ((text_ += ' ') += arrow.to) += '\n';
   }
 
-  void operator()(const Frame& frame) {
+  void operator()(const PartFrame& frame) {
     ((text_ += "    subgraph ") += frame.id) += "[\"";
     (text_ += mermaid_label(frame.title)) += "\"]\n";
   }
 
-  void operator()(const FrameEnd&) { text_ += "    end\n"; }
+  void operator()(const PartFrameEnd&) { text_ += "    end\n"; }
 
   std::string take() && { return std::move(text_); }
 

@@ -1,4 +1,4 @@
-// Writes an IR as Mermaid text: a flowchart of the graph and a pie of its operators.
+// draw_mermaid: writes an IR as Mermaid text: a flowchart of the graph and a pie of its operators.
 //
 // The text obeys Mermaid's rules for identifiers and labels, whatever the names in the IR are.
 #pragma once
@@ -16,19 +16,19 @@ inline constexpr int64_t kAllNodes = std::numeric_limits<int64_t>::max();
 inline constexpr size_t kMaxUnfoldedNodes = 60;
 
 // A graph of more than kMaxUnfoldedNodes nodes is drawn as its modules, opened as far as the
-// drawing stays readable; equal modules in a row, and equal nodes where there are no modules, are
-// drawn once, with their number. Weights are drawn only where every node is.
+// drawing stays readable. Equal modules in a row are drawn once, with their number; so are equal
+// nodes of a graph without modules. Weights are drawn only if every node is.
 struct MermaidOptions {
-  // If given, draws so many nodes and no modules; one note stands for the rest: "... N more nodes
-  // ...".
+  // If given, draws the first `max_nodes` nodes, without modules, and one note for the rest: "... N
+  // more nodes ...".
   int64_t max_nodes = kAllNodes;
-  // Limits of the whole diagram, which may show fewer than `max_nodes` nodes, and fewer inputs and
-  // outputs, to fit.
+  // Limits of the whole diagram. To fit, it may show fewer than `max_nodes` nodes, and fewer inputs
+  // and outputs.
   int64_t max_edges = std::numeric_limits<int64_t>::max();
   int64_t max_characters = std::numeric_limits<int64_t>::max();
-  // Draws the inside of this module: "encoder.layers.0". Unknown modules are an Error.
+  // Draws the inside of this module, "encoder.layers.0". Throws Error for an unknown module.
   std::string module = {};
-  // If given, draws modules whatever the number of nodes, and opens so many levels of them.
+  // If given, draws modules whatever the number of nodes, with this many levels opened.
   int64_t depth = 0;
 };
 
@@ -36,7 +36,7 @@ struct MermaidOptions {
 inline constexpr int64_t kGitHubMaxMermaidEdges = 500;
 inline constexpr int64_t kGitHubMaxMermaidCharacters = 50'000;
 
-// For diagrams of nodes in reports: short enough to read, and always drawn.
+// For diagrams of nodes in reports: short enough to read, and within GitHub's limits.
 inline constexpr MermaidOptions kReportMermaidOptions = {
     .max_nodes = 30,
     .max_edges = kGitHubMaxMermaidEdges,
@@ -45,7 +45,7 @@ inline constexpr MermaidOptions kReportMermaidOptions = {
 
 struct MermaidFlowchart {
   std::string text;
-  // Fewer than the graph has if it was cut.
+  // Fewer than the graph has if the diagram was cut.
   int64_t num_nodes = 0;
   // Whether it is drawn as modules.
   bool is_folded = false;
@@ -58,7 +58,7 @@ MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options = {});
 std::string ir_to_mermaid(const IR& ir, const MermaidOptions& options = {});
 
 // Returns a `pie showData`: the ten most frequent operators, then `Others`, which include operators
-// under one percent, as Mermaid would not draw them. An IR without nodes gives a pie without
+// under one percent, since Mermaid would not draw them. An IR without nodes gives a pie without
 // slices, titled "No operators".
 std::string generate_op_distribution_pie(const IR& ir);
 

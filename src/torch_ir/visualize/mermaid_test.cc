@@ -70,7 +70,7 @@ TEST(IrToMermaid, CutsToSoManyNodes) {
 TEST(IrToMermaid, CutsToWhatGitHubDraws) {
   const std::string many_edges = ir_to_mermaid(layered_graph(60, 25), kReportMermaidOptions);
   EXPECT_THAT(check_mermaid(many_edges), IsEmpty());
-  // Nearly all the edges that there may be are used.
+  // Uses nearly all the edges that are allowed.
   EXPECT_GT(count_lines(many_edges, " -->"), 450);
 
   const MermaidOptions any_number_of_nodes = {.max_nodes = 2000,
@@ -141,7 +141,7 @@ std::string hostile_name(std::mt19937& random) {
   return name;
 }
 
-// The name with something behind it that makes it unique, as names in a graph are.
+// The name with a unique suffix, since names in a graph are unique.
 std::string unique_hostile_name(std::mt19937& random, int number) {
   return hostile_name(random) + std::string(static_cast<size_t>(number % 7), ' ') +
          std::to_string(number);
@@ -180,7 +180,7 @@ TEST(DrawMermaid, SaysHowManyNodesItShows) {
   EXPECT_EQ(cut.text, ir_to_mermaid(ir, {.max_nodes = cut.num_nodes}));
 }
 
-// A chain with so many nodes of each operator.
+// A chain with the given number of nodes of each operator.
 IR graph_of(const std::vector<std::pair<std::string, int>>& operators) {
   TestGraphBuilder graph("M");
   graph.input("x", {4});

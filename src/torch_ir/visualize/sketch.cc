@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxShapesInDetail = 4;
 constexpr size_t kMaxShapesOfArrow = 2;
-// Where parts are folded: boxes until no more parts are opened; inputs, and outputs.
+// If parts are folded: the boxes at which no more parts are opened; inputs; outputs.
 constexpr size_t kMaxFoldedBoxes = 30;
 constexpr size_t kMaxFoldedTerminals = 12;
 
@@ -44,17 +44,17 @@ std::string repeat_text(const Part& part) {
   return part.copies == 1 ? "" : " ×" + std::to_string(part.copies);
 }
 
-// What a drawing shows of the graph.
+// The part of the graph that a drawing shows.
 struct View {
   size_t begin = 0;
-  // The first node after the part, and the first that is not shown.
+  // The end of the part, and the first node that is not shown.
   size_t end = 0;
   size_t shown_end = 0;
   std::vector<const TensorMeta*> inputs = {};
   std::vector<const TensorMeta*> outputs = {};
   size_t num_inputs = 0;
   size_t num_outputs = 0;
-  // Those of `inputs` that other nodes of the graph make.
+  // The `inputs` that other nodes of the graph make.
   std::unordered_set<std::string_view> made = {};
   // As in BoxNodes.
   std::vector<size_t> shifts = {0};
@@ -144,7 +144,7 @@ class Sketcher {
     }
   }
 
-  // `module` is set for a node that is all of a module.
+  // `module` is set for a node that is a whole module.
   void draw_node(size_t index, BoxNodes nodes, const std::string& module = "") {
     const OpNode& node = ir_.nodes[index];
     const std::string id = ids_.make("op_", node.name);
@@ -227,8 +227,8 @@ class Sketcher {
     }
   }
 
-  // Where parts are folded, one arrow stands for all values from one box to another; values without
-  // a source are weights, which are not drawn.
+  // If parts are folded, one arrow stands for all values from one box to another. Values without a
+  // source are weights, which are not drawn.
   void merge_arrow(std::string_view value, const std::string& to, const std::string& label) {
     const Source* source = find_source(value);
     if (source == nullptr || source->id == to) return;
@@ -268,11 +268,11 @@ class Sketcher {
     }
     const std::string title = printable_name(part.title) + repeat_text(part);
     if (view_.opened.contains(&part)) {
-      // Nodes that are only drawn together are not framed.
+      // Nodes that are merely drawn together get no frame.
       const bool is_framed = part.is_module || part.copies > 1;
-      if (is_framed) sketch_.marks.emplace_back(Frame{ids_.make("in_", part.title), title});
+      if (is_framed) sketch_.marks.emplace_back(PartFrame{ids_.make("in_", part.title), title});
       for (const Part& child : part.children) draw_part(child);
-      if (is_framed) sketch_.marks.emplace_back(FrameEnd());
+      if (is_framed) sketch_.marks.emplace_back(PartFrameEnd());
       draw_copies(part);
       return;
     }
@@ -355,7 +355,7 @@ class Sketcher {
   GraphSketch sketch_;
 };
 
-// Whether there is more to see in `part` than single nodes, or nodes that repeat.
+// Whether `part` is a repeat of nodes, or contains modules or repeats.
 bool has_parts(const Part& part) {
   return (part.copies > 1 && !part.is_module) ||
          std::ranges::any_of(part.children, [](const Part& child) {
@@ -363,7 +363,7 @@ bool has_parts(const Part& part) {
          });
 }
 
-// Opens level by level, the largest parts first, as long as few boxes are shown.
+// Opens parts level by level, the largest first, as long as few boxes are shown.
 std::unordered_set<const Part*> opened_for_reading(const Part& root) {
   std::unordered_set<const Part*> opened;
   const auto nodes_in_graph = [](const Part* part) {

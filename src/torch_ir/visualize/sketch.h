@@ -1,7 +1,7 @@
 // GraphSketch: the content of a drawing of an IR, without any notation.
 //
 // The Mermaid and DOT writers both write a sketch, so they draw the same graph. The IR need not be
-// well formed: a value that is used before it is made is drawn as a weight.
+// well formed: a value that is used before its node is drawn as a weight.
 #pragma once
 
 #include <cstddef>
@@ -32,10 +32,10 @@ struct Box {
   BoxKind kind;
   // Letters, digits and underscores; unique in the drawing.
   std::string id;
-  // One line each, as labels.h promises; `detail` may be empty.
+  // One line each (labels.h); `detail` may be empty.
   std::string title;
   std::string detail;
-  // The original name of the value or node in the IR; that of a part is its title. Empty for notes.
+  // The name of the value or node in the IR, or the title of the part; empty for notes.
   std::string name = {};
   BoxNodes nodes = {};
   // Set for kModule: a part that is not opened.
@@ -50,17 +50,17 @@ struct Arrow {
   bool from_weight = false;
 };
 
-// Around the boxes of a part that is opened, up to its FrameEnd.
-struct Frame {
+// The frame around the boxes of an opened part; a PartFrameEnd closes it.
+struct PartFrame {
   std::string id;
   std::string title;
 };
-struct FrameEnd {};
+struct PartFrameEnd {};
 
 struct GraphSketch {
-  // In drawing order: a node's box is followed by its weights and incoming arrows; where parts are
+  // In drawing order: a node's box is followed by its weights and incoming arrows. If parts are
   // folded, all arrows come last.
-  std::vector<std::variant<Box, Arrow, Frame, FrameEnd>> marks;
+  std::vector<std::variant<Box, Arrow, PartFrame, PartFrameEnd>> marks;
   int64_t num_arrows = 0;
 };
 
@@ -80,12 +80,12 @@ class Sketchbook {
   const Part& root() const { return root_; }
   const IR& ir() const { return ir_; }
 
-  // Whether `draw` folds the part: nothing else than many nodes is folded unless `depth` is given.
+  // Whether `draw` folds the part: only a part of many nodes, or any if `depth` is given.
   static bool is_folded(const Part& part, int64_t depth = 0);
 
-  // The inside of `part`, with the values that enter and leave it. Folded, weights are not drawn,
-  // and `depth` levels of modules are opened; 0 opens the largest ones as long as the drawing stays
-  // readable.
+  // The inside of `part`, with the values that enter and leave it. If it is folded, `depth` levels
+  // of modules are opened (0: the largest ones, as long as the drawing stays readable), and weights
+  // are not drawn.
   GraphSketch draw(const Part& part, int64_t depth = 0) const;
 
   // All nodes of `part`, up to the limits.
@@ -99,7 +99,7 @@ class Sketchbook {
   Part root_;
   std::unordered_map<std::string_view, const TensorMeta*> values_;
   std::unordered_map<std::string_view, size_t> makers_;
-  // The last node that reads a value; beyond all nodes for outputs of the graph.
+  // The last node that reads a value; the number of nodes for outputs of the graph.
   std::unordered_map<std::string_view, size_t> last_readers_;
 };
 

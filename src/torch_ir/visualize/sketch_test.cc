@@ -25,8 +25,8 @@ std::vector<std::string> sketch_lines(const GraphSketch& sketch) {
       return arrow.from + (arrow.from_weight ? " : " : " > ") + arrow.to +
              (arrow.label.empty() ? "" : " " + arrow.label);
     }
-    std::string operator()(const Frame& frame) const { return frame.id + " {" + frame.title; }
-    std::string operator()(const FrameEnd&) const { return "}"; }
+    std::string operator()(const PartFrame& frame) const { return frame.id + " {" + frame.title; }
+    std::string operator()(const PartFrameEnd&) const { return "}"; }
   };
   std::vector<std::string> result;
   for (const auto& mark : sketch.marks) result.push_back(std::visit(Line(), mark));

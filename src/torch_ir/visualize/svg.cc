@@ -29,16 +29,16 @@
 namespace torch_ir {
 namespace {
 
-// Pictures in one SVG; the boxes of the last ones are not opened.
+// The most pictures in one SVG; the boxes of the last ones cannot be opened.
 constexpr size_t kMaxPictures = 300;
-// Room for the line above a picture that leads back, and for the legend.
+// Height of the line above a picture that leads back, and of the legend.
 constexpr double kLineHeight = 28;
-// Smaller pictures are not enlarged, larger ones are fitted into this or what the first one takes.
+// Larger pictures are reduced to this size or that of the first one; smaller ones stay as they are.
 constexpr double kMinWidth = 720;
 constexpr double kMinHeight = 900;
-// Graphviz's search for better layouts often would not end.
+// Graphviz's search for better layouts often takes too long.
 constexpr std::string_view kQuickLayout = "nslimit=2; nslimit1=2; mclimit=0.3;";
-// Folded, there are few boxes.
+// Drawings of folded parts have few boxes.
 constexpr std::string_view kFoldedLayout = "nslimit=20; nslimit1=20;";
 
 // A nameless file for a stream of a child. With pipes, parent and child could wait for each other.
@@ -132,17 +132,17 @@ std::string render(const std::string& dot_text, const std::string& format,
 
 struct Picture {
   GraphSketch sketch;
-  // Of the picture that has a box for it; none for the first one.
+  // The picture that has a box for this one; none for the first one.
   std::optional<size_t> parent = std::nullopt;
   std::string title = {};
 };
 
 std::string picture_id(size_t picture) { return "picture-" + std::to_string(picture); }
 
-// The pictures of a graph: one, or where parts are folded, one of each part.
+// The pictures of a graph: one, or one for each part if parts are folded.
 struct Album {
   std::vector<Picture> pictures;
-  // The picture of the inside of each box of a part.
+  // For each box of a part, the picture of its inside.
   std::unordered_map<const Part*, size_t> opened;
   bool is_folded = false;
 };
@@ -153,8 +153,8 @@ void add_pictures_of_boxes(size_t picture, Album& album, std::vector<const Part*
   // Adding pictures moves the sketch.
   const auto marks = album.pictures[picture].sketch.marks;
   for (const auto& mark : marks) {
-    if (const auto* frame = std::get_if<Frame>(&mark)) titles.push_back(frame->title);
-    if (std::holds_alternative<FrameEnd>(mark)) titles.pop_back();
+    if (const auto* frame = std::get_if<PartFrame>(&mark)) titles.push_back(frame->title);
+    if (std::holds_alternative<PartFrameEnd>(mark)) titles.pop_back();
     const auto* box = std::get_if<Box>(&mark);
     if (box == nullptr || box->part == nullptr || album.pictures.size() == kMaxPictures) continue;
     std::string title;
@@ -246,7 +246,7 @@ std::string without_text_styles(std::string_view line) {
   return result;
 }
 
-// "3-8,13-18": without copies that follow each other.
+// "3-8,13-18"; adjacent copies are joined.
 std::string ranges_text(const BoxNodes& nodes) {
   std::string text;
   for (size_t i = 0; i < nodes.shifts.size();) {
@@ -266,14 +266,14 @@ struct Size {
   double height = 0;
 };
 
-// One document of Graphviz: its root's attributes, and what is inside.
+// One SVG document of Graphviz: the attributes and the content of its root.
 struct Drawing {
   std::string view_box;
   Size size;
   std::string body;
 };
 
-// Puts names and data in place of identifiers, and drops what differs between versions of Graphviz.
+// Puts names and data in place of identifiers, and drops differences between versions of Graphviz.
 class Finisher {
  public:
   Finisher(const Album& album, const Colouring& colouring) : album_(album), colouring_(colouring) {}
@@ -313,7 +313,7 @@ class Finisher {
 
   std::string finish_lines(std::string_view lines, const Boxes& boxes) const {
     std::string result;
-    // The tag of a group until its title tells what it is.
+    // The tag of a group, until its title identifies it.
     std::string group;
     bool is_link = false;
     while (!lines.empty()) {
@@ -370,7 +370,7 @@ class Finisher {
   const Colouring& colouring_;
 };
 
-// Where the line of text of a picture leads: to the pictures that it lies in.
+// The line above a picture, with links to the pictures around it.
 std::string way_back(const Album& album, size_t picture, const std::string& title) {
   std::string text = xml_text(album.pictures[picture].title);
   for (std::optional<size_t> at = album.pictures[picture].parent; at;
@@ -511,7 +511,7 @@ std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
       style_of(album, scale);
   if (is_plain) return result + drawings[0].body + "</svg>\n";
   result += "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" + key;
-  // The first picture comes last, since a style hides it behind one that is looked at.
+  // The first picture comes last, so that a style can hide it while another one is open.
   for (size_t i = drawings.size(); i-- > 0;) {
     const Drawing& drawing = drawings[i];
     const double shown_width = std::min(drawing.size.width, room.width);

@@ -1,8 +1,8 @@
-// Draws pictures of an IR with Graphviz.
+// ir_to_svg and ir_to_png: draw pictures of an IR with Graphviz.
 //
-// A graph of more than 60 nodes is drawn as its modules (mermaid.h). In an SVG they are folded
-// boxes: a click opens the picture of what is inside, level by level, without a script. The same
-// graph, Graphviz and fonts give the same bytes.
+// A graph of more than 60 nodes is drawn as its modules (mermaid.h). In an SVG, a click on a module
+// opens a picture of its inside, level by level, without a script. The same graph, Graphviz and
+// fonts give the same bytes.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@
 
 namespace torch_ir {
 
-// What is known of a node besides the graph.
+// Figures of a node that are not in the graph.
 struct NodeFigures {
-  // The node, an index.
+  // The index of the node.
   size_t node = 0;
-  // The greatest absolute difference from the model.
+  // The max. abs. error against the model.
   std::optional<double> max_diff = std::nullopt;
   std::optional<double> seconds = std::nullopt;
 };
@@ -38,7 +38,7 @@ struct SvgOptions {
   int64_t max_nodes = kAllNodes;
   std::string module = {};
   int64_t depth = 0;
-  // For nodes without figures nothing is known.
+  // Nodes may be missing.
   std::vector<NodeFigures> figures = {};
   // The colours of boxes, with a legend; SVG only.
   ColourBy colour_by = ColourBy::kNothing;
@@ -46,12 +46,12 @@ struct SvgOptions {
   std::function<void(const std::string&)> on_warning = {};
 };
 
-// Returns an SVG document with a title and a description, on a white ground, without scripts, fonts
-// and external references. Each group of class "node" has the name of its node, value or module as
-// its title. `metadata` has JSON for viewers: "nodes", each a list of name, operator, module,
-// outputs, error and seconds, the latter null if unknown; "scales", the colours by which boxes have
-// classes. A box tells its nodes, "3-8,13-18", and the picture that it opens. Throws Error if the
-// module is unknown, and if Graphviz is missing, fails or takes too long.
+// Returns an SVG document with a title and a description, on a white background, without scripts,
+// fonts and external references. Each group of class "node" has the name of its node, value or
+// module as its title. `metadata` has JSON for viewers: "nodes", each a list of name, operator,
+// module, outputs, error and seconds, the last two null if unknown; and "scales", the colours that
+// the classes of boxes stand for. A box names its nodes, "3-8,13-18", and the picture that it
+// opens. Throws Error if the module is unknown, or if Graphviz is missing, fails or takes too long.
 std::string ir_to_svg(const IR& ir, const SvgOptions& options = {});
 
 std::string ir_to_png(const IR& ir, const SvgOptions& options = {});

@@ -26,7 +26,7 @@ size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-// A chain of residual blocks, whose first value is read all along.
+// A chain of residual blocks that all read the first value.
 IR large_graph(int num_nodes) {
   TestGraphBuilder graph("Large");
   graph.input("x", {1, 16});

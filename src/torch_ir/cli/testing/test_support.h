@@ -1,4 +1,4 @@
-// What the tests of the command line share.
+// CliTest: a fixture for tests of torch-ir's commands.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -36,7 +36,7 @@ bool is_one_block(const at::Tensor& to, const at::Tensor& from) {
           (to.strides() == from.strides() && to.is_non_overlapping_and_dense()));
 }
 
-// copy_ has a faster way for this.
+// copy_ has a faster path for this.
 bool is_transposition(const at::Tensor& to, const at::Tensor& from) {
   constexpr int64_t kLeastElements = 60 * 60;
   return to.dtype() == from.dtype() && from.dim() == 2 && to.sizes() == from.sizes() &&
@@ -48,7 +48,7 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
                                              const at::Tensor& from) {
   if (!is_plain(to) || !is_plain(from)) return nullptr;
   if (fills_in_one_thread(to) && is_one_block(to, from)) {
-    // memmove must not be given the null pointer of an empty tensor.
+    // memmove must not get the null pointer of an empty tensor.
     return make_kernel([target = to, source = from] {
       if (target.numel() == 0) return;
       std::memmove(target.mutable_data_ptr(), source.const_data_ptr(), target.nbytes());

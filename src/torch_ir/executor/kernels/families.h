@@ -32,7 +32,7 @@ KernelTable pooling_kernels();
 std::vector<KernelTable> kernel_families();
 
 // aten::addmm and aten::mm of float or double matrices through BLAS, without ATen's overhead. Null
-// where ATen does more than one call of BLAS, or LibTorch lacks BLAS. Declared for tests.
+// if ATen makes more than one call of BLAS, or if LibTorch lacks BLAS. Declared for tests.
 std::unique_ptr<PreparedKernel> prepare_addmm_with_blas(const KernelCall& call);
 std::unique_ptr<PreparedKernel> prepare_mm_with_blas(const KernelCall& call);
 

@@ -6,7 +6,7 @@
 namespace torch_ir {
 namespace {
 
-// That the results are right is for matrix_test; here it is which products go to BLAS at once.
+// matrix_test checks the results; these tests check which products go to BLAS directly.
 bool takes_mm(const at::Tensor& result, const at::Tensor& first, const at::Tensor& second) {
   const KernelCall call{c10::Dispatcher::singleton().findSchemaOrThrow("aten::mm", ""),
                         {first, second},
@@ -68,7 +68,7 @@ TEST_F(Gemm, AddsRowsAndMatrices) {
   EXPECT_FALSE(takes_addmm(at::empty({2, 1}), 1));
   EXPECT_FALSE(takes_addmm(at::empty({}), 1));
   EXPECT_FALSE(takes_addmm(at::empty({4, 2}).t(), 1));
-  // Nothing is added, whatever it looks like.
+  // With a beta of 0, the matrix to add is ignored.
   EXPECT_TRUE(takes_addmm(at::empty({2, 1}), 0));
 }
 

@@ -57,7 +57,7 @@ bool IteratorMemory::bind(const at::TensorIteratorBase& iterator, const KernelCa
       continue;
     }
     if (!belongs_to_call(tensor, call)) {
-      // Anything but a number that became a tensor is a copy of the argument's former values.
+      // Unless a number became a tensor, this is a copy of the argument's former values.
       if (!tensor.unsafeGetTensorImpl()->is_wrapped_number()) return false;
     }
     const auto* base = static_cast<const char*>(storage_of(tensor)->data());

@@ -1,4 +1,4 @@
-// Kernels: ways to run an operator on tensors that stay where they are.
+// Kernel: a prepared way to run an operator on tensors that stay in place.
 //
 // A frame prepares a kernel for each of its calls once, doing all work that depends only on shapes,
 // strides and dtypes (checks, type promotion, iteration order), and runs it in every run. A kernel
@@ -21,7 +21,7 @@ struct KernelCall {
   c10::OperatorHandle op;
   // One for each argument of the schema.
   std::vector<c10::IValue> arguments;
-  // For each argument, whether it is (or holds only) values that are the same in every run.
+  // For each argument, whether its values are the same in every run.
   std::vector<bool> is_constant;
   // Laid out as in eager. For an operator that writes in place, the argument that it returns.
   std::vector<at::Tensor> outputs;
@@ -35,7 +35,7 @@ class PreparedKernel {
   // Allocates nothing that outlives the call.
   virtual void run() = 0;
 
-  // Whether it also writes outputs that nobody reads.
+  // Whether it also writes unused outputs.
   virtual bool writes_unused() const { return true; }
 
   // `storage`, used by tensors of the call, has new memory in the next run.

@@ -1,5 +1,5 @@
-// Stores arguments of ATen's C++ kernels between calls: for each parameter type, how to keep the
-// argument and how to pass it.
+// Storage for arguments of ATen's C++ kernels between calls: for each parameter type, how to keep
+// an argument and how to pass it.
 #pragma once
 
 #include <ATen/TensorUtils.h>

@@ -19,7 +19,7 @@ TEST(KernelTable, HasOperatorsThatExist) {
       const size_t dot = std::min(name.find('.'), name.size());
       const std::string overload = dot == name.size() ? "" : name.substr(dot + 1);
       EXPECT_TRUE(c10::Dispatcher::singleton().findSchema({name.substr(0, dot), overload}))
-          << name << " is no operator";
+          << name << " is not an operator";
       EXPECT_NE(find_kernel(name), nullptr) << name;
     }
   }

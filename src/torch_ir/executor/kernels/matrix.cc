@@ -224,7 +224,7 @@ std::unique_ptr<PreparedKernel> prepare_for_dtype(const at::Tensor& result, cons
   return nullptr;
 }
 
-// Nothing if the rows cannot be copied as they are.
+// Empty if the rows cannot be copied as they are.
 std::optional<Addend> addend_for(const at::Tensor& result, const at::Tensor& self) {
   if (self.dtype() != result.dtype() || !result.is_contiguous() || !self.is_contiguous() ||
       self.is_neg()) {

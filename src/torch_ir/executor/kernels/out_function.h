@@ -1,7 +1,7 @@
 // kOutFunction<f> and kInPlaceFunction<f>: kernels made of ATen's C++ functions that write to given
 // tensors, such as at::native::slow_conv2d_forward_out_cpu and at::native::masked_fill__cpu.
 //
-// Unlike Structured they prepare their iteration in every run; they save only dispatch and
+// Unlike Structured, they prepare their iteration in every run; they save only dispatch and
 // allocation.
 #pragma once
 

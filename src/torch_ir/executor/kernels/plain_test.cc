@@ -91,7 +91,7 @@ TEST(PlainKernels, WriteInPlace) {
       runner.run_taken(op, {make_tensor(at::kFloat, {3, 5}, layout), make_tensor(at::kFloat, {5})});
       runner.run_taken(op, {make_tensor(at::kFloat, {3, 5}, layout), make_tensor(at::kInt, {5})});
     }
-    // It is computed in float, and written to half from there.
+    // The result is computed in float and then converted to half.
     runner.run_refused(op, {make_tensor(at::kHalf, {3, 5}), make_tensor(at::kFloat, {5})});
   }
   runner.run_taken("aten::clamp_min_", {make_tensor(at::kFloat, {3, 5}), 0});

@@ -35,7 +35,7 @@ static TORCH_IR_INLINE void store(float* to, const Lanes& lanes) {
   std::memcpy(to, &lanes, sizeof(Lanes));
 }
 
-// Splits 16 values from `from` on into those at even and at odd places.
+// Splits the 16 values at `from` into those at even and at odd positions.
 static TORCH_IR_INLINE void load_pairs(Lanes& even, Lanes& odd, const float* from) {
   Lanes low;
   Lanes high;
@@ -46,9 +46,9 @@ static TORCH_IR_INLINE void load_pairs(Lanes& even, Lanes& odd, const float* fro
 }
 
 // The functions below fold windows of one row of the image into `maxima`. All windows lie in the
-// row; the first begins at `row`, each other one two, or one, further. The last block of eight
-// overlaps the previous one, as folding a value twice changes nothing. The functions are not in the
-// unnamed namespace, so that they can have clones.
+// row: the first begins at `row`, each next one is two positions further, or one. The last block of
+// eight overlaps the previous one, since folding a value twice changes nothing. The functions are
+// not in the unnamed namespace, so that they can have clones.
 
 TORCH_IR_CLONES("avx2", "default")
 void fold_windows_of_two(const float* row, float* maxima, int64_t count) {

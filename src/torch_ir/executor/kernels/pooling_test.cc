@@ -25,7 +25,7 @@ const Window kWindows[] = {
     {{5, 5}, {1, 1}, {2, 2}, {1, 1}}, {{7, 7}, {4, 4}, {3, 3}, {1, 1}, true},
 };
 
-// Memory formats that a kernel knows, and one that it does not.
+// Memory formats that a kernel supports, and one that it does not.
 std::vector<at::Tensor> images(at::ScalarType dtype, const std::vector<int64_t>& sizes) {
   std::vector<at::Tensor> made;
   for (const Layout layout : {Layout::kContiguous, Layout::kChannelsLast, Layout::kSliced}) {
@@ -65,7 +65,7 @@ TEST(PoolingKernels, GiveTheBitsOfTheDispatcher) {
   runner.expect_all_taken();
 }
 
-// Whether our own kernel takes it, which is faster than ATen's.
+// Whether our own kernel, which is faster than ATen's, takes the call.
 bool takes_max_pool(const at::Tensor& image, const at::Tensor& pooled) {
   using Sizes = std::vector<int64_t>;
   const KernelCall call{
@@ -90,7 +90,7 @@ TEST(PoolingKernels, MaxPool2dTakesContiguousFloatImages) {
 
 TEST(PoolingKernels, MaxPool2dTakesTheFirstZeroAndTheLastNan) {
   CaseRunner runner(pooling_kernels());
-  // Windows of zeros of both signs, and of NaNs of which each has another payload.
+  // Windows of zeros of both signs, and of NaNs with different payloads.
   at::Tensor image = make_tensor(at::kFloat, {1, 2, 24, 70});
   auto* bits = static_cast<uint32_t*>(image.mutable_data_ptr());
   for (int64_t i = 0; i < image.numel(); ++i) {

@@ -29,7 +29,7 @@
 
 namespace torch_ir {
 
-// Thrown if `meta` wants a result laid out differently than in the frame.
+// Thrown if `meta` requires a different layout of a result than the frame has.
 struct OtherLayout {};
 
 template <class Op, size_t kNumOutputs>

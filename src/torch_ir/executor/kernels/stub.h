@@ -1,4 +1,5 @@
-// Makes ATen's dispatch stubs callable from outside of LibTorch.
+// kHasStubs: whether ATen's dispatch stubs can be called from outside LibTorch; this header makes
+// them callable.
 //
 // A stub, such as at::native::copy_stub, picks a kernel for the processor's instruction set. Its
 // call operator is compiled into the caller and must name the builds that LibTorch has; on x86-64

@@ -1,7 +1,7 @@
 // check_mermaid: checks the rules under which GitHub draws a diagram.
 //
-// Only those that a parser does not check: a diagram can parse and still be drawn as an error, or
-// incompletely. //harness/report:mermaid_test lets Mermaid parse diagrams.
+// Covers only rules that a parser does not check: a diagram can parse and still be drawn as an
+// error, or incompletely. //harness/report:mermaid_test lets Mermaid parse diagrams.
 #pragma once
 
 #include <string>
