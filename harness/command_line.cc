@@ -53,7 +53,7 @@ constexpr const char* kDescription =
 
 constexpr const char* kFooter =
     "Repeat an option with '...' to give several values.\n"
-    "Exit status: 0 all passed, 1 something failed, 2 bad arguments or files, 130 interrupted.\n"
+    "Exit status: 0 all passed, 1 something failed, 2 invalid input or usage, 130 interrupted.\n"
     "More: docs/harness.md";
 
 int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const Screen& screen) {
