@@ -70,7 +70,7 @@ CLI::Validator one_of(const std::string& kind, const std::vector<std::string>& w
 }
 
 std::string given_file(const std::string& path) {
-  if (path.empty()) throw Error("expected a file name, found ''");
+  if (path.empty()) throw Error("missing file name");
   return user_path(path);
 }
 
@@ -481,7 +481,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     settings.executor = arguments.raw.executor_server;
     settings.executor_is_server = true;
   }
-  if (arguments.output.empty()) throw Error("--output: expected a folder name, found ''");
+  if (arguments.output.empty()) throw Error("--output: missing folder name");
   harness.output = user_path(arguments.output);
   // Operator cases have no values but their outputs.
   if (harness.selection.suite != Suite::kOperators) {

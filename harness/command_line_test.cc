@@ -314,8 +314,7 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   expect_refusal(run_command_line({"--model", "--output", output_}),
                  "harness: --model needs a value\n");
   expect({"--jobs", "1", "--jobs", "2"}, "harness: --jobs is given more than once\n");
-  expect_refusal(run_command_line({"--output", ""}),
-                 "harness: --output: expected a folder name, found ''\n");
+  expect_refusal(run_command_line({"--output", ""}), "harness: --output: missing folder name\n");
   expect({"--model", "Good,Close"}, "unknown model 'Good,Close'; repeat --model for each\n");
 }
 

@@ -202,7 +202,7 @@ TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
 TEST_F(GraphModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string folder = make_reproducer();
   expect_bad_usage({"--ir", path("no")}, "--ir: cannot find '" + path("no") + "'");
-  expect_bad_usage({"--ir", ""}, "--ir: expected a file name, found ''");
+  expect_bad_usage({"--ir", ""}, "--ir: missing file name");
   expect_bad_usage({"--inputs", folder, "--ir", folder, "--ir", folder},
                    "--inputs: give it after the --pt2 or --ir that it belongs to");
   expect_bad_usage({"--ir", folder, "--inputs", folder + "/inputs.safetensors", "--inputs", "x"},

@@ -289,7 +289,7 @@ TEST_F(ImportedModelsTest, AFloatModelWithOtherInputsIsRefused) {
 TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string archive = put("vit.pt2", "vit.pt2");
   expect_bad_usage({"--pt2", path("no.pt2")}, "--pt2: cannot find '" + path("no.pt2") + "'");
-  expect_bad_usage({"--pt2", ""}, "--pt2: expected a file name, found ''");
+  expect_bad_usage({"--pt2", ""}, "--pt2: missing file name");
   expect_bad_usage({"--pt2", archive, "--inputs", path("x")},
                    "--inputs: cannot find '" + path("x") + "'");
   expect_bad_usage({"--inputs", archive, archive, archive},

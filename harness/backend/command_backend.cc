@@ -439,7 +439,7 @@ void check_executor_command(const std::string& command, bool needs_intermediates
 }
 
 void check_executor_server(const std::string& command) {
-  if (command.empty()) throw Error("--executor-server: expected a command, found ''");
+  if (command.empty()) throw Error("--executor-server: missing command");
   for (const char* name : kFileNames) {
     if (command.find(fmt::format("{{{}}}", name)) == command.npos) continue;
     throw Error(

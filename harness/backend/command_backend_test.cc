@@ -544,7 +544,7 @@ TEST_F(ServerTest, ItsCommandIsCheckedBeforeItRuns) {
   EXPECT_THAT([] { check_executor_server("sim --server {ir}"); },
               ThrowsMessage<Error>(StartsWith("--executor-server: unexpected {ir}: ")));
   EXPECT_THAT([] { check_executor_server(""); },
-              ThrowsMessage<Error>("--executor-server: expected a command, found ''"));
+              ThrowsMessage<Error>("--executor-server: missing command"));
   EXPECT_NO_THROW(check_executor_server("sim --server"));
 }
 
