@@ -282,7 +282,7 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
                        value));
   }
   expect({"--reference", "foo"},
-         "harness: --reference: 'foo' is no reference: give auto, model or float64\n");
+         "harness: --reference: unknown reference 'foo'; expected auto, model or float64\n");
   expect({"--tolerance", "foo"},
          "harness: --tolerance: unknown tolerance rule 'foo'; expected one of: auto, dtype, "
          "float64\n");
