@@ -20,11 +20,14 @@
 namespace torch_ir {
 namespace {
 
-// Requires the whole text to be a number from `least` (excluded when `above`) to `most`. CLI11
-// itself would take -1 as a seed, and 010 as 8.
+// The group of options that --help leaves out.
+constexpr const char* kHidden = "";
+
+// Requires the whole text to be a number from `least` (excluded if `above`) to `most`. CLI11 itself
+// accepts -1 as a seed, and reads 010 as 8.
 template <class Number>
 CLI::Validator number(const std::string& kind, Number least, Number most, bool above,
-                      const std::string& advice) {
+                      const std::string& expected) {
   const auto check = [=](std::string& text) -> std::string {
     Number value = 0;
     const char* end = text.data() + text.size();
@@ -32,7 +35,7 @@ CLI::Validator number(const std::string& kind, Number least, Number most, bool a
     // NaN compares as false.
     const bool fits = error == std::errc() && rest == end && value >= least && value <= most &&
                       !(above && value == least);
-    if (!fits) return fmt::format("'{}' is no {}: give {}", text, kind, advice);
+    if (!fits) return fmt::format("invalid {} '{}'; expected {}", kind, text, expected);
     text = fmt::format("{}", value);
     return "";
   };
@@ -43,8 +46,8 @@ CLI::Validator count(const std::string& kind, int most) {
   return number<int>(kind, 1, most, false, fmt::format("a whole number from 1 to {}", most));
 }
 
-CLI::Validator amount(const std::string& kind, const std::string& unit) {
-  return number<double>(kind, 0, std::numeric_limits<double>::max(), true, unit + ", more than 0");
+CLI::Validator amount(const std::string& kind, const std::string& expected) {
+  return number<double>(kind, 0, std::numeric_limits<double>::max(), true, expected);
 }
 
 CLI::Validator seed() {
@@ -55,21 +58,19 @@ CLI::Validator seed() {
 
 CLI::Validator tolerance() {
   return number<double>("tolerance", 0, std::numeric_limits<double>::max(), false,
-                        "a number of 0 or more");
+                        "a number, 0 or more");
 }
 
 CLI::Validator one_of(const std::string& kind, const std::vector<std::string>& words) {
   const auto check = [=](std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";
-    std::string known;
-    for (const std::string& word : words) known += (known.empty() ? "" : " or ") + word;
-    return fmt::format("'{}' is no {}: give {}", text, kind, known);
+    return fmt::format("unknown {} '{}'; expected one of: {}", kind, text, fmt::join(words, ", "));
   };
   return CLI::Validator(check, "");
 }
 
 std::string given_file(const std::string& path) {
-  if (path.empty()) throw Error("'' is no file: give its name");
+  if (path.empty()) throw Error("missing file name");
   return user_path(path);
 }
 
@@ -85,7 +86,7 @@ class Options {
   CLI::Option* with_default(const char* flag, Value& value, const char* type, const char* text) {
     return one(flag, value, type, text)->capture_default_str();
   }
-  // One value each, so that a repeated flag does not swallow the words after it.
+  // Takes one value each time, so that a repeated flag does not swallow the words after it.
   CLI::Option* several(const char* flag, std::vector<std::string>& values, const char* type,
                        const char* text) {
     return one(flag, values, type, text)->allow_extra_args(false);
@@ -93,7 +94,7 @@ class Options {
   CLI::Option* flag(const char* flag, bool& value, const char* text) {
     return parser_.add_flag(flag, value, text)->group(group_);
   }
-  // `parse` throws Error for a value that it rejects.
+  // `parse` throws Error for an invalid value.
   template <class Parse>
   CLI::Option* parsed(const std::string& flag, const Parse& parse, const char* type,
                       const char* text) {
@@ -127,54 +128,24 @@ class Options {
 
 void set_tensors(ModelFiles& files, std::string ModelFiles::* member, const std::string& path) {
   std::string& value = files.*member;
-  if (!value.empty()) throw Error("there are two for one " + flag_of(files.format));
+  if (!value.empty()) throw Error("given twice for one " + flag_of(files.format));
   value = path;
 }
 
 void declare_models(CLI::App& parser, Arguments& arguments) {
-  Options options(parser, "Which models");
+  Options options(parser, "Select models");
   HarnessOptions& harness = arguments.harness;
-  options.several("--category", harness.selection.categories, "NAME",
-                  "Run the models of this category, and where --model is given too, only those "
-                  "that it names (may be repeated)");
-  options.several("--model", harness.selection.models, "NAME",
-                  "Run this model, which has to be of a --category where one is given (may be "
-                  "repeated)");
-  options
-      .parsed(
-          "--suite", [&](const std::string& name) { harness.selection.suite = parse_suite(name); },
-          "NAME",
-          "What the run is about: models, or operators, single calls of each in each dtype and at "
-          "its edges")
-      ->default_str("models");
-  options.several("--operator", harness.selection.operators, "NAME",
-                  "Of the suite of operators, this one: aten.conv2d, or one of its overloads (may "
-                  "be repeated)");
-  options.several("--dtype", harness.selection.dtypes, "NAME",
-                  "Of the suite of operators, the cases of this dtype (may be repeated)");
-  options
-      .parsed(
-          "--scale",
-          [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); }, "SCALE",
-          "test: small models, which are run; full: models as large as they were published, which "
-          "are extracted without weights, serialized, and not run")
-      ->default_str(std::string(scale_name(harness.run.settings.scale)));
-  options.several("MODEL.pt2", arguments.raw.archives, "", "The same as --pt2 MODEL.pt2");
   std::vector<ModelFiles>& files = harness.files;
+  options.several("MODEL.pt2", arguments.raw.archives, "", "The same as --pt2 MODEL.pt2");
   options.each_file(
-      "--pt2", [&files](const std::string& path) { files.push_back({.path = path}); }, "FILE",
-      "Run this archive of torch.export.save, or those of this folder (may be repeated); of the "
-      "registry only what --model and --category ask for runs beside it");
+      "--pt2", [&files](const std::string& path) { files.push_back({.path = path}); }, "FILE ...",
+      "Test this archive of torch.export.save, or the archives in this folder");
   options.each_file(
       "--ir",
       [&files](const std::string& path) {
         files.push_back({.format = FileFormat::kGraph, .path = path});
       },
-      "DIR",
-      "Run this graph: DIR/ir.json, with DIR/weights.safetensors where it has weights and "
-      "DIR/inputs.safetensors, as a reproducer has them; or the graphs in the folders of this "
-      "folder, or the cases of a suite that --export-suite or torch-ir split wrote (may be "
-      "repeated, beside --pt2 too)");
+      "DIR ...", "Test the graph DIR/ir.json, a folder of graphs, or a suite");
   ModelFiles& early = arguments.raw.early;
   const auto set = [&files, &early](std::string ModelFiles::* member) {
     return [&files, &early, member](const std::string& path) {
@@ -182,16 +153,32 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
     };
   };
   options.each_file("--inputs", set(&ModelFiles::inputs), "FILE",
-                    "Inputs for the only model in files, or else the --pt2 or --ir in front of it, "
-                    ".safetensors; without, "
-                    "NAME.inputs.safetensors beside NAME.pt2 or the archive's example inputs, or "
-                    "DIR/inputs.safetensors");
+                    "Inputs (.safetensors) for the --pt2 or --ir before it");
   options.each_file("--expected", set(&ModelFiles::expected), "FILE",
-                    "Its expected outputs; without, NAME.expected.safetensors beside NAME.pt2, or "
-                    "DIR/expected.safetensors, or what its operators compute eagerly");
-  options.file("--against", arguments.raw.against, "FILE",
-               "Compare the tensors of the one --pt2 or --ir, a quantised model, with those of its "
-               "float model, an archive or a folder with a graph: SQNR, ranges, saturated values");
+                    "Expected outputs (.safetensors) for the --pt2 or --ir before it");
+  options.several("--model", harness.selection.models, "NAME",
+                  "Test this registered model (within --category, if given)");
+  options.several("--category", harness.selection.categories, "NAME",
+                  "Test the registered models of this category");
+  options
+      .parsed(
+          "--scale",
+          [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); }, "SCALE",
+          "test: small models; full: published sizes, extracted but not run")
+      ->default_str(std::string(scale_name(harness.run.settings.scale)));
+  options
+      .parsed(
+          "--suite", [&](const std::string& name) { harness.selection.suite = parse_suite(name); },
+          "NAME", "What to test: models, or single operator calls (operators)")
+      ->default_str("models");
+  options.several("--operator", harness.selection.operators, "NAME",
+                  "From a suite, test only this operator (aten.conv2d) or overload");
+  options.several("--dtype", harness.selection.dtypes, "NAME",
+                  "From a suite, test only the cases of this dtype");
+  options.flag("--split", arguments.harness.is_split,
+               "Also test each different call of the models on its own");
+  options.flag("--groups", arguments.harness.is_grouped,
+               "With --split, keep nodes together that the executor fuses");
 }
 
 void take_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files) {
@@ -199,7 +186,7 @@ void take_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files)
                                      std::pair("--expected", &ModelFiles::expected)}) {
     if ((early.*member).empty()) continue;
     if (files.size() != 1) {
-      throw Error(std::string(flag) + ": give it behind the --pt2 or --ir that it is for");
+      throw Error(std::string(flag) + ": give it after the --pt2 or --ir that it belongs to");
     }
     set_tensors(files.front(), member, early.*member);
   }
@@ -208,70 +195,54 @@ void take_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files)
 void take_against(const std::string& path, std::vector<ModelFiles>& files) {
   if (path.empty()) return;
   if (files.size() != 1) {
-    throw Error(fmt::format("--against is for one model: give exactly one --pt2 or --ir, not {}",
-                            files.size()));
+    throw Error(fmt::format("--against needs exactly one --pt2 or --ir, found {}", files.size()));
   }
   files.front().against = path;
 }
 
 void declare_comparison(CLI::App& parser, Arguments& arguments) {
-  Options options(parser, "How they are compared");
+  Options options(parser, "Compare");
   RunSettings& settings = arguments.harness.run.settings;
   options
+      .one("--tolerance", arguments.raw.tolerance, "RULE",
+           "auto, dtype (as assert_close), or float64 (as near to it as eager)")
+      ->transform(one_of("tolerance rule", {"auto", "dtype", "float64"}))
+      ->default_str("auto");
+  options
+      .with_default("--error-factor", settings.criterion.error_factor, "N",
+                    "Allowed error vs float64, relative to eager's")
+      ->transform(amount("error factor", "a positive number"));
+  options
       .with_default("--rtol", settings.tolerance.fixed.rtol, "R",
-                    "Relative tolerance of floating point; integers are compared exactly")
+                    "In place of a rule: relative tolerance of floating point")
       ->transform(tolerance());
   options
       .with_default("--atol", settings.tolerance.fixed.atol, "A",
-                    "Absolute tolerance of floating point")
+                    "In place of a rule: absolute tolerance of floating point")
       ->transform(tolerance());
-  options
-      .one("--tolerance", arguments.raw.tolerance, "RULE",
-           "auto: outputs pass within the tolerance that torch.testing.assert_close has for their "
-           "dtype, or where they are as near to float64 as eager; dtype: only within the tolerance")
-      ->transform(one_of("rule for tolerances", {"auto", "dtype"}))
-      ->default_str("auto");
+  options.flag("--per-node", settings.per_node,
+               "Compare every value of the graph, even if all outputs agree");
+  options.flag("--require-intermediates", arguments.harness.run.requires_intermediates,
+               "As --per-node, and fail if any value differs");
+  options.flag("--require-support", arguments.harness.requires_support,
+               "Treat unsupported cases as failures");
+  options.file("--against", arguments.raw.against, "FILE",
+               "Compare a quantised model with its float model (SQNR, ranges)");
+  options.file("--baseline", arguments.harness.baseline, "FILE",
+               "Show changes since the run that wrote this results.json");
+  options.file("--expected-failures", arguments.harness.expected_failures, "FILE",
+               "Known failures, one line each: NAME: KIND: REASON");
+  // --tolerance says the same.
   options
       .parsed(
           "--reference",
           [&](const std::string& name) { settings.criterion.reference = parse_reference(name); },
-          "NAME",
-          "model: what the model computes, within the tolerance; float64: the graph in float64, "
-          "and how much farther from it than the model the outputs are; auto: either")
-      ->default_str(std::string(reference_name(settings.criterion.reference)));
-  options
-      .with_default("--error-factor", settings.criterion.error_factor, "N",
-                    "Compared with float64: how many times the error of the model an output may "
-                    "have")
-      ->transform(amount("error factor", "a number"));
-  options.with_default("--seed", settings.seed, "N", "Seed of weights and inputs")
-      ->transform(seed());
-  options
-      .with_default("--trials", settings.trials, "N",
-                    "Run each model on N kinds of inputs: normal values, zeros and ones, large "
-                    "magnitudes, then normal values of other seeds")
-      ->transform(count("number of trials", 1000));
-  options.flag("--per-node", settings.per_node,
-               "Compare every value in the graph, also where all outputs agree");
-  options.flag("--require-intermediates", arguments.harness.run.requires_intermediates,
-               "Compare every value as with --per-node, and fail where the outputs agree, but "
-               "values of nodes do not");
-  options.flag("--split", arguments.harness.is_split,
-               "Take the models apart: each different call also runs alone, on the inputs that it "
-               "has in the model");
-  options.flag("--groups", arguments.harness.is_grouped,
-               "With --split: the groups of nodes that the executor or backend computes at once "
-               "run as a whole, each different one, and their nodes not alone");
-  options.flag("--require-support", arguments.harness.requires_support,
-               "Fail also for cases that whoever executes says it does not support");
-  options.file("--baseline", arguments.harness.baseline, "FILE",
-               "Say what became better and worse since the run that wrote this results.json");
-  options.file("--expected-failures", arguments.harness.expected_failures, "FILE",
-               "Models and cases that are expected to fail, a line each: NAME: KIND: REASON");
+          "NAME", "Compare with the model, with float64, or with either")
+      ->group(kHidden);
 }
 
 void declare_execution(CLI::App& parser, Arguments& arguments) {
-  Options options(parser, "How the graphs run");
+  Options options(parser, "Run graphs");
   RunSettings& settings = arguments.harness.run.settings;
   options
       .parsed(
@@ -282,74 +253,77 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options
       .parsed(
           "--device", [&](const std::string& name) { settings.device = parse_device(name); }, "D",
-          "Where the graphs run: cpu, cuda, cuda:1; what they are compared with runs on the CPU")
+          "Where to run: cpu, cuda, cuda:1")
       ->default_str(settings.device.str());
-  options.one("--backend", settings.backend, "NAME",
-              "Run the graphs on a backend that is linked into this program");
   options.one("--executor", settings.executor, "COMMAND",
-              "Run the graphs by an external program: COMMAND holds {ir} {weights} {inputs} "
-              "{outputs} where their files belong");
+              "Run a program: 'my_sim {ir} {weights} {inputs} {outputs}'");
   options.one("--executor-server", arguments.raw.executor_server, "COMMAND",
-              "Run the graphs by an external program that stays: it reads a line of JSON for each "
-              "graph and answers with another");
-  options.flag("--executor-intermediates", settings.executor_intermediates,
-               "COMMAND also holds {intermediates}, or a server reads that name, where it writes "
-               "the values of the nodes, which are "
-               "compared as with --per-node");
-}
-
-void declare_run(CLI::App& parser, Arguments& arguments) {
-  Options options(parser, "The run");
+              "Start a program once and send it a line of JSON for each graph");
+  options.one("--backend", settings.backend, "NAME",
+              "Run a C++ backend that is linked into this program");
   std::vector<std::string>& libraries = arguments.harness.libraries;
   options.each_file(
-      "--load-library", [&](const std::string& path) { libraries.push_back(path); }, "FILE",
-      "Load the operators of this shared library into every process first. It is code, which runs: "
-      "load only libraries that you trust (may be repeated)");
-  options.with_default("-o,--output", arguments.output, "DIR", "Directory for the reports");
+      "--load-library", [&](const std::string& path) { libraries.push_back(path); }, "FILE ...",
+      "Load operators from this shared library, which is trusted code");
+  options
+      .with_default("--trials", settings.trials, "N",
+                    "Kinds of inputs per model: normal, zeros and ones, large, more seeds")
+      ->transform(count("number of trials", 1000));
+  options.with_default("--seed", settings.seed, "N", "Seed of weights and inputs")
+      ->transform(seed());
   options
       .with_default("-j,--jobs", arguments.harness.run.jobs, "N",
-                    "How many models or cases to run at once")
+                    "Number of models or cases to run at once")
       ->transform(count("number of jobs", 1024));
-  options
-      .with_default("--timeout", arguments.raw.timeout, "SECONDS",
-                    "How long one model may take, and the search for the smallest part of one that "
-                    "crashes, hangs or takes too much memory")
-      ->transform(amount("time limit", "seconds"));
+  options.with_default("--timeout", arguments.raw.timeout, "SECONDS", "Time limit per model")
+      ->transform(amount("time limit", "a positive number of seconds"));
   options
       .one("--memory-limit", arguments.raw.memory_limit, "MB",
-           "How much memory one model may take, in MB of a million bytes")
-      ->transform(amount("memory limit", "MB"));
+           "Memory limit per model, in millions of bytes")
+      ->transform(amount("memory limit", "a positive number of MB"));
+  // {intermediates} in the command, or --per-node for a server, says the same.
+  options
+      .flag("--executor-intermediates", settings.executor_intermediates,
+            "Compare the values of nodes that the executor writes")
+      ->group(kHidden);
+}
+
+void declare_output(CLI::App& parser, Arguments& arguments) {
+  Options options(parser, "Output");
+  options.with_default("-o,--output", arguments.output, "DIR", "Folder for the reports");
   options.flag("--save-tensors", arguments.harness.run.settings.save_tensors,
-               "Save weights, inputs and expected outputs, to replay a model with torch-ir verify; "
-               "a later run without it removes them");
+               "Save weights, inputs and expected outputs, for torch-ir verify");
   options.flag("--timings", arguments.harness.timings,
-               "Say in the reports how long each stage took; they then differ from run to run");
-  options.flag("-q,--quiet", arguments.quiet, "Print nothing but errors and models that fail");
+               "Add times to the reports, which then differ from run to run");
+  options.flag("-q,--quiet", arguments.quiet, "Print only failures and errors");
 }
 
 void declare_questions(CLI::App& parser, Arguments& arguments) {
-  Options options(parser, "In place of a run");
-  options.flag("--list-models", arguments.list_models, "List the models of the registry");
+  constexpr const char* kGroup = "Instead of a run";
+  Options options(parser, kGroup);
+  options.flag("--list-models", arguments.list_models, "List the registered models");
   options.flag("--list-categories", arguments.list_categories,
-               "List the categories of the registry");
+               "List the categories of the registered models");
   options.file("--supported", arguments.supported, "FILE",
-               "Say which models a backend can take that has the operators of this file, and which "
-               "others it would need");
-  options.file(
-      "--export-suite", arguments.export_suite, "DIR",
-      "Write the selected cases, or models, or with --split their calls, as files for other "
-      "people's tests");
-  options.flag("--json", arguments.json, "Print these lists as JSON");
+               "List the models that a backend with the operators in FILE can run");
+  options.file("--export-suite", arguments.export_suite, "DIR",
+               "Write the selected models or cases (with --split: calls) as files");
+  options.flag("--json", arguments.json, "Print lists as JSON");
+  parser
+      .set_version_flag("--version", version_text("harness", onednn_version()),
+                        "Print the versions of torch-ir, LibTorch and oneDNN")
+      ->group(kGroup);
+  parser.set_help_flag("-h,--help", "Print this help")->group(kGroup);
 }
 
 bool is_given(const CLI::App& parser, const std::string& flag) { return parser.count(flag) > 0; }
 
-// No flag in `some` can be combined with one in `others`; `advice` says what to do.
+// No flag in `some` can be combined with one in `others`, because of `reason`.
 struct Conflict {
   bool applies = true;
   std::vector<std::string> some = {};
   std::vector<std::string> others = {};
-  const char* advice = "";
+  const char* reason = "";
 };
 
 void refuse(const CLI::App& parser, const Conflict& conflict) {
@@ -360,7 +334,7 @@ void refuse(const CLI::App& parser, const Conflict& conflict) {
       const bool are_given =
           is_given(parser, one.substr(0, one.find(' '))) && is_given(parser, other);
       if (!are_given || one == other) continue;
-      throw Error(fmt::format("{} and {} do not go together: {}", one, other, conflict.advice));
+      throw Error(fmt::format("{} and {} cannot be combined: {}", one, other, conflict.reason));
     }
   }
 }
@@ -370,7 +344,8 @@ void require(const CLI::App& parser, const std::string& flag,
   const bool is_met = std::ranges::any_of(
       needed, [&](const std::string& other) { return is_given(parser, other); });
   if (is_given(parser, flag) && !is_met) {
-    throw Error(fmt::format("{} is for {}: give that too", flag, fmt::join(needed, ", ")));
+    throw Error(fmt::format("{} needs {}{}", flag,
+                            needed.size() == 1 ? "" : "one of: ", fmt::join(needed, ", ")));
   }
 }
 
@@ -382,36 +357,43 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
   const bool is_float64 = settings.criterion.reference == ReferenceKind::kFloat64;
   const std::vector<std::string> elsewhere = {"--backend", "--executor", "--executor-server"};
   const Conflict conflicts[] = {
-      {true, {"--tolerance"}, {"--rtol", "--atol"}, "give the figures, or the rule"},
-      {true, elsewhere, elsewhere, "one of them runs the graphs"},
-      {true, elsewhere, {"--optimization"}, "levels are those of the execution plan"},
-      {true, elsewhere, {"--device"}, "devices are those of the execution plan"},
-      {true, questions, questions, "one question at a time"},
-      {true, questions, {"--baseline", "--against"}, "it is for runs"},
-      {true, {"--list-models", "--list-categories"}, {"--pt2", "--ir"}, "it lists the registry"},
-      {true, {"--list-categories"}, {"--model", "--category"}, "it lists all of them"},
+      {arguments.raw.tolerance == "float64",
+       {"--tolerance"},
+       {"--reference"},
+       "--tolerance float64 is enough"},
+      {true, {"--tolerance"}, {"--rtol", "--atol"}, "give either numbers or a rule"},
+      {true, elsewhere, elsewhere, "only one of them can run the graphs"},
+      {true, elsewhere, {"--optimization"}, "only the built-in runtime has levels"},
+      {true, elsewhere, {"--device"}, "only the built-in runtime has devices"},
+      {true, questions, questions, "give one at a time"},
+      {true, questions, {"--baseline", "--against"}, "no model is compared"},
+      {true,
+       {"--list-models", "--list-categories"},
+       {"--pt2", "--ir"},
+       "only registered models are listed"},
+      {true, {"--list-categories"}, {"--model", "--category"}, "all categories are listed"},
       {is_operators,
        {"--suite"},
        {"--model", "--pt2", "--ir", "--split", "--list-models", "--supported"},
-       "the suite of operators has no models"},
+       "the operator suite has no models"},
       {is_operators,
        {"--suite"},
        {"--trials", "--seed", "--per-node", "--require-intermediates", "--save-tensors"},
-       "the cases of operators are single calls with inputs of their own"},
+       "operator cases are single calls with fixed inputs"},
       {settings.scale == Scale::kFull,
        {"--scale"},
        {"--pt2", "--ir", "--backend", "--executor", "--executor-server", "--optimization",
         "--device", "--per-node", "--require-intermediates", "--save-tensors", "--split",
         "--export-suite", "--suite"},
-       "models of full scale are not run"},
+       "full-scale models are not run"},
       {is_float64,
        {"--reference float64"},
        {"--tolerance", "--rtol", "--atol"},
-       "it goes by --error-factor"}};
+       "it uses --error-factor"}};
   for (const Conflict& conflict : conflicts) refuse(parser, conflict);
   for (const char* flag : {"--operator", "--dtype"}) {
     if (!is_operators && is_given(parser, flag) && !is_given(parser, "--ir")) {
-      throw Error(fmt::format("{} is for --suite operators, and for suites of --ir", flag));
+      throw Error(fmt::format("{} needs --suite operators, or a suite given by --ir", flag));
     }
   }
   require(parser, "--executor-intermediates", {"--executor", "--executor-server"});
@@ -419,37 +401,37 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
   require(parser, "--groups", elsewhere);
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
   if (settings.criterion.reference == ReferenceKind::kModel && is_given(parser, "--error-factor")) {
-    throw Error(
-        "--error-factor is for comparisons with float64: use --tolerance auto or --reference "
-        "float64");
+    throw Error("--error-factor needs --tolerance auto or --tolerance float64");
   }
 }
 
-// Figures, and the rule of the dtype, mean just that.
+// --rtol, --atol and --tolerance dtype exclude float64, and override what models have registered.
 void choose_criterion(const CLI::App& parser, Arguments& arguments) {
   RunSettings& settings = arguments.harness.run.settings;
   const bool has_figures = is_given(parser, "--rtol") || is_given(parser, "--atol");
   settings.tolerance.by_dtype = !has_figures;
   settings.tolerance_wins = has_figures || arguments.raw.tolerance == "dtype";
-  if (settings.tolerance_wins && !is_given(parser, "--reference")) {
-    settings.criterion.reference = ReferenceKind::kModel;
+  if (is_given(parser, "--reference")) return;
+  if (settings.tolerance_wins) settings.criterion.reference = ReferenceKind::kModel;
+  if (arguments.raw.tolerance == "float64") {
+    settings.criterion.reference = ReferenceKind::kFloat64;
   }
 }
 
 }  // namespace
 
 void declare_arguments(CLI::App& parser, Arguments& arguments) {
-  parser.set_version_flag("--version", version_text("harness", onednn_version()),
-                          "Print the versions of torch-ir, LibTorch and oneDNN");
+  // Fits the longest option, and leaves 70 columns for its text.
+  parser.get_formatter()->column_width(30);
   declare_models(parser, arguments);
   declare_comparison(parser, arguments);
   declare_execution(parser, arguments);
-  declare_run(parser, arguments);
+  declare_output(parser, arguments);
   declare_questions(parser, arguments);
 }
 
 std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words) {
-  // Whether an option ends `word` and takes the next one: "--pt2", "-o", "-qo".
+  // Whether `word` ends in an option that takes the next word: "--pt2", "-o", "-qo".
   const auto takes_next = [&](const std::string& word) {
     const auto takes_value = [](const CLI::Option* option) {
       return option != nullptr && option->get_items_expected_min() > 0;
@@ -487,9 +469,11 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   take_against(arguments.raw.against, harness.files);
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
+    settings.executor_intermediates |=
+        settings.executor.find("{intermediates}") != std::string::npos;
     check_executor_command(settings.executor, settings.executor_intermediates);
     if (harness.is_grouped && settings.executor.find("{groups}") == std::string::npos) {
-      throw Error("--groups: the --executor has no {groups}, where it would write them");
+      throw Error("--groups needs {groups}, the path of the groups, in the --executor command");
     }
   }
   if (is_given(parser, "--executor-server")) {
@@ -497,11 +481,15 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     settings.executor = arguments.raw.executor_server;
     settings.executor_is_server = true;
   }
-  if (arguments.output.empty()) throw Error("--output: '' is no directory: give its name");
+  if (arguments.output.empty()) throw Error("--output: missing folder name");
   harness.output = user_path(arguments.output);
-  if (harness.is_split || settings.executor_intermediates || harness.run.requires_intermediates) {
-    settings.per_node = true;
+  // Operator cases have no values but their outputs.
+  if (harness.selection.suite != Suite::kOperators) {
+    settings.per_node |=
+        harness.is_split || settings.executor_intermediates || harness.run.requires_intermediates;
   }
+  // A server need not write the values of nodes, so it can always be asked for them.
+  if (settings.executor_is_server) settings.executor_intermediates = settings.per_node;
   harness.run.timeout = std::chrono::duration<double>(arguments.raw.timeout);
   if (is_given(parser, "--memory-limit")) {
     constexpr double kMegabyte = 1e6;

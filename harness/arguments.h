@@ -1,4 +1,4 @@
-// Arguments: the parsed command line of the harness.
+// Arguments: the options of the harness's command line, and their parser.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ struct Arguments {
   bool list_models = false;
   bool list_categories = false;
   std::string export_suite = {};
-  // A file that lists operators; the harness prints which models can run with these.
+  // A file that lists operators; the harness prints which models can run with them.
   std::string supported = {};
   bool json = false;
   bool quiet = false;
-  // As the user typed it, for messages; `harness.output` is the resolved path.
+  // The path as typed, for messages; `harness.output` is the resolved path.
   std::string output = "reports";
 
   // Parsed values that finish_arguments puts into `harness`.
@@ -31,7 +31,7 @@ struct Arguments {
     std::string tolerance = {};
     std::string against = {};
     std::string executor_server = {};
-    // --inputs and --expected in front of the file that they are for.
+    // --inputs and --expected that come before their --pt2 or --ir.
     ModelFiles early = {};
     // For --help: with_flags turns these into --pt2.
     std::vector<std::string> archives = {};
@@ -41,11 +41,12 @@ struct Arguments {
 // `arguments` must outlive the parser.
 void declare_arguments(CLI::App& parser, Arguments& arguments);
 
-// Turns words that are neither options nor their values into "--pt2=WORD", so that their place
-// among the options counts.
+// Turns words that are neither options nor values into "--pt2=WORD", so that their order among the
+// options counts.
 std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words);
 
-// Call it after `parser` has parsed. Resolves paths as the user gave them, also under `bazel run`.
+// Must be called after `parser` has parsed. Resolves paths from the user's directory, also under
+// `bazel run`.
 // Throws Error for arguments that cannot be combined.
 void finish_arguments(const CLI::App& parser, Arguments& arguments);
 

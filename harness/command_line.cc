@@ -29,28 +29,32 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 constexpr int kInterrupted = 130;
 
-// The file name of //harness. Programs of other names have models or backends of their own.
+// The file name of //harness. Programs with other names link models or backends of their own.
 constexpr const char* kProgram = "harness";
 
-constexpr const char* kFooter =
+// The whole help fits into 100 columns; details are in docs/.
+constexpr const char* kDescription =
+    "Tests models: extracts each graph, saves it, runs it and compares it with PyTorch.\n"
+    "\n"
     "Examples:\n"
-    "  harness --output reports                  every model of the registry\n"
-    "  harness --category attention --jobs 2     those of a category, two at a time\n"
-    "  harness --model DenseBlock --per-node     one, every value of its graph compared\n"
-    "  harness llama.pt2                         an archive of torch.export.save\n"
-    "  harness --scale full                      models as large as published, extracted only\n"
-    "  harness --ir reports/repro/DenseBlock --output again --backend my_chip\n"
-    "                                            a graph with its tensors, on a backend\n"
-    "  harness --suite operators --dtype bfloat16\n"
-    "                                            single calls of operators, at their edges\n"
-    "  harness --split llama.pt2                 a model, and each different call of it alone\n"
-    "  harness --baseline old/results.json       what changed since an earlier run\n"
-    "  harness list models                       and categories; --json for a script\n"
-    "  harness export suite --suite operators    the cases as files, into the folder suite\n"
-    "  harness --executor 'my_sim {ir} {weights} {inputs} {outputs}'\n"
-    "                                            the graphs on a program of your own\n"
-    "Exit status: 0 all models passed, 1 a model failed, 2 bad arguments or files, 130 "
-    "interrupted.";
+    "  harness llama.pt2                           an archive of torch.export.save\n"
+    "  harness --category attention --jobs 2       registered models, two at a time\n"
+    "  harness --model DenseBlock --per-node       one model, every value compared\n"
+    "  harness llama.pt2 --executor 'my_sim {ir} {weights} {inputs} {outputs}'\n"
+    "                                              the graph on a program of your own\n"
+    "  harness --ir reports/repro/DenseBlock --backend my_chip --output again\n"
+    "                                              a reproducer, on a backend of your own\n"
+    "  harness --split llama.pt2                   a model, and each different call of it alone\n"
+    "  harness --suite operators --dtype bfloat16  single operator calls, with edge cases\n"
+    "  harness --scale full                        models of published size, extracted only\n"
+    "  harness --baseline old/results.json         what changed since an earlier run\n"
+    "  harness list models                         or categories; --json for scripts\n"
+    "  harness export suite --suite operators      operator cases as files, in the folder suite\n";
+
+constexpr const char* kFooter =
+    "Repeat an option with '...' to give several values.\n"
+    "Exit status: 0 all passed, 1 something failed, 2 invalid input or usage, 130 interrupted.\n"
+    "More: docs/harness.md";
 
 int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const Screen& screen) {
   HarnessStreams streams{.lines = arguments.quiet ? nullptr : &out,
@@ -89,7 +93,7 @@ std::vector<RegisteredModel> selected_models(const Selection& selection, Scale s
   return models;
 }
 
-// Handles arguments that replace a run; empty when they ask for a run.
+// Answers arguments that replace a run; empty if there are none.
 std::optional<std::string> answer(const Arguments& arguments) {
   const Scale scale = arguments.harness.run.settings.scale;
   if (arguments.list_models) {
@@ -132,7 +136,7 @@ std::vector<std::string> without_commands(std::vector<std::string> words) {
   return words;
 }
 
-// Whether `bazel run` started the program, or could have.
+// Whether `bazel run` may have started the program.
 bool is_of_bazel(const std::string& program) {
   return std::getenv("BUILD_WORKING_DIRECTORY") != nullptr ||
          program.find("bazel-bin/") != std::string::npos ||
@@ -141,10 +145,7 @@ bool is_of_bazel(const std::string& program) {
 
 int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
                   const Screen& screen) {
-  CLI::App app(
-      "Drives every model of the registry, or archives of torch.export.save and graphs, through "
-      "the pipeline (extract, serialize, execute, verify) and writes the reports.",
-      kProgram);
+  CLI::App app(kDescription, kProgram);
   app.footer(kFooter);
   Arguments arguments;
   arguments.harness.program = argc > 0 ? argv[0] : "";

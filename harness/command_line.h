@@ -1,4 +1,4 @@
-// The command line of the harness: from arguments to an exit status.
+// harness_main: the command line of the harness, from arguments to an exit status.
 #pragma once
 
 #include <iosfwd>
@@ -13,8 +13,8 @@ struct Screen {
   ProgressOptions progress = {};
 };
 
-// Returns 0 when every model passed, 1 when one failed, 2 for bad arguments or files that cannot be
-// written (with one line on `err`), 130 when interrupted.
+// Returns 0 if every model passed, 1 if one failed, 2 for bad arguments or files (with one line on
+// `err`), 130 if interrupted.
 int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
                  const Screen& screen = Screen());
 

@@ -116,8 +116,7 @@ TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphAreBadInput) {
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     const HarnessOutcome result = run(arguments);
     EXPECT_EQ(result.status, 2);
-    EXPECT_EQ(result.err,
-              "harness: 'Good': group 'fused': the graph has no node 'nowhere'\n");
+    EXPECT_EQ(result.err, "harness: 'Good': group 'fused': the graph has no node 'nowhere'\n");
     EXPECT_FALSE(fs::exists(output_));
   }
 }
@@ -203,7 +202,7 @@ TEST_F(CommandLineTest, PagesOfOtherModelsAreLeftAlone) {
                           "svg/Good.svg", "tensors/Good.expected.safetensors",
                           "tensors/Good.inputs.safetensors", "tensors/Good.weights.safetensors"));
   EXPECT_THAT(reports().at("SUMMARY.md"), AllOf(HasSubstr("[Close]"), Not(HasSubstr("[Good]"))));
-  // What the page no longer speaks of goes.
+  // Files that the page no longer mentions are removed.
   EXPECT_EQ(run({"--model", "Good"}).status, 0);
   EXPECT_THAT(report_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
                                           "ir/Close.json", "ir/Good.json", "junit.xml",
@@ -236,11 +235,19 @@ TEST_F(CommandLineTest, HelpAndVersion) {
                            "--save-tensors", "--quiet", "--version"}) {
     EXPECT_THAT(help.out, HasSubstr(flag));
   }
-  EXPECT_THAT(help.out, Not(HasSubstr("--worker")));
-  EXPECT_THAT(help.out, HasSubstr("where --model is given too, only those that it names"));
+  for (const char* hidden : {"--worker", "--reference", "--executor-intermediates"}) {
+    EXPECT_THAT(help.out, Not(HasSubstr(hidden)));
+  }
   const HarnessOutcome version = run({"--version"});
   EXPECT_EQ(version.status, 0);
   EXPECT_THAT(version.out, MatchesRegex("harness [0-9.]+ \\(LibTorch [0-9.]+.*\\)\n"));
+}
+
+TEST_F(CommandLineTest, HelpFitsIntoATerminalAndNamesItsPage) {
+  const HarnessOutcome help = run({"--help"});
+  EXPECT_THAT(help.out, HasSubstr("\nMore: docs/harness.md\n"));
+  std::istringstream lines(help.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100) << line;
 }
 
 TEST_F(CommandLineTest, SaysNoMoreThanAPersonReads) {
@@ -253,56 +260,62 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   const auto expect = [&](const std::vector<std::string>& arguments, const std::string& message) {
     expect_refusal(run(arguments), message);
   };
-  expect({"--model", "Goood"}, "there is no model 'Goood'; did you mean 'Good'?");
-  expect({"--category", "goood"}, "there is no category 'goood'; did you mean 'good'?");
-  expect({"--model", "Good", "--category", "bad"},
-         "no model matches both the models and the categories");
+  expect({"--model", "Goood"}, "unknown model 'Goood'; did you mean 'Good'?");
+  expect({"--category", "goood"}, "unknown category 'goood'; did you mean 'good'?");
+  expect({"--model", "Good", "--category", "bad"}, "no model matches both --model and --category");
   const auto expect_bad_value = [&](const std::string& flag, const std::string& value,
-                                    const std::string& message) {
-    expect({flag, value}, "harness: " + flag + ": '" + value + "' is no " + message + "\n");
+                                    const std::string& kind, const std::string& expected) {
+    expect({flag, value}, "harness: " + flag + ": invalid " + kind + " '" + value + "'; expected " +
+                              expected + "\n");
   };
   for (const char* value : {"-1", "nan", "inf", "0x1p3", "x", "1e999"}) {
-    expect_bad_value("--rtol", value, "tolerance: give a number of 0 or more");
-    expect_bad_value("--atol", value, "tolerance: give a number of 0 or more");
+    expect_bad_value("--rtol", value, "tolerance", "a number, 0 or more");
+    expect_bad_value("--atol", value, "tolerance", "a number, 0 or more");
   }
   for (const char* value : {"0", "-0", "-5", "x", "inf", "nan"}) {
-    expect_bad_value("--timeout", value, "time limit: give seconds, more than 0");
+    expect_bad_value("--timeout", value, "time limit", "a positive number of seconds");
   }
   for (const char* value : {"0", "-1", "nan", "x"}) {
     expect({"--reference", "float64", "--error-factor", value},
-           fmt::format("harness: --error-factor: '{}' is no error factor: give a number, more than "
-                       "0\n",
+           fmt::format("harness: --error-factor: invalid error factor '{}'; expected a positive "
+                       "number\n",
                        value));
   }
-  expect_bad_value("--reference", "foo", "reference: give auto, model or float64");
+  expect({"--reference", "foo"},
+         "harness: --reference: unknown reference 'foo'; expected auto, model or float64\n");
+  expect({"--tolerance", "foo"},
+         "harness: --tolerance: unknown tolerance rule 'foo'; expected one of: auto, dtype, "
+         "float64\n");
   for (const std::vector<std::string>& others :
        {std::vector<std::string>{"--reference", "model"}, {"--tolerance", "dtype"}}) {
     std::vector<std::string> arguments = {"--error-factor", "2"};
     arguments.insert(arguments.end(), others.begin(), others.end());
-    expect(arguments,
-           "harness: --error-factor is for comparisons with float64: use --tolerance auto or "
-           "--reference float64\n");
+    expect(arguments, "harness: --error-factor needs --tolerance auto or --tolerance float64\n");
   }
   expect({"--reference", "float64", "--rtol", "1"},
-         "harness: --reference float64 and --rtol do not go together: it goes by --error-factor\n");
+         "harness: --reference float64 and --rtol cannot be combined: it uses --error-factor\n");
+  expect({"--tolerance", "float64", "--rtol", "1"},
+         "harness: --tolerance and --rtol cannot be combined: give either numbers or a rule\n");
+  expect(
+      {"--tolerance", "float64", "--reference", "model"},
+      "harness: --tolerance and --reference cannot be combined: --tolerance float64 is enough\n");
   for (const char* value : {"0", "1025", "-1", "1.5", "x"}) {
-    expect_bad_value("--jobs", value, "number of jobs: give a whole number from 1 to 1024");
+    expect_bad_value("--jobs", value, "number of jobs", "a whole number from 1 to 1024");
   }
   for (const char* value : {"-1", "18446744073709551616", "99999999999999999999999", "0x10", "x"}) {
-    expect_bad_value("--seed", value, "seed: give a whole number from 0 to 18446744073709551615");
+    expect_bad_value("--seed", value, "seed", "a whole number from 0 to 18446744073709551615");
   }
   expect({"--mdel", "x"}, "harness: unknown option '--mdel'; did you mean '--model'?\n");
   expect({"--mdel=x"}, "harness: unknown option '--mdel'; did you mean '--model'?\n");
-  expect({"Good"}, "harness: --pt2: there is no file 'Good'\n");
+  expect({"Good"}, "harness: --pt2: cannot find 'Good'\n");
   expect_refusal(run_command_line({"--output"}), "harness: --output needs a value\n");
   expect_refusal(run_command_line({"--output", "--model", "Good"}),
                  "harness: --output needs a value\n");
   expect_refusal(run_command_line({"--model", "--output", output_}),
                  "harness: --model needs a value\n");
   expect({"--jobs", "1", "--jobs", "2"}, "harness: --jobs is given more than once\n");
-  expect_refusal(run_command_line({"--output", ""}),
-                 "harness: --output: '' is no directory: give its name\n");
-  expect({"--model", "Good,Close"}, "there is no model 'Good,Close'; repeat --model for each\n");
+  expect_refusal(run_command_line({"--output", ""}), "harness: --output: missing folder name\n");
+  expect({"--model", "Good,Close"}, "unknown model 'Good,Close'; repeat --model for each\n");
 }
 
 TEST_F(CommandLineTest, WholeNumbersAreDecimalAndTheirLimitsFit) {
@@ -366,9 +379,7 @@ TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
 TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
   const HarnessOutcome result = run({"--model", "Good", "--model", "Interrupts"});
   EXPECT_EQ(result.status, 130);
-  EXPECT_EQ(result.err,
-            "harness: interrupted; the reports are of the 1 of 2 models that had "
-            "finished\n");
+  EXPECT_EQ(result.err, "harness: interrupted; the reports have the 1 of 2 models that finished\n");
   EXPECT_THAT(report_names(), ElementsAre("Good.md", "SUMMARY.md", "index.html", "ir/Good.json",
                                           "junit.xml", "results.json", "svg/Good.svg"));
   EXPECT_THAT(reports().at("SUMMARY.md"),
@@ -382,7 +393,7 @@ TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
   const nlohmann::json results = nlohmann::json::parse(reports().at("results.json"));
   EXPECT_EQ(schema_problem(results), "");
   EXPECT_EQ(results["coverage"]["interrupted"], true);
-  // The model that it did not come to is not gone.
+  // The model that the run did not reach is not gone.
   const std::string baseline = ::testing::TempDir() + "interrupted_baseline.json";
   fs::copy_file(output_ + "/results.json", baseline, fs::copy_options::overwrite_existing);
   const HarnessOutcome again = run({"--model", "Good", "--model", "Close", "--baseline", baseline});
@@ -396,12 +407,11 @@ TEST_F(CommandLineTest, ARunThatIsInterruptedAtOnceLeavesTheEarlierOne) {
   EXPECT_EQ(run({"--model", "Goood"}).status, 2);
   const HarnessOutcome result = run({"--model", "Interrupts"});
   EXPECT_EQ(result.status, 130);
-  EXPECT_EQ(result.err,
-            "harness: interrupted; nothing had finished, and the reports are as they were\n");
+  EXPECT_EQ(result.err, "harness: interrupted before any model finished; reports unchanged\n");
   EXPECT_EQ(reports(), earlier);
 }
 
-// Also where it replaces the baseline.
+// Even if the run replaces the baseline.
 TEST_F(CommandLineTest, TheBaselineMayBeTheEarlierRunOfTheSameFolder) {
   EXPECT_EQ(run({"--model", "Good"}).status, 0);
   const std::vector<std::string> again = {"--model", "Good", "--baseline",
@@ -460,7 +470,7 @@ TEST_F(CommandLineTest, ATimeLimitIsPartOfTheCommand) {
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(reports().at("Good.md"), HasSubstr("--model Good --timeout 1e-06\n"));
   EXPECT_THAT(reports().at("SUMMARY.md"), HasSubstr("--model Good --timeout 1e-06\n"));
-  // More than any clock can hold.
+  // More than the clock can represent.
   EXPECT_EQ(run({"--model", "Good", "--timeout", "1e300"}).status, 0);
 }
 
@@ -485,12 +495,11 @@ TEST_F(CommandLineTest, ListsAreOfWhatIsAskedFor) {
   EXPECT_THAT(good, HasSubstr("Close"));
   EXPECT_THAT(good, Not(HasSubstr("Aborts")));
   expect_bad_usage({"--list-models", "--category", "goot"},
-                   "there is no category 'goot'; did you mean 'good'?");
+                   "unknown category 'goot'; did you mean 'good'?");
   expect_bad_usage({"--list-categories", "--model", "Good"},
-                   "--list-categories and --model do not go together: it lists all of them");
-  expect_bad_usage(
-      {"--list-models", "--list-categories"},
-      "--list-models and --list-categories do not go together: one question at a time");
+                   "--list-categories and --model cannot be combined: all categories are listed");
+  expect_bad_usage({"--list-models", "--list-categories"},
+                   "--list-models and --list-categories cannot be combined: give one at a time");
 }
 
 TEST_F(CommandLineTest, AModelThatIsGoneIsToldAlsoWhenQuiet) {
@@ -514,7 +523,7 @@ TEST_F(CommandLineTest, ALargerDifferenceThanInTheBaselineEndsWithOne) {
                                                 R"("max_diff": 0)");
   const HarnessOutcome result = run({"--category", "good", "--baseline", baseline});
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.out + result.err, HasSubstr("  worse    Close  max diff"));
+  EXPECT_THAT(result.out + result.err, HasSubstr("  worse    Close  max abs. error"));
 }
 
 TEST_F(CommandLineTest, AFolderInPlaceOfAReportIsLeftAlone) {

@@ -53,13 +53,13 @@ TEST_F(FullScaleTest, AreListedByThemselves) {
   EXPECT_THAT(run({"--scale", "full", "--list-models"}).out, HasSubstr("\nVast   vast"));
   EXPECT_EQ(run({"--scale", "full", "--list-categories"}).out, "vast\n");
   EXPECT_THAT(run({"--list-models"}).out, Not(HasSubstr("Vast")));
-  EXPECT_THAT(run({"--model", "Vast"}).err, HasSubstr("there is no model 'Vast'"));
+  EXPECT_THAT(run({"--model", "Vast"}).err, HasSubstr("unknown model 'Vast'"));
 }
 
 TEST_F(FullScaleTest, RefusesScalesThatCanNotBe) {
   expect_bad_usage({"--scale", "huge"}, "--scale: unknown scale 'huge'; expected 'test' or 'full'");
   expect_bad_usage({"--scale", "full", "--per-node"},
-                   "--scale and --per-node do not go together: models of full scale are not run");
+                   "--scale and --per-node cannot be combined: full-scale models are not run");
 }
 
 }  // namespace

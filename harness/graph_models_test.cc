@@ -201,23 +201,22 @@ TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
 
 TEST_F(GraphModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string folder = make_reproducer();
-  expect_bad_usage({"--ir", path("no")}, "--ir: there is no file '" + path("no") + "'");
-  expect_bad_usage({"--ir", ""}, "--ir: '' is no file: give its name");
+  expect_bad_usage({"--ir", path("no")}, "--ir: cannot find '" + path("no") + "'");
+  expect_bad_usage({"--ir", ""}, "--ir: missing file name");
   expect_bad_usage({"--inputs", folder, "--ir", folder, "--ir", folder},
-                   "--inputs: give it behind the --pt2 or --ir that it is for");
+                   "--inputs: give it after the --pt2 or --ir that it belongs to");
   expect_bad_usage({"--ir", folder, "--inputs", folder + "/inputs.safetensors", "--inputs", "x"},
-                   "--inputs: there are two for one --ir");
+                   "--inputs: given twice for one --ir");
   expect_bad_usage({"--ir", folder, "--model", "Wrong"},
-                   "--ir: the page of '" + folder +
-                       "/ir.json' would be that of the registered model, Wrong.md: rename the "
-                       "folder");
+                   "--ir: '" + folder +
+                       "/ir.json' and the registered model would have the same page, Wrong.md; "
+                       "rename the folder");
   fs::remove(folder + "/inputs.safetensors");
-  expect_bad_usage({"--ir", folder}, "--ir: there is no file '" + folder +
+  expect_bad_usage({"--ir", folder}, "--ir: cannot find '" + folder +
                                          "/inputs.safetensors' with the inputs of '" + folder +
-                                         "/ir.json': give them with --inputs");
+                                         "/ir.json'; give them with --inputs");
   fs::remove(folder + "/ir.json");
-  expect_bad_usage({"--ir", folder},
-                   "--ir: there is no ir.json in '" + folder + "', nor in a folder in it");
+  expect_bad_usage({"--ir", folder}, "--ir: no ir.json in '" + folder + "' or its subfolders");
   EXPECT_FALSE(fs::exists(output_));
 }
 
@@ -225,10 +224,10 @@ TEST_F(GraphModelsTest, ReportsDoNotReplaceWhatTheyAreAbout) {
   EXPECT_EQ(run({"--model", "Wrong"}).status, 1);
   expect_bad_usage({"--ir", output_ + "/repro/Wrong"},
                    "--ir: the reports would replace '" + output_ +
-                       "/repro/Wrong/ir.json': give another --output");
+                       "/repro/Wrong/ir.json'; choose another --output");
   expect_bad_usage(
       {"--ir", output_ + "/ir/Wrong.json", "--inputs", output_ + "/repro/Wrong/inputs.safetensors"},
-      "--ir: the reports would replace '" + output_ + "/ir/Wrong.json': give another --output");
+      "--ir: the reports would replace '" + output_ + "/ir/Wrong.json'; choose another --output");
   EXPECT_TRUE(fs::exists(output_ + "/SUMMARY.md"));
 }
 

@@ -36,13 +36,13 @@ namespace torch_ir {
 
 namespace {
 
-// Applies `selection` to the registry, which has no models in the category of models in files.
+// Returns the part of `selection` that applies to the registry: the category of models in files
+// does not.
 Selection of_registry(Selection selection, bool has_files) {
   const auto removed = std::erase(selection.categories, kImportedCategory);
   if (removed != 0 && !has_files) {
-    throw Error(std::string("the category '") + kImportedCategory +
-                "' is that of archives and graphs, and there are none: give them with --pt2 or "
-                "--ir");
+    throw Error(std::string("category '") + kImportedCategory +
+                "' needs archives or graphs; give them by --pt2 or --ir");
   }
   return selection;
 }
@@ -85,7 +85,7 @@ void take_suites(std::vector<ModelFiles>& files, const Selection& selection, Sel
     }
     if (selected.cases.size() == before) {
       throw Error(flag_of(argument.format) + ": '" + printable(argument.path) +
-                  "' is a suite without such cases");
+                  "' has no such cases");
     }
     return true;
   });
@@ -135,7 +135,7 @@ std::vector<std::string> parts_below(const std::string& folder, const std::strin
   return {below.begin(), below.end()};
 }
 
-// A reproducer may lie where this run would put its own.
+// The reports of this run might replace a reproducer that it reads.
 void check_apart(const Selected& selected, const std::string& output) {
   for (const ModelSource& model : selected.models) {
     const auto* files = std::get_if<ModelFiles>(&model);
@@ -146,7 +146,7 @@ void check_apart(const Selected& selected, const std::string& output) {
                           : parts.size() > 2 && parts[0] == "repro" && parts[1] == files->name;
     if (!is_replaced) continue;
     throw Error(flag_of(files->format) + ": the reports would replace '" + printable(files->path) +
-                "': give another --output");
+                "'; choose another --output");
   }
 }
 
@@ -163,7 +163,7 @@ ExpectedFailures expected_failures(const HarnessOptions& options, const Selected
   return read_expected_failures(options.expected_failures, names);
 }
 
-// Columns for model names in a terminal; longer names overflow.
+// The columns for names of models in a terminal; longer names overflow.
 size_t name_width(const std::vector<ModelSource>& models) {
   constexpr size_t kWidest = 32;
   size_t width = 0;
@@ -195,11 +195,12 @@ bool is_complete(const RunRecord& record, const Selected& selected) {
 
 std::string interrupted_text(const RunRecord& record, const Selected& selected) {
   if (record.results.empty() && record.cases.empty()) {
-    return "interrupted; nothing had finished, and the reports are as they were";
+    return fmt::format("interrupted before any {} finished; reports unchanged",
+                       selected.models.empty() ? "case" : "model");
   }
   const auto text = [](size_t num_finished, size_t num_planned, const char* what) {
-    return fmt::format("interrupted; the reports are of the {} of {} {} that had finished",
-                       num_finished, num_planned, what);
+    return fmt::format("interrupted; the reports have the {} of {} {} that finished", num_finished,
+                       num_planned, what);
   };
   return record.results.empty() ? text(record.cases.size(), selected.cases.size(), "cases")
                                 : text(record.results.size(), selected.models.size(), "models");
@@ -227,8 +228,8 @@ std::vector<SuiteProblem> split(Selected& selected, const HarnessOptions& option
 std::vector<std::string> unsplit_lines(const std::vector<SuiteProblem>& problems) {
   std::vector<std::string> lines;
   for (const SuiteProblem& problem : problems) {
-    lines.push_back(fmt::format("{} could not be taken apart{}: {}", printable(problem.name),
-                                problem.is_partial ? " as a whole" : "",
+    lines.push_back(fmt::format("cannot split {}{}: {}", printable(problem.name),
+                                problem.is_partial ? " completely" : "",
                                 printable(problem.message, SIZE_MAX)));
   }
   return lines;
@@ -239,7 +240,7 @@ void check_names(const std::vector<ModelSource>& cases) {
   std::set<std::string> names;
   for (const ModelSource& it : cases) {
     if (names.insert(name_of(it)).second) continue;
-    throw Error("there are two cases '" + printable(name_of(it)) + "': run the suites one by one");
+    throw Error("duplicate case '" + printable(name_of(it)) + "'; run the suites one by one");
   }
 }
 
@@ -265,7 +266,7 @@ std::unique_ptr<WorkDirectory> make_temporary_directory() {
     return std::make_unique<WorkDirectory>(std::filesystem::temp_directory_path());
   } catch (const std::exception& error) {
     const char* directory = std::getenv("TMPDIR");
-    throw Error(std::string("no directory for temporary files; TMPDIR is ") +
+    throw Error(std::string("cannot create a temporary folder; TMPDIR is ") +
                 (directory == nullptr ? "not set" : "'" + std::string(directory) + "'") + ": " +
                 error.what());
   }

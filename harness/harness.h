@@ -1,4 +1,4 @@
-// run_harness: the harness program as a function. Programs must call run_as_child before it.
+// run_harness: the harness program as a function. Programs must call run_as_child first.
 #pragma once
 
 #include <iosfwd>
@@ -24,14 +24,14 @@ struct HarnessOptions {
   Selection selection = {};
   std::vector<ModelFiles> files = {};
   RunOptions run = {};
-  // Shared libraries that are loaded already (load_library.h), for the commands on the pages.
+  // Shared libraries that are already loaded (load_library.h), for the commands on the pages.
   std::vector<std::string> libraries = {};
   // A file listing expected failures (expected_failures.h); empty for none.
   std::string expected_failures = {};
   // The results.json of an earlier run to compare with; empty for none.
   std::string baseline = {};
   bool timings = false;
-  // Whether placeholders replace what differs between machines (RunContext).
+  // Whether placeholders replace values that differ between machines (RunContext).
   bool portable = false;
   // Whether to write the files about the whole run, such as SUMMARY.md.
   bool summary = true;
@@ -39,7 +39,7 @@ struct HarnessOptions {
   std::string program = {};
   // Whether to run each distinct call of the models on its own as well.
   bool is_split = false;
-  // With is_split, whether groups that the executor or backend computes at once stay whole.
+  // With is_split, whether groups that the executor or backend fuses stay whole.
   bool is_grouped = false;
   // Whether an unsupported case fails the run.
   bool requires_support = false;
@@ -57,7 +57,7 @@ struct HarnessRun {
   std::vector<Result> cases = {};
   std::optional<BaselineComparison> baseline = std::nullopt;
 
-  // One line for each model that was not split, or not as a whole.
+  // One line for each model that was not split, or only in part.
   std::vector<std::string> not_split = {};
 
   // Whether every model passed or failed as expected, no case failed, every requested split
@@ -67,27 +67,27 @@ struct HarnessRun {
   bool requires_support = false;
 };
 
-// Runs the selected cases, the registry's models, then those in files, and writes their reports,
-// all at once when they are complete (report/report_files.h). Throws Error, before running if it
-// can, for unknown names and for files that are missing, unreadable, not writable, or would be
-// replaced by the reports; earlier reports then stay as they were. Throws Interrupted after SIGINT,
-// SIGTERM or SIGHUP; reports then cover what had finished, if anything.
+// Runs the selected cases, registered models and models in files, in this order, and publishes all
+// reports at once at the end (report/report_files.h). Throws Error, if possible before running, for
+// unknown names and for files that are missing, unreadable, not writable, or would be replaced by
+// the reports; earlier reports then stay unchanged. Throws Interrupted after SIGINT, SIGTERM or
+// SIGHUP; the reports then cover the models that finished, if any.
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams = {});
 
 struct ExportedSuite {
-  // 0 if there is no suite, because every call was left out.
+  // 0 if no suite was written, because every call was left out.
   size_t num_cases = 0;
-  // One line for each model that was not split as a whole.
+  // One line for each model that was split only in part.
   std::vector<std::string> not_split = {};
 };
 
 // Writes the selected cases or models, or with `is_split` their distinct calls, as files to
 // `directory` (cases/case_files.h). Throws as run_harness, for a folder that holds other files, and
-// for a model that cannot be written; no suite is left then.
+// for a model that cannot be written; then it leaves no suite.
 ExportedSuite export_suite(const HarnessOptions& options, const std::string& directory);
 
-// Which selected models a backend can run if it has the operators in the file `list`. Only extracts
-// the models; the report includes those that cannot be. Throws as run_harness.
+// Reports which selected models a backend can run if it has the operators in the file `list`. Only
+// extracts the models; the report lists models whose extraction fails. Throws as run_harness.
 SupportReport supported_models(const HarnessOptions& options, const std::string& list);
 
 }  // namespace torch_ir

@@ -259,8 +259,7 @@ TEST_F(ImportedModelsTest, ArchivesHaveACategory) {
               HasSubstr("3 of 3 models passed"));
   fs::remove_all(output_);
   expect_bad_usage({"--category", "imported"},
-                   "the category 'imported' is that of archives and graphs, and there are none: "
-                   "give them with --pt2 or --ir");
+                   "category 'imported' needs archives or graphs; give them by --pt2 or --ir");
 }
 
 TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {
@@ -289,35 +288,34 @@ TEST_F(ImportedModelsTest, AFloatModelWithOtherInputsIsRefused) {
 
 TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string archive = put("vit.pt2", "vit.pt2");
-  expect_bad_usage({"--pt2", path("no.pt2")}, "--pt2: there is no file '" + path("no.pt2") + "'");
-  expect_bad_usage({"--pt2", ""}, "--pt2: '' is no file: give its name");
+  expect_bad_usage({"--pt2", path("no.pt2")}, "--pt2: cannot find '" + path("no.pt2") + "'");
+  expect_bad_usage({"--pt2", ""}, "--pt2: missing file name");
   expect_bad_usage({"--pt2", archive, "--inputs", path("x")},
-                   "--inputs: there is no file '" + path("x") + "'");
+                   "--inputs: cannot find '" + path("x") + "'");
   expect_bad_usage({"--inputs", archive, archive, archive},
-                   "--inputs: give it behind the --pt2 or --ir that it is for");
+                   "--inputs: give it after the --pt2 or --ir that it belongs to");
   expect_bad_usage({"--expected", archive},
-                   "--expected: give it behind the --pt2 or --ir that it is for");
+                   "--expected: give it after the --pt2 or --ir that it belongs to");
   expect_bad_usage({"--pt2", archive, "--inputs", archive, "--inputs", archive},
-                   "--inputs: there are two for one --pt2");
+                   "--inputs: given twice for one --pt2");
   expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: '" + archive +
-                                                             "' is given twice, and a run has one "
-                                                             "page of it, vit.md");
+                                                             "' is given twice, but a run has only "
+                                                             "one page for it, vit.md");
   const std::string taken = put("vit.pt2", "Good.pt2");
-  expect_bad_usage({"--pt2", taken}, "--pt2: the page of '" + taken +
-                                         "' would be that of the registered model, Good.md: rename "
-                                         "the archive");
+  expect_bad_usage({"--pt2", taken}, "--pt2: '" + taken +
+                                         "' and the registered model would have the same page, "
+                                         "Good.md; rename the archive");
   for (const std::vector<std::string>& several :
        {std::vector<std::string>{}, {"--pt2", archive, "--pt2", taken}}) {
     std::vector<std::string> arguments = {"--against", archive};
     arguments.insert(arguments.end(), several.begin(), several.end());
-    expect_bad_usage(arguments, fmt::format("--against is for one model: give exactly one --pt2 or "
-                                            "--ir, not {}",
+    expect_bad_usage(arguments, fmt::format("--against needs exactly one --pt2 or --ir, found {}",
                                             several.size() / 2));
   }
   expect_bad_usage({"--pt2", archive, "--against", path("no.pt2")},
-                   "--against: there is no file '" + path("no.pt2") + "'");
+                   "--against: cannot find '" + path("no.pt2") + "'");
   expect_bad_usage({"--pt2", archive, "--model", "Goood"},
-                   "there is no model 'Goood'; did you mean 'Good'?");
+                   "unknown model 'Goood'; did you mean 'Good'?");
 }
 
 }  // namespace

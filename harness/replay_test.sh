@@ -24,5 +24,5 @@ done
 
 # The comparison is a real one.
 torch-ir compare tensors/MaskedLinear.inputs.safetensors tensors/MaskedLinear.expected.safetensors \
-  && { echo "inputs and outputs can not be equal"; exit 1; }
+  && { echo "inputs and outputs cannot be equal"; exit 1; }
 exit 0

@@ -191,8 +191,7 @@ TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
   const HarnessOutcome outcome =
       run_operators({"--backend", "interrupting", "--category", "pointwise"});
   EXPECT_EQ(outcome.status, 130);
-  EXPECT_EQ(outcome.err,
-            "harness: interrupted; the reports are of the 2 of 3 cases that had finished\n");
+  EXPECT_EQ(outcome.err, "harness: interrupted; the reports have the 2 of 3 cases that finished\n");
   EXPECT_THAT(case_names(),
               ElementsAre("aten.abs.default/bfloat16/usual", "aten.abs.default/float32/usual"));
   EXPECT_EQ(schema_problem(results()), "");
@@ -221,37 +220,38 @@ TEST_F(SuitesTest, ListTheirCategories) {
 }
 
 TEST_F(SuitesTest, RefuseWhatThereIsNot) {
-  expect_refusal(run({"--suite", "foo"}), "--suite: 'foo' is no suite: give models or operators\n");
+  expect_refusal(run({"--suite", "foo"}),
+                 "--suite: unknown suite 'foo'; expected models or operators\n");
   expect_refusal(run_operators({"--operator", "aten.conv3"}),
-                 "there is no operator 'aten.conv3'; did you mean 'aten.conv3d'?\n");
-  expect_refusal(run_operators({"--dtype", "float99"}), "there is no dtype 'float99'");
+                 "unknown operator 'aten.conv3'; did you mean 'aten.conv3d'?\n");
+  expect_refusal(run_operators({"--dtype", "float99"}), "unknown dtype 'float99'");
   expect_refusal(run_operators({"--category", "pointwize"}),
-                 "there is no category 'pointwize'; did you mean 'pointwise'?\n");
+                 "unknown category 'pointwize'; did you mean 'pointwise'?\n");
   expect_refusal(run_operators({"--category", "attention"}),
-                 "there is no category 'attention'; see --list-categories\n");
+                 "unknown category 'attention'; see --list-categories\n");
   expect_refusal(run_operators({"--operator", "aten.sum", "--dtype", "bfloat16"}),
-                 "no case has both the operators, the dtypes and the categories\n");
+                 "no case matches all of --operator, --dtype and --category\n");
   expect_refusal(run({"--operator", "aten.abs"}),
-                 "--operator is for --suite operators, and for suites of --ir\n");
+                 "--operator needs --suite operators, or a suite given by --ir\n");
   expect_refusal(run({"--dtype", "float32"}),
-                 "--dtype is for --suite operators, and for suites of --ir\n");
+                 "--dtype needs --suite operators, or a suite given by --ir\n");
   expect_refusal(run_operators({"--model", "Good"}),
-                 "--suite and --model do not go together: the suite of operators has no models\n");
-  expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite do not go together");
+                 "--suite and --model cannot be combined: the operator suite has no models\n");
+  expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite cannot be combined");
   for (const std::string flag : {"--executor", "--backend"}) {
-    expect_refusal(run_operators({"--executor-server", "sim", flag, "sim"}),
-                   flag + " and --executor-server do not go together: one of them runs the graphs");
+    expect_refusal(
+        run_operators({"--executor-server", "sim", flag, "sim"}),
+        flag + " and --executor-server cannot be combined: only one of them can run the graphs");
   }
   expect_refusal(run_operators({"--executor-server", "sim {ir}"}),
-                 "--executor-server: the command has {ir}: ");
+                 "--executor-server: unexpected {ir}: ");
   for (const std::string flag : {"--trials", "--seed"}) {
     expect_refusal(run_operators({flag, "2"}),
                    "--suite and " + flag +
-                       " do not go together: the cases of operators are single calls with inputs "
-                       "of their own\n");
+                       " cannot be combined: operator cases are single calls with fixed inputs\n");
   }
   for (const std::string flag : {"--per-node", "--save-tensors"}) {
-    expect_refusal(run_operators({flag}), "--suite and " + flag + " do not go together: ");
+    expect_refusal(run_operators({flag}), "--suite and " + flag + " cannot be combined: ");
   }
 }
 
@@ -372,7 +372,7 @@ TEST_F(SuitesTest, ReplaceNoOtherFiles) {
   expect_refusal(run_operators({"--export-suite", folder + "/thesis.txt"}), "is not a folder\n");
   EXPECT_THAT(files_below(folder), ElementsAre(std::pair("thesis.txt", "years")));
   expect_refusal(run_operators({"--export-suite", path("new"), "--operator", "aten.no"}),
-                 "there is no operator 'aten.no'");
+                 "unknown operator 'aten.no'");
   EXPECT_FALSE(fs::exists(path("new")));
 }
 

@@ -71,7 +71,7 @@ bool register_backend(const std::string& name, BackendFactory make) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   if (!all.factories.emplace(name, std::move(make)).second) {
-    throw Error(fmt::format("backend '{}' is registered twice", printable(name)));
+    throw Error(fmt::format("duplicate backend '{}'", printable(name)));
   }
   return true;
 }
@@ -88,10 +88,9 @@ void check_backend(const std::string& name) {
   if (find_factory(name)) return;
   const std::vector<std::string> names = list_backends();
   const std::string known = names.empty()
-                                ? "none is registered"
-                                : fmt::format("there {} '{}'", names.size() == 1 ? "is" : "are",
-                                              fmt::join(names, "', '"));
-  throw Error(fmt::format("unknown backend '{}': {}", printable(name), known));
+                                ? "no backend is linked into this program"
+                                : fmt::format("expected one of: {}", fmt::join(names, ", "));
+  throw Error(fmt::format("unknown backend '{}'; {}", printable(name), known));
 }
 
 std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
@@ -112,7 +111,7 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
   if (!runs_plans(settings)) {
     std::error_code error;
     std::filesystem::create_directories(options.directory, error);
-    if (error) throw OutputError("cannot make '" + options.directory + "': " + error.message());
+    if (error) throw OutputError("cannot create '" + options.directory + "': " + error.message());
   }
   return make_backend(options);
 }
@@ -128,8 +127,8 @@ std::vector<NodeGroup> fitting_groups(const Backend& backend, const std::string&
   }
 }
 
-// A plan with what it was made from: an equal graph may lie at another address, and a different
-// graph at the same one.
+// A plan, and copies of its graph and weights. Addresses do not identify a graph: an equal graph
+// may have another one, and a different graph the same one.
 struct PlanBackend::Compiled {
   Compiled(const IR& graph, const StateDict& tensors, const ExecutionOptions& options)
       : ir(graph), weights(tensors), plan(compile(graph, tensors, StateDict(), options)) {}

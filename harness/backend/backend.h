@@ -1,13 +1,13 @@
-// Backend: runs a graph so that the harness can compare it with the model.
+// Backend: the interface to anything that runs a graph and is compared with the model.
 //
-// The execution plans of this library and external commands are backends. A C++ program that links
-// the harness registers its own and runs with `--backend my_chip`:
+// Our runtime (ExecutionPlan) and external commands are backends. A C++ program that links the
+// harness registers its own, which `--backend my_chip` selects:
 //
 //   static const bool registered = register_backend(
 //       "my_chip", [](const BackendOptions& options) { return std::make_unique<MyChip>(options);
 //       });
 //
-// A backend is made and used in the process of one model, so it may crash or hang.
+// Each model has a backend of its own in a process of its own, so a backend may crash or hang.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -29,12 +29,12 @@ namespace torch_ir {
 class NodeValues {
  public:
   virtual ~NodeValues() = default;
-  // The value called `name`; undefined where the backend has no such tensor, e.g. after fusion.
-  // Names are asked for once each, in graph order, so a backend may compute values lazily and drop
-  // old ones.
+  // Returns the value called `name`, or an undefined tensor if the backend does not have it, e.g.
+  // after fusion. Called once for each name, in graph order, so a backend may compute values lazily
+  // and drop old ones.
   virtual at::Tensor next(const std::string& name) = 0;
 
-  // The names of values that the graph does not have, sorted; nobody asks for them.
+  // The names of further values, which the graph does not have, sorted.
   virtual std::vector<std::string> unknown() const { return {}; }
 };
 
@@ -47,28 +47,28 @@ class Backend {
   virtual std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                                       const std::vector<at::Tensor>& inputs) = 0;
 
-  // The values of the nodes in another run; null if the backend cannot provide them. The arguments
-  // must outlive the result.
+  // Runs the graph again and returns the values of its nodes, or null if the backend cannot provide
+  // them. The arguments must outlive the result.
   virtual std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                              const std::vector<at::Tensor>& inputs);
 
-  // What the backend says about its last run; nothing if it says nothing.
+  // The backend's report of its last run, if it has one.
   virtual std::optional<ExecutorReport> last_report() const { return std::nullopt; }
 
-  // The groups of nodes that the last run, of `run` or `values`, computed at once, with the forms
-  // in which NodeValues has their values. Throws Error if they cannot be read.
+  // The groups of nodes that the last call of `run` or `values` fused, with the forms of their
+  // values in NodeValues. Throws Error if they cannot be read.
   virtual std::vector<NodeGroup> groups() const { return {}; }
 };
 
 struct BackendOptions {
-  // For execution plans; other backends use what applies to them.
+  // For execution plans; other backends use the options that apply to them.
   ExecutionOptions execution = {};
   // The registered name; empty for the execution plan or a command.
   std::string name = {};
   // The command line of an external program (command_backend.h); empty for none.
   std::string command = {};
   bool command_has_intermediates = false;
-  // Whether the program stays and takes requests.
+  // Whether the program is a server.
   bool command_is_server = false;
   // A folder for the files of this process.
   std::string directory = {};
@@ -88,16 +88,16 @@ void check_backend(const std::string& name);
 // Throws as check_backend.
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 
-// Makes the backend of `settings`, which puts its files below `directory`. Throws as make_backend,
-// and OutputError.
+// Makes the backend of `settings`, with its files below `directory`. Throws as make_backend, and
+// OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
-// The groups of the last run of model `name`. Throws InputError if they cannot be read or do not
-// fit the graph.
+// Returns the groups of the last run of model `name`. Throws InputError if they cannot be read or
+// do not fit the graph.
 std::vector<NodeGroup> fitting_groups(const Backend& backend, const std::string& name, const IR& ir,
                                       const StateDict& weights);
 
-// Runs graphs on the execution plans of this library.
+// Runs graphs on our runtime, ExecutionPlan.
 class PlanBackend : public Backend {
  public:
   explicit PlanBackend(const ExecutionOptions& options);
@@ -106,7 +106,7 @@ class PlanBackend : public Backend {
   // Reuses the compiled plan while the graph and the weights stay the same.
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                               const std::vector<at::Tensor>& inputs) override;
-  // Calls the operators one by one, as their values are asked for.
+  // Calls the operators one by one, when their values are requested.
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                      const std::vector<at::Tensor>& inputs) override;
 

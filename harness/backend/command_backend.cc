@@ -1,6 +1,7 @@
 #include "harness/backend/command_backend.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,12 +28,12 @@
 
 namespace torch_ir {
 
-// What a server says about a request, as in executor_protocol.md.
+// A server's answer to a request (executor_protocol.md).
 struct ServerAnswer {
   std::string status = {};
   std::string message = {};
   std::optional<double> seconds = std::nullopt;
-  // Where each node ran.
+  // The place where each node ran, by the node's name.
   Environment nodes = {};
 };
 
@@ -87,17 +88,16 @@ constexpr const char* kOk = "ok";
 constexpr const char* kUnsupported = "unsupported";
 constexpr const char* kError = "error";
 
-// The place that stands for what is not the accelerator.
+// The place of nodes that ran elsewhere than on the accelerator.
 constexpr const char* kHost = "host";
 
-CommandTemplate parse_command(const std::string& command, bool has_intermediates) {
+CommandTemplate parse_command(const std::string& command, bool needs_intermediates) {
   std::vector<std::string> placeholders = {"ir", "weights", "inputs", "outputs"};
-  if (has_intermediates) {
-    placeholders.push_back("intermediates");
-  } else if (command.find("{intermediates}") != std::string::npos) {
-    throw Error("the command has {intermediates}: give --executor-intermediates too");
-  }
-  if (command.find("{groups}") != std::string::npos) placeholders.push_back("groups");
+  const auto has = [&](const char* placeholder) {
+    return command.find(placeholder) != std::string::npos;
+  };
+  if (needs_intermediates || has("{intermediates}")) placeholders.push_back("intermediates");
+  if (has("{groups}")) placeholders.push_back("groups");
   return CommandTemplate(command, placeholders);
 }
 
@@ -147,8 +147,8 @@ StateDict weights_for(const IR& ir, const StateDict& weights) {
 
 StateDict inputs_for(const IR& ir, const std::vector<at::Tensor>& inputs) {
   if (inputs.size() != ir.graph_inputs.size()) {
-    throw ExecutionError(fmt::format("{} input(s) for a graph that takes {}", inputs.size(),
-                                     ir.graph_inputs.size()));
+    throw ExecutionError(
+        fmt::format("the graph has {} inputs, found {}", ir.graph_inputs.size(), inputs.size()));
   }
   StateDict result;
   for (size_t i = 0; i < inputs.size(); ++i) result.insert(ir.graph_inputs[i].name, inputs[i]);
@@ -178,21 +178,19 @@ StateDict read_tensors(const std::string& path, const std::string& name, const C
   try {
     return load_weights_safetensors(path);
   } catch (const WeightError& problem) {
-    throw ExecutionError(
-        fmt::format("What the executor wrote as {} can not be read: {}", name, problem.what()));
+    throw ExecutionError(fmt::format("Cannot read {} of the executor: {}", name, problem.what()));
   }
 }
 
 std::string suggestion_text(const std::string& name, const std::vector<std::string>& known) {
   const std::string suggestion = printable(suggest(name, known));
-  return suggestion.empty() ? "; it has " + names_text(known) : suggestion;
+  return suggestion.empty() ? "; the graph has " + names_text(known) : suggestion;
 }
 
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known,
                                const std::string& file, const std::string& what) {
-  throw ExecutionError(
-      fmt::format("The executor wrote '{}' into {}, but the graph has no such {}{}",
-                  printable(name), file, what, suggestion_text(name, known)));
+  throw ExecutionError(fmt::format("Unexpected {} '{}' in {} of the executor{}", what,
+                                   printable(name), file, suggestion_text(name, known)));
 }
 
 ServerAnswer parse_answer(const std::string& text) {
@@ -203,15 +201,15 @@ ServerAnswer parse_answer(const std::string& text) {
   });
   const std::vector<std::string> known = {kOk, kUnsupported, kError};
   if (std::ranges::find(known, answer.status) == known.end()) {
-    throw Error(
-        fmt::format("the status '{}' is none of {}", printable(answer.status), names_text(known)));
+    throw Error(fmt::format("unknown status '{}'; expected one of: {}", printable(answer.status),
+                            fmt::join(known, ", ")));
   }
   const double seconds = answer.seconds.value_or(0);
-  if (!std::isfinite(seconds) || seconds < 0) throw Error("the seconds are no figure of 0 or more");
+  if (!std::isfinite(seconds) || seconds < 0) throw Error("'seconds' must be a number, 0 or more");
   return answer;
 }
 
-// Nothing if the answer has neither places nor seconds.
+// Returns nothing if the answer has neither nodes nor seconds.
 std::optional<ExecutorReport> report_of(const ServerAnswer& answer, const IR& ir) {
   if (answer.nodes.empty() && !answer.seconds) return std::nullopt;
   ExecutorReport report{.num_nodes = std::ssize(ir.nodes), .seconds = answer.seconds};
@@ -221,8 +219,8 @@ std::optional<ExecutorReport> report_of(const ServerAnswer& answer, const IR& ir
   std::set<std::string> on_host;
   for (const auto& [name, place] : answer.nodes) {
     if (!known.contains(name)) {
-      throw Error(fmt::format("the graph has no node '{}'{}", printable(name),
-                              suggestion_text(name, names)));
+      throw Error(
+          fmt::format("unknown node '{}'{}", printable(name), suggestion_text(name, names)));
     }
     if (place == kHost) on_host.insert(name);
   }
@@ -238,13 +236,13 @@ std::vector<at::Tensor> outputs_of(const StateDict& file, const IR& ir, SymbolVa
     const at::Tensor* tensor = file.find(meta.name);
     if (tensor == nullptr) {
       throw ExecutionError(
-          fmt::format("The executor wrote no output '{}' ({}); {{outputs}} has {}.",
+          fmt::format("Missing output '{}' ({}) of the executor; {{outputs}} has {}.",
                       printable(meta.name), type_text(meta), names_text(file.keys())));
     }
     const bool fits =
         dtype_name(tensor->scalar_type()) == meta.dtype && has_shape(*tensor, meta, symbols);
     if (!fits) {
-      throw ExecutionError(fmt::format("The executor wrote output '{}' as {}, expected {}.",
+      throw ExecutionError(fmt::format("The executor wrote output '{}' as {}; expected {}.",
                                        printable(meta.name), type_text(*tensor), type_text(meta)));
     }
     outputs.push_back(*tensor);
@@ -257,7 +255,7 @@ std::vector<at::Tensor> outputs_of(const StateDict& file, const IR& ir, SymbolVa
   return outputs;
 }
 
-// The file is mapped, so values that nobody asks for are not read.
+// The file is mapped, so only the values that are asked for are read.
 class FileValues : public NodeValues {
  public:
   FileValues(StateDict file, const IR& ir) : file_(std::move(file)) {
@@ -313,6 +311,9 @@ class CommandBackend : public Backend {
                                      const std::vector<at::Tensor>& inputs) override {
     if (!has_intermediates_) return nullptr;
     const CommandEnd end = run_command(ir, weights, inputs);
+    // A server may lack these values.
+    std::error_code error;
+    if (!template_ && !fs::exists(path("intermediates"), error)) return nullptr;
     return std::make_unique<FileValues>(read_tensors(path("intermediates"), "{intermediates}", end),
                                         ir);
   }
@@ -345,7 +346,7 @@ class CommandBackend : public Backend {
                          const std::vector<at::Tensor>& inputs) {
     write_files(ir, weights_for(ir, weights), inputs_for(ir, inputs));
     CommandEnd end = template_ ? run_once() : ask_server(ir);
-    // First, before the output is cut: part of a path could not be recognized.
+    // Before the output is cut, because part of a path could not be recognized.
     for (std::string* text : {&end.output, &end.message, &end.description}) {
       *text = without_folder(std::move(*text), directory_.parent_path().string());
     }
@@ -365,7 +366,7 @@ class CommandBackend : public Backend {
     return end;
   }
 
-  // A server that did not answer as it should is ended, and the next request starts another.
+  // Ends a server that gives no valid answer; the next request starts another.
   CommandEnd ask_server(const IR& ir) {
     WorkJson request = {{"name", ir.model_name}};
     for (const std::string name : kFileNames) {
@@ -380,7 +381,7 @@ class CommandBackend : public Backend {
       if (text) take(parse_answer(*text), ir, end);
     } catch (const Error& error) {
       const std::string shown = without_folder(*text, directory_.parent_path().string());
-      end.description = fmt::format("answered '{}', which is no answer: {}",
+      end.description = fmt::format("gave the invalid answer '{}': {}",
                                     printable(shown.substr(0, kMostShown)), error.what());
     }
     if (!end.is_answer) server_.reset();
@@ -401,9 +402,10 @@ class CommandBackend : public Backend {
     std::error_code error;
     fs::create_directories(directory_, error);
     if (error) {
-      throw OutputError(fmt::format("cannot make '{}': {}", directory_.string(), error.message()));
+      throw OutputError(
+          fmt::format("cannot create '{}': {}", directory_.string(), error.message()));
     }
-    // The last run's files may still be mapped.
+    // Removed, not overwritten, because the files of the last run may still be mapped.
     for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), error);
     write_output([&] {
       save_ir(ir, path("ir"));
@@ -417,7 +419,7 @@ class CommandBackend : public Backend {
   }
 
   std::string command_;
-  // Of a command that runs once for each run; otherwise it is a server.
+  // Empty for a server.
   std::optional<CommandTemplate> template_;
   bool has_intermediates_;
   fs::path directory_;
@@ -428,22 +430,21 @@ class CommandBackend : public Backend {
 
 }  // namespace
 
-void check_executor_command(const std::string& command, bool has_intermediates) {
+void check_executor_command(const std::string& command, bool needs_intermediates) {
   try {
-    parse_command(command, has_intermediates);
+    parse_command(command, needs_intermediates);
   } catch (const Error& error) {
     throw Error(std::string("--executor: ") + error.what());
   }
 }
 
 void check_executor_server(const std::string& command) {
-  if (command.empty()) throw Error("--executor-server: '' is no command");
+  if (command.empty()) throw Error("--executor-server: missing command");
   for (const char* name : kFileNames) {
     if (command.find(fmt::format("{{{}}}", name)) == command.npos) continue;
     throw Error(
-        fmt::format("--executor-server: the command has {{{}}}: a server reads its files' "
-                    "names from its standard input; for a command with placeholders give "
-                    "--executor",
+        fmt::format("--executor-server: unexpected {{{}}}: a server reads the names of its files "
+                    "from its standard input; use --executor for a command with placeholders",
                     name));
   }
 }

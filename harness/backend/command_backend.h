@@ -8,23 +8,23 @@
 //   {inputs}   safetensors by the names of the graph inputs
 //   {outputs}  the command writes safetensors by the names of the graph outputs here: all of them,
 //              with the dtypes and shapes of the IR
-//   {intermediates}  with --executor-intermediates: the command writes safetensors by the names of
-//                    node values here; values that are missing are counted as not handed back, and
-//                    names that the graph does not have are listed
-//   {groups}   optional: the command may write the groups of nodes that it computes at once here
+//   {intermediates}  optional: the command writes safetensors by the names of node values here, and
+//                    they are compared as with --per-node; missing values are counted as not
+//                    handed back, and unknown names are listed
+//   {groups}   optional: the command may write the groups of nodes that it fuses here
 //              (groups_format.md)
 //
 // Numbers are tensors without dimensions: int64, float64 or bool. Dynamic shapes need no file for
 // their symbols: the shapes of the inputs have the values. An output that occurs twice, or is an
 // input or a weight, is in the file once, under its name.
 //
-// `harness --executor-server COMMAND` starts the program once for each process that runs models; it
-// reads requests and answers them as executor_protocol.md says, on the same files.
+// `harness --executor-server COMMAND` starts the program once in each process that runs models. It
+// reads requests for the same files and answers them (executor_protocol.md).
 //
-// Status 0 is success. Status 3 means that the command does not support the graph, which is a
-// separate outcome where single operators are run (--suite operators, --split). Any other end is an
-// error of the model. Both report the last lines that the command printed. The command is ended
-// with its model's process, unless the harness itself was killed.
+// Exit status 0 is success. Status 3 means that the command does not support the graph, which is an
+// outcome of its own for single operators (--suite operators, --split). Any other end is an error
+// of the model. Both report the last lines that the command printed. The command ends with its
+// model's process.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@
 
 namespace torch_ir {
 
-// The command failed with a status other than that for unsupported graphs.
+// Thrown when the command fails, other than for an unsupported graph.
 class CommandFailure : public ExecutionError {
  public:
   CommandFailure(const std::string& message, CommandEnd end)
@@ -50,7 +50,8 @@ class CommandFailure : public ExecutionError {
 };
 
 // Throws Error, naming the flag, when `command` lacks a placeholder or has an unknown one.
-void check_executor_command(const std::string& command, bool has_intermediates);
+// {intermediates} is optional unless it `needs_intermediates`.
+void check_executor_command(const std::string& command, bool needs_intermediates);
 
 // Throws Error, naming the flag, when `command` is empty or has a placeholder.
 void check_executor_server(const std::string& command);

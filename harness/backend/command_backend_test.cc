@@ -91,7 +91,7 @@ class CommandBackendTest : public ::testing::Test {
     return backend(command)->run(ir_, weights_, inputs_);
   }
 
-  // The message of the error that a run of `command` ends in; files lie in "DIR".
+  // The error message of a run of `command`, with "DIR" for the folder of files.
   std::string error_of(const std::string& command, bool has_intermediates = false) {
     try {
       const auto it = backend(command, has_intermediates);
@@ -108,7 +108,7 @@ class CommandBackendTest : public ::testing::Test {
     return "no error";
   }
 
-  // A file with these tensors, and the command that hands it in as {outputs}.
+  // Writes a file with these tensors, and returns a command that copies it to {outputs}.
   std::string hand_in(const StateDict& tensors) {
     save_weights_safetensors(tensors, folder_ + "/given.safetensors");
     return "cp " + folder_ + "/given.safetensors {outputs};" + kFiles;
@@ -137,7 +137,7 @@ TEST_F(CommandBackendTest, TheCommandGetsGraphWeightsAndInputs) {
   const StateDict inputs = load_weights_safetensors(copy + "/inputs.safetensors");
   EXPECT_THAT(inputs.keys(), ElementsAre("x"));
   EXPECT_TRUE(at::equal(inputs["x"], inputs_[0]));
-  // What the graph does not use is not written.
+  // Unused weights are not written.
   const StateDict weights = load_weights_safetensors(copy + "/weights.safetensors");
   EXPECT_THAT(weights.keys(), ElementsAre("fc.weight", "mask"));
   EXPECT_TRUE(at::equal(weights["fc.weight"], weights_["fc.weight"]));
@@ -229,30 +229,27 @@ TEST_F(CommandBackendTest, TellsWhatIsWrongWithItsFile) {
   EXPECT_EQ(error_of(std::string("echo done;") + kFiles),
             "The executor exited with status 0 and wrote no file {outputs}; it printed: done");
   EXPECT_THAT(error_of(std::string("echo hello > {outputs};") + kFiles),
-              StartsWith("What the executor wrote as {outputs} can not be read: "
-                         "DIR/outputs.safetensors: "));
+              StartsWith("Cannot read {outputs} of the executor: DIR/outputs.safetensors: "));
   EXPECT_THAT(error_of(std::string("mkdir {outputs};") + kFiles),
-              StartsWith("What the executor wrote as {outputs} can not be read: "));
+              StartsWith("Cannot read {outputs} of the executor: "));
 }
 
 TEST_F(CommandBackendTest, TellsWhichOutputsAreMissingOrTooMany) {
   EXPECT_EQ(error_of(hand_in(dict({{"Mul", at::zeros({1, 2})}, {"b", at::zeros({1})}}))),
-            "The executor wrote no output 'mul' (float32 [1, 2]); {outputs} has 'Mul', 'b'.");
+            "Missing output 'mul' (float32 [1, 2]) of the executor; {outputs} has 'Mul', 'b'.");
   EXPECT_EQ(error_of(hand_in(dict({}))),
-            "The executor wrote no output 'mul' (float32 [1, 2]); {outputs} has nothing.");
+            "Missing output 'mul' (float32 [1, 2]) of the executor; {outputs} has nothing.");
   EXPECT_EQ(error_of(hand_in(dict({{"mul", at::zeros({1, 2})}, {"mull", at::zeros({1})}}))),
-            "The executor wrote 'mull' into {outputs}, but the graph has no such output; did you "
-            "mean 'mul'?");
+            "Unexpected output 'mull' in {outputs} of the executor; did you mean 'mul'?");
   EXPECT_EQ(error_of(hand_in(dict({{"mul", at::zeros({1, 2})}, {"hidden", at::zeros({1})}}))),
-            "The executor wrote 'hidden' into {outputs}, but the graph has no such output; it has "
-            "'mul'");
+            "Unexpected output 'hidden' in {outputs} of the executor; the graph has 'mul'");
 }
 
 TEST_F(CommandBackendTest, TellsBothShapesAndDtypes) {
   EXPECT_EQ(error_of(hand_in(dict({{"mul", at::zeros({2})}}))),
-            "The executor wrote output 'mul' as float32 [2], expected float32 [1, 2].");
+            "The executor wrote output 'mul' as float32 [2]; expected float32 [1, 2].");
   EXPECT_EQ(error_of(hand_in(dict({{"mul", at::zeros({1, 2}, at::kHalf)}}))),
-            "The executor wrote output 'mul' as float16 [1, 2], expected float32 [1, 2].");
+            "The executor wrote output 'mul' as float16 [1, 2]; expected float32 [1, 2].");
 }
 
 TEST_F(CommandBackendTest, DynamicSizesAreThoseOfTheInputs) {
@@ -266,7 +263,7 @@ TEST_F(CommandBackendTest, DynamicSizesAreThoseOfTheInputs) {
   inputs_ = {at::ones({3, 2})};
   EXPECT_EQ(run(hand_in(dict({{"mul", at::zeros({3, 2})}}))).at(0).size(0), 3);
   EXPECT_EQ(error_of(hand_in(dict({{"mul", at::zeros({4, 2})}}))),
-            "The executor wrote output 'mul' as float32 [4, 2], expected float32 [s0, 2].");
+            "The executor wrote output 'mul' as float32 [4, 2]; expected float32 [s0, 2].");
 }
 
 TEST_F(CommandBackendTest, AWeightThatNobodyHasIsAnError) {
@@ -274,7 +271,7 @@ TEST_F(CommandBackendTest, AWeightThatNobodyHasIsAnError) {
               ThrowsMessage<ExecutionError>(
                   "weight 'fc.weight' of the graph is neither in the state dict nor a constant"));
   EXPECT_THAT([&] { backend(kFiles)->run(ir_, weights_, {}); },
-              ThrowsMessage<ExecutionError>("0 input(s) for a graph that takes 1"));
+              ThrowsMessage<ExecutionError>("the graph has 1 inputs, found 0"));
 }
 
 TEST_F(CommandBackendTest, IntermediatesAreReadByName) {
@@ -355,23 +352,21 @@ TEST_F(CommandBackendTest, TheSchemaOfGroupsSaysWhatIsRead) {
 }
 
 TEST_F(CommandBackendTest, ACommandIsCheckedBeforeItRuns) {
-  EXPECT_THAT([] { check_executor_command("sim {ir} {inputs} {outputs}", false); },
-              ThrowsMessage<Error>("--executor: the command 'sim {ir} {inputs} {outputs}' has no "
-                                   "{weights}: it needs {ir}, {weights}, {inputs} and {outputs}"));
-  EXPECT_THAT([] { check_executor_command(kFiles, true); },
-              ThrowsMessage<Error>(HasSubstr("has no {intermediates}: it needs {ir}, {weights}, "
-                                             "{inputs}, {outputs} and {intermediates}")));
   EXPECT_THAT(
-      [] { check_executor_command(std::string("{intermediates}") + kFiles, false); },
-      ThrowsMessage<Error>(
-          "--executor: the command has {intermediates}: give --executor-intermediates too"));
+      [] { check_executor_command("sim {ir} {inputs} {outputs}", false); },
+      ThrowsMessage<Error>("--executor: missing {weights} in the command 'sim {ir} {inputs} "
+                           "{outputs}'; expected {ir}, {weights}, {inputs} and {outputs}"));
+  EXPECT_THAT(
+      [] { check_executor_command(kFiles, true); },
+      ThrowsMessage<Error>(StartsWith("--executor: missing {intermediates} in the command")));
+  EXPECT_NO_THROW(check_executor_command(std::string("{intermediates}") + kFiles, false));
   EXPECT_THAT([&] { backend("sim {ir}"); },
-              ThrowsMessage<Error>(HasSubstr("the command 'sim {ir}' has no {weights}")));
+              ThrowsMessage<Error>(HasSubstr("missing {weights} in the command 'sim {ir}'")));
   EXPECT_NO_THROW(check_executor_command(kFiles, false));
 }
 
-// A server that stays, whose shell script is `start`, and `on_request` for each line $line, with
-// its number since the start as $n.
+// A server whose shell script runs `start` once, and `on_request` for each line $line with its
+// number $n.
 class ServerTest : public CommandBackendTest {
  protected:
   ServerTest() { save_weights_safetensors(dict({{"mul", at::ones({1, 2})}}), folder_ + "/given"); }
@@ -426,6 +421,8 @@ TEST_F(ServerTest, HandsBackIntermediatesWhereTheyAreAskedFor) {
                              "'*) cp given \"" + path + "\";; esac; " + kAnswerOk,
                          "", /*has_intermediates=*/true);
   EXPECT_TRUE(at::equal(it->values(ir_, weights_, inputs_)->next("mul"), at::ones({1, 2})));
+  EXPECT_EQ(server(kAnswerOk, "", /*has_intermediates=*/true)->values(ir_, weights_, inputs_),
+            nullptr);
 }
 
 TEST_F(ServerTest, SaysWhatItDoesNotSupportAndWhatFailsAndStays) {
@@ -474,24 +471,25 @@ TEST_F(ServerTest, ThatEndsCostsTheRunAtHand) {
 }
 
 TEST_F(ServerTest, ThatAnswersNonsenseIsStartedAgain) {
-  const std::string tail = ", which is no answer: ";
+  const std::string start = "gave the invalid answer '";
   const std::pair<std::string, std::string> answers[] = {
-      {"hello", "answered 'hello'" + tail + "not valid JSON: "},
-      {"[]", "answered '[]'" + tail + "expected an object, found array"},
-      {"{}", "answered '{}'" + tail + "'status' is missing"},
-      {R"({"status": "okay"})", R"(answered '{"status": "okay"}')" + tail +
-                                    "the status 'okay' is none of 'ok', 'unsupported', 'error'"},
-      {R"({"status": "ok", "seconds": -1})", R"(answered '{"status": "ok", "seconds": -1}')" +
-                                                 tail + "the seconds are no figure of 0 or more"},
+      {"hello", start + "hello': not valid JSON: "},
+      {"[]", start + "[]': expected an object, found array"},
+      {"{}", start + "{}': missing key 'status'"},
+      {R"({"status": "okay"})",
+       start + R"({"status": "okay"}': unknown status 'okay'; expected one of: ok, unsupported, )" +
+           "error"},
+      {R"({"status": "ok", "seconds": -1})",
+       start + R"({"status": "ok", "seconds": -1}': 'seconds' must be a number, 0 or more)"},
       {R"({"status": "ok", "nodes": {"relu": 1}})",
-       R"(answered '{"status": "ok", "nodes": {"relu": 1}}')" + tail +
-           "/nodes/relu: expected a text, found 1"},
+       start +
+           R"({"status": "ok", "nodes": {"relu": 1}}': /nodes/relu: expected a string, found 1)"},
       {R"({"status": "ok", "nodes": {"rel": "npu"}})",
-       R"(answered '{"status": "ok", "nodes": {"rel": "npu"}}')" + tail +
-           "the graph has no node 'rel'; did you mean 'relu'?"},
+       start + R"({"status": "ok", "nodes": {"rel": "npu"}}': unknown node 'rel'; did you mean )" +
+           "'relu'?"},
       {"{\"status\": \"ok\"}\n{\"status\": \"ok\"}", "answered with more than one line"}};
   for (const auto& [answer, problem] : answers) {
-    // In one write, as a reader might see the second line later.
+    // In one write, because a reader might otherwise see the second line later.
     write_file(folder_ + "/answer", answer + "\n");
     const auto it = server("if [ -e answer ]; then mv answer now; hand_in; cat now; else\n" +
                            std::string(kAnswerOk) + "\nfi");
@@ -503,7 +501,7 @@ TEST_F(ServerTest, ThatAnswersNonsenseIsStartedAgain) {
 }
 
 TEST_F(ServerTest, ThatSpeaksUnaskedIsNotTakenForOneThatAnswers) {
-  // It waits for the test to see what it said.
+  // The server waits until the test has read its answer.
   ASSERT_EQ(::mkfifo((folder_ + "/go").c_str(), 0600), 0);
   const auto it =
       server("hand_in; echo '{\"status\": \"ok\"}'; read -r go < go; echo more; echo > go");
@@ -512,7 +510,7 @@ TEST_F(ServerTest, ThatSpeaksUnaskedIsNotTakenForOneThatAnswers) {
   std::string line;
   std::getline(std::ifstream(folder_ + "/go"), line);
   EXPECT_EQ(error_of_run(*it),
-            "The executor printed what nobody asked for on its standard output; it printed "
+            "The executor printed to its standard output without a request; it printed "
             "nothing");
 }
 
@@ -537,23 +535,23 @@ TEST_F(ServerTest, EndsWithWhatItHasStarted) {
   ::fcntl(alive, F_SETFL, 0);
   char byte = 0;
   EXPECT_EQ(::read(alive, &byte, 1), 1);
-  // Blocks while the other end is open anywhere.
+  // Blocks while the other end is open in any process.
   EXPECT_EQ(::read(alive, &byte, 1), 0);
   ::close(alive);
 }
 
 TEST_F(ServerTest, ItsCommandIsCheckedBeforeItRuns) {
   EXPECT_THAT([] { check_executor_server("sim --server {ir}"); },
-              ThrowsMessage<Error>(StartsWith("--executor-server: the command has {ir}: ")));
+              ThrowsMessage<Error>(StartsWith("--executor-server: unexpected {ir}: ")));
   EXPECT_THAT([] { check_executor_server(""); },
-              ThrowsMessage<Error>("--executor-server: '' is no command"));
+              ThrowsMessage<Error>("--executor-server: missing command"));
   EXPECT_NO_THROW(check_executor_server("sim --server"));
 }
 
 TEST_F(CommandBackendTest, AFolderThatCanNotBeMadeIsNotTheModelsFault) {
   std::ofstream(folder_ + "/it's a folder") << "a file";
   EXPECT_THAT([&] { run(kFiles); },
-              ThrowsMessage<OutputError>("cannot make '" + folder_ +
+              ThrowsMessage<OutputError>("cannot create '" + folder_ +
                                          "/it's a folder/executor': Not a directory"));
 }
 

@@ -19,7 +19,7 @@ std::string fill(const std::string& text, const std::string& ir = "/d/ir.json") 
   return CommandTemplate(text, kPlaceholders).fill({{"ir", ir}, {"outputs", "/d/out"}});
 }
 
-// What the shell makes of a line.
+// The standard output of the shell for a line.
 std::string run(const std::string& line) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(line.c_str(), "r"), &::pclose);
   std::array<char, 256> buffer;
@@ -54,20 +54,20 @@ TEST(CommandTemplateTest, DoubledBracesAreText) {
 }
 
 TEST(CommandTemplateTest, EveryPlaceholderIsNeeded) {
-  EXPECT_THAT(
-      [] { fill("sim {ir}"); },
-      ThrowsMessage<Error>("the command 'sim {ir}' has no {outputs}: it needs {ir} and {outputs}"));
+  EXPECT_THAT([] { fill("sim {ir}"); },
+              ThrowsMessage<Error>(
+                  "missing {outputs} in the command 'sim {ir}'; expected {ir} and {outputs}"));
   EXPECT_THAT([] { fill(""); },
-              ThrowsMessage<Error>("the command '' has no {ir}: it needs {ir} and {outputs}"));
+              ThrowsMessage<Error>("missing {ir} in the command ''; expected {ir} and {outputs}"));
   EXPECT_THAT([] { fill("sim\n{outputs}"); },
               ThrowsMessage<Error>(
-                  "the command 'sim\\x0a{outputs}' has no {ir}: it needs {ir} and {outputs}"));
+                  "missing {ir} in the command 'sim\\x0a{outputs}'; expected {ir} and {outputs}"));
 }
 
 TEST(CommandTemplateTest, AnUnknownPlaceholderIsAnError) {
   EXPECT_THAT([] { fill("sim {ir} {output}"); },
-              ThrowsMessage<Error>("the command has {output}, which is none of {ir} and {outputs}; "
-                                   "did you mean 'outputs'? ({{output}} is the text {output})"));
+              ThrowsMessage<Error>("unknown placeholder {output}; expected {ir} and {outputs}; did "
+                                   "you mean 'outputs'? ({{output}} is the text {output})"));
 }
 
 }  // namespace

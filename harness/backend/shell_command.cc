@@ -23,11 +23,11 @@ namespace torch_ir {
 namespace {
 
 constexpr size_t kMaxLines = 3;
-// The longest that the end of a command may go unnoticed if its output stays open.
+// The end of a command is noticed within this time even if its output stays open.
 constexpr int kPatienceMilliseconds = 100;
 // The shell reports a command killed by a signal as this plus the signal.
 constexpr int kShellSignalBase = 128;
-// The longest that an answer of a server may be.
+// The maximum length of a server's answer, in bytes.
 constexpr size_t kMostAnswer = size_t{16} << 20;
 
 pid_t start(const std::string& line, SpawnOptions options, const std::string& directory) {
@@ -35,7 +35,7 @@ pid_t start(const std::string& line, SpawnOptions options, const std::string& di
   int reason = 0;
   const pid_t pid = spawn({"/bin/sh", "-c", line}, options, reason);
   if (reason == 0) return pid;
-  throw Error("can not start /bin/sh in '" + printable(directory) + "': " + strerror(reason));
+  throw Error("cannot start /bin/sh in '" + printable(directory) + "': " + strerror(reason));
 }
 
 void print(std::string_view text) {
@@ -90,7 +90,7 @@ CommandEnd run_shell_command(const std::string& line, const std::string& directo
 
 ShellServer::ShellServer(const std::string& line, const std::string& directory) {
   if (::pipe2(input_, O_CLOEXEC) != 0) {
-    throw Error(std::string("cannot make a pipe: ") + strerror(errno));
+    throw Error(std::string("cannot create a pipe: ") + strerror(errno));
   }
   try {
     pid_ = start(line,
@@ -108,7 +108,7 @@ ShellServer::ShellServer(const std::string& line, const std::string& directory) 
 }
 
 ShellServer::~ShellServer() {
-  // Until it is waited for, the group has its id.
+  // Before waiting, because the id of the group may be reused afterwards.
   ::kill(-pid_, SIGKILL);
   wait_for_process(pid_);
   for (const int end : input_) ::close(end);
@@ -121,8 +121,8 @@ void ShellServer::read() {
 
 std::optional<int> ShellServer::wait() {
   while (true) {
-    // Asked first, so that all that it has printed is read behind its end. It is left to be waited
-    // for.
+    // Checked before reading, so that all output of an ended process is read. WNOWAIT leaves the
+    // process to the destructor.
     siginfo_t end = {};
     ::waitid(P_PID, static_cast<id_t>(pid_), &end, WEXITED | WNOHANG | WNOWAIT);
     read();
@@ -140,7 +140,7 @@ std::optional<int> ShellServer::wait() {
 std::optional<std::string> ShellServer::ask(const std::string& request, CommandEnd& end) {
   read();
   if (!text_.empty()) {
-    end.description = "printed what nobody asked for on its standard output";
+    end.description = "printed to its standard output without a request";
     return std::nullopt;
   }
   errors_.forget();
@@ -207,7 +207,7 @@ std::string list_text(const std::vector<std::string>& placeholders) {
   return text;
 }
 
-// A path is always quoted on its own, so a placeholder inside quotes closes and reopens them.
+// Paths are always quoted separately, so a placeholder inside quotes closes and reopens them.
 std::vector<std::pair<std::string, std::string>> parse(std::string_view rest) {
   std::vector<std::pair<std::string, std::string>> pieces(1);
   std::string quote;
@@ -251,14 +251,14 @@ CommandTemplate::CommandTemplate(const std::string& text,
   for (const auto& [before, word] : pieces_) {
     if (word.empty() || std::ranges::find(placeholders, word) != placeholders.end()) continue;
     throw Error(
-        fmt::format("the command has {{{0}}}, which is none of {1}{2} ({{{{{0}}}}} is the "
-                    "text {{{0}}})",
+        fmt::format("unknown placeholder {{{0}}}; expected {1}{2} ({{{{{0}}}}} is the text "
+                    "{{{0}}})",
                     word, list_text(placeholders), suggest(word, placeholders)));
   }
   for (const std::string& placeholder : placeholders) {
     if (std::ranges::find(pieces_, placeholder, &Piece::second) != pieces_.end()) continue;
-    throw Error(fmt::format("the command '{}' has no {{{}}}: it needs {}", printable(text),
-                            placeholder, list_text(placeholders)));
+    throw Error(fmt::format("missing {{{}}} in the command '{}'; expected {}", placeholder,
+                            printable(text), list_text(placeholders)));
   }
 }
 

@@ -1,8 +1,9 @@
-// run_shell_command and ShellServer: run a user's line with /bin/sh, e.g. an external executor,
-// once for each graph or as a process that stays.
+// run_shell_command and ShellServer: run a user's command with /bin/sh, e.g. an external executor,
+// once for each graph or as a server.
 //
-// The keeper (process/worker.h) ends the command and everything it started together with this
-// process. Output is also printed here, so the supervisor sees it even if the command is cut off.
+// The keeper (process/worker.h) ends the command, and everything that it started, together with
+// this process. This process also prints the command's output, so that the supervisor has it even
+// if the command is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -20,11 +21,12 @@ namespace torch_ir {
 // A shell line with placeholders for paths, e.g. "my_sim {ir} {weights} {inputs} {outputs}".
 //
 // Paths are quoted for the shell where needed, even when the placeholder itself is inside quotes.
-// "{{word}}" is the text "{word}"; "${word}" and braces around anything but a lowercase word are
-// left to the shell.
+// "{{word}}" is the text "{word}". "${word}", and braces around anything but a lowercase word, are
+// for the shell.
 class CommandTemplate {
  public:
-  // Throws Error when `text` lacks one of `placeholders` or has another one.
+  // Throws Error when a placeholder of `placeholders` is missing in `text`, or another one is in
+  // it.
   CommandTemplate(const std::string& text, const std::vector<std::string>& placeholders);
 
   std::string fill(const std::map<std::string, std::string>& paths) const;
@@ -38,17 +40,17 @@ class CommandTemplate {
 struct CommandEnd {
   bool succeeded = false;
   bool is_unsupported = false;
-  // Whether a server gave an answer, and stays.
+  // Whether a server gave a valid answer, so that it can be used again.
   bool is_answer = false;
-  // Whether a signal ended the shell or the command it ran, or a server ended without an answer.
+  // Whether a signal ended the shell or its command, or a server ended without an answer.
   bool has_crashed = false;
   // Empty if a signal ended it.
   std::optional<int> exit_status = std::nullopt;
   // "exited with status 3", "was killed by signal 9 (Killed)".
   std::string description = {};
-  // What a server says in its answer.
+  // The message of a server's answer.
   std::string message = {};
-  // The last 4 KiB at most of standard output and error; of a server, of standard error.
+  // At most the last 4 KiB of standard output and error; for a server, of standard error only.
   std::string output = {};
 };
 
@@ -56,8 +58,8 @@ struct CommandEnd {
 // processes. Throws Error when it cannot be started.
 CommandEnd run_shell_command(const std::string& line, const std::string& directory);
 
-// A command that stays, reads lines from standard input and answers each with a line on standard
-// output. It has a process group of its own, which ends with this object.
+// A command that reads lines from standard input and answers each with a line on standard output.
+// It has a process group of its own, which ends with this object.
 class ShellServer {
  public:
   // Throws Error when it cannot be started.
@@ -66,21 +68,22 @@ class ShellServer {
   ShellServer(const ShellServer&) = delete;
   ShellServer& operator=(const ShellServer&) = delete;
 
-  // Sends a line and waits for the answer. Without one, `end` says why, and the server is of no
-  // more use; `end.output` is what it has printed meanwhile.
+  // Sends a line and returns the answer. Without an answer, `end` has the reason, and the server
+  // cannot be used again. `end.output` is the output since the request.
   std::optional<std::string> ask(const std::string& request, CommandEnd& end);
 
  private:
   void read();
-  // Waits for a line, too long a text, or the end of the process, and returns its status then.
+  // Waits for a line, for too long a text, or for the end of the process, and returns the status of
+  // an ended process.
   std::optional<int> wait();
 
   pid_t pid_ = -1;
-  // Both ends, so that writing to a server that has ended raises no signal.
+  // Both ends stay open, so that writing to an ended server raises no signal.
   int input_[2] = {-1, -1};
   OutputPipe answers_;
   OutputPipe errors_;
-  // What was read of the answer.
+  // The part of the answer that was read.
   std::string text_;
 };
 

@@ -31,7 +31,7 @@ TEST(ShellCommandTest, TellsHowACommandFailed) {
   EXPECT_FALSE(run_line("exit 3").succeeded);
   EXPECT_EQ(run_line("exit 3").description, "exited with status 3");
   EXPECT_EQ(run_line("kill -9 $$").description, "was killed by signal 9 (Killed)");
-  // The shell lives, its command does not.
+  // The shell survives its command.
   EXPECT_EQ(run_line("sh -c 'kill -9 $$'; exit $?").description,
             "exited with status 137, as for signal 9 (Killed)");
   EXPECT_FALSE(run_line("sh -c 'kill -9 $$'; exit $?").succeeded);
@@ -53,7 +53,7 @@ TEST(ShellCommandTest, RunsInItsDirectoryWithoutAnInput) {
   EXPECT_EQ(read_file(directory + "/here.txt"), "done\n");
   fs::remove_all(directory);
   EXPECT_THAT([&] { run_shell_command("true", directory); },
-              ThrowsMessage<Error>("can not start /bin/sh in '" + directory +
+              ThrowsMessage<Error>("cannot start /bin/sh in '" + directory +
                                    "': No such file or directory"));
 }
 

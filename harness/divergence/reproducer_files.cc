@@ -33,7 +33,7 @@ std::string plan_flags(const RunSettings& settings) {
 std::string criterion_flags(const RunSettings& settings) {
   const Criterion& criterion = settings.criterion;
   std::string flags;
-  if (criterion.reference == ReferenceKind::kFloat64) flags = " --reference float64";
+  if (criterion.reference == ReferenceKind::kFloat64) flags = " --tolerance float64";
   const bool is_default = criterion.error_factor == Criterion().error_factor;
   return is_default ? flags : flags + fmt::format(" --error-factor {}", criterion.error_factor);
 }

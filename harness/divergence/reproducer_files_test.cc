@@ -41,12 +41,11 @@ TEST(ReproducerCommandTest, OfAnExecutor) {
   settings.executor = "sim";
   settings.executor_intermediates = true;
   EXPECT_EQ(reproducer_command(/*has_weights=*/true, kTolerance, settings),
-            "harness --ir . --executor sim --executor-intermediates --rtol 1e-05 --atol 0.25");
+            "harness --ir . --executor sim --rtol 1e-05 --atol 0.25");
   settings.executor = "sim --server";
   settings.executor_is_server = true;
   EXPECT_EQ(reproducer_command(/*has_weights=*/true, kTolerance, settings),
-            "harness --ir . --executor-server 'sim --server' --executor-intermediates --rtol 1e-05 "
-            "--atol 0.25");
+            "harness --ir . --executor-server 'sim --server' --per-node --rtol 1e-05 --atol 0.25");
 }
 
 TEST(WholeGraphCommandTest, RunsTheGraphAsItRan) {

@@ -103,7 +103,7 @@ class ExecutorsTest(unittest.TestCase):
 
     def test_intermediates_are_compared(self):
         status, printed, results = self.run_harness(
-            EXAMPLES / "torch_executor.py", "--executor-intermediates", "--per-node", "--trials=1",
+            EXAMPLES / "torch_executor.py", "--trials=1",
             models=["TransformerBlock"], files=FILES + " {intermediates}")
         self.assertEqual(status, 0, printed)
         page = (self.folder / "reports" / "TransformerBlock.md").read_text()
@@ -112,7 +112,7 @@ class ExecutorsTest(unittest.TestCase):
 
     def test_torch_stays_for_all_trials_and_intermediates(self):
         status, printed, results = self.run_harness(
-            EXAMPLES / "torch_executor.py", "--executor-intermediates", "--per-node", "--timings",
+            EXAMPLES / "torch_executor.py", "--per-node", "--timings",
             models=["TransformerBlock", "GatherWithIndex"], files=SERVER)
         self.assertEqual(status, 0, printed)
         result = results["TransformerBlock"]
@@ -138,7 +138,7 @@ class ExecutorsTest(unittest.TestCase):
     def test_an_operator_that_is_wrong_is_reported_with_its_node(self):
         script = self.script("wrong.py", WRONG_EXECUTOR)
         status, printed, results = self.run_harness(
-            script, "--executor-intermediates", "--trials=1",
+            script, "--trials=1",
             models=["TransformerBlock", "MaskedLinear"], files=FILES + " {intermediates}")
         self.assertEqual(status, 1, printed)
         self.assertRegex(printed, "MaskedLinear +PASSED")
@@ -158,7 +158,7 @@ class ExecutorsTest(unittest.TestCase):
     def test_a_command_without_its_files_is_refused(self):
         status, printed, _ = self.run_harness("sim.py", files="{ir} {inputs} {outputs}")
         self.assertEqual(status, 2, printed)
-        self.assertIn("has no {weights}", printed)
+        self.assertIn("missing {weights}", printed)
         self.assertFalse((self.folder / "reports").exists())
 
     def export_suite(self, *flags):
@@ -202,7 +202,7 @@ class ExecutorsTest(unittest.TestCase):
     @unittest.skipUnless(HAS_ONNX_RUNTIME, "onnxruntime is not installed")
     def test_onnx_runtime_computes_what_the_models_compute(self):
         status, printed, _ = self.run_harness(
-            EXAMPLES / "onnxruntime_executor.py", "--trials=1", "--executor-intermediates",
+            EXAMPLES / "onnxruntime_executor.py", "--trials=1",
             models=["TransformerBlock", "WeightTying"], files=FILES + " {intermediates}")
         self.assertEqual(status, 0, printed)
         for files in (FILES, SERVER):
@@ -213,7 +213,7 @@ class ExecutorsTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_ONNX_RUNTIME, "onnxruntime is not installed")
     def test_a_fault_in_a_fused_group_of_onnx_runtime_is_found_by_name(self):
-        flags = ["--trials=1", "--executor-intermediates", "--split", "--groups"]
+        flags = ["--trials=1", "--split", "--groups"]
         status, printed, results = self.run_harness(
             EXAMPLES / "onnxruntime_executor.py", *flags, models=["MultiTaskHead"],
             files=SERVER + " --fault FusedGemm")

@@ -1,7 +1,7 @@
 """An executor for the harness: runs a graph with ONNX Runtime, and tells which nodes it fuses.
 
     harness --executor 'python3 harness/examples/onnxruntime_executor.py {ir} {weights} {inputs} \\
-        {outputs} {intermediates} --groups {groups}' --executor-intermediates
+        {outputs} {intermediates} --groups {groups}'
 
 and with --executor-server 'python3 harness/examples/onnxruntime_executor.py --server' for many graphs.
 

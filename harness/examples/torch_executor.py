@@ -5,7 +5,7 @@
 
 and, to have every node compared too:
 
-    harness --per-node --executor-intermediates --executor 'python3 \\
+    harness --executor 'python3 \\
         harness/examples/torch_executor.py {ir} {weights} {inputs} {outputs} {intermediates}'
 
 With --executor-server 'python3 harness/examples/torch_executor.py --server' torch is imported once

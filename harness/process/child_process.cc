@@ -71,7 +71,7 @@ std::vector<ProcessState> list_processes() {
 ChildProcess::ChildProcess(const std::string& argument) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    throw Error(std::string("cannot make a socket: ") + strerror(errno));
+    throw Error(std::string("cannot create a socket: ") + strerror(errno));
   }
   channel_ = ends[1];
   int reason = 0;
@@ -158,7 +158,7 @@ std::map<pid_t, int64_t> resident_bytes() {
   std::map<pid_t, int64_t> bytes;
   for (const ProcessState& it : processes) {
     pid_t child = it.parent;
-    // A process id reused while the list was made could form a cycle.
+    // A process id that was reused meanwhile could form a cycle.
     for (size_t i = 0; i < processes.size() && child != 0 && parents[child] != self; ++i) {
       child = parents[child];
     }

@@ -1,7 +1,7 @@
-// ChildProcess: another process of this program, which may crash or hang.
+// ChildProcess: another process of this program, which may crash or hang without harm.
 //
-// It has a process group of its own, so that Ctrl-C reaches only the parent, and runs under a
-// keeper (worker.h), so that everything it started ends with it or with the parent.
+// It has its own process group, so that Ctrl-C reaches only the parent. It runs under a keeper
+// (worker.h), so that everything it started ends with it or with the parent.
 #pragma once
 
 #include <sys/types.h>
@@ -36,14 +36,14 @@ class ChildProcess {
   void stop_sending();
   std::vector<std::string> receive();
 
-  // Become readable when the process prints, sends or ends; negative where that is over or the
-  // system cannot tell.
+  // Descriptors that become readable when the process prints, sends or ends. Negative after the
+  // end, or if the system cannot tell.
   std::vector<int> descriptors() const;
   void read_output() { pipe_.read(); }
-  // The last 4 KiB at most of standard output and error.
+  // At most the last 4 KiB of standard output and error.
   const std::string& output() const { return pipe_.tail(); }
 
-  // The status from waitpid; nothing while it runs.
+  // The status from waitpid, or nothing while it runs.
   std::optional<int> poll();
   void kill();
   // The process id of its keeper.
@@ -51,7 +51,7 @@ class ChildProcess {
 
  private:
   pid_t pid_ = -1;
-  // A socket. While this end is open, the keeper lets the process live.
+  // A socket. The keeper ends the process when this end is closed.
   int channel_ = -1;
   bool can_receive_ = true;
   std::string unfinished_line_;
@@ -60,8 +60,8 @@ class ChildProcess {
   OutputPipe pipe_;
 };
 
-// For each child (a keeper, not counted itself), the memory in bytes of all its descendants. Shared
-// memory counts for each process.
+// Returns, for each child (a keeper, not counted itself), the memory in bytes of all its
+// descendants. Shared memory counts for each process.
 std::map<pid_t, int64_t> resident_bytes();
 
 }  // namespace torch_ir

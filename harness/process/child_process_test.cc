@@ -15,7 +15,7 @@
 namespace torch_ir {
 namespace {
 
-// What a child of this process has started counts as the child's, and the child does not.
+// Memory counts for processes that a child started, but not for the child.
 TEST(ProcessMemoryTest, CountsWhatAChildHasStarted) {
   constexpr size_t kSize = size_t{64} << 20;
   int ends[2];

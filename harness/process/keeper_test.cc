@@ -18,7 +18,7 @@ namespace {
 // A child under a keeper, as the harness starts it.
 class KeeperTest : public ::testing::Test {
  protected:
-  // `run` is what the child does, and then waits; it may start others.
+  // The child calls `run`, which may start processes, and then waits.
   void start(const std::function<void()>& run) {
     int lifeline[2];
     int alive[2];
@@ -44,7 +44,7 @@ class KeeperTest : public ::testing::Test {
     ::close(alive_);
   }
 
-  // Blocks until it has.
+  // Blocks until the child has called `run`.
   bool has_run() const {
     char byte = 0;
     return ::read(alive_, &byte, 1) == 1;
@@ -69,7 +69,7 @@ class KeeperTest : public ::testing::Test {
   int alive_ = -1;
 };
 
-// In a session of its own, with one more that its parent leaves, and again one in a session.
+// Starts a process in a new session, one that outlives its parent, and one more in a session.
 void start_others() {
   if (::fork() == 0) {
     ::setsid();
@@ -109,7 +109,7 @@ TEST_F(KeeperTest, EndsByTheSignalThatItsChildDoes) {
   EXPECT_EQ(end(), "was killed by signal 11 (Segmentation fault)");
 }
 
-// As a model that calls kill(0, ...) does.
+// A model may call kill(0, ...).
 TEST_F(KeeperTest, IsNotInTheGroupOfItsChild) {
   start([] {
     start_others();
@@ -119,7 +119,7 @@ TEST_F(KeeperTest, IsNotInTheGroupOfItsChild) {
   EXPECT_EQ(end(), "was killed by signal 9 (Killed)");
 }
 
-// As a model that calls kill(getppid(), ...) does.
+// A model may call kill(getppid(), ...).
 TEST_F(KeeperTest, SignalsOfItsChildDoNotEndIt) {
   start([] {
     start_others();
@@ -138,7 +138,7 @@ TEST_F(KeeperTest, ItsChildIsEndedBySignals) {
   EXPECT_EQ(end(), "was killed by signal 15 (Terminated)");
 }
 
-// What is traced by another process stays a child of its own until that lets go of it.
+// A traced process remains a child until its tracer releases it.
 TEST_F(KeeperTest, DoesNotWaitForeverForWhatDoesNotGo) {
   start([] {});
   EXPECT_TRUE(has_run());

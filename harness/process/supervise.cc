@@ -47,16 +47,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The longest that a signal may go unnoticed.
+// A signal is noticed within this time.
 constexpr auto kPatience = std::chrono::milliseconds(100);
 
-// How often a memory limit is checked: enough for a model that takes a gigabyte a second.
+// The interval of memory checks: short enough for a model that takes a gigabyte a second.
 constexpr auto kMemoryPatience = std::chrono::milliseconds(20);
 
 // The clock cannot hold longer times.
 constexpr std::chrono::duration<double> kLongestTime(1e9);
 
-// Requests queued in a worker that takes many, so that it need not wait.
+// Requests queued in a worker that takes many, so that it does not wait.
 constexpr size_t kRequestsAhead = 16;
 
 // Such a worker answers often; answers are handled in batches.
@@ -95,7 +95,7 @@ class Slot {
       requests_.push_back(std::move(*request));
       if (requests_.size() == 1) begin();
     }
-    // The worker is idle for good.
+    // The worker will get no more requests.
     if (process_ && requests_.empty()) stop();
   }
 
@@ -113,13 +113,11 @@ class Slot {
       end({.kind = FailureKind::kTimedOut, .is_cut_off = true});
     } else if (Clock::now() >= deadline_) {
       end({.kind = FailureKind::kTimedOut,
-           .description =
-               fmt::format("was stopped after {:g} s, the time limit", limits().time.count())});
+           .description = fmt::format("exceeded the time limit of {:g} s", limits().time.count())});
     } else if (limits().memory && resident != memory.end() && resident->second > *limits().memory) {
       end({.kind = FailureKind::kOutOfMemory,
-           .description =
-               fmt::format("was stopped with more than {:g} MB in memory, the memory limit",
-                           static_cast<double>(*limits().memory) / 1e6)});
+           .description = fmt::format("exceeded the memory limit of {:g} MB",
+                                      static_cast<double>(*limits().memory) / 1e6)});
     }
   }
 
@@ -162,7 +160,7 @@ class Slot {
     }
     if (key != kAnswerKey) return;
     if (requests_.size() == 1 && num_sent_ == supervision_.requests_of_worker) {
-      // The way the worker ends counts as well.
+      // The end of the worker counts as well.
       last_answer_ = content;
       return;
     }
@@ -175,7 +173,7 @@ class Slot {
   void finish(int status) {
     if (last_answer_ && status == 0) return answer(nullptr);
     end({.kind = is_out_of_memory_ ? FailureKind::kOutOfMemory : FailureKind::kCrashed,
-         .description = describe_wait_status(status) + (status == 0 ? ", unfinished" : "")});
+         .description = describe_wait_status(status) + (status == 0 ? " before it finished" : "")});
   }
 
   void answer(const WorkEnd* bad_end) {

@@ -1,7 +1,7 @@
 // supervise: distributes requests to workers (worker.h).
 //
-// A request that crashes its worker, hangs, or takes too much memory fails alone: another worker
-// takes the ones after it. The supervisor itself touches no tensor.
+// A request that crashes its worker, hangs, or uses too much memory fails alone: another worker
+// takes the requests after it. The supervisor itself touches no tensor.
 #pragma once
 
 #include <signal.h>
@@ -24,8 +24,8 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
-// While an InterruptGuard lives, SIGINT, SIGTERM and SIGHUP are remembered, so that a run can stop
-// its children and leave nothing half-written.
+// An InterruptGuard records SIGINT, SIGTERM and SIGHUP, so that a run can stop its children and
+// leave nothing half-written.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -33,7 +33,7 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  // Whether a signal came since the guard was made; false without a guard.
+  // Whether a signal arrived since the guard was made; false without a guard.
   static bool interrupted();
 
  private:
@@ -60,11 +60,11 @@ struct WorkRequest {
 struct WorkEnd {
   // kCrashed, kTimedOut or kOutOfMemory.
   FailureKind kind = FailureKind::kCrashed;
-  // "was killed by signal 11 (Segmentation fault)", "was stopped after 5 s, the time limit".
+  // "was killed by signal 11 (Segmentation fault)", "exceeded the time limit of 5 s".
   std::string description = {};
   // The last lines that it printed.
   std::string output = {};
-  // Whether WorkLimits::deadline came before the time limit.
+  // Whether WorkLimits::deadline passed before the time limit.
   bool is_cut_off = false;
 };
 
@@ -72,11 +72,11 @@ struct Supervision {
   std::string task = {};
   // Called whenever a worker starts.
   std::function<WorkJson()> setup = [] { return WorkJson(); };
-  // The number of workers at once, and of requests that each takes before it is replaced.
+  // The number of concurrent workers, and the number of requests after which each is replaced.
   size_t jobs = 1;
   size_t requests_of_worker = 1;
 
-  // The next request for the worker in place `slot` < `jobs`, or nothing for now. Called again
+  // Returns the next request for the worker in `slot` < `jobs`, or nothing for now. Called again
   // until no worker is busy.
   std::function<std::optional<WorkRequest>(size_t slot)> next;
   std::function<void(size_t id, const WorkJson& news)> on_news = [](size_t, const WorkJson&) {};
@@ -87,7 +87,7 @@ struct Supervision {
   std::function<void()> on_wait = [] {};
 };
 
-// Returns when nothing is left to do, or after SIGINT, SIGTERM or SIGHUP under an InterruptGuard.
+// Returns when no request is left, or after SIGINT, SIGTERM or SIGHUP under an InterruptGuard.
 // All workers have ended by then. Throws the OutputError of a worker.
 void supervise(const Supervision& supervision);
 

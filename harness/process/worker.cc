@@ -36,9 +36,9 @@ sigset_t child_signal() {
   return signals;
 }
 
-// Kills all descendants: this process is a subreaper, so orphans become its children. Waits at most
-// kMostPatience for one that cannot be killed (another user's, or held by the system), because the
-// harness waits meanwhile.
+// Kills all descendants: this process is a subreaper, so orphans become its children. The harness
+// waits for it, so it waits at most kMostPatience for a process that cannot be killed (another
+// user's, or held by the system).
 void end_descendants() {
   constexpr std::chrono::seconds kMostPatience(2);
   const pid_t self = ::getpid();
@@ -56,7 +56,7 @@ void end_descendants() {
   }
 }
 
-// How `process` ended; nothing while it runs. Reaps other children too.
+// Returns the status of `process`, or nothing while it runs. Reaps other children too.
 std::optional<int> reap(pid_t process) {
   std::optional<int> end;
   int status = 0;
@@ -67,8 +67,8 @@ std::optional<int> reap(pid_t process) {
   return end;
 }
 
-// Waits until `process` ends, or until the harness closes the other end of the standard input, in
-// which case nobody needs its status. Data on the standard input is for the process.
+// Waits until `process` ends, or until the harness closes the other end of the standard input; then
+// its status does not matter. Data on the standard input is for the process.
 std::optional<int> watch(pid_t process) {
   const sigset_t signals = child_signal();
   const int children = ::signalfd(-1, &signals, SFD_CLOEXEC);
@@ -90,7 +90,7 @@ std::optional<int> watch(pid_t process) {
   const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
   ::setrlimit(RLIMIT_CORE, &none);
   ::signal(signal, SIG_DFL);
-  // Other pending signals stay blocked: this one reports how the child ended.
+  // Other pending signals stay blocked, so that this one reports how the child ended.
   sigset_t own;
   sigemptyset(&own);
   sigaddset(&own, signal);
@@ -99,7 +99,7 @@ std::optional<int> watch(pid_t process) {
   ::_exit(128 + signal);
 }
 
-// Runs in the new process. Returns a descriptor of what was its standard input.
+// Runs in the new process. Returns a descriptor of its original standard input.
 int leave_keeper(pid_t keeper, const sigset_t& mask) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != keeper) ::_exit(1);
@@ -125,7 +125,7 @@ int continue_under_keeper() {
   sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, &mask);
   const pid_t process = ::fork();
-  if (process < 0) throw Error(std::string("can not start a process: fork: ") + strerror(errno));
+  if (process < 0) throw Error(std::string("cannot start a process: fork: ") + strerror(errno));
   if (process == 0) return leave_keeper(keeper, mask);
   const std::optional<int> status = watch(process);
   end_descendants();
@@ -146,7 +146,7 @@ void send_line(std::string_view line) {
 }
 
 void send_message(const char* key, const WorkJson& content) {
-  // Messages of models may hold any bytes; invalid UTF-8 is replaced.
+  // Messages of models may have any bytes; invalid UTF-8 is replaced.
   WorkJson message = WorkJson::object();
   message[key] = content;
   send_line(message.dump(-1, ' ', false, WorkJson::error_handler_t::replace) + "\n");

@@ -86,7 +86,7 @@ void compare_figures(FigureChange figure, std::optional<double> before, std::opt
 void compare_trials(const Result& old, const Result& now, ModelChange& change) {
   const auto compare = [&](const std::string& of, const DifferenceMetrics& a,
                            const DifferenceMetrics& b) {
-    compare_figures({.what = "max diff" + of}, a.max_diff, b.max_diff, change);
+    compare_figures({.what = "max abs. error" + of}, a.max_diff, b.max_diff, change);
     compare_figures({.what = "smallest passing tolerance" + of, .is_tolerance = true},
                     a.smallest_passing_tolerance, b.smallest_passing_tolerance, change);
   };
@@ -99,7 +99,7 @@ void compare_trials(const Result& old, const Result& now, ModelChange& change) {
   }
 }
 
-// More of them are worse only where both runs looked for them.
+// A larger number is worse only if both runs compared the values of nodes.
 void compare_intermediates(const Result& old, const Result& now, ModelChange& change) {
   if (!old.passed() || !now.passed() || !old.nodes || !now.nodes) return;
   const int64_t before = old.nodes->num_mismatched;
@@ -128,7 +128,7 @@ std::vector<std::string> file_names(const Coverage& coverage) {
   return names;
 }
 
-// Whether a run of `coverage` selected and reached `model` of the run `other`.
+// Whether a run with `coverage` selected and reached `model` of the run `other`.
 bool covers(const Coverage& coverage, const Coverage& other, const Result& model) {
   if (coverage.is_interrupted) return false;
   const Selection& selection = coverage.selection;
@@ -214,7 +214,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
   BaselineComparison comparison{.notes = compare_runs(old, now)};
   const bool same_values = old.context.settings.seed == now.context.settings.seed;
   if (!same_values) {
-    comparison.notes.push_back("figures of trials are not compared: other seeds, other values");
+    comparison.notes.push_back("trials are not compared, because the seeds differ");
   }
   const auto compare = [&](const std::vector<Result>& before, const std::vector<Result>& after) {
     const auto old_results = by_name(before);
@@ -261,7 +261,7 @@ std::vector<std::string> graph_changes(const RunRecord& old, const std::string& 
   try {
     IR graph = load_ir(path.string());
     if (graph_fingerprint(graph) != fingerprint) {
-      return {name + " beside the baseline is the graph of another run"};
+      return {name + " beside the baseline is from another run"};
     }
     return changes(std::move(graph), *result.graph);
   } catch (const Error& error) {

@@ -1,16 +1,18 @@
-// Changes since an earlier run: `harness --baseline OLD/results.json`. Plain data, no files.
+// BaselineComparison: the changes since an earlier run (`harness --baseline OLD/results.json`), as
+// plain data.
 //
-// What counts as worse:
-// - a model was good (passed, or failed as expected) and no longer is;
+// A model or case is worse if
+// - it was good (passed, or failed as expected) and no longer is;
 // - it failed before, and now fails in an earlier stage;
-// - the maximum difference of a trial (or of a single call), or its smallest passing tolerance, has
-//   more than doubled and grown by more than 1e-7; NaN is greater than infinity. (Figures never
-//   vary on one machine; on others operators may round differently.)
-// - the outputs pass in both runs, both compared the values of nodes, and more of them differ.
+// - the max abs. error of a trial (or of a single call), or its smallest passing tolerance, has
+// more
+//   than doubled and grown by more than 1e-7; NaN is greater than infinity. (Figures never vary on
+//   one machine; on others operators may round differently.)
+// - its outputs pass in both runs, both compared the values of nodes, and more of them differ.
 //
-// The opposite is better. Another graph, another kind of failure in the same stage, and an equally
-// good status are neutral changes. Models that a run did not select, or did not reach before it was
-// interrupted, are not compared.
+// The opposite is better. A different graph, a different kind of failure in the same stage, and an
+// equally good status are neutral changes. Models that one of the runs did not select, or did not
+// reach before it was interrupted, are not compared.
 #pragma once
 
 #include <array>
@@ -38,7 +40,7 @@ std::string_view trend_name(Trend trend);
 struct FigureChange {
   using Figure = std::variant<std::string, int64_t, double>;
 
-  // "status", "graph", "nodes", "max diff, normal values", ...
+  // "status", "graph", "nodes", "max abs. error, normal values", ...
   std::string what = {};
   // Both empty for a graph.
   Figure before = {};
@@ -52,7 +54,7 @@ struct FigureChange {
 struct ModelChange {
   std::string model = {};
   Trend trend = Trend::kChanged;
-  // Just the status for a new or removed model.
+  // Only the status for a new or removed model.
   std::vector<FigureChange> changes = {};
 };
 
@@ -61,7 +63,8 @@ struct BaselineComparison {
   std::vector<std::string> notes = {};
   size_t num_compared = 0;
   size_t num_cases = 0;
-  // The changed ones, worst first, then in the order of this run, or of the earlier one if gone.
+  // The changed models and cases, worst first, then in the order of this run; those that are gone,
+  // in the order of the earlier run.
   std::vector<ModelChange> models = {};
 
   size_t count(Trend trend) const;
@@ -70,14 +73,14 @@ struct BaselineComparison {
 
 using GraphChanges = std::map<std::string, std::vector<std::string>>;
 
-// Compares figures of trials only if both runs had the same seed.
+// Compares trials only if both runs had the same seed.
 BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& now,
                                          const GraphChanges& graph_changes = {});
 
 // Compares the graph of `result` with the model's graph in `old`, a file in ir/ beside `file`, its
-// results.json. Call it before reports are written, which may replace that file. Returns one line
-// per change, or one saying what is wrong with the file; empty if the graphs are equal or one is
-// missing.
+// results.json. Must be called before reports are written, because they may replace that file.
+// Returns one line per change, or one line with the problem of the file; empty if the graphs are
+// equal or one is missing.
 std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
                                        const Result& result);
 

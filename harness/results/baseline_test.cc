@@ -49,7 +49,7 @@ RunRecord run(std::vector<Result> results) {
   return {.context = {.environment = {{"libtorch", "2.13.0"}}}, .results = std::move(results)};
 }
 
-// What became of the one model; nothing where it did not change.
+// The change of the only model, if it changed.
 std::optional<ModelChange> change(const Result& old, const Result& now) {
   const BaselineComparison comparison = compare_with_baseline(run({old}), run({now}));
   EXPECT_EQ(comparison.num_compared, 1u);
@@ -140,7 +140,7 @@ TEST(BaselineTest, TrialsAreComparedByName) {
   const std::optional<ModelChange> found = change(old, now);
   ASSERT_TRUE(found);
   ASSERT_EQ(found->changes.size(), 1u);
-  EXPECT_EQ(found->changes[0].what, "max diff, large magnitudes");
+  EXPECT_EQ(found->changes[0].what, "max abs. error, large magnitudes");
   now.trials[1].verification.output_details[0].comparison.mismatch = "shape";
   EXPECT_EQ(trend(old, now), std::nullopt) << "one that could not be compared";
 }
@@ -151,9 +151,8 @@ TEST(BaselineTest, FiguresOfOtherSeedsAreNotCompared) {
   now.context.settings.seed = 7;
   const BaselineComparison comparison = compare_with_baseline(old, now);
   EXPECT_THAT(comparison.models, IsEmpty());
-  EXPECT_THAT(
-      comparison.notes,
-      ElementsAre("seed: 0 -> 7", "figures of trials are not compared: other seeds, other values"));
+  EXPECT_THAT(comparison.notes,
+              ElementsAre("seed: 0 -> 7", "trials are not compared, because the seeds differ"));
 }
 
 TEST(BaselineTest, SaysHowTheRunsDiffer) {
@@ -230,7 +229,7 @@ TEST(BaselineTest, WhatARunWasNotAskedForIsNeitherNewNorGone) {
   RunRecord named = run({other});
   named.coverage.selection.models = {"B"};
   EXPECT_THAT(compare_with_baseline(all, named).models, IsEmpty());
-  // Of the category, and not there any more.
+  // Its category was selected, but it no longer exists.
   category.results = {};
   EXPECT_THAT(names_of(compare_with_baseline(all, category), Trend::kGone), ElementsAre("A"));
 }
@@ -244,7 +243,7 @@ TEST(BaselineTest, ArchivesAreGoneFromTheSameFolderOnly) {
   EXPECT_THAT(compare_with_baseline(old, now).models, IsEmpty());
   now.coverage.files = {{.path = "elsewhere/models"}};
   EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
-  // In results.json archives are before graphs.
+  // results.json lists archives before graphs.
   now.coverage.files = {{.format = FileFormat::kGraph, .path = "net"}, {.path = "models"}};
   old.coverage.files = {{.path = "models"}, {.format = FileFormat::kGraph, .path = "a/net"}};
   EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
@@ -271,7 +270,7 @@ Result make_result(const std::string& op_type) {
 
 class GraphChangesTest : public ::testing::Test {
  protected:
-  // A run that has left relu in `folder_`.
+  // A run whose graph in `folder_` has a relu.
   GraphChangesTest() {
     std::filesystem::create_directories(folder_ + "ir");
     IR graph = *make_result("aten.relu.default").graph;
@@ -310,7 +309,7 @@ TEST_F(GraphChangesTest, ANewNameAloneIsSaidInSummary) {
 TEST_F(GraphChangesTest, AFileOfAnotherRunIsNotCompared) {
   save_ir(*make_result("aten.tanh.default").graph, folder_ + "ir/Tiny.json");
   EXPECT_THAT(changes(make_result("aten.gelu.default")),
-              ElementsAre("ir/Tiny.json beside the baseline is the graph of another run"));
+              ElementsAre("ir/Tiny.json beside the baseline is from another run"));
 }
 
 TEST_F(GraphChangesTest, AFileThatCanNotBeReadIsSaid) {

@@ -17,7 +17,7 @@ double rank(double sqnr) {
 
 double relative_noise(double sqnr) { return std::pow(10, -rank(sqnr) / 10); }
 
-// A broken value does not add to a broken input.
+// Zero if the value and its inputs are both NaN or infinite noise.
 double added_noise(const ComparedValue& value) {
   const double added = relative_noise(value.sqnr) - relative_noise(value.input_sqnr);
   return std::isnan(added) ? 0 : added;
@@ -57,7 +57,7 @@ std::string comparison_line(const FloatComparison& comparison) {
   if (comparison.num_unmatched > 0) {
     text += fmt::format(", {} without a counterpart", comparison.num_unmatched);
   }
-  return comparison.error.empty() ? text : text + "; then " + headline(comparison.error);
+  return comparison.error.empty() ? text : text + "; stopped: " + headline(comparison.error);
 }
 
 }  // namespace torch_ir

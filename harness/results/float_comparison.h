@@ -1,4 +1,4 @@
-// FloatComparison: the tensors of a quantised model next to those of its float model.
+// FloatComparison: the tensors of a quantised model compared with those of its float model.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ struct ComparedValue {
   TensorStatistics quantized = {};
   // 10 log10(sum f^2 / sum (f - q)^2), as TensorComparison::signal_to_noise.
   double sqnr = 0;
-  // The lowest of the compared values that it is computed from; infinite without any.
+  // The lowest SQNR of the compared values that it is computed from; infinite if there are none.
   double input_sqnr = std::numeric_limits<double>::infinity();
-  // Elements at the least or the greatest value of the quantised dtype, except where that stands
-  // for 0, as after a ReLU. Nothing if the value is not quantised.
+  // The number of elements at the least or the greatest value of the quantised dtype, unless that
+  // value represents 0, as after a ReLU. Empty if the value is not quantised.
   std::optional<int64_t> num_saturated = std::nullopt;
 };
 
@@ -35,23 +35,23 @@ struct FloatComparison {
   std::string file = {};
   // In the order of the float graph.
   std::vector<ComparedValue> values = {};
-  // Values of the float graph that were not found in the quantised one, by name; of many, the first
+  // Names of values of the float graph that were not found in the quantised one; at most the first
   // kMaxUnmatched.
   std::vector<std::string> unmatched = {};
   int64_t num_unmatched = 0;
-  // Batch norms of the float model that are part of the node before in the quantised one.
+  // Batch norms of the float model that are folded into the node before in the quantised one.
   int64_t num_folded = 0;
-  // Why the comparison ended early.
+  // The reason if the comparison ended early.
   std::string error = {};
 
   static constexpr size_t kMaxUnmatched = 50;
 };
 
-// Those with the lowest SQNR, the lowest first; at most `count`.
+// Returns at most `count` values with the lowest SQNR, the lowest first.
 std::vector<const ComparedValue*> worst_values(const FloatComparison& comparison, size_t count);
 
-// The one that adds the most noise, relative to its signal, to that of its inputs; null without
-// values.
+// Returns the value that adds the most noise, relative to its signal, to the noise of its inputs;
+// or null without values.
 const ComparedValue* noisiest_value(const FloatComparison& comparison);
 
 // "'linear_3' (layers.1.fc2)".

@@ -1,15 +1,15 @@
-// Converts structs to JSON and back, using one list of fields for both.
+// json_fields: converts structs to JSON and back, from one list of fields.
 //
 // A struct lists its fields in a function `fields(visit, value)` beside it, which calls
 //
 //   visit("key", value.member)           a missing key leaves the member unchanged; an empty
 //                                        optional is not written
-//   visit.required("key", value.member)  must be in a file
+//   visit.required("key", value.member)  a missing key is an error
 //   visit.nullable("key", optional)      null if empty
-//   visit.derived("key", value)          only written, since it follows from other members
+//   visit.derived("key", value)          only written, because it follows from other members
 //
-// `Visit::kReads` tells the directions apart. Enumerations are written by name, non-finite numbers
-// as "nan", "inf" and "-inf". Members that a portable file hides (kWithinTolerance) stay unchanged.
+// `Visit::kReads` is the direction. Enumerations are written by name, non-finite numbers as "nan",
+// "inf" and "-inf". Members that a portable file hides (kWithinTolerance) stay unchanged.
 #pragma once
 
 #include <fmt/format.h>
@@ -119,7 +119,7 @@ struct Reader {
   template <class T>
   void required(const char* key, T& value) const {
     expect(json.is_object(), "an object", json);
-    if (!json.contains(key)) throw Problem{fmt::format("'{}' is missing", key)};
+    if (!json.contains(key)) throw Problem{fmt::format("missing key '{}'", key)};
     (*this)(key, value);
   }
   template <class T>
@@ -186,7 +186,7 @@ inline double read_number(const Json& json) {
 
 template <Named T>
 T read_name(const Json& json) {
-  expect(json.is_string(), "a text", json);
+  expect(json.is_string(), "a string", json);
   try {
     return kNaming<T>.parse(json.get<std::string>());
   } catch (const std::exception& error) {
@@ -205,7 +205,7 @@ inline size_t read_position(const std::string& key) {
   constexpr size_t kMostDigits = 9;
   const bool is_number = key.find_first_not_of("0123456789") == std::string::npos;
   if (!is_number || key.empty() || key.size() > kMostDigits) {
-    throw Problem{"'" + printable(key) + "' is no position"};
+    throw Problem{"invalid position '" + printable(key) + "'"};
   }
   return std::stoul(key);
 }
@@ -243,7 +243,7 @@ void read(const Json& json, T& value) {
     expect(is_in_range<T>(json), "a smaller integer", json);
     value = json.get<T>();
   } else if constexpr (std::is_same_v<T, std::string>) {
-    expect(json.is_string(), "a text", json);
+    expect(json.is_string(), "a string", json);
     value = json.get<std::string>();
   } else if constexpr (std::is_same_v<T, Environment>) {
     expect(json.is_object(), "an object", json);

@@ -40,7 +40,7 @@ bool is_folder(const std::string& path) {
 void check_file(const std::string& flag, const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) throw Error(flag + ": there is no file " + in_quotes(path));
+  if (!fs::exists(status)) throw Error(flag + ": cannot find " + in_quotes(path));
   if (fs::is_directory(status)) throw Error(flag + ": " + in_quotes(path) + " is a folder");
 }
 
@@ -89,8 +89,8 @@ std::string if_there(const std::string& path) { return is_file(path) ? path : ""
 
 ModelFiles make_files(ModelFiles files) {
   files.name = model_name(files.format, files.path);
-  // If one of the two is given, the file of the other does not belong to it, except that expected
-  // outputs of a graph are for its own inputs.
+  // A given file does not belong to a found one, except that the expected outputs of a graph belong
+  // to its own inputs.
   if (files.inputs.empty() && files.expected.empty()) {
     files.expected = if_there(beside(files, "expected"));
     if (files.format == FileFormat::kArchive) files.inputs = if_there(beside(files, "inputs"));
@@ -100,8 +100,8 @@ ModelFiles make_files(ModelFiles files) {
   if (!files.inputs.empty()) return files;
   files.inputs = beside(files, "inputs");
   if (!is_file(files.inputs)) {
-    throw Error("--ir: there is no file " + in_quotes(files.inputs) + " with the inputs of " +
-                in_quotes(files.path) + ": give them with --inputs");
+    throw Error("--ir: cannot find " + in_quotes(files.inputs) + " with the inputs of " +
+                in_quotes(files.path) + "; give them with --inputs");
   }
   return files;
 }
@@ -109,8 +109,8 @@ ModelFiles make_files(ModelFiles files) {
 void refuse_tensors(const ModelFiles& folder) {
   const std::string tensors =
       folder.format == FileFormat::kArchive
-          ? "NAME.pt2 in it are NAME.inputs.safetensors and NAME.expected.safetensors"
-          : "each graph lie beside its ir.json, as inputs.safetensors and expected.safetensors";
+          ? "NAME.pt2 in it must be NAME.inputs.safetensors and NAME.expected.safetensors"
+          : "a graph in it must be inputs.safetensors and expected.safetensors beside its ir.json";
   for (const auto& [flag, value] :
        {std::pair("--inputs", folder.inputs), std::pair("--expected", folder.expected)}) {
     if (value.empty()) continue;
@@ -145,9 +145,9 @@ std::vector<std::string> models_in(const ModelFiles& folder) {
     if (is_model) paths.push_back(path);
   }
   if (!paths.empty()) return paths;
-  throw Error(has_archives ? "--pt2: there is no .pt2 file in " + in_quotes(folder.path)
-                           : "--ir: there is no ir.json in " + in_quotes(folder.path) +
-                                 ", nor in a folder in it");
+  throw Error(has_archives
+                  ? "--pt2: no .pt2 file in " + in_quotes(folder.path)
+                  : "--ir: no ir.json in " + in_quotes(folder.path) + " or its subfolders");
 }
 
 std::vector<ModelFiles> find(ModelFiles argument) {
@@ -165,7 +165,7 @@ std::vector<ModelFiles> find(ModelFiles argument) {
   refuse_tensors(argument);
   if (!argument.against.empty()) {
     throw Error("--against: " + in_quotes(argument.path) +
-                " is a folder of models; give the one that is compared with a float model");
+                " is a folder of models; give the single model to compare");
   }
   std::vector<ModelFiles> found;
   for (const std::string& path : models_in(argument)) {
@@ -180,8 +180,8 @@ void check_names(const std::vector<ModelFiles>& models, const RegistryNames& reg
     const bool is_archive = model.format == FileFormat::kArchive;
     const auto fail = [&](const std::string& what) {
       const bool is_folder = is_graph_of_folder(model.format, model.path);
-      throw Error(flag_of(model.format) + ": the page of " + in_quotes(model.path) +
-                  " would be that of " + what + ", " + model.name + ".md: rename the " +
+      throw Error(flag_of(model.format) + ": " + in_quotes(model.path) + " and " + what +
+                  " would have the same page, " + model.name + ".md; rename the " +
                   (is_archive  ? "archive"
                    : is_folder ? "folder"
                                : "file"));
@@ -193,7 +193,7 @@ void check_names(const std::vector<ModelFiles>& models, const RegistryNames& reg
       if (models[k].name != model.name) continue;
       if (is_same_file(models[k].path, model.path)) {
         throw Error(flag_of(model.format) + ": " + in_quotes(model.path) +
-                    " is given twice, and a run has one page of it, " + model.name + ".md");
+                    " is given twice, but a run has only one page for it, " + model.name + ".md");
       }
       fail(in_quotes(models[k].path));
     }

@@ -1,4 +1,4 @@
-// Finds the archives (`.pt2`) and graphs (IR JSON) that `--pt2` and `--ir` name.
+// find_model_files: finds the archives (`.pt2`) and graphs (IR JSON) of `--pt2` and `--ir`.
 #pragma once
 
 #include <string>
@@ -23,13 +23,13 @@ struct ModelFiles {
   // The page's name: that of the file or folder, without ".pt2" and ".json".
   std::string name = {};
   std::string path;
-  // Only for graphs: an archive includes its weights.
+  // Only for graphs, because archives include their weights.
   std::string weights = {};
-  // If empty, the archive's example inputs.
+  // If empty, the archive's example inputs are used.
   std::string inputs = {};
-  // If empty, what the operators compute.
+  // If empty, the operators of the model compute them eagerly.
   std::string expected = {};
-  // The float model of a quantised one, as files_against takes it; empty if not compared with one.
+  // The float model of a quantised one, as a path for files_against; empty for none.
   std::string against = {};
 
   // The last part of the path, for reports; for "ir.json", its folder's name.
@@ -47,9 +47,9 @@ struct RegistryNames {
 // NAME.expected.safetensors beside NAME.pt2 or NAME.json; for ir.json, or a folder with one, they
 // are weights.safetensors and so on.
 //
-// Throws Error for missing files, for a graph without inputs, and if a model's page would have the
-// name of another one's, of the summary, or of a registered model's (a graph may be a part of a
-// registered model that does not run).
+// Throws Error for missing files, for a graph without inputs, and if the page of a model would have
+// the name of another page: of another model, the summary, or a registered model. (A graph may have
+// the name of a registered model that does not run.)
 std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
                                          const RegistryNames& registry);
 
@@ -60,7 +60,7 @@ ModelFiles files_against(const std::string& path);
 std::string file_name(const std::string& path);
 
 struct CaseSource {
-  // The process that runs the case gets just the name.
+  // The process that runs the case gets only the name.
   CaseInfo info = {};
   // The folder of its files (case_files.h); empty for a linked-in case.
   std::string folder = {};

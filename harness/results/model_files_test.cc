@@ -24,7 +24,7 @@ class ModelFilesTest : public ::testing::Test {
   }
   ~ModelFilesTest() override { fs::remove_all(directory_); }
 
-  // Nobody reads them here.
+  // The files are not read here.
   std::string make(const std::string& name) {
     const std::string file = path(name);
     fs::create_directories(fs::path(file).parent_path());
@@ -89,31 +89,34 @@ TEST_F(ModelFilesTest, AFolderIsItsArchivesByName) {
 
 TEST_F(ModelFilesTest, WhatIsNotThereIsAnError) {
   const std::string file = make("m.pt2");
-  expect_refused({{.path = path("no.pt2")}}, "--pt2: there is no file '" + path("no.pt2") + "'");
+  expect_refused({{.path = path("no.pt2")}}, "--pt2: cannot find '" + path("no.pt2") + "'");
   expect_refused({{.path = file, .inputs = path("x")}},
-                 "--inputs: there is no file '" + path("x") + "'");
+                 "--inputs: cannot find '" + path("x") + "'");
   expect_refused({{.path = file, .expected = path("y")}},
-                 "--expected: there is no file '" + path("y") + "'");
+                 "--expected: cannot find '" + path("y") + "'");
   expect_refused({{.path = file, .inputs = directory_}},
                  "--inputs: '" + directory_ + "' is a folder");
   fs::create_directory(path("empty"));
-  expect_refused({{.path = path("empty")}},
-                 "--pt2: there is no .pt2 file in '" + path("empty") + "'");
-  expect_refused({{.path = directory_, .inputs = file}},
-                 "--inputs: '" + directory_ +
-                     "' is a folder; the tensors of NAME.pt2 in it are NAME.inputs.safetensors");
+  expect_refused({{.path = path("empty")}}, "--pt2: no .pt2 file in '" + path("empty") + "'");
+  expect_refused(
+      {{.path = directory_, .inputs = file}},
+      "--inputs: '" + directory_ +
+          "' is a folder; the tensors of NAME.pt2 in it must be NAME.inputs.safetensors");
   expect_refused({{.path = path("a\nb")}}, "a\\x0ab'");
 }
 
 TEST_F(ModelFilesTest, EveryPageBelongsToOneModel) {
   const std::string a = make("a/m.pt2");
   const std::string b = make("b/m.pt2");
-  expect_refused({{.path = a}, {.path = b}}, "--pt2: the page of '" + b + "' would be that of '" +
-                                                 a + "', m.md: rename the archive");
+  expect_refused({{.path = a}, {.path = b}}, "--pt2: '" + b + "' and '" + a +
+                                                 "' would have the same page, m.md; rename the "
+                                                 "archive");
   expect_refused({{.path = a}, {.path = path("a")}},
-                 "--pt2: '" + a + "' is given twice, and a run has one page of it, m.md");
-  expect_refused({{.path = a}}, "would be that of the registered model, m.md", {.all = {"x", "m"}});
-  expect_refused({{.path = make("SUMMARY.pt2")}}, "would be that of the run, SUMMARY.md");
+                 "--pt2: '" + a + "' is given twice, but a run has only one page for it, m.md");
+  expect_refused({{.path = a}}, "and the registered model would have the same page, m.md",
+                 {.all = {"x", "m"}});
+  expect_refused({{.path = make("SUMMARY.pt2")}},
+                 "and the run would have the same page, SUMMARY.md");
 }
 
 ModelFiles graph(const std::string& path) { return {.format = FileFormat::kGraph, .path = path}; }
@@ -153,7 +156,7 @@ TEST_F(ModelFilesTest, ATensorsFileThatIsGivenIsTaken) {
   const std::string other = make("other.safetensors");
   ModelFiles argument = graph(path("net"));
   argument.inputs = other;
-  // What is expected is so for other inputs.
+  // The expected outputs belong to other inputs.
   EXPECT_EQ(find_model_files({argument}, {}).at(0).inputs, other);
   EXPECT_EQ(find_model_files({argument}, {}).at(0).expected, "");
   argument = graph(path("net"));
@@ -177,19 +180,19 @@ TEST_F(ModelFilesTest, AFolderOfGraphsIsItsFoldersByName) {
 }
 
 TEST_F(ModelFilesTest, AGraphThatIsNotThereIsAnError) {
-  expect_refused({graph(path("no"))}, "--ir: there is no file '" + path("no") + "'");
+  expect_refused({graph(path("no"))}, "--ir: cannot find '" + path("no") + "'");
   make("empty/below/further/ir.json");
   expect_refused({graph(path("empty"))},
-                 "--ir: there is no ir.json in '" + path("empty") + "', nor in a folder in it");
+                 "--ir: no ir.json in '" + path("empty") + "' or its subfolders");
   const std::string file = make("net/ir.json");
-  expect_refused({graph(path("net"))}, "--ir: there is no file '" + path("net/inputs.safetensors") +
+  expect_refused({graph(path("net"))}, "--ir: cannot find '" + path("net/inputs.safetensors") +
                                            "' with the inputs of '" + file +
-                                           "': give them with --inputs");
+                                           "'; give them with --inputs");
   ModelFiles argument = graph(directory_);
   argument.expected = file;
   expect_refused({argument}, "--expected: '" + directory_ +
-                                 "' is a folder; the tensors of each graph lie beside its ir.json, "
-                                 "as inputs.safetensors and expected.safetensors");
+                                 "' is a folder; the tensors of a graph in it must be "
+                                 "inputs.safetensors and expected.safetensors beside its ir.json");
 }
 
 TEST_F(ModelFilesTest, AGraphMayBeOfAModelThatDoesNotRun) {
@@ -197,11 +200,12 @@ TEST_F(ModelFilesTest, AGraphMayBeOfAModelThatDoesNotRun) {
   make("net/inputs.safetensors");
   EXPECT_EQ(find_model_files({graph(file)}, {.all = {"net"}}).size(), 1u);
   expect_refused({graph(file)},
-                 "--ir: the page of '" + file +
-                     "' would be that of the registered model, net.md: rename the folder",
+                 "--ir: '" + file +
+                     "' and the registered model would have the same page, net.md; rename the "
+                     "folder",
                  {.all = {"net"}, .running = {"net"}});
   expect_refused({graph(file), graph(path("net"))},
-                 "--ir: '" + file + "' is given twice, and a run has one page of it, net.md");
+                 "--ir: '" + file + "' is given twice, but a run has only one page for it, net.md");
 }
 
 TEST_F(ModelFilesTest, NamesWithoutFolders) {

@@ -32,7 +32,7 @@ std::string_view stage_name(Stage stage) {
 
 Stage parse_stage(std::string_view name) {
   const auto stage = std::ranges::find(kStages, name, stage_name);
-  if (stage == kStages.end()) throw Error("'" + std::string(name) + "' is no stage");
+  if (stage == kStages.end()) throw Error("unknown stage '" + std::string(name) + "'");
   return *stage;
 }
 
@@ -74,7 +74,7 @@ Status Result::status() const {
 
 Status parse_status(std::string_view name) {
   const auto status = std::ranges::find(kStatuses, name, status_name);
-  if (status == kStatuses.end()) throw Error("'" + std::string(name) + "' is no status");
+  if (status == kStatuses.end()) throw Error("unknown status '" + std::string(name) + "'");
   return *status;
 }
 
@@ -104,8 +104,7 @@ std::string Result::nothing_compared() const {
   if (call || !passed() || std::ranges::any_of(trials, has_outputs)) return {};
   const bool has_graph_outputs =
       graph ? !graph->graph_outputs.empty() : summary && !summary->figures.outputs.empty();
-  return has_graph_outputs ? "nothing says what to expect of the outputs"
-                           : "the graph has no outputs";
+  return has_graph_outputs ? "the expected outputs are unknown" : "the graph has no outputs";
 }
 
 std::string place_text(const NodeDetail& detail,
@@ -130,8 +129,7 @@ std::string handed_back_text(const NodeReport& nodes,
   for (size_t i = 0; i < num_named; ++i) names += (i == 0 ? "" : ", ") + code(nodes.unknown[i]);
   const int64_t num_others = nodes.num_unknown - static_cast<int64_t>(num_named);
   if (num_others > 0) names += fmt::format(" and {} more", num_others);
-  return fmt::format("{}{}ignored, since the graph does not have it: {}", text,
-                     text.empty() ? "" : "; ", names);
+  return fmt::format("{}{}ignored unknown values: {}", text, text.empty() ? "" : "; ", names);
 }
 
 std::string intermediates_text(const NodeReport& nodes) {
@@ -140,7 +138,8 @@ std::string intermediates_text(const NodeReport& nodes) {
       fmt::format("{} intermediate value{}", count, count == 1 ? " differs" : "s differ");
   if (nodes.num_exonerated == 0) return text;
   if (nodes.num_exonerated < count) {
-    return text + fmt::format(", {} of them read by right nodes only", nodes.num_exonerated);
+    return text +
+           fmt::format(", {} of them read only by nodes that are right", nodes.num_exonerated);
   }
   return text + fmt::format("; the nodes that read {} are right", count == 1 ? "it" : "them");
 }
@@ -210,8 +209,8 @@ bool Result::is_reproduced_by_whole_graph() const {
 }
 
 const Trial* Result::worst_trial() const {
-  // Failing trials first, above all those without outputs, then by the tolerance they would need
-  // or, where float64 is the reference, by their distance from it.
+  // Failing trials come first, above all those without outputs. The others are ordered by the
+  // tolerance they would need or, if float64 is the reference, by their distance from it.
   const auto badness = [](const Trial& trial) {
     const VerificationReport& report = trial.verification;
     const bool by_float64 = report.criterion.reference == ReferenceKind::kFloat64;

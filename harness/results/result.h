@@ -1,5 +1,5 @@
-// Results of the harness: plain data, made by a model's process and read by the reports. They do
-// not depend on time, host or paths, so the same run gives the same results.
+// Result: the outcome of a model or a single call as plain data, made in a worker and read by the
+// reports. Results do not depend on time, host or paths, so the same run gives the same results.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -40,12 +40,12 @@ Stage parse_stage(std::string_view name);
 
 struct RunSettings {
   uint64_t seed = 0;
-  // `fixed` applies if one of its two figures is chosen.
+  // `fixed` applies if --rtol or --atol is given.
   ToleranceRule tolerance = {.fixed = {.rtol = 1e-4, .atol = 1e-4}, .by_dtype = true};
-  // Whether `tolerance` overrides what models have registered.
+  // Whether `tolerance` overrides the tolerances that models have registered.
   bool tolerance_wins = false;
   Criterion criterion = {.reference = ReferenceKind::kAuto};
-  // Runs per model, each on other inputs (trials.h).
+  // Runs per model, each on different inputs (trials.h).
   int trials = 3;
   int threads = 1;
   // For execution plans. The reference always runs eagerly on the CPU.
@@ -54,10 +54,10 @@ struct RunSettings {
   // These replace the execution plan (backend.h).
   std::string backend = {};
   std::string executor = {};
-  // Whether `executor` stays and takes requests, rather than run once for each.
+  // Whether `executor` is a server rather than a command that runs once for each graph.
   bool executor_is_server = false;
   bool executor_intermediates = false;
-  // Models of full scale have no weights, so they cannot run.
+  // Full-scale models have no weights, so they cannot run.
   Scale scale = Scale::kTest;
   Stage last_stage = Stage::kVerify;
   // Compare node by node even if all outputs agree.
@@ -74,7 +74,7 @@ struct Failure {
   FailureKind kind = FailureKind::kExtractFailed;
   Stage stage = Stage::kExtract;
   std::string message = {};
-  // The last lines of the model's process, if it ended without saying why.
+  // The last lines that the model's process printed, if it ended without an error message.
   std::string output = {};
 };
 
@@ -90,18 +90,18 @@ struct Origin {
   std::string inputs = {};
   // Empty if the graph's own operators computed the expected outputs.
   std::string expected = {};
-  // The float model that it is compared with; empty without one.
+  // The float model to compare with; empty for none.
   std::string against = {};
 };
 
-// A small summary, so that a run of many models need not keep their graphs.
+// A summary of a graph, so that a run of many models need not keep the graphs.
 struct GraphSummary {
   IRSummary figures = {};
   CostTotals costs = {};
   std::string fingerprint = {};
 };
 
-// Equal only for equal names, operators, attributes and shapes; ignores the version of PyTorch, the
+// Returns a hash of names, operators, attributes and shapes. Ignores the version of PyTorch, the
 // paths of modules, and the values of constants.
 std::string graph_fingerprint(const IR& graph);
 
@@ -111,16 +111,16 @@ struct Trial {
   VerificationReport verification = {};
 };
 
-// The smallest known part of the graph that fails on the values the model computes before it, or
-// else the whole graph. repro/<model>/ of the reports has ir.json, weights.safetensors if there are
-// weights, inputs.safetensors, and expected.safetensors unless its process ended.
+// The smallest known part of the graph that fails on its inputs in the model, or else the whole
+// graph. repro/<model>/ of the reports has ir.json, weights.safetensors if there are weights,
+// inputs.safetensors, and expected.safetensors unless its process ended.
 struct Reproducer {
   // The trial whose inputs it fails on.
   std::string trial = {};
   int64_t num_nodes = 0;
   std::string first_node = {};
   std::string last_node = {};
-  // Must run in that folder.
+  // To be run in that folder.
   std::string command = {};
   // One line.
   std::string message = {};
@@ -130,14 +130,14 @@ enum class Status {
   kPassed,
   // The outputs agree, but values of nodes do not.
   kPassedOutputs,
-  // Serialized, but not asked to run.
+  // Extracted and serialized; the run was asked for no more.
   kExtracted,
   kFailed,
   // Failed, as registered.
   kExpectedFailure,
   // Registered as failing, but passed.
   kUnexpectedPass,
-  // The backend does not support the call, which is no failure by itself.
+  // The backend does not support the call, which is not a failure by itself.
   kUnsupported,
 };
 
@@ -157,11 +157,11 @@ struct SymbolSize {
   int64_t value = 0;
 };
 
-// Differences of outputs over one or several trials, for comparing runs. Empty if nothing could be
-// compared, or if a portable file hides them.
+// The greatest errors of outputs over one or several trials, to compare runs by. Empty if nothing
+// could be compared, or if a portable file hides them.
 struct DifferenceMetrics {
   std::optional<double> max_diff = std::nullopt;
-  // Infinite if none would pass.
+  // Infinite if no tolerance passes.
   std::optional<double> smallest_passing_tolerance = std::nullopt;
 };
 
@@ -172,7 +172,7 @@ struct CallInfo {
   std::vector<CaseOccurrence> occurrences = {};
 };
 
-// What an executor says about a run of the graph.
+// An executor's own report of a run of the graph.
 struct ExecutorReport {
   int64_t num_nodes = 0;
   // The nodes that did not run on the accelerator, in graph order.
@@ -181,7 +181,7 @@ struct ExecutorReport {
   std::optional<double> seconds = std::nullopt;
 };
 
-// The outcome of a model or a single call. Calls are many, so they keep no graph and no trials.
+// There are many calls, so they keep no graph and no trials.
 struct Result {
   std::string name = {};
   std::string description = {};
@@ -207,16 +207,16 @@ struct Result {
   // not compared one by one.
   DifferenceMetrics metrics = {};
   std::optional<SecondOpinion> second_opinion = std::nullopt;
-  // The weakest of what its outputs passed by in any trial; kNone if it did not pass.
+  // The weakest rule by which an output passed in any trial; kNone if it did not pass.
   Basis passed_by = Basis::kNone;
   // The last trial that ran or was verified.
   int current_trial = 0;
   // For the worst trial, if outputs disagree or the settings ask for it.
   std::optional<NodeReport> nodes = std::nullopt;
   std::optional<Reproducer> reproducer = std::nullopt;
-  // Of all trials: the most nodes on the host, and the sum of the seconds.
+  // Over all trials: the largest number of nodes on the host, and the sum of the seconds.
   std::optional<ExecutorReport> executor = std::nullopt;
-  // If the run was given the float model.
+  // Set if the run was given the float model.
   std::optional<FloatComparison> against = std::nullopt;
   // Wall-clock seconds of each stage that began; differs from run to run.
   std::vector<double> stage_seconds = {};
@@ -228,20 +228,20 @@ struct Result {
   Status status() const;
   // The stage that failed, or the last one.
   Stage stage() const;
-  // Whether its outputs passed as far as asked, failed as expected, or is unsupported.
+  // Whether it passed all requested stages, failed as expected, or is unsupported.
   bool is_good() const;
   // One line; empty if it passed.
   std::string reason() const;
-  // The first value of a node that differs, exonerated only where no other does; null if none does.
+  // The first value of a node that differs, or null. An exonerated value only if there is no other.
   const NodeDetail* first_difference() const;
-  // Why its outputs passed although none was compared; empty if one was, or it did not pass.
+  // The reason why its outputs passed although none was compared; otherwise empty.
   std::string nothing_compared() const;
   void drop_graph();
   std::optional<GraphSummary> graph_summary() const;
   // Requires a graph; uses `sizes`.
   GraphCost cost() const;
   bool is_reproduced_by_whole_graph() const;
-  // The trial furthest outside its tolerance, or closest to it; null if there is none.
+  // The trial furthest outside its tolerance, or closest to it; null without trials.
   const Trial* worst_trial() const;
 };
 
@@ -249,12 +249,12 @@ struct Result {
 std::string place_text(const NodeDetail& detail,
                        const std::function<std::string(const std::string&)>& code);
 
-// "3 values were not handed back; ignored: foo, which the graph does not have", one line; empty
-// where all were, and nothing else; `code` formats names.
+// "3 values were not handed back; ignored unknown values: foo", in one line; empty if exactly the
+// expected values were handed back. `code` formats names.
 std::string handed_back_text(const NodeReport& nodes,
                              const std::function<std::string(const std::string&)>& code);
 
-// "2 intermediate values differ", and what is known of those that are exonerated.
+// "2 intermediate values differ, 1 of them read only by nodes that are right".
 std::string intermediates_text(const NodeReport& nodes);
 
 // "passed", "differs", "unsupported", "crashed", ...
@@ -263,7 +263,8 @@ std::string_view outcome_name(const Result& result);
 // The first category, or the one of uncategorized models.
 std::string category_of(const Result& result);
 
-// "1 of 3 nodes on the host" behind `before`, for a result that passed so; otherwise empty.
+// "1 of 3 nodes on the host" after `before`, for a result that passed with nodes on the host;
+// otherwise empty.
 std::string host_text(const Result& result, const std::string& before = "");
 
 int64_t count_on_host(const std::vector<Result>& results);
@@ -273,25 +274,25 @@ int64_t count_status(const std::vector<Result>& results, Status status);
 // With `requires_support`, unsupported results are not good.
 bool all_good(const std::vector<Result>& results, bool requires_support = false);
 
-// The worst ratio of an output's distance from float64 to eager's; nothing if it is unknown for any
-// output.
+// Returns the worst ratio of an output's distance from float64 to eager's, or nothing if it is
+// unknown for any output.
 std::optional<double> worst_factor(const Result& result);
 
 inline constexpr const char* kPictureFile = "graph.svg";
 
 struct GraphPicture {
   std::string svg = {};
-  // One line; empty also for a model without a graph.
+  // The reason for a missing picture, in one line; empty for a model without a graph.
   std::string problem = {};
 };
 
-// Highlights the first node that differs. Never throws, as runs must not depend on pictures.
+// Highlights the first node that differs. Never throws, because runs must not depend on pictures.
 GraphPicture draw_graph(const Result& result);
 
 DifferenceMetrics difference_metrics(const VerificationReport& report);
 
-// The maxima over all trials, with NaN greater than anything else. The tolerance is infinite if a
-// trial could not be compared.
+// Returns the maxima over all trials, with NaN greater than anything else. The tolerance is
+// infinite if a trial could not be compared.
 DifferenceMetrics difference_metrics(const Result& result);
 
 }  // namespace torch_ir

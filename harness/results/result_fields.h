@@ -1,4 +1,4 @@
-// The fields of results in results.json and between processes, explained in results_format.md.
+// The fields of results, in results.json and between processes (results_format.md).
 #pragma once
 
 #include <string>
@@ -399,7 +399,7 @@ void graph_fields(const Visit& visit, Result& result) {
   }
 }
 
-// The files of a model, relative to the folder of results.json; null for missing ones.
+// Returns the files of a model, relative to the folder of results.json; null for missing ones.
 inline json_fields::Json files_of(const Result& result) {
   const auto path = [](bool is_there, const std::string& name) {
     return is_there ? json_fields::Json(name) : json_fields::Json();
@@ -457,7 +457,8 @@ void model_fields(const Visit& visit, Result& result) {
   visit("current_trial", result.current_trial);
 }
 
-// All but the graph, which has its own file. Only messages between processes use `current_trial`.
+// All fields but the graph, which has its own file. Only messages between processes use
+// `current_trial`.
 template <class Visit>
 void fields(const Visit& visit, Result& result) {
   Status status = result.status();

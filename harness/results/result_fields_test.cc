@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// As another process reads it.
+// Returns `value` as another process reads it.
 template <class T>
 T sent(const T& value) {
   using json_fields::Json;
@@ -112,7 +112,7 @@ TEST(ResultFieldsTest, ResultsComeBackAsTheyWere) {
   EXPECT_EQ(read.nodes->first_divergence->expected.min, -1e-300);
   ASSERT_TRUE(read.reproducer);
   EXPECT_EQ(read.reproducer->last_node, "add");
-  // Nothing else got lost.
+  // Nothing else was lost.
   EXPECT_EQ(json_fields::write(read), json_fields::write(result));
 }
 

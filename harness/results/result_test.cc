@@ -23,7 +23,7 @@ TEST(GraphFingerprintTest, IsTheSameForAllVersionsOfPyTorch) {
   IR newer = graph;
   newer.pytorch_version = "2.14.0";
   EXPECT_EQ(graph_fingerprint(newer), graph_fingerprint(graph));
-  // What hashlib.sha1 says of the file without a version, so that baselines stay comparable.
+  // From hashlib.sha1 of the file without a version, so that baselines stay comparable.
   EXPECT_EQ(graph_fingerprint(graph), "811dc63c62d99265a1f8167c15c330913940e75b");
 }
 
@@ -91,7 +91,7 @@ TEST(DifferenceMetricsTest, WhatCanNotBeComparedHasNoDifference) {
 TEST(DifferenceMetricsTest, EachIsTheGreatestOfAllTrials) {
   Result result;
   EXPECT_FALSE(difference_metrics(result).max_diff);
-  // The worst trial, by its tolerance, is not the one with the greatest difference.
+  // The worst trial, by its tolerance, is not the one with the maximum error.
   result.trials = {trial(0.0188, 0.009), trial(0.0206, 0.004)};
   EXPECT_EQ(result.worst_trial(), &result.trials[0]);
   EXPECT_EQ(difference_metrics(result).max_diff, 0.0206);

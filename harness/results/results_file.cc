@@ -26,7 +26,7 @@ constexpr std::string_view kFormat = "torch-ir results";
 // Raise it when a key is removed or changes its meaning. Readers ignore unknown keys, so new keys
 // are fine.
 constexpr int64_t kResultsVersion = 2;
-// Its single calls had another format and are left out.
+// Single calls of this version had another format and are skipped.
 constexpr int64_t kOldestVersion = 1;
 
 // Escapes all but ASCII; invalid UTF-8 becomes U+FFFD.
@@ -79,7 +79,7 @@ Json write_totals(const std::vector<Result>& results) {
           {"failure", failure}};
 }
 
-// Figures that may differ between machines; kDifferences only where there is a difference.
+// Figures that may differ between machines; kDifferences only if there is a difference.
 constexpr const char* kStatistics[] = {"min", "max", "mean", "standard_deviation"};
 constexpr const char* kDifferences[] = {"max_diff",          "mean_diff",
                                         "max_relative_diff", "root_mean_square_diff",
@@ -118,7 +118,7 @@ void make_portable(Json& json) {
     const Json& compared = json.contains("comparison") ? json["comparison"] : json;
     make_opinion_portable(json["second_opinion"], compared.value("max_diff", Json()));
   }
-  // Which values differ, and which differ most, varies between machines.
+  // The values that differ, and their order, vary between machines.
   if (json.contains("num_compared")) {
     json["worst"] = json["errors"] = json["exonerated"] = json["opinions"] = Json::array();
   }
@@ -135,7 +135,7 @@ Json write_result(const Result& result, const RunContext& context) {
   return json;
 }
 
-// One at a time, since all of them may not fit into memory.
+// One at a time, because all of them may not fit into memory.
 void put_results(const std::vector<Result>& results, const RunContext& context,
                  const PutText& put) {
   std::string_view separator = "[";
@@ -157,8 +157,8 @@ int64_t check_format(const json_fields::Reader& visit) {
   }
   visit.required("version", version);
   if (version < kOldestVersion || version > kResultsVersion) {
-    throw Problem{fmt::format("the file has version {}, and this program reads versions {} to {}: "
-                              "make it again with this program",
+    throw Problem{fmt::format("unsupported version {}; this program reads versions {} to {}, so "
+                              "repeat that run with it",
                               version, kOldestVersion, kResultsVersion),
                   "/version"};
   }
@@ -169,7 +169,7 @@ void check_names(const char* key, const std::vector<Result>& results) {
   std::unordered_set<std::string> names;
   for (size_t i = 0; i < results.size(); ++i) {
     if (names.insert(results[i].name).second) continue;
-    throw Problem{"'" + printable(results[i].name) + "' is there twice",
+    throw Problem{"duplicate name '" + printable(results[i].name) + "'",
                   fmt::format("/{}/{}/name", key, i)};
   }
 }

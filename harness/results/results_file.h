@@ -1,6 +1,6 @@
-// OUT/results.json: a run as one file for programs, described by results_format.md and
-// results_schema.json. The same results give the same bytes: times are optional, and a portable
-// file has placeholders for what differs between machines.
+// OUT/results.json: the results of a run in one file for programs (results_format.md,
+// results_schema.json). The same results give the same bytes: times are optional, and a portable
+// file has placeholders for values that differ between machines.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ void write_results(const RunRecord& run, const BaselineComparison* baseline, con
 
 std::string results_to_json(const RunRecord& run, const BaselineComparison* baseline = nullptr);
 
-// Throws SerializationError, in one line that names `path` and the place, for a malformed file or
-// another version; Error when it cannot be read.
+// Throws SerializationError, in one line with `path` and the place, for an invalid file or an
+// unsupported version; Error if it cannot be read.
 RunRecord read_run_record(const std::string& path);
 
 }  // namespace torch_ir

@@ -104,7 +104,7 @@ Result make_failed() {
   return result;
 }
 
-// One that did not come as far as a graph.
+// A result that failed before it had a graph.
 Result make_crashed() {
   Result result{.name = "Crashed", .categories = {"a"}};
   result.failure = Failure{.kind = FailureKind::kCrashed, .stage = Stage::kExtract};
@@ -141,7 +141,7 @@ const std::vector<Result>& all_results() {
   return results;
 }
 
-// A baseline that has all that there can be.
+// A baseline with all kinds of changes.
 BaselineComparison make_baseline() {
   return {.notes = {"LibTorch: 2.12.0 -> 2.13.0"},
           .num_compared = 2,
@@ -302,7 +302,7 @@ TEST(ResultsFileTest, PortableFilesHoldNothingOfTheMachine) {
   EXPECT_EQ(comparison["histogram"], "within tolerance");
   EXPECT_EQ(comparison["max_ulp_diff"], "within tolerance");
   EXPECT_EQ(comparison["num_elements"], 2);
-  // Zero is the same everywhere.
+  // Zero is the same on all machines.
   EXPECT_EQ(results["models"][1]["max_diff"], 0);
   EXPECT_EQ(results["models"][1]["trials"][0]["outputs"][0]["comparison"]["worst_index"],
             json::array({0, 1}));
@@ -348,9 +348,9 @@ TEST(ReadResultsTest, ReadsWhatWasWritten) {
             kInfiniteResult);
   EXPECT_EQ(read.results[2].stage(), Stage::kExtract);
   EXPECT_FALSE(read.results[2].graph_summary());
-  // Nothing else got lost.
+  // Nothing else was lost.
   EXPECT_EQ(results_to_json(read), text_of(all_results()));
-  // And a comparison finds nothing.
+  // A comparison finds no change.
   const BaselineComparison comparison = compare_with_baseline(read, written);
   EXPECT_TRUE(comparison.models.empty());
   EXPECT_TRUE(comparison.notes.empty());
@@ -380,7 +380,7 @@ TEST(ReadResultsTest, PortableFiguresAreUnknown) {
   EXPECT_FALSE(difference_metrics(read.results[0]).max_diff);
 }
 
-// The error of reading valid results with `value` in the place of `pointer`, without the file.
+// The error of reading valid results with `value` at `pointer`, without the name of the file.
 std::string error_of(const char* pointer, const json& value) {
   json changed = json::parse(text_of(all_results()));
   changed[json::json_pointer(pointer)] = value;
@@ -397,15 +397,15 @@ std::string error_of(const char* pointer, const json& value) {
 
 TEST(ReadResultsTest, ErrorsNameThePlace) {
   EXPECT_EQ(error_of("/version", 3),
-            "/version: the file has version 3, and this program reads versions 1 to 2: make it "
-            "again with this program");
+            "/version: unsupported version 3; this program reads versions 1 to 2, so repeat that "
+            "run with it");
   EXPECT_EQ(error_of("/format", "other"), "/format: expected 'torch-ir results', found 'other'");
   EXPECT_EQ(error_of("/models", 1), "/models: expected a list, found 1");
-  EXPECT_EQ(error_of("/models/1/status", "fine"), "/models/1/status: 'fine' is no status");
+  EXPECT_EQ(error_of("/models/1/status", "fine"), "/models/1/status: unknown status 'fine'");
   EXPECT_EQ(error_of("/coverage/suite", "a\x1b[m"),
-            "/coverage/suite: 'a\\x1b[m' is no suite: give models or operators");
+            "/coverage/suite: unknown suite 'a\\x1b[m'; expected models or operators");
   EXPECT_EQ(error_of("/models/1/stage", json::array()),
-            "/models/1/stage: expected a text, found array");
+            "/models/1/stage: expected a string, found array");
   EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), HasSubstr("/models/1/failure/kind: "));
   EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), Not(HasSubstr("\n")));
   EXPECT_EQ(error_of("/models/0/nodes", 1.5), "/models/0/nodes: expected an integer, found 1.5");
@@ -416,23 +416,23 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
   EXPECT_EQ(error_of("/models/0/trials/1/max_diff", "much"),
             "/models/0/trials/1/max_diff: expected a number, \"nan\", \"inf\" or \"-inf\", found "
             "\"much\"");
-  EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: 'Broken' is there twice");
+  EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: duplicate name 'Broken'");
   EXPECT_EQ(
       error_of("/settings/tolerance/fixed/rtol", "abc"),
       "/settings/tolerance/fixed/rtol: expected a number, \"nan\", \"inf\" or \"-inf\", found "
       "\"abc\"");
   EXPECT_EQ(error_of("/settings/tolerance/outputs", json::object({{"x", 1}})),
-            "/settings/tolerance/outputs: 'x' is no position");
+            "/settings/tolerance/outputs: invalid position 'x'");
   EXPECT_EQ(
       error_of("/models/1/trials/0/outputs/0/comparison/histogram", json::array({1})),
       "/models/1/trials/0/outputs/0/comparison/histogram: expected a list of the right length, "
       "found array");
   EXPECT_EQ(error_of("/settings", json::array()), "/settings: expected an object, found array");
-  EXPECT_EQ(error_of("/coverage", json::object()), "/coverage: 'models' is missing");
+  EXPECT_EQ(error_of("/coverage", json::object()), "/coverage: missing key 'models'");
   EXPECT_EQ(error_of("", json::array()), "expected an object, found array");
 }
 
-// A file of a version of this program that knew only what a comparison needs.
+// A file of an older program, with only the keys that a comparison needs.
 TEST(ReadResultsTest, WhatAFileDoesNotHaveIsLeftEmpty) {
   json older = json::parse(text_of(all_results()));
   for (json& model : older["models"]) {
@@ -452,7 +452,7 @@ TEST(ReadResultsTest, WhatAFileDoesNotHaveIsLeftEmpty) {
   EXPECT_THAT(compare_with_baseline(read, make_run(all_results())).models, ::testing::IsEmpty());
 }
 
-// Version 1 had calls of another shape.
+// Version 1 had calls in another format.
 TEST(ReadResultsTest, CallsAreNotComparedWithAFileOfVersionOne) {
   json older = json::parse(text_of({}));
   RunRecord now = make_run({});
@@ -482,7 +482,7 @@ TEST(ReadResultsTest, OtherFilesAreRefused) {
                              AllOf(HasSubstr("results.json: not valid JSON: parse error at line"),
                                    Not(HasSubstr("\n")))));
   EXPECT_THAT(read(""), ThrowsMessage<SerializationError>(HasSubstr("not valid JSON")));
-  // The limits of any JSON.
+  // The usual limits of JSON apply.
   EXPECT_THAT(read(R"({"format": "", "format": ""})"),
               ThrowsMessage<SerializationError>(HasSubstr("duplicate key 'format'")));
   EXPECT_THAT(read(std::string(600, '[')),
@@ -491,7 +491,7 @@ TEST(ReadResultsTest, OtherFilesAreRefused) {
               ThrowsMessage<SerializationError>(
                   HasSubstr("/version: expected a smaller integer, found 18446744073709551615")));
   EXPECT_THAT(read("{}"),
-              ThrowsMessage<SerializationError>(HasSubstr("results.json: 'format' is missing")));
+              ThrowsMessage<SerializationError>(HasSubstr("results.json: missing key 'format'")));
   EXPECT_THAT([] { read_run_record("not/there.json"); },
               ThrowsMessage<Error>(HasSubstr("not/there.json")));
 }

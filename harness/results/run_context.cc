@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An overriding rule was asked for, so all of it is shown.
+// An overriding rule is shown completely, even where it equals the defaults.
 template <class Add>
 void add_tolerance(const RunSettings& settings, const Add& add) {
   const Tolerance defaults = RunSettings().tolerance.fixed;
@@ -39,7 +39,7 @@ void add_tolerance(const RunSettings& settings, const Add& add) {
   }
 }
 
-// The command without options. //harness has no linked-in backends, so those need another program.
+// Returns the command without options. //harness links no backends, so these need another program.
 std::string program_command(const RunContext& context, bool has_options) {
   if (!context.program.empty()) return shell_word(context.program);
   if (!context.settings.backend.empty()) return "harness";
@@ -63,7 +63,7 @@ bool is_control(char c) {
   return byte < 0x20 || byte == 0x7F;
 }
 
-// Octal, since a hexadecimal number could absorb the characters that follow.
+// Octal, because a hexadecimal number could absorb the characters that follow.
 std::string escaped(char c) {
   if (is_control(c)) return fmt::format("\\{:03o}", static_cast<unsigned char>(c));
   return c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
@@ -173,7 +173,9 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   const Criterion& criterion = settings.criterion;
   const bool is_implied = criterion.reference == ReferenceKind::kModel &&
                           (settings.tolerance_wins || !settings.tolerance.by_dtype);
-  if (criterion.reference != defaults.criterion.reference && !is_implied) {
+  if (criterion.reference == ReferenceKind::kFloat64) {
+    add("--tolerance", "float64");
+  } else if (criterion.reference != defaults.criterion.reference && !is_implied) {
     add("--reference", std::string(reference_name(criterion.reference)));
   }
   if (criterion.error_factor != defaults.criterion.error_factor) {
@@ -207,7 +209,8 @@ std::string backend_flags(const RunSettings& settings) {
     flags += settings.executor_is_server ? " --executor-server " : " --executor ";
     flags += shell_word(settings.executor);
   }
-  if (settings.executor_intermediates) flags += " --executor-intermediates";
+  // A command asks for intermediates by {intermediates}.
+  if (settings.executor_is_server && settings.executor_intermediates) flags += " --per-node";
   return flags;
 }
 

@@ -1,4 +1,4 @@
-// The options and circumstances of a run, as plain data.
+// RunContext, Coverage and RunRecord: the options, selection and results of a run, as plain data.
 #pragma once
 
 #include <chrono>
@@ -16,13 +16,13 @@
 
 namespace torch_ir {
 
-// In portable reports, replaces whatever differs between machines.
+// In portable reports, these replace values that differ between machines.
 inline constexpr std::string_view kWithinTolerance = "within tolerance";
 inline constexpr std::string_view kVersionPlaceholder = "<version>";
 
-// What can change the last bits of a result, without naming the machine, as names and values:
-// "libtorch", "torch_ir", and LibTorch's "compiler", "cpu_capability" (its kernels' instructions),
-// "blas", "lapack", "mkl", "onednn", "openmp"; unknown ones are missing.
+// Names and values of everything that can change the last bits of a result, without the name of the
+// machine: "libtorch", "torch_ir", and LibTorch's "compiler", "cpu_capability" (its kernels'
+// instructions), "blas", "lapack", "mkl", "onednn", "openmp". Unknown ones are missing.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 Environment environment();
@@ -32,7 +32,7 @@ std::string build_setting(std::string_view config, std::string_view name);
 
 struct RunContext {
   RunSettings settings = {};
-  // Use placeholders for the build of LibTorch and for nonzero differences within the tolerance.
+  // Whether placeholders replace the build of LibTorch and nonzero errors within the tolerance.
   bool portable = false;
   bool timings = false;
   Environment environment = {};
@@ -42,20 +42,20 @@ struct RunContext {
   std::optional<int64_t> memory_limit = std::nullopt;
   std::string expected_failures = {};
   std::string baseline = {};
-  // Of operators that neither LibTorch nor this program has (load_library.h).
+  // Shared libraries of additional operators (load_library.h).
   std::vector<std::string> libraries = {};
-  // As the user typed them; the program is empty for //harness under `bazel run`.
+  // As the user typed them. `program` is empty for //harness under `bazel run`.
   std::string program = {};
   std::string output = {};
 };
 
 struct Coverage {
-  // Applies to the registry, if `registry`.
+  // Applies to the registry if `registry` is set.
   Selection selection = {};
   std::vector<ModelFiles> files = {};
   bool registry = true;
   bool is_split = false;
-  // Whether groups that are computed at once stay whole then.
+  // With is_split, whether fused groups stay whole.
   bool is_grouped = false;
   bool is_interrupted = false;
   size_t num_registered = 0;
@@ -63,7 +63,7 @@ struct Coverage {
   size_t num_graphs = 0;
 };
 
-// A run and its results, also as read back from results.json.
+// A run and its results, new or read from results.json.
 struct RunRecord {
   Coverage coverage = {};
   RunContext context = {};
@@ -73,17 +73,18 @@ struct RunRecord {
   bool has_cases = true;
 };
 
-// Hides what differs between machines if the context is portable.
+// Returns the environment, without values that differ between machines if the context is portable.
 Environment shown_environment(const RunContext& context);
 
-// `path`, which user_path resolved, as the user typed it.
+// Reverses user_path: returns `path` as the user typed it.
 std::string typed_path(const std::string& path);
 
-// The command that runs `coverage` again, typed where the run was: files and the program appear as
-// the user named them. With --output only if the default would replace a file that it reads.
+// Returns the command that repeats `coverage` in the directory of the run: files and the program
+// appear as the user typed them. It has --output only if the default would replace a file that it
+// reads.
 std::string reproduce_command(const Coverage& coverage, const RunContext& context);
 
-// " --load-library PATH" for each.
+// Returns " --load-library PATH" for each library.
 std::string library_flags(const std::vector<std::string>& libraries);
 
 Origin origin_of(const ModelFiles& files);
@@ -102,10 +103,10 @@ std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSett
 
 std::string environment_name(const std::string& key);
 
-// Quotes `text` for a shell if needed; control characters use the $'...' of bash and zsh.
-// " --backend my_chip", " --executor 'sim {ir} ...'"; empty for execution plans.
+// " --backend my_chip", " --executor 'sim {ir} ...'"; empty for our runtime.
 std::string backend_flags(const RunSettings& settings);
 
+// Quotes `text` for a shell if needed; control characters use the $'...' of bash and zsh.
 std::string shell_word(const std::string& text);
 
 }  // namespace torch_ir

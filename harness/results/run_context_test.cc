@@ -44,7 +44,7 @@ TEST(EnvironmentTest, TellsTheVersionFirst) {
   EXPECT_THAT(all, Each(Field(&Item::second, AllOf(Not(""), Not(HasSubstr("\n"))))));
 }
 
-// torch-ir has one too, which is not known here.
+// The title says whose compiler it is: torch-ir has another one.
 TEST(EnvironmentTest, SaysWhoseCompilerItIs) {
   EXPECT_EQ(environment_name("compiler"), "LibTorch's compiler");
 }
@@ -58,7 +58,7 @@ TEST(ShownEnvironmentTest, APortableRunDoesNotNameItsLibTorch) {
               ::testing::ElementsAre(::testing::Pair("libtorch", "<version>")));
 }
 
-// What bash takes `word` for.
+// Returns `word` as bash parses it.
 std::string read_by_bash(const std::string& word) {
   setenv("COMMAND", ("printf %s " + word).c_str(), 1);
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen("bash -c \"$COMMAND\"", "r"), ::pclose);

@@ -25,14 +25,15 @@ std::string hint(const std::string& kind, const std::string& plural, const std::
   if (!suggestion.empty()) return suggestion;
   if (!plural.empty()) return "; see --list-" + plural;
   constexpr size_t kMostNames = 16;
-  return known.size() > kMostNames ? "" : fmt::format("; there are {}", fmt::join(known, ", "));
+  return known.size() > kMostNames ? ""
+                                   : fmt::format("; expected one of: {}", fmt::join(known, ", "));
 }
 
 void check_known(const std::string& kind, const std::string& plural,
                  const std::vector<std::string>& asked, const std::vector<std::string>& known) {
   for (const std::string& name : asked) {
     if (is_among(known, name)) continue;
-    throw Error("there is no " + kind + " '" + name + "'" + hint(kind, plural, name, known));
+    throw Error("unknown " + kind + " '" + name + "'" + hint(kind, plural, name, known));
   }
 }
 
@@ -96,7 +97,7 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
   }
   if (selected.empty()) {
     throw Error(registered.empty() ? "no model is registered"
-                                   : "no model matches both the models and the categories");
+                                   : "no model matches both --model and --category");
   }
   return selected;
 }
@@ -107,7 +108,7 @@ Suite parse_suite(const std::string& name) {
   for (const Suite suite : {Suite::kModels, Suite::kOperators}) {
     if (suite_name(suite) == name) return suite;
   }
-  throw Error("'" + name + "' is no suite: give models or operators");
+  throw Error("unknown suite '" + name + "'; expected models or operators");
 }
 
 bool is_selected(const std::string& op_type, const std::string& dtype, const Selection& selection) {
@@ -139,7 +140,7 @@ std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
   }
   if (selected.empty()) {
     throw Error(cases.empty() ? "no operator case is linked into this program"
-                              : "no case has both the operators, the dtypes and the categories");
+                              : "no case matches all of --operator, --dtype and --category");
   }
   return selected;
 }

@@ -1,4 +1,4 @@
-// Selection: the models or cases of a run, and lists of them.
+// Selection: chooses the models or cases of a run, and lists them.
 #pragma once
 
 #include <string>
@@ -27,8 +27,9 @@ struct Selection {
   std::vector<std::string> dtypes = {};
 };
 
-// Selects names of `registered`, in order: any of the models, any of the categories, and both if
-// both are given. Throws Error, with a suggestion, for unknown names and when nothing is left.
+// Selects names of `registered`, in order: those in Selection::models, those of a category, or if
+// both are given, those that match both. Throws Error, with a suggestion, for unknown names, and if
+// no model is left.
 std::vector<std::string> select_models(const std::vector<RegisteredModel>& registered,
                                        const Selection& selection);
 

@@ -1,4 +1,4 @@
-// Single calls in results.json and against a baseline.
+// Tests single calls in results.json and against a baseline.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ Result failed_call(const std::string& name, FailureKind kind) {
   return result;
 }
 
-// Single calls, and all that one can have.
+// Single calls, one of them with all keys.
 std::vector<Result> make_cases() {
   std::vector<Result> cases = {
       call_named("a/passed"), failed_call("a/differs", FailureKind::kOutputMismatch),
@@ -87,7 +87,7 @@ TEST(SingleCallResultsTest, AreInTheFile) {
 TEST(SingleCallResultsTest, SayWhichNodesRanOnTheHost) {
   RunRecord run = run_with(make_cases());
   const ExecutorReport report{.num_nodes = 3, .on_host = {"abs"}, .seconds = 0.5};
-  // Of those that did not pass it does not count.
+  // Only calls that passed count.
   run.cases[0].executor = run.cases[1].executor = report;
   const json results = json::parse(results_to_json(run));
   EXPECT_EQ(schema_problem(results), "");
@@ -163,7 +163,7 @@ TEST(SingleCallResultsTest, AreComparedWithABaseline) {
   now.cases[1].metrics.max_diff = 1;
   old.cases[1].metrics.max_diff = 0;
   EXPECT_THAT(changes(old, now), ElementsAre("a worse", "b worse", "c gone", "d new"));
-  // What only one of the runs was asked for.
+  // Cases that only one of the runs selected are not compared.
   now.coverage.selection.dtypes = {"int64"};
   EXPECT_THAT(changes(old, now), ElementsAre("a worse", "b worse", "d new"));
   old.coverage.is_interrupted = true;

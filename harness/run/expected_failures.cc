@@ -26,14 +26,14 @@ void add_line(std::string_view line, const std::vector<std::string>& known,
   const std::string kind = take_field(line);
   const std::string reason(trimmed(line));
   if (name.empty() || kind.empty() || reason.empty()) {
-    throw Error("a line is NAME: KIND: REASON, and none of them empty");
+    throw Error("invalid line; expected NAME: KIND: REASON");
   }
   if (std::ranges::find(known, name) == known.end()) {
-    throw Error("no model is called '" + printable(name) + "'" + suggest(name, known));
+    throw Error("unknown name '" + printable(name) + "'" + suggest(name, known));
   }
   const ExpectedFailure failure{.kind = parse_failure_kind(printable(kind)), .reason = reason};
   if (!failures.emplace(name, failure).second) {
-    throw Error("'" + name + "' is in the list twice");
+    throw Error("duplicate name '" + name + "'");
   }
 }
 

@@ -1,11 +1,11 @@
-// Expected failures: a file that lists models known to fail.
+// ExpectedFailures: a file that lists models and cases that are known to fail.
 //
-//   # What the converter cannot do yet.
+//   # Not supported by the converter yet.
 //   TiedDecoder: extract unsupported: data-dependent masks
 //   tiny_llama: output mismatch: rounds twice in bfloat16
 //
-// Each line has a model, the kind of its failure (failure_kind.h) and a reason. It overrides what
-// the model has registered.
+// Each line has a name, the kind of the failure (failure_kind.h) and a reason. It overrides the
+// expected failure that a model has registered.
 #pragma once
 
 #include <map>
@@ -20,8 +20,8 @@ namespace torch_ir {
 // Keyed by model name.
 using ExpectedFailures = std::map<std::string, ExpectedFailure>;
 
-// `file` names the list in messages. `known` are the valid names, even of models outside the run.
-// Throws Error("FILE:LINE: ...").
+// `file` is the name of the list in messages. `known` has the valid names, also of models that do
+// not run. Throws Error("FILE:LINE: ...").
 ExpectedFailures parse_expected_failures(std::string_view text, const std::string& file,
                                          const std::vector<std::string>& known);
 

@@ -36,15 +36,13 @@ void expect_error(std::string_view text, const char* message) {
 }
 
 TEST(ExpectedFailuresTest, ErrorsNameTheLine) {
-  expect_error("\nDecoder: timed out\n",
-               "known.txt:2: a line is NAME: KIND: REASON, and none of them empty");
-  expect_error("Decoder", "known.txt:1: a line is NAME: KIND: REASON, and none of them empty");
-  expect_error("Decoder: timed out:  ",
-               "known.txt:1: a line is NAME: KIND: REASON, and none of them empty");
+  expect_error("\nDecoder: timed out\n", "known.txt:2: invalid line; expected NAME: KIND: REASON");
+  expect_error("Decoder", "known.txt:1: invalid line; expected NAME: KIND: REASON");
+  expect_error("Decoder: timed out:  ", "known.txt:1: invalid line; expected NAME: KIND: REASON");
   expect_error("Decodr: timed out: slow",
-               "known.txt:1: no model is called 'Decodr'; did you mean 'Decoder'?");
+               "known.txt:1: unknown name 'Decodr'; did you mean 'Decoder'?");
   expect_error("llama: timed out: slow\nllama: crashed: big",
-               "known.txt:2: 'llama' is in the list twice");
+               "known.txt:2: duplicate name 'llama'");
   expect_error("llama: slow: slow",
                "known.txt:1: unknown failure kind 'slow'; expected one of: 'extract unsupported', "
                "'extract failed', 'serialize mismatch', 'load failed', 'execute failed', 'output "

@@ -31,7 +31,7 @@ struct SuiteSetup {
 
 struct SuiteAnswer {
   std::string problem = {};
-  // What a split leaves out.
+  // The calls that a split leaves out, as a message.
   std::string left_out = {};
   std::vector<CaseInfo> cases = {};
   std::vector<std::string> keys = {};
@@ -57,7 +57,7 @@ void fields(const Visit& visit, SuiteAnswer& answer) {
 
 namespace {
 
-// Workers are replaced after this many, because their memory may grow.
+// Workers are replaced after this many candidates, because their memory may grow.
 constexpr size_t kCandidatesOfWorker = 1000;
 
 GraphCase case_of(const ModelSource& source, Candidate& candidate) {
@@ -124,7 +124,7 @@ class SuiteWork {
     return splitter_.add(model, [&](const GraphCase& graph_case) { add(graph_case); });
   }
 
-  // Those of a run of the model.
+  // Runs the model to get its groups.
   std::vector<NodeGroup> groups_of(const SplitModel& model) {
     if (!backend_) backend_ = open_backend(setup_.settings, setup_.folder);
     at::manual_seed(setup_.settings.seed);
@@ -138,7 +138,7 @@ class SuiteWork {
   }
 
   SuiteSetup setup_;
-  // Made for the first model whose groups are asked for; its files are no part of the suite.
+  // Made for the first model whose groups are needed. Its files are not part of the suite.
   std::shared_ptr<Backend> backend_;
   Splitter splitter_;
 };
@@ -158,7 +158,7 @@ MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
   size_t next = 0;
   supervise(
       {.task = kSuiteTask,
-       // A new worker knows the cases of those that ended.
+       // A new worker gets the cases of the workers before it.
        .setup = [&] { return json_fields::write(setup); },
        .requests_of_worker = kCandidatesOfWorker,
        .next = [&](size_t) -> std::optional<WorkRequest> {
@@ -180,12 +180,12 @@ MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
            },
        .on_end = [&](size_t id,
                      const WorkEnd& end) { add_problem(id, "its process " + end.description); }});
-  if (InterruptGuard::interrupted()) throw Interrupted("interrupted; the suite is not written");
+  if (InterruptGuard::interrupted()) throw Interrupted("interrupted; no suite was written");
   made.num_cases = setup.cases.size();
   if (!request.may_lack_candidates) {
     const auto failed = std::ranges::find(made.problems, false, &SuiteProblem::is_partial);
     if (failed != made.problems.end()) {
-      throw Error(fmt::format("'{}' cannot be written: {}", printable(failed->name),
+      throw Error(fmt::format("cannot write '{}': {}", printable(failed->name),
                               printable(failed->message)));
     }
     if (setup.cases.empty()) return made;

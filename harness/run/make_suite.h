@@ -1,4 +1,4 @@
-// make_suite: writes folders of cases: operators, models, or split models. Candidates run in
+// make_suite: writes a folder of cases, from operators, models, or split models. Candidates run in
 // workers; the caller touches no tensor.
 #pragma once
 
@@ -14,18 +14,19 @@ namespace torch_ir {
 struct SuiteRequest {
   // See case_files.h.
   std::string output = {};
-  // The suite's subject for its README: "operators".
+  // The content of the suite, for its README: "operators".
   std::string what = {};
-  // With is_split, each distinct call of a candidate is a case; otherwise each candidate.
+  // With is_split, each distinct call of a candidate is a case; otherwise the candidate itself.
   std::vector<ModelSource> candidates = {};
   bool is_split = false;
-  // With is_split, whether the groups that the executor or backend computes at once stay whole.
+  // With is_split, whether the groups that the executor or backend fuses stay whole.
   bool is_grouped = false;
-  // Whether candidates may fail; otherwise there is no suite if one does, or if it has no case.
+  // Whether candidates may fail. Otherwise no suite is written if one fails, or if there is no
+  // case.
   bool may_lack_candidates = false;
 };
 
-// One line.
+// A candidate that is missing in the suite, with the reason in one line.
 struct SuiteProblem {
   std::string name = {};
   std::string message = {};
@@ -39,8 +40,8 @@ struct MadeSuite {
 };
 
 // Uses the seed and limits of `options`. A candidate that ends its process fails alone. Throws
-// Error when `output` holds other files or cannot be written, InputError for groups that do not fit
-// their graph, and Interrupted after a signal; no suite is left then.
+// Error if `output` holds other files or cannot be written, InputError for groups that do not fit
+// their graph, and Interrupted after a signal; then it leaves no suite.
 MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options);
 
 inline constexpr const char* kSuiteTask = "suite";

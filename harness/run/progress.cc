@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kBarWidth = 24;
 
-// A narrower terminal has no room for a bar beside its figures.
+// A narrower terminal has no room for the bar.
 constexpr size_t kLeastWidthForBar = 60;
 
 constexpr const char* kClearLine = "\r\x1b[K";
@@ -65,7 +65,7 @@ std::string details(const Result& result) {
     case Status::kExpectedFailure:
       return expectation(result);
     case Status::kUnexpectedPass:
-      return "expected was " + expectation(result);
+      return "expected " + expectation(result);
     case Status::kPassedOutputs:
     case Status::kUnsupported:
       return result.reason();

@@ -16,9 +16,9 @@ namespace torch_ir {
 struct ProgressOptions {
   size_t name_width = 0;
   bool has_colours = false;
-  // The folder of the reports, as the user named it.
+  // The folder of the reports, as the user typed it.
   std::string reports = "reports";
-  // The terminal's columns, queried for each drawing of the bar.
+  // Returns the columns of the terminal, for each drawing of the bar.
   std::function<int()> width = [] { return 80; };
   std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
 };
@@ -34,7 +34,7 @@ class Progress {
 
   void start(const std::string& model);
   void finish(const Result& result);
-  // Call it a few times a second to update times.
+  // To be called a few times a second, to update the time.
   void tick();
 
  private:
@@ -58,8 +58,8 @@ class Progress {
 std::string result_line(const Result& result, bool has_colours = false, size_t name_width = 0);
 
 // "first difference: node 3, add (aten.add.Tensor) in layers.0.mlp; reproducer:
-// reports/repro/DenseBlock", a line below that of a failure or of values that differ; empty where
-// nothing is known. Each line of it ends with a newline.
+// reports/repro/DenseBlock", the line below a failure or below values that differ, with a newline;
+// empty if nothing is known.
 std::string finding_line(const Result& result, const std::string& reports);
 
 }  // namespace torch_ir

@@ -39,7 +39,7 @@ TEST(ProgressTest, ALineHasVerdictAndFigureOrReason) {
   EXPECT_EQ(result_line(expected_to_fail(failed("A"), FailureKind::kTimedOut)),
             "A  FAILED  crashed in execute: It was killed.");
   EXPECT_EQ(result_line(expected_to_fail(passed("A"), FailureKind::kCrashed)),
-            "A  PASSED UNEXPECTEDLY  expected was crashed: its kernel");
+            "A  PASSED UNEXPECTEDLY  expected crashed: its kernel");
 }
 
 TEST(ProgressTest, ALineBelowSaysWhereItBegins) {
@@ -68,7 +68,8 @@ TEST(ProgressTest, PassingOutputsAreNotPassing) {
   EXPECT_EQ(result_line(result), "A  PASSED OUTPUTS  2 intermediate values differ");
   EXPECT_EQ(finding_line(result, "out"), "    first difference: node 1, mul (m)\n");
   nodes.num_exonerated = 1;
-  EXPECT_EQ(result.reason(), "2 intermediate values differ, 1 of them read by right nodes only");
+  EXPECT_EQ(result.reason(),
+            "2 intermediate values differ, 1 of them read only by nodes that are right");
   nodes.num_mismatched = 1;
   EXPECT_EQ(result.reason(), "1 intermediate value differs; the nodes that read it are right");
 }
@@ -87,10 +88,8 @@ TEST(ProgressTest, ALineBelowNamesTheGroupAndCountsWhatWasNotHandedBack) {
   NodeReport& others = result.nodes.emplace(NodeReport{.num_not_handed_back = 1});
   others.unknown = {"a", "b\n", "c", "d"};
   others.num_unknown = 60;
-  EXPECT_EQ(
-      finding_line(result, "out"),
-      "    1 value was not handed back; ignored, since the graph does not have it: a, b\\x0a, c "
-      "and 57 more\n");
+  EXPECT_EQ(finding_line(result, "out"),
+            "    1 value was not handed back; ignored unknown values: a, b\\x0a, c and 57 more\n");
 }
 
 TEST(ProgressTest, WhereNothingIsComparedItSaysWhy) {
@@ -99,7 +98,7 @@ TEST(ProgressTest, WhereNothingIsComparedItSaysWhy) {
   result.graph.emplace();
   EXPECT_EQ(result_line(result), "A  PASSED  nothing compared: the graph has no outputs");
   result.graph->graph_outputs.emplace_back();
-  EXPECT_THAT(result_line(result), HasSubstr(": nothing says what to expect of the outputs"));
+  EXPECT_THAT(result_line(result), HasSubstr(": the expected outputs are unknown"));
 }
 
 TEST(ProgressTest, ALineSaysWhatRanOnTheHost) {
@@ -128,14 +127,14 @@ TEST(ProgressTest, VerdictsHaveColoursWhereAsked) {
   EXPECT_THAT(result_line(failed("A"), true), HasSubstr("\x1b[31mFAILED\x1b[0m"));
 }
 
-// A bar, in a terminal of some width, some time after the start.
+// A bar, in a terminal of `width_` columns, at `time_`.
 class BarTest : public ::testing::Test {
  protected:
   ProgressOptions options() {
     return {.width = [this] { return width_; },
             .now = [this] { return std::chrono::steady_clock::time_point(time_); }};
   }
-  // What the terminal shows: that behind the last \r\x1b[K.
+  // The text that the terminal shows, after the last \r\x1b[K.
   std::string shown() const {
     const std::string text = bar_.str();
     return text.substr(text.rfind("\x1b[K") + 3);

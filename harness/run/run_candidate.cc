@@ -36,7 +36,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
   }
 }
 
-// Removes what differs from run to run: backtraces and the folders of files.
+// Removes backtraces and the folders of files, because they differ from run to run.
 std::string error_text(const std::exception& exception, const Candidate& candidate,
                        const std::string& directory) {
   const auto* error = dynamic_cast<const c10::Error*>(&exception);
@@ -148,7 +148,7 @@ class Pipeline {
     try {
       for (size_t i = 0; i + 1 < runs_.size(); ++i) verify(runs_[i]);
     } catch (const std::exception&) {
-      // Then the model itself fails, which this failure is not about.
+      // The model itself fails; this result is about another failure.
       return result_.trials.clear();
     }
     Trial& last = add_trial();
@@ -255,7 +255,7 @@ class Pipeline {
   // The report leaves out outputs whose expected values are unknown.
   void ask_float64(const GraphRun& run, VerificationReport& report) {
     std::vector<SecondOpinion> known = known_second_opinions(run);
-    // If float64 says nothing, a call is judged by its tolerance.
+    // Without a result in float64, only the tolerance of a call counts.
     const bool is_decided = !candidate_.is_call() || std::ranges::all_of(known, [](const auto& it) {
       return it.reason.empty();
     });
@@ -280,7 +280,7 @@ class Pipeline {
     }
   }
 
-  // Execution failed although there were a backend and inputs.
+  // Execution failed, although a backend and inputs existed.
   bool failed_to_execute() const {
     return result_.failure && result_.failure->stage == Stage::kExecute &&
            result_.failure->kind == FailureKind::kExecuteFailed && runs_.back().is_ready;
@@ -388,7 +388,7 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
     if (stage == settings.last_stage) break;
   }
   if (pipeline.has_to_explain()) {
-    // Keeps these results if the explanation ends the process.
+    // Reports these results now, in case the explanation ends the process.
     on_progress(result);
     pipeline.explain();
   }

@@ -1,5 +1,5 @@
-// run_candidate: runs all stages of a candidate in this process, a worker. Errors in a stage become
-// part of the result; the supervisor handles crashes.
+// run_candidate: runs all stages of a candidate in this process, a worker. Errors of a stage go
+// into the result; the supervisor handles crashes.
 #pragma once
 
 #include <functional>
@@ -16,18 +16,18 @@ namespace torch_ir {
 using GetBackend = std::function<Backend&()>;
 
 // Runs candidate `name` with `settings`, using its own tolerances unless `settings` override them.
-// Leaves files in `directory`: ir.json, graph.json (the result's graph, which the result leaves
-// out), the worst trial's tensors with save_tensors, and repro/ (see explain); none for a single
-// call. `on_progress` gets the result so far before each stage, trial and step of an explanation.
-// Throws OutputError, and InputError for groups of nodes that do not fit the graph.
+// Writes files to `directory`, except for a single call: ir.json, graph.json (the graph, which is
+// not in the result), the worst trial's tensors with save_tensors, and repro/ (see explain). Calls
+// `on_progress` with the result so far before each stage, trial and step of an explanation. Throws
+// OutputError, and InputError for groups of nodes that do not fit the graph.
 Result run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
                      const GetBackend& backend, const std::string& directory,
                      const std::function<void(const Result&)>& on_progress);
 
 // Makes a reproducer of a run that ended its process in the stage execute, in repro/ of `directory`
-// and in `result`, with a note in its nodes. `on_progress` gets the result with the whole graph,
-// before the search for a smaller part. The caller fills in the message. Without a reproducer if a
-// file cannot hold its values. Throws OutputError, and what extracting throws.
+// and in `result`, with a note in its nodes. Calls `on_progress` with the whole graph as reproducer
+// before it searches for a smaller part. The caller fills in the message. Makes no reproducer if a
+// file cannot hold its values. Throws OutputError, and all errors of Candidate::extract.
 Result reproduce(Candidate& candidate, Result result, RunSettings settings,
                  const EndedProcess& ended, const std::string& directory,
                  const std::function<void(const Result&)>& on_progress);

@@ -1,5 +1,5 @@
 
-// Single calls in workers, and their suites in files.
+// Tests single calls in workers, and suites of them in files.
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
@@ -58,7 +58,7 @@ const bool registered_cases = register_operator_cases([] {
                                    unary("sqrt"),    unary("tanh")};
 });
 
-// tanh, which is another function from the second call on where the environment asks for it.
+// tanh, which becomes another function from the second call on if the environment asks for it.
 const bool registered_tanh = [] {
   register_executor("aten.tanh.default", [](const OpNode&, const std::vector<at::Tensor>& inputs) {
     static int calls = 0;
@@ -68,7 +68,7 @@ const bool registered_tanh = [] {
   return true;
 }();
 
-// Goes wrong in a way of its own for each operator.
+// Fails in a different way for each operator.
 class Faulty : public Backend {
  public:
   explicit Faulty(const BackendOptions& options) : plans_(options.execution) {}
@@ -110,7 +110,7 @@ TEST(CaseCandidateTest, OutputsOfAnotherDtypeAreComparedAsTheyAre) {
   candidate->extract();
   const std::vector<at::Tensor> expected = candidate->expected({});
   const std::vector<at::Tensor> booleans = {at::ones({3}, at::kBool)};
-  // Compared by their shapes, any values are right.
+  // If only shapes are compared, any values are right.
   const auto [shapes, expected_shapes] = candidate->compared({at::arange(3, at::kFloat)}, expected);
   EXPECT_TRUE(shapes.at(0).equal(expected_shapes.at(0)));
   const auto [outputs, raw] = candidate->compared(booleans, expected);
@@ -168,13 +168,13 @@ TEST_F(RunCasesTest, CostThemselvesOnly) {
             "chip");
   EXPECT_EQ(results[3].reason(), "the chip is on fire");
   EXPECT_EQ(results[4].reason(), "no logarithms here");
-  EXPECT_EQ(results[5].reason(), "The process of the case was stopped after 3 s, the time limit");
+  EXPECT_EQ(results[5].reason(), "The process of the case exceeded the time limit of 3 s");
   EXPECT_THAT(results[6].reason(), HasSubstr("3 of 4 elements mismatched"));
   EXPECT_EQ(results[6].metrics.max_diff, 3);
   EXPECT_THAT(results[7].reason(), HasSubstr("shape"));
 }
 
-// The limits of a case are those of its server, which the next worker starts anew.
+// The limits of a case apply to its server, too. The next worker starts it again.
 TEST_F(RunCasesTest, CostThemselvesOnlyOnAServer) {
   RunOptions options{.timeout = std::chrono::seconds(3), .memory_limit = 1'000'000'000};
   options.settings.executor_is_server = true;
@@ -192,15 +192,13 @@ TEST_F(RunCasesTest, CostThemselvesOnlyOnAServer) {
                                                 "unsupported", "unsupported", "unsupported"));
   EXPECT_EQ(results[1].reason(),
             "The executor exited with status 1 without an answer; it printed: no room");
-  EXPECT_THAT(results[3].reason(), StartsWith("The executor answered 'hello', which is no answer"));
-  EXPECT_EQ(results[5].reason(), "The process of the case was stopped after 3 s, the time limit");
-  EXPECT_EQ(results[6].reason(),
-            "The process of the case was stopped with more than 1000 MB in memory, the memory "
-            "limit");
+  EXPECT_THAT(results[3].reason(), StartsWith("The executor gave the invalid answer 'hello': "));
+  EXPECT_EQ(results[5].reason(), "The process of the case exceeded the time limit of 3 s");
+  EXPECT_EQ(results[6].reason(), "The process of the case exceeded the memory limit of 1000 MB");
   EXPECT_EQ(results[7].reason(), "The executor does not support the graph: not here");
 }
 
-// Replays are judged too.
+// Replays are compared, too.
 TEST_F(RunCasesTest, FailWhereTheSecondRunDiffers) {
   ::setenv("WRONG_AGAIN", "1", /*overwrite=*/1);
   const std::vector<Result> results = run({});
@@ -232,7 +230,7 @@ TEST_F(RunCasesTest, FailWhereTheirFilesAreBroken) {
   EXPECT_THAT(results[0].reason(), HasSubstr("inputs.safetensors"));
 }
 
-// A model that ends its process costs itself only, also what comes behind it.
+// A model that ends its process fails alone; the models after it run.
 TEST_F(RunCasesTest, OfModelsThatEndTheirProcessAreLeftOut) {
   const SuiteRequest request{.output = directory_ + "/files",
                              .what = "models",
@@ -244,7 +242,7 @@ TEST_F(RunCasesTest, OfModelsThatEndTheirProcessAreLeftOut) {
   ASSERT_EQ(problems.size(), 2u);
   EXPECT_EQ(problems[0].name, "Aborts");
   EXPECT_EQ(problems[0].message, "its process was killed by signal 6 (Aborted)");
-  EXPECT_EQ(problems[1].message, "its process was stopped after 3 s, the time limit");
+  EXPECT_EQ(problems[1].message, "its process exceeded the time limit of 3 s");
   // Both models make the same call.
   const std::vector<CaseInfo> cases = read_suite(request.output);
   ASSERT_EQ(cases.size(), 1u);

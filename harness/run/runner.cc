@@ -81,7 +81,7 @@ Result unstarted(const ModelSource& source, const ExpectedFailures& expected_fai
   return result;
 }
 
-// Whether the failure ends the process, which then cannot report it.
+// Whether the failure ends the process, so that it cannot report the failure.
 bool ends_process(FailureKind kind) {
   return kind == FailureKind::kCrashed || kind == FailureKind::kTimedOut ||
          kind == FailureKind::kOutOfMemory;
@@ -111,7 +111,7 @@ void draw(const Result& result, const std::string& directory) {
   }
 }
 
-// Null for a model that is not compared with its float model.
+// Returns null without --against.
 std::unique_ptr<FloatModel> float_model(const ModelSource& source, const RunSettings& settings) {
   const auto* files = std::get_if<ModelFiles>(&source);
   if (files == nullptr || files->against.empty()) return nullptr;
@@ -234,19 +234,19 @@ class Run {
     job.directory = job.result.call ? calls_directory(slot) : directory_ + "/" + job.result.name;
     std::error_code error;
     fs::create_directories(job.directory, error);
-    if (error) throw OutputError("cannot make '" + job.directory + "': " + error.message());
+    if (error) throw OutputError("cannot create '" + job.directory + "': " + error.message());
     observer_.on_start(job.result.name);
     return request(id, std::nullopt);
   }
 
-  // For a worker that takes calls. No model has such a name.
+  // The folder of a worker that runs calls. No model has such a name.
   std::string calls_directory(size_t slot) const {
     return fmt::format("{}/.calls-{}", directory_, slot);
   }
 
   WorkRequest request(size_t id, const std::optional<EndedProcess>& reproduces) const {
-    // The second process bounds its search itself and needs time around it. It runs the model
-    // beside a part, and each may need all of the memory limit.
+    // The second process limits its search itself, and needs additional time. It runs a part beside
+    // the model, and each may need the whole memory limit.
     const int factor = reproduces ? 2 : 1;
     WorkLimits limits{.time = factor * options_.timeout};
     if (options_.memory_limit) limits.memory = factor * *options_.memory_limit;
@@ -294,7 +294,7 @@ class Run {
            (printed.empty() || !has_crashed ? "" : "; it printed: " + printed);
   }
 
-  // Concludes from what the process reported before it ended.
+  // Completes the result that the process reported before it ended.
   void end(size_t id, const WorkEnd& end) {
     Job& job = jobs_[id];
     Result& result = job.result;
@@ -307,13 +307,14 @@ class Run {
     const bool is_done = result.failure || result.num_passed_stages >
                                                static_cast<size_t>(options_.settings.last_stage);
     if (is_done) {
-      // Only the explanation, or what comes after it, can be missing.
+      // Only the explanation and later parts can be missing.
       if (result.against) {
         result.against->error = message;
       } else if (!result.nodes) {
         result.nodes.emplace().error = message;
       } else if (result.failure && !result.reproducer) {
-        add_sentence(result.nodes->note, "The search for a reproducer came to no end: " + message);
+        add_sentence(result.nodes->note,
+                     "The search for a reproducer could not be completed: " + message);
       }
       return conclude(id);
     }
@@ -350,14 +351,14 @@ class Run {
       add_sentence(result.nodes->note, nodes->note);
       if (!nodes->error.empty()) {
         add_sentence(result.nodes->note,
-                     "The search for a smaller part came to no end: " + nodes->error);
+                     "The search for a smaller part could not be completed: " + nodes->error);
       }
     }
     if (result.reproducer) {
       result.reproducer->command += limit_flags(result.failure->kind, options_);
       result.reproducer->message = result.failure->message;
     } else {
-      add_sentence(result.nodes->note, "No reproducer could be written.");
+      add_sentence(result.nodes->note, "The reproducer could not be written.");
     }
     finish(job);
   }

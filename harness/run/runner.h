@@ -1,5 +1,5 @@
-// The runner: runs each candidate in a worker, so that one that fails, crashes or hangs does not
-// stop the others. Single calls share workers. The runner itself touches no tensor.
+// The runner: runs each candidate in a worker, so that a candidate that fails, crashes or hangs
+// does not stop the others. Single calls share workers. The runner itself touches no tensor.
 #pragma once
 
 #include <chrono>
@@ -21,27 +21,27 @@ struct RunOptions {
   std::chrono::duration<double> timeout = std::chrono::seconds(300);
   // In bytes, for all processes of a candidate.
   std::optional<int64_t> memory_limit = std::nullopt;
-  // Override what the candidates have registered.
+  // Override the expected failures that models have registered.
   ExpectedFailures expected_failures = {};
-  // Whether values of nodes that differ, or could not be compared, fail a model.
+  // Whether a model fails if values of its nodes differ or could not be compared.
   bool requires_intermediates = false;
 };
 
 // Called on the thread that runs the candidates.
 struct RunObserver {
   std::function<void(const std::string& name)> on_start = [](const std::string&) {};
-  // `directory` has the files of run_candidate, as far as they were written, and is removed
-  // afterwards. The graph of `result` is dropped, too.
+  // `directory` has the files of run_candidate, as far as they were written. Afterwards it is
+  // removed, and the graph of `result` is dropped.
   std::function<void(Result& result, const std::string& directory)> on_finish =
       [](Result&, const std::string&) {};
   // Called a few times a second.
   std::function<void()> on_wait = [] {};
 };
 
-// Runs `candidates` with distinct names, all models or all single calls. Returns results in order;
-// after SIGINT, SIGTERM or SIGHUP under an InterruptGuard, only those that had finished. All
-// children have ended by then. Files go below `directory`, in a folder per model. Throws
-// OutputError if they cannot be written.
+// Runs `candidates`, which have distinct names and are all models or all single calls. Returns
+// results in order; after SIGINT, SIGTERM or SIGHUP under an InterruptGuard, only those of finished
+// candidates. All children have ended by then. Files go below `directory`, in a folder per model.
+// Throws OutputError if they cannot be written.
 std::vector<Result> run_candidates(const std::vector<ModelSource>& candidates,
                                    const RunOptions& options, const std::string& directory,
                                    const RunObserver& observer = {});

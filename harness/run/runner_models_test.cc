@@ -41,7 +41,7 @@ void add(const std::string& name, Forward forward, ModelSpec spec = {}) {
   register_test_model(name, "runner", std::move(forward), std::move(spec));
 }
 
-// Adds one where `is_wrong` holds, unlike the captured graph.
+// Unlike the captured graph, adds one if `is_wrong` holds.
 Forward wrong_where(std::function<at::Tensor(const at::Tensor&)> is_wrong) {
   return [is_wrong](const at::Tensor& x) {
     return x.is_meta() ? x + 1 : x + 1 + is_wrong(x).to(x.scalar_type());
@@ -131,7 +131,7 @@ const bool runner_models_registered = [] {
   return true;
 }();
 
-// Runs graphs of three nodes, returning ones, and aborts on smaller parts.
+// Returns ones for graphs of three nodes, and aborts on smaller parts.
 class AbortsOnParts : public Backend {
  public:
   std::vector<at::Tensor> run(const IR& ir, const StateDict&,

@@ -41,7 +41,7 @@ class RunnerTest : public ::testing::Test {
 
   std::vector<Result> run(const std::vector<std::string>& models, const RunOptions& options = {},
                           RunObserver observer = {}) {
-    // With their graphs.
+    // The results for on_finish still have their graphs.
     std::map<std::string, Result> finished;
     const auto keep = [&, on_finish = observer.on_finish](Result& result,
                                                           const std::string& directory) {
@@ -59,7 +59,7 @@ class RunnerTest : public ::testing::Test {
   Result run_one(const std::string& model, const RunOptions& options) {
     return run({model}, options).at(0);
   }
-  // Without options: all models that tests want so run once, together.
+  // All models that tests need without options run together, once.
   Result run_one(const std::string& model) {
     static const std::map<std::string, Result> usual = [this] {
       std::map<std::string, Result> results;
@@ -171,7 +171,7 @@ TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheErrorFactor) {
   ASSERT_TRUE(failed.nodes);
   EXPECT_TRUE(failed.nodes->first_divergence);
   ASSERT_TRUE(failed.reproducer);
-  EXPECT_EQ(failed.reproducer->command, "harness --ir . --backend rounds --reference float64");
+  EXPECT_EQ(failed.reproducer->command, "harness --ir . --backend rounds --tolerance float64");
   options.settings.criterion.error_factor = 1e6;
   EXPECT_TRUE(run_one("Good", options).passed());
 }
@@ -195,8 +195,7 @@ TEST_F(RunnerTest, AModelThatHangsIsStopped) {
   const Result result = run_one("Hangs", options);
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->stage, Stage::kExtract);
-  EXPECT_EQ(result.failure->message,
-            "The process of the model was stopped after 1.5 s, the time limit.");
+  EXPECT_EQ(result.failure->message, "The process of the model exceeded the time limit of 1.5 s.");
 }
 
 TEST_F(RunnerTest, AModelThatNeverStartedKeepsWhatIsKnownOfIt) {
@@ -257,7 +256,7 @@ TEST_F(RunnerTest, ASignalStopsTheRun) {
 }
 
 TEST_F(RunnerTest, AFullDiskIsNotTheModelsFailure) {
-  // What the parent writes is smaller than the child's IR with its weights.
+  // The files of the parent are smaller than the child's IR with its weights.
   const RunObserver fill_disk{.on_start = [](const std::string&) {
     const rlimit limit{.rlim_cur = 600, .rlim_max = RLIM_INFINITY};
     ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -294,8 +293,8 @@ TEST_F(RunnerTest, FailuresHaveTheirKindsStagesAndMessages) {
        "The process of the model was killed by signal 6 (Aborted)."},
       {"AbortsOnData", FailureKind::kCrashed, Stage::kVerify},
       {"Exits", FailureKind::kCrashed, Stage::kVerify,
-       "The process of the model exited with status 0, unfinished."},
-      // As a full disk would.
+       "The process of the model exited with status 0 before it finished."},
+      // The status of a worker on a full disk.
       {"ExitsAsADisk", FailureKind::kCrashed, Stage::kVerify,
        "The process of the model exited with status 74."},
       {"NeedsTooMuch", FailureKind::kOutOfMemory, Stage::kVerify},
@@ -361,10 +360,10 @@ TEST_F(RunnerTest, ATrialThatCanNotBeExecutedLeavesWhatIsKnownOfTheOthers) {
 struct SmallestPart {
   std::string backend;
   FailureKind kind;
-  // Of the model Branches.
+  // Nodes of the model Branches.
   std::string first_node;
   std::string last_node;
-  // How the command ends.
+  // The last flags of the command.
   std::string flags;
 };
 
@@ -412,7 +411,7 @@ TEST_P(SmallestPartTest, OfWhatEndsItsProcessIsTheReproducer) {
       HasSubstr("Parts of the graph were tried each in a process of its own, for at most "));
 }
 
-// Whoever crashes once, and not again, has nothing that could be made smaller.
+// A crash that does not happen again cannot be reduced.
 TEST_F(RunnerTest, ACrashThatDoesNotComeAgainHasTheWholeGraph) {
   RunOptions options;
   options.settings.backend = "aborts_once";
@@ -427,16 +426,16 @@ TEST_F(RunnerTest, ACrashThatDoesNotComeAgainHasTheWholeGraph) {
 }
 
 struct LastRun {
-  // What the part that was found does in it; all others hang.
+  // Decides how the part that was found behaves; all other parts hang.
   std::string backend;
-  // What is said of it; empty where it hangs.
+  // The note about the part; empty if it hangs.
   std::string note;
-  // Of the search. The part that was found has a fifth of it to run.
+  // The time limit of the search. The part that was found may run for a fifth of it.
   double timeout = 12;
 };
 
-// Without the process that hung to begin with, so that there can be much time for the parts; all at
-// once, as they mostly wait.
+// Leaves out the process that hung first, so that the parts have much time. The searches run at
+// once, because they mostly wait.
 TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
   const LastRun backends[] = {
       {"ends_at_last", "The part that was found ended when it had 2.4 s. "},
@@ -505,8 +504,8 @@ TEST_F(RunnerTest, WhatIsKnownOfTheNodesOutlivesTheSearchForAReproducer) {
   ASSERT_TRUE(result.nodes && result.nodes->first_divergence);
   EXPECT_EQ(result.nodes->first_divergence->node.node, "exp");
   EXPECT_THAT(result.nodes->note,
-              ::testing::EndsWith("The search for a reproducer came to no end: The process of the "
-                                  "model was killed by signal 6 (Aborted)."));
+              ::testing::EndsWith("The search for a reproducer could not be completed: The process "
+                                  "of the model was killed by signal 6 (Aborted)."));
   EXPECT_FALSE(result.reproducer);
 }
 
@@ -531,7 +530,7 @@ TEST_F(RunnerTest, TolerancesOfAModelGoFirstUnlessThoseOfTheRunWin) {
   EXPECT_EQ(kind_of(run_one("LooseOutput", options)), FailureKind::kOutputMismatch);
 }
 
-// The tolerance of all outputs of a model is for floating point.
+// The tolerance for all outputs of a model applies to floating point only.
 TEST_F(RunnerTest, IntegersAreComparedExactlyUnlessTheOutputHasATolerance) {
   RunOptions options;
   options.settings.per_node = true;
@@ -569,8 +568,7 @@ TEST_F(RunnerTest, AModelThatTakesTooMuchMemoryIsStopped) {
   EXPECT_EQ(kind_of(results[0]), FailureKind::kOutOfMemory);
   EXPECT_EQ(results[0].failure->stage, Stage::kVerify);
   EXPECT_EQ(results[0].failure->message,
-            "The process of the model was stopped with more than 600 MB in memory, the memory "
-            "limit.");
+            "The process of the model exceeded the memory limit of 600 MB.");
   EXPECT_TRUE(results[1].passed()) << "the limit is that of one model";
 }
 
@@ -599,7 +597,7 @@ TEST_P(RunnerSignalTest, StopsWhatIgnoresSignalsAndWhatThatStarted) {
   std::string pid;
   std::ifstream(pid_file) >> pid;
   ASSERT_NE(pid, "");
-  // Gone, or dead until its new parent asks for it.
+  // The process is gone, or dead until its new parent waits for it.
   std::string state;
   std::ifstream stat("/proc/" + pid + "/stat");
   stat >> state >> state >> state;

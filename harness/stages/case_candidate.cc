@@ -1,4 +1,4 @@
-// Single calls: cases of the tables, or in files.
+// CaseCandidate: a single call, from the tables of operators or from files.
 
 #include <ATen/ops/empty_strided.h>
 #include <fmt/format.h>
@@ -53,14 +53,14 @@ std::string outputs_text(const std::vector<TensorMeta>& outputs) {
   return text;
 }
 
-// A model can make the call if it takes and returns tensors.
+// A model can make the call only if it takes and returns tensors.
 bool can_be_captured(const GraphCase& graph_case) {
   const auto is_number = [](const TensorMeta& meta) { return meta.is_scalar; };
   return !graph_case.inputs.empty() && std::ranges::none_of(graph_case.ir.graph_outputs, is_number);
 }
 
-// Captures on meta, or on real tensors where the operator needs data. Returns nothing if capture
-// refuses the call, as for training operators; archives may still contain it.
+// Captures on meta, or on real tensors if the operator needs data. Returns nothing if capture
+// refuses the call, as for training operators, because archives may still contain it.
 std::optional<IR> capture_call(const Model& call, const GraphCase& graph_case) {
   ExtractOptions options{.model_name = graph_case.info.name};
   for (const TensorMeta& input : graph_case.ir.graph_inputs) {
@@ -76,8 +76,8 @@ std::optional<IR> capture_call(const Model& call, const GraphCase& graph_case) {
   return std::nullopt;
 }
 
-// What is wrong with the captured graph; empty if its outputs match the call's. Its node may be an
-// equivalent overload (add.Scalar is add.Tensor in Python).
+// Returns the problem of the captured graph; empty if its outputs match the call's. Its node may be
+// an equivalent overload (add.Scalar is add.Tensor in Python).
 std::string capture_problem(const GraphCase& graph_case) {
   const auto op = find_operator(graph_case.info.op_type);
   if (!op || !can_be_captured(graph_case)) return {};
@@ -92,7 +92,7 @@ std::string capture_problem(const GraphCase& graph_case) {
   };
   if (!ir || std::ranges::equal(ir->graph_outputs, graph_case.ir.graph_outputs, is_alike))
     return {};
-  return fmt::format("captured it returns {}, and eager {}", outputs_text(ir->graph_outputs),
+  return fmt::format("the captured call returns {}, expected {}", outputs_text(ir->graph_outputs),
                      outputs_text(graph_case.ir.graph_outputs));
 }
 
@@ -130,7 +130,7 @@ class CaseCandidate : public Candidate {
 
   bool is_call() const override { return true; }
   void set_tolerance(ToleranceRule& rule) const override { rule = tolerance_of(case_.info); }
-  // Outputs with other shapes or dtypes are compared unchanged, and differ (see CaseProperty).
+  // Outputs with unexpected shapes or dtypes are compared unchanged, and differ (see CaseProperty).
   std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> compared(
       const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& expected) override {
     const CaseProperty property = case_.info.property;

@@ -113,8 +113,8 @@ void store_outputs(const ExportedNode& node, const Stack& results, Values& value
   for (const c10::IValue& result : results) append_values(result, flat);
   if (flat.size() != node.outputs.size()) std::erase_if(flat, is_absent);
   if (flat.size() != node.outputs.size()) {
-    throw ExecutionError("it returned " + std::to_string(flat.size()) +
-                         " value(s), the program says " + std::to_string(node.outputs.size()));
+    throw ExecutionError("it returned " + std::to_string(flat.size()) + " values, expected " +
+                         std::to_string(node.outputs.size()));
   }
   for (size_t i = 0; i < flat.size(); ++i) values[node.outputs[i]] = std::move(flat[i]);
 }
@@ -143,7 +143,7 @@ bool is_true(const c10::IValue& value) {
 
 Stack run_cond(const ExportedNode& node, const Values& values) {
   const ExportedArgument* given = find_argument(node, "pred");
-  if (given == nullptr) throw ExecutionError("argument 'pred' is missing");
+  if (given == nullptr) throw ExecutionError("missing argument 'pred'");
   const c10::IValue pred =
       make_argument(given->value, find_schema(node.target)->arguments().at(0), values);
   return run_graph(node.graphs.at(is_true(pred) ? 0 : 1), operands(node, "operands", values));
@@ -161,7 +161,7 @@ Stack run_while_loop(const ExportedNode& node, const Values& values) {
   return stack;
 }
 
-// Executors that the program defines expect nodes as in the IR.
+// Op handlers of the program expect nodes of the IR.
 Stack run_executor(const OpExecutor& executor, const ExportedNode& node, const Values& values) {
   const OpNode converted = convert_default(node, GraphAnalyzer(values.graph()));
   std::vector<at::Tensor> inputs;
@@ -177,7 +177,7 @@ Stack call(const ExportedNode& node, const Values& values) {
   if (node.target == kCond) return run_cond(node, values);
   if (node.target == kWhileLoop) return run_while_loop(node, values);
   if (const std::string reason = refusal(node.target); !reason.empty()) {
-    throw ExecutionError("the operator is refused: " + reason);
+    throw ExecutionError("unsupported operator: " + reason);
   }
   if (const OpExecutor executor = find_executor(node.target)) {
     return run_executor(executor, node, values);
@@ -185,8 +185,8 @@ Stack call(const ExportedNode& node, const Values& values) {
   const c10::FunctionSchema* schema = find_schema(node.target);
   if (schema == nullptr)
     throw ExecutionError(
-        "this LibTorch has no such operator; load the library that defines it (--load-library), or "
-        "give the expected outputs (--expected)");
+        "unknown operator; load the library that defines it (--load-library), or give the expected "
+        "outputs (--expected)");
   Stack stack = make_arguments(node, *schema, values);
   if (const NumberFunction function = find_number_function(node.target)) {
     function(stack);
@@ -199,7 +199,8 @@ Stack call(const ExportedNode& node, const Values& values) {
   return stack;
 }
 
-// For each node, the values not used after it. Numbers stay, because attributes may refer to them.
+// For each node, the values that are not used after it. Numbers stay, because attributes may refer
+// to them.
 std::vector<std::vector<ValueId>> find_last_uses(const ExportedGraph& graph) {
   std::vector<bool> seen(graph.values.size());
   for (const ValueId output : graph.outputs) seen[static_cast<size_t>(output)] = true;
@@ -217,7 +218,7 @@ std::vector<std::vector<ValueId>> find_last_uses(const ExportedGraph& graph) {
   return last_uses;
 }
 
-// A number becomes a tensor of the graph's dtype, None an undefined tensor.
+// Turns a number into a tensor of the graph's dtype, and None into an undefined tensor.
 at::Tensor as_tensor(const c10::IValue& value, const ExportedValue& meta) {
   if (value.isTensor()) return value.toTensor();
   if (value.isNone()) return {};

@@ -1,5 +1,5 @@
-// run_program: computes the reference for an imported program without Python, by calling the
-// operator of each node on the program as imported, without the converter or a plan.
+// run_program: computes the reference of an imported program without Python. It calls the operator
+// of each node of the program as imported, without the converter or a plan.
 #pragma once
 
 #include <string>

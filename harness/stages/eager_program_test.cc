@@ -52,7 +52,7 @@ TEST(EagerProgramTest, CallsTheOperatorsInOrder) {
   const ValueId p_w = add_input(program, "p_w", kTensor, InputKind::kParameter, "l.w");
   const ValueId mul =
       add_node(program, "mul", "aten.mul.Tensor", {{"self", x}, {"other", p_w}}, kTensor);
-  // Out of order, with one at its default.
+  // Arguments out of order, and one with its default.
   const ValueId sum = add_node(program, "sum", "aten.sum.dim_IntList",
                                {{"dim", Attribute::list({1})}, {"self", mul}}, kTensor);
   program.outputs = {sum, x};
@@ -99,7 +99,7 @@ TEST(EagerProgramTest, NumbersGoFromNodeToNode) {
   const ValueId view =
       add_node(program, "view", "aten.view.default",
                {{"self", x}, {"size", Attribute::list({-1, ValueRef{"mul"}})}}, kTensor);
-  // Where the schema says Tensor.
+  // A number for an argument of type Tensor.
   const ValueId sub = add_node(program, "sub", "aten.sub.Tensor",
                                {{"self", view}, {"other", ValueRef{"mul"}}}, kTensor);
   program.outputs = {sub, mul};
@@ -223,9 +223,9 @@ TEST(EagerProgramTest, AFailureNamesItsNode) {
                   AllOf(HasSubstr("Node 'n' (aten.view.default) failed in the reference: "),
                         HasSubstr("invalid for input of size 6"))));
   EXPECT_THAT([&] { run("my.own.default"); },
-              ThrowsMessage<ExecutionError>(HasSubstr("this LibTorch has no such operator")));
+              ThrowsMessage<ExecutionError>(HasSubstr("unknown operator; load the library")));
   EXPECT_THAT([&] { run("aten.from_file.default"); },
-              ThrowsMessage<ExecutionError>(HasSubstr("the operator is refused: ")));
+              ThrowsMessage<ExecutionError>(HasSubstr("unsupported operator: ")));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-// Graphs as candidates; archives are tested by what runs them.
+// Tests graphs as candidates; the tests of the harness cover archives.
 class GraphCandidateTest : public ::testing::Test {
  protected:
   GraphCandidateTest() {
@@ -33,7 +33,7 @@ class GraphCandidateTest : public ::testing::Test {
   }
   ~GraphCandidateTest() override { fs::remove_all(directory_); }
 
-  // The files of `graph`, without what is expected.
+  // The files of `graph`, without expected outputs.
   ModelFiles save(const EagerGraph& graph) const {
     ModelFiles files{.format = FileFormat::kGraph,
                      .name = "net",
@@ -53,7 +53,7 @@ class GraphCandidateTest : public ::testing::Test {
   const std::string directory_ = ::testing::TempDir() + "graph_candidate_test";
 };
 
-// Writes to an input and to a weight, and returns what it wrote to.
+// Writes to an input and to a weight, and returns both.
 EagerGraph writing_graph() {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 3}));
@@ -81,7 +81,7 @@ TEST_F(GraphCandidateTest, ExpectedIsWhatItsOperatorsCompute) {
   EXPECT_TRUE(same_bits(expected[0], graph.expected()[0]));
   EXPECT_TRUE(same_bits(expected[1], graph.expected()[1]));
   EXPECT_TRUE(same_bits(inputs[0], graph.inputs[0]));
-  // Of other inputs too.
+  // For other inputs too.
   EXPECT_FALSE(same_bits(candidate->inputs(1).at(0), inputs[0]));
 }
 
@@ -118,7 +118,7 @@ TEST_F(GraphCandidateTest, TellsTheValuesThatTheRunWritesTo) {
       copies[name] = value.clone();
     });
     EXPECT_THAT(names, ElementsAre("x", "y", "p_count", "n0", "n1", "n2", "n3", "n4"));
-    // As they went in, and as they are now.
+    // The values before and after the run.
     EXPECT_TRUE(same_bits(copies["x"], graph.inputs[0]));
     EXPECT_TRUE(same_bits(told["x"], graph.expected()[1]));
     EXPECT_TRUE(same_bits(copies["p_count"], at::ones({3})));

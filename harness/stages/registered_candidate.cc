@@ -20,7 +20,7 @@ class RegisteredCandidate : public Candidate {
   RegisteredCandidate(const RegisteredModel& model, uint64_t seed) : model_(model), seed_(seed) {}
 
   IR extract() override {
-    // At full scale there is no memory for weights, and only the graph is needed.
+    // Full-scale weights do not fit into memory, and only the graph is needed.
     if (model_.spec.scale == Scale::kTest) make();
     IR ir = torch_ir::extract(model_, subject_);
     graph_.nodes = ir.nodes;
@@ -62,7 +62,7 @@ class RegisteredCandidate : public Candidate {
     return program;
   }
 
-  // Nodes are named after what they call, in order, so equal names mean equal calls.
+  // Nodes are named after their operators, in order, so equal names mean equal calls.
   void check_same_nodes(const ExportedGraph& called) const {
     const auto [call, node] =
         std::ranges::mismatch(called.nodes, graph_.nodes, {}, &ExportedNode::name, &OpNode::name);
@@ -70,8 +70,8 @@ class RegisteredCandidate : public Candidate {
     const bool calls_no_more = call == called.nodes.end();
     if (has_ended && calls_no_more) return;
     throw ExportError(fmt::format(
-        "on these inputs the model calls other operators than its graph has: node {} "
-        "of the graph is {}, the model calls {} there",
+        "on these inputs the model does not call the operators of its graph: node {} of the graph "
+        "is {}, but the model calls {}",
         node - graph_.nodes.begin(),
         has_ended ? "the end" : fmt::format("'{}' ({})", node->name, node->op_type),
         calls_no_more ? "nothing more" : fmt::format("'{}' ({})", call->name, call->target)));
@@ -90,7 +90,7 @@ class RegisteredCandidate : public Candidate {
     versions_ = versions();
   }
 
-  // If the model wrote to its weights, makes it anew for the comparison.
+  // If the model wrote to its weights, makes it again for the comparison.
   void restore() {
     if (versions() != versions_) make();
   }

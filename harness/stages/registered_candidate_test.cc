@@ -39,8 +39,8 @@ TEST(RegisteredCandidateTest, ObservesTheNodesOfTheGraphAsLongAsTheModelCallsThe
   EXPECT_THAT(names, ElementsAre("x", "relu", "neg"));
   EXPECT_THAT([&] { observe(true); },
               ThrowsMessage<ExportError>(
-                  HasSubstr("node 1 of the graph is 'neg' (aten.neg.default), the model calls "
-                            "'exp' (aten.exp.default) there")));
+                  HasSubstr("node 1 of the graph is 'neg' (aten.neg.default), but the model calls "
+                            "'exp' (aten.exp.default)")));
 }
 
 }  // namespace

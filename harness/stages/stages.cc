@@ -121,7 +121,7 @@ IR serialize(const IR& ir, const std::string& path) {
   IR read = path.empty() ? deserialize_ir(serialize_ir(ir)) : load_ir(path);
   if (!(read == ir)) {
     throw SerializeMismatch((path.empty() ? "the text" : path) +
-                            " is not the IR that was written: reading it gives another one");
+                            " does not read back as the IR that was written");
   }
   validate_ir(read);
   return read;
@@ -159,7 +159,7 @@ std::string without_folder(std::string text, const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path absolute = fs::absolute(folder, error);
-  // The relative path is last, because it is the end of the absolute one.
+  // The relative path comes last, because it is the end of the absolute one.
   for (const fs::path& path : {fs::weakly_canonical(absolute, error), absolute, fs::path(folder)}) {
     if (!path.empty()) remove_all(text, (path / "").string());
   }

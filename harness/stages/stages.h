@@ -1,5 +1,5 @@
-// The stages of the pipeline as functions on data, called by run_candidate or through a Candidate.
-// They report failure by throwing.
+// The stages of the pipeline as functions on data. run_candidate and Candidates call them; they
+// report failures by throwing.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ struct Subject {
   std::vector<at::Tensor> inputs;
 };
 
-// Calls `write` and turns errors about an unwritable file into OutputError; others pass through.
+// Calls `write`, and turns errors about an unwritable file into OutputError. Other errors pass
+// through.
 void write_output(const std::function<void()>& write);
 
 // Builds `model` on the CPU in eval mode, with weights and inputs drawn from `seed`.
@@ -40,7 +41,7 @@ IR serialize(const IR& ir, const std::string& path);
 
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs);
 
-// `tensors` by the names of `values`, without duplicates and undefined ones.
+// Returns `tensors` by the names of `values`, without duplicates and undefined tensors.
 StateDict tensors_by_name(const std::vector<TensorMeta>& values,
                           const std::vector<at::Tensor>& tensors);
 
@@ -50,13 +51,13 @@ StateDict tensors_by_name(const std::vector<TensorMeta>& values,
 void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                   const std::vector<at::Tensor>& expected, const std::string& directory);
 
-// A graph, its weights or its inputs cannot be read, or do not fit together.
+// Thrown if a graph, its weights or its inputs cannot be read, or do not fit together.
 class LoadError : public Error {
  public:
   using Error::Error;
 };
 
-// A graph that was written and read back has changed.
+// Thrown if a graph that was written and read back has changed.
 class SerializeMismatch : public Error {
  public:
   using Error::Error;
@@ -67,8 +68,8 @@ class OutputMismatch : public Error {
   using Error::Error;
 };
 
-// Whether LibTorch has been refused memory since this was made. Its CPU allocator throws an error
-// without a type of its own, which may be wrapped when it is caught.
+// Records whether LibTorch's CPU allocator was refused memory. The allocator's error has no type of
+// its own, and may be wrapped when it is caught.
 class AllocationWatch {
  public:
   AllocationWatch();
@@ -78,11 +79,11 @@ class AllocationWatch {
   int64_t num_refused_before_;
 };
 
-// The kind of failure for an exception in a stage. The supervisor itself handles ended processes.
+// Returns the kind of failure of an exception in a stage. The supervisor handles ended processes.
 FailureKind failure_kind(Stage stage, const std::exception& exception,
                          const AllocationWatch& memory = AllocationWatch());
 
-// Returns `load()`, turning its errors into LoadErrors.
+// Returns `load()`, and turns its errors into LoadErrors.
 template <class Load>
 auto loading(Load load) {
   try {
@@ -92,7 +93,7 @@ auto loading(Load load) {
   }
 }
 
-// Removes the folder of a run's files, which differs from run to run.
+// Removes the folder of a run's files from `text`, because it differs from run to run.
 std::string without_folder(std::string text, const std::string& folder);
 
 }  // namespace torch_ir

@@ -38,7 +38,7 @@ TEST(FailureTest, ARunFailsForWhatItIsGivenOrForWhatItDoes) {
   EXPECT_EQ(failure_kind(Stage::kVerify, OutputMismatch("other")), FailureKind::kOutputMismatch);
 }
 
-// No symbol in any dimension is written as no symbols at all.
+// The format drops symbols if no dimension has one.
 TEST(SerializeTest, AnIrThatIsReadAsAnotherOneIsAMismatch) {
   const std::string path = ::testing::TempDir() + "/mismatch.json";
   IR ir;
@@ -56,7 +56,7 @@ TEST(FailureTest, MemoryRunsOutInEveryStage) {
     at::empty({int64_t{1} << 58});
     FAIL() << "there is no such memory";
   } catch (const std::exception& error) {
-    // Whatever becomes of the exception.
+    // Even if the exception is wrapped.
     EXPECT_EQ(failure_kind(Stage::kExecute, ExecutionError("a node"), memory),
               FailureKind::kOutOfMemory);
   }

@@ -24,7 +24,7 @@ constexpr std::array kFirstTrials = {TrialValues::kNormal, TrialValues::kZerosAn
 // For floats of an unknown range.
 constexpr ValueRange kUsualRange = {-1, 1};
 
-// Beyond these a range is refused, or its values are infinite.
+// Larger ranges are rejected, or have infinite values.
 constexpr double kLargestValue = 1e12;
 constexpr double kLargestHalf = 6e4;
 
@@ -94,7 +94,7 @@ at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
             static_cast<int64_t>(pair.first))
         .to(dtype);
   }
-  // Zeros and ones are whole numbers, whatever the range.
+  // Zeros and ones are whole numbers for every range.
   if (values == TrialValues::kZerosAndOnes) return draw(at::kLong, {0, 2}).to(dtype);
   return draw(dtype, values == TrialValues::kNormal ? normal : large(normal, dtype));
 }

@@ -1,4 +1,4 @@
-// Trials: the different inputs that a model runs on.
+// Trials: the runs of a model on different inputs.
 //
 // The first trial has the model's normal values, the second zeros and ones, the third large
 // magnitudes, and further ones other normal values. Values depend only on the seed and the names of
@@ -27,24 +27,25 @@ inline constexpr double kLargeMagnitude = 1e3;
 // "normal values", "zeros and ones", "large magnitudes", "normal values 2", ..., counting from 0.
 std::string trial_name(int trial);
 
-// Adds the inputs to the first line of `message`: "It differs (with zeros and ones)." The first
-// trial adds nothing.
+// Adds the trial's name to the first line of `message`: "It differs (with zeros and ones)." The
+// first trial adds nothing.
 std::string with_trial(std::string message, int trial);
 
 struct TrialInput {
   std::string name;
   at::Tensor normal;
-  // The range of normal values. Without it, whole numbers and booleans stay unchanged, because they
-  // may be indices.
+  // The range of normal values. Without a range, whole numbers and booleans stay unchanged, because
+  // they may be indices.
   std::optional<ValueRange> range = std::nullopt;
 };
 
-// The values of `trial` in the shape and dtype of `input.normal`. Whole numbers stay in their
-// range: small ones are closest to 0 and 1, large ones are its ends.
+// Returns the values of `trial` in the shape and dtype of `input.normal`. Whole numbers stay in
+// their range: zeros and ones become the numbers closest to 0 and 1, large magnitudes the ends of
+// the range.
 at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
                         const std::string& model);
 
-// The inputs of `model`, uniform in their ranges (weights/seeded_tensor.h).
+// Returns the inputs of `model`, uniform in their ranges (weights/seeded_tensor.h).
 std::vector<at::Tensor> seeded_inputs(const ModelSpec& spec, uint64_t seed,
                                       const std::string& model);
 
