@@ -120,7 +120,7 @@ TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {
   const HarnessOutcome result = run({"--ir", path("repro"), "--model", "Good", "--atol", "2"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("2 of 2 models passed"));
-  EXPECT_THAT(report("SUMMARY.md"), AllOf(HasSubstr("asked for by name, and 1 graph."),
+  EXPECT_THAT(report("SUMMARY.md"), AllOf(HasSubstr("selected by name, and 1 graph."),
                                           HasSubstr("--ir " + path("repro") + " --model Good")));
 }
 

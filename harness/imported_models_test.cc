@@ -104,7 +104,8 @@ TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
   EXPECT_EQ(result.status, 0) << result.out;
   EXPECT_THAT(
       result.out,
-      StartsWith("[1/1] llama  PASSED  max diff 0, within the tolerance\n1 of 1 models passed"));
+      StartsWith(
+          "[1/1] llama  PASSED  max abs. error 0, within the tolerance\n1 of 1 models passed"));
   EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml",
                                           "llama.md", "results.json", "svg/llama.svg"));
   EXPECT_THAT(
@@ -247,7 +248,7 @@ TEST_F(ImportedModelsTest, AFolderRunsBesideModelsOfTheRegistry) {
                           "svg/Good.svg", "svg/gpt2.svg", "svg/vit.svg", "vit.md"));
   EXPECT_THAT(
       reports().at("SUMMARY.md"),
-      AllOf(HasSubstr("asked for by name, and 2 archives."), HasSubstr("| `imported` | 2 | 2 |"),
+      AllOf(HasSubstr("selected by name, and 2 archives."), HasSubstr("| `imported` | 2 | 2 |"),
             HasSubstr("tools/bazel run //harness -- --pt2 " + path("models") + " --model Good\n")));
 }
 

@@ -203,7 +203,7 @@ FloatComparison FloatModel::compare(Candidate& quantized, const IR& graph,
 }
 
 FloatComparison FloatModel::unfinished() const {
-  return {.file = files_.short_name(), .error = "the comparison came to no end"};
+  return {.file = files_.short_name(), .error = "the process ended before the comparison was complete"};
 }
 
 }  // namespace torch_ir

@@ -30,7 +30,7 @@ class FloatModel {
   FloatComparison compare(Candidate& quantized, const IR& graph,
                           const std::vector<at::Tensor>& inputs);
 
-  // A comparison that says that it came to no end.
+  // The result to report if the process ends during compare().
   FloatComparison unfinished() const;
 
  private:

@@ -220,7 +220,7 @@ TEST(IndexPageTest, LargePicturesAreLinkedTo) {
   EXPECT_EQ(script(page, "graph-0"), "");
   EXPECT_EQ(script(page, "graph-1"), "<svg></svg>");
   const json detail = json::parse(script(page, "detail-0"));
-  EXPECT_EQ(detail["graph"]["problem"], "it is too large to be part of this page");
+  EXPECT_EQ(detail["graph"]["problem"], "it is too large for this page");
   EXPECT_EQ(detail["files"]["svg"], true);
 }
 

@@ -41,7 +41,7 @@ TEST(BaselineTextTest, ModelsStandInColumns) {
                  another_graph("Graph", {"added aten.relu.default relu"}),
                  alone("New", Trend::kNew)}};
   EXPECT_EQ(baseline_text(comparison, "old/results.json"),
-            "against old/results.json, 2 models compared: 1 worse, 1 gone, 1 changed, 1 new\n"
+            "changes since old/results.json, 2 models compared: 1 worse, 1 gone, 1 changed, 1 new\n"
             "  note     LibTorch: 2.13.0 -> 2.14.0\n"
             "  worse    LongName  max diff, normal values: 1e-07 -> 0.5\n"
             "                     nodes: 3 -> 4\n"
@@ -64,13 +64,13 @@ TEST(BaselineTextTest, ManyModelsAndChangesAreCut) {
 
 TEST(BaselineTextTest, NoChangeAndNothingComparedAreTwoThings) {
   EXPECT_EQ(baseline_text({.num_compared = 3}, "old/results.json"),
-            "no change against old/results.json, 3 models compared\n");
+            "no changes since old/results.json, 3 models compared\n");
   EXPECT_EQ(baseline_text(BaselineComparison(), "old"), "no model of this run is in old\n");
 }
 
 TEST(BaselineTextTest, NoNameBreaksTheLine) {
   const BaselineComparison comparison = {.models = {alone("A\x1b[2J\n", Trend::kGone)}};
-  EXPECT_THAT(baseline_text(comparison, "o\nld"), HasSubstr("against o\\x0ald, "));
+  EXPECT_THAT(baseline_text(comparison, "o\nld"), HasSubstr("changes since o\\x0ald, "));
   EXPECT_THAT(baseline_text(comparison, "old"), HasSubstr("  gone     A\\x1b[2J\\x0a  status"));
 }
 
