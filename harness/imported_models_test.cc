@@ -272,7 +272,7 @@ TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {
   EXPECT_THAT(result.out, HasSubstr("against float.pt2: 8 tensors compared, worst 2.6 dB at 'relu' "
                                     "(layers.1)\n"));
   EXPECT_THAT(reports().at("q.md"),
-              AllOf(HasSubstr("## Against the float model"),
+              AllOf(HasSubstr("## Comparison with the float model"),
                     HasSubstr("| `relu` | `layers.1` | `aten.relu.default` | 2.6 | 40.6 |"),
                     HasSubstr("--pt2 " + quantised + " --against " + floating + "\n")));
   const std::string results = reports().at("results.json");
@@ -284,7 +284,7 @@ TEST_F(ImportedModelsTest, AFloatModelWithOtherInputsIsRefused) {
   expect_refusal(
       run({"--pt2", put("exports/quantized_per_tensor.pt2", "m/q.pt2"), "--against",
            put("exports/against_float.pt2", "float.pt2")}),
-      "float.pt2 has the input 'x' as float32 [2, 1, 8, 8], the quantised model 'args_0' "
+      "float.pt2 has input 'x' as float32 [2, 1, 8, 8], but the quantised model has 'args_0' "
       "as float32 [1, 3, 8, 8]");
 }
 

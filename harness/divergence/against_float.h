@@ -1,4 +1,4 @@
-// FloatModel: the float model that a quantised one is compared with, tensor by tensor.
+// FloatModel: compares a quantised model with the float model it was made from, tensor by tensor.
 //
 // Both graphs run on the same inputs by eager operators, node by node. The float one runs first;
 // its values are kept until the quantised one has made what they are compared with.

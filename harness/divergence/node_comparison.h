@@ -1,4 +1,4 @@
-// explain: finds where a graph departs from its model, and the smallest part that shows it.
+// explain: finds where a graph first differs from its model, and the smallest part that shows it.
 #pragma once
 
 #include <functional>

@@ -1,9 +1,9 @@
-// match_values: finds the tensors of a float graph in the graph of its quantised model.
+// match_values: matches the tensors of a float graph with those of its quantised model.
 //
 // The rules, where a module is the innermost one of a node; unless both graphs record module paths,
 // all nodes count as those of one module:
 // - The k-th call of an operator in a module is the k-th one of that module in the other graph, if
-//   both have equally many. In-place operators count as the others.
+//   both have equally many. In-place operators count like others.
 // - The last value of a module's call is the last one of its shape there, as a layer that became
 //   several operators still computes the same tensor.
 // - A batch norm that the quantised graph lacks is folded into the node before it: that node
@@ -31,7 +31,7 @@ struct ValueMatch {
   std::string quantized = {};
   std::string quantized_to = {};
   QuantizedRange range = {};
-  // The result of dequantising that; else `quantized`.
+  // The result of dequantising it; `quantized` if it is not dequantised.
   std::string seen = {};
 
   bool is_dequantized() const { return seen != quantized; }
