@@ -20,7 +20,7 @@ from safetensors_file import write_safetensors  # noqa: E402
 
 
 class Nested(torch.nn.Module):
-    """With arguments of all kinds, in another order than that of a call by position."""
+    """Takes arguments of all kinds, in another order than a call by position."""
 
     def forward(self, x, scale, *, pair):
         return {"sum": x + pair[0], "difference": scale * x - pair[1]}
