@@ -127,7 +127,7 @@ std::string stage_detail(Stage stage, const Result& result, const RunContext& co
     case Stage::kSerialize:
       return "written, read back, validated, and equal to the original";
     case Stage::kExecute:
-      return "the graph that was read back, with " + table_cell(inputs_text(result, context)) +
+      return "the graph as read back, with " + table_cell(inputs_text(result, context)) +
              executor_seconds_text(result, context);
     case Stage::kVerify:
       return table_cell(verified_text(result));

@@ -115,7 +115,7 @@ TEST(ModelPageTest, AnImportedModelSaysWhereItIsFrom) {
   EXPECT_THAT(page,
               HasSubstr("| extract | ✅ passed | 1 node, read from the archive without executing "
                         "anything in it |\n"));
-  EXPECT_THAT(page, HasSubstr("| execute | ✅ passed | the graph that was read back, with the "
+  EXPECT_THAT(page, HasSubstr("| execute | ✅ passed | the graph as read back, with the "
                               "archive's weights and the inputs in `tiny.in.safetensors` |\n"));
   EXPECT_THAT(page, HasSubstr("| verify | ✅ passed | 1 output compared with those in "
                               "`tiny.out.safetensors`, all within the tolerance |\n"));
@@ -154,7 +154,7 @@ TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
   EXPECT_THAT(page, HasSubstr("\n\nThe graph of `tiny`.\n\nCategories: `imported`\n"));
   EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, read from the file |\n"));
   EXPECT_THAT(page,
-              HasSubstr("| execute | ✅ passed | the graph that was read back, with the "
+              HasSubstr("| execute | ✅ passed | the graph as read back, with the "
                         "weights beside the graph and the inputs in `inputs.safetensors` |\n"));
   // What lies beside it needs no name.
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --ir tiny\n```\n"));

@@ -234,12 +234,12 @@ Table calls_table(const Cases& cases, const RunContext& context) {
 
 std::string how_judged(const RunSettings& settings) {
   if (settings.criterion.reference == ReferenceKind::kFloat64) {
-    return "its error against float64 is at most the error factor times eager's, or, where float64 "
-           "is no reference, if it is within its tolerance";
+    return "the error of its outputs against float64 is at most the error factor times eager's, or, "
+           "where float64 is no reference, if they are within the tolerance";
   }
-  if (settings.tolerance_wins) return "it is within " + tolerance_rule_text(settings);
-  return "it is within its own tolerance, or that of torch.testing.assert_close for its dtype, or "
-         "if its error against float64 is at most the error factor times eager's";
+  if (settings.tolerance_wins) return "its outputs are within " + tolerance_rule_text(settings);
+  return "its outputs are within its own tolerance, or that of torch.testing.assert_close for the "
+         "dtype, or if their error against float64 is at most the error factor times eager's";
 }
 
 constexpr size_t kMostRows = 2000;

@@ -56,8 +56,8 @@ TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
                make_unsupported("aten.sin.default", "bfloat16", "no sines here")});
   EXPECT_THAT(page, StartsWith("# Operators\n\n❌ **4 of 6 cases passed, 1 differs, 1 "
                                "unsupported**\n\nThis run covers 3 operators. Each case is one "
-                               "call. It passes if it is within its own tolerance, or that of "
-                               "torch.testing.assert_close"));
+                               "call. It passes if its outputs are within its own tolerance, or "
+                               "that of torch.testing.assert_close"));
   EXPECT_THAT(page, HasSubstr("| Passed | Differs | Unsupported | Failed | Crashed | Timed out | "
                               "Out of memory |\n"));
   EXPECT_THAT(page, HasSubstr("| 4 | 1 | 1 | 0 | 0 | 0 | 0 |\n"));

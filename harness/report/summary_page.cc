@@ -215,7 +215,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
     return result.status() == Status::kExpectedFailure;
   };
   set_some(page, "expected",
-           failures_table(results, "Expected because", is_expected, [](const Result& result) {
+           failures_table(results, "Reason", is_expected, [](const Result& result) {
              return text_cell(result.expected_failure->reason);
            }));
   if (baseline != nullptr) page.set("changes", changes_data(*baseline, context.baseline));
