@@ -47,7 +47,7 @@ expect_status 0 "$prefix/bin/harness" --model WeightTying --output reports
 # The package reports a LibTorch that is missing or another version.
 mv "$prefix/lib/torch_ir/libtorch" libtorch
 expect_status 1 cmake -S "$example" -B without -DCMAKE_PREFIX_PATH="$prefix"
-expect_text "there is no LibTorch in"
+expect_text "cannot find LibTorch in"
 expect_status 0 cmake -S "$example" -B given -DCMAKE_PREFIX_PATH="$prefix;$TEST_TMPDIR/libtorch"
 
 other="$TEST_TMPDIR/other/share/cmake/Torch"

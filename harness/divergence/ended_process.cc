@@ -41,7 +41,7 @@ constexpr double kNumWholeHangs = 3;
 constexpr double kNumHangs = 20;
 // The part found runs once more for longer, since it may only be slow to start.
 constexpr double kNumLastHangs = 5;
-// This share of the limit is added for that; the search's process has twice the limit.
+// Adds this share of the limit for it; the process of the search has twice the limit.
 constexpr double kNumLastDelays = 2;
 
 // Longer than any run, but within the range of the clock.

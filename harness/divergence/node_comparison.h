@@ -13,7 +13,7 @@ namespace torch_ir {
 
 struct Explanation {
   NodeReport nodes = {};
-  // Empty if nothing failed or the failure does not recur; `nodes` then says so.
+  // Empty if nothing failed or the failure does not recur; `nodes` then has a note.
   std::optional<Reproducer> reproducer = std::nullopt;
 };
 

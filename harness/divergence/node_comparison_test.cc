@@ -425,7 +425,7 @@ TEST_F(NodeComparisonTest, TakesTheMemoryOfAFewValuesHoweverManyThereAre) {
   }
   EXPECT_EQ(explanation.nodes.num_compared, 60);
   EXPECT_GT(counter->peak(), value_bytes);
-  // In the float64 run each takes twice as much.
+  // In the float64 run each value takes twice as much.
   EXPECT_LT(counter->peak(), 14 * value_bytes);
 }
 

@@ -113,8 +113,8 @@ class Search {
     return std::span(ir_.nodes).subspan(begin, grouped_.spans[last].last + 1 - begin);
   }
 
-  // Ranges are of spans here: [first, last] with the values to compare. A wrong value stays wrong
-  // after its node. A run throws even if its values are not read, so its range keeps all nodes.
+  // Ranges here count spans: [first, last], with the values to compare. A wrong value stays wrong
+  // after its node. A run throws even if nothing reads its values, so its range keeps all nodes.
   NodeRange make_range(size_t first, size_t last) const {
     if (!failed_.run.threw()) return {first, last, values_.at(last)};
     std::unordered_set<std::string_view> read;
@@ -291,7 +291,7 @@ class Search {
 
 struct FoundPart {
   std::optional<FailingPart> part = std::nullopt;
-  // Whether it ends where the values first differ, if they do.
+  // Whether the part ends where the values first differ, if they do.
   bool ends_at_divergence = true;
   std::string problem = {};
   bool is_cut_short = false;

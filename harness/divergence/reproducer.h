@@ -40,7 +40,7 @@ struct ExplainedRun {
   // The groups of nodes that the run computed at once; they fit the graph.
   std::vector<NodeGroup> groups = {};
 
-  // Whether it failed with an error rather than wrong values.
+  // Whether the run failed with an error rather than wrong values.
   bool threw() const { return expected.empty(); }
 };
 
@@ -87,8 +87,8 @@ struct ReproducerSearch {
   std::string note = {};
 };
 
-// Writes the files of the reproducer, if any: the whole graph where no smaller part fails by
-// itself, and none if the whole graph no longer fails either. Throws OutputError.
+// Writes the files of the reproducer, if any: the whole graph if no smaller part fails by itself,
+// and none if the whole graph no longer fails either. Throws OutputError.
 ReproducerSearch find_reproducer(const FailedRun& failed);
 
 // The smallest part that ends its process, if it is smaller than the whole graph. The check runs in
@@ -99,9 +99,9 @@ ReproducerSearch find_part_that_ends(const FailedRun& failed);
 //
 // `weights` may contain more than the graph uses, by state dict name or placeholder. `expected` has
 // one tensor per graph output, undefined where unknown. If it is empty, expected.safetensors is not
-// written, and the outputs are compared with what the operators compute one by one. The command has
-// the flags of `settings` for the backend, the tolerance of all outputs and the seed. `message` is
-// that of the failure.
+// written, and the command compares the outputs with those of the operators run one by one. The
+// command has the flags of `settings` for the backend, the tolerance of all outputs and the seed.
+// `message` is the message of the failure.
 //
 // Throws OutputError; the note names values that cannot be stored in a file.
 ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,

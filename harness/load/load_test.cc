@@ -174,16 +174,17 @@ TEST_P(LoadOfAPlan, ThreadsThatShareItGetTheirOutputsAndLeaveNoMemory) {
 
 INSTANTIATE_TEST_SUITE_P(
     Load, LoadOfAPlan,
-    testing::Values(SharedModel{"MaskedLinear", 20'000}, SharedModel{"RecurrentUnroll", 20'000},
-                    SharedModel{"SelfAttention", 10'000},
-                    // In segments: data-dependent nodes, branches and loops run between replays.
-                    SharedModel{"exports/data_nonzero.pt2", 10'000, numbers},
-                    SharedModel{"exports/cond_nested.pt2", 10'000, branches},
-                    SharedModel{"exports/while_loop_closes_over_weights.pt2", 10'000, state},
-                    SharedModel{"exports/dyn_view_arange_expand.pt2", 10'000, sequences},
-                    SharedModel{"TransformerBlock", 5'000, nullptr, Optimization::kFast},
-                    SharedModel{"lstm.pt2", 5'000, nullptr, Optimization::kFast},
-                    SharedModel{"unet.pt2", 100, images, Optimization::kFast}),
+    testing::Values(
+        SharedModel{"MaskedLinear", 20'000}, SharedModel{"RecurrentUnroll", 20'000},
+        SharedModel{"SelfAttention", 10'000},
+        // These run in segments: data-dependent nodes, branches and loops run between replays.
+        SharedModel{"exports/data_nonzero.pt2", 10'000, numbers},
+        SharedModel{"exports/cond_nested.pt2", 10'000, branches},
+        SharedModel{"exports/while_loop_closes_over_weights.pt2", 10'000, state},
+        SharedModel{"exports/dyn_view_arange_expand.pt2", 10'000, sequences},
+        SharedModel{"TransformerBlock", 5'000, nullptr, Optimization::kFast},
+        SharedModel{"lstm.pt2", 5'000, nullptr, Optimization::kFast},
+        SharedModel{"unet.pt2", 100, images, Optimization::kFast}),
     [](const auto& model) {
       const std::string name = fs::path(model.param.name).stem().string();
       return name + (model.param.level == Optimization::kFast ? "_fast" : "");

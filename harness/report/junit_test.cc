@@ -173,7 +173,7 @@ TEST(JunitTest, PassedOutputsPassAndSayWhatDiffers) {
                              "difference: node 4, mul (aten.mul.Tensor) in a.b\n</system-out>"));
 }
 
-// What Python's parser reads, an element a line: its tag, its attributes and its text.
+// The XML as Python's parser reads it, one element per line: tag, attributes and text.
 constexpr const char* kPythonProgram = R"python(
 import sys, xml.etree.ElementTree as etree
 for element in etree.parse(sys.argv[1]).iter():

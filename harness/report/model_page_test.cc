@@ -156,7 +156,7 @@ TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
   EXPECT_THAT(page,
               HasSubstr("| execute | ✅ passed | the graph as read back, with the "
                         "weights beside the graph and the inputs in `inputs.safetensors` |\n"));
-  // What lies beside it needs no name.
+  // Files beside the graph need no flags.
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --ir tiny\n```\n"));
   const std::string other =
       render_model_page(make_imported({.graph = "tiny.json", .inputs = "inputs.safetensors"}), {});
@@ -232,7 +232,7 @@ TEST(ModelPageTest, AFailureComesFirst) {
   EXPECT_THAT(page, Not(HasSubstr("## Numerical verification")));
 }
 
-// A file may hold any character, and a terminal obeys some.
+// A file may have any character, and some control a terminal.
 TEST(ModelPageTest, HoldsNoControlCharacters) {
   const std::string hostile = "a\x1b[31m\nb\x07\r";
   Result result = make_mismatch();
@@ -265,7 +265,7 @@ TEST(ModelPageTest, PortablePagesHoldNothingOfTheMachine) {
   EXPECT_THAT(page, HasSubstr("Max abs. error: within tolerance\n"));
   EXPECT_THAT(page, HasSubstr("| `<version>` | `exact` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("e-07")), Not(HasSubstr("1.25"))));
-  // Zero is the same everywhere.
+  // Zero is the same on all machines.
   EXPECT_THAT(render_model_page(make_result(), {.portable = true}),
               HasSubstr("Max abs. error: 0\n"));
 }

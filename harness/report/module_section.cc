@@ -8,7 +8,7 @@
 namespace torch_ir {
 namespace {
 
-// By the index of the node.
+// Errors by node index.
 using ErrorMap = std::unordered_map<int64_t, double>;
 
 std::string max_diff_of(const ModuleCost& module, const ErrorMap& errors) {

@@ -61,7 +61,7 @@ TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
   EXPECT_THAT(page, HasSubstr("| Passed | Differs | Unsupported | Failed | Crashed | Timed out | "
                               "Out of memory |\n"));
   EXPECT_THAT(page, HasSubstr("| 4 | 1 | 1 | 0 | 0 | 0 | 0 |\n"));
-  // Dtypes in the order of use, not of the alphabet.
+  // Dtypes are in order of use, not in alphabetical order.
   EXPECT_THAT(page, HasSubstr("## Pointwise\n\n"
                               "| Operator | float32 | bfloat16 | bool | Cases | "
                               "Times&nbsp;worse&nbsp;than&nbsp;eager |\n"
@@ -130,7 +130,7 @@ TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
   EXPECT_THAT(page, Not(HasSubstr("## Split")));
 }
 
-// All of it may come from files.
+// All of these texts may come from files.
 Result hostile_case() {
   const std::string text = "<b>|\n# `x` *y* [z](u)</b>";
   Result result = make_failed(text, text, FailureKind::kExecuteFailed, text);
@@ -151,7 +151,7 @@ TEST(OperatorsPageTest, ShowsWhateverItIsCalledAsText) {
   std::string outside_code;
   bool is_code = false;
   for (size_t i = 0; i < page.size(); ++i) {
-    // A code span of such a text begins and ends with two.
+    // A code span of a text with backticks begins and ends with two.
     if (page.compare(i, 2, "``") == 0) is_code = !is_code, ++i;
     if (!is_code) outside_code += page[i];
   }

@@ -22,7 +22,7 @@ ModelChange worse(const std::string& model) {
           {.what = "nodes", .before = int64_t{3}, .now = int64_t{4}}}};
 }
 
-// One that only one of the runs has.
+// A model that only one of the runs has.
 ModelChange alone(const std::string& model, Trend trend) {
   FigureChange status{.what = "status", .trend = trend};
   (trend == Trend::kGone ? status.before : status.now) = std::string("passed");

@@ -1,4 +1,4 @@
-// Tests what the pages say about second opinions from float64.
+// Second opinions from float64 on the pages.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
