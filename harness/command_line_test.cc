@@ -40,11 +40,10 @@ TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
   const HarnessOutcome result = run({"--category", "good"});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, StartsWith("[1/2] Close  PASSED  max abs. error "));
-  EXPECT_THAT(
-      result.out,
-      HasSubstr(
-          "[2/2] Good   PASSED  max abs. error 0, within the tolerance\n2 of 2 models passed; see " +
-          output_ + "/SUMMARY.md, or " + output_ + "/index.html in a browser\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr("[2/2] Good   PASSED  max abs. error 0, within the tolerance\n2 of 2 "
+                        "models passed; see " +
+                        output_ + "/SUMMARY.md, or " + output_ + "/index.html in a browser\n"));
   EXPECT_EQ(result.err, "");
   EXPECT_THAT(report_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
                                           "ir/Close.json", "ir/Good.json", "junit.xml",
@@ -116,8 +115,7 @@ TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphAreBadInput) {
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     const HarnessOutcome result = run(arguments);
     EXPECT_EQ(result.status, 2);
-    EXPECT_EQ(result.err,
-              "harness: 'Good': group 'fused': the graph has no node 'nowhere'\n");
+    EXPECT_EQ(result.err, "harness: 'Good': group 'fused': the graph has no node 'nowhere'\n");
     EXPECT_FALSE(fs::exists(output_));
   }
 }

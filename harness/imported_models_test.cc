@@ -94,7 +94,7 @@ TEST_F(ImportedModelsTest, CostsOfDynamicGraphsAreThoseOfTheFirstTrial) {
                       HasSubstr("\"multiply_adds\": " + one.multiply_adds + ",")));
     EXPECT_THAT(reports().at(one.name + ".md"),
                 AllOf(HasSubstr(one.on_page), Not(HasSubstr("Not counted")),
-                      HasSubstr("Bytes and multiply-adds are those of the first trial, with `" +
+                      HasSubstr("Bytes and multiply-adds are for the sizes of the first trial: `" +
                                 one.symbol + "` = " + one.size + ".\n")));
   }
 }
@@ -110,7 +110,7 @@ TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
                                           "llama.md", "results.json", "svg/llama.svg"));
   EXPECT_THAT(
       reports().at("llama.md"),
-      AllOf(HasSubstr("its operators compute one by one"),
+      AllOf(HasSubstr("those of its operators run one by one"),
             HasSubstr("Imported from `llama.pt2`, which PyTorch "),
             HasSubstr("exported from `LlamaForCausalLM`"),
             HasSubstr("| Input | `input_ids` | `1xs"), HasSubstr("Categories: `imported`\n")));
@@ -126,7 +126,7 @@ TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
                           "results.json", "svg/llama.svg", "tensors/llama.expected.safetensors",
                           "tensors/llama.inputs.safetensors", "tensors/llama.weights.safetensors"));
   EXPECT_THAT(reports().at("llama.md"),
-              AllOf(HasSubstr("the graph computes what `llama.expected.safetensors` says"),
+              AllOf(HasSubstr("the outputs match those in `llama.expected.safetensors`"),
                     HasSubstr("--pt2 " + path("llama.pt2") + " --inputs " +
                               path("llama.inputs.safetensors") + " --expected " +
                               path("llama.expected.safetensors") + " --save-tensors\n")));

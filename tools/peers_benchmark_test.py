@@ -1,5 +1,5 @@
-"""Tests of peers_benchmark.py, of what needs no more than a Python with torch; the modules that it
-times are tested in ir_graph_test.py.
+"""Tests of the parts of peers_benchmark.py that need only a Python with torch. ir_graph_test.py tests
+the modules that it times.
 
     python tools/peers_benchmark_test.py
 """

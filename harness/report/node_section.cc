@@ -16,7 +16,7 @@ using List = kainjow::mustache::list;
 std::string node_text(int64_t index, const std::string& node, const std::string& op_type,
                       const std::string& value) {
   std::string text = fmt::format("node {}, {} ({})", index, code_span(node), code_span(op_type));
-  if (value != node) text += ", in its output " + code_span(value);
+  if (value != node) text += ", in its value " + code_span(value);
   return text;
 }
 

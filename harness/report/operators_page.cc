@@ -234,7 +234,8 @@ Table calls_table(const Cases& cases, const RunContext& context) {
 
 std::string how_judged(const RunSettings& settings) {
   if (settings.criterion.reference == ReferenceKind::kFloat64) {
-    return "the error of its outputs against float64 is at most the error factor times eager's, or, "
+    return "the error of its outputs against float64 is at most the error factor times eager's, "
+           "or, "
            "where float64 is no reference, if they are within the tolerance";
   }
   if (settings.tolerance_wins) return "its outputs are within " + tolerance_rule_text(settings);
