@@ -36,7 +36,7 @@ int64_t Engine::held_bytes() const {
 std::string disagreement(const std::vector<at::Tensor>& outputs,
                          const std::vector<at::Tensor>& expected, bool has_eager_bits) {
   if (outputs.size() != expected.size()) {
-    return "got " + std::to_string(outputs.size()) + " output(s), expected " +
+    return "wrong number of outputs: " + std::to_string(outputs.size()) + ", expected " +
            std::to_string(expected.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -55,7 +55,7 @@ TEST(Disagreement, SaysHowFarApartOutputsAre) {
 
 TEST(Disagreement, CountsOutputs) {
   EXPECT_EQ(disagreement({}, {at::ones({1})}, /*has_eager_bits=*/false),
-            "got 0 output(s), expected 1");
+            "wrong number of outputs: 0, expected 1");
 }
 
 }  // namespace

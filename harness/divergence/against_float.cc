@@ -160,8 +160,8 @@ void FloatModel::check_inputs(const IR& quantized) const {
   const std::string beginning = "--against: " + files_.short_name();
   if (own.size() != inputs.size()) {
     throw InputError(
-        fmt::format("{} has {} input(s), but the quantised model has {}; give the float model "
-                    "that it was made from",
+        fmt::format("{} has another number of inputs than the quantised model, {} instead of {}; "
+                    "give the float model that it was made from",
                     beginning, own.size(), inputs.size()));
   }
   for (size_t i = 0; i < own.size(); ++i) {

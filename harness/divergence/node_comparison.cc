@@ -150,8 +150,8 @@ void WholeRunValues::run_from(size_t position) {
   at::manual_seed(seed_);
   std::vector<at::Tensor> results = backend_.run(ir_, weights_, inputs_);
   if (results.size() != ir_.graph_outputs.size()) {
-    throw ExecutionError(
-        fmt::format("got {} output(s), expected {}", results.size(), ir_.graph_outputs.size()));
+    throw ExecutionError(fmt::format("wrong number of outputs: {}, expected {}", results.size(),
+                                     ir_.graph_outputs.size()));
   }
   for (size_t i = position; i < end; ++i) {
     const std::string& name = values_[i].meta.name;

@@ -180,16 +180,17 @@ TEST(ModelTest, IsRegisteredAsItsBuildLineSays) {
   if (line.is_of_an_archive() || line.is_of_operators()) return;
   const std::vector<RegisteredModel> models = list_models();
   if (line.model.empty()) {
-    ASSERT_FALSE(models.empty()) << "the libraries of this test register no model; do they have "
-                                    "alwayslink = True?";
+    ASSERT_FALSE(models.empty())
+        << "the libraries of this test register no model; check that they have "
+           "alwayslink = True";
     const std::set<std::string> categories(line.categories.begin(), line.categories.end());
     EXPECT_THAT(list_categories(), ::testing::ElementsAreArray(categories));
     return;
   }
   const auto model = std::ranges::find(models, line.model, &RegisteredModel::name);
   ASSERT_NE(model, models.end()) << "the libraries of this test do not register " << line.model
-                                 << "; do they have "
-                                    "alwayslink = True?";
+                                 << "; check that they have "
+                                    "alwayslink = True";
   EXPECT_EQ(model->spec.categories, line.categories);
 }
 
