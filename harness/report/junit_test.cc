@@ -65,7 +65,7 @@ TEST(JunitTest, TimesAreThereForThoseWhoAsk) {
 }
 
 TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
-  Result result = failed("Net", "output 0 <conv>: max diff 0.5\nmore");
+  Result result = failed("Net", "output 0 <conv>: max abs. error 0.5\nmore");
   result.failure->output = "last words";
   result.nodes.emplace().first_divergence = Divergence{
       .node = {
@@ -75,8 +75,8 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
   EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
   EXPECT_THAT(xml, HasSubstr("    <testcase classname=\"torch_ir.conv\" name=\"Net\">\n"
                              "      <failure type=\"output mismatch\" message=\"output mismatch in "
-                             "verify: output 0 &lt;conv&gt;: max diff 0.5\">"
-                             "output 0 &lt;conv&gt;: max diff 0.5\nmore\n"
+                             "verify: output 0 &lt;conv&gt;: max abs. error 0.5\">"
+                             "output 0 &lt;conv&gt;: max abs. error 0.5\nmore\n"
                              "First difference: node 0, conv2d (aten.conv2d.default)\n"
                              "To reproduce it, run in repro/Net: torch-ir verify ir.json\n"
                              "</failure>\n"

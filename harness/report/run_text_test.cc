@@ -14,12 +14,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 ModelChange worse(const std::string& model) {
-  return {
-      .model = model,
-      .trend = Trend::kWorse,
-      .changes = {
-          {.what = "max diff, normal values", .before = 1e-7, .now = 0.5, .trend = Trend::kWorse},
-          {.what = "nodes", .before = int64_t{3}, .now = int64_t{4}}}};
+  return {.model = model,
+          .trend = Trend::kWorse,
+          .changes = {{.what = "max abs. error, normal values",
+                       .before = 1e-7,
+                       .now = 0.5,
+                       .trend = Trend::kWorse},
+                      {.what = "nodes", .before = int64_t{3}, .now = int64_t{4}}}};
 }
 
 // A model that only one of the runs has.
@@ -43,7 +44,7 @@ TEST(BaselineTextTest, ModelsStandInColumns) {
   EXPECT_EQ(baseline_text(comparison, "old/results.json"),
             "changes since old/results.json, 2 models compared: 1 worse, 1 gone, 1 changed, 1 new\n"
             "  note     LibTorch: 2.13.0 -> 2.14.0\n"
-            "  worse    LongName  max diff, normal values: 1e-07 -> 0.5\n"
+            "  worse    LongName  max abs. error, normal values: 1e-07 -> 0.5\n"
             "                     nodes: 3 -> 4\n"
             "  gone     Gone      status: was passed\n"
             "  changed  Graph     graph changed\n"
@@ -91,7 +92,7 @@ TEST(ChangeLinesTest, AreSentencesAndALineForEachChange) {
   EXPECT_THAT(baseline_notes(comparison),
               ElementsAre("1 model compared: 1 worse, 1 changed.", "Seed: 0 -> 7."));
   EXPECT_THAT(change_lines(comparison.models[0]),
-              ElementsAre("max diff, normal values: 1e-07 -> 0.5", "nodes: 3 -> 4"));
+              ElementsAre("max abs. error, normal values: 1e-07 -> 0.5", "nodes: 3 -> 4"));
   EXPECT_THAT(change_lines(comparison.models[1]),
               ElementsAre("graph changed", "added aten.relu.default relu"));
 }
