@@ -39,12 +39,11 @@ using CommandLineTest = HarnessTest;
 TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
   const HarnessOutcome result = run({"--category", "good"});
   EXPECT_EQ(result.status, 0);
-  EXPECT_THAT(result.out, StartsWith("[1/2] Close  PASSED  max diff "));
-  EXPECT_THAT(
-      result.out,
-      HasSubstr(
-          "[2/2] Good   PASSED  max diff 0, within the tolerance\n2 of 2 models passed; see " +
-          output_ + "/SUMMARY.md, or " + output_ + "/index.html in a browser\n"));
+  EXPECT_THAT(result.out, StartsWith("[1/2] Close  PASSED  max abs. error "));
+  EXPECT_THAT(result.out,
+              HasSubstr("[2/2] Good   PASSED  max abs. error 0, within the tolerance\n2 of 2 "
+                        "models passed; see " +
+                        output_ + "/SUMMARY.md, or " + output_ + "/index.html in a browser\n"));
   EXPECT_EQ(result.err, "");
   EXPECT_THAT(report_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
                                           "ir/Close.json", "ir/Good.json", "junit.xml",
@@ -384,7 +383,7 @@ TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
                                           "junit.xml", "results.json", "svg/Good.svg"));
   EXPECT_THAT(reports().at("SUMMARY.md"),
               AllOf(HasSubstr("❌ **Interrupted: 1 of 1 models passed**"),
-                    HasSubstr("This run was interrupted when 1 model had finished.")));
+                    HasSubstr("This run was interrupted after 1 model had finished.")));
   EXPECT_THAT(
       reports().at("index.html"),
       HasSubstr("<p class=\"verdict bad\"><span aria-hidden=\"true\">✕</span> Interrupted: "));
@@ -419,7 +418,7 @@ TEST_F(CommandLineTest, TheBaselineMayBeTheEarlierRunOfTheSameFolder) {
   EXPECT_EQ(run(again).status, 0);
   const HarnessOutcome result = run(again);
   EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("no change against"));
+  EXPECT_THAT(result.out, HasSubstr("no changes since"));
 }
 
 TEST_F(CommandLineTest, LinksInTheFolderAreNotFollowed) {

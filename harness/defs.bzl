@@ -1,4 +1,4 @@
-"""Tests of models: one small target a model, so that Bazel filters, shards and caches them."""
+"""Tests of models: one small target per model, so that Bazel filters, shards and caches them."""
 
 load("//tools:cc.bzl", "torch_ir_binary", "torch_ir_program_test", "torch_ir_test")
 
@@ -16,8 +16,8 @@ def torch_ir_model_test(
         **kwargs):
     """Runs registered models through the pipeline.
 
-    A workspace with models of its own has this repository as an external one (see docs/bazel.md), and
-    in some package:
+    A workspace with its own models adds this repository as an external one (see docs/bazel.md). Then,
+    in a package:
 
         load("@torch_ir//harness:defs.bzl", "torch_ir_model_test")
 
@@ -25,7 +25,7 @@ def torch_ir_model_test(
             name = "my_model",
             srcs = ["my_model.cc"],  # a torch::nn module, and REGISTER_MODEL
             deps = ["@torch_ir"],
-            alwayslink = True,  # nothing calls it, it registers itself
+            alwayslink = True,  # the model registers itself; nothing calls it
         )
 
         torch_ir_model_test(
@@ -36,23 +36,23 @@ def torch_ir_model_test(
             golden = "my_model.json",
         )
 
-    The test fails when a model does not pass, is not registered with these categories, or is not
-    what its golden files say. Pages and graphs are left in TEST_UNDECLARED_OUTPUTS_DIR (Bazel's
-    test.outputs), the verdicts in XML_OUTPUT_FILE (its test.xml), a case a model.
+    The test fails if a model does not pass, is not registered with these categories, or differs from
+    its golden files. It leaves pages and graphs in TEST_UNDECLARED_OUTPUTS_DIR (Bazel's
+    test.outputs), and verdicts in XML_OUTPUT_FILE (its test.xml), one case per model.
 
-    `bazel run //PACKAGE:NAME.update` writes the golden files, also the first time.
+    `bazel run //PACKAGE:NAME.update` writes the golden files, also for the first time.
 
     Args:
       name: The name of the target.
       deps: The libraries that register the models.
-      model: The name of the model, one that deps register. Without it all that they register are
-        tested, a case each, which shard_count spreads over processes.
-      categories: The categories that the model is registered with, in the same order; of several
-        models, all that they have. They are tags of the target, for --test_tag_filters.
-      golden: The graph of the model as it should be, a .json file of this package.
-      golden_page: The page of the model as it should be, an .md file of this package.
+      model: The name of a model that deps register. By default the test runs all models that they
+        register, one case each; shard_count spreads them over processes.
+      categories: The categories that the model is registered with, in the same order; for several
+        models, all their categories. They are tags of the target, for --test_tag_filters.
+      golden: The expected graph of the model, a .json file of this package.
+      golden_page: The expected page of the model, an .md file of this package.
       optimization: "exact" (the default) or "fast".
-      program: The program to run, for several tests that share one, in place of deps.
+      program: A program to run in place of deps, for tests that share one.
       size: As in cc_test.
       tags: More tags.
       **kwargs: As in cc_test; shard_count, data, timeout, ...
@@ -62,7 +62,7 @@ def torch_ir_model_test(
     if goldens and program:
         fail("torch_ir_model_test {}: golden files need deps, not program".format(name))
     if goldens and not model:
-        fail("torch_ir_model_test {}: golden files are those of one model, so name it".format(name))
+        fail("torch_ir_model_test {}: golden files need a model".format(name))
     package = native.package_name()
     settings = {
         "model": model,
@@ -111,20 +111,20 @@ def torch_ir_pt2_test(
         **kwargs):
     """Runs an archive of torch.export.save through the pipeline, as `harness --pt2` does.
 
-    The page of the model and its IR are left in TEST_UNDECLARED_OUTPUTS_DIR. The test fails when
-    the graph does not compute what is expected.
+    It leaves the page of the model and its IR in TEST_UNDECLARED_OUTPUTS_DIR. The test fails if the
+    outputs differ from the expected ones.
 
     Args:
       name: The name of the target.
       model: The archive, a .pt2 file.
-      inputs: Its inputs, .safetensors, by the names of the graph. Without, the example inputs that
-        the archive was exported with.
-      expected: What it should return for them. Without, what its operators compute eagerly.
-      rtol: The relative tolerance, when not that of the harness.
-      atol: The absolute tolerance, when not that of the harness.
+      inputs: Its inputs, a .safetensors file with the names of the graph. By default the example
+        inputs that the archive was exported with.
+      expected: The expected outputs. By default the results of its operators, run eagerly.
+      rtol: The relative tolerance; by default the harness's.
+      atol: The absolute tolerance; by default the harness's.
       optimization: "exact" (the default) or "fast".
       size: As in cc_test.
-      tags: More tags than "imported".
+      tags: Tags in addition to "imported".
       **kwargs: As in cc_test.
     """
     files = {"pt2": model, "inputs": inputs, "expected": expected}

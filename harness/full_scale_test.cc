@@ -32,7 +32,7 @@ TEST_F(FullScaleTest, AreExtractedAndNotRun) {
   EXPECT_THAT(files, ElementsAre(Key("SUMMARY.md"), Key("Vast.md"), Key("index.html"),
                                  Key("ir/Vast.json"), Key("junit.xml"), Key("results.json")));
   const std::string page = files["Vast.md"];
-  EXPECT_THAT(page, HasSubstr("☑️ **EXTRACTED**, and not run: "));
+  EXPECT_THAT(page, HasSubstr("☑️ **EXTRACTED**, not run: "));
   EXPECT_THAT(page, HasSubstr("| serialize | ✅ passed |"));
   EXPECT_THAT(page, HasSubstr("| execute | not run |"));
   EXPECT_THAT(page, HasSubstr("| verify | not run |"));

@@ -78,11 +78,11 @@ TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
   EXPECT_THAT(result.out, StartsWith("[1/1] Wrong  FAILED  output mismatch in verify: output 0 "));
   const std::string page = report("Wrong.md");
   EXPECT_THAT(page, AllOf(HasSubstr("The graph of `Wrong`.\n\nCategories: `imported`\n"),
-                          HasSubstr("Expected is what `expected.safetensors` says."),
+                          HasSubstr("Expected outputs are those in `expected.safetensors`."),
                           HasSubstr("tools/bazel run //harness -- --ir Wrong\n"),
                           Not(HasSubstr(scratch_))));
   // Node by node a graph is what its operators compute, so that nothing differs on the way.
-  EXPECT_THAT(page, AllOf(HasSubstr("the outputs are not what was expected of them"),
+  EXPECT_THAT(page, AllOf(HasSubstr("the outputs are not the expected ones"),
                           HasSubstr("```sh\nharness --ir .\n```")));
   EXPECT_THAT(report("SUMMARY.md"), HasSubstr("This run covers 1 graph."));
   EXPECT_THAT(report("results.json"),
@@ -100,7 +100,7 @@ TEST_F(GraphModelsTest, ABackendIsComparedNodeByNode) {
   fs::remove(folder + "/expected.safetensors");
   const HarnessOutcome good = run({"--ir", folder, "--per-node"});
   EXPECT_EQ(good.status, 0) << good.out;
-  EXPECT_THAT(report("Wrong.md"), AllOf(HasSubstr("No file says what to expect"),
+  EXPECT_THAT(report("Wrong.md"), AllOf(HasSubstr("No file gives expected outputs."),
                                         HasSubstr("1 value compared with those of the model"),
                                         HasSubstr("zeros and ones")));
   const HarnessOutcome bad = run({"--ir", folder, "--backend", "off_by_one", "--trials", "1"});
@@ -120,7 +120,7 @@ TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {
   const HarnessOutcome result = run({"--ir", path("repro"), "--model", "Good", "--atol", "2"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("2 of 2 models passed"));
-  EXPECT_THAT(report("SUMMARY.md"), AllOf(HasSubstr("asked for by name, and 1 graph."),
+  EXPECT_THAT(report("SUMMARY.md"), AllOf(HasSubstr("selected by name, and 1 graph."),
                                           HasSubstr("--ir " + path("repro") + " --model Good")));
 }
 

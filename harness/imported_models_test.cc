@@ -94,7 +94,7 @@ TEST_F(ImportedModelsTest, CostsOfDynamicGraphsAreThoseOfTheFirstTrial) {
                       HasSubstr("\"multiply_adds\": " + one.multiply_adds + ",")));
     EXPECT_THAT(reports().at(one.name + ".md"),
                 AllOf(HasSubstr(one.on_page), Not(HasSubstr("Not counted")),
-                      HasSubstr("Bytes and multiply-adds are those of the first trial, with `" +
+                      HasSubstr("Bytes and multiply-adds are for the sizes of the first trial: `" +
                                 one.symbol + "` = " + one.size + ".\n")));
   }
 }
@@ -104,12 +104,13 @@ TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
   EXPECT_EQ(result.status, 0) << result.out;
   EXPECT_THAT(
       result.out,
-      StartsWith("[1/1] llama  PASSED  max diff 0, within the tolerance\n1 of 1 models passed"));
+      StartsWith(
+          "[1/1] llama  PASSED  max abs. error 0, within the tolerance\n1 of 1 models passed"));
   EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml",
                                           "llama.md", "results.json", "svg/llama.svg"));
   EXPECT_THAT(
       reports().at("llama.md"),
-      AllOf(HasSubstr("its operators compute one by one"),
+      AllOf(HasSubstr("those of its operators run one by one"),
             HasSubstr("Imported from `llama.pt2`, which PyTorch "),
             HasSubstr("exported from `LlamaForCausalLM`"),
             HasSubstr("| Input | `input_ids` | `1xs"), HasSubstr("Categories: `imported`\n")));
@@ -125,7 +126,7 @@ TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
                           "results.json", "svg/llama.svg", "tensors/llama.expected.safetensors",
                           "tensors/llama.inputs.safetensors", "tensors/llama.weights.safetensors"));
   EXPECT_THAT(reports().at("llama.md"),
-              AllOf(HasSubstr("the graph computes what `llama.expected.safetensors` says"),
+              AllOf(HasSubstr("the outputs match those in `llama.expected.safetensors`"),
                     HasSubstr("--pt2 " + path("llama.pt2") + " --inputs " +
                               path("llama.inputs.safetensors") + " --expected " +
                               path("llama.expected.safetensors") + " --save-tensors\n")));
@@ -247,7 +248,7 @@ TEST_F(ImportedModelsTest, AFolderRunsBesideModelsOfTheRegistry) {
                           "svg/Good.svg", "svg/gpt2.svg", "svg/vit.svg", "vit.md"));
   EXPECT_THAT(
       reports().at("SUMMARY.md"),
-      AllOf(HasSubstr("asked for by name, and 2 archives."), HasSubstr("| `imported` | 2 | 2 |"),
+      AllOf(HasSubstr("selected by name, and 2 archives."), HasSubstr("| `imported` | 2 | 2 |"),
             HasSubstr("tools/bazel run //harness -- --pt2 " + path("models") + " --model Good\n")));
 }
 
@@ -270,7 +271,7 @@ TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {
   EXPECT_THAT(result.out, HasSubstr("against float.pt2: 8 tensors compared, worst 2.6 dB at 'relu' "
                                     "(layers.1)\n"));
   EXPECT_THAT(reports().at("q.md"),
-              AllOf(HasSubstr("## Against the float model"),
+              AllOf(HasSubstr("## Comparison with the float model"),
                     HasSubstr("| `relu` | `layers.1` | `aten.relu.default` | 2.6 | 40.6 |"),
                     HasSubstr("--pt2 " + quantised + " --against " + floating + "\n")));
   const std::string results = reports().at("results.json");
@@ -282,7 +283,7 @@ TEST_F(ImportedModelsTest, AFloatModelWithOtherInputsIsRefused) {
   expect_refusal(
       run({"--pt2", put("exports/quantized_per_tensor.pt2", "m/q.pt2"), "--against",
            put("exports/against_float.pt2", "float.pt2")}),
-      "float.pt2 has the input 'x' as float32 [2, 1, 8, 8], the quantised model 'args_0' "
+      "float.pt2 has input 'x' as float32 [2, 1, 8, 8], but the quantised model has 'args_0' "
       "as float32 [1, 3, 8, 8]");
 }
 

@@ -197,7 +197,7 @@ TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
   EXPECT_EQ(schema_problem(results()), "");
   EXPECT_THAT(reports().at("OPERATORS.md"),
               AllOf(HasSubstr("❌ **Interrupted: 0 of 2 cases passed, 2 unsupported**"),
-                    HasSubstr("This run was interrupted when 2 cases had finished.")));
+                    HasSubstr("This run was interrupted after 2 cases had finished.")));
 }
 
 TEST_F(SuitesTest, RunWhatIsAskedFor) {
@@ -275,7 +275,7 @@ TEST_F(SuitesTest, AreComparedWithABaseline) {
   const std::string baseline = path("old") + "/results.json";
   const HarnessOutcome same = run_operators({"--baseline", baseline});
   EXPECT_EQ(same.status, 0);
-  EXPECT_THAT(same.out, HasSubstr("no change against " + baseline + ", 5 cases compared\n"));
+  EXPECT_THAT(same.out, HasSubstr("no changes since " + baseline + ", 5 cases compared\n"));
   const HarnessOutcome worse = run_operators({"--baseline", baseline, "--backend", "off_by_one"});
   EXPECT_EQ(worse.status, 1);
   EXPECT_THAT(worse.out, AllOf(HasSubstr("5 cases compared: 5 worse\n"),
@@ -338,7 +338,7 @@ TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {
   EXPECT_EQ(run({"--ir", suite, "--backend", "no_abs", "--require-support"}).status, 1);
   const HarnessOutcome wrong = run({"--ir", suite, "--backend", "off_by_one"});
   EXPECT_EQ(wrong.status, 1);
-  EXPECT_THAT(wrong.out, HasSubstr("0 of 5 cases passed, 5 differs"));
+  EXPECT_THAT(wrong.out, HasSubstr("0 of 5 cases passed, 5 differ"));
   EXPECT_EQ(files_below(suite), files);
 
   const HarnessOutcome twice = run({"--ir", suite, "--ir", suite});
@@ -381,9 +381,10 @@ TEST_F(SuitesTest, ShowAModelWholeAndTakenApart) {
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("gru  PASSED"), HasSubstr("1 of 1 models passed; ")));
   const auto pages = reports();
-  EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("## Calls of models"));
-  EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("Models taken apart: calls of"));
-  EXPECT_THAT(pages.at("gru.md"), HasSubstr("pass alone, given what the model computes before"));
+  EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("## Calls in models"));
+  EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("The cases are the calls of"));
+  EXPECT_THAT(pages.at("gru.md"),
+              HasSubstr("pass alone, on the inputs that the model computes for them"));
   EXPECT_THAT(pages.at("SUMMARY.md"), HasSubstr("see [OPERATORS.md](OPERATORS.md)"));
   EXPECT_FALSE(results()["cases"].empty());
   EXPECT_EQ(schema_problem(results()), "");

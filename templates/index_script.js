@@ -1,7 +1,7 @@
 'use strict';
 
-// The data is JSON in script elements: #data has what the table shows, #detail-N the rest of model
-// N, and #graph-N its picture. The latter two are parsed when somebody looks at them.
+// The data is JSON in script elements: #data holds the table, #detail-N the rest of model N, and
+// #graph-N its picture. The latter two are parsed when a user opens the model.
 
 const $ = (id) => document.getElementById(id);
 const run = JSON.parse($('data').textContent);
@@ -43,8 +43,8 @@ function figure(value) {
 
 const cosine = (value) => isMissing(value) ? '' : String(Number(number(value).toPrecision(9)));
 
-// Rounded up: a tolerance that is shown passes when it is given.
-function passesFrom(value) {
+// Rounded up, so that the tolerance shown passes.
+function passingTolerance(value) {
   if (isMissing(value)) return '';
   const x = number(value);
   if (!Number.isFinite(x)) return 'none';
@@ -56,7 +56,7 @@ function passesFrom(value) {
 const shape = (sizes) => sizes.length === 0 ? 'scalar' : sizes.join('×');
 const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 
-// What needs a look comes first.
+// In this order, failures come first.
 const STATUSES = {
   failed: {mark: '✕', kind: 'failed'},
   'unexpected pass': {mark: '!', kind: 'unexpected'},
@@ -73,9 +73,9 @@ function badge(status, text = status) {
 
 // ---- The table
 
-// `shown`: from the start. `text` of a cell; `key` to sort by, where it is not the value.
+// `shown`: visible from the start. `text`: formats a cell. `key`: the sort key, if it is not the value.
 const COLUMNS = [
-  {id: 'order', name: 'Order of the run'},
+  {id: 'order', name: 'Execution order'},
   {id: 'name', name: 'Model', shown: true, fixed: true},
   {id: 'status', name: 'Status', shown: true, fixed: true,
    key: (m) => Object.keys(STATUSES).indexOf(m.status)},
@@ -84,15 +84,15 @@ const COLUMNS = [
   {id: 'parameters', name: 'Parameters', text: count},
   {id: 'weights', name: 'Weights', text: count},
   {id: 'edges', name: 'Edges', text: count},
-  {id: 'max_diff', name: 'Max diff', shown: true, text: figure},
-  {id: 'mean_diff', name: 'Mean diff', text: figure},
-  {id: 'max_relative_diff', name: 'Max relative', text: figure},
+  {id: 'max_diff', name: 'Max abs. error', shown: true, text: figure},
+  {id: 'mean_diff', name: 'Mean abs. error', text: figure},
+  {id: 'max_relative_diff', name: 'Max relative error', text: figure},
   {id: 'root_mean_square_diff', name: 'RMSE', text: figure},
-  {id: 'cosine_similarity', name: 'Cosine', text: cosine},
-  {id: 'signal_to_noise', name: 'SNR in dB', shown: true, text: figure},
-  {id: 'max_ulp_diff', name: 'ULP', text: count},
-  {id: 'num_mismatched', name: 'Outside tolerance', text: count},
-  {id: 'smallest_passing_tolerance', name: 'Passes from', shown: true, text: passesFrom},
+  {id: 'cosine_similarity', name: 'Cosine similarity', text: cosine},
+  {id: 'signal_to_noise', name: 'SNR (dB)', shown: true, text: figure},
+  {id: 'max_ulp_diff', name: 'Max ULP distance', text: count},
+  {id: 'num_mismatched', name: 'Outside the tolerance', text: count},
+  {id: 'smallest_passing_tolerance', name: 'Smallest passing tolerance', shown: true, text: passingTolerance},
   {id: 'seconds', name: 'Seconds', text: figure},
 ].filter((column) => column.id !== 'seconds' || models.some((m) => !isMissing(m.seconds)));
 
@@ -137,7 +137,7 @@ function buildRows() {
   for (const model of models) {
     const link = h('a', {href: address(model)}, model.name);
     const row = h('tr', {onclick: (event) => {
-      // A click that ends a selection of text is none.
+      // Ignores a click that ends a text selection.
       if (event.target !== link && !String(getSelection())) location.hash = address(model);
     }}, h('th', {scope: 'row'}, link), ...list.map((column) => cell(model, column)));
     rows.push({model, row, link});
@@ -158,7 +158,7 @@ function buildHead() {
   }));
 }
 
-// The greatest errors are what one looks for.
+// Sorts errors in descending order at first.
 function sortBy(id) {
   view.sort = id;
   view.direction = columns.get(id).text && id !== 'cosine_similarity' && id !== 'signal_to_noise'
@@ -168,7 +168,7 @@ function sortBy(id) {
 function compare(a, b) {
   const column = columns.get(view.sort);
   const [x, y] = [a, b].map((m) => column.key ? column.key(m) : number(m[column.id]));
-  // What has no value comes last, whatever the direction; NaN is greater than all else.
+  // Missing values come last in both directions; NaN is greater than everything else.
   if (isMissing(x) || isMissing(y)) return isMissing(x) - isMissing(y) || a.order - b.order;
   let result;
   if (typeof x === 'string') result = x.localeCompare(y, 'en', {numeric: true});
@@ -194,7 +194,7 @@ function refresh() {
   $('direction').value = view.direction;
   const shown = rows.filter(({model}) => matches(model));
   shown.sort((a, b) => compare(a.model, b.model));
-  // Beside a model, the column that is sorted by is kept.
+  // Beside an open model, the sort column stays visible.
   for (const {row} of rows) {
     row.querySelector('.number.kept')?.classList.remove('kept');
     row.querySelector(`.of-${view.sort}`)?.classList.add('kept');
@@ -215,7 +215,7 @@ function markCurrent() {
   }
 }
 
-// Buttons that choose values of `chosen`; none chosen is all.
+// Buttons that toggle values in `chosen`; an empty set means all.
 function chips(place, values, chosen) {
   if (values.length < 2) {
     $(place).hidden = true;
@@ -309,14 +309,14 @@ function failureBlock(model, detail) {
                h('pre', {class: `message ${STATUSES[model.status].kind === 'expected' ? 'known' : ''}`,
                          tabindex: '0', 'aria-label': 'Message'}, detail.failure.message));
     if (detail.failure.output) {
-      parts.push(h('p', {}, 'The last lines that it printed:'),
+      parts.push(h('p', {}, 'Last lines of its output:'),
                  h('pre', {tabindex: '0', 'aria-label': 'Output'}, detail.failure.output));
     }
   }
   if (detail.expected_failure) {
     const {kind, reason} = detail.expected_failure;
-    parts.push(h('p', {}, model.status === 'expected failure' ? `Known because: ${reason}`
-        : `It is expected to fail (${kind}: ${reason}).`));
+    parts.push(h('p', {}, model.status === 'expected failure' ? `Reason: ${reason}`
+        : `Expected failure: ${kind}: ${reason}.`));
   }
   return parts;
 }
@@ -333,13 +333,13 @@ function stageList(detail) {
 
 function figureList(c) {
   const values = [
-    ['Maximum difference', figure(c.max_diff)], ['Mean difference', figure(c.mean_diff)],
-    ['Root mean square', figure(c.root_mean_square_diff)],
-    ['Maximum relative', figure(c.max_relative_diff)],
-    ['Signal to noise', `${figure(c.signal_to_noise)} dB`],
+    ['Max abs. error', figure(c.max_diff)], ['Mean abs. error', figure(c.mean_diff)],
+    ['RMSE', figure(c.root_mean_square_diff)],
+    ['Max relative error', figure(c.max_relative_diff)],
+    ['SNR (dB)', figure(c.signal_to_noise)],
     ['Cosine similarity', cosine(c.cosine_similarity)],
-    ['Greatest ULP distance', isMissing(c.max_ulp_diff) ? '—' : count(c.max_ulp_diff)],
-    ['Outside the tolerance', share(c)], ['Passes from', passesFrom(c.smallest_passing_tolerance)],
+    ['Max ULP distance', isMissing(c.max_ulp_diff) ? '—' : count(c.max_ulp_diff)],
+    ['Outside the tolerance', share(c)], ['Smallest passing tolerance', passingTolerance(c.smallest_passing_tolerance)],
   ];
   return h('dl', {class: 'figures'},
            ...values.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
@@ -350,14 +350,14 @@ function share(c) {
   return `${count(c.num_mismatched)} of ${count(c.num_elements)} (${figure(percent)} %)`;
 }
 
-// Bins that begin at `limit` or beyond it are marked. NaN on one side has a row of its own.
+// Marks bins that begin at or above `limit`. NaN on one side has its own row.
 function histogram(c, limit) {
   const nan = c.num_nan || 0;
   const counts = [...c.histogram.slice(0, -1), c.histogram[c.histogram.length - 1] - nan, nan];
   const most = Math.max(1, ...counts);
   const body = counts.map((value, bin) => [run.bins[bin] || 'NaN', value, bin]).filter(([, value]) => value > 0);
   return h('table', {class: 'histogram'},
-      h('caption', {class: 'hidden-text'}, 'How many elements differ by how much'),
+      h('caption', {class: 'hidden-text'}, 'Elements by absolute error'),
       h('tbody', {}, ...body.map(([name, value, bin]) => h('tr', {},
           h('th', {scope: 'row'}, name),
           h('td', {class: 'number'}, count(value)),
@@ -368,7 +368,7 @@ function histogram(c, limit) {
 function secondOpinion(opinion) {
   if (opinion.reason) return `Against float64: ${opinion.verdict}.`;
   return `Against float64: ${opinion.verdict}; error ${figure(opinion.executor_error)}, ` +
-      `of eager ${figure(opinion.eager_error)}.`;
+      `eager's ${figure(opinion.eager_error)}.`;
 }
 
 function outputBlock(output) {
@@ -382,9 +382,9 @@ function outputBlock(output) {
   parts.push(figureList(c));
   if (c.worst_actual) {
     parts.push(h('p', {}, 'Worst element: at ', code(`[${c.worst_index.join(', ')}]`), ' the graph gives ',
-                 code(c.worst_actual), ', expected is ', code(c.worst_expected), '.'));
+                 code(c.worst_actual), ', expected ', code(c.worst_expected), '.'));
   }
-  parts.push(h('p', {class: 'hint'}, 'Elements by how much they differ; striped: by more than atol.'),
+  parts.push(h('p', {class: 'hint'}, 'Elements by absolute error; striped bars are above atol.'),
              histogram(c, output.tolerance.atol));
   return parts;
 }
@@ -405,7 +405,7 @@ function trialBlock(model, detail) {
                         ...trial.outputs.flatMap(outputBlock));
   }
   show(worstTrial(model, detail));
-  return [h('h3', {}, 'Numbers'), h('p', {class: 'hint'}, run.rule),
+  return [h('h3', {}, 'Numerical verification'), h('p', {class: 'hint'}, run.rule),
           h('div', {class: 'chips wrap', role: 'group', 'aria-label': 'Trials'}, ...buttons), box];
 }
 
@@ -418,11 +418,11 @@ function nodeLink(name, graph) {
 function nonFinite(value, graph) {
   return h('p', {}, `The first ${value.is_nan ? 'NaN' : 'infinity'} appears at node ${value.index}, `,
            nodeLink(value.node, graph), ' (', code(value.op_type), '); ',
-           value.is_expected ? 'the model has it there as well.' : h('b', {}, 'the model does not have it there.'));
+           value.is_expected ? 'the model has it there too.' : h('b', {}, 'the model does not have it there.'));
 }
 
 function statistics(role, s) {
-  if (role === 'input' && !s.dtype) return [h('span', {}, `${role} `, code(s.name)), 'not handed back', '', '', '', '', '', '', ''];
+  if (role === 'input' && !s.dtype) return [h('span', {}, `${role} `, code(s.name)), 'not returned', '', '', '', '', '', '', ''];
   return [h('span', {}, `${role} `, code(s.name)), shape(s.shape), s.dtype, figure(s.min), figure(s.max),
           figure(s.mean), figure(s.standard_deviation), count(s.num_nan), count(s.num_inf)];
 }
@@ -434,7 +434,7 @@ function divergenceBlock(divergence, graph) {
       h('p', {}, h('b', {}, 'First difference'), ` outside the tolerance: node ${node.index}, `,
         nodeLink(node.node, graph), ' (', code(node.op_type), ')',
         ...(node.module ? [' in ', code(node.module)] : []), '. ',
-        c.mismatch || `Maximum difference ${figure(c.max_diff)}, ${share(c)} elements outside.`),
+        c.mismatch || `Max abs. error ${figure(c.max_diff)}, ${share(c)} elements outside.`),
       table('Inputs and results of the first node that differs',
           [['Value'], ['Shape'], ['Dtype'], ['Min', 1], ['Max', 1], ['Mean', 1], ['Std dev', 1], ['NaN', 1], ['Inf', 1]],
           [...divergence.inputs.map((s) => statistics('input', s)), statistics('actual', divergence.actual),
@@ -446,7 +446,7 @@ function nodesBlock(detail, graph) {
   if (!report) return [];
   const parts = [h('h3', {}, 'Node by node'),
     h('p', {}, report.summary)];
-  if (report.error) parts.push(h('p', {class: 'callout'}, `The comparison came to no end: ${report.error}`));
+  if (report.error) parts.push(h('p', {class: 'callout'}, `The comparison could not be completed:  ${report.error}`));
   if (report.first_divergence) parts.push(divergenceBlock(report.first_divergence, graph));
   if (report.first_nan) parts.push(nonFinite(report.first_nan, graph));
   if (report.first_inf) parts.push(nonFinite(report.first_inf, graph));
@@ -454,18 +454,18 @@ function nodesBlock(detail, graph) {
   const values = (title, details) => {
     if (details.length === 0) return;
     parts.push(h('h4', {}, title), table(title,
-        [['Value'], ['Node', 1], ['Operator'], ['Max diff', 1], ['Mean diff', 1], ['Max relative', 1], ['SNR in dB', 1],
-         ['Outside', 1], ['Passes from', 1]],
+        [['Value'], ['Node', 1], ['Operator'], ['Max abs. error', 1], ['Mean abs. error', 1], ['Max relative error', 1],
+         ['SNR (dB)', 1], ['Outside the tolerance', 1], ['Smallest passing tolerance', 1]],
         details.map(({index, node, value, op_type, comparison: c}) => [
           value === node ? nodeLink(node, graph) : h('span', {}, code(value), ' of ', nodeLink(node, graph)),
           String(index), code(op_type), figure(c.max_diff), figure(c.mean_diff), figure(c.max_relative_diff),
-          figure(c.signal_to_noise), c.mismatch || share(c), c.mismatch ? 'none' : passesFrom(c.smallest_passing_tolerance)])));
+          figure(c.signal_to_noise), c.mismatch || share(c), c.mismatch ? 'none' : passingTolerance(c.smallest_passing_tolerance)])));
   };
-  values('Values with the greatest errors', report.worst);
-  values('Values that differ, but the nodes that read them are right', report.exonerated);
+  values('Values with the largest errors', report.worst);
+  values('Values that differ although the nodes that read them are right', report.exonerated);
   if (report.skipped.length) {
     parts.push(h('details', {}, h('summary', {}, `Not compared: ${plural(report.num_skipped, 'value')}`),
-        table('Values that were not compared', [['Value'], ['Why']],
+        table('Values that were not compared', [['Value'], ['Reason']],
               report.skipped.map(({value, reason}) => [code(value), reason]))));
   }
   return parts;
@@ -477,14 +477,14 @@ function reproducerBlock(model, detail) {
   const where = r.first_node === r.last_node ? [code(r.first_node)]
       : ['from ', code(r.first_node), ' to ', code(r.last_node)];
   const what = r.is_whole_graph
-      ? [`It is the whole graph, ${plural(r.num_nodes, 'node')}, with the inputs of the trial “${r.trial}”`]
+      ? [`The reproducer is the whole graph, ${plural(r.num_nodes, 'node')}, with the inputs of the trial “${r.trial}”`]
       : [`The smallest part known to fail by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
-         `. It is given what the model computes before it in the trial “${r.trial}”`];
+         `. Its inputs are the values that the model computes before it in the trial “${r.trial}”`];
   return [h('h3', {}, 'Reproducer'),
-    h('p', {}, ...what, ', and lies in ',
+    h('p', {}, ...what, '. It is in ',
       h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), '.'),
-    h('pre', {class: 'message', tabindex: '0', 'aria-label': 'What it shows'}, r.message),
-    h('p', {}, 'Typed in that folder, this shows it:'), copyable(r.command, 'Command of the reproducer'),
+    h('pre', {class: 'message', tabindex: '0', 'aria-label': 'Failure'}, r.message),
+    h('p', {}, 'To see the failure, run this in that folder:'), copyable(r.command, 'Command of the reproducer'),
     ...r.hint ? [h('p', {class: 'hint'}, r.hint)] : []];
 }
 
@@ -498,7 +498,7 @@ function graphBlock(model, detail, graph) {
     h('p', {class: 'hint'}, `${plural(model.nodes, 'node')}, ${plural(model.edges, 'edge')}, ` +
       `${plural(model.weights, 'weight')} with ${plural(model.parameters, 'parameter')}.`)];
   if (graph) parts.push(graph.element);
-  else if (detail.graph.problem) parts.push(h('p', {class: 'hint'}, `There is no picture here: ${detail.graph.problem}.`));
+  else if (detail.graph.problem) parts.push(h('p', {class: 'hint'}, `There is no picture: ${detail.graph.problem}.`));
   parts.push(
     h('h4', {}, 'Inputs and outputs'),
     table('Inputs and outputs', [['Value'], ['Shape'], ['Dtype']],
@@ -552,7 +552,7 @@ function showModel(model) {
 function closeModel() {
   const was = current;
   current = null;
-  // Away from the address too, without a jump to the top.
+  // Clears the address too, without a jump to the top.
   history.pushState(null, '', location.pathname + location.search);
   hideModel();
   rows.find(({model}) => model === was)?.link.focus();
@@ -570,7 +570,7 @@ function hideModel() {
 function route(focus) {
   const match = /^#model=(.*)$/.exec(location.hash);
   let name = null;
-  try { name = match && decodeURIComponent(match[1]); } catch { /* no address of ours */ }
+  try { name = match && decodeURIComponent(match[1]); } catch { /* not one of our addresses */ }
   const model = name === null ? null : models.find((m) => m.name === name);
   if (!model) return hideModel();
   showModel(model);
@@ -580,8 +580,8 @@ function route(focus) {
 
 // ---- The picture of a graph
 
-// An SVG that has pictures in it, of which a box opens another one, or is one; `metadata` has the
-// figures of nodes, and the colours of boxes by their classes.
+// Shows an SVG: either one picture, or several whose boxes open others. `metadata` has the figures
+// of nodes, and the colours of boxes by class.
 class GraphView {
   constructor(name, text) {
     const parsed = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
@@ -593,7 +593,7 @@ class GraphView {
     this.pictures = this.takePictures(root, name);
     this.pointers = new Map();
     this.viewport = h('div', {class: 'viewport', tabindex: '0', role: 'group',
-      'aria-label': `Graph of ${name}: arrows move it, plus and minus zoom, 0 fits it`});
+      'aria-label': `Graph of ${name}: arrow keys move it, plus and minus zoom, 0 fits it`});
     const button = (text, label, action) =>
         h('button', {type: 'button', 'aria-label': label, title: label, onclick: action}, text);
     this.input = h('input', {id: 'find-node', type: 'search', autocomplete: 'off', spellcheck: 'false'});
@@ -613,7 +613,7 @@ class GraphView {
       this.legend, this.way, this.viewport, this.found, this.figures,
       h('p', {class: 'hint'}, 'Drag to move; pinch, or turn the wheel with Ctrl or after a click, to zoom. ' +
         'Solid arrows are activations, dashed arrows are weights. ' +
-        (this.nodes.length ? 'A click on a box opens what is inside, or shows the figures of a node.' : '')));
+        (this.nodes.length ? 'Click a box to open the module, or to show the figures of the node.' : '')));
     this.listen();
     this.open(this.pictures[0]);
   }
@@ -643,7 +643,7 @@ class GraphView {
     return pictures;
   }
 
-  // The first picture, or what is inside of a box.
+  // Shows the first picture, or the contents of a box.
   open(picture) {
     this.picture = picture;
     this.svg = picture.svg;
@@ -661,7 +661,7 @@ class GraphView {
     if (this.viewport.isConnected) this.fit();
   }
 
-  // Of all pictures.
+  // The boxes of all pictures.
   boxes() {
     return this.pictures.flatMap(({svg}) => [...svg.querySelectorAll('g.node')]);
   }
@@ -681,7 +681,7 @@ class GraphView {
     this.figures.replaceChildren(...this.figuresOf(box));
   }
 
-  // What is known of the nodes of a box: a node by itself, or of each of its copies; a module.
+  // The figures of a box: a module, or a node and its copies.
   figuresOf(box) {
     const nodes = this.indices(box).map((i) => this.nodes[i]).filter(Boolean);
     if (nodes.length === 0) return [];
@@ -693,15 +693,15 @@ class GraphView {
     const [first] = nodes;
     const rows = isPart ? [['Nodes', count(nodes.length)]]
         : [['Operator', first.op], ['Module', first.module], ['Result', first.outputs.replaceAll('x', '×')]];
-    if (worst) rows.push(['Maximum difference', figure(worst.error) + (nodes.length > 1 && number(worst.error) !== 0 ? `, at ${worst.node}` : '')]);
+    if (worst) rows.push(['Max abs. error', figure(worst.error) + (nodes.length > 1 && number(worst.error) !== 0 ? `, at ${worst.node}` : '')]);
     if (timed.length) rows.push(['Seconds', figure(time)]);
     const title = box.querySelector('title').textContent;
     const parts = [h('h4', {}, isPart ? 'Module ' : 'Node ', code(title)),
         h('dl', {class: 'figures'}, ...rows.filter(([, value]) => value).map(([name, value]) =>
             h('div', {}, h('dt', {}, name), h('dd', {}, value))))];
     if (!isPart && nodes.length > 1) {
-      const head = [['Node'], ['Module'], ...errors.length ? [['Max diff', 1]] : [], ...timed.length ? [['Seconds', 1]] : []];
-      parts.push(h('details', {}, h('summary', {}, `It stands for ${plural(nodes.length, 'node')}`),
+      const head = [['Node'], ['Module'], ...errors.length ? [['Max abs. error', 1]] : [], ...timed.length ? [['Seconds', 1]] : []];
+      parts.push(h('details', {}, h('summary', {}, `Stands for ${plural(nodes.length, 'node')}`),
           table('Nodes of the box', head, nodes.map(({node, module, error, seconds}) => [code(node), code(module),
             ...errors.length ? [figure(error)] : [], ...timed.length ? [figure(seconds)] : []]))));
     }
@@ -745,7 +745,7 @@ class GraphView {
   look(scale, cx, cy) {
     const {width, height} = this.size();
     const least = Math.min(width / this.whole.width, height / this.whole.height) / 2;
-    // Pixels a unit.
+    // Pixels per unit.
     const s = this.scale = Math.min(Math.max(scale, least), 8);
     this.box = {x: cx - width / s / 2, y: cy - height / s / 2, width: width / s, height: height / s};
     this.draw();
@@ -754,7 +754,7 @@ class GraphView {
   fit() {
     const {width, height} = this.size();
     const {x, y, width: w, height: h} = this.whole;
-    // A long graph is shown from its top, as large as can be read.
+    // Shows a long graph from its top, at a readable size.
     const whole = Math.min(width / w, height / h, 1.3);
     const scale = Math.max(whole, Math.min(.8, width / w));
     if (scale === whole) this.look(scale, x + w / 2, y + h / 2);
@@ -765,7 +765,7 @@ class GraphView {
     this.look(scale, this.box.x + this.box.width / 2, this.box.y + this.box.height / 2);
   }
 
-  // Keeps the point of the graph at these pixels of the viewport where it is.
+  // Keeps the point of the graph under these pixels in place.
   zoom(factor, px = this.size().width / 2, py = this.size().height / 2) {
     const before = this.scale;
     const gx = this.box.x + px / before;
@@ -787,14 +787,14 @@ class GraphView {
     for (const {svg} of this.pictures) svg.querySelector('.found')?.classList.remove('found');
     const boxes = this.boxes();
     const title = (box) => (box.querySelector('title')?.textContent ?? '').toLowerCase();
-    // The innermost box of a node, also of one that is not drawn as it is one of several copies.
+    // The innermost box of a node, even if the node is a copy that is not drawn.
     const boxOf = (fits) => {
       const index = this.nodes.findIndex(({node}) => fits(node.toLowerCase()));
       const around = index < 0 ? [] : boxes.map((box) => [box, this.indices(box)])
           .filter(([, indices]) => indices.includes(index));
       return around.sort(([a, m], [b, n]) => m.length - n.length || Boolean(a.dataset.opens) - Boolean(b.dataset.opens))[0]?.[0] ?? boxes.find((box) => fits(title(box)));
     };
-    // An operator before the output that has its name.
+    // Prefers an operator to the output of the same name.
     const hit = wanted && (boxOf((text) => text === wanted) ?? boxOf((text) => text.includes(wanted)));
     if (hit) {
       const picture = this.pictures.find(({svg}) => svg.contains(hit));
@@ -802,7 +802,7 @@ class GraphView {
       this.figures.replaceChildren(...this.figuresOf(hit));
     }
     this.found.textContent = hit ? `Found ${hit.querySelector('title').textContent}.`
-        : wanted ? `No node is called ${name}.` : '';
+        : wanted ? `No node is named ${name}.` : '';
     if (!hit) return;
     hit.classList.add('found');
     const box = hit.getBBox();
@@ -851,7 +851,7 @@ class GraphView {
     };
     v.addEventListener('pointerup', (event) => {
       end(event);
-      // Less than a drag. The pointer is captured, so the event does not tell what is under it.
+      // Not a drag. The pointer is captured, so the event does not have the element under it.
       if (this.moved > 4) return;
       const box = document.elementFromPoint(event.clientX, event.clientY)?.closest('g.node[data-nodes]');
       if (box) this.choose(box);
@@ -915,7 +915,7 @@ function setUpShare() {
       h('span', {class: STATUSES[s].kind, style: `flex: ${totals.get(s)} 0 0`})));
 }
 
-// What has changed since an earlier run.
+// Changes since an earlier run.
 function setUpChanges() {
   if (!run.changes) return;
   const {baseline, notes, rows: changed} = run.changes;
@@ -923,10 +923,10 @@ function setUpChanges() {
   const known = new Map(models.map((model) => [model.name, model]));
   const name = (model) => known.has(model) ? h('a', {href: address(known.get(model))}, model) : model;
   $('changes').append(changed.length + notes.length === 1
-      ? h('p', {class: 'coverage'}, 'Compared with ', code(baseline), ': nothing has changed.')
+      ? h('p', {class: 'coverage'}, 'Compared with ', code(baseline), ': no changes.')
       : h('details', {open: changed.some(({trend}) => trend === 'worse')}, summary,
           ...notes.slice(1).map((note) => h('p', {class: 'hint'}, note)),
-          table('Changes', [['Model'], ['Trend'], ['What has changed']],
+          table('Changes', [['Model'], ['Trend'], ['Changes']],
                 changed.map(({model, trend, changes}) =>
                   [name(model), trend, h('div', {}, ...changes.map((line) => h('div', {}, line)))]))));
 }

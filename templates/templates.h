@@ -1,5 +1,5 @@
-// The report pages as Mustache templates, with style and script of the index, embedded so that a
-// program finds them wherever it runs.
+// The Mustache templates of the report pages, and the style and script of the index, embedded in
+// the program.
 #pragma once
 
 #include <string_view>

@@ -1,19 +1,19 @@
-"""Prints what benchmarks measured as Markdown: ratios to eager, memory, cost as graphs grow.
+"""Prints the results of benchmarks as Markdown: ratios to eager, memory, cost as graphs grow.
 
     bazel run -c opt //harness:executor_benchmark -- --benchmark_out=executor.json
     python tools/benchmark_table.py executor.json
 
-Takes one or more of the files that Google Benchmark writes (--benchmark_out), those of
+Takes one or more files that Google Benchmark writes (--benchmark_out) for
 //harness:executor_benchmark, //harness:scaling_benchmark and tools/peers_benchmark.py, and prints
-the sections that they have results for.
+the sections for which they have results.
 
-Ratios are those of executor_benchmark's own table: round i of an engine over round i of eager, of
-the same file, since only what ran in turns is comparable. Of all rounds, the median, and in
-brackets its 95 % interval by order statistics: from the k-th smallest ratio to the k-th greatest,
-with the greatest k for which 2 P(B < k) <= 0.05, B being the heads in n throws of a coin. Fewer than
-6 rounds give no such interval; then it is all of them. CPU time where one thread ran, real time
-otherwise, in tables of their own; so are archives. Where an engine does not take a model, the word
-of the file says why.
+Ratios are computed as in executor_benchmark's own table: round i of an engine over round i of eager
+in the same file, since only runs that took turns are comparable. A cell has the median of all
+rounds, and in brackets its 95 % interval by order statistics: from the k-th smallest to the k-th
+largest ratio, with the largest k for which 2 P(B < k) <= 0.05, where B is the number of heads in n
+throws of a coin. Fewer than 6 rounds give no such interval; the brackets then show all of them.
+Times are CPU time for one thread and real time for more, in separate tables; archives have their own
+tables too. If an engine does not support a model, the cell has the reason from the file.
 """
 
 import argparse
@@ -35,11 +35,11 @@ NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 class Failure(Exception):
-    """What is wrong with a file, for the person who gave it."""
+    """A problem with a file, as a message for the user."""
 
 
 class Report:
-    """What a file holds: the rounds of each benchmark, on how many threads they ran, and where."""
+    """The contents of a file: the rounds of each benchmark, the number of threads, and the context."""
 
     def __init__(self, path):
         try:
@@ -48,7 +48,7 @@ class Report:
         except (OSError, ValueError) as error:
             raise Failure(f"{path}: {error}") from error
         if not isinstance(report, dict) or "benchmarks" not in report:
-            raise Failure(f"{path}: no report of Google Benchmark: it has no 'benchmarks'")
+            raise Failure(f"{path}: not a report of Google Benchmark: 'benchmarks' is missing")
         self.context = report.get("context", {})
         self.threads = int(self.context.get("threads", "1"))
         self.rounds = collections.defaultdict(list)
@@ -71,7 +71,7 @@ class Report:
 
 
 def rank_of_interval(rounds):
-    """How many sorted ratios lie outside the interval at either end."""
+    """The number of sorted ratios outside the interval at either end."""
     outside = 0
     below = 0.5**rounds
     while True:
@@ -82,7 +82,7 @@ def rank_of_interval(rounds):
 
 
 def interval(ratios):
-    """The 95 % interval of the median, the median in its middle."""
+    """The lower bound, median and upper bound of the 95 % interval of the median."""
     ordered = sorted(ratios)
     outside = rank_of_interval(len(ordered))
     return ordered[outside], statistics.median(ordered), ordered[-1 - outside]
@@ -94,7 +94,7 @@ class Comparison:
     def __init__(self):
         self.eager = collections.defaultdict(list)
         self.ratios = collections.defaultdict(lambda: collections.defaultdict(list))
-        # Why an engine has none.
+        # Why an engine has no ratios.
         self.reasons = collections.defaultdict(dict)
 
     def add(self, model, engine, runs, base):
@@ -116,7 +116,7 @@ def parts_of(name):
 
 
 class Results:
-    """What all files hold."""
+    """The results of all files."""
 
     def __init__(self):
         self.comparisons = collections.defaultdict(Comparison)
@@ -179,7 +179,7 @@ def ratio_table(comparison):
              for engine in engines]
     text += row(["**geometric mean**", ""] + means)
     rounds = " or ".join(str(n) for n in sorted(num_rounds))
-    return f"Time in relation to eager, and the 95 % interval; {rounds} rounds.\n\n" + text
+    return f"Time relative to eager, with its 95 % interval; {rounds} rounds.\n\n" + text
 
 
 def memory_table(models):
@@ -194,7 +194,7 @@ def memory_table(models):
 
 def growth_table(results):
     sizes = sorted({size for sizes in results.growth.values() for size in sizes})
-    text = head(["us a node or layer"] + [f"{size:,}" for size in sizes])
+    text = head(["us per node or layer"] + [f"{size:,}" for size in sizes])
     for family, found in sorted(results.growth.items()):
         cells = []
         for size in sizes:
@@ -205,7 +205,7 @@ def growth_table(results):
 
 
 def tables(reports):
-    """The sections that `reports` have results for; empty for none."""
+    """The sections for which `reports` have results; may be empty."""
     results = Results()
     for report in reports:
         results.add(report)
@@ -217,7 +217,7 @@ def tables(reports):
                             ratio_table(comparison))
     for label, models in sorted(results.memory.items()):
         sections.append(f"## {KINDS[label]}: memory of one run\n\n"
-                        "Allocations, and the most bytes that are held at a time.\n\n" +
+                        "Allocations, and the most bytes held at a time.\n\n" +
                         memory_table(models))
     if results.growth:
         sections.append("## Cost as the work grows\n\n" + growth_table(results))
@@ -231,8 +231,8 @@ def main(arguments):
     try:
         text = tables([Report(path) for path in options.files])
         if not text:
-            raise Failure("no results of execute/MODEL/ENGINE with those of eager, and none of "
-                          "growing graphs")
+            raise Failure("no results of execute/MODEL/ENGINE with eager, and none of growing "
+                          "graphs")
     except Failure as failure:
         print(failure, file=sys.stderr)
         return 2

@@ -17,7 +17,7 @@ import benchmark_table  # noqa: E402
 
 
 def runs(name, times, **counters):
-    """Repetitions of a benchmark, with what Google Benchmark adds to them."""
+    """Repetitions of a benchmark, with the aggregates that Google Benchmark adds."""
     iterations = [
         {"name": name, "run_name": name, "run_type": "iteration", "repetition_index": i,
          "cpu_time": time, "real_time": 2 * time * time, "time_unit": "us", **counters}
@@ -65,7 +65,7 @@ class BenchmarkTableTest(unittest.TestCase):
             self.table(path),
             "## Models of the registry: ratios to eager on 1 thread\n"
             "\n"
-            "Time in relation to eager, and the 95 % interval; 1 or 15 rounds.\n"
+            "Time relative to eager, with its 95 % interval; 1 or 15 rounds.\n"
             "\n"
             "| model | eager us | exact | fast |\n"
             "| --- | ---: | ---: | ---: |\n"
@@ -124,7 +124,7 @@ class BenchmarkTableTest(unittest.TestCase):
         self.assertIn(
             "## Models of the registry: memory of one run\n"
             "\n"
-            "Allocations, and the most bytes that are held at a time.\n"
+            "Allocations, and the most bytes held at a time.\n"
             "\n"
             "| model | eager | exact |\n"
             "| --- | ---: | ---: |\n"
@@ -138,32 +138,32 @@ class BenchmarkTableTest(unittest.TestCase):
             self.table(path),
             "## Cost as the work grows\n"
             "\n"
-            "| us a node or layer | 100 | 10,000 |\n"
+            "| us per node or layer | 100 | 10,000 |\n"
             "| --- | ---: | ---: |\n"
             "| load/chain | 5.000 | 5.000 |\n"
             "| run/wide | 0.100 |  |\n")
 
     def test_a_benchmark_that_failed_is_an_error(self):
         failed = {"name": "execute/Net/exact", "run_name": "execute/Net/exact",
-                  "error_occurred": True, "error_message": "output 0 is not eager's"}
+                  "error_occurred": True, "error_message": "output 0 does not match eager's"}
         path = self.write("a.json", [failed])
         self.assertEqual(
             self.run_table(path),
-            (2, "", f"{path}: execute/Net/exact failed: output 0 is not eager's\n"))
+            (2, "", f"{path}: execute/Net/exact failed: output 0 does not match eager's\n"))
 
     def test_other_files_are_refused(self):
         path = self.folder / "a.json"
         path.write_text("[]")
         self.assertEqual(
             self.run_table(str(path)),
-            (2, "", f"{path}: no report of Google Benchmark: it has no 'benchmarks'\n"))
+            (2, "", f"{path}: not a report of Google Benchmark: 'benchmarks' is missing\n"))
         missing = str(self.folder / "missing.json")
         self.assertIn("No such file", self.run_table(missing)[2])
 
     def test_nothing_to_print_is_an_error(self):
         status, _, errors = self.run_table(self.write("a.json", runs("execute/Net/exact", [1])))
         self.assertEqual(status, 2)
-        self.assertIn("no results of execute/MODEL/ENGINE with those of eager", errors)
+        self.assertIn("no results of execute/MODEL/ENGINE with eager", errors)
 
     def test_ranks_are_those_of_the_sign_test(self):
         found = [benchmark_table.rank_of_interval(n) for n in (1, 5, 6, 9, 15, 20, 25, 100)]

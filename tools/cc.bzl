@@ -76,7 +76,7 @@ torch_ir_interface = rule(
 )
 
 def _chunk(sources, units, index):
-    """Every source in one of the units, neighbours together."""
+    """The sources of unit `index`; neighbours stay together."""
     bounds = [len(sources) * i // units for i in range(units + 1)]
     return sources[bounds[index]:bounds[index + 1]]
 
@@ -286,11 +286,11 @@ def torch_ir_test(
       name: The name of the target.
       srcs: Its sources, compiled together.
       copts: More options for the compiler.
-      deps: What it tests.
+      deps: The libraries that it tests.
       env: More environment variables.
-      main: The library with its main function; None where the test has its own.
+      main: The library with its main function; None if the test has its own.
       size: As in cc_test.
-      units: In how many translation units.
+      units: The number of translation units.
       **kwargs: As in cc_test.
     """
     if srcs:
@@ -315,7 +315,7 @@ def torch_ir_test(
     )
 
 def torch_ir_program_test(name, program, args = [], data = [], env = {}, size = "small", **kwargs):
-    """A test that is a run of a program which other tests run too, so that it costs no link.
+    """A test that runs a program shared by several tests, so that it needs no link.
 
     Args:
       name: The name of the target.

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds cmake/example against an installation, runs it and the programs that were installed, all of
-# it after the installation was moved. Needs cmake, and the LibTorch of the build where it was.
+# Builds cmake/example against a moved installation, and runs it and the installed programs. Needs
+# cmake, and the LibTorch of the build in its place.
 #
 #   cmake_test.sh INSTALL EXAMPLE_FOLDER ARCHIVE_FOLDER
 set -euo pipefail
@@ -15,7 +15,7 @@ fail() {
   exit 1
 }
 
-# Each of these leaves what it prints in $said.
+# Both leave the output in $said.
 expect_status() {
   local wanted="$1" status=0
   shift
@@ -24,7 +24,7 @@ expect_status() {
 }
 
 expect_text() {
-  grep -qE -- "$1" <<<"$said" || fail "this does not match '$1':"$'\n'"$said"
+  grep -qE -- "$1" <<<"$said" || fail "the output does not match '$1':"$'\n'"$said"
 }
 
 expect_status 0 "$install" --prefix "$TEST_TMPDIR/elsewhere"
@@ -44,10 +44,10 @@ expect_text "Example"
 expect_status 0 "$prefix/bin/harness" --model WeightTying --output reports
 [[ -s reports/WeightTying.md && -s reports/ir/WeightTying.json ]] || fail "the harness left no report"
 
-# Where LibTorch is not found, or is another one, the package says so.
+# The package reports a LibTorch that is missing or another version.
 mv "$prefix/lib/torch_ir/libtorch" libtorch
 expect_status 1 cmake -S "$example" -B without -DCMAKE_PREFIX_PATH="$prefix"
-expect_text "there is no LibTorch in"
+expect_text "cannot find LibTorch in"
 expect_status 0 cmake -S "$example" -B given -DCMAKE_PREFIX_PATH="$prefix;$TEST_TMPDIR/libtorch"
 
 other="$TEST_TMPDIR/other/share/cmake/Torch"

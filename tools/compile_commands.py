@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes compile_commands.json into the workspace, for clangd and its like.
+"""Writes compile_commands.json into the workspace, for clangd and similar tools.
 
     tools/bazel run //tools:compile_commands
 
-One entry a source, also where Bazel compiles the sources of a room together. Run it again when
-sources come or go, or LibTorch moves.
+It has one entry per source, even if Bazel compiles the sources of a room together. Run it again when
+sources are added or removed, or LibTorch moves.
 """
 
 import json
@@ -19,7 +19,7 @@ SOURCES = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"
 def make_entries(workspace, libtorch, options):
     include = f"{libtorch}/include"
     command = ["c++", "-std=c++20", *options, "-Isrc", "-I.", "-DFMT_HEADER_ONLY=1"]
-    # Those of GCC that Clang does not have.
+    # Clang lacks some of GCC's warnings.
     command.append("-Wno-unknown-warning-option")
     for folder in (include, f"{include}/torch/csrc/api/include"):
         command += ["-isystem", folder]

@@ -1,5 +1,5 @@
 #!/bin/bash
-# compile_commands.py in a repository of two sources, whose commands a compiler takes.
+# Tests compile_commands.py in a repository of two sources, and compiles them with its commands.
 #
 #   compile_commands_test.sh PROGRAM LIBTORCH_ROOT_TXT OPTION...
 set -euo pipefail

@@ -1,8 +1,8 @@
 """Counts the test cases of Bazel runs and prints `N passed, N failed[, N skipped]`.
 
-Used by .ci/run, with the files that `bazel test --build_event_json_file=FILE` wrote. They name each
-test target and its test.xml, so that neither a target that did not build nor the results of an
-earlier run are miscounted. Exits with 1 if a case failed or there is none.
+.ci/run passes the files that `bazel test --build_event_json_file=FILE` wrote. They name each test
+target and its test.xml, so that targets that did not build count as failed, and results of earlier
+runs do not count. Exits with 1 if a case failed or no case ran.
 """
 
 import collections
@@ -27,7 +27,7 @@ def count_cases(path):
 
 
 def count_result(result):
-    """The outcomes of one run of a test target; a run counts as a case where its cases do not tell."""
+    """The outcomes of one run of a test target; a run without cases counts as one case."""
     outcomes = collections.Counter()
     for output in result.get("testActionOutput", []):
         if output["name"] == "test.xml":
@@ -53,7 +53,7 @@ def count_run(path):
             targets.add(identifier["targetConfigured"]["label"])
         if "testResult" in event:
             test = identifier["testResult"]
-            # The last attempt is the one that counts.
+            # Only the last attempt counts.
             results[test["label"], test.get("run"), test.get("shard")] = event["testResult"]
     outcomes = collections.Counter()
     for result in results.values():

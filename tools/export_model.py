@@ -4,14 +4,13 @@
 
 writes
 
-    model.pt2                    what torch.export.save writes: the graph and the weights
-    model.inputs.safetensors     the tensors that the model was called with
-    model.expected.safetensors   what it returned for them
+    model.pt2                    the graph and the weights, as torch.export.save writes them
+    model.inputs.safetensors     the input tensors
+    model.expected.safetensors   the output tensors for these inputs
 
-The tensors have the names of the graph's inputs and outputs, so that `torch-ir verify` and
-`harness` take the files as they are. Numbers are tensors without dimensions, None is absent,
-and a tensor that is returned twice is stored once. The same command gives the same bytes. Needs
-torch 2.6 or later, and nothing else.
+The tensors have the names of the graph's inputs and outputs, so `torch-ir verify` and `harness` can use
+the files directly. Numbers become tensors without dimensions, None is left out, and a tensor that is
+returned twice is stored once. The same command gives the same bytes. Needs only torch 2.6 or later.
 """
 
 import argparse
@@ -38,27 +37,27 @@ import torch
 import torch.utils._pytree as pytree
 
 EPILOG = """\
-MODEL is FILE.py:NAME or PACKAGE.MODULE:NAME, where NAME is a torch.nn.Module, a class that is made
-without arguments, or a function that returns a module, also one of torch.export or PT2E. It is
-exported in evaluation mode.
+MODEL is FILE.py:NAME or PACKAGE.MODULE:NAME, where NAME is a torch.nn.Module, a class whose constructor
+needs no arguments, or a function that returns a module, also one of torch.export or PT2E. It is exported
+in evaluation mode.
 
-Inputs are the arguments of forward, in order: each the sizes of a tensor, as 1,3,224,224, which are
-filled with normally distributed numbers, or an expression of Python, which knows torch:
+Inputs are the arguments of forward, in order. Each is either the sizes of a tensor, such as 1,3,224,224,
+to fill with normally distributed numbers, or a Python expression that may use torch:
 
   --input 'torch.randint(30522, (1, 128))' --input 'torch.load("mask.pt")' --input 'int(3)'
 
-NAME=... gives an argument by name: --input 'mask=torch.ones(2, 3)'. What takes more than an
-expression a function beside the model can return: --inputs-from FUNCTION, a tuple of arguments or a
-dict of named ones. What is no tensor is fixed in the graph.
+NAME=... gives an argument by name: --input 'mask=torch.ones(2, 3)'. For more complex inputs, give
+--inputs-from FUNCTION, a function beside the model that returns a tuple of arguments or a dict of named
+ones. Inputs other than tensors become constants of the graph.
 
-A size that may differ from run to run is declared by the name or position of its argument:
---dynamic x:0=batch:1..64 --dynamic mask:0=batch. Sizes of the same name are equal.
+Declare a dynamic size by the name or position of its argument: --dynamic x:0=batch:1..64
+--dynamic mask:0=batch. Sizes of the same name are equal.
 """
 
 MINIMUM_TORCH = (2, 6)
 
-# Their names in safetensors files; those of complex128 and complex32 are torch-ir's own. Not every
-# torch has all of them.
+# Dtypes and their names in safetensors files; the names of complex128 and complex32 are torch-ir's own.
+# Some versions of torch lack some of them.
 SAFETENSORS_DTYPES = {
     getattr(torch, name): code
     for name, code in {
@@ -89,11 +88,11 @@ SAFETENSORS_DTYPES = {
 
 
 class UsageError(Exception):
-    """What is wrong with what the user gave, in one line."""
+    """A problem with the user's arguments, in one line."""
 
 
 def attempt(what, function, *args, **kwargs):
-    """Calls code of the user or of torch; what it raises becomes one line."""
+    """Calls code of the user or of torch, and turns its exceptions into one line."""
     try:
         return function(*args, **kwargs)
     except (Exception, SystemExit) as error:
@@ -115,8 +114,8 @@ def import_module(name):
         sys.path.insert(0, os.getcwd())
         return attempt(f"cannot import '{name}'", importlib.import_module, name)
     if not path.is_file():
-        raise UsageError(f"there is no file '{name}'")
-    # As Python does for a script: what lies beside it can be imported.
+        raise UsageError(f"cannot find file '{name}'")
+    # As for a script in Python: files beside it can be imported.
     sys.path.insert(0, str(path.resolve().parent))
     module_name = path.stem if path.stem not in sys.modules else f"exported_{path.stem}"
     spec = importlib.util.spec_from_file_location(module_name, path)
@@ -130,7 +129,7 @@ def find(module, name, place):
     found = module
     for part in name.split("."):
         if not hasattr(found, part):
-            raise UsageError(f"'{place}' has no '{name}'")
+            raise UsageError(f"'{place}' has no attribute '{name}'")
         found = getattr(found, part)
     return found
 
@@ -140,18 +139,18 @@ def make_model(found, name):
         return found
     if not callable(found):
         raise UsageError(
-            f"'{name}' is of type {type(found).__name__}: give a torch.nn.Module, or a class or "
+            f"'{name}' has type {type(found).__name__}; expected a torch.nn.Module, or a class or "
             "function that makes one"
         )
     model = attempt(f"cannot call {name}()", found)
     if not isinstance(model, torch.nn.Module):
-        raise UsageError(f"{name}() is of type {type(model).__name__}, not a torch.nn.Module")
+        raise UsageError(f"{name}() returned {type(model).__name__}, expected a torch.nn.Module")
     return model
 
 
 def load(path):
     if not os.path.isfile(path):
-        raise UsageError(f"there is no file '{path}'")
+        raise UsageError(f"cannot find file '{path}'")
     return attempt(f"cannot load '{path}'", torch.load, path, "cpu", weights_only=True)
 
 
@@ -168,8 +167,8 @@ def read_state_dict(path, key):
     if not is_state_dict(loaded):
         entries = loaded.items() if isinstance(loaded, dict) else ()
         nested = [f"--weights-key {name}" for name, value in entries if is_state_dict(value)]
-        advice = f"; one is nested in it: give {' or '.join(nested)}" if nested else ""
-        raise UsageError(f"'{path}' holds no state dict" + advice)
+        advice = f"; it has a nested one: add {' or '.join(nested)}" if nested else ""
+        raise UsageError(f"'{path}' is not a state dict" + advice)
     return loaded
 
 
@@ -177,28 +176,28 @@ def load_weights(model, path, key):
     given = read_state_dict(path, key)
     own = model.state_dict()
     for names, problem in (
-        (own.keys() - given.keys(), "lacks {}"),
-        (given.keys() - own.keys(), "has {}, which the model has not"),
+        (own.keys() - given.keys(), "missing {}"),
+        (given.keys() - own.keys(), "unexpected {}"),
     ):
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             raise UsageError(
-                f"'{path}' does not fit the model: it " + problem.format(f"'{min(names)}'{more}")
+                f"'{path}' does not match the model: " + problem.format(f"'{min(names)}'{more}")
             )
     for name, tensor in given.items():
         if tensor.shape != own[name].shape:
             raise UsageError(
-                f"'{path}' does not fit the model: '{name}' has the shape {list(tensor.shape)}, "
-                f"in the model {list(own[name].shape)}"
+                f"'{path}' does not match the model: '{name}' has shape {list(tensor.shape)}, "
+                f"expected {list(own[name].shape)}"
             )
-    attempt(f"'{path}' does not fit the model", model.load_state_dict, given)
+    attempt(f"'{path}' does not match the model", model.load_state_dict, given)
 
 
 # --- Inputs ---
 
 
 def make_value(text):
-    """A tensor of the sizes that `text` gives, or the value of the expression that it is."""
+    """A random tensor if `text` has its sizes, otherwise the value of the expression `text`."""
     if re.fullmatch(r"\d+(,\d+)*", text):
         return torch.randn([int(size) for size in text.split(",")])
     value = eval(text, {"torch": torch})
@@ -214,7 +213,7 @@ class Inputs:
 
     @staticmethod
     def parse(specs, seed):
-        # Anew, so that the values do not depend on what the model drew.
+        # Seeds again, so that the values do not depend on numbers that the model drew.
         torch.manual_seed(seed)
         args, kwargs = [], {}
         for spec in specs:
@@ -223,20 +222,20 @@ class Inputs:
             if name is None:
                 args.append(value)
             elif kwargs.setdefault(name[1], value) is not value:
-                raise UsageError(f"--input {spec}: there is another input '{name[1]}'")
+                raise UsageError(f"--input {spec}: duplicate input '{name[1]}'")
         return Inputs(tuple(args), kwargs)
 
     @staticmethod
     def call(function, name):
         if not callable(function):
-            raise UsageError(f"--inputs-from: '{name}' is no function")
+            raise UsageError(f"--inputs-from: '{name}' is not a function")
         returned = attempt(f"cannot call {name}()", function)
         if isinstance(returned, dict):
             return Inputs(kwargs=returned)
         if isinstance(returned, (tuple, list)):
             return Inputs(tuple(returned))
         raise UsageError(
-            f"--inputs-from: {name}() is of type {type(returned).__name__}: return a tuple of "
+            f"--inputs-from: {name}() returned {type(returned).__name__}; expected a tuple of "
             "arguments, or a dict of named ones"
         )
 
@@ -248,12 +247,12 @@ class Inputs:
             raise UsageError(f"forward cannot be called with these inputs: {error}") from error
 
     def copy(self):
-        """The same values in other memory: a model may write to its inputs."""
+        """A copy in other memory, since a model may write to its inputs."""
         clone = lambda tensor: tensor.detach().clone()  # noqa: E731
         return Inputs(*pytree.tree_map_only(torch.Tensor, clone, (self.args, self.kwargs)))
 
 
-# --- Sizes that differ from run to run ---
+# --- Dynamic sizes ---
 
 DYNAMIC = re.compile(
     r"(?P<input>\w+):(?P<dimension>\d+)=(?P<name>[A-Za-z_]\w*)"
@@ -262,7 +261,7 @@ DYNAMIC = re.compile(
 
 
 def make_dims(declarations):
-    """A torch.export.Dim by name; its range may be given with any of its uses."""
+    """Ranges and torch.export.Dims by name; any use of a name may give its range."""
     ranges = {}
     for declaration in declarations:
         limits = tuple(None if text is None else int(text) for text in declaration.group("low", "high"))
@@ -272,7 +271,7 @@ def make_dims(declarations):
         elif ranges.setdefault(name, limits) == (None, None):
             ranges[name] = limits
         elif ranges[name] != limits:
-            raise UsageError(f"--dynamic: '{name}' has two ranges")
+            raise UsageError(f"--dynamic: '{name}' has two different ranges")
     dims = {}
     for name, (low, high) in ranges.items():
         dims[name] = attempt("--dynamic", torch.export.Dim, name, min=low, max=high)
@@ -280,7 +279,7 @@ def make_dims(declarations):
 
 
 def find_argument(name, inputs, model):
-    """Where the argument of this name or position is: an index of args, or a key of kwargs."""
+    """The place of the argument of this name or position: an index of args, or a key of kwargs."""
     if name in inputs.kwargs:
         return name
     if name.isdigit() and int(name) < len(inputs.args):
@@ -294,38 +293,38 @@ def find_argument(name, inputs, model):
     if name in names:
         return names.index(name)
     known = ", ".join(f"'{known}'" for known in [*names, *inputs.kwargs])
-    raise UsageError(f"--dynamic: there is no input '{name}'; named are {known or 'none'}")
+    raise UsageError(f"--dynamic: unknown input '{name}'; expected one of {known or 'none'}")
 
 
 def check_size(declaration, value, limits):
     text, dimension, name = declaration.string, int(declaration["dimension"]), declaration["name"]
     if not isinstance(value, torch.Tensor):
-        raise UsageError(f"--dynamic {text}: '{declaration['input']}' is no tensor")
+        raise UsageError(f"--dynamic {text}: '{declaration['input']}' is not a tensor")
     if dimension >= value.dim():
         raise UsageError(
-            f"--dynamic {text}: '{declaration['input']}' has {value.dim()} dimensions, which count "
-            "from 0"
+            f"--dynamic {text}: dimension {dimension} is out of range; "
+            f"'{declaration['input']}' has {value.dim()} dimensions, counted from 0"
         )
     size = value.shape[dimension]
     low, high = limits
     if size < (low or 0) or (high is not None and size > high):
-        raise UsageError(f"--dynamic {text}: the size of the input, {size}, is not in the range")
+        raise UsageError(f"--dynamic {text}: size {size} of the input is not in the range")
     if size < 2:
         raise UsageError(
-            f"--dynamic {text}: torch.export makes a constant of the size {size}; give an input "
-            f"where '{name}' is 2 or more"
+            f"--dynamic {text}: torch.export fixes a size of {size}; give an input where '{name}' is "
+            "2 or more"
         )
 
 
 def parse_dynamic(texts, inputs, model):
-    """What torch.export calls dynamic_shapes; None where nothing is dynamic."""
+    """The dynamic_shapes of torch.export; None if no size is dynamic."""
     if not texts:
         return None
     declarations = [DYNAMIC.fullmatch(text) for text in texts]
     for text, declaration in zip(texts, declarations):
         if declaration is None:
             raise UsageError(
-                f"--dynamic {text}: give INPUT:DIMENSION=NAME or INPUT:DIMENSION=NAME:LOW..HIGH"
+                f"--dynamic {text}: expected INPUT:DIMENSION=NAME or INPUT:DIMENSION=NAME:LOW..HIGH"
             )
     ranges, dims = make_dims(declarations)
     sizes = Inputs(args=[None] * len(inputs.args), kwargs=dict.fromkeys(inputs.kwargs))
@@ -345,7 +344,7 @@ def parse_dynamic(texts, inputs, model):
 
 
 def as_tensor(value):
-    """None for what is neither a tensor nor a number."""
+    """`value` as a tensor; None if it is neither a tensor nor a number."""
     if isinstance(value, torch.Tensor):
         return value.detach()
     for kind, dtype in ((bool, torch.bool), (int, torch.int64), (float, torch.float64)):
@@ -355,24 +354,24 @@ def as_tensor(value):
 
 
 def by_name(specs, kind, values, what):
-    """Those of `values` that the graph has as inputs or outputs, by their names there."""
+    """The `values` that are inputs or outputs of the graph, by their names there."""
     specs = [spec for spec in specs if spec.kind.name == kind]
     if len(specs) != len(values):
         raise UsageError(
-            f"torch.export made a graph with {len(specs)} {what}s of a model with {len(values)}"
+            f"the exported graph has {len(specs)} {what}s, but the model has {len(values)}"
         )
     named = {}
     for spec, value in zip(specs, values):
-        # What is fixed in the graph has a value in place of a name.
+        # Constants of the graph have a value instead of a name.
         if isinstance(spec.arg, torch.export.graph_signature.ConstantArgument):
             continue
         tensor = as_tensor(value)
         if tensor is None or tensor.layout != torch.strided:
-            raise UsageError(f"the {what} '{spec.arg.name}' is no tensor with strides")
+            raise UsageError(f"the {what} '{spec.arg.name}' is not a strided tensor")
         if tensor.dtype not in SAFETENSORS_DTYPES:
             raise UsageError(
-                f"the {what} '{spec.arg.name}' is of dtype {dtype_name(tensor.dtype)}, which "
-                "safetensors files do not have"
+                f"the {what} '{spec.arg.name}' has dtype {dtype_name(tensor.dtype)}, which "
+                "safetensors files do not support"
             )
         named[spec.arg.name] = tensor
     return named
@@ -404,7 +403,7 @@ def save_safetensors(tensors, path):
 
 
 def forget_places(program):
-    """Leaves out where the model's source lies: it differs from machine to machine."""
+    """Removes paths of the model's source, which differ between machines."""
     for module in program.graph_module.modules():
         if isinstance(module, torch.fx.GraphModule):
             for node in module.graph.nodes:
@@ -413,7 +412,7 @@ def forget_places(program):
 
 @contextlib.contextmanager
 def without_chatter():
-    """Leaves out what torch.export prints beside the error that it raises."""
+    """Suppresses the output of torch.export beside the error that it raises."""
     torch._logging.set_logs(all=logging.CRITICAL)
     with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
@@ -437,7 +436,7 @@ def export(model, inputs, dynamic_shapes, chatter):
 
 
 def run(model, inputs):
-    """What the model returns, flat as the graph has it."""
+    """The outputs of the model, flat as in the graph."""
     copy = inputs.copy()
     return pytree.tree_leaves(attempt("the model fails", model, *copy.args, **copy.kwargs))
 
@@ -457,8 +456,8 @@ def write(program, model, inputs, files):
     given = by_name(signature.input_specs, "USER_INPUT", leaves, "input")
     with tempfile.TemporaryDirectory(prefix=".export-", dir=files.archive.parent) as folder:
         new = Files(pathlib.Path(folder) / files.archive.name)
-        # The archive gets the name of its file. A model that runs may change its buffers, which are
-        # the program's too: save first.
+        # torch.export.save names the archive after its file. Saves before the run, which may change
+        # buffers that model and program share.
         attempt(f"cannot write '{files.archive}'", torch.export.save, program, new.archive)
         returned = run(model, inputs)
         expected = by_name(signature.output_specs, "USER_OUTPUT", returned, "output")
@@ -506,24 +505,24 @@ def make_parser():
         "--input", metavar="SIZES|EXPRESSION", action="append", default=[], help="an argument of forward"
     )
     parser.add_argument(
-        "--inputs-from", metavar="NAME", help="a function of the same file that returns them all"
+        "--inputs-from", metavar="NAME", help="a function of the same file that returns all arguments"
     )
     parser.add_argument(
         "--dynamic",
         metavar="INPUT:DIM=NAME[:LOW..HIGH]",
         action="append",
         default=[],
-        help="a size that may differ from run to run",
+        help="a dynamic size",
     )
     parser.add_argument(
-        "--state-dict", metavar="FILE", help="weights that torch.save wrote; else seeded ones"
+        "--state-dict", metavar="FILE", help="weights from torch.save (default: random)"
     )
     parser.add_argument(
-        "--weights-key", metavar="KEY", help="the entry of FILE that is the state dict"
+        "--weights-key", metavar="KEY", help="the entry of FILE with the state dict"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of weights and inputs (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of weights and inputs (default: 0)")
     parser.add_argument(
-        "--traceback", action="store_true", help="show where in the model's code an error arose"
+        "--traceback", action="store_true", help="show the traceback of an error in the model"
     )
     parser.add_argument("-o", "--output", metavar="FILE.pt2", required=True, help="the archive")
     return parser
@@ -532,19 +531,19 @@ def make_parser():
 def check_torch():
     version = tuple(int(part) for part in torch.__version__.split(".")[:2])
     if version < MINIMUM_TORCH:
-        raise UsageError(f"this is torch {torch.__version__}, and 2.6 or later is needed")
+        raise UsageError(f"torch {torch.__version__} is too old; 2.6 or later is required")
 
 
 def check_arguments(arguments):
     output = pathlib.Path(arguments.output)
     if output.suffix != ".pt2":
-        raise UsageError(f"--output: '{output}' does not end with .pt2")
+        raise UsageError(f"--output: '{output}' does not end in .pt2")
     if not output.parent.is_dir():
         raise UsageError(f"--output: missing folder '{output.parent}'")
     if arguments.input and arguments.inputs_from:
         raise UsageError("give --input or --inputs-from, not both")
     if arguments.weights_key is not None and arguments.state_dict is None:
-        raise UsageError("--weights-key says which part of --state-dict, which is not given")
+        raise UsageError("--weights-key requires --state-dict")
     return Files(output)
 
 
@@ -553,14 +552,14 @@ def export_model(arguments):
     place, _, name = arguments.model.rpartition(":")
     if not place or not name:
         raise UsageError(
-            f"'{arguments.model}' names no model: give FILE.py:NAME or PACKAGE.MODULE:NAME"
+            f"invalid model '{arguments.model}'; expected FILE.py:NAME or PACKAGE.MODULE:NAME"
         )
-    # As the harness does: results do not depend on the number of processors.
+    # As in the harness, so that results do not depend on the number of processors.
     torch.set_num_threads(1)
     attempt("--seed", torch.manual_seed, arguments.seed)
     module = import_module(place)
     model = make_model(find(module, name, place), name)
-    # Graphs of torch.export and PT2E have their mode in them, and refuse.
+    # Graphs of torch.export and PT2E have a fixed mode, and raise.
     with contextlib.suppress(NotImplementedError):
         model.eval()
     if arguments.state_dict is not None:

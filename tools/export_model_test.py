@@ -126,7 +126,7 @@ class ExportModelTest(unittest.TestCase):
             return export_model.main([*arguments, "-o", str(self.folder / output)])
 
     def export(self, name, *arguments, output="m.pt2"):
-        """The program, what it is called with, and what it should return."""
+        """The program, its inputs and its expected outputs."""
         status = self.run_tool(f"{self.folder / 'models.py'}:{name}", *arguments, output=output)
         self.assertEqual(status, 0, self.err.getvalue())
         archive = self.folder / output
@@ -298,15 +298,15 @@ class ExportModelTest(unittest.TestCase):
         _, inputs, expected = self.export("Linear", *given, "--weights-key", "model")
         self.assertAlmostEqual(expected["linear"][0, 0].item(), inputs["x"].sum().item(), 5)
 
-        self.refuse("Linear", "holds no state dict; one is nested in it: give --weights-key model",
+        self.refuse("Linear", "is not a state dict; it has a nested one: add --weights-key model",
                     *given)
         self.refuse("Linear", "has no entry 'x'", *given, "--weights-key", "x")
         torch.save({"linear.weight": torch.ones(2, 3)}, path)
-        self.refuse("Linear", "it lacks 'linear.bias'", *given)
+        self.refuse("Linear", "does not match the model: missing 'linear.bias'", *given)
         torch.save({**weights, "more": torch.ones(1)}, path)
-        self.refuse("Linear", "it has 'more', which the model has not", *given)
+        self.refuse("Linear", "does not match the model: unexpected 'more'", *given)
         torch.save({**weights, "linear.bias": torch.ones(4)}, path)
-        self.refuse("Linear", "'linear.bias' has the shape [4], in the model [2]", *given)
+        self.refuse("Linear", "'linear.bias' has shape [4], expected [2]", *given)
         path.write_text("no archive")
         self.refuse("Linear", f"cannot load '{path}'", *given)
 
@@ -314,12 +314,12 @@ class ExportModelTest(unittest.TestCase):
         x = ["--input", "2"]
         self.refuse("Fails", "cannot call Fails(): KeyError: 'no weights", *x)
         self.refuse("Branches", "torch.export cannot export the model: ", *x)
-        self.refuse("make_nothing", "make_nothing() is of type int, not a torch.nn.Module", *x)
-        self.refuse("number", "'number' is of type int: give a torch.nn.Module", *x)
-        self.refuse("missing", "has no 'missing'", *x)
-        self.assert_refused("there is no file 'no.py'", "no.py:Model", *x)
+        self.refuse("make_nothing", "make_nothing() returned int, expected a torch.nn.Module", *x)
+        self.refuse("number", "'number' has type int; expected a torch.nn.Module", *x)
+        self.refuse("missing", "has no attribute 'missing'", *x)
+        self.assert_refused("cannot find file 'no.py'", "no.py:Model", *x)
         self.assert_refused("cannot import 'no_such_package'", "no_such_package:Model", *x)
-        self.assert_refused("'Model' names no model: give FILE.py:NAME", "Model", *x)
+        self.assert_refused("invalid model 'Model'; expected FILE.py:NAME", "Model", *x)
         (self.folder / "broken.py").write_text("def (\n")
         self.assert_refused("SyntaxError", f"{self.folder / 'broken.py'}:Model", *x)
 
@@ -339,32 +339,32 @@ class ExportModelTest(unittest.TestCase):
         self.refuse("Linear", "too many positional arguments", "--input", "3", "--input", "3")
         self.refuse("Linear", "unexpected keyword argument 'y'", "--input", "3",
                     "--input", "y=3")
-        self.refuse("Words", "there is another input 'ids'", "--input", "ids=3", "--input", "ids=3")
+        self.refuse("Words", "duplicate input 'ids'", "--input", "ids=3", "--input", "ids=3")
         self.refuse("Words", "not both", "--input", "3", "--inputs-from", "example_inputs")
-        self.refuse("Words", "has no 'nothing'", "--inputs-from", "nothing")
-        self.refuse("Words", "make_nothing() is of type int", "--inputs-from", "make_nothing")
+        self.refuse("Words", "has no attribute 'nothing'", "--inputs-from", "nothing")
+        self.refuse("Words", "make_nothing() returned int; expected a tuple", "--inputs-from", "make_nothing")
         sparse = "torch.eye(2).to_sparse()"
-        self.refuse("Same", "the input 'x' is no tensor with strides", "--input", sparse)
+        self.refuse("Same", "the input 'x' is not a strided tensor", "--input", sparse)
 
     def test_bad_dynamic_sizes_are_one_line(self):
         expectations = {
-            "x": "give INPUT:DIMENSION=NAME",
-            "y:0=n": "there is no input 'y'; named are 'x'",
-            "1:0=n": "there is no input '1'",
-            "x:2=n": "'x' has 2 dimensions, which count from 0",
-            "x:0=n:5..8": "the size of the input, 4, is not in the range",
+            "x": "expected INPUT:DIMENSION=NAME",
+            "y:0=n": "unknown input 'y'; expected one of 'x'",
+            "1:0=n": "unknown input '1'",
+            "x:2=n": "dimension 2 is out of range; 'x' has 2 dimensions, counted from 0",
+            "x:0=n:5..8": "size 4 of the input is not in the range",
             "x:0=n:8..5": "--dynamic: ",
         }
         for dynamic, message in expectations.items():
             with self.subTest(dynamic):
                 self.refuse("Linear", message, "--input", "4,3", "--dynamic", dynamic)
-        self.refuse("Linear", "makes a constant of the size 1", "--input", "1,3", "--dynamic",
+        self.refuse("Linear", "torch.export fixes a size of 1", "--input", "1,3", "--dynamic",
                     "x:0=n")
-        self.refuse("Linear", "'n' has two ranges", "--input", "4,3", "--dynamic", "x:0=n:1..8",
+        self.refuse("Linear", "'n' has two different ranges", "--input", "4,3", "--dynamic", "x:0=n:1..8",
                     "--dynamic", "x:1=n:1..9")
-        self.refuse("Words", "'scale' is no tensor", "--input", "torch.randint(10, (2, 3))", "--input",
+        self.refuse("Words", "'scale' is not a tensor", "--input", "torch.randint(10, (2, 3))", "--input",
                     "scale=int(3)", "--dynamic", "scale:0=n")
-        self.refuse("Words", "there is no input 'mask'; named are 'ids'", "--input", "torch.randint(10, (2, 3))",
+        self.refuse("Words", "unknown input 'mask'; expected one of 'ids'", "--input", "torch.randint(10, (2, 3))",
                     "--dynamic", "mask:0=n")
         # The weights have three columns.
         self.refuse("Linear", "torch.export cannot export the model", "--input", "4,3",
@@ -372,14 +372,14 @@ class ExportModelTest(unittest.TestCase):
 
     def test_bad_outputs_are_one_line(self):
         model = f"{self.folder / 'models.py'}:Linear"
-        self.assert_refused("does not end with .pt2", model, "--input", "4,3", output="m.onnx")
+        self.assert_refused("does not end in .pt2", model, "--input", "4,3", output="m.onnx")
         self.assert_refused("missing folder", model, "--input", "4,3", output="no/m.pt2")
         os.mkdir(self.folder / "d.pt2")
         self.assert_refused("cannot write", model, "--input", "4,3", output="d.pt2")
 
     def test_bad_flags_are_one_line(self):
         self.refuse("Linear", "unrecognized arguments: --inputs 3; see --help", "--inputs", "3")
-        self.refuse("Linear", "--weights-key says", "--input", "4,3", "--weights-key", "k")
+        self.refuse("Linear", "--weights-key requires --state-dict", "--input", "4,3", "--weights-key", "k")
 
     def test_a_traceback_on_request(self):
         arguments = [f"{self.folder / 'models.py'}:Fails", "--input", "3", "--traceback"]

@@ -1,10 +1,10 @@
 #!/bin/bash
-# torch_ir_model_test in a workspace of somebody else, which has this checkout as an external
-# repository: models that pass, a golden file that is made, differs, and is mended.
+# Tests torch_ir_model_test in another workspace that has this checkout as an external
+# repository: models that pass, and a golden file that is written, differs, and is updated.
 #
-# It builds all of torch-ir again. With --test_env=OUTPUT_BASE=FOLDER it keeps what it built there,
-# and a disk cache in the checkout's user.bazelrc is used; --test_env=BAZEL_FLAGS=... are more flags.
-# With --test_env=PATH it finds the compiler that others find, and so what they left in a cache.
+# It builds all of torch-ir again. With --test_env=OUTPUT_BASE=FOLDER it keeps its build there,
+# and it uses a disk cache in the checkout's user.bazelrc; --test_env=BAZEL_FLAGS=... adds flags.
+# With --test_env=PATH it uses the same compiler as other builds, and so their cache entries.
 set -euo pipefail
 
 checkout="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
@@ -19,7 +19,7 @@ fail() {
 }
 
 bazel() {
-  # The variables of a test would make the inner Bazel think that it runs as one.
+  # With the variables of a test, the inner Bazel would think that it runs in a test.
   env -u TEST_TMPDIR -u RUNFILES_DIR -u TEST_SRCDIR -u XML_OUTPUT_FILE \
     "$checkout/tools/bazel" --output_user_root="$TEST_TMPDIR/user_root" --output_base="$base" \
     "$@"
@@ -30,7 +30,7 @@ clean_up() {
   [[ -n ${OUTPUT_BASE:-} ]] || chmod -R u+w "$base"
 }
 
-# Each of these leaves what it prints in $said.
+# Both leave the output in $said.
 expect_status() {
   local wanted="$1" status=0
   shift
@@ -121,7 +121,7 @@ sed -e 's/MLP/Gate/g; s/"tabular"/"gated"/; s/first(x).relu()/first(x).sigmoid()
   -e 's/Two linear layers/Two linear layers and a gate/' mlp/mlp.cc >mlp/gate.cc
 trap clean_up EXIT
 
-# Golden files are written the first time as any other.
+# The update target also writes golden files that do not exist yet.
 expect_status 0 bazel run //mlp:mlp_test.update
 expect_text "wrote mlp/mlp.json"
 expect_text "wrote mlp/mlp.md"
@@ -133,19 +133,19 @@ grep -q '<testcase name="MLP" ' "$logs/test.xml" || fail "no case of the model: 
 files="$(cd "$logs/test.outputs" && python3 -m zipfile -l outputs.zip 2>/dev/null || find "$logs/test.outputs")"
 [[ $files == *MLP.md* && $files == *ir/MLP.json* ]] || fail "no report among the outputs: $files"
 
-# A golden file that is not what the harness writes fails the test, which names what changed.
+# A golden file that differs from the harness's output fails the test, which names the changes.
 cp mlp/mlp.json right.json
 sed -i 's/aten.relu.default/aten.tanh.default/' mlp/mlp.json
 expect_status 3 bazel test //mlp:mlp_test
-expect_text "mlp/mlp.json is not what the harness writes now"
+expect_text "mlp/mlp.json differs from the harness's output"
 expect_text "aten.tanh.default"
 expect_text "aten.relu.default"
 expect_text "bazel run //mlp:mlp_test.update"
 expect_status 0 bazel run //mlp:mlp_test.update
-cmp mlp/mlp.json right.json || fail "the update target did not mend the golden file"
+cmp mlp/mlp.json right.json || fail "the update target did not restore the golden file"
 expect_status 0 bazel test //mlp:mlp_test
 
-# Several models, a case each, spread over shards, and found by the tags of their categories.
+# Several models, one case each, spread over shards, and found by the tags of their categories.
 expect_status 0 bazel test //... --build_tests_only --test_tag_filters=gated
 for model in Gate MLP; do
   grep -qrF "<testcase name=\"$model\" " --include=test.xml "$(readlink -f bazel-testlogs/mlp/all_test)" ||
@@ -155,7 +155,7 @@ done
 said="$(bazel query 'attr(tags, "\bnightly\b", //...)' 2>/dev/null)"
 [[ $said == //mlp:all_test ]] || fail "tags: $said"
 
-# The line in the BUILD file and the registration have to agree.
+# The BUILD file and the registration must agree.
 sed -i 's/categories = \["tabular"\]/categories = ["vision"]/' mlp/BUILD.bazel
 expect_status 3 bazel test //mlp:mlp_test
 expect_text 'vision'

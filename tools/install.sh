@@ -1,25 +1,25 @@
 #!/bin/bash
-# Installs torch-ir below a prefix: what `bazel run //:install` runs, see --help.
+# Installs torch-ir below a prefix; `bazel run //:install` runs it. See --help.
 #
-# Everything is put together in a hidden folder of the prefix first, tried there, and then moved to
-# its place, so that whatever goes wrong before leaves the prefix as it was.
+# It assembles and tries everything in a hidden folder of the prefix, and then moves it into place, so
+# that an error before that leaves the prefix unchanged.
 set -euo pipefail
 
 usage='Usage: bazel run //:install -- --prefix DIR [--copy-libtorch]
        bazel run //:install -- --prefix DIR --uninstall
 
 Installs the programs torch-ir and harness, the library libtorch_ir.so with its headers, its CMake
-package, and Python scripts in DIR/share/torch_ir (export_model.py, score_suite.py, examples). The programs and the library find
-LibTorch by DIR/lib/torch_ir/libtorch, a link to the LibTorch that they were built with; where that
-moves, let the link point to it.
+package, and Python scripts in DIR/share/torch_ir (export_model.py, score_suite.py, examples). The
+programs and the library find LibTorch through DIR/lib/torch_ir/libtorch, a link to the LibTorch that
+they were built with. If that LibTorch moves, change the link.
 
-  --prefix DIR      where to; relative paths mean the directory of the caller
-  --copy-libtorch   copy LibTorch (about 500 MB) in place of the link, so that DIR needs nothing else
-  --uninstall       remove what was installed there
+  --prefix DIR      install into DIR, relative to the current directory
+  --copy-libtorch   copy LibTorch (about 500 MB) instead of linking it, so that DIR is self-contained
+  --uninstall       remove the installed files
 
-With DESTDIR in the environment, everything goes below $DESTDIR/DIR, as packagers want it.'
+If DESTDIR is set in the environment, everything goes below $DESTDIR/DIR, as packagers expect.'
 
-# Relative to the prefix: what is installed, one path a line, and LibTorch.
+# Relative to the prefix: the list of installed files, one path per line, and LibTorch.
 list=lib/torch_ir/installed.txt
 libtorch_link=lib/torch_ir/libtorch
 
@@ -28,7 +28,7 @@ fail() {
   exit 2
 }
 
-# Runs a command whose complaint becomes our one line.
+# Runs a command, and turns its error into one line.
 attempt() {
   local what="$1" complaint
   shift
@@ -55,26 +55,26 @@ take_arguments() {
     esac
     shift
   done
-  [[ -n $prefix ]] || fail "--prefix DIR is missing (see 'bazel run //:install -- --help')"
+  [[ -n $prefix ]] || fail "missing --prefix DIR (see 'bazel run //:install -- --help')"
   [[ $prefix == /* ]] || prefix="${BUILD_WORKING_DIRECTORY:-$PWD}/$prefix"
   root="${DESTDIR:-}${prefix%/}"
 }
 
-# Bazel starts programs and tests in their runfiles; by hand it may be any folder.
+# Bazel starts programs and tests in their runfiles; users may start them in any folder.
 enter_runfiles() {
   local self
   self="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/$(basename "${BASH_SOURCE[0]}")"
   [[ -e {FILES} ]] || cd "$self.runfiles/{WORKSPACE}" 2>/dev/null ||
-    fail "its files are not there: run it as 'bazel run //:install'"
+    fail "missing files; run 'bazel run //:install'"
 }
 
-# Leaves no folder behind that was made for nothing.
+# Removes the stage and new folders that stayed empty.
 clean_up() {
   [[ -z ${stage:-} ]] || rm -rf "$stage"
   [[ -z ${created:-} || ! -d $created ]] || find "$created" -depth -type d -empty -delete
 }
 
-# The outermost folder of a path that is not there yet, or nothing.
+# The outermost missing folder of a path, or nothing.
 first_missing() {
   local path="$1" missing=
   while [[ ! -e $path && $path == */* ]]; do
@@ -94,12 +94,12 @@ stage_files() {
   chmod 755 "$stage"/bin/* "$stage"/lib/*.so
 }
 
-# Bazel's run paths lead into its folders. Ours is written over them, which leaves the length of the
-# file and every other string in it as they are.
+# Overwrites Bazel's run paths, which lead into its folders, with ours. The length of the file and
+# all other strings in it stay the same.
 set_run_path() {
   local file="$1" path="$2" old offset rest
   read -r rest old < <(objdump -p "$file" | grep -w -e RUNPATH -e RPATH) || true
-  [[ ${#old} -ge ${#path} ]] || fail "$file has no room for the run path $path: '$old'"
+  [[ ${#old} -ge ${#path} ]] || fail "$file: the run path '$old' is too short to hold '$path'"
   IFS=: read -r offset rest < <(LC_ALL=C grep -abo -F -- "$old" "$file")
   printf '%s\0' "$path" | dd of="$file" bs=1 seek="$offset" conv=notrunc status=none
 }
@@ -113,9 +113,9 @@ set_run_paths() {
 stage_libtorch() {
   local libtorch part
   libtorch="$(cat {LIBTORCH})"
-  [[ -e $libtorch/lib ]] || fail "the LibTorch of this build is no longer in $libtorch; build again"
+  [[ -e $libtorch/lib ]] || fail "the LibTorch of this build is missing: $libtorch; build again"
   mkdir -p "$stage/${libtorch_link%/*}"
-  # One that pip installed for the build lies in a cache, which may be cleaned at any time.
+  # A LibTorch that pip installed for the build lies in a cache, which may be cleaned at any time.
   if [[ -z $copy_libtorch && $libtorch != */torch-ir/torch-*/torch ]]; then
     ln -s "$libtorch" "$stage/$libtorch_link"
     return
@@ -123,17 +123,17 @@ stage_libtorch() {
   mkdir "$stage/$libtorch_link"
   for part in lib include share; do
     [[ -e $libtorch/$part ]] || continue
-    # On one disk a link to each file is a copy that takes neither time nor space.
+    # On one disk, hard links take neither time nor space.
     cp -RLl "$libtorch/$part" "$stage/$libtorch_link" 2>/dev/null ||
       attempt "cannot copy LibTorch" cp -RLf "$libtorch/$part" "$stage/$libtorch_link"
   done
 }
 
-# Fills in the versions, as the program says them: torch-ir 0.1.0 (LibTorch 2.13.0).
+# Fills in the versions that the program prints: torch-ir 0.1.0 (LibTorch 2.13.0).
 stage_versions() {
   local said file
   said="$("$stage/bin/torch-ir" --version 2>&1)" ||
-    fail "the program does not start where it is installed: $(head -n 1 <<<"$said")"
+    fail "the installed program does not start: $(head -n 1 <<<"$said")"
   [[ $said =~ ^torch-ir\ ([0-9.]+)\ \(LibTorch\ ([0-9.]+) ]] || fail "torch-ir --version: $said"
   version="${BASH_REMATCH[1]}"
   libtorch_version="${BASH_REMATCH[2]}"
@@ -143,7 +143,7 @@ stage_versions() {
   done
 }
 
-# LibTorch counts as one, whether it is a link or a copy.
+# Lists LibTorch as one entry, whether it is a link or a copy.
 write_list() {
   (
     cd "$stage"
@@ -157,7 +157,7 @@ installed_before() {
   [[ ! -e $root/$list ]] || cat "$root/$list"
 }
 
-# Whatever would stop half of the files from being moved stops all of them here.
+# Finds problems before any file is moved, so that no installation is half done.
 check_places() {
   local path folder before
   before="$(installed_before)"
@@ -166,11 +166,11 @@ check_places() {
     while [[ ! -e $folder ]]; do folder="${folder%/*}"; done
     [[ -d $folder && -w $folder ]] || fail "cannot write below $folder"
     [[ ! -e $root/$path && ! -L $root/$path ]] || grep -qxF "$path" <<<"$before" ||
-      fail "$root/$path is there already, and torch-ir did not install it; choose another prefix"
+      fail "$root/$path already exists, but torch-ir did not install it; choose another prefix"
   done <"$stage/$list"
 }
 
-# Removes what the list on the standard input names; nothing when the list names what it can not.
+# Removes the paths listed on standard input; none if a path is not below the prefix.
 remove_listed() {
   local path paths
   mapfile -t paths
@@ -179,7 +179,7 @@ remove_listed() {
       fail "$root/$list names '$path', which is not below it"
   done
   for path in "${paths[@]}"; do
-    # Whole folders only where one was installed.
+    # Removes a whole folder only if one was installed.
     if [[ $path == "$libtorch_link" ]]; then
       rm -rf "${root:?}/$path"
     else
@@ -204,14 +204,14 @@ install_all() {
 
   local path
   { installed_before | grep -vxF -f "$stage/$list" || true; } | remove_listed
-  # A link to a folder, or a folder, would take the new one into itself.
+  # If a folder or a link to one existed, mv would move the new one into it.
   rm -rf "${root:?}/$libtorch_link"
   while read -r path; do
     [[ -d $root/${path%/*} ]] || mkdir -p "$root/${path%/*}"
     mv -f "$stage/$path" "$root/$path"
   done < <(grep -vxF "$list" "$stage/$list")
   mv -f "$stage/$list" "$root/$list"
-  echo "torch-ir $version is in $root; LibTorch $libtorch_version: $(libtorch_text)"
+  echo "Installed torch-ir $version in $root; LibTorch $libtorch_version: $(libtorch_text)"
 }
 
 libtorch_text() {
@@ -219,11 +219,11 @@ libtorch_text() {
 }
 
 uninstall_all() {
-  [[ -e $root/$list ]] || fail "nothing was installed in $root: there is no $list"
+  [[ -e $root/$list ]] || fail "torch-ir is not installed in $root: $list is missing"
   local listed
   listed="$(installed_before)"
   remove_listed <<<"$listed"
-  echo "torch-ir is no longer in $root"
+  echo "Removed torch-ir from $root"
 }
 
 take_arguments "$@"

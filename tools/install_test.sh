@@ -1,5 +1,5 @@
 #!/bin/bash
-# What install.sh leaves in a prefix, what it takes away again, and how it refuses.
+# Tests which files install.sh installs and removes, and its error messages.
 #
 #   install_test.sh INSTALL PUBLIC_HEADER...
 set -euo pipefail
@@ -13,7 +13,7 @@ fail() {
   exit 1
 }
 
-# Each of these leaves what it prints in $said.
+# Both leave the output in $said.
 expect_status() {
   local wanted="$1" status=0
   shift
@@ -29,7 +29,7 @@ expect_refusal() {
   [[ $(wc -l <<<"$said") == 1 ]] || fail "more than one line: $said"
 }
 
-# A relative prefix is the caller's; a second installation replaces the first.
+# A relative prefix is relative to the caller's directory; a second installation replaces the first.
 export BUILD_WORKING_DIRECTORY="$work"
 expect_status 0 "$install" --prefix relative
 expect_status 0 "$install" --prefix=relative
@@ -44,12 +44,12 @@ said="$(cd "$work/relative/include" && find . -type f -printf '%P\n' | sort)"
 [[ -z $(find "$work/relative" -name '.torch_ir*') ]] || fail "the stage is still there"
 ! grep -rn '@[A-Z_]*VERSION@' "$work/relative/lib/cmake" || fail "a version was not filled in"
 
-# Programs find LibTorch by the prefix, and nowhere else.
+# Programs find LibTorch below the prefix, and nowhere else.
 (cd / && "$work/relative/bin/torch-ir" --version >/dev/null) || fail "torch-ir does not start"
 said="$(objdump -p "$work/relative/bin/torch-ir" | awk '/R(UN)?PATH/ { print $2 }')"
 [[ $said == '$ORIGIN/../lib/torch_ir/libtorch/lib' ]] || fail "run path $said"
 
-# The harness reads its tables in the prefix, and says what is wrong with them.
+# The harness reads its tables in the prefix, and reports errors in them.
 tables="$work/relative/share/torch_ir/operators"
 list_categories() {
   (cd / && env -u TEST_SRCDIR -u RUNFILES_DIR "$work/relative/bin/harness" --suite operators --list-categories)
@@ -65,12 +65,12 @@ expect_status 2 list_categories
 mv "$work/tables" "$tables"
 rm "$tables/mine.cases"
 
-# What an earlier version had and this one has not goes away; what others put there stays.
+# Files of an earlier version that this one lacks are removed; other files stay.
 echo bin/old >>"$work/relative/lib/torch_ir/installed.txt"
 touch "$work/relative/bin/old" "$work/relative/bin/other"
 expect_status 0 "$install" --prefix relative
 [[ ! -e $work/relative/bin/old && -e $work/relative/bin/other ]] || fail "bin: $(ls "$work/relative/bin")"
-# A list that somebody damaged takes nothing of others away.
+# A damaged list removes no other files.
 cp "$work/relative/lib/torch_ir/installed.txt" "$work/list"
 for line in '' . ./bin ../other /etc; do
   { echo "$line"; cat "$work/list"; } >"$work/relative/lib/torch_ir/installed.txt"
@@ -80,19 +80,19 @@ done
 cp "$work/list" "$work/relative/lib/torch_ir/installed.txt"
 expect_status 0 "$install" --prefix relative --uninstall
 [[ $(find "$work/relative" ! -type d) == "$work/relative/bin/other" ]] || fail "$(find "$work/relative")"
-expect_refusal "nothing was installed in $work/relative" "$install" --prefix relative --uninstall
+expect_refusal "torch-ir is not installed in $work/relative" "$install" --prefix relative --uninstall
 
 DESTDIR="$work/stage" expect_status 0 "$install" --prefix /opt/torch-ir
 [[ -x $work/stage/opt/torch-ir/bin/torch-ir ]] || fail "DESTDIR is not in front of the prefix"
 [[ $(readlink "$work/stage/opt/torch-ir/lib/torch_ir/libtorch") != "$work"* ]] || fail "DESTDIR stays"
 
 # A failed installation leaves nothing.
-expect_refusal "--prefix DIR is missing" "$install"
+expect_refusal "missing --prefix DIR" "$install"
 expect_refusal "unknown argument '--root'" "$install" --root /
 touch "$work/file"
 expect_refusal "cannot write to $work/file/prefix" "$install" --prefix "$work/file/prefix"
 mkdir -p "$work/taken/bin/harness"
-expect_refusal "$work/taken/bin/harness is there already" "$install" --prefix taken/
+expect_refusal "$work/taken/bin/harness already exists" "$install" --prefix taken/
 [[ $(find "$work/taken" | wc -l) == 3 ]] || fail "left: $(find "$work/taken")"
 mkdir -p "$work/blocked"
 touch "$work/blocked/include"

@@ -1,7 +1,7 @@
 """Runs graphs of torch-ir with Python's torch: IR files as modules.
 
-What the scripts of this project that run graphs have in common: the executors in harness/examples,
-and peers_benchmark.py. Needs nothing but torch. src/torch_ir/ir/ir_format.md describes the files.
+The executors in harness/examples and peers_benchmark.py use it. Needs only torch.
+src/torch_ir/ir/ir_format.md describes the files.
 
     ir = load_ir("ir.json")
     module = GraphModule(ir, read_safetensors("weights.safetensors"))
@@ -19,12 +19,12 @@ COND, WHILE_LOOP = "higher_order.cond", "higher_order.while_loop"
 GET_ITEM = "<built-in function getitem>"
 LIST_SIZES, LIST_NONE_MASKS = "_tensor_list_sizes", "_tensor_list_none_masks"
 
-# What torch has no schemas for.
+# Schemas that torch lacks.
 SCHEMAS = {
     COND: "builtin::cond(Tensor pred, Tensor[] operands) -> Tensor[]",
     WHILE_LOOP: "builtin::loop(Tensor[] carried_inputs, Tensor[] additional_inputs) -> Tensor[]",
 }
-# Functions of Python on numbers, and their arguments in order.
+# Modules with functions on numbers, and the order of the arguments.
 NUMBER_MODULES = {"_operator": operator, "math": math, "torch": torch}
 NUMBER_ARGUMENTS = ("a", "x", "b", "t", "f")
 
@@ -48,7 +48,7 @@ def constant(entry):
 
 
 def placeholder_values(ir, weights):
-    """Weights and constants by the names that nodes have for them."""
+    """Weights and constants by placeholder, the names that nodes use."""
     constants = ir.get("constants", {})
     values = {}
     for placeholder, name in ir["weight_name_mapping"].items():
@@ -57,7 +57,7 @@ def placeholder_values(ir, weights):
         elif name in constants:
             values[placeholder] = constant(constants[name])
         else:
-            raise ValueError(f"weight '{name}' is neither in the file of weights nor in the IR")
+            raise ValueError(f"missing weight '{name}': neither the weights nor the IR has it")
     return values
 
 
@@ -65,14 +65,14 @@ def placeholder_values(ir, weights):
 
 
 class Value:
-    """Among arguments: the value of this name, when it is there."""
+    """Stands for the value of this name among arguments."""
 
     def __init__(self, name):
         self.name = name
 
 
 def filled(argument, values):
-    """An argument with the values in it."""
+    """The argument, with each Value replaced."""
     if isinstance(argument, Value):
         return values[argument.name]
     if isinstance(argument, list):
@@ -94,7 +94,7 @@ def is_tensor_list(type_):
 
 
 def typed(value, type_):
-    """An attribute as what the schema says: JSON has only names and lists for many things."""
+    """An attribute, converted to the type of the schema: JSON has only names and lists."""
     type_ = without_optional(type_)
     if isinstance(value, dict):
         return Value(value["value"])
@@ -105,13 +105,13 @@ def typed(value, type_):
     if not isinstance(value, str) or str(type_) == "str":
         return value
     if str(type_) == "Device":
-        # What was traced without data runs on data.
+        # A graph traced on the meta device runs on the CPU.
         return torch.device("cpu" if value == "meta" else value)
     return getattr(torch, value)
 
 
 class NodeArguments:
-    """The inputs and attributes of a node, handed out in the order of the schema."""
+    """The inputs and attributes of a node, taken in the order of the schema."""
 
     def __init__(self, node):
         self._attributes = dict(node.get("attrs", {}))
@@ -119,11 +119,11 @@ class NodeArguments:
         self._masks = iter(self._attributes.pop(LIST_NONE_MASKS, []))
         self._named = [tensor for tensor in node["inputs"] if "arg" in tensor]
         self._positional = [tensor for tensor in node["inputs"] if "arg" not in tensor]
-        # Where some optional tensors are given and others are not, the given ones have names.
+        # If only some optional tensors are given, they have names.
         self._names_tell = bool(self._named)
 
     def take(self, argument):
-        """A list with the value, or an empty one where the argument is not given."""
+        """A list with the value, or an empty list if the argument is not given."""
         type_ = argument.real_type
         if argument.name in self._attributes:
             return [typed(self._attributes.pop(argument.name), type_)]
@@ -187,7 +187,7 @@ class UnknownOperator(ValueError):
 
 
 def find_operator(op_type):
-    """The operator of torch, such as torch.ops.aten.add.Tensor."""
+    """The operator in torch, such as torch.ops.aten.add.Tensor."""
     namespace, _, rest = op_type.partition(".")
     name, _, overload = rest.rpartition(".")
     try:
@@ -212,14 +212,14 @@ def loop(goes_on, body):
 
 
 def results_of(result):
-    """The results of a call, one by one."""
+    """The results of a call, flattened."""
     if isinstance(result, (list, tuple)):
         return [item for part in result for item in results_of(part)]
     return [result]
 
 
 class Call:
-    """A node that is bound to what it calls. `kernels` are functions in place of operators."""
+    """A node bound to its function. `kernels` are functions that replace operators."""
 
     def __init__(self, node, kernels):
         self.node = node
@@ -246,7 +246,7 @@ class Call:
         self._positional, self._keywords = bind(self.node, schema)
 
     def __call__(self, values):
-        """Calls it with `values`, and adds its own to them."""
+        """Calls the function with `values`, and adds the results to them."""
         result = self._function(
             *(filled(argument, values) for argument in self._positional),
             **{name: filled(argument, values) for name, argument in self._keywords.items()})
@@ -255,12 +255,12 @@ class Call:
             results = [item for item in results if item is not None]
         if len(results) != len(outputs):
             raise ValueError(f"node '{self.node['name']}' ({self.node['op_type']}) returned "
-                             f"{len(results)} values, the IR says {len(outputs)}")
+                             f"{len(results)} values, expected {len(outputs)}")
         values.update(zip((output["name"] for output in outputs), results))
 
 
 class Graph:
-    """A graph, or one of control flow: called with its inputs, it returns its outputs."""
+    """A graph or subgraph: called with its inputs, it returns its outputs."""
 
     def __init__(self, graph, kernels):
         self._inputs = [tensor["name"] for tensor in graph["graph_inputs"]]
@@ -284,9 +284,8 @@ class GraphModule(torch.nn.Module):
     """The module whose forward is the graph.
 
     It takes a tensor for each graph input and returns the graph outputs; numbers among the inputs
-    may be tensors without dimensions. `kernels`, by operator ("aten.gelu.default"), are called in
-    place of torch's own. `on_call(node, values)` is called behind each node, with all values so
-    far by name.
+    may be tensors without dimensions. `kernels`, by operator ("aten.gelu.default"), replace torch's
+    own. `on_call(node, values)` is called after each node, with all values so far by name.
     """
 
     def __init__(self, ir, weights, kernels=None, on_call=None):

@@ -4,8 +4,8 @@
     tools/list_messages.py           # writes the list
     tools/list_messages.py --check   # fails if the list is not up to date
 
-A message is a text that a test expects and that contains words which the code throws, reports or
-warns with. Texts of the code that no test expects follow in a second part, with {} for values.
+A message is a text that a test expects and that contains words that the code throws, reports or warns
+with. A second part lists texts of the code that no test expects, with {} for values.
 """
 
 import pathlib
@@ -92,7 +92,7 @@ def main():
     path = ROOT / LIST
     if sys.argv[1:] == ["--check"]:
         if path.read_text(encoding="utf-8") != text:
-            sys.exit(f"{LIST} is not up to date: run tools/list_messages.py and read its changes")
+            sys.exit(f"{LIST} is out of date; run tools/list_messages.py and review the changes")
     else:
         path.write_text(text, encoding="utf-8")
 

@@ -1,12 +1,12 @@
-"""Breaks the sources of a room, one token at a time, and says which faults its tests do not notice.
+"""Breaks the sources of a room, one token at a time, and prints the faults that its tests miss.
 
     tools/mutation_check.py ROOM... [--count N] [--seed S]
 
-Works in a clone in a temporary folder, so what is not committed is not checked. Each of the N mutants of
-a room (src/torch_ir/verifier) changes one operator or constant at a random place; one that does not
-compile is drawn again. It is killed when `bazel test` of the room, or of the folder above a room without
-tests, fails, and survives otherwise. Survivors are printed as lines of a diff: some change nothing that
-matters, the others want a test.
+Works in a clone in a temporary folder, so it checks only committed files. Each of the N mutants of a
+room (src/torch_ir/verifier) changes one operator or constant at a random place; a mutant that does not
+compile is replaced by another. A mutant is killed if `bazel test` of the room fails (or of the folder
+above, for a room without tests), and survives otherwise. Survivors are printed as lines of a diff: some
+change nothing that matters, the others need a test.
 """
 
 import argparse
@@ -19,20 +19,20 @@ import tempfile
 
 CHECKOUT = pathlib.Path(__file__).resolve().parent.parent
 
-# What is found, and what takes its place. Operators stand between blanks (tools/format), which brackets
-# of templates do not.
+# Patterns and their replacements. Operators stand between blanks (tools/format); brackets of templates
+# do not.
 MUTATIONS = [(rf"(?<= ){re.escape(before)}(?= )", after) for before, after in (
     ("<", "<="), ("<=", "<"), (">", ">="), (">=", ">"), ("==", "!="), ("!=", "=="), ("&&", "||"),
     ("||", "&&"), ("+", "-"), ("-", "+"), ("*", "+"), ("+=", "-="))] + [
     (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"\bstd::max\b", "std::min"), (r"\bstd::min\b", "std::max"),
     (r"(?<=[ (])!(?=[\w(])", ""), (r"\bcontinue;", "break;"), (r"(?<= )0(?=[;,)])", "1"), (r"(?<= )1(?=[;,)])", "0"),
-    (r"^(\s+)(?!return|using|throw)[\w.>-]+\(.*\);$", r"\1;")]  # A call that stands alone is left out.
+    (r"^(\s+)(?!return|using|throw)[\w.>-]+\(.*\);$", r"\1;")]  # Removes a call that stands alone.
 
 NOT_CODE = re.compile(r'^\s*(//|#|static_assert)|^template|\bconstexpr\b')
 
 
 def find_mutants(source):
-    """All mutants of a source: (line number, its text, what takes its place)."""
+    """All mutants of a source: (line number, its text, its replacement)."""
     mutants = []
     for number, line in enumerate(source.splitlines()):
         if NOT_CODE.search(line):
@@ -51,7 +51,7 @@ def sources_of(folder):
 
 
 def test_target(clone, room):
-    """The tests of a room, or of the nearest folder above that has some."""
+    """The tests of a room, or of the nearest folder above that has tests."""
     while not any((clone / room).glob("*_test.cc")):
         room = room.parent
     return f"//{room}/..."
@@ -63,10 +63,10 @@ def run(clone, command, target):
 
 
 def check(clone, room, count, generator):
-    """Prints the survivors of a room; gives how many there are."""
+    """Prints the survivors of a room and returns their number."""
     target = test_target(clone, room)
     if not run(clone, "test", target):
-        sys.exit(f"the tests of {target} fail as they are")
+        sys.exit(f"the tests of {target} fail without any mutation")
     mutants = [(path, *it) for path in sources_of(clone / room) for it in find_mutants(path.read_text())]
     generator.shuffle(mutants)
     killed, survivors = 0, 0

@@ -5,27 +5,26 @@
         --pt2 harness/testdata -o peers.json
     python tools/benchmark_table.py peers.json
 
-Needs a Python with torch, onnxruntime and onnxscript, and g++. Models of the registry are those
-that the harness saves, graph and weights: each becomes a module that calls one operator a
-node, which torch.export takes. Archives are read by torch.export.load, and have their inputs and
-expected outputs beside them, as tools/export_model.py writes them. From there
+Needs a Python with torch, onnxruntime and onnxscript, and g++. Registered models come from the graphs
+and weights that the harness saves: each becomes a module that calls one operator per node, which
+torch.export accepts. torch.export.load reads archives; their inputs and expected outputs lie beside
+them, as tools/export_model.py writes them. The engines are
 
     aotinductor            torch._inductor.aoti_compile_and_package
     aotinductor_freezing   the same with the weights frozen into the package
     onnxruntime            torch.onnx.export, and a session with ONNX Runtime's defaults
 
-and each is timed only if it computes what eager computes, within 1e-4. What a peer can not take is
-in the report with a word that says why. One thread everywhere.
+and each is timed only if its outputs are within 1e-4 of eager's. If a peer does not support a model,
+the report names the step that failed. Everything runs on one thread.
 
 Ratios across processes need care. Every round starts executor_benchmark, which times each of its
-engines once, in an order drawn at random, and then each peer runs once, in random order as well. A
-round's ratio to eager is of these, which ran within seconds of each other, and the rounds' median
-and interval carry what is left, such as the luck of a process with its memory. malloc is tuned as
-executor_benchmark tunes its own. AOTInductor is called from C++; ONNX Runtime is called from Python
-with bound inputs and outputs, which costs it the time that is printed as "call", measured with a
-graph that does nothing.
+engines once, in random order; then each peer runs once, also in random order. A round's ratio to
+eager compares these runs, which are within seconds of each other. The median and interval of the
+rounds cover the remaining noise, such as the memory placement of a process. malloc is tuned as in
+executor_benchmark. AOTInductor is called from C++. ONNX Runtime is called from Python with bound
+inputs and outputs; the overhead of that call is printed as "call", measured with an empty graph.
 
-What is written has the form of Google Benchmark's --benchmark_out: execute/MODEL/ENGINE.
+The output has the form of Google Benchmark's --benchmark_out: execute/MODEL/ENGINE.
 """
 
 import argparse
@@ -59,7 +58,7 @@ WARM_UP_RUNS = 3
 
 
 class Refused(Exception):
-    """A peer does not take a model; the message is for the table."""
+    """A peer does not support a model; the message is for the table."""
 
 
 @contextlib.contextmanager
@@ -85,12 +84,12 @@ def keep_memory_from_the_system():
 
 
 class Model:
-    """What peers are made of, and checked with."""
+    """The program, inputs and expected outputs of a model, from which peers are built and checked."""
 
     def __init__(self, program, inputs, expected):
         self.program = program
         self.expected = expected
-        # The tensors among the arguments of a call, and all of them.
+        # The tensors among the arguments of a call, and below all arguments.
         self.input_names = list(inputs)
         self.inputs = list(inputs.values())
         leaves = [inputs[spec.arg.name] if spec.arg.name in inputs else spec.arg.value
@@ -105,7 +104,7 @@ class Model:
 
 @dataclasses.dataclass(frozen=True)
 class RegisteredModel:
-    """One that the harness has saved."""
+    """A registered model that the harness saved."""
 
     directory: pathlib.Path
     name: str
@@ -144,7 +143,7 @@ class Archive:
 
     def load(self):
         with contextlib.suppress(ImportError):
-            # Its operators, which archives of its models may call.
+            # Registers operators that archives of its models may call.
             import transformers.integrations.moe  # noqa: F401
         saved, expected = (
             read_safetensors(self.path.with_name(f"{self.name}.{kind}.safetensors"))
@@ -164,7 +163,7 @@ def find_archives(paths):
 
 
 class AotInductor:
-    """Packages, timed by peers_benchmark_aotinductor.cc."""
+    """AOTInductor's packages, timed by peers_benchmark_aotinductor.cc."""
 
     def __init__(self, directory):
         source = pathlib.Path(__file__).resolve().with_name("peers_benchmark_aotinductor.cc")
@@ -184,7 +183,7 @@ class AotInductor:
 
     @staticmethod
     def build(model, path, freezing):
-        # Weights are frozen only where no gradient can be asked for.
+        # Inductor freezes weights only without gradients.
         with refusing("not compiled"), torch.no_grad(), \
                 torch._inductor.config.patch(freezing=freezing, compile_threads=1):
             torch._inductor.aoti_compile_and_package(model.program, package_path=path)
@@ -200,7 +199,7 @@ class AotInductor:
             self._checked(self._library.peer_add_input(
                 peer, ctypes.c_void_p(tensor.data_ptr()), sizes, ctypes.c_int64(tensor.dim()),
                 ctypes.c_bool(tensor.dtype == torch.int64)))
-        # The peer reads the memory of the inputs, so they have to live as long as it does.
+        # The peer reads the memory of the inputs, so they must live as long as it does.
         return lambda iterations, _inputs=model.inputs: self._time(peer, iterations)
 
     def _time(self, peer, iterations):
@@ -236,7 +235,7 @@ class OnnxRuntime:
         return timed
 
     def call_nanoseconds(self):
-        """What a call costs that does nothing."""
+        """The cost of a call that computes nothing."""
         identity = torch.fx.symbolic_trace(torch.nn.Identity())
         path = str(self._directory / "nothing.onnx")
         torch.onnx.export(identity, (torch.zeros(1),), path, dynamo=True, verbose=False)
@@ -257,12 +256,12 @@ class OnnxRuntime:
         session.run_with_iobinding(binding)
         outputs = binding.copy_outputs_to_cpu()
 
-        # Into the same memory each time, as ONNX Runtime's users do.
+        # Writes into the same memory each time, as ONNX Runtime's users do.
         for output, value in zip(session.get_outputs(), binding.get_outputs(), strict=True):
             binding.bind_ortvalue_output(output.name, value)
         call, bound = session._sess.run_with_iobinding, binding._iobinding
 
-        # The session reads the memory of the inputs, so they have to live as long as it does.
+        # The session reads the memory of the inputs, so they must live as long as it does.
         def timed(iterations, _inputs=inputs):
             start, cpu_start = time.perf_counter_ns(), time.process_time_ns()
             for _ in range(iterations):
@@ -274,7 +273,7 @@ class OnnxRuntime:
 
 
 def iterations_for(timed):
-    """How many runs fill a round."""
+    """The number of runs that fill a round."""
     timed(WARM_UP_RUNS)
     iterations = 1
     while (nanoseconds := timed(iterations)[1]) < MIN_NANOSECONDS:
@@ -284,7 +283,7 @@ def iterations_for(timed):
     return iterations
 
 
-# --- Building, in processes beside each other: most of the time is g++'s ---
+# --- Building, in parallel processes: g++ takes most of the time ---
 
 ENGINES = {
     "aotinductor": lambda model, path: AotInductor.build(model, path, freezing=False),
@@ -299,7 +298,7 @@ def start_worker():
 
 
 def build(source, engine, path):
-    """Why `engine` does not take the model; None where it does, and `path` is there."""
+    """Builds `path`. Returns why `engine` does not support the model, or None on success."""
     new = path.with_name(f"new-{path.name}")
     try:
         with refusing("not read"):
@@ -312,7 +311,7 @@ def build(source, engine, path):
 
 
 def package_path(directory, source, engine):
-    """Where the package is, by all that it is made of."""
+    """The path of the package, which depends on the contents of its sources."""
     digest = hashlib.sha256(torch.__version__.encode())
     for file in source.files:
         digest.update(file.read_bytes())
@@ -321,7 +320,7 @@ def package_path(directory, source, engine):
 
 
 def build_all(sources, directory):
-    """Where each package is, and why it is not, by model and engine. Some may be there already."""
+    """Yields the path of each package, or why it is missing, by model and engine. Keeps existing ones."""
     workers = concurrent.futures.ProcessPoolExecutor(
         os.cpu_count(), multiprocessing.get_context("spawn"), start_worker)
     with workers:
@@ -349,7 +348,7 @@ def time_executor(command, models, directory):
          "--benchmark_repetitions=1", f"--benchmark_out={report}", "--benchmark_out_format=json"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if run.returncode:
-        # An engine does not run, or not compute what eager does.
+        # An engine failed, or its outputs differ from eager's.
         print(run.stdout, file=sys.stderr)
         run.check_returncode()
     return json.loads(report.read_text())
@@ -398,7 +397,7 @@ def measure(options, directory):
         except Refused as reason:
             benchmarks.append(entry(source, engine, skipped=True, skip_message=str(reason)))
     call = onnx.call_nanoseconds()
-    print(f"call: {call / 1e3:.2f} us of each run of ONNX Runtime", file=sys.stderr)
+    print(f"call: {call / 1e3:.2f} us in each run of ONNX Runtime", file=sys.stderr)
 
     names = [source.name for source in sources]
     command = [options.bin / "executor_benchmark",
@@ -420,14 +419,13 @@ def measure(options, directory):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True, metavar="DIR",
-                        help="the folder with executor_benchmark, below the one with harness")
+                        help="folder of executor_benchmark, below the folder of harness")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     parser.add_argument("--pt2", type=pathlib.Path, action="append", default=[], metavar="FILE",
-                        help="an archive or a folder of them; may be repeated")
+                        help="archive or folder of archives; may be repeated")
     parser.add_argument("--packages", type=pathlib.Path, metavar="DIR",
-                        help="keep there what the peers make of the models, half of the work, for "
-                        "another run")
-    parser.add_argument("--model", action="append", help="only this one; may be repeated")
+                        help="keep the built models of the peers (half of the work) for another run")
+    parser.add_argument("--model", action="append", help="only this model; may be repeated")
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args(arguments)
     options.bin = options.bin.resolve()

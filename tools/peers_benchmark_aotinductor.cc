@@ -1,7 +1,7 @@
-// Times packages of AOTInductor without Python in the way; peers_benchmark.py compiles and calls
-// it.
+// Times packages of AOTInductor without the overhead of Python; peers_benchmark.py compiles and
+// calls it.
 //
-// Functions return null or false when they fail; `peer_error` says why.
+// Functions return null or false if they fail; `peer_error` returns the reason.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
@@ -25,7 +25,7 @@ struct Peer {
 
 std::string last_error;
 
-// What `action` returns, or `failed` where it throws.
+// Returns the result of `action`, or `failed` if it throws.
 template <class Result, class Action>
 Result guarded(Result failed, const Action& action) {
   try {
@@ -52,7 +52,7 @@ void* peer_load(const char* path) {
   return guarded<void*>(nullptr, [&] { return new Peer(path); });
 }
 
-// Adds an input over memory of the caller's, of int64 or float32.
+// Adds an input in the caller's memory, of int64 or float32.
 bool peer_add_input(void* peer, void* data, const int64_t* sizes, int64_t dim, bool is_int64) {
   return guarded(false, [&] {
     const c10::InferenceMode inference_mode;
@@ -62,7 +62,7 @@ bool peer_add_input(void* peer, void* data, const int64_t* sizes, int64_t dim, b
   });
 }
 
-// Runs `iterations` times and writes what they took, in nanoseconds: real time and CPU time.
+// Runs `iterations` times and writes their real time and CPU time, in nanoseconds.
 bool peer_time(void* peer, int64_t iterations, double times[2]) {
   return guarded(false, [&] {
     const c10::InferenceMode inference_mode;

@@ -1,5 +1,5 @@
-"""Tests of peers_benchmark.py, of what needs no more than a Python with torch; the modules that it
-times are tested in ir_graph_test.py.
+"""Tests of the parts of peers_benchmark.py that need only a Python with torch. ir_graph_test.py tests
+the modules that it times.
 
     python tools/peers_benchmark_test.py
 """
@@ -20,7 +20,7 @@ from safetensors_file import write_safetensors  # noqa: E402
 
 
 class Nested(torch.nn.Module):
-    """With arguments of all kinds, in another order than that of a call by position."""
+    """Takes arguments of all kinds, in another order than a call by position."""
 
     def forward(self, x, scale, *, pair):
         return {"sum": x + pair[0], "difference": scale * x - pair[1]}

@@ -2,11 +2,11 @@
 
     python3 tools/run_docs.py [--check]
 
-First it checks that relative links lead somewhere and that no page is too long; with --check that is
-all. Exits with 1 at the first block that fails.
+First it checks that relative links work and that no page is too long; with --check it does nothing
+else. Exits with 1 at the first block that fails.
 
-A `sh` block runs in the repository. A `text` block holds lines that the `sh` block before it prints,
-in order. A comment before a block says otherwise:
+A `sh` block runs in the repository. A `text` block holds lines that the previous `sh` block prints, in
+order. A comment before a block changes this:
 
   <!-- run in: workspace -->       a `sh` block runs in a new folder next to the repository
   <!-- with torch: python3 -->     a `sh` block whose python3 needs torch: $TORCH_PYTHON, or else the
@@ -18,8 +18,8 @@ in order. A comment before a block says otherwise:
   <!-- part of: PATH -->           a file of the repository contains the block; a JSON file contains it
                                    as a value
 
-`mermaid` blocks are left to the tests of pages. Files of the repository are restored at the end.
-BAZEL_FLAGS, such as --remote_cache=URL, are further flags for Bazel in the new folder, where it builds
+The tests of pages check `mermaid` blocks. Files of the repository are restored at the end.
+BAZEL_FLAGS, such as --remote_cache=URL, adds flags for Bazel in the new folder, where it builds
 torch-ir again.
 """
 
@@ -33,7 +33,7 @@ import tempfile
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
-# A page may use files that the pages before it leave in reports.
+# A page may use files that earlier pages leave in reports.
 PAGES = ["README.md"] + [
     f"docs/{name}.md"
     for name in [
@@ -68,21 +68,21 @@ def anchors(page):
 
 
 def problems_of(name):
-    """Broken links, and too many lines."""
+    """Yields broken links and excess lines."""
     page = (REPOSITORY / name).read_text()
     limit = MAX_LINES.get(name, MAX_LINES_OF_DOCS)
     if (lines := page.count("\n")) > limit:
-        yield f"{name}: {lines} lines, at most {limit} are allowed"
+        yield f"{name}: too long: {lines} lines, at most {limit} allowed"
     for path, anchor in LINK.findall(page):
         file = (REPOSITORY / name).parent / path if path else REPOSITORY / name
         if not file.exists():
             yield f"{name}: broken link: {path}"
         elif anchor and anchor not in anchors(file.read_text()):
-            yield f"{name}: broken link: {path}{anchor} has no such heading"
+            yield f"{name}: broken link: {path} has no heading {anchor}"
 
 
 def contains(json_value, part):
-    """Whether a JSON value is `part`, or has it anywhere below it."""
+    """Whether a JSON value is `part` or contains it at any depth."""
     if isinstance(json_value, dict):
         items = list(json_value.values())
     else:
@@ -91,7 +91,7 @@ def contains(json_value, part):
 
 
 def stands_in(path, text):
-    """Whether a file of the repository has this text, or value."""
+    """Whether a file of the repository contains this text or value."""
     whole = (REPOSITORY / path).read_text()
     if path.endswith(".json"):
         return contains(json.loads(whole), json.loads(text))
@@ -105,10 +105,10 @@ def prints(output, text):
 
 
 class Runner:
-    """Keeps the folder next to the repository, and what to undo in the repository."""
+    """Runs blocks; keeps the new folder, and the changes to undo in the repository."""
 
     def __init__(self, folder):
-        # The pages call the repository "../torch-ir", whatever the name of the checkout is.
+        # The pages name the repository "../torch-ir", whatever the checkout is called.
         (folder / "torch-ir").symlink_to(REPOSITORY)
         self.workspace = folder / "workspace"
         self.workspace.mkdir()
@@ -165,7 +165,7 @@ class Runner:
             self.change(path, (REPOSITORY / path).read_text().replace(line, f"\n{text}{line}", 1))
         elif what == "part of":
             if not stands_in(path, text):
-                sys.exit(f"{page}: {path} does not contain this:\n{text}")
+                sys.exit(f"{page}: {path} does not contain this block:\n{text}")
         elif block["language"] == "sh" and what == "with torch":
             self.run_with_torch(text.rstrip())
         elif block["language"] == "sh" and what == "run in":
@@ -174,16 +174,16 @@ class Runner:
             self.run(text.rstrip(), REPOSITORY)
         elif block["language"] == "text" and what is None:
             if not prints(self.output, text):
-                sys.exit(f"{page}: the command before this block does not print it:\n{text}")
+                sys.exit(f"{page}: the previous command does not print this block:\n{text}")
         elif block["language"] != "mermaid":
-            sys.exit(f"{page}: no comment says what to do with this block:\n{text}")
+            sys.exit(f"{page}: unknown kind of block; add a comment (see run_docs.py):\n{text}")
 
 
 def blocks_of(name):
     page = (REPOSITORY / name).read_text()
     blocks = list(BLOCK.finditer(page))
     if len(blocks) != len(re.findall(r"^```\w", page, re.MULTILINE)):
-        sys.exit(f"{name}: a block is not closed, or text stands between it and its comment")
+        sys.exit(f"{name}: unclosed block, or text between a block and its comment")
     return blocks
 
 
@@ -195,11 +195,11 @@ def run_all():
                 for block in blocks_of(name):
                     runner.handle(name, block)
         except subprocess.CalledProcessError as error:
-            sys.exit(f"{name}: this exits with {error.returncode}:\n{error.cmd}")
+            sys.exit(f"{name}: command exits with {error.returncode}:\n{error.cmd}")
         finally:
             runner.restore()
             if any(runner.workspace.iterdir()):
-                # Nothing else would ever use what Bazel keeps of this folder.
+                # Bazel's cache of this folder is of no other use.
                 subprocess.run(
                     [REPOSITORY / "tools/bazel", "clean", "--expunge"],
                     cwd=runner.workspace,
@@ -209,7 +209,7 @@ def run_all():
 
 def main():
     missing = {f"docs/{path.name}" for path in (REPOSITORY / "docs").glob("*.md")} - set(PAGES)
-    problems = [f"{name}: not among PAGES of run_docs.py" for name in sorted(missing)]
+    problems = [f"{name}: missing in PAGES of run_docs.py" for name in sorted(missing)]
     problems += [problem for name in PAGES for problem in problems_of(name)]
     if problems:
         sys.exit("\n".join(problems))

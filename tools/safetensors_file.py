@@ -1,7 +1,7 @@
-"""Reads and writes safetensors files with nothing but torch.
+"""Reads and writes safetensors files; needs only torch.
 
-For the scripts of this project, which run where the safetensors package may be missing. The files
-are trusted: they come from torch-ir, which checks every rule of the format.
+It is for the scripts of this project, which also run without the safetensors package. It trusts the
+files: they come from torch-ir, which checks every rule of the format.
 """
 
 import ctypes
@@ -12,8 +12,7 @@ import struct
 
 import torch
 
-# Names of dtypes in files and in torch, which may be too old for some; C32 and C128 are torch-ir's
-# own.
+# Names of dtypes in files and in torch; an old torch may lack some. C32 and C128 are torch-ir's own.
 _DTYPES = {
     "BOOL": "bool", "U8": "uint8", "I8": "int8", "U16": "uint16", "I16": "int16", "U32": "uint32",
     "I32": "int32", "U64": "uint64", "I64": "int64", "F16": "float16", "BF16": "bfloat16",
@@ -34,7 +33,7 @@ def read_safetensors(path):
             if name == "__metadata__":
                 continue
             if entry["dtype"] not in DTYPES:
-                raise ValueError(f"{path}: dtype {entry['dtype']} of tensor '{name}' is unknown")
+                raise ValueError(f"{path}: tensor '{name}' has unknown dtype {entry['dtype']}")
             begin, end = (8 + length + offset for offset in entry["data_offsets"])
             tensor = torch.empty(entry["shape"], dtype=DTYPES[entry["dtype"]])
             if begin < end:
@@ -48,7 +47,7 @@ def write_safetensors(path, tensors):
     header, data, end = {}, [], 0
     for name, tensor in sorted(tensors.items(), key=lambda item: -item[1].element_size()):
         if tensor.dtype not in NAMES:
-            raise ValueError(f"safetensors has no {tensor.dtype}, as tensor '{name}' is")
+            raise ValueError(f"tensor '{name}' has dtype {tensor.dtype}, which safetensors lacks")
         tensor = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
         begin, end = end, end + tensor.numel() * tensor.element_size()
         header[name] = {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape),

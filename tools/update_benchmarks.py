@@ -2,14 +2,14 @@
 
     python tools/update_benchmarks.py [--reports DIR] [--bin DIR] [--model M]...
 
-Takes about 8 minutes on two cores, and a machine that does nothing else; as long again takes what
-the peers make of the models, which --reports keeps for another run. The models are those of the
-registry, the archives of harness/testdata, and, where Python's torch and transformers are
-installed, those of `harness/testdata/make_archives.py --benchmark`. Where Python's torch,
-onnxruntime and onnxscript are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime.
---reports keeps the files that the page is made of; those that are in DIR already are not made
-again. --bin is the folder with the benchmarks where they are built already,
-bazel-bin/harness/benchmark. --model M, which may be repeated, leaves out all others, for a try.
+Takes about 8 minutes on two cores, on a machine that does nothing else. Building the models for the
+peers takes as long again; --reports keeps these builds for another run. The models are the registered
+ones, the archives of harness/testdata, and, if Python's torch and transformers are installed, the
+models of `harness/testdata/make_archives.py --benchmark`. If Python's torch, onnxruntime and
+onnxscript are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime. --reports keeps the
+files that the page is made from, and reuses those already in DIR. --bin is the folder of benchmarks
+that are already built, bazel-bin/harness/benchmark. --model M limits a trial run to the models M; it
+may be repeated.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import tempfile
 
 import benchmark_table
 
-# What of the machine's software a report may name, by its key there.
+# The software that a report may name, by its key there.
 SOFTWARE = {"libtorch": "LibTorch", "onednn": "oneDNN", "torch": "Python's torch",
             "onnxruntime": "ONNX Runtime"}
 
@@ -41,17 +41,16 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 - Machine: {machine}.
 - Software: {software}.
 {call}
-Eager is the graph's calls through the dispatcher, node by node; the other engines are described in
-`benchmark_engines.h`, how memory is counted in `executor_benchmark.cc`, how the intervals are
-computed in `tools/benchmark_table.py`, how the peers are measured in `tools/peers_benchmark.py`. Where a
-peer does not take a model, a word says how far it came. Archives are made by
-`harness/testdata/make_archives.py`: small ones, which are in the repository, and those whose names
-end with a size.
+Eager calls the graph's operators through the dispatcher, node by node. `benchmark_engines.h` describes
+the other engines, `executor_benchmark.cc` how memory is counted, `tools/benchmark_table.py` how the
+intervals are computed, and `tools/peers_benchmark.py` how the peers are measured. If a peer does not
+support a model, its cell names the step that failed. `harness/testdata/make_archives.py` makes the
+archives: small ones, which are in the repository, and larger ones, whose names end with a size.
 """
 
 
 def processor():
-    """The processor as Linux names it; the numbers tell apart what a hypervisor calls alike."""
+    """The processor's name on Linux; the numbers distinguish processors that a hypervisor names alike."""
     text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
     fields = dict(re.findall(r"^(model name|cpu family|model)\s*: (.*)$", text, re.MULTILINE))
     if len(fields) < 3:
@@ -64,7 +63,7 @@ def software(context):
 
 
 def call_of_onnx_runtime(context):
-    """What its times contain that is not its own, as a line of the page."""
+    """The overhead of a call that ONNX Runtime's times include, as a line of the page."""
     if nanoseconds := context.get("onnxruntime_call_ns"):
         microseconds = f"{int(nanoseconds) / 1e3:.1f} us"
         return (f"- A call of ONNX Runtime that computes nothing takes {microseconds}, part of it "
@@ -77,7 +76,7 @@ def has(*modules):
 
 
 def commands(options, binaries):
-    """The files to make, and what makes them; those of measurements end with .json."""
+    """The files to make, with their commands; files of measurements end with .json."""
     result, archives = {}, [ROOT / "harness" / "testdata"]
     if has("torch", "transformers"):
         make = ROOT / "harness" / "testdata" / "make_archives.py"
@@ -90,7 +89,7 @@ def commands(options, binaries):
     if not options.model:
         measurements["scaling.json"] = [binaries / "scaling_benchmark", "--benchmark_repetitions=3"]
     if has("torch", "onnxruntime", "onnxscript"):
-        # Runs the executor, too.
+        # Runs the executor too.
         peers = ROOT / "tools" / "peers_benchmark.py"
         result["peers.json"] = [sys.executable, peers, "--bin", binaries, "-o", "peers.json",
                                 "--packages", "packages", *archives,
@@ -103,7 +102,7 @@ def commands(options, binaries):
 
 
 def built():
-    """Builds the benchmarks, and says where they are."""
+    """Builds the benchmarks and returns their folder."""
     bazel = [ROOT / "tools" / "bazel"]
     subprocess.run(bazel + ["build", "-c", "opt", *TARGETS], cwd=ROOT, check=True)
     found = subprocess.run(bazel + ["info", "-c", "opt", "bazel-bin"], cwd=ROOT, check=True,
@@ -113,7 +112,7 @@ def built():
 
 def measure(directory, options):
     binaries = options.bin.resolve() if options.bin else built()
-    # How many threads there are is for the commands to say.
+    # The commands set the number of threads.
     environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
     reports = []
     for name, command in commands(options, binaries).items():

@@ -3,9 +3,9 @@
     tools/bazel build //harness
     NODE_MODULES=DIR/node_modules python3 tools/update_pictures.py
 
-Writes terminal.png, page.png and index.png below reports/reference: the harness at work, as a
-terminal shows it; a page, as GitHub would show it; and index.html. Needs Chromium, the PyPI package
-pyte, and in NODE_MODULES the npm packages marked, github-markdown-css and mermaid.
+Writes terminal.png, page.png and index.png below reports/reference: the harness in a terminal, a page
+as GitHub would show it, and index.html. Needs Chromium, the PyPI package pyte, and in NODE_MODULES the
+npm packages marked, github-markdown-css and mermaid.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import termios
 try:
     import pyte
 except ImportError:
-    sys.exit("update_pictures.py: the package pyte is missing: pip install pyte")
+    sys.exit("update_pictures.py: package pyte is missing; run: pip install pyte")
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COLUMNS, ROWS = 88, 18
@@ -61,7 +61,7 @@ PAGE_TEMPLATE = """<!doctype html><meta charset="utf-8">
 
 
 def run_in_terminal(command):
-    """What a terminal shows when `command`, typed after a prompt, is done."""
+    """The terminal screen after `command` has run, with its prompt."""
     screen = pyte.Screen(COLUMNS, ROWS)
     stream = pyte.ByteStream(screen)
     shown = [pathlib.Path(command[0]).name, *command[1:]]
@@ -119,8 +119,8 @@ def main():
     options = parser.parse_args()
     modules = os.environ.get("NODE_MODULES")
     if not modules:
-        sys.exit("update_pictures.py: NODE_MODULES is not set: npm install --prefix DIR marked "
-                 "github-markdown-css mermaid, then NODE_MODULES=DIR/node_modules")
+        sys.exit("update_pictures.py: NODE_MODULES is not set; run: npm install --prefix DIR marked "
+                 "github-markdown-css mermaid, and set NODE_MODULES=DIR/node_modules")
 
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -131,7 +131,7 @@ def main():
         screenshot(options.chromium, work / "terminal.html", options.output / "terminal.png", 860,
                    36 + 22 * num_lines)
         text = html.escape((work / "reports" / f"{PAGE}.md").read_text())
-        # Beside the page, so that it finds its pictures.
+        # Beside the page, so that its links to pictures work.
         page = work / "reports" / "page.html"
         page.write_text(PAGE_TEMPLATE.format(modules=pathlib.Path(modules).resolve(), text=text))
         screenshot(options.chromium, page, options.output / "page.png", 1060, 1420)

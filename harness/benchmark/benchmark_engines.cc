@@ -13,7 +13,7 @@ namespace torch_ir {
 const std::vector<EngineKind>& engine_kinds() {
   static const std::vector<EngineKind> kinds = [] {
     std::vector<EngineKind> all = {{"eager"}, {"exact"}, {"fast"}};
-    // Only the arguments that never change are prepared.
+    // Prepares only arguments that never change.
     all[0].options.trace = false;
     all[2].options.optimization = Optimization::kFast;
     all[2].has_eager_bits = false;
@@ -36,7 +36,7 @@ int64_t Engine::held_bytes() const {
 std::string disagreement(const std::vector<at::Tensor>& outputs,
                          const std::vector<at::Tensor>& expected, bool has_eager_bits) {
   if (outputs.size() != expected.size()) {
-    return std::to_string(outputs.size()) + " outputs, and eager has " +
+    return "wrong number of outputs: " + std::to_string(outputs.size()) + ", expected " +
            std::to_string(expected.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -45,8 +45,8 @@ std::string disagreement(const std::vector<at::Tensor>& outputs,
     const TensorComparison comparison = compare_tensors(outputs[i], expected[i], tolerance);
     if (has_eager_bits ? same_bits(outputs[i], expected[i]) : comparison.is_close) continue;
     std::ostringstream text;
-    text << "output " << i << " is not eager's" << (has_eager_bits ? " bit for bit: " : ": ")
-         << comparison;
+    text << "output " << i << " does not match eager's"
+         << (has_eager_bits ? " bit for bit: " : ": ") << comparison;
     return text.str();
   }
   return "";

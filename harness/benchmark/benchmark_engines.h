@@ -1,7 +1,7 @@
-// The ways to run a model that executor_benchmark compares.
+// The engines that executor_benchmark compares: ways to run a model.
 //
 //   eager        calls the graph's operators node by node through the dispatcher, in InferenceMode;
-//                hand-written C++ takes 0.1 us a node less
+//                hand-written C++ takes 0.1 us less per node
 //   exact, fast  runs the plan of the graph at that optimization level
 #pragma once
 
@@ -39,7 +39,7 @@ class Engine {
         plan_(compile(graph.ir, graph.weights, StateDict(), kind.options)),
         inputs_(graph.inputs) {}
 
-  // `outputs` are those of the last run, or empty.
+  // `outputs` has the outputs of the last run, or is empty.
   void run(std::vector<at::Tensor>& outputs) const;
   // Bytes kept from run to run for values that eager would allocate and free.
   int64_t held_bytes() const;

@@ -14,10 +14,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The module's linear is a product and a sum, the graph's one call: the last bits may differ.
+// The module's linear is a product and a sum, the graph's is one call, so the last bits may differ.
 TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
   const std::vector<RegisteredModel> models = list_models();
-  EXPECT_GT(models.size(), 2u) << "those of the registry are not linked";
+  EXPECT_GT(models.size(), 2u) << "the models of the registry are not linked";
   for (const RegisteredModel& model : models) {
     const Subject subject = make_subject(model, 0);
     const Engine eager(
@@ -41,21 +41,21 @@ TEST(Disagreement, IsNoneOfEqualOutputs) {
 TEST(Disagreement, AsksForTheBits) {
   const at::Tensor zero = at::zeros({1});
   EXPECT_THAT(disagreement({at::full({1}, -0.0)}, {zero}, /*has_eager_bits=*/true),
-              HasSubstr("output 0 is not eager's bit for bit: "));
+              HasSubstr("output 0 does not match eager's bit for bit: "));
   EXPECT_EQ(disagreement({at::full({1}, -0.0)}, {zero}, /*has_eager_bits=*/false), "");
 }
 
 TEST(Disagreement, SaysHowFarApartOutputsAre) {
   const at::Tensor ones = at::ones({1});
   EXPECT_THAT(disagreement({ones, at::full({1}, 1.5)}, {ones, ones}, /*has_eager_bits=*/false),
-              HasSubstr("output 1 is not eager's: "));
+              HasSubstr("output 1 does not match eager's: "));
   EXPECT_THAT(disagreement({ones}, {at::ones({2})}, /*has_eager_bits=*/false),
               HasSubstr("shape [1], expected [2]"));
 }
 
 TEST(Disagreement, CountsOutputs) {
   EXPECT_EQ(disagreement({}, {at::ones({1})}, /*has_eager_bits=*/false),
-            "0 outputs, and eager has 1");
+            "wrong number of outputs: 0, expected 1");
 }
 
 }  // namespace

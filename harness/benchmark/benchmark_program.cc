@@ -27,9 +27,9 @@ namespace torch_ir {
 namespace {
 
 constexpr std::string_view kHelp =
-    "  --threads N  threads for LibTorch (default: 1; 0: all cores)\n"
-    "  --pt2 FILE   an archive of torch.export.save, or a folder of them, to time\n"
-    "               beside the models of the registry; may be repeated\n";
+    "  --threads N  number of LibTorch threads (default: 1; 0: all cores)\n"
+    "  --pt2 FILE   archive of torch.export.save to time, or folder of archives,\n"
+    "               in addition to the registered models; may be repeated\n";
 // Extraction warns that constants on the meta device have no values; printing that thousands of
 // times would distort the timings.
 class NoWarnings : public c10::WarningHandler {
@@ -86,7 +86,7 @@ void add_benchmark(const std::string& name, std::function<void(benchmark::State&
 
 int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks) {
   if (std::find(argv, argv + argc, std::string_view("--help")) != argv + argc) {
-    fmt::print("{}\nand the flags of Google Benchmark:\n\n", kHelp);
+    fmt::print("{}\nFlags of Google Benchmark:\n\n", kHelp);
     benchmark::PrintDefaultHelp();
     return 0;
   }

@@ -1,12 +1,12 @@
-// The flags, setup and report that the benchmark programs share.
+// The flags, setup and report shared by the benchmark programs.
 //
 // Flags are Google Benchmark's and those below; --help prints them.
 //   --threads N   threads for LibTorch; 1 by default, 0 for all cores
 //   --pt2 FILE    an archive to time; may be repeated
 //
-// By default every benchmark runs 15 times in random order, so that a machine that slows down for a
-// while affects all of them alike. malloc returns nothing to the system: glibc's default makes
-// eager's time bimodal between processes, because of page faults.
+// By default every benchmark runs 15 times in random order, so that a temporary slowdown of the
+// machine affects all of them alike. malloc returns no memory to the system: with glibc's default,
+// page faults make eager's time bimodal between processes.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -28,7 +28,7 @@ struct BenchmarkFlags {
 // Throws Error unless --threads is a number up to 1024, and for a flag without its value.
 BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments);
 
-// Registers a benchmark. If it throws, it fails with the message, and so does the program.
+// Registers a benchmark. If it throws, the benchmark and the program fail with the message.
 void add_benchmark(const std::string& name, std::function<void(benchmark::State&)> benchmark);
 
 // Registers a program's benchmarks. Throws Error for archives that it cannot time.

@@ -1,4 +1,4 @@
-// Times the registry's models and archives: eager against plans, and the steps to a plan.
+// Times registered models and archives: eager against plans, and the steps to a plan.
 //
 //   execute/MODEL/ENGINE  runs the model on an engine of benchmark_engines.h
 //   extract/MODEL         captures and converts on the meta device (registry models only, like save
@@ -6,16 +6,17 @@
 //   save/MODEL            writes the IR to JSON text in memory
 //   load/MODEL            reads it back
 //   --pt2 FILE            an archive of torch.export.save, or a folder of them; may be repeated.
-//                         Inputs are those of NAME.inputs.safetensors beside it, or else the
+//                         Inputs come from NAME.inputs.safetensors beside it, or else are the
 //                         example inputs
 //
 // An engine is timed only if its outputs match eager's: bit by bit for `exact`, within 1e-4 for
 // others. Counters are for one run after the first:
 //
 //   faults                page faults
-//   allocs, alloc_bytes   calls of malloc and its like, also in LibTorch, and the bytes they took
-//   peak_bytes            the most memory that the run holds at a time: what it took from malloc,
-//                         outputs included, and the arena or outputs that a plan keeps between runs
+//   allocs, alloc_bytes   calls of malloc and similar, also in LibTorch, and the bytes they took
+//   peak_bytes            the most memory that the run holds at a time: allocations from malloc,
+//                         including outputs, and the arena or outputs that a plan keeps between
+//                         runs
 //
 // Archives have the label "archive". benchmark_program.h has the other flags.
 // tools/benchmark_table.py makes tables from the files that --benchmark_out=FILE writes.
@@ -144,7 +145,7 @@ class BenchmarkedEngine {
     const int64_t kept = bytes_of(outputs_);
     outputs_.clear();
     allocations_ = count_allocations([this] { engine_->run(outputs_); });
-    // Outputs that were not allocated in this run are memory that the engine keeps.
+    // The engine keeps outputs that this run did not allocate.
     if (allocations_) {
       peak_bytes_ = std::max(allocations_->peak_bytes, kept) + engine_->held_bytes();
     }

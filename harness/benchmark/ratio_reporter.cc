@@ -13,7 +13,7 @@ double median(std::vector<double> values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-// Rounds that only one side has are left out.
+// Leaves out rounds that only one side has.
 double median_ratio(const std::vector<double>& times, const std::vector<double>& base) {
   std::vector<double> ratios;
   for (size_t i = 0; i < std::min(times.size(), base.size()); ++i) {

@@ -1,4 +1,4 @@
-// Times the steps from a file to a result, and other uses of a graph, as graphs grow.
+// Times the steps from a file to a result, and other uses of a graph, for growing graphs.
 //
 //   STEP/GRAPH/N       a step of kSteps on a graph of N nodes
 //   extract/MODEL/L    capture and conversion of L layers on the meta device, of `llama` and
@@ -76,7 +76,7 @@ IR wide_additions(int64_t num_nodes) {
     row.push_back(add(ir, row[0], row[1]));
     row.erase(row.begin(), row.begin() + 2);
   }
-  // A tree has one node less than it has leaves.
+  // A tree has one node fewer than leaves.
   ir.graph_outputs = {add(ir, row[0], x)};
   return ir;
 }
@@ -176,7 +176,8 @@ void add_graph(const std::string& name, IR (*make)(int64_t)) {
 }
 
 void add_benchmarks(const std::vector<std::string>& archives) {
-  if (!archives.empty()) throw Error("--pt2 is for executor_benchmark: no archive is timed here");
+  if (!archives.empty())
+    throw Error("--pt2 is for executor_benchmark; this benchmark times no archives");
   add_graph("chain", addition_chain);
   add_graph("wide", wide_additions);
   for (const LayeredModel& model : kLayeredModels) {

@@ -133,7 +133,7 @@ class ValueComparison {
   std::unordered_map<std::string, size_t> seen_;
   std::unordered_map<std::string, at::Tensor> kept_;
   std::vector<std::optional<ComparedValue>> compared_;
-  // Until they are dequantised.
+  // Kept until they are dequantised.
   std::vector<at::Tensor> quantized_;
 };
 
@@ -160,15 +160,15 @@ void FloatModel::check_inputs(const IR& quantized) const {
   const std::string beginning = "--against: " + files_.short_name();
   if (own.size() != inputs.size()) {
     throw InputError(
-        fmt::format("{} has {} input(s), the quantised model {}: give the float model "
-                    "that it was made from",
+        fmt::format("{} has another number of inputs than the quantised model, {} instead of {}; "
+                    "give the float model that it was made from",
                     beginning, own.size(), inputs.size()));
   }
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i].dtype == inputs[i].dtype && shapes_fit(own[i], inputs[i])) continue;
     throw InputError(fmt::format(
-        "{} has the input '{}' as {}, the quantised model '{}' as {}: give "
-        "the float model that it was made from",
+        "{} has input '{}' as {}, but the quantised model has '{}' as {}; give the float model "
+        "that it was made from",
         beginning, own[i].name, input_text(own[i]), inputs[i].name, input_text(inputs[i])));
   }
 }
@@ -203,7 +203,8 @@ FloatComparison FloatModel::compare(Candidate& quantized, const IR& graph,
 }
 
 FloatComparison FloatModel::unfinished() const {
-  return {.file = files_.short_name(), .error = "the comparison came to no end"};
+  return {.file = files_.short_name(),
+          .error = "the process ended before the comparison was complete"};
 }
 
 }  // namespace torch_ir

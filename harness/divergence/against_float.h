@@ -1,7 +1,7 @@
-// FloatModel: the float model that a quantised one is compared with, tensor by tensor.
+// FloatModel: compares a quantised model with the float model it was made from, tensor by tensor.
 //
-// Both graphs run on the same inputs by eager operators, node by node. The float one runs first;
-// its values are kept until the quantised one has made what they are compared with.
+// Eager operators run both graphs on the same inputs, node by node. The float graph runs first; its
+// values are kept until the quantised graph has computed their counterparts.
 #pragma once
 
 #include <memory>
@@ -25,12 +25,12 @@ class FloatModel {
   // Throws InputError, naming the first input that differs, unless the inputs of `quantized` fit.
   void check_inputs(const IR& quantized) const;
 
-  // Runs both on `inputs`; `graph` is that of `quantized`. Errors end up in the comparison, with
-  // what was compared until then.
+  // Runs both on `inputs`; `graph` is that of `quantized`. On an error, the comparison has the
+  // error and the values compared so far.
   FloatComparison compare(Candidate& quantized, const IR& graph,
                           const std::vector<at::Tensor>& inputs);
 
-  // A comparison that says that it came to no end.
+  // The result to report if the process ends during compare().
   FloatComparison unfinished() const;
 
  private:

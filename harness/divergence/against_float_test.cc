@@ -28,7 +28,7 @@ FloatComparison compare_with(const std::string& floating, const std::string& qua
   return model.compare(*candidate, graph, candidate->inputs(0));
 }
 
-// What make_against.py, beside the archives in scripts/, computes with PyTorch.
+// The values that make_against.py (in scripts/ beside the archives) computes with PyTorch.
 struct FromPython {
   std::string floating;
   std::string quantized;
@@ -54,7 +54,7 @@ void expect_as_python(const FloatComparison& comparison, const std::vector<FromP
   }
 }
 
-// Its conv2d has the batch norm in it, and the float model's ReLU writes in place.
+// Its conv2d includes the batch norm, and the float model's ReLU writes in place.
 TEST(AgainstFloatTest, Pt2eIsComparedAsInPython) {
   const FloatComparison comparison = compare_with("against_float.pt2", "against_pt2e.pt2");
   expect_as_python(
@@ -105,7 +105,7 @@ TEST(AgainstFloatTest, OtherInputsAreRefused) {
     FAIL() << "expected an InputError";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(),
-                HasSubstr("the input 'x' as float32 [2, 1, 8, 8], the quantised model "
+                HasSubstr("input 'x' as float32 [2, 1, 8, 8], but the quantised model has "
                           "'args_0' as float32 [1, 3, 8, 8]"));
   }
   EXPECT_THROW(FloatModel(kExports + "against_float.inputs", {}), Error);
@@ -135,13 +135,13 @@ TEST(ValueMatchingTest, OperatorsMatchWithinTheirModuleOnly) {
                      node_of("q", "aten.relu_.default", "p")};
   floating.nodes[0].module = "m";
   floating.nodes[1].module = "n";
-  // Without paths on one side, by the order alone.
+  // If one side has no paths, only the order counts.
   EXPECT_THAT(pairs(quantized, floating), ElementsAre(Pair("a", "p"), Pair("b", "q")));
   IR named = quantized;
   named.nodes[0].module = "n";
   named.nodes[1].module = "m";
   EXPECT_THAT(pairs(named, floating), ElementsAre(Pair("a", "q"), Pair("b", "p")));
-  // A count that differs says nothing of which is which.
+  // Different counts leave the matching open.
   quantized.nodes.push_back(node_of("r", "aten.relu.default", "q"));
   EXPECT_THAT(pairs(quantized, floating), ElementsAre(Pair("a", ""), Pair("b", "")));
 }

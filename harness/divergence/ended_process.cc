@@ -39,17 +39,17 @@ using Seconds = std::chrono::duration<double>;
 // Divisors of the time limit, for the whole graph and for a part; bisection tries about ten parts.
 constexpr double kNumWholeHangs = 3;
 constexpr double kNumHangs = 20;
-// The part that is found runs once more for longer, as it may only be slow to start.
+// The part found runs once more for longer, since it may only be slow to start.
 constexpr double kNumLastHangs = 5;
-// This share of the limit is added for that; the search's process has twice the limit.
+// Adds this share of the limit for it; the process of the search has twice the limit.
 constexpr double kNumLastDelays = 2;
 
-// Longer than any run, yet within the range of the clock.
+// Longer than any run, but within the range of the clock.
 constexpr Seconds kLongest(1e8);
 
 const char* verb_of(FailureKind kind) {
   if (kind == FailureKind::kTimedOut) return "hang";
-  return kind == FailureKind::kOutOfMemory ? "run out of memory" : "crash so";
+  return kind == FailureKind::kOutOfMemory ? "run out of memory" : "crash the same way";
 }
 
 struct PartLimits {
@@ -69,7 +69,7 @@ struct PartEnd {
 };
 
 struct PartRun {
-  // Empty if the graph finished, even with an error, or was not seen to end.
+  // Empty if the graph finished, even with an error, or if its end was not seen.
   std::optional<PartEnd> end = std::nullopt;
   bool has_begun = false;
   bool is_cut_off = false;
@@ -77,7 +77,7 @@ struct PartRun {
 
 constexpr const char* kRunSuffix = ".run";
 
-// Returns whether it ran out of memory, if the process survives to tell.
+// Returns whether the part ran out of memory, if the process survives.
 bool run_given_part(const std::string& directory, const RunSettings& settings,
                     const TellNews& tell) {
   const IR ir = load_ir(directory + "/ir.json");
@@ -104,7 +104,7 @@ bool run_given_part(const std::string& directory, const RunSettings& settings,
 // Runs the reproducer in `directory` in a process of its own. Throws OutputError.
 PartRun run_part(const std::string& directory, const RunSettings& settings,
                  const PartLimits& limits) {
-  // If this fails, the next write says why.
+  // If this fails, the next write reports why.
   std::error_code error;
   fs::remove_all(directory + kRunSuffix, error);
   PartRun run;
@@ -129,7 +129,7 @@ PartRun run_part(const std::string& directory, const RunSettings& settings,
                  [&](size_t, const WorkEnd& end) {
                    run.is_cut_off = end.is_cut_off;
                    const bool is_crash = end.kind == FailureKind::kCrashed;
-                   // A process that ends before the graph begins was not ended by the graph.
+                   // If the process ends before the graph begins, the graph did not end it.
                    if (end.is_cut_off || (is_crash && !run.has_begun)) return;
                    run.end = PartEnd{.kind = end.kind,
                                      .description = is_crash ? end.description : std::string()};
@@ -157,15 +157,16 @@ class EndSearch {
     const PartRun run = run_part(whole_, run_.settings, limits(kNumWholeHangs));
     if (run.is_cut_off) {
       return {.note = fmt::format(
-                  "The graph had {:g} s to be loaded and to run by itself and did not end, so that "
-                  "no smaller part was looked for.",
+                  "The graph, run by itself, was not loaded or did not end within {:g} s, so no "
+                  "smaller part was searched for.",
                   ended_.timeout)};
     }
     if (!run.end || run.end->kind != ended_.kind) {
-      return {.note = fmt::format(
-                  "The graph did not {} again when it ran by itself, so that no smaller part was "
-                  "looked for.",
-                  verb_of(ended_.kind))};
+      return {
+          .note = fmt::format(
+              "The graph did not {} again when it ran by itself, so no smaller part was searched "
+              "for.",
+              verb_of(ended_.kind))};
     }
     const StateDict& weights = run_.candidate.weights();
     const GroupedGraph grouped = group_nodes(run_.ir, weights, run_.groups);
@@ -212,7 +213,7 @@ class EndSearch {
     try {
       write_reproducer(ir, weights, inputs, /*expected=*/{}, part_);
     } catch (const WeightError&) {
-      // The values do not fit into a file.
+      // A file cannot hold the values.
       return std::nullopt;
     }
     const PartRun run = run_part(part_, settings, limits(kNumHangs));
@@ -222,17 +223,17 @@ class EndSearch {
     return GraphFailure{.output = has_outputs ? ir.graph_outputs.back().name : "", .threw = true};
   }
 
-  // Why the part that was found may not hang; empty if it still does.
+  // Why the part found may not hang; empty if it still hangs.
   std::string doubt_of_hang() const {
     PartLimits limits = this->limits(kNumLastHangs);
     limits.deadline += std::chrono::duration_cast<Clock::duration>(budget_ / kNumLastDelays);
     const PartRun run = run_part(found_, run_.settings, limits);
     if (run.end && run.end->kind == FailureKind::kTimedOut) return "";
     if (run.is_cut_off || !run.has_begun) {
-      return fmt::format("The part that was found could not be loaded in time to have {:g} s",
+      return fmt::format("The part found could not be loaded in time to run for {:g} s",
                          limits.run.count());
     }
-    return fmt::format("The part that was found ended when it had {:g} s", limits.run.count());
+    return fmt::format("The part found ended when it had {:g} s", limits.run.count());
   }
 
   void replace_whole() const {
@@ -244,10 +245,10 @@ class EndSearch {
 
   std::string bounds_text() const {
     std::string text = fmt::format(
-        "Parts of the graph were tried each in a process of its own, for at most {:g} s together",
+        "Each part of the graph was tried in its own process, for at most {:g} s in total",
         ended_.timeout);
     if (ended_.kind == FailureKind::kTimedOut) {
-      text += fmt::format("; one that had not ended after {:g} s counted as one that hangs",
+      text += fmt::format("; a part that had not ended after {:g} s counted as hanging",
                           (budget_ / kNumHangs).count());
     }
     return text + ".";

@@ -1,5 +1,5 @@
 // reproduce_end: finds the smallest part of a graph that ends its process as the whole graph does:
-// by the same signal, by hanging, or by taking too much memory.
+// by the same signal, by hanging, or by running out of memory.
 //
 // It replaces the process of a model that ended in the stage execute, and runs the graph and its
 // parts in further processes.
@@ -25,8 +25,8 @@ struct EndedProcess {
 };
 
 // Leaves the reproducer in repro/ of `run.directory`: first the whole graph with `run.inputs`,
-// reported to `on_whole`, then the smallest part that was found, if any. A part that runs for a
-// twentieth of `ended.timeout` counts as hanging; the part that is found gets a fifth in the end.
+// reported to `on_whole`, then the smallest part found, if any. A part that runs for a twentieth of
+// `ended.timeout` counts as hanging; the part found then runs again for up to a fifth.
 // The caller fills in the message of the reproducer. Throws OutputError; errors of the model only
 // end the search.
 ReproducerSearch reproduce_end(const ExplainedRun& run, const EndedProcess& ended,

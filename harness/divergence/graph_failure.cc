@@ -46,7 +46,8 @@ std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const S
     return failure_of_all(message_text(error), /*threw=*/true);
   }
   if (actual.size() != outputs.size()) {
-    return failure_of_all(fmt::format("{} output(s), expected {}", actual.size(), outputs.size()),
+    return failure_of_all(fmt::format("{} output{}, expected {}", actual.size(),
+                                      actual.size() == 1 ? "" : "s", outputs.size()),
                           /*threw=*/false);
   }
   std::vector<SecondOpinion> opinions;
@@ -68,7 +69,7 @@ std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const S
   if (criterion.reference != ReferenceKind::kAuto) return std::nullopt;
   VerificationReport report = compare_known_outputs(ir, actual, expected, settings.tolerance);
   if (report.is_valid) return std::nullopt;
-  // Only float64 accepts them: is the graph the model's?
+  // Only float64 accepts the outputs, so check that the graph matches the model.
   report.criterion = criterion;
   report.is_valid = true;
   at::manual_seed(settings.seed);

@@ -47,10 +47,10 @@ namespace {
 
 constexpr int64_t kMaxBytesOfRun = int64_t{256} << 20;
 
-// Each takes a run of the model, and memory for its value.
+// Each needs a run of the model, and memory for its value.
 constexpr size_t kMaxExonerated = 64;
 
-// Stands for sizes that only a run knows.
+// Assumed for dynamic sizes.
 constexpr int64_t kGuessedSize = 256;
 
 int64_t bytes_of(const TensorMeta& meta) {
@@ -64,8 +64,8 @@ int64_t bytes_of(const TensorMeta& meta) {
 }
 
 // Gets the values of nodes from a backend that only runs whole graphs, by adding intermediate
-// values to the outputs, as many per run as fit into a bounded memory. Values that the graph later
-// writes to are left out, since they are not what they were when made.
+// values to the outputs, as many per run as fit into bounded memory. Values that the graph later
+// writes to are left out, since they no longer hold what their node computed.
 class WholeRunValues : public NodeValues {
  public:
   WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
@@ -150,7 +150,7 @@ void WholeRunValues::run_from(size_t position) {
   at::manual_seed(seed_);
   std::vector<at::Tensor> results = backend_.run(ir_, weights_, inputs_);
   if (results.size() != ir_.graph_outputs.size()) {
-    throw ExecutionError(fmt::format("{} output(s) came back, expected {}", results.size(),
+    throw ExecutionError(fmt::format("wrong number of outputs: {}, expected {}", results.size(),
                                      ir_.graph_outputs.size()));
   }
   for (size_t i = position; i < end; ++i) {
@@ -159,7 +159,7 @@ void WholeRunValues::run_from(size_t position) {
   }
 }
 
-// The backend's values, with a random generator of their own: both sides draw as if each ran alone.
+// The backend's values, with their own random generator: both sides draw as if each ran alone.
 class BackendValues {
  public:
   template <class Open>
@@ -216,7 +216,7 @@ class Explainer {
       add_note(report, fmt::format("To see the values, the graph ran with {} as outputs", all()));
     } else if (ended && report.num_compared == 0 && !missing_.empty()) {
       compare_whole_runs(report);
-      add_note(report, fmt::format("The {} handed back no values of nodes; to see them, the graph "
+      add_note(report, fmt::format("The {} returned no values of nodes; to see them, the graph "
                                    "ran with {} as outputs",
                                    who(), all()));
     } else if (ended && failed && !report.first_divergence) {
@@ -251,9 +251,9 @@ class Explainer {
          .nodes_agree = !is_hidden && shows_nothing(report) && report.num_mismatched == 0});
     add_note(report, found.note);
     if (found.reproducer && is_hidden) {
-      add_note(report, fmt::format("The fault is gone once every value is an output: the {} "
-                                   "probably fuses nodes, and the fault shows only while "
-                                   "intermediate values are not outputs. The reproducer shows it",
+      add_note(report, fmt::format("The fault disappears when every value is an output: the {} "
+                                   "probably fuses nodes, and fails only when it does. The "
+                                   "reproducer shows the fault",
                                    who()));
     }
     return found.reproducer;
@@ -264,8 +264,8 @@ class Explainer {
     return std::span(grouped_.ir.nodes).subspan(span.first, span.size());
   }
 
-  // A model that writes to its weights must not change the graph's. Copies share memory where the
-  // originals did.
+  // Copies the weights that the model writes to, so that it cannot change the graph's. Copies share
+  // memory if their originals do.
   StateDict apart_from_model(const StateDict& weights) const {
     std::set<std::string> changed;
     for (const auto& item : ir_.weight_name_mapping) {
@@ -311,14 +311,14 @@ class Explainer {
     return run_.groups.empty() ? "all of them" : "those at the borders of groups";
   }
 
-  // Whether values that only float64 accepts are compared with those of eager operators too.
+  // Whether eager operators also run, to check values that only float64 accepts.
   bool runs_eagerly_too() const { return settings_.criterion.reference == ReferenceKind::kAuto; }
 
   static bool shows_nothing(const NodeReport& report) {
     return report.error.empty() && report.num_compared > 0 && !report.first_divergence;
   }
 
-  // Whether the graph, run by eager operators, makes what is expected of it. If not, it fails on
+  // Whether the graph gives the expected outputs when eager operators run it. If not, it fails on
   // any executor.
   bool makes_expected() const {
     try {
@@ -340,7 +340,7 @@ class Explainer {
     report = compare_once();
   }
 
-  // Nodes that are right one by one may be wrong when run together.
+  // Nodes that are right one by one may be wrong when they run together.
   void look_for_difference(NodeReport& report) {
     const std::vector<std::string> missing = missing_;
     NodeReport whole;
@@ -354,15 +354,14 @@ class Explainer {
     const bool agreed = report.num_mismatched == 0;
     report = std::move(whole);
     add_note(report, runs_on_plan() ? "The nodes agree when they run one by one"
-                     : agreed
-                         ? fmt::format("The values of nodes that the {} handed back agree", who())
-                         : fmt::format("The values of nodes that the {} handed back do not explain "
-                                       "the failure",
-                                       who()));
-    add_note(report, "These are the values of runs of the whole graph");
+                     : agreed ? fmt::format("The node values that the {} returned agree", who())
+                              : fmt::format("The node values that the {} returned do not explain "
+                                            "the failure",
+                                            who()));
+    add_note(report, "The values below come from runs of the whole graph");
   }
 
-  // The first visible difference need not be the first one.
+  // The first difference seen need not be the first one.
   void note_missing(NodeReport& report) {
     const auto divergent = static_cast<size_t>(report.first_divergence->node.index);
     std::vector<std::string> before;
@@ -370,7 +369,7 @@ class Explainer {
       if (producers_.at(value) < divergent) before.push_back(value);
     }
     if (before.empty()) return;
-    std::string told = "handed back";
+    std::string told = "returned";
     if (runs_on_plan()) told = "computed separately";
     if (runs_whole_) told = "seen";
     constexpr size_t kMaxNames = 3;
@@ -378,8 +377,8 @@ class Explainer {
     before.resize(std::min(count, kMaxNames));
     const std::string others =
         count > kMaxNames ? fmt::format(" and {} more", count - kMaxNames) : "";
-    add_note(report, fmt::format("{} of the values before the difference shown {} not {} ('{}'{}): "
-                                 "the first one may be there",
+    add_note(report, fmt::format("{} of the values before this difference {} not {} ('{}'{}), so "
+                                 "the first difference may be earlier",
                                  count, count == 1 ? "was" : "were", told,
                                  fmt::join(before, "', '"), others));
   }
@@ -447,8 +446,9 @@ class Explainer {
     return report;
   }
 
-  // A value is exonerated if a reader would be wrong if it had read it, since it is right, or, to
-  // find what makes outputs wrong, if it is the same to all of them. Rounding reaches its readers.
+  // Exonerates a value if a reader of it is right, but would be wrong had it read this value. When
+  // outputs are wrong, also exonerates values that make no difference to any reader. Rounding
+  // reaches the readers.
   std::vector<bool> exonerate(const std::vector<DoubtedValue>& values, bool has_to_be_unread) {
     std::vector<bool> verdicts(values.size(), false);
     const size_t count = std::min(values.size(), kMaxExonerated);
@@ -472,15 +472,15 @@ class Explainer {
     } catch (const OutputError&) {
       throw;
     } catch (const std::exception&) {
-      // What could not be tried is not exonerated.
+      // Values that could not be tried are not exonerated.
     }
     return verdicts;
   }
 
   enum class ReadEffect { kNone, kRight, kWrong };
 
-  // What the nodes of `reader` make of `value`, in place of the model's value `name`; nothing if
-  // they cannot be run alone on what they read.
+  // The effect on the nodes of `reader` of reading `value` in place of the model's value `name`;
+  // nothing if they cannot run alone.
   std::optional<ReadEffect> effect_on(const NodeSpan& reader, const std::string& name,
                                       const at::Tensor& value) {
     NodeRange range{reader.first, reader.last};
@@ -513,7 +513,7 @@ class Explainer {
     return report.worst.empty() ? ReadEffect::kNone : ReadEffect::kRight;
   }
 
-  // Judges what a part made of other inputs as the values of the whole graph are judged.
+  // Judges the results of a part on other inputs by the rules for the whole graph.
   NodeReport compare_part(const IR& part, const StateDict& weights, const RecordedPart& recorded,
                           const std::vector<at::Tensor>& made) const {
     const auto& outputs = part.graph_outputs;
@@ -532,8 +532,8 @@ class Explainer {
         NodeJudge{.run = float64, .criterion = settings_.criterion});
   }
 
-  // The values among `names` that another run of the nodes before `end` hands back. Without
-  // copies, they are as these nodes leave them.
+  // The values of `names` that another run of the nodes before `end` returns. Without copies, they
+  // are as these nodes leave them.
   std::unordered_map<std::string, at::Tensor> told_values(const std::set<std::string>& names,
                                                           size_t end, bool copies) {
     std::unordered_map<std::string, at::Tensor> told;
@@ -546,7 +546,7 @@ class Explainer {
     return told;
   }
 
-  // The modules and groups of nodes.
+  // Adds the modules and groups of nodes.
   void name_places(NodeReport& report) const {
     const std::vector<std::string> paths = module_paths(ir_);
     const auto name = [&](NodeDetail& detail) {
@@ -565,12 +565,12 @@ class Explainer {
     } catch (const OutputError&) {
       throw;
     } catch (const std::exception& error) {
-      add_note(report, "Its inputs are not known, since another run ended with an error: " +
+      add_note(report, "Its inputs are unknown because another run ended with an error: " +
                            message_text(error));
     }
   }
 
-  // Of a group, those that it reads from outside.
+  // For a group, the inputs that it reads from outside.
   std::vector<TensorStatistics> inputs_of(const NodeSpan& span) {
     const std::span<const OpNode> nodes = nodes_of(span);
     std::vector<std::string> read;
@@ -614,17 +614,17 @@ class Explainer {
   Backend& backend_;
   const GraphMemory memory_;
   const StateDict weights_;
-  // What the model tells the values of.
+  // The part of the graph whose values the model reports.
   const ComputablePart computable_;
   std::unordered_map<std::string, size_t> indices_;
   std::unordered_map<std::string, size_t> producers_;
-  // Parts are cut of this graph, at its spans; each node is in one.
+  // Parts are cut from this graph, at its spans; each node is in one span.
   const GroupedGraph grouped_;
   const GraphMemory grouped_memory_;
   std::unordered_map<std::string, size_t> spans_;
   const std::unordered_set<std::string> compared_;
   ReferenceWatch watch_;
-  // In which the backend handed back its values.
+  // The forms in which the backend returned its values.
   std::unordered_map<std::string, ValueForm> forms_;
   int64_t num_not_handed_back_ = 0;
   std::vector<std::string> unknown_;

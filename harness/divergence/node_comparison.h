@@ -1,4 +1,4 @@
-// explain: finds where a graph departs from its model, and the smallest part that shows it.
+// explain: finds where a graph first differs from its model, and the smallest part that shows it.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace torch_ir {
 
 struct Explanation {
   NodeReport nodes = {};
-  // Empty if nothing failed or the failure does not recur; `nodes` then says so.
+  // Empty if nothing failed or the failure does not recur; `nodes` then has a note.
   std::optional<Reproducer> reproducer = std::nullopt;
 };
 

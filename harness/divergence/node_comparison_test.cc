@@ -36,7 +36,7 @@ TEST_F(NodeComparisonTest, FindsNothingWhereAllAgrees) {
   EXPECT_FALSE(fs::exists(directory_));
 }
 
-// Computes the last two layers of a perceptron each at once, the last one wrongly.
+// Computes each of the last two layers of a perceptron at once, the last one wrongly.
 class FusingBackend : public EditingBackend {
  public:
   explicit FusingBackend(Tell tell, bool has_values = true)
@@ -46,7 +46,7 @@ class FusingBackend : public EditingBackend {
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                               const std::vector<at::Tensor>& inputs) override {
     const auto is_inside = [](const TensorMeta& output) { return output.name == "linear_2"; };
-    // What is an output is not fused.
+    // Outputs are not fused.
     const bool is_fused = std::ranges::none_of(ir.graph_outputs, is_inside);
     return is_fused ? EditingBackend::run(ir, weights, inputs)
                     : PlanBackend::run(ir, weights, inputs);
@@ -106,7 +106,7 @@ TEST_F(NodeComparisonTest, BringsValuesIntoTheFormOfTheGraph) {
     if (name == "tanh_1") {
       return at::constant_pad_nd(value.t(), {1, 0, 0, 3}, 7).to(c10::kBFloat16);
     }
-    // Each to a step of 1/64, and all behind 10.
+    // Quantises in steps of 1/64, with zero point 10.
     if (name == "tanh") return value.mul(64).round().add(10).to(c10::kChar);
     return value;
   };
@@ -130,9 +130,8 @@ TEST_F(NodeComparisonTest, BringsValuesIntoTheFormOfTheGraph) {
   EXPECT_EQ(explain(run, backend, /*failed=*/false).nodes.num_mismatched, 2);
   backend.all[0].values[0].padding[1] = {9, 0};
   nodes = explain(run, backend, /*failed=*/false).nodes;
-  EXPECT_THAT(nodes.error,
-              HasSubstr("'tanh_1' was handed back with the size 3 in dimension 1, less "
-                        "than its padding of 9 and 0"));
+  EXPECT_THAT(nodes.error, HasSubstr("'tanh_1' was returned with size 3 in dimension 1, less "
+                                     "than its padding of 9 and 0"));
 }
 
 TEST_F(NodeComparisonTest, NamesTheFirstNodeThatDiverges) {
@@ -259,7 +258,7 @@ TEST_F(NodeComparisonTest, SaysWhereTheModelPartsFromItsGraph) {
   EXPECT_THAT(explanation.nodes.error,
               HasSubstr("node 1 of the graph is 'neg' (aten.neg.default), the model calls 'exp' "
                         "(aten.exp.default) there"));
-  // No part can be given what the model computes, but the whole graph can.
+  // No part can get the model's values as inputs, but the whole graph can.
   ASSERT_TRUE(explanation.reproducer);
   EXPECT_EQ(explanation.reproducer->num_nodes, 2);
   EXPECT_THAT(explanation.nodes.note,
@@ -294,8 +293,8 @@ TEST_F(NodeComparisonTest, ValuesThatAreToldWronglyDoNotHideWhatMakesTheOutputsW
   }
 }
 
-// The value of neg is handed back as relu leaves it, which relu would make nothing else of; that of
-// mul differs by less than add is compared with.
+// The value of neg is returned as relu leaves it, and relu would compute the same from it; the
+// value of mul differs by less than the tolerance of add.
 TEST_F(NodeComparisonTest, ExoneratesWhatDoesNotReachItsReaders) {
   EditingBackend backend(replace("sigmoid", "aten.tanh.default"),
                          [](const std::string& name, const at::Tensor& value) {
@@ -307,7 +306,7 @@ TEST_F(NodeComparisonTest, ExoneratesWhatDoesNotReachItsReaders) {
         return torch::sigmoid(torch::relu(-x) + (x * 10).mul_(0.001).clone());
       },
       {64});
-  // Where nothing failed, it may be that neg is wrong, and that relu conceals it.
+  // If nothing failed, neg may be wrong and relu may hide it.
   for (const bool failed : {true, false}) {
     const NodeReport nodes = explain_model(model, backend, failed).nodes;
     EXPECT_EQ(names_of(nodes.exonerated), std::vector<std::string>(failed ? 1 : 0, "neg"));
@@ -342,7 +341,7 @@ TEST_F(NodeComparisonTest, SaysThatNoValuesWereHandedBack) {
   for (const bool failed : {true, false}) {
     const Explanation explanation = explain_model(model, backend, failed);
     EXPECT_EQ(explanation.nodes.note,
-              "The executor handed back no values of nodes; to see them, the graph ran with all of "
+              "The executor returned no values of nodes; to see them, the graph ran with all of "
               "them as outputs.");
     EXPECT_EQ(explanation.nodes.num_compared, 6);
     ASSERT_TRUE(explanation.nodes.first_divergence);
@@ -359,8 +358,8 @@ TEST_F(NodeComparisonTest, SaysThatTheFirstDifferenceMayLieWhereNoValuesAre) {
   const Divergence& divergence = *explanation.nodes.first_divergence;
   EXPECT_EQ(divergence.node.node, "linear_2");
   EXPECT_EQ(explanation.nodes.note,
-            "2 of the values before the difference shown were not handed back ('linear', "
-            "'tanh_1'): the first one may be there.");
+            "2 of the values before this difference were not returned ('linear', 'tanh_1'), so the "
+            "first difference may be earlier.");
   ASSERT_EQ(divergence.inputs.size(), 3U);
   EXPECT_EQ(divergence.inputs[0].name, "tanh_1");
   EXPECT_EQ(divergence.inputs[0].dtype, "");
@@ -378,8 +377,8 @@ TEST_F(NodeComparisonTest, SaysThatValuesThatWereHandedBackAgree) {
   ASSERT_TRUE(explanation.nodes.first_divergence);
   EXPECT_EQ(explanation.nodes.first_divergence->node.node, "tanh_1");
   EXPECT_EQ(explanation.nodes.note,
-            "The values of nodes that the executor handed back agree. These are the values of runs "
-            "of the whole graph.");
+            "The node values that the executor returned agree. The values below come from runs of "
+            "the whole graph.");
 }
 
 TEST_F(NodeComparisonTest, TakesTheToleranceOfAnOutput) {
@@ -396,7 +395,7 @@ TEST_F(NodeComparisonTest, TakesTheToleranceOfAnOutput) {
   EXPECT_THAT(explanation.reproducer->command, HasSubstr("--rtol 0 --atol 0.001"));
 }
 
-// Counts what LibTorch's allocator of the CPU gives and takes.
+// Counts the memory that LibTorch's CPU allocator holds.
 class MemoryCounter : public c10::MemoryReportingInfoBase {
  public:
   void reportMemoryUsage(void* /*pointer*/, int64_t size, size_t /*allocated*/, size_t /*reserved*/,
@@ -426,7 +425,7 @@ TEST_F(NodeComparisonTest, TakesTheMemoryOfAFewValuesHoweverManyThereAre) {
   }
   EXPECT_EQ(explanation.nodes.num_compared, 60);
   EXPECT_GT(counter->peak(), value_bytes);
-  // Of the run in float64 each takes twice as much.
+  // In the float64 run each value takes twice as much.
   EXPECT_LT(counter->peak(), 14 * value_bytes);
 }
 

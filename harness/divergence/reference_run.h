@@ -1,4 +1,4 @@
-// Runs of the model itself that a search for a reproducer learns from.
+// Runs the model itself for the search for a reproducer, and records values and random nodes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -41,7 +41,7 @@ class ReferenceWatch {
 struct RecordedPart {
   // One per graph input of the part, as it is before the part's first node; contiguous.
   std::vector<at::Tensor> inputs = {};
-  // One per graph output, as it is when its node has made it; none where one is not known.
+  // One per graph output, as its node leaves it; empty if any is unknown.
   std::vector<at::Tensor> outputs = {};
 };
 

@@ -113,8 +113,8 @@ class Search {
     return std::span(ir_.nodes).subspan(begin, grouped_.spans[last].last + 1 - begin);
   }
 
-  // Ranges are of spans here: [first, last] with the values to compare. A wrong value stays wrong
-  // after its node. A run throws even if its values are not read, so its range keeps all nodes.
+  // Ranges here count spans: [first, last], with the values to compare. A wrong value stays wrong
+  // after its node. A run throws even if nothing reads its values, so its range keeps all nodes.
   NodeRange make_range(size_t first, size_t last) const {
     if (!failed_.run.threw()) return {first, last, values_.at(last)};
     std::unordered_set<std::string_view> read;
@@ -161,7 +161,7 @@ class Search {
         all.last = std::max(all.last, producer->second);
         all.outputs.push_back(output.name);
       }
-      // All outputs at once first: one by one takes long when many of them are right.
+      // Tries all outputs at once first: one by one takes long if many of them are right.
       if (ends.size() > 1) {
         if (const std::optional<FailingPart> together = try_range(all)) {
           ends.insert(ends.begin(), producers_.at(together->failure.output));
@@ -231,7 +231,7 @@ class Search {
     const auto values = record_part(failed_.run.candidate, ir_, failed_.memory, failed_.run.inputs,
                                     failing.part, nodes.first);
     const bool is_known = values && values->outputs.size() == failing.part.ir.graph_outputs.size();
-    // To fail by an error it takes no expected outputs.
+    // Failing with an error needs no expected outputs.
     if (!values || (!is_known && !failed_.run.threw())) {
       note(fmt::format("not all values that node '{}' needs can be stored in a file",
                        ir_.nodes[nodes.first].name));
@@ -260,7 +260,8 @@ class Search {
     if (problem_.empty()) problem_ = problem;
   }
 
-  // The part must fail as the run did: by an error or not, and with the same end of the command.
+  // The part must fail as the run did: with or without an error, and with the same end of the
+  // command.
   bool run(FailingPart& failing) {
     RunSettings settings = failed_.run.settings;
     settings.tolerance = part_tolerance(settings.tolerance, ir_, failing.part.ir);
@@ -283,14 +284,14 @@ class Search {
   std::unordered_map<std::string, size_t> producers_;
   std::map<size_t, std::vector<std::string>> values_;
   std::string problem_;
-  // From the first failing part, which is the graph up to the last value.
+  // The end of the first failing part, which is the graph up to the last value.
   std::optional<std::string> command_end_;
   std::optional<FailingPart> smallest_;
 };
 
 struct FoundPart {
   std::optional<FailingPart> part = std::nullopt;
-  // Whether it ends where the values first differ, if they do.
+  // Whether the part ends where the values first differ, if they do.
   bool ends_at_divergence = true;
   std::string problem = {};
   bool is_cut_short = false;
@@ -333,12 +334,12 @@ std::vector<at::Tensor> expected_outputs(const ExplainedRun& run) {
     at::manual_seed(run.settings.seed);
     return run.candidate.expected(run.inputs);
   } catch (const std::exception&) {
-    // Then only the error can be reproduced.
+    // Only the error can be reproduced then.
     return {};
   }
 }
 
-// Drops what files cannot store: how and where a tensor lies in memory.
+// Drops what files cannot store: the memory layout and sharing of tensors.
 std::vector<at::Tensor> as_in_files(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> plain;
   for (const at::Tensor& tensor : tensors) {
@@ -357,8 +358,8 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
       failed.check(run.ir, used_weights(run.ir, failed.weights), inputs, expected, run.settings);
   if (!failure) {
     return {.note =
-                "No reproducer: the graph failed once, and did not when it ran again on the "
-                "same inputs"};
+                "No reproducer: the graph failed once, but not when it ran again on the same "
+                "inputs"};
   }
   RunSettings settings = run.settings;
   // A command has one tolerance for all outputs.
@@ -369,8 +370,7 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
   const bool is_unexplained = failed.nodes_agree && !failure->threw;
   if (is_unexplained) {
     found.note =
-        "All values of nodes agree with those of the model, but the outputs are not what was "
-        "expected of them. ";
+        "All node values agree with the model's, but the outputs are not the expected ones. ";
   }
   found.note += "The reproducer is the whole graph, since no smaller part of it fails by itself" +
                 colon(problem);
@@ -393,8 +393,8 @@ ReproducerSearch find_reproducer(const FailedRun& failed) {
   ReproducerSearch search{.reproducer = describe(part.ir, command, failure.message)};
   if (!found.ends_at_divergence) {
     search.note = fmt::format(
-        "No part of the graph that ends with '{}' fails by itself{}. The reproducer makes an "
-        "output wrong",
+        "No part of the graph that ends with '{}' fails by itself{}. The reproducer shows a wrong "
+        "output instead",
         failed.divergence->node.value, colon(found.problem));
   }
   return search;
@@ -403,11 +403,12 @@ ReproducerSearch find_reproducer(const FailedRun& failed) {
 ReproducerSearch find_part_that_ends(const FailedRun& failed) {
   const FoundPart found = find_part(failed);
   const std::string cut =
-      found.is_cut_short ? "The search was cut short, so that a smaller part may fail too" : "";
+      found.is_cut_short ? "The search was cut short, so a smaller part may fail too" : "";
   if (!found.part || found.part->part.nodes.size() >= failed.run.ir.nodes.size()) {
     return {.note = found.is_cut_short
                         ? cut
-                        : "No smaller part of the graph fails so by itself" + colon(found.problem)};
+                        : "No smaller part of the graph fails the same way by itself" +
+                              colon(found.problem)};
   }
   ReproducerSearch search = whole_graph_reproducer(
       found.part->part.ir, found.part->weights, found.part->values.inputs, /*expected=*/{},

@@ -1,7 +1,7 @@
 // Searches for the smallest part of a graph that fails by itself.
 //
-// A part gets the values that the model computes before it, and runs through a check: on the
-// backend that failed, or in a process of its own where the failure ends one. The search starts at
+// A part gets the values that the model computes before it, and a check runs it: on the
+// backend that failed, or in its own process if the failure ends the process. The search starts at
 // the node that diverged and grows backwards, by doubling, until the part fails; then it shrinks
 // from both ends. So it also finds failures of nodes that are right alone but wrong together.
 // Without a known start, it begins at the outputs; for an error, at the first node up to which the
@@ -27,7 +27,7 @@
 
 namespace torch_ir {
 
-// A run of a graph to explain. Everything it refers to must outlive it.
+// The run of a graph to explain. Everything it refers to must outlive it.
 struct ExplainedRun {
   Candidate& candidate;
   const IR& ir;
@@ -37,10 +37,10 @@ struct ExplainedRun {
   std::string directory = {};
   // The expected outputs, undefined where unknown; empty if the run ended with an error before.
   std::vector<at::Tensor> expected = {};
-  // The groups of nodes that it computed at once, which fit the graph.
+  // The groups of nodes that the run computed at once; they fit the graph.
   std::vector<NodeGroup> groups = {};
 
-  // Whether it failed with an error rather than wrong values.
+  // Whether the run failed with an error rather than wrong values.
   bool threw() const { return expected.empty(); }
 };
 
@@ -65,7 +65,7 @@ using GraphCheck = std::function<std::optional<GraphFailure>(
 // their tolerance or, where that is the reference, by float64. Throws OutputError only.
 GraphCheck check_on(Backend& backend);
 
-// Thrown by a check that may run no more; what was found so far counts.
+// Thrown by a check when the search must stop; the result so far counts.
 struct SearchEnded {};
 
 struct FailedRun {
@@ -73,9 +73,9 @@ struct FailedRun {
   const StateDict& weights;
   GraphCheck check;
   const GroupedGraph& grouped;
-  // Of the grouped graph.
+  // The memory of the grouped graph.
   const GraphMemory& memory;
-  // A part of a graph would draw other random numbers than the whole one.
+  // Needed because a part of a graph would draw other random numbers than the whole graph.
   const ReferenceWatch& reference;
   std::optional<Divergence> divergence = std::nullopt;
   bool nodes_agree = false;
@@ -83,12 +83,12 @@ struct FailedRun {
 
 struct ReproducerSearch {
   std::optional<Reproducer> reproducer = std::nullopt;
-  // Why there is no reproducer, or why it is a surprising one: sentences; may be empty.
+  // Explains a missing or surprising reproducer, in sentences; may be empty.
   std::string note = {};
 };
 
-// Writes the files of the reproducer, if any: the whole graph where no smaller part fails by
-// itself, and none if the whole graph no longer fails either. Throws OutputError.
+// Writes the files of the reproducer, if any: the whole graph if no smaller part fails by itself,
+// and none if the whole graph no longer fails either. Throws OutputError.
 ReproducerSearch find_reproducer(const FailedRun& failed);
 
 // The smallest part that ends its process, if it is smaller than the whole graph. The check runs in
@@ -99,9 +99,9 @@ ReproducerSearch find_part_that_ends(const FailedRun& failed);
 //
 // `weights` may contain more than the graph uses, by state dict name or placeholder. `expected` has
 // one tensor per graph output, undefined where unknown. If it is empty, expected.safetensors is not
-// written, and the outputs are compared with what the operators compute one by one. The command has
-// the flags of `settings` for the backend, the tolerance of all outputs and the seed. `message` is
-// that of the failure.
+// written, and the command compares the outputs with those of the operators run one by one. The
+// command has the flags of `settings` for the backend, the tolerance of all outputs and the seed.
+// `message` is the message of the failure.
 //
 // Throws OutputError; the note names values that cannot be stored in a file.
 ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,

@@ -29,7 +29,7 @@ std::string plan_flags(const RunSettings& settings) {
   return flags;
 }
 
-// Flags of the harness, as only it compares with float64.
+// Flags of the harness; only the harness compares with float64.
 std::string criterion_flags(const RunSettings& settings) {
   const Criterion& criterion = settings.criterion;
   std::string flags;
@@ -42,7 +42,7 @@ bool runs_on_plan(const RunSettings& settings) {
   return settings.backend.empty() && settings.executor.empty();
 }
 
-// The command is typed in the folder of the reproducer, wherever the library lies.
+// Names only: the command runs in the folder of the reproducer, wherever the library is.
 std::string library_names() {
   std::vector<std::string> names;
   for (const std::string& path : loaded_libraries()) names.push_back(file_name(path));
@@ -88,7 +88,7 @@ std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                           (reference == ReferenceKind::kAuto && !runs_on_plan(settings));
   if (by_float64) return harness_command(settings, criterion_flags(settings));
   if (!runs_on_plan(settings)) return harness_command(settings, tolerance_flags(tolerance));
-  // Any program with this library can run the execution plan.
+  // torch-ir can run the execution plan as well.
   return "torch-ir verify" + library_names() + " ir.json" +
          (has_weights ? " --weights weights.safetensors" : "") +
          " --inputs inputs.safetensors --expected expected.safetensors" +

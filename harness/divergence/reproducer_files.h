@@ -1,4 +1,4 @@
-// The files of a reproducer, and the command to run beside them.
+// Writes the files of a reproducer, and its command.
 #pragma once
 
 #include <ATen/core/Tensor.h>

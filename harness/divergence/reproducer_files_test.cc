@@ -60,7 +60,7 @@ TEST(WholeGraphCommandTest, RunsTheGraphAsItRan) {
             "harness --ir . --backend chip --tolerance dtype --seed 7");
 }
 
-// Of what its operators compute, which is then expected, there would be more than one trial.
+// Without expected outputs, the command would otherwise run more than one trial.
 TEST(WholeGraphCommandTest, RunsOnItsInputsOnly) {
   EXPECT_EQ(whole_graph_command(/*has_expected=*/false, RunSettings()),
             "harness --ir . --trials 1");

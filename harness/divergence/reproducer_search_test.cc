@@ -40,7 +40,7 @@ TEST_F(ReproducerSearchTest, FindsWhatHasMoreOutputsThanItsGraph) {
   ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
   EXPECT_EQ(explanation.reproducer->first_node, "linear_1");
   EXPECT_EQ(explanation.reproducer->num_nodes, 1);
-  EXPECT_EQ(explanation.reproducer->message, "2 output(s), expected 1");
+  EXPECT_EQ(explanation.reproducer->message, "2 outputs, expected 1");
 }
 
 TEST_F(ReproducerSearchTest, FindsNodesThatAreWrongOnlyTogether) {
@@ -61,7 +61,7 @@ TEST_F(ReproducerSearchTest, FindsNodesThatAreWrongOnlyTogether) {
   EXPECT_FALSE(replay(backend).is_valid);
 }
 
-// Further outputs keep this backend from being wrong, as they keep others from fusing.
+// More outputs make this backend right, as they keep others from fusing.
 TEST_F(ReproducerSearchTest, FindsWhatIsWrongOnlyWithTheOutputsThatTheGraphHas) {
   WrongTogetherBackend backend([](IR& ir) {
     OpNode* tanh = find_node(ir, "tanh_2");
@@ -79,9 +79,9 @@ TEST_F(ReproducerSearchTest, FindsWhatIsWrongOnlyWithTheOutputsThatTheGraphHas) 
   EXPECT_EQ(explanation.reproducer->first_node, "tanh_1");
   EXPECT_EQ(explanation.reproducer->last_node, "tanh_2");
   EXPECT_THAT(explanation.nodes.note,
-              HasSubstr("The fault is gone once every value is an output: the execution plan "
-                        "probably fuses nodes, and the fault shows only while intermediate values "
-                        "are not outputs. The reproducer shows it."));
+              HasSubstr("The fault disappears when every value is an output: the execution plan "
+                        "probably fuses nodes, and fails only when it does. The reproducer shows "
+                        "the fault."));
 }
 
 TEST_F(ReproducerSearchTest, CutsPartsThatAreGivenWhatWasWrittenInPlace) {
@@ -90,7 +90,7 @@ TEST_F(ReproducerSearchTest, CutsPartsThatAreGivenWhatWasWrittenInPlace) {
   const Explanation explanation = explain_model(model, backend);
   ASSERT_TRUE(explanation.nodes.first_divergence);
   EXPECT_EQ(explanation.nodes.first_divergence->node.node, "sigmoid");
-  // What sigmoid reads was made by mul and written to since.
+  // The value that sigmoid reads was made by mul and written to since.
   ASSERT_EQ(explanation.nodes.first_divergence->inputs.size(), 1U);
   EXPECT_EQ(explanation.nodes.first_divergence->inputs[0].min, 0);
   ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
@@ -101,7 +101,7 @@ TEST_F(ReproducerSearchTest, CutsPartsThatAreGivenWhatWasWrittenInPlace) {
 }
 
 TEST_F(ReproducerSearchTest, KeepsNodesThatWriteToWhatIsRead) {
-  // Wrong only when the view and what reads its memory run together.
+  // Wrong only when the view and a reader of its memory run together.
   WrongTogetherBackend backend([](IR& ir) {
     OpNode* sigmoid = find_node(ir, "sigmoid");
     if (sigmoid != nullptr && find_node(ir, "relu_") != nullptr) {
@@ -111,7 +111,7 @@ TEST_F(ReproducerSearchTest, KeepsNodesThatWriteToWhatIsRead) {
   const RegisteredModel model = counter();
   const Explanation explanation = explain_model(model, backend);
   ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
-  // Neither relu_ nor sigmoid can be given what they share apart from one another.
+  // relu_ and sigmoid share memory, so neither can run without the other.
   EXPECT_EQ(explanation.reproducer->num_nodes, 3);
   EXPECT_EQ(explanation.reproducer->first_node, "view");
   EXPECT_EQ(explanation.reproducer->last_node, "sigmoid");
@@ -129,9 +129,8 @@ TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
   ASSERT_TRUE(explanation.reproducer);
   EXPECT_EQ(
       explanation.nodes.note,
-      "All values of nodes agree with those of the model, but the outputs are not what was "
-      "expected of them. The reproducer is the whole graph, since no smaller part of it fails "
-      "by itself.");
+      "All node values agree with the model's, but the outputs are not the expected ones. The "
+      "reproducer is the whole graph, since no smaller part of it fails by itself.");
   EXPECT_EQ(explanation.reproducer->num_nodes, 6);
   EXPECT_EQ(explanation.reproducer->first_node, "linear");
   EXPECT_EQ(explanation.reproducer->last_node, "tanh_2");
@@ -184,16 +183,16 @@ TEST_F(ReproducerSearchTest, SaysThatAFailureDidNotComeAgain) {
     EXPECT_FALSE(explanation.reproducer);
     EXPECT_THAT(
         explanation.nodes.note,
-        ::testing::EndsWith(" No reproducer: the graph failed once, and did not when it ran "
-                            "again on the same inputs."));
+        ::testing::EndsWith(" No reproducer: the graph failed once, but not when it ran again on "
+                            "the same inputs."));
     EXPECT_EQ(explanation.nodes.num_mismatched, 0);
     EXPECT_FALSE(fs::exists(directory_));
   }
 }
 
-// A part that does not run says nothing of values that are wrong.
+// A part that does not run says nothing about wrong values.
 TEST_F(ReproducerSearchTest, TakesNoErrorOfAPartForAWrongValue) {
-  // Takes no graphs with other outputs.
+  // Rejects graphs with other outputs.
   SilentBackend backend([](IR& ir) {
     for (const TensorMeta& output : ir.graph_outputs) {
       if (output.name != "tanh_2") throw ExecutionError("no output '" + output.name + "' here");
@@ -208,7 +207,7 @@ TEST_F(ReproducerSearchTest, TakesNoErrorOfAPartForAWrongValue) {
   EXPECT_THAT(explanation.reproducer->message, HasSubstr("'tanh_2': "));
 }
 
-// What an executor refuses is no smaller part of what it crashes on.
+// A part that the executor rejects is not a smaller part of a graph that crashes it.
 TEST_F(ReproducerSearchTest, TakesOneFailureOfAnExecutorForNoOther) {
   SilentBackend backend([](IR& ir) {
     CommandEnd end{.description = "exited with status 2"};

@@ -21,7 +21,7 @@ at::Tensor without_padding(at::Tensor tensor, const ValueForm& form) {
     const int64_t size = tensor.size(dimension) - before - behind;
     if (size < 0) {
       throw ExecutionError(
-          fmt::format("'{}' was handed back with the size {} in dimension {}, less "
+          fmt::format("'{}' was returned with size {} in dimension {}, less "
                       "than its padding of {} and {}",
                       printable(form.name), tensor.size(dimension), i, before, behind));
     }
@@ -49,13 +49,13 @@ bool is_narrower(c10::ScalarType one, c10::ScalarType other) {
 SeenValue in_graph_form(const at::Tensor& tensor, const ValueForm& form, const TensorMeta& value) {
   const c10::ScalarType stored = tensor.scalar_type();
   if (!form.dtype.empty() && dtype_name(stored) != form.dtype) {
-    throw ExecutionError(fmt::format("'{}' was handed back as {}, and its group says {}",
+    throw ExecutionError(fmt::format("'{}' was returned as {}, but its group expects {}",
                                      printable(form.name), dtype_name(stored), form.dtype));
   }
   for (const size_t rank : {form.permutation.size(), form.padding.size()}) {
     if (rank == 0 || static_cast<int64_t>(rank) == tensor.dim()) continue;
     throw ExecutionError(
-        fmt::format("'{}' was handed back as {}, and its group says {} dimension(s)",
+        fmt::format("'{}' was returned with shape {}, but its group expects rank {}",
                     printable(form.name), shape_list_text(tensor.sizes()), rank));
   }
   SeenValue seen = in_order(without_padding(tensor, form), form);

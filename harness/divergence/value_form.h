@@ -1,4 +1,4 @@
-// in_graph_form: a tensor that an executor handed back in a form of its own, as the graph has it.
+// in_graph_form: converts a tensor from the executor's form to the form of the graph.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +9,7 @@
 
 namespace torch_ir {
 
-// Takes off the padding, puts the dimensions into the order of the graph, and dequantises. A dtype
+// Removes the padding, puts the dimensions into the order of the graph, and dequantises. A dtype
 // that `form` does not give stays as it is. Throws ExecutionError if `tensor` is not in this form.
 SeenValue in_graph_form(const at::Tensor& tensor, const ValueForm& form, const TensorMeta& value);
 

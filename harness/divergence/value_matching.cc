@@ -17,7 +17,8 @@ namespace {
 
 using NodeList = std::vector<size_t>;
 
-// Whether it is an operator of quantisation whose name without namespace begins so.
+// Whether `node` calls a quantisation operator whose name without namespace starts with
+// `beginning`.
 bool is_quantization(const OpNode& node, std::string_view beginning = "") {
   for (const std::string_view space : {"quantized_decomposed.", "torchao."}) {
     if (!node.op_type.starts_with(space)) continue;
@@ -64,7 +65,7 @@ QuantizedRange range_of(const OpNode& node) {
           number(node, "quant_max").value_or(all.high)};
 }
 
-// A graph as the matching sees it.
+// A graph, indexed for matching.
 struct Side {
   Side(const IR& graph, bool uses_modules) : ir(graph) {
     std::string last;
@@ -139,7 +140,7 @@ class Matcher {
     if (!is_view(node) || match.is_dequantized()) result.matches.push_back(match);
   }
 
-  // Fills in what becomes of `match.quantized`.
+  // Sets the quantised form of `match.quantized`.
   void follow(ValueMatch& match) const {
     const std::vector<OpNode>& nodes = quantized_.ir.nodes;
     match.seen = match.quantized;
@@ -187,7 +188,7 @@ class Matcher {
   void match_calls() {
     for (const auto& [module, calls] : floating_.calls) {
       const std::vector<NodeList> others = get(quantized_.calls, module);
-      // The nodes of the model itself lie between its modules and are no call.
+      // Nodes of the model itself lie between its modules and form no call.
       if (module.empty() || calls.size() != others.size()) continue;
       for (size_t i = 0; i < calls.size(); ++i) match_last(calls[i], others[i]);
     }
@@ -205,7 +206,7 @@ class Matcher {
     }
   }
 
-  // Whether `floating` has a partner now.
+  // Returns whether `floating` has a match.
   bool pair(const TensorMeta& floating, const TensorMeta& quantized) {
     const auto folded = folded_.find(floating.name);
     const TensorMeta& value = folded == folded_.end() ? floating : folded->second;
@@ -218,7 +219,7 @@ class Matcher {
 
   const Side& quantized_;
   const Side& floating_;
-  // By the value before: the result of the batch norm.
+  // Matched by the previous value: the result of the batch norm.
   std::map<std::string, TensorMeta> folded_;
   std::unordered_map<std::string, std::string> partners_;
   std::set<std::string> taken_;

@@ -1,16 +1,17 @@
-// match_values: finds the tensors of a float graph in the graph of its quantised model.
+// match_values: matches the tensors of a float graph with those of its quantised model.
 //
 // The rules, where a module is the innermost one of a node; unless both graphs record module paths,
 // all nodes count as those of one module:
-// - The k-th call of an operator in a module is the k-th one of that module in the other graph, if
-//   both have equally many. In-place operators count as the others.
-// - The last value of a module's call is the last one of its shape there, as a layer that became
-//   several operators still computes the same tensor.
+// - The k-th call of an operator in a module matches the k-th one of that module in the other
+// graph, if
+//   both have equally many. In-place operators count like others.
+// - The last value of a module's call matches the last one of its shape in the other graph, because
+//   a layer that became several operators still computes the same tensor.
 // - A batch norm that the quantised graph lacks is folded into the node before it: that node
 //   computes what the batch norm did.
-// - A graph input is the one at the same position.
-// Integers, and views and dropouts, are left out; the latter and graph inputs unless they are
-// quantised and dequantised.
+// - A graph input matches the one at the same position.
+// Integers are left out, and so are views, dropouts and graph inputs that are not quantised and
+// dequantised.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,11 @@ struct ValueMatch {
   std::string floating = {};
   std::string op_type = {};
   std::string module = {};
-  // The value of the quantised graph, and what its first reader that quantises makes of it.
+  // The value of the quantised graph, and the result of its first reader that quantises it.
   std::string quantized = {};
   std::string quantized_to = {};
   QuantizedRange range = {};
-  // The result of dequantising that; else `quantized`.
+  // The result of dequantising it; `quantized` if it is not dequantised.
   std::string seen = {};
 
   bool is_dequantized() const { return seen != quantized; }

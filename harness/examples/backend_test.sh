@@ -1,5 +1,5 @@
 #!/bin/bash
-# The harness with the example backend: what it computes is compared with the models.
+# Tests the harness with the example backend, whose outputs it compares with the models'.
 #
 #   backend_test.sh BFLOAT16_HARNESS
 set -euo pipefail
@@ -11,14 +11,14 @@ expect() {
   shift 2
   "$harness" --output reports --model MaskedLinear "$@" >printed 2>&1 || actual=$?
   [[ $actual == "$status" ]] || { cat printed; echo "exit status $actual, expected $status: $*"; exit 1; }
-  grep -qF -- "$text" printed || { cat printed; echo "'$text' is not printed: $*"; exit 1; }
+  grep -qF -- "$text" printed || { cat printed; echo "missing in the output: '$text': $*"; exit 1; }
 }
 
 expect 0 'MaskedLinear  PASSED'
-# Three digits are not enough for the tolerance of the harness, but for a coarse one.
+# bfloat16's three digits fail the harness's tolerance, but pass a coarse one.
 expect 1 'MaskedLinear  FAILED' --backend bfloat16
-# The page says which program has the backend.
+# The page names the program with the backend.
 grep -qxF 'bfloat16_harness --model MaskedLinear --backend bfloat16' reports/MaskedLinear.md ||
-  { cat reports/MaskedLinear.md; echo 'no command of this program'; exit 1; }
+  { cat reports/MaskedLinear.md; echo 'the page has no command of this program'; exit 1; }
 expect 0 'MaskedLinear  PASSED' --backend bfloat16 --rtol 0.05 --atol 0.05 --trials 1
 expect 2 "'bfloat16'" --backend bfloat61

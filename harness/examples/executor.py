@@ -1,9 +1,10 @@
-"""What the executors here have in common: how the harness calls them.
+"""The interface to the harness that the executors here share.
 
-`main(description, execute)` runs one graph, whose files are on the command line, or with --server
-graphs one after the other, as harness/backend/executor_protocol.md says. `execute(paths)` reads
+`main(description, execute)` runs one graph, whose files are on the command line, or with --server one
+graph after the other, as harness/backend/executor_protocol.md describes. `execute(paths)` reads
 paths.ir, paths.weights and paths.inputs and writes paths.outputs, and paths.intermediates and
-paths.groups unless these are None. It may return where nodes ran, a dict of names: "host" is a place that others should know of.
+paths.groups unless these are None. It may return a dict with the place where each node ran; reports
+show the nodes that ran on "host".
 """
 
 import argparse
@@ -15,7 +16,7 @@ import traceback
 
 
 class Unsupported(Exception):
-    """What runs the graph does not support it."""
+    """The executor does not support the graph."""
 
 
 def answer(execute, request):
@@ -24,14 +25,14 @@ def answer(execute, request):
         nodes = execute(argparse.Namespace(**{"intermediates": None, "groups": None, **request}))
     except Unsupported as error:
         return {"status": "unsupported", "message": str(error)}
-    except Exception as error:  # An executor may fail in any way, and goes on.
+    except Exception as error:  # An executor may fail in any way; the server continues.
         traceback.print_exc()
         return {"status": "error", "message": f"{type(error).__name__}: {error}"}
     return {"status": "ok", "seconds": time.perf_counter() - start, "nodes": nodes or {}}
 
 
 def serve(execute):
-    # What libraries print goes to standard error: standard output is for answers.
+    # Output of libraries goes to standard error: standard output is for answers.
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)
         for line in sys.stdin:
@@ -39,9 +40,9 @@ def serve(execute):
 
 
 def main(description, execute, add_arguments=lambda parser: None):
-    """`add_arguments` adds options to the parser; paths has what was given for them too."""
+    """`add_arguments` adds options to the parser; `paths` also has their values."""
     parser = argparse.ArgumentParser(description=description,
-                                     epilog="Or --server, for harness --executor-server.")
+                                     epilog="With --server: runs for harness --executor-server.")
     add_arguments(parser)
     if "--server" in sys.argv[1:]:
         options = vars(parser.parse_args([word for word in sys.argv[1:] if word != "--server"]))

@@ -1,8 +1,8 @@
-"""Tests of the executors here, run by the harness as a user runs them.
+"""Tests of the executors here; the harness runs them as for a user.
 
     python harness/examples/executors_test.py HARNESS
 
-What needs onnxruntime and onnxscript is skipped where they are missing.
+Tests that need onnxruntime and onnxscript are skipped without them.
 """
 
 import importlib.util
@@ -53,7 +53,7 @@ def as_array(tensor):
 
 
 def torch_outputs(folder, kernels=None):
-    """What torch computes for the case in `folder`."""
+    """Torch's outputs for the case in `folder`."""
     weights = folder / "weights.safetensors"
     outputs = torch_executor.run(
         torch_executor.load_ir(folder / "ir.json"),
@@ -73,12 +73,12 @@ class ExecutorsTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        # A name that the shell would take apart.
+        # A name that the shell would split.
         self.folder = pathlib.Path(folder.name) / "it's a folder"
         self.folder.mkdir()
 
     def run_harness(self, script, *flags, models=MODELS, files=FILES):
-        """Exit status, what was printed, and the results by model."""
+        """The exit status, the output, and the results by model."""
         command = f"{shlex.quote(sys.executable)} {shlex.quote(str(script))} {files}"
         kind = "--executor-server" if files.startswith(SERVER) else "--executor"
         reports = self.folder / "reports"

@@ -1,21 +1,21 @@
-"""An executor for the harness: runs a graph with ONNX Runtime, and tells which nodes it fuses.
+"""An executor for the harness: runs a graph with ONNX Runtime, and reports the nodes that it fuses.
 
     harness --executor 'python3 harness/examples/onnxruntime_executor.py {ir} {weights} {inputs} \\
         {outputs} {intermediates} --groups {groups}'
 
 and with --executor-server 'python3 harness/examples/onnxruntime_executor.py --server' for many graphs.
 
-The graph becomes a module, torch.onnx.export makes an ONNX model of it, and ONNX Runtime writes that
-as it has optimised it (SessionOptions.optimized_model_filepath) and runs what it wrote. Values keep
-their names there, so what is left of the graph's values shows which nodes became one: these are a
-group (harness/backend/groups_format.md). {intermediates} gets the values that are left.
+The graph becomes a module, and torch.onnx.export makes an ONNX model from it. ONNX Runtime writes its
+optimised model (SessionOptions.optimized_model_filepath), and the executor runs that. Values keep their
+names there, so the remaining values show which nodes became one: these form a group
+(harness/backend/groups_format.md). {intermediates} gets the remaining values.
 
---fault OPERATOR makes each fused node of that ONNX operator 1 % too large, to see how such a fault
-is found: SkipLayerNormalization, FusedMatMul, ...
+--fault OPERATOR makes the results of each fused node of that ONNX operator 1 % too large, to show how
+the harness finds such a fault: SkipLayerNormalization, FusedMatMul, ...
 
-Needs a Python with torch, onnxruntime and onnxscript. What torch.onnx does not convert, and what ONNX
-Runtime has no kernel for, is not supported. What else cannot be run here fails with a message: graphs
-that need data to know their shapes, and dtypes that numpy does not have.
+Needs a Python with torch, onnxruntime and onnxscript. Graphs that torch.onnx cannot convert, or that
+need kernels that ONNX Runtime lacks, are unsupported. Graphs with data-dependent shapes, or with dtypes
+that numpy lacks, fail with a message.
 """
 
 import json
@@ -37,7 +37,7 @@ FAULT = 1.01
 
 
 class WithValues(torch.nn.Module):
-    """Returns the graph outputs, and behind them the values of the nodes."""
+    """Returns the graph outputs, followed by the values of the nodes."""
 
     def __init__(self, ir, weights):
         super().__init__()
@@ -56,7 +56,7 @@ class WithValues(torch.nn.Module):
 
 
 def export(ir, weights, inputs, path):
-    """The ONNX model of the graph, and the name that each value of the graph has in it."""
+    """The ONNX model of the graph, and the names of the graph's values in it."""
     import onnx
 
     module = WithValues(ir, weights)
@@ -72,18 +72,18 @@ def export(ir, weights, inputs, path):
         names[name] = output.name
         while names[name] in sources:
             names[name] = sources[names[name]]
-    # Only now: values that are outputs cannot be fused.
+    # Removed after the export, since outputs cannot be fused.
     del model.graph.output[num_outputs:]
     return model, names
 
 
 def optimize(model, folder):
-    """What ONNX Runtime makes of the model before it runs."""
+    """The model as ONNX Runtime optimises it before it runs."""
     import onnx
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    # Above that level, the model is one for this CPU alone.
+    # Above this level, the model works only on this CPU.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.optimized_model_filepath = str(folder / "optimized.onnx")
     onnx.save(model, folder / "model.onnx")
@@ -92,10 +92,10 @@ def optimize(model, folder):
 
 
 def fused_groups(ir, names, optimized):
-    """For each node of `optimized` that stands for several of the graph: these, by its position.
+    """The nodes of the graph that became one node of `optimized`, by the position of that node.
 
-    A node of the graph whose value is left was computed by the node that has that value now. One
-    whose value is gone became a part of what reads it, if that is one node.
+    If a value of the graph remains, the node of `optimized` that has it computes the graph's node.
+    Otherwise the node became part of its reader, if it has exactly one.
     """
     makers = {output: i for i, node in enumerate(optimized.graph.node) for output in node.output}
     makers = {name: makers[names[name]] for name in names if names[name] in makers}
@@ -126,7 +126,7 @@ def plant_fault(optimized, positions):
 
 
 def run(optimized, inputs, folder):
-    """The outputs by their names."""
+    """The outputs by name."""
     import onnx
     import onnxruntime
 

@@ -1,12 +1,12 @@
-"""Scores an executor on a suite of cases, with numpy alone.
+"""Scores an executor on a suite of cases; needs only numpy.
 
     harness --suite operators --export-suite suite
     python3 harness/examples/score_suite.py suite 'my_sim {ir} {weights} {inputs} {outputs}'
 
-The command runs once for each case, with the paths of its files; it writes the outputs as
-safetensors, by the names of the graph outputs. Status 3 says that it does not support the case. To
-score without processes, call `score` from a script, with a function from the folder of a case to
-its outputs.
+The command runs once for each case, with the paths of its files. It writes the outputs as safetensors,
+by the names of the graph outputs. Exit status 3 means that it does not support the case. To score
+without processes, call `score` from a script, with a function that returns the outputs for the folder
+of a case.
 """
 
 import argparse
@@ -24,8 +24,7 @@ DTYPES = {"F64": "f8", "F32": "f4", "F16": "f2", "C64": "c8", "C128": "c16", "I6
           "I32": "i4", "I16": "i2", "I8": "i1", "U64": "u8", "U32": "u4", "U16": "u2", "U8": "u1",
           "BOOL": "?"}
 
-# Of dtypes of eight bits: those of the mantissa, the bias of the exponent, and the values that are
-# no finite numbers.
+# Float8 dtypes: bits of the mantissa, bias of the exponent, and the values that are not finite.
 FLOAT8 = {
     "F8_E4M3": (3, 7, {0x7F: numpy.nan, 0xFF: numpy.nan}),
     "F8_E5M2": (2, 15, {sign | 0x7C | bits: numpy.nan if bits else -numpy.inf if sign else numpy.inf
@@ -34,16 +33,16 @@ FLOAT8 = {
     "F8_E5M2FNUZ": (2, 16, {0x80: numpy.nan}),
 }
 
-# What is left of an executor that does not support a case.
+# The exit status of an executor that does not support a case.
 UNSUPPORTED = 3
 
 
 class Unsupported(Exception):
-    """The executor does not take the case."""
+    """The executor does not support the case."""
 
 
 def float8_values(dtype):
-    """The 256 values of a dtype, as float32, which holds each of them."""
+    """The 256 values of a dtype, as float32, which can represent each of them."""
     if dtype == "F8_E8M0":
         return numpy.array([2.0 ** (i - 127) for i in range(255)] + [numpy.nan], "<f4")
     mantissa_bits, bias, special = FLOAT8[dtype]
@@ -57,7 +56,7 @@ def float8_values(dtype):
 
 
 def read_safetensors(path):
-    """Arrays by name; bfloat16 and float8 as float32, which holds each of their values."""
+    """Arrays by name; bfloat16 and float8 as float32, which can represent each of their values."""
     data = pathlib.Path(path).read_bytes()
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8:8 + length])
@@ -83,7 +82,7 @@ def first_input(folder):
 
 
 def picked_values(outputs, folder):
-    """Values in place of the indices that pick them: any index of equal values is right."""
+    """Replaces indices by the values that they pick: any index of equal values is right."""
     values, attrs = first_input(folder)
     indices = outputs[-1]
     if attrs.get("dim") is None:
@@ -96,8 +95,8 @@ def picked_values(outputs, folder):
     return [*outputs[:-1], picked]
 
 
-# What is compared, by "compare" of case.json. Of other cases only dtypes and shapes are, and they
-# are counted apart.
+# Functions that return the arrays to compare, by "compare" of case.json. For other cases only dtypes
+# and shapes are compared, and they are counted separately.
 COMPARED = {
     "shape": lambda outputs, folder: [],
     "values": lambda outputs, folder: outputs,
@@ -122,7 +121,7 @@ def is_close(actual, expected, rtol, atol):
 
 
 def judge(folder, case, outputs):
-    """Why `outputs`, arrays by name, are not what the case expects; empty where they are."""
+    """How `outputs`, arrays by name, differ from the expected ones; empty if they do not."""
     expected = read_safetensors(folder / "expected.safetensors")
     names = list(case["outputs"])
     for name in names:
@@ -145,7 +144,7 @@ def judge(folder, case, outputs):
 
 
 def score(suite, execute):
-    """Counts (operator, status): `execute` takes the folder of a case and gives its outputs."""
+    """Counts by (operator, status). `execute` returns the outputs for the folder of a case."""
     suite = pathlib.Path(suite)
     counts = collections.Counter()
     for path in sorted(suite.glob("cases/**/case.json")):
@@ -153,7 +152,7 @@ def score(suite, execute):
         try:
             problem = judge(path.parent, case, execute(path.parent))
             is_judged = case["compare"] in COMPARED
-            status = "differs" if problem else "passed" if is_judged else "of the right shape"
+            status = "differs" if problem else "passed" if is_judged else "with the right shape"
         except Unsupported:
             problem, status = "", "unsupported"
         except Exception as error:  # An executor may fail in any way.
@@ -179,7 +178,7 @@ def run_command(command, folder):
         if run.returncode == UNSUPPORTED:
             raise Unsupported
         if run.returncode != 0:
-            raise RuntimeError((run.stderr.strip().splitlines() or ["it printed nothing"])[-1])
+            raise RuntimeError((run.stderr.strip().splitlines() or ["the command printed nothing"])[-1])
         return read_safetensors(outputs)
 
 

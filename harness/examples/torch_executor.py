@@ -3,7 +3,7 @@
     harness --executor 'python3 harness/examples/torch_executor.py {ir} {weights} {inputs} \\
         {outputs}'
 
-and, to have every node compared too:
+To compare every node too:
 
     harness --executor 'python3 \\
         harness/examples/torch_executor.py {ir} {weights} {inputs} {outputs} {intermediates}'
@@ -11,7 +11,7 @@ and, to have every node compared too:
 With --executor-server 'python3 harness/examples/torch_executor.py --server' torch is imported once
 for many graphs.
 
-Needs a Python with torch, and nothing else. To try kernels of your own, call `main` from a script:
+Needs only a Python with torch. To try your own kernels, call `main` from a script:
 
     torch_executor.main(kernels={"aten.gelu.default": my_gelu})
 """
@@ -30,14 +30,14 @@ from safetensors_file import read_safetensors, write_safetensors  # noqa: E402
 
 
 def as_tensor(value):
-    """Numbers are tensors without dimensions in files; Python's floats are float64."""
+    """Numbers become tensors without dimensions, as in files; Python's floats are float64."""
     if isinstance(value, torch.Tensor):
         return value
     return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
 
 
 class Recorder:
-    """Keeps what each node returns, as it is then: a later node may write to it in place."""
+    """Keeps copies of the values that each node returns: a later node may write to them in place."""
 
     def __init__(self):
         self.tensors = {}
@@ -58,7 +58,7 @@ def run(ir, weights, inputs, kernels=None, on_call=None):
 
 
 def main(kernels=None):
-    # As the harness does: other numbers of threads sum up in another order.
+    # As in the harness: other numbers of threads add in another order.
     torch.set_num_threads(1)
 
     def execute(paths):

@@ -1,5 +1,5 @@
-// What torch-ir has to bear: one thing done very often, or one very large thing. Each result is
-// checked, and memory is held to a bound; time is not. More of it: --test_arg=--gtest_repeat=100.
+// Load tests: one operation very often, or on something very large. They check each result and
+// bound memory, but not time. To run longer: --test_arg=--gtest_repeat=100.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
@@ -50,9 +50,9 @@ using Tensors = std::vector<at::Tensor>;
 
 constexpr int kNumThreads = 32;
 constexpr int kNumDraws = 16;
-// A leak of one tensor a run is above it after 10,000 runs.
+// A leak of one tensor per run exceeds this after 10,000 runs.
 constexpr int64_t kFlatBytes = int64_t{2} << 20;
-// What a plan of a small model keeps, its weights beside.
+// The memory that a plan of a small model keeps, without weights.
 constexpr int64_t kPlanBytes = int64_t{1} << 20;
 
 ExecutionPlan plan_at(Optimization level, const IR& ir, const StateDict& weights = StateDict()) {
@@ -61,7 +61,7 @@ ExecutionPlan plan_at(Optimization level, const IR& ir, const StateDict& weights
   return compile(ir, weights, StateDict(), options);
 }
 
-// What `action` leaves on the heap; 0 under a sanitizer, where nobody counts.
+// The memory that `action` leaves on the heap; 0 under sanitizers, which prevent counting.
 int64_t left_bytes(const std::function<void()>& action) {
   return count_allocations(action).value_or(Allocations()).left_bytes;
 }
@@ -69,15 +69,15 @@ int64_t left_bytes(const std::function<void()>& action) {
 // --- Plans that threads share ---
 
 struct SharedModel {
-  // Of the registry, or an archive of harness/testdata.
+  // A registered model, or an archive of harness/testdata.
   std::string name;
   int64_t runs = 0;
-  // Inputs of draw number `index`, where those of the candidate are not varied enough.
+  // Makes the inputs of draw `index`, if the candidate's are not varied enough.
   Tensors (*draw)(int64_t index) = nullptr;
   Optimization level = Optimization::kExact;
 };
 
-// At least two of the numbers are positive, as the model asks for.
+// At least two of the numbers are positive, as the model requires.
 Tensors numbers(int64_t) {
   const at::Tensor x = at::randn({4});
   x.narrow(0, 0, 2).abs_().add_(1);
@@ -101,12 +101,12 @@ std::unique_ptr<Candidate> find_candidate(const std::string& name) {
   return make_candidate(ModelFiles{.name = name, .path = path}, /*seed=*/0);
 }
 
-// A plan with inputs, and what has to come out.
+// A plan with inputs and expected outputs.
 class CheckedPlan {
  public:
   explicit CheckedPlan(const SharedModel& model)
       : candidate_(find_candidate(model.name)), ir_(candidate_->extract()), level_(model.level) {
-    // What requires gradients may run other kernels.
+    // Tensors that require gradients may run other kernels.
     const at::NoGradGuard no_grad;
     for (int i = 0; i < kNumDraws; ++i) {
       inputs_.push_back(model.draw != nullptr ? model.draw(i) : candidate_->inputs(i));
@@ -116,7 +116,7 @@ class CheckedPlan {
 
   ExecutionPlan plan() const { return plan_at(level_, ir_, candidate_->weights()); }
 
-  // Runs draw `i`, every second time over the memory of the run before.
+  // Runs draw `i`, every second time in the memory of the previous outputs.
   bool agrees(const ExecutionPlan& plan, int64_t i, Tensors& outputs) const {
     const size_t draw = i % kNumDraws;
     if (i % 2 == 0) {
@@ -129,7 +129,7 @@ class CheckedPlan {
     });
   }
 
-  // Counts the runs of `count` that are wrong, in threads of their own.
+  // Runs `count` times in several threads, and returns the number of wrong runs.
   int64_t count_wrong(const ExecutionPlan& plan, int64_t count) const {
     std::atomic<int64_t> num_left = count;
     std::atomic<int64_t> num_wrong = 0;
@@ -144,7 +144,7 @@ class CheckedPlan {
     return num_wrong;
   }
 
-  // What a thread that meets no other takes of the memory of a plan.
+  // The memory of a plan that one thread takes.
   int64_t frame_bytes(const ExecutionPlan& plan) const {
     int64_t bytes = 0;
     for (const Tensors& inputs : inputs_) {
@@ -174,16 +174,17 @@ TEST_P(LoadOfAPlan, ThreadsThatShareItGetTheirOutputsAndLeaveNoMemory) {
 
 INSTANTIATE_TEST_SUITE_P(
     Load, LoadOfAPlan,
-    testing::Values(SharedModel{"MaskedLinear", 20'000}, SharedModel{"RecurrentUnroll", 20'000},
-                    SharedModel{"SelfAttention", 10'000},
-                    // In segments: what depends on data, branches and loops runs between replays.
-                    SharedModel{"exports/data_nonzero.pt2", 10'000, numbers},
-                    SharedModel{"exports/cond_nested.pt2", 10'000, branches},
-                    SharedModel{"exports/while_loop_closes_over_weights.pt2", 10'000, state},
-                    SharedModel{"exports/dyn_view_arange_expand.pt2", 10'000, sequences},
-                    SharedModel{"TransformerBlock", 5'000, nullptr, Optimization::kFast},
-                    SharedModel{"lstm.pt2", 5'000, nullptr, Optimization::kFast},
-                    SharedModel{"unet.pt2", 100, images, Optimization::kFast}),
+    testing::Values(
+        SharedModel{"MaskedLinear", 20'000}, SharedModel{"RecurrentUnroll", 20'000},
+        SharedModel{"SelfAttention", 10'000},
+        // These run in segments: data-dependent nodes, branches and loops run between replays.
+        SharedModel{"exports/data_nonzero.pt2", 10'000, numbers},
+        SharedModel{"exports/cond_nested.pt2", 10'000, branches},
+        SharedModel{"exports/while_loop_closes_over_weights.pt2", 10'000, state},
+        SharedModel{"exports/dyn_view_arange_expand.pt2", 10'000, sequences},
+        SharedModel{"TransformerBlock", 5'000, nullptr, Optimization::kFast},
+        SharedModel{"lstm.pt2", 5'000, nullptr, Optimization::kFast},
+        SharedModel{"unet.pt2", 100, images, Optimization::kFast}),
     [](const auto& model) {
       const std::string name = fs::path(model.param.name).stem().string();
       return name + (model.param.level == Optimization::kFast ? "_fast" : "");
@@ -217,7 +218,7 @@ TEST(LoadTest, PlansThatAreMadeAndDestroyedLeaveNoMemory) {
 
 // --- A deep graph ---
 
-// x + x, the sum of that and x, and so on, with what autograd keeps of them; all are outputs.
+// Sums of x with the previous sum, all of them outputs, captured with gradients.
 IR capture_chain(int64_t num_nodes) {
   const auto forward = [num_nodes](const Tensors& inputs) {
     Tensors sums = inputs;
@@ -237,7 +238,7 @@ void run_chain(const IR& ir, Optimization level) {
   }
 }
 
-// All that takes a graph, one after the other.
+// Calls everything that takes a graph.
 void go_through_chain(int64_t num_nodes) {
   const IR ir = capture_chain(num_nodes);
   ASSERT_EQ(std::ssize(ir.nodes), num_nodes);
@@ -264,8 +265,8 @@ void go_through_chain(int64_t num_nodes) {
   EXPECT_LE(splitter.cases().size(), 2);
 }
 
-// Any function that calls itself for each node would need more than this stack, less than a
-// hundredth of what is usual.
+// The stack, less than a hundredth of the usual one, overflows in any function that recurses for
+// each node.
 TEST(LoadTest, AChainOfNodesNeedsNoStackAndItsOutputsAreFound) {
   pthread_attr_t attributes;
   ASSERT_EQ(pthread_attr_init(&attributes), 0);
@@ -286,8 +287,7 @@ constexpr int64_t kRows = int64_t{1} << 18;
 constexpr int64_t kColumns = int64_t{1} << 10;
 constexpr int64_t kRow = kRows / 2;
 
-// A file with one tensor of 1 GiB, "w", that takes next to nothing of the disk: all of it but the
-// first number of a row is a hole.
+// A sparse file with one tensor of 1 GiB, "w": only the first number of one row takes disk space.
 void write_sparse_weight(const fs::path& path, float value) {
   constexpr int64_t kBytes = kRows * kColumns * 4;
   std::string header =

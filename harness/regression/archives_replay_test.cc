@@ -1,4 +1,4 @@
-// How much of the archives in the repository is replayed: all but the nodes named here.
+// Plans replay all nodes of the archives in the repository, except those named here.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Every model of the registry, and archives shaped like real models, at the optimization level
-// `fast`: within 1e-4 of what is expected, or at most four times as far from float64 as eager,
-// which is what sums of large numbers come to on some processors.
+// Runs every model of the registry, and archives shaped like real models, at optimization level
+// `fast`. Outputs must be within 1e-4 of the expected ones, or their error against float64 at most
+// four times eager's: sums of large numbers need that on some processors.
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>

@@ -73,10 +73,10 @@ std::vector<std::string> names_of_tests() {
 std::string problem_of(const Result& result) {
   if (result.is_good()) return "";
   if (result.failure) return result.failure->message + '\n' + result.failure->output;
-  return result.name + " passes, and is registered as failing: " + result.expected_failure->reason;
+  return result.name + " passes but is registered as failing: " + result.expected_failure->reason;
 }
 
-// Returns what is wrong, by test; empty if nothing is.
+// Returns the problems by test; a problem is empty if the test passes.
 std::map<std::string, std::string> run_tests_in(const std::string& directory,
                                                 const std::vector<std::string>& names) {
   const BuildLine& line = build_line();
@@ -165,7 +165,7 @@ class PassesTest : public ::testing::Test {
       const std::string difference = golden.difference(read_file(golden.path), golden.written);
       EXPECT_TRUE(difference.empty())
           << golden.path
-          << " is not what the harness writes now; when the difference is right, run: bazel run "
+          << " differs from the harness's output; if the new output is right, run: bazel run "
           << build_line().target << ".update\n"
           << difference;
     }
@@ -180,22 +180,25 @@ TEST(ModelTest, IsRegisteredAsItsBuildLineSays) {
   if (line.is_of_an_archive() || line.is_of_operators()) return;
   const std::vector<RegisteredModel> models = list_models();
   if (line.model.empty()) {
-    ASSERT_FALSE(models.empty()) << "the libraries of this test register no model; do they have "
-                                    "alwayslink = True?";
+    ASSERT_FALSE(models.empty())
+        << "the libraries of this test register no model; check that they have "
+           "alwayslink = True";
     const std::set<std::string> categories(line.categories.begin(), line.categories.end());
     EXPECT_THAT(list_categories(), ::testing::ElementsAreArray(categories));
     return;
   }
   const auto model = std::ranges::find(models, line.model, &RegisteredModel::name);
-  ASSERT_NE(model, models.end()) << "the libraries of this test do not register it; do they have "
-                                    "alwayslink = True?";
+  ASSERT_NE(model, models.end()) << "the libraries of this test do not register " << line.model
+                                 << "; check that they have "
+                                    "alwayslink = True";
   EXPECT_EQ(model->spec.categories, line.categories);
 }
 
 int update_goldens() {
   const BuildLine& line = build_line();
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
-  if (workspace == nullptr) throw Error("run me with: bazel run " + line.target + ".update");
+  if (workspace == nullptr)
+    throw Error("run this program with: bazel run " + line.target + ".update");
   const std::string directory = ::testing::TempDir() + "torch_ir_update." + line.model;
   const std::string problem = run_tests_in(directory, {line.model}).at(line.model);
   if (!problem.empty()) throw Error(problem);
@@ -231,7 +234,8 @@ int run(int argc, char** argv) {
   take_flags(argc, argv);
   if (build_line().update) return update_goldens();
   RunSettings& settings = build_line().options.run.settings;
-  // At level exact, operators must match eager bit by bit; at level fast, float64 excuses nothing.
+  // At level exact, operators must match eager bit for bit; at level fast, float64 is not
+  // consulted.
   if (build_line().is_of_operators()) settings.criterion = {};
   if (build_line().is_of_operators() && settings.optimization == Optimization::kExact) {
     settings.tolerance = {.fixed = kExactTolerance};

@@ -1,5 +1,5 @@
-// Node by node, plans of the level exact have the bits of the models of the registry, and of the
-// archives of testdata.
+// At level exact, plans match the registry's models and the archives of testdata bit for bit, node
+// by node.
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
@@ -37,13 +37,13 @@ void expect_equal_nodes(Candidate& candidate, Backend& backend, double most = 0)
   for (const NodeDetail& detail : explanation.nodes.worst) {
     EXPECT_LE(detail.comparison.max_diff, most) << detail.value;
   }
-  // Whole runs end with what was written last.
+  // Runs of the whole graph end with the last value written.
   for (const NodeReport::Skipped& skipped : explanation.nodes.skipped) {
     EXPECT_NE(explanation.nodes.note, "") << skipped.value << ": " << skipped.reason;
   }
 }
 
-// Without values of its own. It writes its outputs by their names, and so takes each once.
+// A backend without node values. It writes outputs by name, so each may be an output only once.
 class WholeRuns : public PlanBackend {
  public:
   using PlanBackend::PlanBackend;

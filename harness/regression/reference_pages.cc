@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Stands for kWithinTolerance where there is no difference at all.
+// Equal to kWithinTolerance on a machine without any difference.
 constexpr std::string_view kNoDifference[] = {"0", "1", "as good as eager"};
 
 bool skip_difference(std::string_view& a, std::string_view& b) {
@@ -38,7 +38,7 @@ template <class Predicate>
 Files read_files(const std::string& directory, const Predicate& is_wanted) {
   Files files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
-    // Lexically, because under Bazel the files are links elsewhere.
+    // Lexically, because under Bazel the files are links to other folders.
     const fs::path path = entry.path().lexically_relative(directory);
     if (is_wanted(path)) files[path.string()] = read_file(entry.path());
   }
@@ -155,7 +155,7 @@ std::string graph_difference(const std::string& golden, const std::string& now) 
   std::string out = summary_text(difference) + '\n';
   for (const Change& change : difference.changes) out += change_text(change) + '\n';
   for (const Rename& rename : difference.renames) {
-    out += fmt::format("{} is now called {}\n", printable(rename.before), printable(rename.after));
+    out += fmt::format("{} is now named {}\n", printable(rename.before), printable(rename.after));
   }
   return out;
 }

@@ -1,7 +1,7 @@
-// The reference pages in reports/reference: what a run of the registry writes.
+// Makes and compares the reference pages in reports/reference, which a run of the registry writes.
 //
-// Placeholders stand for what differs between machines. A model is covered if its graph is in the
-// folder. A test compares the pages with a new run; `bazel run //reports:update -- MODEL...`
+// Placeholders replace text that differs between machines. A model is covered if its graph is in
+// the folder. A test compares the pages with a new run; `bazel run //reports:update -- MODEL...`
 // rewrites them, adding the named models.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace torch_ir {
 
-// Content by path relative to the directory.
+// File contents by path relative to the directory.
 using Files = std::map<std::string, std::string>;
 
 // The pages and graphs below `directory`, without files for programs and browsers.
@@ -38,13 +38,13 @@ struct ReferencePages {
 ReferencePages make_reference_pages(const std::vector<std::string>& models,
                                     const std::string& scratch);
 
-// Whether two machines' pages mean the same: a difference of 0 equals one within the tolerance.
+// Whether pages from two machines agree: 0 counts as equal to "within tolerance".
 bool same_page(std::string_view a, std::string_view b);
 
-// Golden files are a model's graph and page as somebody reviewed them, with the same placeholders.
-// The tests of torch_ir_model_test compare them with new output; their update targets rewrite them.
+// Golden files are the reviewed graph and page of a model, with the same placeholders. The tests of
+// torch_ir_model_test compare them with new output; their update targets rewrite them.
 
-// What has changed in the graph since `golden`, one line per change; versions are ignored. Throws
+// The changes of the graph since `golden`, one line each; versions are ignored. Throws
 // Error for text that is not a graph.
 std::string graph_difference(const std::string& golden, const std::string& now);
 

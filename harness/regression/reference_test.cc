@@ -1,4 +1,4 @@
-// reports/reference is what the harness writes now.
+// reports/reference must match the harness's output.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ namespace torch_ir {
 namespace {
 
 constexpr const char* kHint =
-    "reports/reference is not what the harness writes now; look at the difference, and when it is "
-    "right run: bazel run //reports:update";
+    "reports/reference differs from the harness's output; if the new output is right, run: bazel "
+    "run //reports:update";
 
 std::vector<std::string> names(const Files& files) {
   std::vector<std::string> result;
@@ -50,8 +50,8 @@ TEST_F(ReferencePagesTest, AreWhatTheHarnessWritesNow) {
   }
 }
 
-// torch::nn::Linear computes an input of more than two dimensions with matmul and add_, the graph
-// with linear: the one place where the two need not agree to the last bit.
+// For inputs of more than two dimensions, torch::nn::Linear calls matmul and add_, and the graph
+// calls linear. Only there may the two differ in the last bits.
 bool adds_bias_after_matmul(const IR& graph) {
   return std::ranges::any_of(graph.nodes, [](const OpNode& node) {
     return node.op_type == "aten.linear.default" && node.inputs[0].shape.size() > 2;
@@ -76,7 +76,7 @@ TEST_F(ReferencePagesTest, DiagramsAreDrawnByGitHub) {
   }
 }
 
-// What a picture shows, in the order in which it is drawn: the texts of its elements of one kind.
+// The texts of a picture's elements of one kind, in drawing order.
 std::vector<std::string> contents(const std::string& svg, const std::string& tag) {
   std::vector<std::string> texts;
   const std::string open = "<" + tag;

@@ -1,4 +1,4 @@
-// Rewrites reports/reference for its models and those named: bazel run //reports:update -- MODEL...
+// Rewrites reports/reference, adding the named models: bazel run //reports:update -- MODEL...
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,7 +26,7 @@ void update(const fs::path& directory, std::vector<std::string> models) {
   const torch_ir::ReferencePages run = torch_ir::make_reference_pages(models, scratch);
   fs::remove_all(scratch);
   if (run.pictures.size() != run.results.size()) {
-    throw torch_ir::Error("Graphviz's 'dot', which draws the pictures, is not on the PATH");
+    throw torch_ir::Error("'dot' is not on the PATH; install Graphviz, which draws the pictures");
   }
   size_t count = 0;
   for (const auto& [old, now] : {std::pair(torch_ir::read_pages(directory), run.pages),
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
   if (workspace == nullptr) {
-    std::cerr << "run me with: bazel run //reports:update\n";
+    std::cerr << "run this program with: bazel run //reports:update\n";
     return 2;
   }
   try {

@@ -25,20 +25,21 @@ std::string compared_text(const FloatComparison& comparison) {
   std::string text =
       counted(std::ssize(comparison.values), "tensor") +
       " compared with those of the float model " + code_span(comparison.file) +
-      ", on the inputs of the first trial; both graphs ran by eager operators, one by one.";
+      " on the inputs of the first trial. Eager operators ran both graphs node by node.";
   if (const ComparedValue* value = noisiest_value(comparison)) {
     const std::string inputs = value->input_sqnr == std::numeric_limits<double>::infinity()
                                    ? "has exact inputs"
                                    : "has inputs of " + decibels(value->input_sqnr) + " dB";
-    text += fmt::format(" The most noise is added at {}, which {} and an SQNR of {} dB.",
+    text += fmt::format(" The most noise is added at {}, which {} and has an SQNR of {} dB.",
                         escape_markdown(place_text(*value)), inputs, decibels(value->sqnr));
   }
   if (comparison.error.empty()) return text;
-  return text + " " + escape_markdown(as_sentence("It ended early: " + comparison.error));
+  return text + " " +
+         escape_markdown(as_sentence("The comparison ended early: " + comparison.error));
 }
 
 Table worst_table(const FloatComparison& comparison) {
-  Table table("lllrrrrrl", {"Value", "Module", "Operator", "SQNR in dB", "Of its inputs",
+  Table table("lllrrrrrl", {"Value", "Module", "Operator", "SQNR (dB)", "SQNR of inputs (dB)",
                             "Float range", "Quantised range", "Saturated", "Compared with"});
   for (const ComparedValue* it : worst_values(comparison, kMaxRows)) {
     table.add({code_cell(it->floating.name), it->module.empty() ? "" : code_cell(it->module),
@@ -50,20 +51,21 @@ Table worst_table(const FloatComparison& comparison) {
   return table;
 }
 
-// Says what was left out.
+// Names values of the float model that were not compared.
 std::string left_out_text(const FloatComparison& comparison) {
   std::string text;
   if (comparison.num_folded > 0) {
-    text = "Folded into the node before, which is compared with the result: " +
-           counted(comparison.num_folded, "batch norm") + " of the float model.";
+    text = counted(comparison.num_folded, "batch norm") + " of the float model " +
+           (comparison.num_folded == 1 ? "is" : "are") +
+           " folded into the previous node; that node is compared with the result.";
   }
   if (comparison.num_unmatched == 0) return text;
   std::vector<std::string> names = comparison.unmatched;
   names.resize(std::min(names.size(), kMaxNames));
   const int64_t num_more = comparison.num_unmatched - std::ssize(names);
-  return fmt::format("{}{}{} of the float model were not found in the quantised one: {}{}.", text,
+  return fmt::format("{}{}{} of the float model {} not found in the quantised one: {}{}.", text,
                      text.empty() ? "" : " ", counted(comparison.num_unmatched, "value"),
-                     code_list(names, ", "),
+                     comparison.num_unmatched == 1 ? "was" : "were", code_list(names, ", "),
                      num_more > 0 ? fmt::format(" and {} more", num_more) : "");
 }
 
@@ -73,7 +75,7 @@ Data float_section(const FloatComparison& comparison) {
   Data data;
   data.set("summary", compared_text(comparison));
   const Table table = worst_table(comparison);
-  data.set("worst_summary", fmt::format("The {} with the lowest SQNR, the lowest first:",
+  data.set("worst_summary", fmt::format("The {} with the lowest SQNR, lowest first:",
                                         counted(static_cast<int64_t>(table.num_rows()), "tensor")));
   set_some(data, "worst", table);
   set_some(data, "left_out", left_out_text(comparison));

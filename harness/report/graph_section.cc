@@ -67,7 +67,7 @@ std::string bytes_cell(const NodeCost& cost) {
   return text;
 }
 
-// Nodes of the graphs of node 2 are 2.0.0, 2.0.1, ..., 2.1.0, ... They have no separate costs.
+// Numbers the nodes inside node 2 as 2.0.0, 2.0.1, ..., 2.1.0, ... They have no separate costs.
 void add_nodes(const Graph& graph, const std::string& prefix, const std::vector<NodeCost>& costs,
                Table& table) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -94,13 +94,13 @@ std::string bytes_and_name(int64_t bytes, const std::string& name) {
   return name.empty() ? bytes_text(bytes) : bytes_text(bytes) + ", " + code_cell(name);
 }
 
-// "Bytes and multiply-adds are those of the first trial, with `s0` = 4, `s1` = 16."
+// "Bytes and multiply-adds are for the sizes of the first trial: `s0` = 4, `s1` = 16."
 std::string sizes_text(const std::vector<SymbolSize>& sizes) {
   std::string text;
   for (const SymbolSize& size : sizes) {
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", code_span(size.symbol), size.value);
   }
-  return "Bytes and multiply-adds are those of the first trial, with " + text + ".";
+  return "Bytes and multiply-adds are for the sizes of the first trial: " + text + ".";
 }
 
 std::string operators_table(const GraphCost& cost) {
@@ -155,13 +155,13 @@ std::string costs_table(const CostTotals& totals) {
 std::string cut_text(const IR& ir, const MermaidFlowchart& chart) {
   if (chart.is_folded) return " The diagram shows its modules.";
   if (chart.num_nodes == static_cast<int64_t>(ir.nodes.size())) return "";
-  const std::string count = fmt::format("{} of {}", chart.num_nodes, ir.nodes.size());
-  if (chart.num_nodes == 0) return " The diagram shows no nodes, " + count + ".";
-  return fmt::format(" The diagram is cut after node {}, {}.",
+  const std::string count = fmt::format("{} of {} nodes", chart.num_nodes, ir.nodes.size());
+  if (chart.num_nodes == 0) return " The diagram shows " + count + ".";
+  return fmt::format(" The diagram ends after node {} ({}).",
                      code_span(ir.nodes[chart.num_nodes - 1].name), count);
 }
 
-// Mermaid shows a large graph as modules, one of a few nodes whole, and the first nodes of others.
+// Mermaid folds a large graph into modules, draws a small graph whole, and cuts others short.
 std::string picture_text(const std::string& name, bool is_folded, bool is_cut,
                          const RunContext& context, const GraphPicture& picture) {
   if (!context.portable && picture.svg.empty()) {
@@ -171,8 +171,8 @@ std::string picture_text(const std::string& name, bool is_folded, bool is_cut,
   const std::string file = "svg/" + name + ".svg";
   const std::string link = fmt::format("[{}]({})", code_span(file), link_target(file));
   if (is_folded)
-    return "As a picture whose modules open by a click, down to the nodes: " + link + ".";
-  if (!is_cut) return "As a picture, without limits: " + link + ".";
+    return "As a picture with modules that open on a click, down to the nodes: " + link + ".";
+  if (!is_cut) return "As a picture of all nodes: " + link + ".";
   return fmt::format("The whole graph, {0}:\n\n[![The graph of {1}]({2})]({2})", link,
                      escape_markdown(name), link_target(file));
 }
@@ -196,8 +196,9 @@ Data graph_section(const Result& result, const RunContext& context, const GraphP
   set_some(data, "not_counted", escape_markdown(as_sentence(not_counted_text(totals))));
   if (totals.num_unknown_sizes > 0) {
     data.set("unknown_sizes",
-             fmt::format("Of {} only a run knows the bytes: they are in no figure.",
-                         counted(totals.num_unknown_sizes, "value")));
+             fmt::format("Only a run can tell the size of {}, so no figure includes {}.",
+                         counted(totals.num_unknown_sizes, "value"),
+                         totals.num_unknown_sizes == 1 ? "it" : "them"));
   }
   data.set("values", values_table(ir));
   const std::string file = "ir/" + name + ".json";

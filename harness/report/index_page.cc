@@ -26,7 +26,7 @@ namespace {
 using json_fields::Json;
 using json_fields::write;
 
-// Escapes what a browser cannot show, as on the other pages.
+// Escapes characters that a browser cannot show, as on the other pages.
 void make_shown(Json& json) {
   if (json.is_string()) {
     json = shown_text(json.get_ref<const std::string&>());
@@ -212,7 +212,7 @@ void put_details(const RunRecord& run, const PictureOf& picture_of, const PutTex
       put(fmt::format("<script type=\"image/svg+xml\" id=\"graph-{}\">{}</script>\n", i, svg));
       room -= svg.size();
     } else if (has_svg) {
-      picture.problem = "it is too large to be part of this page";
+      picture.problem = "it is too large for this page";
     }
     put(fmt::format("<script type=\"application/json\" id=\"detail-{}\">{}</script>\n", i++,
                     script_json(detail_json(result, run, has_svg, picture.problem))));

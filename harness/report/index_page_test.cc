@@ -32,8 +32,7 @@ std::string render(const std::vector<Result>& results, const RunContext& context
       picture_of);
 }
 
-// The text of the script element called `id`, up to the first tag that closes it: what a browser
-// takes for it.
+// The text of the script element with `id`, up to the first closing tag, as a browser reads it.
 std::string script(const std::string& page, const std::string& id) {
   const std::string mark = "id=\"" + id + "\">";
   const size_t begin = page.find(mark);
@@ -66,7 +65,7 @@ TEST(IndexPageTest, HoldsTheWorstFiguresOfAllTrials) {
   EXPECT_EQ(model["num_mismatched"], 12);
   EXPECT_EQ(model["smallest_passing_tolerance"], 0.25);
   EXPECT_EQ(data["models"][0]["signal_to_noise"], "inf");
-  // A passing trial may have the greatest difference.
+  // A passing trial may have the largest error.
   Result result = make_mismatch();
   result.trials[0].verification.max_diff = 0.75;
   result.trials[0].verification.output_details[0].comparison.max_relative_diff = 3;
@@ -125,7 +124,7 @@ TEST(IndexPageTest, NoTextIsMarkup) {
   const std::string page =
       render_index(run, [](const Result&) { return GraphPicture{.svg = kHostile}; });
   EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
-  // The picture is not fit to be one.
+  // The text is not a valid picture.
   EXPECT_EQ(count(page, "<script"), num_scripts - 1);
   const json data = json::parse(script(page, "data"));
   const std::string expected = "</script><script>alert(1)</script><!-- \" ' & \\x01 \\xff";
@@ -220,7 +219,7 @@ TEST(IndexPageTest, LargePicturesAreLinkedTo) {
   EXPECT_EQ(script(page, "graph-0"), "");
   EXPECT_EQ(script(page, "graph-1"), "<svg></svg>");
   const json detail = json::parse(script(page, "detail-0"));
-  EXPECT_EQ(detail["graph"]["problem"], "it is too large to be part of this page");
+  EXPECT_EQ(detail["graph"]["problem"], "it is too large for this page");
   EXPECT_EQ(detail["files"]["svg"], true);
 }
 
@@ -240,7 +239,7 @@ TEST(IndexPageTest, IsTheSameEachTime) {
 
 // --- For a browser ---
 
-// A chain of nodes as wide as high.
+// A picture of a chain of nodes.
 GraphPicture chain_picture(const Result& result) {
   std::string svg =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg role=\"img\" width=\"400pt\" "
@@ -260,7 +259,7 @@ GraphPicture chain_picture(const Result& result) {
   return {.svg = svg + "</g></svg>\n"};
 }
 
-// Two pictures: a module that opens, and the node in it.
+// Two pictures: a module that opens, and its node.
 GraphPicture folded_picture() {
   const auto picture = [](const std::string& attributes, const std::string& box) {
     return "<g " + attributes +
@@ -330,8 +329,8 @@ std::vector<Result> results_of_every_kind(int num_more) {
   return all;
 }
 
-// Not a test by itself: index_test.mjs has a browser look at what is written to INDEX_PAGE. With
-// INDEX_MODELS as many more models pass, for the time that a large page takes.
+// Not a test by itself: it writes the page INDEX_PAGE, which index_test.mjs opens in a browser.
+// With INDEX_MODELS, the page has that many more models, to time a large page.
 TEST(IndexPageTest, IsWrittenForABrowser) {
   const char* path = std::getenv("INDEX_PAGE");
   if (path == nullptr) GTEST_SKIP() << "no INDEX_PAGE";

@@ -106,17 +106,17 @@ const tests = {
     });
   },
 
-  async 'sorts by figures, what has none last'() {
+  async 'sorts by figures, missing ones last'() {
     await withPage(DESK, small, '', async (page) => {
-      const header = page.locator('#head button', {hasText: 'Max diff'});
+      const header = page.locator('#head button', {hasText: 'Max abs. error'});
       await header.click();
       assert.equal(await page.locator('#head [aria-sort]').getAttribute('aria-sort'), 'descending');
       assert.deepEqual(await names(page), ['Off', 'Known', 'Healed', 'Tiny', 'Broken', 'Hostile']);
-      await page.locator('#head button', {hasText: 'Max diff'}).click();
+      await page.locator('#head button', {hasText: 'Max abs. error'}).click();
       assert.equal(await page.locator('#head [aria-sort]').getAttribute('aria-sort'), 'ascending');
       assert.deepEqual(await names(page), ['Tiny', 'Healed', 'Off', 'Known', 'Broken', 'Hostile']);
       await page.locator('#sort').selectOption('max_ulp_diff');
-      assert.equal(await page.locator('#head [aria-sort]').textContent(), 'ULP');
+      assert.equal(await page.locator('#head [aria-sort]').textContent(), 'Max ULP distance');
       assert.deepEqual((await names(page)).slice(0, 2), ['Off', 'Known']);
       await page.locator('#columns summary').click();
       await page.locator('#column-choices label', {hasText: 'Parameters'}).click();
@@ -124,7 +124,7 @@ const tests = {
     });
   },
 
-  async 'shows what has changed since the baseline'() {
+  async 'shows the changes since the baseline'() {
     await withPage(DESK, small, '', async (page) => {
       const changes = page.locator('#changes');
       assert.equal(await changes.locator('details').getAttribute('open'), '', 'something is worse');
@@ -133,7 +133,7 @@ const tests = {
                           'status: passed -> failed', '</script><script>alert(1)', 'status: was passed']) {
         assert.ok(text.includes(part), `${part} is not in:\n${text}`);
       }
-      assert.deepEqual(await changes.locator('a').allTextContents(), ['Off'], 'what is gone has no page');
+      assert.deepEqual(await changes.locator('a').allTextContents(), ['Off'], 'a model that is gone has no page');
       await changes.locator('a').click();
       assert.equal(await heading(page), 'Off');
     });
@@ -160,7 +160,7 @@ const tests = {
     });
   },
 
-  async 'opens at a model, and survives addresses of none'() {
+  async 'opens at a model, and ignores addresses of unknown models'() {
     await withPage(DESK, small, '#model=Healed', async (page) => {
       assert.equal(await heading(page), 'Healed');
       assert.equal(await page.title(), 'Healed · torch-ir');
@@ -274,7 +274,7 @@ const tests = {
       assert.equal(await page.locator('.viewport .found title').textContent(), 'add');
       await page.locator('#find-node').fill('nobody');
       await page.keyboard.press('Enter');
-      assert.ok((await page.locator('#detail').innerText()).includes('No node is called nobody.'));
+      assert.ok((await page.locator('#detail').innerText()).includes('No node is named nobody.'));
     });
   },
 
@@ -290,10 +290,10 @@ const tests = {
       await page.locator('.viewport g.node').click();
       assert.deepEqual(await shown.allTextContents(), ['relu']);
       assert.equal(await page.locator('.way').innerText(), 'Healed › mlp');
-      assert.match(await page.locator('.graph-view').innerText(), /Module mlp\s+Nodes\s+2\s+Maximum difference\s+0.5, at relu_1/);
+      assert.match(await page.locator('.graph-view').innerText(), /Module mlp\s+Nodes\s+2\s+Max abs. error\s+0.5, at relu_1/);
       await page.locator('.viewport g.node').click();
       const text = await page.locator('.graph-view').innerText();
-      for (const part of ['Node relu', 'aten.relu.default', '4 float32', 'It stands for 2 nodes']) {
+      for (const part of ['Node relu', 'aten.relu.default', '4 float32', 'Stands for 2 nodes']) {
         assert.ok(text.includes(part), `${part} is not in:\n${text}`);
       }
       await page.locator('.way button').click();
@@ -304,7 +304,7 @@ const tests = {
       await page.locator('.way button').click();
       await page.locator('#find-node').fill('relu_1');
       await page.keyboard.press('Enter');
-      assert.equal(await page.locator('.viewport .found title').textContent(), 'relu', 'a copy is found at its equal');
+      assert.equal(await page.locator('.viewport .found title').textContent(), 'relu', 'a copy is found at the node drawn for it');
     });
   },
 

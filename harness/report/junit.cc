@@ -41,14 +41,15 @@ std::string first_difference_text(const Result& result) {
 
 std::string failed(const Result& result, const RunContext& context) {
   // An interrupted run may leave a model without a failure.
-  const Failure failure = result.failure.value_or(Failure{.message = "not run to its end"});
+  const Failure failure = result.failure.value_or(Failure{.message = "did not finish"});
   std::string text = failure.message + '\n';
   if (result.expected_failure) {
-    text += "Expected was another failure: " + expected_text(*result.expected_failure) + '\n';
+    text += "Expected a different failure: " + expected_text(*result.expected_failure) + '\n';
   }
   text += first_difference_text(result);
   if (result.reproducer) {
-    text += fmt::format("Reproduce it in repro/{}: {}\n", result.name, result.reproducer->command);
+    text += fmt::format("To reproduce it, run in repro/{}: {}\n", result.name,
+                        result.reproducer->command);
     const std::string hint = reproducer_hint(result.name, context, std::identity());
     if (!hint.empty()) text += hint + '\n';
   }
@@ -57,8 +58,8 @@ std::string failed(const Result& result, const RunContext& context) {
 
 std::string unexpected_pass(const Result& result, const RunContext& context) {
   return failure_element(
-      status_name(Status::kUnexpectedPass), "passed, and is expected to fail",
-      fmt::format("It is expected to fail ({}) and passed: take that out of {}.\n",
+      status_name(Status::kUnexpectedPass), "passed, but is expected to fail",
+      fmt::format("It passed but is expected to fail ({}): remove the expectation from {}.\n",
                   expected_text(*result.expected_failure),
                   expectation_place(result, context, std::identity())));
 }
@@ -90,7 +91,7 @@ std::string outcome(const Result& result, const RunContext& context) {
                          xml_text("The outputs pass. " + as_sentence(result.reason()) + '\n' +
                                   first_difference_text(result)));
     case Status::kExtracted:
-      return "      <skipped message=\"extracted and serialized; not run\"/>\n";
+      return "      <skipped message=\"extracted and serialized, not run\"/>\n";
     case Status::kFailed:
       return failed(result, context);
     case Status::kExpectedFailure:
@@ -134,7 +135,7 @@ std::string to_junit_xml(const RunRecord& run) {
   if (errors > 0) {
     cases +=
         "    <testcase classname=\"torch_ir\" name=\"the whole run\">\n"
-        "      <error type=\"interrupted\" message=\"interrupted before all had finished\"/>\n"
+        "      <error type=\"interrupted\" message=\"interrupted before all tests finished\"/>\n"
         "    </testcase>\n";
   }
   const std::string time = time_attribute(seconds, run.context);

@@ -65,7 +65,7 @@ TEST(JunitTest, TimesAreThereForThoseWhoAsk) {
 }
 
 TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
-  Result result = failed("Net", "output 0 <conv>: max diff 0.5\nmore");
+  Result result = failed("Net", "output 0 <conv>: max abs. error 0.5\nmore");
   result.failure->output = "last words";
   result.nodes.emplace().first_divergence = Divergence{
       .node = {
@@ -75,10 +75,10 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
   EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
   EXPECT_THAT(xml, HasSubstr("    <testcase classname=\"torch_ir.conv\" name=\"Net\">\n"
                              "      <failure type=\"output mismatch\" message=\"output mismatch in "
-                             "verify: output 0 &lt;conv&gt;: max diff 0.5\">"
-                             "output 0 &lt;conv&gt;: max diff 0.5\nmore\n"
+                             "verify: output 0 &lt;conv&gt;: max abs. error 0.5\">"
+                             "output 0 &lt;conv&gt;: max abs. error 0.5\nmore\n"
                              "First difference: node 0, conv2d (aten.conv2d.default)\n"
-                             "Reproduce it in repro/Net: torch-ir verify ir.json\n"
+                             "To reproduce it, run in repro/Net: torch-ir verify ir.json\n"
                              "</failure>\n"
                              "      <system-out>last words</system-out>\n"
                              "    </testcase>\n"));
@@ -100,7 +100,7 @@ TEST(JunitTest, AnotherFailureThanTheExpectedOneIsAFailure) {
   result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a bug"};
   const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("failures=\"1\""));
-  EXPECT_THAT(xml, HasSubstr("Expected was another failure: crashed: a bug\n"));
+  EXPECT_THAT(xml, HasSubstr("Expected a different failure: crashed: a bug\n"));
 }
 
 TEST(JunitTest, AnUnexpectedPassIsAFailure) {
@@ -108,13 +108,13 @@ TEST(JunitTest, AnUnexpectedPassIsAFailure) {
   result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a bug"};
   const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("failures=\"1\" errors=\"0\" skipped=\"0\""));
-  EXPECT_THAT(xml, HasSubstr("<failure type=\"unexpected pass\" message=\"passed, and is "
-                             "expected to fail\">It is expected to fail (crashed: a bug) and "
-                             "passed: take that out of its registration.\n"));
+  EXPECT_THAT(xml, HasSubstr("<failure type=\"unexpected pass\" message=\"passed, but is "
+                             "expected to fail\">It passed but is expected to fail (crashed: a "
+                             "bug): remove the expectation from its registration.\n"));
   RunContext context;
   context.expected_failures = "known.txt";
   EXPECT_THAT(xml_of({result}, context),
-              HasSubstr("take that out of its registration, or of known.txt.\n"));
+              HasSubstr("remove the expectation from its registration or from known.txt.\n"));
 }
 
 TEST(JunitTest, AReproducerSaysWhichProgramItIsFor) {
@@ -123,8 +123,8 @@ TEST(JunitTest, AReproducerSaysWhichProgramItIsFor) {
   RunContext context;
   context.settings.backend = "chip";
   EXPECT_THAT(xml_of({result}, context),
-              HasSubstr("Reproduce it in repro/Net: harness --ir . --backend chip\n"
-                        "harness is the program that the backend is linked into.\n"));
+              HasSubstr("To reproduce it, run in repro/Net: harness --ir . --backend chip\n"
+                        "harness stands for the program that links the backend.\n"));
 }
 
 Result called(const std::string& name) {
@@ -173,7 +173,7 @@ TEST(JunitTest, PassedOutputsPassAndSayWhatDiffers) {
                              "difference: node 4, mul (aten.mul.Tensor) in a.b\n</system-out>"));
 }
 
-// What Python's parser reads, an element a line: its tag, its attributes and its text.
+// The XML as Python's parser reads it, one element per line: tag, attributes and text.
 constexpr const char* kPythonProgram = R"python(
 import sys, xml.etree.ElementTree as etree
 for element in etree.parse(sys.argv[1]).iter():

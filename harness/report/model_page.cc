@@ -17,17 +17,17 @@ using Data = kainjow::mustache::data;
 
 std::string inputs_text(const Result& result, const RunContext& context) {
   if (!result.origin) {
-    return fmt::format("the weights and inputs of seed {}", context.settings.seed);
+    return fmt::format("weights and inputs from seed {}", context.settings.seed);
   }
-  if (result.origin->inputs.empty()) return "the weights and the example inputs of the archive";
+  if (result.origin->inputs.empty()) return "the archive's weights and example inputs";
   const std::string weights =
-      result.origin->graph.empty() ? "the weights of the archive" : "the weights beside the graph";
+      result.origin->graph.empty() ? "the archive's weights" : "the weights beside the graph";
   return weights + " and the inputs in " + code_span(file_name(result.origin->inputs));
 }
 
 std::string maximum_difference(const Result& result, const RunContext& context) {
   const auto difference = difference_metrics(result).max_diff;
-  return difference ? " Maximum difference: " + difference_text(*difference, context) : "";
+  return difference ? " Max abs. error: " + difference_text(*difference, context) : "";
 }
 
 std::string failure_text(const Failure& failure) {
@@ -36,7 +36,7 @@ std::string failure_text(const Failure& failure) {
 }
 
 std::string expectation(const ExpectedFailure& expected) {
-  return fmt::format("expected to fail ({}: {})", failure_kind_name(expected.kind),
+  return fmt::format("({}: {})", failure_kind_name(expected.kind),
                      escape_markdown(expected.reason));
 }
 
@@ -46,32 +46,34 @@ std::string verdict(const Result& result, const RunContext& context) {
   const std::string mark(status_mark(result.status()));
   switch (result.status()) {
     case Status::kPassedOutputs:
-      return mark + " **PASSED OUTPUTS**: the graph computes what " + reference_of(result).verdict +
+      return mark + " **PASSED OUTPUTS**: the outputs match " + reference_of(result).verdict +
              ". " + as_sentence(result.reason()) + maximum_difference(result, context);
     case Status::kPassed:
       if (!result.nothing_compared().empty()) {
         return mark + " **PASSED**, but nothing was compared: " + result.nothing_compared() + ".";
       }
-      return mark + " **PASSED**" + host_text(result, ", but ") + ": the graph computes what " +
+      return mark + " **PASSED**" + host_text(result, ", but ") + ": the outputs match " +
              reference_of(result).verdict + "." + maximum_difference(result, context);
     case Status::kExtracted:
       return mark +
-             " **EXTRACTED**, and not run: the graph was captured without weights, written, and "
-             "read back. What it computes was not compared with anything.";
+             " **EXTRACTED**, not run: the graph was captured without weights, written, and read "
+             "back. No outputs were compared.";
     case Status::kUnexpectedPass:
-      return mark + " **UNEXPECTED PASS**: the model passes, and is " +
-             expectation(*result.expected_failure) + ". Take that out of " +
+      return mark + " **UNEXPECTED PASS**: the model passes but is expected to fail " +
+             expectation(*result.expected_failure) + ". Remove the expectation from " +
              expectation_place(result, context, code) + "." + maximum_difference(result, context);
     case Status::kExpectedFailure:
       return mark + " **EXPECTED FAILURE** " + failure_text(*result.failure) +
-             ". Known because: " + escape_markdown(result.expected_failure->reason);
+             ". Reason: " + escape_markdown(result.expected_failure->reason);
     case Status::kUnsupported:
     case Status::kFailed:
       break;
   }
   if (!result.failure) return mark + " **FAILED**";
   std::string text = mark + " **FAILED** " + failure_text(*result.failure);
-  if (result.expected_failure) text += ". It is " + expectation(*result.expected_failure) + ".";
+  if (result.expected_failure) {
+    text += ". Expected a different failure " + expectation(*result.expected_failure) + ".";
+  }
   return text;
 }
 
@@ -81,8 +83,8 @@ std::string described_model(const Result& result) {
     return "The graph of " + code_span(short_name_of(*result.origin)) + ".";
   std::string text = "Imported from " + code_span(short_name_of(*result.origin));
   if (result.graph) {
-    text += ", which PyTorch " + escape_markdown(result.graph->pytorch_version) +
-            " exported from " + code_span(result.graph->model_name);
+    text += ", exported by PyTorch " + escape_markdown(result.graph->pytorch_version) + " from " +
+            code_span(result.graph->model_name);
   }
   return text + ".";
 }
@@ -108,14 +110,14 @@ std::string verified_text(const Result& result) {
 }
 
 std::string source_of(const Result& result) {
-  if (!result.origin) return ", captured on the meta device: no weight in memory";
+  if (!result.origin) return ", captured on the meta device, with no weights in memory";
   if (!result.origin->graph.empty()) return ", read from the file";
-  return ", read from the archive; nothing in it was executed";
+  return ", read from the archive without executing anything in it";
 }
 
 std::string executor_seconds_text(const Result& result, const RunContext& context) {
   if (!context.timings || !result.executor || !result.executor->seconds) return "";
-  return fmt::format("; {:.3f} s by the executor's own clock", *result.executor->seconds);
+  return fmt::format("; {:.3f} s as measured by the executor", *result.executor->seconds);
 }
 
 std::string stage_detail(Stage stage, const Result& result, const RunContext& context) {
@@ -123,9 +125,9 @@ std::string stage_detail(Stage stage, const Result& result, const RunContext& co
     case Stage::kExtract:
       return counted(static_cast<int64_t>(result.graph->nodes.size()), "node") + source_of(result);
     case Stage::kSerialize:
-      return "written, read back, valid, and equal to what was written";
+      return "written, read back, validated, and equal to the original";
     case Stage::kExecute:
-      return "what was read back, with " + table_cell(inputs_text(result, context)) +
+      return "the graph as read back, with " + table_cell(inputs_text(result, context)) +
              executor_seconds_text(result, context);
     case Stage::kVerify:
       return table_cell(verified_text(result));
@@ -186,31 +188,30 @@ std::string replay_command(const Result& result, const RunContext& context) {
 
 Reference reference_of(const Result& result) {
   if (!result.origin) {
-    return {.verdict = "the model computes",
-            .detail = "the model's own",
+    return {.verdict = "the model's",
+            .detail = "the model's",
             .worst = "the model gives",
             .explanation =
-                "Expected is what the model itself computes, run eagerly with the same "
-                "weights on the same inputs."};
+                "Expected outputs are those of the model itself, run eagerly with the same weights "
+                "on the same inputs."};
   }
   if (result.origin->expected.empty()) {
-    return {.verdict = "its operators compute one by one",
-            .detail = "what the operators compute one by one",
-            .worst = "expected is",
+    return {.verdict = "those of its operators run one by one",
+            .detail = "those of its operators run one by one",
+            .worst = "expected",
             .explanation =
-                "No file says what to expect of the model. Expected is what its "
-                "operators compute, each called eagerly " +
+                "No file gives expected outputs. Expected outputs are those of the model's "
+                "operators, each called eagerly " +
                 std::string(result.origin->graph.empty()
-                                ? "on the program as it was imported, before it was converted and "
-                                  "written, "
+                                ? "on the imported program, before it was converted and written, "
                                 : "by the dispatcher, ") +
                 "with the same weights on the same inputs."};
   }
   const std::string file = code_span(file_name(result.origin->expected));
-  return {.verdict = file + " says",
+  return {.verdict = "those in " + file,
           .detail = "those in " + file,
-          .worst = "expected is",
-          .explanation = "Expected is what " + file + " says."};
+          .worst = "expected",
+          .explanation = "Expected outputs are those in " + file + "."};
 }
 
 std::string render_model_page(const Result& result, const RunContext& context,

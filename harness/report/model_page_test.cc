@@ -18,8 +18,8 @@ using ::testing::StartsWith;
 
 TEST(ModelPageTest, HasEveryPart) {
   const std::string page = render_model_page(make_result(), {});
-  EXPECT_THAT(page, StartsWith("# Tiny\n\n✅ **PASSED**: the graph computes what the model "
-                               "computes. Maximum difference: 0\n\nOne | add\n"));
+  EXPECT_THAT(page, StartsWith("# Tiny\n\n✅ **PASSED**: the outputs match the model's. "
+                               "Max abs. error: 0\n\nOne | add\n"));
   EXPECT_THAT(page, HasSubstr("Categories: `a`, `b_c`\n"));
   EXPECT_THAT(page, HasSubstr("| Nodes | Edges | Inputs | Outputs | Weights | Total parameters |\n"
                               "|--:|--:|--:|--:|--:|--:|\n"
@@ -59,7 +59,7 @@ TEST(ModelPageTest, DiagramsObeyMermaidsRules) {
 
 TEST(ModelPageTest, ADifferenceIsShownWithItsPlaceAndTolerance) {
   const std::string page = render_model_page(make_result(2.5e-7), {});
-  EXPECT_THAT(page, HasSubstr("Maximum difference: 2.5e-07\n"));
+  EXPECT_THAT(page, HasSubstr("Max abs. error: 2.5e-07\n"));
   EXPECT_THAT(page, HasSubstr("| 0 | `add` | 2,048 | 2.5e-07 | 1.25e-07 | 0 |"));
   EXPECT_THAT(page,
               HasSubstr("#### `add`\n\nWorst element: at `[0, 1]` the graph gives `1.5`, the model "
@@ -73,10 +73,10 @@ TEST(ModelPageTest, TheMaximumDifferenceIsThatOfAllTrials) {
   other.max_diff = 0.0206;
   other.output_details[0].comparison.smallest_passing_tolerance = 0;
   ASSERT_EQ(result.worst_trial(), &result.trials[0]);
-  EXPECT_THAT(render_model_page(result, {}), HasSubstr("Maximum difference: 0.0206\n"));
+  EXPECT_THAT(render_model_page(result, {}), HasSubstr("Max abs. error: 0.0206\n"));
   const std::string summary = summary_of({result});
   EXPECT_THAT(summary, HasSubstr("| 0.0206 | 0.0047 |  |\n"));
-  EXPECT_THAT(summary, HasSubstr("Max diff is the greatest of all trials, and"));
+  EXPECT_THAT(summary, HasSubstr("Max abs. error is the maximum over all trials."));
 }
 
 TEST(ModelPageTest, NamesOperatorsThatAreNotCounted) {
@@ -108,31 +108,31 @@ TEST(ModelPageTest, AnImportedModelSaysWhereItIsFrom) {
                                                             .inputs = "tiny.in.safetensors",
                                                             .expected = "tiny.out.safetensors"}),
                                              {});
-  EXPECT_THAT(page, StartsWith("# Tiny\n\n✅ **PASSED**: the graph computes what "
-                               "`tiny.out.safetensors` says. Maximum difference: 2.5e-07\n\n"
-                               "Imported from `tiny.pt2`, which PyTorch 2.13.0 exported from "
+  EXPECT_THAT(page, StartsWith("# Tiny\n\n✅ **PASSED**: the outputs match those in "
+                               "`tiny.out.safetensors`. Max abs. error: 2.5e-07\n\n"
+                               "Imported from `tiny.pt2`, exported by PyTorch 2.13.0 from "
                                "`Tiny`.\n\nCategories: `imported`\n"));
   EXPECT_THAT(page,
-              HasSubstr("| extract | ✅ passed | 1 node, read from the archive; nothing in it "
-                        "was executed |\n"));
-  EXPECT_THAT(page, HasSubstr("| execute | ✅ passed | what was read back, with the weights of the "
-                              "archive and the inputs in `tiny.in.safetensors` |\n"));
+              HasSubstr("| extract | ✅ passed | 1 node, read from the archive without executing "
+                        "anything in it |\n"));
+  EXPECT_THAT(page, HasSubstr("| execute | ✅ passed | the graph as read back, with the "
+                              "archive's weights and the inputs in `tiny.in.safetensors` |\n"));
   EXPECT_THAT(page, HasSubstr("| verify | ✅ passed | 1 output compared with those in "
                               "`tiny.out.safetensors`, all within the tolerance |\n"));
-  EXPECT_THAT(page, HasSubstr("the graph gives `1.5`, expected is `1.25`."));
-  EXPECT_THAT(page, HasSubstr("\n\nExpected is what `tiny.out.safetensors` says.\n"));
+  EXPECT_THAT(page, HasSubstr("the graph gives `1.5`, expected `1.25`."));
+  EXPECT_THAT(page, HasSubstr("\n\nExpected outputs are those in `tiny.out.safetensors`.\n"));
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --pt2 tiny.pt2 --inputs "
                               "tiny.in.safetensors --expected tiny.out.safetensors\n```\n"));
 }
 
 TEST(ModelPageTest, AnImportedModelWithoutTensorsIsComparedWithItsOperators) {
   const std::string page = render_model_page(make_imported({.archive = "my tiny's.pt2"}), {});
-  EXPECT_THAT(page, HasSubstr("the graph computes what its operators compute one by one. Max"));
-  EXPECT_THAT(page, HasSubstr("with the weights and the example inputs of the archive |\n"));
-  EXPECT_THAT(page, HasSubstr("compared with what the operators compute one by one, all"));
-  EXPECT_THAT(page, HasSubstr("No file says what to expect of the model. Expected is what its "
-                              "operators compute, each called eagerly on the program as it was "
-                              "imported, before it was converted and written"));
+  EXPECT_THAT(page, HasSubstr("the outputs match those of its operators run one by one. Max"));
+  EXPECT_THAT(page, HasSubstr("with the archive's weights and example inputs |\n"));
+  EXPECT_THAT(page, HasSubstr("compared with those of its operators run one by one, all"));
+  EXPECT_THAT(page, HasSubstr("No file gives expected outputs. Expected outputs are those of the "
+                              "model's operators, each called eagerly on the imported program, "
+                              "before it was converted and written"));
   EXPECT_THAT(page, HasSubstr("harness -- --pt2 'my tiny'\\''s.pt2'\n"));
 }
 
@@ -154,15 +154,16 @@ TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
                         {});
   EXPECT_THAT(page, HasSubstr("\n\nThe graph of `tiny`.\n\nCategories: `imported`\n"));
   EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, read from the file |\n"));
-  EXPECT_THAT(page, HasSubstr("| execute | ✅ passed | what was read back, with the weights beside "
-                              "the graph and the inputs in `inputs.safetensors` |\n"));
-  // What lies beside it needs no name.
+  EXPECT_THAT(page,
+              HasSubstr("| execute | ✅ passed | the graph as read back, with the "
+                        "weights beside the graph and the inputs in `inputs.safetensors` |\n"));
+  // Files beside the graph need no flags.
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --ir tiny\n```\n"));
   const std::string other =
       render_model_page(make_imported({.graph = "tiny.json", .inputs = "inputs.safetensors"}), {});
   EXPECT_THAT(other, HasSubstr("-- --ir tiny.json --inputs inputs.safetensors\n"));
-  EXPECT_THAT(other, HasSubstr("No file says what to expect of the model. Expected is what its "
-                               "operators compute, each called eagerly by the dispatcher, with "
+  EXPECT_THAT(other, HasSubstr("No file gives expected outputs. Expected outputs are those of the "
+                               "model's operators, each called eagerly by the dispatcher, with "
                                "the same weights on the same inputs."));
   EXPECT_THAT(render_model_page(
                   make_imported(
@@ -225,14 +226,14 @@ TEST(ModelPageTest, AFailureComesFirst) {
   EXPECT_THAT(page,
               StartsWith("# Broken\n\n❌ **FAILED** in the stage **extract**: extract failed\n\n"
                          "```\naten::item | needs data\nmore\n```\n\n"
-                         "The last lines that it printed:\n\n```\nstderr\n```\n"));
+                         "Last lines of its output:\n\n```\nstderr\n```\n"));
   EXPECT_THAT(page,
               HasSubstr("| extract | ❌ failed | extract failed |\n| serialize | not run |  |\n"));
   EXPECT_THAT(page, Not(HasSubstr("## Graph")));
   EXPECT_THAT(page, Not(HasSubstr("## Numerical verification")));
 }
 
-// A file may hold any character, and a terminal obeys some.
+// A file may have any character, and some control a terminal.
 TEST(ModelPageTest, HoldsNoControlCharacters) {
   const std::string hostile = "a\x1b[31m\nb\x07\r";
   Result result = make_mismatch();
@@ -257,17 +258,17 @@ TEST(ModelPageTest, ListsInputsThatWereNotHandedBack) {
   result.nodes = make_nodes();
   result.nodes->first_divergence->inputs.push_back({.name = "kept"});
   EXPECT_THAT(render_model_page(result, {}),
-              HasSubstr("| input | `kept` | not handed back |  |  |  |  |  |  |  |\n"));
+              HasSubstr("| input | `kept` | not returned |  |  |  |  |  |  |  |\n"));
 }
 
 TEST(ModelPageTest, PortablePagesHoldNothingOfTheMachine) {
   const std::string page = render_model_page(make_result(2.5e-7), {.portable = true});
-  EXPECT_THAT(page, HasSubstr("Maximum difference: within tolerance\n"));
+  EXPECT_THAT(page, HasSubstr("Max abs. error: within tolerance\n"));
   EXPECT_THAT(page, HasSubstr("| `<version>` | `exact` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("e-07")), Not(HasSubstr("1.25"))));
-  // Zero is the same everywhere.
+  // Zero is the same on all machines.
   EXPECT_THAT(render_model_page(make_result(), {.portable = true}),
-              HasSubstr("Maximum difference: 0\n"));
+              HasSubstr("Max abs. error: 0\n"));
 }
 
 TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
@@ -281,7 +282,7 @@ TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
   const std::string page = render_model_page(result, context);
   EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --model Tiny --seed 7 --atol 1e-06 "
                               "--save-tensors\n"));
-  EXPECT_THAT(page, HasSubstr("the verification alone, typed in the folder of this page:\n"));
+  EXPECT_THAT(page, HasSubstr("run this in the folder of this page:\n"));
   EXPECT_THAT(page, HasSubstr("torch-ir verify ir/Tiny.json --weights "
                               "tensors/Tiny.weights.safetensors \\\n"));
   EXPECT_THAT(page, HasSubstr("--rtol 0.0001 --atol 1e-06\n"));
@@ -319,15 +320,15 @@ TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
                                "```\noutput 'add' differs\n```\n"));
   EXPECT_THAT(page, HasSubstr("| normal values | ✅ passed | 2.5e-07 | 1.25e-07 | 0 | 6.25e-08 |\n"
                               "| large magnitudes | ❌ failed | 0.5 | 1.25e-07 | 12 | 0.25 |\n"));
-  EXPECT_THAT(page, HasSubstr("Of the worst trial, large magnitudes:\n"));
-  EXPECT_THAT(page, HasSubstr("| Maximum difference | 0.5 | Mean difference | 1.25e-07 |\n"
-                              "| Root mean square | 0.125 | Maximum relative difference | 2 |\n"
-                              "| Signal to noise | 12.5 dB | Cosine similarity | 0.75 |\n"
-                              "| Greatest distance in ULP | 4096 | Outside the tolerance | 12 of "
+  EXPECT_THAT(page, HasSubstr("In the worst trial, large magnitudes:\n"));
+  EXPECT_THAT(page, HasSubstr("| Max abs. error | 0.5 | Mean abs. error | 1.25e-07 |\n"
+                              "| RMSE | 0.125 | Max relative error | 2 |\n"
+                              "| SNR (dB) | 12.5 | Cosine similarity | 0.75 |\n"
+                              "| Max ULP distance | 4096 | Outside the tolerance | 12 of "
                               "2,048 (0.586 %) |\n"));
   EXPECT_THAT(page, HasSubstr("```text\n   equal  ████████████████████████████████████████ 2,000\n"
                               "  < 1e-1  █ 48\n```\n"));
-  EXPECT_THAT(page, HasSubstr("but for outputs that are registered with their own.\n"));
+  EXPECT_THAT(page, HasSubstr(", except for outputs registered with their own.\n"));
   EXPECT_THAT(page,
               HasSubstr("| `add` | `float32` | 0.001 | 0.001 | registered for this output |"));
 }
@@ -342,11 +343,12 @@ TEST(ModelPageTest, NodesSayWhatIsComputedAtOnceAndNotHandedBack) {
   nodes.num_unknown = 1;
   nodes.first_divergence->node.group = "fused_0";
   const std::string page = render_model_page(result, {});
-  EXPECT_THAT(page,
-              HasSubstr("1 value could not be compared. 1 group of nodes is computed at once; 4 "
-                        "values inside it are not expected. 1 value was not handed back; "
-                        "ignored unknown values: `hidden`.\n"));
-  EXPECT_THAT(page, HasSubstr("`add` (`aten.add.Tensor`) of the group `fused_0`: maximum"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("1 value could not be compared. 1 group of nodes is computed at once; "
+                "the executor need not return the 4 values inside it. 1 value was not handed back; "
+                "ignored unknown values: `hidden`.\n"));
+  EXPECT_THAT(page, HasSubstr("`add` (`aten.add.Tensor`) of the group `fused_0`: max abs. error"));
 }
 
 TEST(ModelPageTest, NodesSayWhereItBegins) {
@@ -356,9 +358,9 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
   EXPECT_THAT(page, HasSubstr("8 values compared with those of the model, 2 outside the tolerance. "
                               "1 value could not be compared.\n"));
   EXPECT_THAT(page, HasSubstr("**The first difference** outside the tolerance is at node 3, `add` "
-                              "(`aten.add.Tensor`): maximum difference 0.5, 12 of 2,048 (0.586 %) "
+                              "(`aten.add.Tensor`): max abs. error 0.5, 12 of 2,048 (0.586 %) "
                               "elements outside the tolerance; at `[0, 1]` it gives `1.5`, "
-                              "expected is `1.25`.\n"));
+                              "expected `1.25`.\n"));
   EXPECT_THAT(page, HasSubstr("The first NaN appears at node 3, `add` (`aten.add.Tensor`); **the "
                               "model does not have it there**.\n"));
   EXPECT_THAT(page, HasSubstr("| input | `x` | `1x2` | `float32` | 0 | 3 | 1 | 1.5 | 0 | 0 |\n"));
@@ -372,7 +374,7 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
   result.nodes->error = "it ended";
   const std::string other = render_model_page(result, {});
   EXPECT_THAT(other, HasSubstr("\nValues were asked for; one by one.\n"));
-  EXPECT_THAT(other, HasSubstr("\nThe comparison came to no end: it ended.\n"));
+  EXPECT_THAT(other, HasSubstr("\nThe comparison could not be completed: it ended.\n"));
 }
 
 TEST(ModelPageTest, ExoneratedValuesAndModulesAreNamed) {
@@ -382,13 +384,13 @@ TEST(ModelPageTest, ExoneratedValuesAndModulesAreNamed) {
   result.nodes->exonerated = result.nodes->worst;
   result.nodes->num_exonerated = 1;
   const std::string page = render_model_page(result, {});
-  EXPECT_THAT(
-      page, HasSubstr("🟡 **PASSED OUTPUTS**: the graph computes what the model computes. "
-                      "2 intermediate values differ, 1 of them read only by nodes that are right. "
-                      "Maximum difference: 0\n"));
-  EXPECT_THAT(page, HasSubstr("2 outside the tolerance. Of these, 1 is not the cause of an error: "
+  EXPECT_THAT(page, HasSubstr("🟡 **PASSED OUTPUTS**: the outputs match the model's. "
+                              "2 intermediate values differ, 1 of them read only by nodes that are right. "
+                              "Max abs. error: 0\n"));
+  EXPECT_THAT(page, HasSubstr("2 outside the tolerance. Of these, 1 does no harm: "
                               "the nodes that read it are right."));
-  EXPECT_THAT(page, HasSubstr("is at node 3, `add` (`aten.add.Tensor`) in `layers.0`: maximum"));
+  EXPECT_THAT(page,
+              HasSubstr("is at node 3, `add` (`aten.add.Tensor`) in `layers.0`: max abs. error"));
   EXPECT_THAT(
       page,
       HasSubstr("<summary>1 value outside the tolerance, read by nodes that are right</summary>"));
@@ -412,14 +414,17 @@ TEST(ModelPageTest, WhereNothingWasComparedItSaysWhy) {
   result.trials[0].verification.output_details.clear();
   result.nodes.emplace();
   std::string page = render_model_page(result, {});
-  EXPECT_THAT(page, HasSubstr("✅ **PASSED**, but nothing was compared: the expected outputs are "
-                              "unknown.\n"));
-  EXPECT_THAT(page, HasSubstr("| nothing compared: the expected outputs are unknown |\n"));
-  EXPECT_THAT(page, HasSubstr("No value was compared: the graph has none but its inputs.\n"));
+  EXPECT_THAT(page,
+              HasSubstr("✅ **PASSED**, but nothing was compared: the expected outputs are "
+                        "unknown.\n"));
+  EXPECT_THAT(page,
+              HasSubstr("| nothing compared: the expected outputs are unknown |\n"));
+  EXPECT_THAT(page,
+              HasSubstr("No value was compared: the graph has no values other than its inputs.\n"));
   result.nodes->skipped = make_nodes().skipped;
   result.nodes->num_skipped = result.nodes->num_without_opinion = 2;
   page = render_model_page(result, {});
-  EXPECT_THAT(page, HasSubstr("None of 2 values could be compared, the first, `fused`, because: "));
+  EXPECT_THAT(page, HasSubstr("None of 2 values could be compared. The first, `fused`: "));
   EXPECT_THAT(page, Not(HasSubstr("0 values")));
 }
 
@@ -444,19 +449,19 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
                                  .message = "12 of 2048 differ"};
   const std::string page = render_model_page(result, {});
   EXPECT_THAT(page,
-              HasSubstr("has 2 nodes, from `mul` to `add`. It is given what the model computes "
-                        "before it in the trial “zeros and ones”, and lies in "
+              HasSubstr("has 2 nodes, from `mul` to `add`. Its inputs are the values that the "
+                        "model computes before it in the trial “zeros and ones”. It is in "
                         "[`repro/Off/`](repro/Off/):\n"));
   EXPECT_THAT(page, HasSubstr("```\n12 of 2048 differ\n```\n"));
   EXPECT_THAT(page, HasSubstr("```sh\ntorch-ir verify ir.json\n```\n"));
-  EXPECT_THAT(page, Not(HasSubstr("rogram")));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("rogram")), Not(HasSubstr("of these reports"))));
   RunContext context;
   context.settings.backend = "chip";
   EXPECT_THAT(render_model_page(result, context),
-              HasSubstr("`harness` is the program that the backend is linked into.\n"));
+              HasSubstr("`harness` stands for the program that links the backend.\n"));
   context.program = "chip_harness";
   EXPECT_THAT(render_model_page(result, context),
-              HasSubstr("the program that the backend is linked into, here `chip_harness`.\n"));
+              HasSubstr("the program that links the backend, here `chip_harness`.\n"));
 }
 
 TEST(ModelPageTest, AReproducerMayBeTheWholeGraph) {
@@ -464,8 +469,8 @@ TEST(ModelPageTest, AReproducerMayBeTheWholeGraph) {
   result.reproducer =
       Reproducer{.trial = "normal values", .num_nodes = 1, .first_node = "add", .last_node = "add"};
   EXPECT_THAT(render_model_page(result, {}),
-              HasSubstr("\nIt is the whole graph, 1 node, with the inputs of the trial “normal "
-                        "values”, and lies in [`repro/Off/`](repro/Off/):\n"));
+              HasSubstr("\nThe reproducer is the whole graph, 1 node, with the inputs of the trial "
+                        "“normal values”. It is in [`repro/Off/`](repro/Off/):\n"));
 }
 
 TEST(ModelPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
@@ -475,10 +480,10 @@ TEST(ModelPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
   context.settings.executor = "sim {ir}";
   EXPECT_THAT(
       render_model_page(result, context),
-      HasSubstr("```sh\nharness --ir . --executor 'sim {ir}'\n```\n\nThe program runs where "
-                "that is typed. If its command names files relative to another folder, type "
-                "it in that one, with `--ir DIR/repro/Off --output NEW` in place of `--ir "
-                ".`, where `DIR` is the folder of these reports.\n"));
+      HasSubstr("```sh\nharness --ir . --executor 'sim {ir}'\n```\n\nIf the executor's "
+                "command names files relative to another folder, run this there instead, with "
+                "`--ir DIR/repro/Off --output NEW` in place of `--ir .`, where `DIR` is the "
+                "folder of these reports.\n"));
 }
 
 TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
@@ -486,23 +491,25 @@ TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
   result.expected_failure =
       ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds <twice>"};
   EXPECT_THAT(render_model_page(result, {}),
-              HasSubstr("🟡 **EXPECTED FAILURE** in the stage **verify**: output mismatch. Known "
-                        "because: rounds \\<twice\\>\n"));
+              HasSubstr("🟡 **EXPECTED FAILURE** in the stage **verify**: output mismatch. "
+                        "Reason: rounds \\<twice\\>\n"));
   result.expected_failure->kind = FailureKind::kCrashed;
   EXPECT_THAT(render_model_page(result, {}),
-              HasSubstr("❌ **FAILED** in the stage **verify**: output mismatch. It is expected to "
-                        "fail (crashed: rounds \\<twice\\>).\n"));
+              HasSubstr("❌ **FAILED** in the stage **verify**: output mismatch. Expected a "
+                        "different failure (crashed: rounds \\<twice\\>).\n"));
   Result passing = make_result();
   passing.expected_failure = result.expected_failure;
   EXPECT_THAT(render_model_page(passing, {}),
-              HasSubstr("❌ **UNEXPECTED PASS**: the model passes, and is expected to fail "
-                        "(crashed: rounds \\<twice\\>). Take that out of its registration."));
+              HasSubstr("❌ **UNEXPECTED PASS**: the model passes but is expected to fail "
+                        "(crashed: rounds \\<twice\\>). Remove the expectation from its "
+                        "registration."));
   RunContext context;
   context.expected_failures = "known.txt";
   EXPECT_THAT(render_model_page(passing, context),
-              HasSubstr("Take that out of its registration, or of `known.txt`."));
+              HasSubstr("Remove the expectation from its registration or from `known.txt`."));
   passing.origin = Origin{.archive = "tiny.pt2"};
-  EXPECT_THAT(render_model_page(passing, context), HasSubstr("Take that out of `known.txt`."));
+  EXPECT_THAT(render_model_page(passing, context),
+              HasSubstr("Remove the expectation from `known.txt`."));
 }
 
 TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
@@ -511,25 +518,26 @@ TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("Seconds")));
   const std::string page = render_model_page(result, {.timings = true});
   EXPECT_THAT(page, HasSubstr("| Stage | Result | | Seconds |\n|---|---|---|--:|\n| extract | "));
-  EXPECT_THAT(page, HasSubstr("no weight in memory | 0.250 |\n| serialize | "));
+  EXPECT_THAT(page, HasSubstr("no weights in memory | 0.250 |\n| serialize | "));
   result.executor = ExecutorReport{.num_nodes = 2, .seconds = 0.125};
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("0.125")));
   EXPECT_THAT(render_model_page(result, {.timings = true}),
-              HasSubstr("; 0.125 s by the executor's own clock | 1.000 |\n"));
+              HasSubstr("; 0.125 s as measured by the executor | 1.000 |\n"));
 }
 
 TEST(ModelPageTest, SaysWhatPassedButOnTheHost) {
   Result result = make_result();
   result.executor = ExecutorReport{.num_nodes = 2, .on_host = {"relu"}};
-  EXPECT_THAT(render_model_page(result, {}),
-              StartsWith("# Tiny\n\n✅ **PASSED**, but 1 of 2 nodes on the host: the graph "));
+  EXPECT_THAT(
+      render_model_page(result, {}),
+      StartsWith("# Tiny\n\n✅ **PASSED**, but 1 of 2 nodes on the host: the outputs match "));
 }
 
 TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {
   const Result result = make_result();
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("picture")));
   EXPECT_THAT(render_model_page(result, {}, {.svg = "<svg/>"}),
-              HasSubstr("As a picture, without limits: [`svg/Tiny.svg`](svg/Tiny.svg).\n"));
+              HasSubstr("As a picture of all nodes: [`svg/Tiny.svg`](svg/Tiny.svg).\n"));
   EXPECT_THAT(render_model_page(result, {}, {.problem = "no 'dot'"}),
               HasSubstr("There is no picture of the graph: no 'dot'.\n"));
 }
@@ -545,12 +553,12 @@ TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlaceOrFolded) {
     return render_model_page(result, {}, {.svg = "<svg/>"});
   };
   const std::string cut = page_of(60);
-  EXPECT_THAT(cut, HasSubstr("The diagram is cut after node `add_29`, 30 of 60."));
+  EXPECT_THAT(cut, HasSubstr("The diagram ends after node `add_29` (30 of 60 nodes)."));
   EXPECT_THAT(cut, HasSubstr("[![The graph of Tiny](svg/Tiny.svg)](svg/Tiny.svg)\n"));
   const std::string folded = page_of(61);
   EXPECT_THAT(folded, HasSubstr("The diagram shows its modules."));
   EXPECT_THAT(folded, HasSubstr("add.Tensor ×61"));
-  EXPECT_THAT(folded, HasSubstr("As a picture whose modules open by a click"));
+  EXPECT_THAT(folded, HasSubstr("As a picture with modules that open on a click"));
 }
 
 TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {

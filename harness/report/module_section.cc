@@ -8,7 +8,7 @@
 namespace torch_ir {
 namespace {
 
-// By the index of the node.
+// Errors by node index.
 using ErrorMap = std::unordered_map<int64_t, double>;
 
 std::string max_diff_of(const ModuleCost& module, const ErrorMap& errors) {
@@ -31,10 +31,10 @@ std::string multiply_adds_text(const ModuleCost& module) {
 }  // namespace
 
 Table modules_table(const Result& result, const RunContext& context) {
-  // These vary between machines.
+  // Errors vary between machines.
   const bool has_errors = !context.portable && result.nodes && !result.nodes->errors.empty();
   std::vector<Cell> heads = {"Module", "Nodes", "Multiply-adds", "Parameters"};
-  if (has_errors) heads.push_back("Max diff");
+  if (has_errors) heads.push_back("Max abs. error");
   Table table(has_errors ? "lrrrr" : "lrrr", heads);
   ErrorMap errors;
   if (has_errors) {

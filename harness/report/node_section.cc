@@ -25,27 +25,27 @@ std::string divergence_text(const NodeDetail& detail) {
   std::string text = "**The first difference** outside the tolerance is at " +
                      place_text(detail, code_span) + ": ";
   if (!c.mismatch.empty()) return text + escape_markdown(c.mismatch) + ".";
-  text += fmt::format("maximum difference {}, {} elements outside the tolerance",
+  text += fmt::format("max abs. error {}, {} elements outside the tolerance",
                       short_number(c.max_diff), share_text(c.num_mismatched, c.num_elements));
   if (!c.worst_actual.empty()) {
-    text += fmt::format("; at `[{}]` it gives {}, expected is {}", fmt::join(c.worst_index, ", "),
+    text += fmt::format("; at `[{}]` it gives {}, expected {}", fmt::join(c.worst_index, ", "),
                         code_span(c.worst_actual), code_span(c.worst_expected));
   }
   return text + ".";
 }
 
 std::string non_finite_text(const NonFinite& value) {
-  return fmt::format("The first {} appears at {}; {}.", value.is_nan ? "NaN" : "infinity",
-                     node_text(value.index, value.node, value.op_type, value.value),
-                     value.is_expected ? "the model has it there as well"
-                                       : "**the model does not have it there**");
+  return fmt::format(
+      "The first {} appears at {}; {}.", value.is_nan ? "NaN" : "infinity",
+      node_text(value.index, value.node, value.op_type, value.value),
+      value.is_expected ? "the model has it there too" : "**the model does not have it there**");
 }
 
 List paragraphs(const NodeReport& report) {
   List texts;
   if (!report.error.empty()) {
-    texts.push_back(
-        Data(escape_markdown(as_sentence("The comparison came to no end: " + report.error))));
+    texts.push_back(Data(
+        escape_markdown(as_sentence("The comparison could not be completed: " + report.error))));
   }
   if (report.first_divergence)
     texts.push_back(Data(divergence_text(report.first_divergence->node)));
@@ -56,9 +56,9 @@ List paragraphs(const NodeReport& report) {
 }
 
 void add_statistics(const std::string& role, const TensorStatistics& it, Table& table) {
-  // Inputs that the executor did not return have neither a dtype nor figures.
+  // Inputs that the executor did not return have no dtype and no figures.
   if (role == "input" && it.dtype.empty())
-    return table.add({role, code_cell(it.name), "not handed back"});
+    return table.add({role, code_cell(it.name), "not returned"});
   table.add({role, code_cell(it.name), code_cell(shape_text(it.shape)), code_cell(it.dtype),
              short_number(it.min), short_number(it.max), short_number(it.mean),
              short_number(it.standard_deviation), it.num_nan, it.num_inf});
@@ -75,8 +75,9 @@ Table statistics_table(const std::optional<Divergence>& divergence) {
 }
 
 Table details_table(const std::vector<NodeDetail>& details) {
-  Table table("rllrrrrrr", {"#", "Value", "Operator", "Max diff", "Mean diff", "Max relative",
-                            "SNR in dB", "Outside the tolerance", "Smallest passing tolerance"});
+  Table table("rllrrrrrr",
+              {"#", "Value", "Operator", "Max abs. error", "Mean abs. error", "Max relative error",
+               "SNR (dB)", "Outside the tolerance", "Smallest passing tolerance"});
   for (const NodeDetail& detail : details) {
     const TensorComparison& c = detail.comparison;
     table.add({std::to_string(detail.index), code_cell(detail.value), code_cell(detail.op_type),
@@ -93,12 +94,12 @@ std::string opinions_text(const NodeReport& report) {
                          ? "No value could be compared with float64"
                          : counted(report.num_opinions, "value") + " compared with float64";
   if (!report.opinions.empty()) {
-    text += "; of these the worst, " + code_span(report.opinions.front().value) + ": " +
+    text += "; the worst is " + code_span(report.opinions.front().value) + ": " +
             escape_markdown(opinion_text(report.opinions.front().opinion));
   }
   text += ".";
   if (report.num_without_opinion > 0) {
-    text += fmt::format(" Of {} it says nothing, of the first because: {}.",
+    text += fmt::format(" float64 is no reference for {}. The first: {}.",
                         counted(report.num_without_opinion, "value"),
                         escape_markdown(report.opinion_problem));
   }
@@ -116,7 +117,7 @@ Table opinions_table(const NodeReport& report, const RunContext& context) {
 }
 
 Table skipped_table(const NodeReport& report) {
-  Table table("ll", {"Value", "Why"});
+  Table table("ll", {"Value", "Reason"});
   for (const NodeReport::Skipped& skipped : report.skipped) {
     table.add({code_cell(skipped.value), text_cell(skipped.reason)});
   }
@@ -135,9 +136,10 @@ std::string nodes_summary(const NodeReport& report,
                           const std::function<std::string(const std::string&)>& code) {
   if (report.num_compared == 0) {
     if (!report.error.empty()) return "No value could be compared.";
-    if (report.skipped.empty()) return "No value was compared: the graph has none but its inputs.";
+    if (report.skipped.empty())
+      return "No value was compared: the graph has no values other than its inputs.";
     const NodeReport::Skipped& first = report.skipped.front();
-    return fmt::format("None of {} could be compared, the first, {}, because: {}.",
+    return fmt::format("None of {} could be compared. The first, {}: {}.",
                        counted(report.num_skipped, "value"), code(first.value), first.reason);
   }
   std::string text = counted(report.num_compared, "value") + " compared with those of the model, ";
@@ -145,21 +147,20 @@ std::string nodes_summary(const NodeReport& report,
               ? "all within the tolerance."
               : with_thousands_separators(report.num_mismatched) + " outside the tolerance.";
   if (report.num_exonerated > 0) {
-    text +=
-        fmt::format(" Of these, {} not the cause of an error: the nodes that read {} are right.",
-                    with_thousands_separators(report.num_exonerated) +
-                        (report.num_exonerated == 1 ? " is" : " are"),
-                    report.num_exonerated == 1 ? "it" : "them");
+    text += fmt::format(" Of these, {} no harm: the nodes that read {} are right.",
+                        with_thousands_separators(report.num_exonerated) +
+                            (report.num_exonerated == 1 ? " does" : " do"),
+                        report.num_exonerated == 1 ? "it" : "them");
   }
   if (report.num_skipped > 0) {
     text += " " + counted(report.num_skipped, "value") + " could not be compared.";
   }
   if (report.num_groups > 0) {
     const bool is_one = report.num_groups == 1;
-    text += fmt::format(" {} of nodes {} computed at once; {} inside {} {} not expected.",
-                        counted(report.num_groups, "group"), is_one ? "is" : "are",
-                        counted(report.num_inside, "value"), is_one ? "it" : "them",
-                        report.num_inside == 1 ? "is" : "are");
+    text += fmt::format(
+        " {} of nodes {} computed at once; the executor need not return the {} inside {}.",
+        counted(report.num_groups, "group"), is_one ? "is" : "are",
+        counted(report.num_inside, "value"), is_one ? "it" : "them");
   }
   const std::string handed_back = handed_back_text(report, code);
   return handed_back.empty() ? text : text + " " + as_sentence(handed_back);
@@ -173,16 +174,15 @@ Data node_section(const NodeReport& report, const RunContext& context) {
   data.set("paragraphs", paragraphs(report));
   set_some(data, "statistics", statistics_table(report.first_divergence));
   data.set("worst_summary", "The " + counted(std::ssize(report.worst), "value") +
-                                " with the greatest errors, the greatest first");
+                                " with the largest errors, largest first");
   set_some(data, "worst", details_table(report.worst));
   data.set("exonerated_summary", part_text(report.exonerated.size(), report.num_exonerated) +
                                      " outside the tolerance, read by nodes that are right");
   set_some(data, "exonerated", details_table(report.exonerated));
   const bool asked_float64 = report.num_opinions + report.num_without_opinion > 0;
   if (asked_float64) data.set("float64", opinions_text(report));
-  data.set("opinions_summary",
-           counted(std::ssize(report.opinions), "value") +
-               " with the greatest errors next to those of eager, the greatest first");
+  data.set("opinions_summary", counted(std::ssize(report.opinions), "value") +
+                                   " with the largest errors relative to eager's, largest first");
   set_some(data, "opinions", opinions_table(report, context));
   data.set("skipped_summary",
            "Not compared: " + part_text(report.skipped.size(), report.num_skipped));
@@ -195,19 +195,21 @@ Data reproducer_section(const Result& result, const RunContext& context) {
   const std::string folder = "repro/" + result.name + "/";
   const std::string nodes = counted(reproducer.num_nodes, "node");
   const std::string trial = escape_markdown(reproducer.trial);
-  const std::string lies = fmt::format("lies in [{}]({}):", code_span(folder), link_target(folder));
+  const std::string place =
+      fmt::format("It is in [{}]({}):", code_span(folder), link_target(folder));
   const std::string where =
       reproducer.first_node == reproducer.last_node
           ? code_span(reproducer.first_node)
           : "from " + code_span(reproducer.first_node) + " to " + code_span(reproducer.last_node);
   const std::string text =
       result.is_reproduced_by_whole_graph()
-          ? fmt::format("It is the whole graph, {}, with the inputs of the trial “{}”, and {}",
-                        nodes, trial, lies)
+          ? fmt::format(
+                "The reproducer is the whole graph, {}, with the inputs of the trial “{}”. {}",
+                nodes, trial, place)
           : fmt::format(
-                "The smallest part of the graph known to fail by itself has {}, {}. It is "
-                "given what the model computes before it in the trial “{}”, and {}",
-                nodes, where, trial, lies);
+                "The smallest part of the graph known to fail by itself has {}, {}. Its inputs are "
+                "the values that the model computes before it in the trial “{}”. {}",
+                nodes, where, trial, place);
   Data data;
   data.set("text", text);
   data.set("message", code_block(reproducer.message));

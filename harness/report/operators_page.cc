@@ -1,4 +1,4 @@
-// OPERATORS.md, the scoreboard of single calls, and the section about the nodes of a split model.
+// OPERATORS.md, the results of single calls, and the section about the nodes of a split model.
 
 #include <fmt/format.h>
 
@@ -82,10 +82,9 @@ std::string opinions_text(const Cases& cases) {
     better += factor && *factor < 1 / kAsGoodAsEager ? 1 : 0;
   }
   return fmt::format(
-      "Of {} of the cases there is a second opinion, a run in float64: {} as good as eager, {} "
-      "worse, "
-      "and {} better, where eager is the inaccurate one.",
-      with_thousands_separators(known), with_thousands_separators(known - worse - better),
+      "{} also ran in float64 for a second opinion: {} as accurate as eager, {} less accurate, and "
+      "{} more accurate.",
+      counted(known, "case"), with_thousands_separators(known - worse - better),
       with_thousands_separators(worse), with_thousands_separators(better));
 }
 
@@ -109,7 +108,7 @@ std::optional<std::string> host_reason(const Result& result) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-// Operators with cases for which there is a reason, and the first of these.
+// Lists operators that have cases with a reason, and the first reason of each.
 template <class Reason>
 Table reasons_table(const Cases& cases, const Reason& reason_of) {
   std::map<std::string, std::pair<int64_t, std::string>> operators;
@@ -118,7 +117,7 @@ Table reasons_table(const Cases& cases, const Reason& reason_of) {
     if (!reason) continue;
     ++operators.try_emplace(result.call->op_type, 0, *reason).first->second.first;
   }
-  Table table("lrl", {"Operator", "Cases", "Why"});
+  Table table("lrl", {"Operator", "Cases", "Reason"});
   for (const auto& [op_type, reason] : operators) {
     table.add({code_cell(op_type), reason.first, text_cell(reason.second)});
   }
@@ -127,8 +126,9 @@ Table reasons_table(const Cases& cases, const Reason& reason_of) {
 
 // index.html shows only the columns kBadColumns of this table.
 Table bad_table(const Cases& cases, const RunContext& context) {
-  Table table("lllrrrl", {"Case", "", "Status", "Max&nbsp;diff", "From&nbsp;float64",
-                          "Eager&nbsp;from&nbsp;float64", "Why"});
+  Table table("lllrrrl",
+              {"Case", "", "Status", "Max&nbsp;abs.&nbsp;error", "Error&nbsp;vs&nbsp;float64",
+               "Eager's&nbsp;error&nbsp;vs&nbsp;float64", "Reason"});
   for (const Result& result : cases) {
     if (!is_bad(result)) continue;
     if (table.num_rows() == kMostBadCases) break;
@@ -170,7 +170,7 @@ Category operators_in(const std::string& name, const std::vector<const Result*>&
   heads.push_back("Cases");
   std::vector<size_t> html_columns(heads.size());
   std::iota(html_columns.begin(), html_columns.end(), 0);
-  heads.push_back("Worse&nbsp;than&nbsp;eager");
+  heads.push_back("Times&nbsp;worse&nbsp;than&nbsp;eager");
   Table table("l" + std::string(heads.size() - 1, 'r'), heads);
   for (auto& [op_type, row] : rows) {
     std::vector<Cell> cells = {Cell::code(op_type)};
@@ -205,8 +205,12 @@ std::vector<std::string> models_in(const Cases& cases) {
 
 Table calls_table(const Cases& cases, const RunContext& context) {
   const std::vector<std::string> models = models_in(cases);
-  std::vector<Cell> heads = {"Call",          "Attributes",        "Status",
-                             "Max&nbsp;diff", "From&nbsp;float64", "Eager&nbsp;from&nbsp;float64"};
+  std::vector<Cell> heads = {"Call",
+                             "Attributes",
+                             "Status",
+                             "Max&nbsp;abs.&nbsp;error",
+                             "Error&nbsp;vs&nbsp;float64",
+                             "Eager's&nbsp;error&nbsp;vs&nbsp;float64"};
   for (const std::string& model : models) heads.push_back(Cell::text(model));
   Table table("lll" + std::string(heads.size() - 3, 'r'), heads);
   for (const Result& it : cases) {
@@ -230,12 +234,13 @@ Table calls_table(const Cases& cases, const RunContext& context) {
 
 std::string how_judged(const RunSettings& settings) {
   if (settings.criterion.reference == ReferenceKind::kFloat64) {
-    return "no farther from float64 than eager by the error factor, or where float64 says nothing "
-           "within its tolerance";
+    return "the error of its outputs against float64 is at most the error factor times eager's, "
+           "or, "
+           "where float64 is no reference, if they are within the tolerance";
   }
-  if (settings.tolerance_wins) return "within " + tolerance_rule_text(settings);
-  return "within the tolerance of torch.testing.assert_close for its dtype, or within its own, or "
-         "else at most as many times farther from float64 than eager as the error factor says";
+  if (settings.tolerance_wins) return "its outputs are within " + tolerance_rule_text(settings);
+  return "its outputs are within its own tolerance, or that of torch.testing.assert_close for the "
+         "dtype, or if their error against float64 is at most the error factor times eager's";
 }
 
 constexpr size_t kMostRows = 2000;
@@ -255,7 +260,7 @@ std::string accumulated_text(const OpNode& node, const Result& result, const Run
   if (std::ranges::any_of(report.skipped, is_it)) return "not compared";
   if (!report.error.empty()) return "";
   // Only the worst kMaxNodeDetails values are kept.
-  return report.worst.size() < kMaxNodeDetails ? "0" : "less than those listed above";
+  return report.worst.size() < kMaxNodeDetails ? "0" : "below those listed above";
 }
 
 }  // namespace
@@ -272,8 +277,8 @@ Data calls_section(const Result& result, const std::vector<Result>& cases,
   if (by_node.empty() || !result.graph) return data;
   size_t num_passed = 0;
   for (const auto& [node, call] : by_node) num_passed += call.first->passed() ? 1 : 0;
-  Table table("llllrr",
-              {"Node", "Operator", "Where", "Alone", "Max diff alone", "Max diff accumulated"});
+  Table table("llllrr", {"Node", "Operator", "Module and source", "Alone", "Max abs. error alone",
+                         "Max abs. error in the graph"});
   for (const OpNode& node : result.graph->nodes) {
     const auto call = by_node.find(node.name);
     if (call == by_node.end() || table.num_rows() == kMostRows) continue;
@@ -285,8 +290,8 @@ Data calls_section(const Result& result, const std::vector<Result>& cases,
   }
   data.set(
       "summary",
-      fmt::format("{} of {} pass alone, given what the model computes before them. Accumulated "
-                  "is the difference in the run of the whole graph.",
+      fmt::format("{} of {} pass alone, on the inputs that the model computes for them. The last "
+                  "column is the error when the whole graph runs.",
                   num_passed, counted(std::ssize(by_node), "call")));
   data.set("table", table.markdown());
   return data;
@@ -331,7 +336,7 @@ std::string render_operators(const RunRecord& run) {
   page.set("statuses", statuses_table(cases));
   set_some(page, "bad", bad);
   if (num_bad > bad.num_rows()) {
-    page.set("more_bad", fmt::format("{} more are in `results.json`.", num_bad - bad.num_rows()));
+    page.set("more_bad", fmt::format("`results.json` lists {} more.", num_bad - bad.num_rows()));
   }
   set_some(page, "unsupported",
            reasons_table(cases, [](const Result& it) { return it.unsupported; }));

@@ -56,25 +56,26 @@ TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
                make_unsupported("aten.sin.default", "bfloat16", "no sines here")});
   EXPECT_THAT(page, StartsWith("# Operators\n\n❌ **4 of 6 cases passed, 1 differs, 1 "
                                "unsupported**\n\nThis run covers 3 operators. Each case is one "
-                               "call, within the tolerance of torch.testing.assert_close"));
+                               "call. It passes if its outputs are within its own tolerance, or "
+                               "that of torch.testing.assert_close"));
   EXPECT_THAT(page, HasSubstr("| Passed | Differs | Unsupported | Failed | Crashed | Timed out | "
                               "Out of memory |\n"));
   EXPECT_THAT(page, HasSubstr("| 4 | 1 | 1 | 0 | 0 | 0 | 0 |\n"));
-  // Dtypes in the order of use, not of the alphabet.
+  // Dtypes are in order of use, not in alphabetical order.
   EXPECT_THAT(page, HasSubstr("## Pointwise\n\n"
                               "| Operator | float32 | bfloat16 | bool | Cases | "
-                              "Worse&nbsp;than&nbsp;eager |\n"
+                              "Times&nbsp;worse&nbsp;than&nbsp;eager |\n"
                               "|---|--:|--:|--:|--:|--:|\n"
                               "| `aten.abs.default` | 2 |  | 1 | 3 |  |\n"
                               "| `aten.neg.default` | ❌ 1/2 |  |  | ❌ 1/2 | 3 |\n"
                               "| `aten.sin.default` |  | – |  | – |  |\n"));
   EXPECT_THAT(page, HasSubstr("| `aten.neg.default/float32/usual_wrong` |  | differs | 0.5 | 0.25 "
                               "| 0.125 | 2 differ |\n"));
-  EXPECT_THAT(page, HasSubstr("## What is not supported\n\n| Operator | Cases | Why |\n"
+  EXPECT_THAT(page, HasSubstr("## Unsupported operators\n\n| Operator | Cases | Reason |\n"
                               "|---|--:|---|\n| `aten.sin.default` | 1 | no sines here |\n"));
-  EXPECT_THAT(page, HasSubstr("Of 1 of the cases there is a second opinion, a run in float64: 0 as "
-                              "good as eager, 1 worse, and 0 better"));
-  EXPECT_THAT(page, Not(HasSubstr("## Calls of models")));
+  EXPECT_THAT(page, HasSubstr("1 case also ran in float64 for a second opinion: 0 as accurate as "
+                              "eager, 1 less accurate, and 0 more accurate."));
+  EXPECT_THAT(page, Not(HasSubstr("## Calls in models")));
 }
 
 TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
@@ -84,7 +85,7 @@ TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
   RunContext context;
   context.requires_support = true;
   EXPECT_THAT(page_of(cases, context), HasSubstr("❌ **1 of 2 cases passed, 1 unsupported**"));
-  EXPECT_THAT(page_of(cases), Not(HasSubstr("## What did not pass")));
+  EXPECT_THAT(page_of(cases), Not(HasSubstr("## Failing cases")));
 }
 
 TEST(OperatorsPageTest, SaysWhatPassedOnTheHost) {
@@ -92,7 +93,7 @@ TEST(OperatorsPageTest, SaysWhatPassedOnTheHost) {
   on_host.executor = ExecutorReport{.num_nodes = 1, .on_host = {"abs"}};
   const std::string page = page_of({on_host, make_case("aten.neg.default", "float32")});
   EXPECT_THAT(page, HasSubstr("✅ **2 of 2 cases passed (1 with nodes on the host)**"));
-  EXPECT_THAT(page, HasSubstr("## What passed, but on the host\n\n| Operator | Cases | Why |\n"
+  EXPECT_THAT(page, HasSubstr("## Passed on the host\n\n| Operator | Cases | Reason |\n"
                               "|---|--:|---|\n"
                               "| `aten.abs.default` | 1 | 1 of 1 node on the host |\n"));
 }
@@ -104,7 +105,7 @@ TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
                                 FailureKind::kCrashed, "killed"));
   }
   const std::string page = page_of(cases);
-  EXPECT_THAT(page, HasSubstr("\n3 more are in `results.json`.\n"));
+  EXPECT_THAT(page, HasSubstr("\n`results.json` lists 3 more.\n"));
   EXPECT_THAT(page, Not(HasSubstr("`aten.op200.default/float32/usual`")));
 }
 
@@ -120,15 +121,16 @@ TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
   own.call->occurrences = {{.model = "Other", .node = "sin"}};
   const std::string page = page_of({shared, own});
   EXPECT_THAT(page,
-              HasSubstr("| Call | Attributes | Status | Max&nbsp;diff | From&nbsp;float64 | "
-                        "Eager&nbsp;from&nbsp;float64 | One | Other |\n"
+              HasSubstr("| Call | Attributes | Status | Max&nbsp;abs.&nbsp;error | "
+                        "Error&nbsp;vs&nbsp;float64 | Eager's&nbsp;error&nbsp;vs&nbsp;float64 | "
+                        "One | Other |\n"
                         "|---|---|---|--:|--:|--:|--:|--:|\n"
                         "| `aten.relu.default/float32/usual` | dim=1 | ✅ | 0 |  |  | 2 | 1 |\n"
                         "| `aten.sin.default/float32/usual` |  | ❌ failed |  |  |  |  | 1 |\n"));
   EXPECT_THAT(page, Not(HasSubstr("## Split")));
 }
 
-// All of it may come from files.
+// All of these texts may come from files.
 Result hostile_case() {
   const std::string text = "<b>|\n# `x` *y* [z](u)</b>";
   Result result = make_failed(text, text, FailureKind::kExecuteFailed, text);
@@ -149,7 +151,7 @@ TEST(OperatorsPageTest, ShowsWhateverItIsCalledAsText) {
   std::string outside_code;
   bool is_code = false;
   for (size_t i = 0; i < page.size(); ++i) {
-    // A code span of such a text begins and ends with two.
+    // A code span of a text with backticks begins and ends with two.
     if (page.compare(i, 2, "``") == 0) is_code = !is_code, ++i;
     if (!is_code) outside_code += page[i];
   }

@@ -24,7 +24,7 @@ std::string figure(bool is_zero, std::string text, const RunContext& context) {
   return context.portable && !is_zero ? std::string(kWithinTolerance) : std::move(text);
 }
 
-// Templates leave a blank line for each missing part. Keeps one of several, except in code.
+// Merges the blank lines that templates leave for missing parts, except in code.
 std::string without_extra_blank_lines(const std::string& page) {
   std::string tidy;
   std::string fence;
@@ -65,7 +65,7 @@ std::string factor_text(double factor, double max_diff, const RunContext& contex
 std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
                                double max_diff, const RunContext& context) {
   const bool has_opinion = opinion.reason.empty();
-  // Distances from float64 differ between machines, even where outputs are equal.
+  // Errors against float64 differ between machines, even where outputs are equal.
   for (const double error : {opinion.executor_error, opinion.eager_error}) {
     cells.push_back(has_opinion ? figure(/*is_zero=*/false, short_number(error), context) : "");
   }
@@ -186,14 +186,13 @@ std::string render_exactly(std::string_view text, const kainjow::mustache::data&
   kainjow::mustache::mustache view{std::string(text)};
   view.set_custom_escape([](const std::string& value) { return value; });
   std::string rendered = view.render(page);
-  if (!view.is_valid())
-    throw Error("a report template is not well formed: " + view.error_message());
+  if (!view.is_valid()) throw Error("invalid report template: " + view.error_message());
   return rendered;
 }
 
 namespace {
 
-// "Max&nbsp;diff" keeps Markdown's narrow columns from breaking; HTML does not need it.
+// "&nbsp;" keeps narrow columns from breaking in Markdown; HTML does not need it.
 std::string html_name(std::string name) {
   constexpr std::string_view kSpace = "&nbsp;";
   for (size_t at = 0; (at = name.find(kSpace)) != std::string::npos;) {

@@ -54,7 +54,7 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-// What the comparison node by node found, in sentences; `code` formats names.
+// Summarizes the node-by-node comparison in sentences; `code` formats names.
 std::string nodes_summary(const NodeReport& report,
                           const std::function<std::string(const std::string&)>& code);
 
@@ -103,9 +103,9 @@ std::string render(std::string_view text, const kainjow::mustache::data& page);
 // Keeps all blank lines.
 std::string render_exactly(std::string_view text, const kainjow::mustache::data& page);
 
-// Phrases that name what the outputs are compared with.
+// Phrases that name the expected outputs.
 struct Reference {
-  // "the graph computes what ..."
+  // "the outputs match ..."
   std::string verdict;
   // "2 outputs compared with ..."
   std::string detail;

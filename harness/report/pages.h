@@ -13,18 +13,18 @@
 
 namespace torch_ir {
 
-// `picture` is the content of svg/<Model>.svg or the reason why there is none; `cases` may include
+// `picture` is the content of svg/<Model>.svg or the reason why it is missing; `cases` may include
 // the model's calls.
 std::string render_model_page(const Result& result, const RunContext& context,
                               const GraphPicture& picture = {},
                               const std::vector<Result>& cases = {});
 
-// Only counts single calls. `baseline` may be null, also below.
+// Shows only the counts of single calls. `baseline` may be null, also below.
 std::string render_summary(const RunRecord& run, const BaselineComparison* baseline = nullptr);
 
 std::string render_operators(const RunRecord& run);
 
-// The section of index.html; empty if there are no cases.
+// The operators section of index.html; empty if there are no cases.
 std::string operators_section(const std::vector<Result>& cases, const RunContext& context);
 
 // index.html: a run in one file, to filter, sort and search. It works offline and without a server;
@@ -44,7 +44,7 @@ void write_index(const RunRecord& run, const BaselineComparison* baseline,
 std::string render_index(const RunRecord& run, const PictureOf& picture_of,
                          const BaselineComparison* baseline = nullptr);
 
-// junit.xml, for the viewers of CI systems.
+// junit.xml, for CI systems.
 //
 // One suite has a test case per model in the order of the run, another one per single call. Class
 // names are "torch_ir." and the model's first category, or "torch_ir.operators." and the call's.

@@ -56,10 +56,10 @@ void move_if_there(const fs::path& from, const fs::path& to) {
   if (error) throw Error("cannot write '" + to.string() + "': " + error.message());
 }
 
-// Draws the picture here if the model's process ended before it did.
+// Draws the picture here if the model's process ended first.
 GraphPicture picture_of(const Result& result, const fs::path& file) {
   if (fs::exists(file)) return {.svg = read_file(file)};
-  if (result.is_extracted()) return {.problem = "it is not drawn at full scale"};
+  if (result.is_extracted()) return {.problem = "graphs of full scale are not drawn"};
   return draw_graph(result);
 }
 

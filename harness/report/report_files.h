@@ -1,15 +1,15 @@
-// ReportFiles: the output directory of a run.
+// ReportFiles: writes the output directory of a run.
 //
 //   DIR/SUMMARY.md                    the results of the run
 //   DIR/<Model>.md                    a page for each model
-//   DIR/ir/<Model>.json, DIR/svg/<Model>.svg   its graph and a picture of that
-//   DIR/repro/<Model>/                the smallest part of it that fails, if it fails
+//   DIR/ir/<Model>.json, DIR/svg/<Model>.svg   its graph and a picture of it
+//   DIR/repro/<Model>/                its smallest failing part, if it fails
 //   DIR/tensors/<Model>.{weights,inputs,expected}.safetensors   with RunSettings::save_tensors
 //   DIR/index.html                    the whole run, for browsers
 //   DIR/results.json, DIR/junit.xml   the whole run, for programs
 //
 // Files are made in a hidden folder of DIR and moved (base/work_directory.h) when the run is done,
-// results.json last; a run that is killed leaves DIR as it was. Files of other models and foreign
+// results.json last; a killed run leaves DIR as it was. Files of other models and unrelated
 // files stay. Old files of this run's models that it does not replace are removed, and so are
 // folders that become empty. Symbolic links in DIR are not followed. Errors are torch_ir::Error and
 // leave DIR as it was.

@@ -135,7 +135,8 @@ std::string cases_text(const std::vector<Result>& cases) {
       with_thousands_separators(static_cast<int64_t>(cases.size())), some_on_host(cases));
   for (const auto& [name, count] : outcomes_of(cases)) {
     if (name == "passed" || count == 0) continue;
-    text += fmt::format(", {} {}", with_thousands_separators(count), name);
+    const std::string_view words = name == "differs" && count != 1 ? "differ" : name;
+    text += fmt::format(", {} {}", with_thousands_separators(count), words);
   }
   return text;
 }
@@ -197,13 +198,13 @@ std::string_view cases_mark(const RunRecord& run) {
 
 std::string cases_coverage_text(const std::vector<Result>& cases, const Coverage& coverage) {
   if (coverage.is_interrupted) {
-    return fmt::format("This run was interrupted when {} had finished.",
+    return fmt::format("This run was interrupted after {} had finished.",
                        counted(static_cast<int64_t>(cases.size()), "case"));
   }
   std::set<std::string> operators;
   for (const Result& it : cases) operators.insert(it.call->op_type);
   const auto num_operators = counted(static_cast<int64_t>(operators.size()), "operator");
-  if (coverage.is_split) return "Models taken apart: calls of " + num_operators + ".";
+  if (coverage.is_split) return "The cases are the calls of " + num_operators + " in models.";
   const Selection& selection = coverage.selection;
   const bool is_part =
       !selection.operators.empty() || !selection.dtypes.empty() || !selection.categories.empty();
@@ -215,7 +216,7 @@ std::string coverage_text(const std::vector<Result>& results, const Coverage& co
                           const std::function<std::string(const std::vector<std::string>&)>& list) {
   if (coverage.is_interrupted) {
     return fmt::format(
-        "This run was interrupted when {} had finished. Pages of other models may be from other "
+        "This run was interrupted after {} had finished. Pages of other models may be from other "
         "runs.",
         counted(static_cast<int64_t>(results.size()), "model"));
   }
@@ -225,15 +226,15 @@ std::string coverage_text(const std::vector<Result>& results, const Coverage& co
     return "This run covers " + files + ". Pages of other models may be from other runs.";
   }
   if (selection.models.empty() && selection.categories.empty()) {
-    return fmt::format("This run covers the whole registry of {} models.", coverage.num_registered);
+    return fmt::format("This run covers all {} registered models.", coverage.num_registered);
   }
-  std::string text = fmt::format("This run covers {} of the {} models of the registry",
+  std::string text = fmt::format("This run covers {} of the {} registered models",
                                  results.size() - coverage.num_archives - coverage.num_graphs,
                                  coverage.num_registered);
   if (!selection.categories.empty()) {
-    text += ", those of category " + list(selection.categories);
+    text += ", in category " + list(selection.categories);
   }
-  if (!selection.models.empty()) text += ", asked for by name";
+  if (!selection.models.empty()) text += ", selected by name";
   if (!files.empty()) text += ", and " + files;
   return text + ". Pages of other models may be from other runs.";
 }
@@ -243,14 +244,13 @@ std::string reproducer_hint(const std::string& model, const RunContext& context,
   const RunSettings& settings = context.settings;
   const bool has_other_name = !context.program.empty() && context.program != "harness";
   if (!settings.backend.empty()) {
-    return fmt::format("{} is the program that the backend is linked into{}.", code("harness"),
+    return fmt::format("{} stands for the program that links the backend{}.", code("harness"),
                        has_other_name ? ", here " + code(context.program) : "");
   }
   if (settings.executor.empty()) return "";
   return fmt::format(
-      "The program runs where that is typed. If its command names files relative to another "
-      "folder, "
-      "type it in that one, with {} in place of {}, where {} is the folder of these reports.",
+      "If the executor's command names files relative to another folder, run this there instead, "
+      "with {} in place of {}, where {} is the folder of these reports.",
       code("--ir DIR/repro/" + model + " --output NEW"), code("--ir ."), code("DIR"));
 }
 
@@ -258,7 +258,7 @@ std::string expectation_place(const Result& result, const RunContext& context,
                               const std::function<std::string(const std::string&)>& code) {
   const std::string& list = context.expected_failures;
   if (list.empty()) return "its registration";
-  return (result.origin ? "" : "its registration, or of ") + code(list);
+  return (result.origin ? "" : "its registration or from ") + code(list);
 }
 
 int num_trials(const Result& result, const RunSettings& settings) {
@@ -277,9 +277,9 @@ std::string baseline_text(const BaselineComparison& comparison, const std::strin
     text =
         comparison.num_compared + comparison.num_cases == 0
             ? fmt::format("no model of this run is in {}\n", printable(file))
-            : fmt::format("no change against {}, {}\n", printable(file), compared_text(comparison));
+            : fmt::format("no changes since {}, {}\n", printable(file), compared_text(comparison));
   } else {
-    text = fmt::format("against {}, {}\n", printable(file), compared_text(comparison));
+    text = fmt::format("changes since {}, {}\n", printable(file), compared_text(comparison));
   }
   for (const std::string& note : comparison.notes) {
     text += fmt::format("  {:7}  {}\n", "note", printable(note));

@@ -17,13 +17,13 @@ namespace torch_ir {
 std::string passed_text(const std::vector<Result>& results);
 std::string not_passed_text(const std::vector<Result>& results);
 
-// Calls by outcome; outcomes outside the legend of OPERATORS.md only where there are any.
+// Calls by outcome. Outcomes outside the legend of OPERATORS.md appear only if there are any.
 std::vector<std::pair<std::string_view, int64_t>> outcomes_of(const std::vector<Result>& cases);
 
 // "2,410 of 2,412 cases passed, 1 differs, 1 crashed".
 std::string cases_text(const std::vector<Result>& cases);
 
-// For a terminal: a line per category, and for the first twenty cases that did not pass.
+// For a terminal: a line per category, and one for each of the first twenty failing cases.
 std::string cases_lines(const std::vector<Result>& cases);
 
 // "12 of 12 models passed; 2,412 of 2,412 cases passed".
@@ -48,7 +48,7 @@ std::string reproducer_hint(const std::string& model, const RunContext& context,
 std::string expectation_place(const Result& result, const RunContext& context,
                               const std::function<std::string(const std::string&)>& code);
 
-// How often a model runs: once if a file has its expected outputs.
+// The number of trials of a model: one if a file has its expected outputs.
 int num_trials(const Result& result, const RunSettings& settings);
 
 int num_trials(const std::vector<Result>& results, const RunSettings& settings);

@@ -14,15 +14,16 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 ModelChange worse(const std::string& model) {
-  return {
-      .model = model,
-      .trend = Trend::kWorse,
-      .changes = {
-          {.what = "max diff, normal values", .before = 1e-7, .now = 0.5, .trend = Trend::kWorse},
-          {.what = "nodes", .before = int64_t{3}, .now = int64_t{4}}}};
+  return {.model = model,
+          .trend = Trend::kWorse,
+          .changes = {{.what = "max abs. error, normal values",
+                       .before = 1e-7,
+                       .now = 0.5,
+                       .trend = Trend::kWorse},
+                      {.what = "nodes", .before = int64_t{3}, .now = int64_t{4}}}};
 }
 
-// One that only one of the runs has.
+// A model that only one of the runs has.
 ModelChange alone(const std::string& model, Trend trend) {
   FigureChange status{.what = "status", .trend = trend};
   (trend == Trend::kGone ? status.before : status.now) = std::string("passed");
@@ -41,9 +42,9 @@ TEST(BaselineTextTest, ModelsStandInColumns) {
                  another_graph("Graph", {"added aten.relu.default relu"}),
                  alone("New", Trend::kNew)}};
   EXPECT_EQ(baseline_text(comparison, "old/results.json"),
-            "against old/results.json, 2 models compared: 1 worse, 1 gone, 1 changed, 1 new\n"
+            "changes since old/results.json, 2 models compared: 1 worse, 1 gone, 1 changed, 1 new\n"
             "  note     LibTorch: 2.13.0 -> 2.14.0\n"
-            "  worse    LongName  max diff, normal values: 1e-07 -> 0.5\n"
+            "  worse    LongName  max abs. error, normal values: 1e-07 -> 0.5\n"
             "                     nodes: 3 -> 4\n"
             "  gone     Gone      status: was passed\n"
             "  changed  Graph     graph changed\n"
@@ -64,13 +65,13 @@ TEST(BaselineTextTest, ManyModelsAndChangesAreCut) {
 
 TEST(BaselineTextTest, NoChangeAndNothingComparedAreTwoThings) {
   EXPECT_EQ(baseline_text({.num_compared = 3}, "old/results.json"),
-            "no change against old/results.json, 3 models compared\n");
+            "no changes since old/results.json, 3 models compared\n");
   EXPECT_EQ(baseline_text(BaselineComparison(), "old"), "no model of this run is in old\n");
 }
 
 TEST(BaselineTextTest, NoNameBreaksTheLine) {
   const BaselineComparison comparison = {.models = {alone("A\x1b[2J\n", Trend::kGone)}};
-  EXPECT_THAT(baseline_text(comparison, "o\nld"), HasSubstr("against o\\x0ald, "));
+  EXPECT_THAT(baseline_text(comparison, "o\nld"), HasSubstr("changes since o\\x0ald, "));
   EXPECT_THAT(baseline_text(comparison, "old"), HasSubstr("  gone     A\\x1b[2J\\x0a  status"));
 }
 
@@ -91,7 +92,7 @@ TEST(ChangeLinesTest, AreSentencesAndALineForEachChange) {
   EXPECT_THAT(baseline_notes(comparison),
               ElementsAre("1 model compared: 1 worse, 1 changed.", "Seed: 0 -> 7."));
   EXPECT_THAT(change_lines(comparison.models[0]),
-              ElementsAre("max diff, normal values: 1e-07 -> 0.5", "nodes: 3 -> 4"));
+              ElementsAre("max abs. error, normal values: 1e-07 -> 0.5", "nodes: 3 -> 4"));
   EXPECT_THAT(change_lines(comparison.models[1]),
               ElementsAre("graph changed", "added aten.relu.default relu"));
 }

@@ -1,4 +1,4 @@
-// What the pages say of second opinions in float64.
+// Second opinions from float64 on the pages.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(SecondOpinionPageTest, SaysThatFloat64IsTheReference) {
   report.output_details[0].second_opinion = worse_opinion();
   report.criterion = {.reference = ReferenceKind::kFloat64};
   const std::string page = render_model_page(result, {});
-  EXPECT_THAT(page, HasSubstr("an output passes when it is at most 4 times as far"));
+  EXPECT_THAT(page, HasSubstr("an output passes if its error is at most 4 times eager's."));
   EXPECT_THAT(page, Not(HasSubstr("### Tolerance\n")));
 }
 
@@ -59,9 +59,9 @@ TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfNodes) {
   nodes.num_without_opinion = 2;
   nodes.opinion_problem = "node 'gt' decides otherwise";
   const std::string page = render_model_page(result, {});
-  EXPECT_THAT(page, HasSubstr("7 values compared with float64; of these the worst, `mul`: worse "
-                              "than eager by a factor of 30. Of 2 values it says nothing, of the "
-                              "first because: node 'gt' decides otherwise."));
+  EXPECT_THAT(page, HasSubstr("7 values compared with float64; the worst is `mul`: worse "
+                              "than eager by a factor of 30. float64 is no reference for 2 values. "
+                              "The first: node 'gt' decides otherwise."));
   EXPECT_THAT(page, HasSubstr("| 3 | `mul` | `aten.mul.Tensor` | 3e-05 | 1e-06 | worse than eager "
                               "by a factor of 30 |\n"));
 }

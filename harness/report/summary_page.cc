@@ -38,7 +38,7 @@ std::string status_pie(const Results& results) {
   return code_block(pie, "mermaid");
 }
 
-// All good results of a run end with the same stage.
+// All passing results of a run end with the same stage.
 Status passed_status(const Results& results) {
   return count_status(results, Status::kExtracted) == 0 ? Status::kPassed : Status::kExtracted;
 }
@@ -49,7 +49,7 @@ const char* passed_name(Status status) {
 
 std::string bad_news(const Result& result) {
   if (result.status() == Status::kUnexpectedPass) {
-    return fmt::format("It passes, and is expected to fail ({}: {}).",
+    return fmt::format("It passes but is expected to fail ({}: {}).",
                        failure_kind_name(result.expected_failure->kind),
                        text_cell(result.expected_failure->reason));
   }
@@ -73,7 +73,7 @@ Table failures_table(const Results& results, const char* head, const Predicate& 
 }
 
 Data changes_data(const BaselineComparison& comparison, const std::string& baseline) {
-  Table table("lll", {"Model", "", "What has changed"});
+  Table table("lll", {"Model", "", "Changes"});
   for (const ModelChange& change : comparison.models) {
     std::string text;
     for (const std::string& line : change_lines(change)) {
@@ -87,7 +87,7 @@ Data changes_data(const BaselineComparison& comparison, const std::string& basel
   }
   Data data;
   data.set("summary", "Compared with " + code_span(baseline) +
-                          (table.num_rows() == 0 ? ": nothing has changed." : ":"));
+                          (table.num_rows() == 0 ? ": no changes." : ":"));
   data.set("notes", notes);
   set_some(data, "table", table);
   return data;
@@ -130,7 +130,8 @@ void add_model(const Result& result, const RunContext& context, Table& table) {
 std::string models_table(const Results& results, const RunContext& context) {
   Table table("lllrrrrrrrr",
               {"Model", "Status", "Categories", "Nodes", "Edges", "Weights", "Parameters",
-               "Multiply-adds", "Max&nbsp;diff", "Passes&nbsp;from", "Error&nbsp;factor"});
+               "Multiply-adds", "Max&nbsp;abs.&nbsp;error", "Smallest passing tolerance",
+               "Error vs float64, relative to eager's"});
   for (const Result& result : results) add_model(result, context, table);
   return table.markdown();
 }
@@ -214,7 +215,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
     return result.status() == Status::kExpectedFailure;
   };
   set_some(page, "expected",
-           failures_table(results, "Known because", is_expected, [](const Result& result) {
+           failures_table(results, "Reason", is_expected, [](const Result& result) {
              return text_cell(result.expected_failure->reason);
            }));
   if (baseline != nullptr) page.set("changes", changes_data(*baseline, context.baseline));

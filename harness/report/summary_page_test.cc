@@ -18,10 +18,9 @@ using ::testing::StartsWith;
 TEST(SummaryTest, ListsModelsFailuresAndCategories) {
   const std::string page =
       summary_of({make_failure(), make_result()}, {.selection = {}, .num_registered = 2}, {});
-  EXPECT_THAT(
-      page,
-      StartsWith("# Summary\n\n❌ **1 of 2 models passed**, 1 failed\n\n"
-                 "This run covers the whole registry of 2 models. To search, filter and sort: "));
+  EXPECT_THAT(page,
+              StartsWith("# Summary\n\n❌ **1 of 2 models passed**, 1 failed\n\n"
+                         "This run covers all 2 registered models. To search, filter and sort: "));
   EXPECT_THAT(
       page,
       HasSubstr(
@@ -46,10 +45,9 @@ TEST(SummaryTest, SaysWhatItCovers) {
                           .num_registered = 12};
   const std::string page = summary_of({make_result()}, coverage, {});
   EXPECT_THAT(page, HasSubstr("✅ **1 of 1 models passed**"));
-  EXPECT_THAT(page,
-              HasSubstr("This run covers 1 of the 12 models of the registry, those of category "
-                        "`a`, asked for by name. Pages of other models may be from other "
-                        "runs."));
+  EXPECT_THAT(page, HasSubstr("This run covers 1 of the 12 registered models, in category "
+                              "`a`, selected by name. Pages of other models may be from other "
+                              "runs."));
   EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --category a --model Tiny\n"));
   EXPECT_THAT(page, Not(HasSubstr("## Failures")));
 }
@@ -68,7 +66,7 @@ TEST(SummaryTest, CoversArchives) {
   coverage.selection.models = {"Tiny"};
   const std::vector<Result> results(4, make_result());
   EXPECT_THAT(summary_of(results, coverage, {}),
-              HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
+              HasSubstr("This run covers 1 of the 12 registered models, selected by name, "
                         "and 3 archives. Pages"));
 }
 
@@ -84,7 +82,7 @@ TEST(SummaryTest, CoversGraphs) {
   coverage.registry = true;
   coverage.selection.models = {"Tiny"};
   EXPECT_THAT(summary_of(std::vector<Result>(4, make_result()), coverage, {}),
-              HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
+              HasSubstr("This run covers 1 of the 12 registered models, selected by name, "
                         "and 2 archives and 1 graph. Pages"));
 }
 
@@ -104,7 +102,7 @@ TEST(SummaryTest, CountsAndNamesEveryStatus) {
   EXPECT_THAT(page, HasSubstr("    \"expected failure\" : 1\n"));
   EXPECT_THAT(page,
               HasSubstr("| [Known](Known.md) | output mismatch | verify | rounds \\| twice |"));
-  EXPECT_THAT(page, HasSubstr("| [Healed](Healed.md) | unexpected pass |  | It passes, and is "
+  EXPECT_THAT(page, HasSubstr("| [Healed](Healed.md) | unexpected pass |  | It passes but is "
                               "expected to fail (output mismatch: rounds \\| twice). |\n"));
   EXPECT_THAT(page, HasSubstr("| `a` | 4 | 1 | 1 | 1 | 1 |\n"));
   EXPECT_THAT(page, HasSubstr("🟡\u00a0EXPECTED\u00a0FAILURE"));
@@ -140,7 +138,7 @@ TEST(SummaryTest, SaysWhatHasChanged) {
   RunRecord run{.context = {.baseline = "old/results.json"}, .results = {make_result()}};
   const BaselineComparison none;
   EXPECT_THAT(render_summary(run, &none),
-              HasSubstr("Compared with `old/results.json`: nothing has changed.\n"));
+              HasSubstr("Compared with `old/results.json`: no changes.\n"));
   const BaselineComparison some{.notes = {"LibTorch: 2.12 -> 2.13"},
                                 .models = {{.model = "Tiny",
                                             .trend = Trend::kWorse,

@@ -39,8 +39,8 @@ TensorComparison total(const VerificationReport& report) {
 }
 
 std::string trials_table(const Result& result, const RunContext& context) {
-  Table table("llrrrr", {"Trial", "Result", "Max diff", "Mean diff", "Outside the tolerance",
-                         "Smallest passing tolerance"});
+  Table table("llrrrr", {"Trial", "Result", "Max abs. error", "Mean abs. error",
+                         "Outside the tolerance", "Smallest passing tolerance"});
   for (const Trial& trial : result.trials) {
     const VerificationReport& report = trial.verification;
     const bool is_close = report.passed_by == Basis::kTolerance;
@@ -54,7 +54,7 @@ std::string trials_table(const Result& result, const RunContext& context) {
 }
 
 std::string outputs_table(const VerificationReport& report, const RunContext& context) {
-  Table table("rlrrrrr", {"", "Output", "Elements", "Max diff", "Mean diff",
+  Table table("rlrrrrr", {"", "Output", "Elements", "Max abs. error", "Mean abs. error",
                           "Outside the tolerance", "Smallest passing tolerance"});
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& c = detail.comparison;
@@ -111,13 +111,13 @@ std::string histogram(const TensorComparison& comparison) {
 
 std::string figures_table(const TensorComparison& c) {
   Table table("lrlr", {"Figure", "Value", "Figure", "Value"});
-  table.add({"Maximum difference", short_number(c.max_diff), "Mean difference",
-             short_number(c.mean_diff)});
-  table.add({"Root mean square", short_number(c.root_mean_square_diff),
-             "Maximum relative difference", short_number(c.max_relative_diff)});
-  table.add({"Signal to noise", short_number(c.signal_to_noise) + " dB", "Cosine similarity",
+  table.add(
+      {"Max abs. error", short_number(c.max_diff), "Mean abs. error", short_number(c.mean_diff)});
+  table.add({"RMSE", short_number(c.root_mean_square_diff), "Max relative error",
+             short_number(c.max_relative_diff)});
+  table.add({"SNR (dB)", short_number(c.signal_to_noise), "Cosine similarity",
              fmt::format("{:.9g}", c.cosine_similarity)});
-  table.add({"Greatest distance in ULP",
+  table.add({"Max ULP distance",
              c.max_ulp_diff ? fmt::format("{}", *c.max_ulp_diff) : std::string("—"),
              "Outside the tolerance", share_text(c.num_mismatched, c.num_elements)});
   return table.markdown();
@@ -147,16 +147,16 @@ std::string tolerance_sentence(const VerificationReport& report) {
   const ToleranceRule& rule = report.tolerance;
   std::string text =
       rule.by_dtype
-          ? "The tolerance is that of the output's dtype, as `torch.testing.assert_close` has it"
+          ? "The tolerance depends on the output's dtype, as in `torch.testing.assert_close`"
           : fmt::format("The tolerance is rtol = {} and atol = {}", rule.fixed.rtol,
                         rule.fixed.atol);
   if (report.has_exact_outputs()) text += "; integers and booleans are compared exactly";
-  if (!rule.outputs.empty()) text += ", but for outputs that are registered with their own";
+  if (!rule.outputs.empty()) text += ", except for outputs registered with their own";
   text += ".";
   if (report.criterion.reference == ReferenceKind::kAuto) {
     text += fmt::format(
-        " An output outside of it passes too if it is at most {} times as far from the graph in "
-        "float64 as eager's.",
+        " An output outside the tolerance still passes if its error against the graph in float64 "
+        "is at most {} times eager's.",
         report.criterion.error_factor);
   }
   return text;
@@ -165,17 +165,18 @@ std::string tolerance_sentence(const VerificationReport& report) {
 Data rounding_data(const RoundingReport& report, double factor) {
   constexpr size_t kMostRounded = 20;
   Table table("llrrrr",
-              {"Node", "Operator", "Elements", "Off by one step", "Off by more", "Not explained"});
+              {"Node", "Operator", "Elements", "Off by one step", "Off by more", "Unexplained"});
   for (const RoundedValue& value : report.values) {
     if (table.num_rows() == kMostRounded) break;
     table.add({code_cell(value.node), code_cell(value.op_type), value.num_elements,
                value.num_off_by_one, value.num_off_by_more, value.num_wrong});
   }
-  std::string result = report.values.empty()
-                           ? "All rounded values are what eager rounds."
-                           : fmt::format("{} with other elements than eager's.",
-                                         counted(std::ssize(report.values), "rounded value"));
-  if (report.values.size() > kMostRounded) result += " The first are shown.";
+  std::string result =
+      report.values.empty()
+          ? "All rounded values equal eager's."
+          : fmt::format("{} {} from eager's.", counted(std::ssize(report.values), "rounded value"),
+                        report.values.size() == 1 ? "differs" : "differ");
+  if (report.values.size() > kMostRounded) result += " Only the first are shown.";
   if (!report.problem.empty()) result += " " + as_sentence(escape_markdown(report.problem));
   Data data;
   data.set("factor", fmt::format("{}", factor));

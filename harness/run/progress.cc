@@ -52,7 +52,8 @@ std::string details(const Result& result) {
       if (!result.nothing_compared().empty()) {
         return "nothing compared: " + result.nothing_compared();
       }
-      return fmt::format("max diff {:.3g}, {}{}", difference_metrics(result).max_diff.value_or(0),
+      return fmt::format("max abs. error {:.3g}, {}{}",
+                         difference_metrics(result).max_diff.value_or(0),
                          basis_text(result.passed_by), host_text(result, ", but "));
     case Status::kExtracted: {
       const IRSummary figures = result.graph ? summarize(*result.graph) : result.summary->figures;

@@ -53,8 +53,8 @@ class Progress {
   std::string drawn_;
 };
 
-// "DenseBlock  PASSED  max diff 0", "DenseBlock  FAILED  crashed in execute: ...", with the name
-// padded to `name_width` columns.
+// "DenseBlock  PASSED  max abs. error 0", "DenseBlock  FAILED  crashed in execute: ...", with the
+// name padded to `name_width` columns.
 std::string result_line(const Result& result, bool has_colours = false, size_t name_width = 0);
 
 // "first difference: node 3, add (aten.add.Tensor) in layers.0.mlp; reproducer:

@@ -32,7 +32,7 @@ Result expected_to_fail(Result result, FailureKind kind) {
 }
 
 TEST(ProgressTest, ALineHasVerdictAndFigureOrReason) {
-  EXPECT_EQ(result_line(passed("A")), "A  PASSED  max diff 0, within the tolerance");
+  EXPECT_EQ(result_line(passed("A")), "A  PASSED  max abs. error 0, within the tolerance");
   EXPECT_EQ(result_line(failed("A")), "A  FAILED  crashed in execute: It was killed.");
   EXPECT_EQ(result_line(expected_to_fail(failed("A"), FailureKind::kCrashed)),
             "A  FAILED AS EXPECTED  crashed: its kernel");
@@ -105,7 +105,7 @@ TEST(ProgressTest, ALineSaysWhatRanOnTheHost) {
   Result result = passed("A");
   result.executor = ExecutorReport{.num_nodes = 3, .on_host = {"relu", "softmax"}};
   EXPECT_EQ(result_line(result),
-            "A  PASSED  max diff 0, within the tolerance, but 2 of 3 nodes on the host");
+            "A  PASSED  max abs. error 0, within the tolerance, but 2 of 3 nodes on the host");
 }
 
 TEST(ProgressTest, TheDifferenceIsTheGreatestOfAllTrials) {
@@ -118,12 +118,12 @@ TEST(ProgressTest, TheDifferenceIsTheGreatestOfAllTrials) {
     report.max_diff = max_diff;
     report.output_details.emplace_back().comparison.smallest_passing_tolerance = smallest;
   }
-  EXPECT_EQ(result_line(result), "A  PASSED  max diff 0.0206, within the tolerance");
+  EXPECT_EQ(result_line(result), "A  PASSED  max abs. error 0.0206, within the tolerance");
 }
 
 TEST(ProgressTest, VerdictsHaveColoursWhereAsked) {
   EXPECT_EQ(result_line(passed("A"), true),
-            "A  \x1b[32mPASSED\x1b[0m  max diff 0, within the tolerance");
+            "A  \x1b[32mPASSED\x1b[0m  max abs. error 0, within the tolerance");
   EXPECT_THAT(result_line(failed("A"), true), HasSubstr("\x1b[31mFAILED\x1b[0m"));
 }
 
@@ -197,7 +197,7 @@ TEST_F(BarTest, LinesHaveNoTimeAndTheBarIsGoneInTheEnd) {
     time_ = std::chrono::seconds(7);
     progress.finish(passed("A"));
   }
-  EXPECT_EQ(lines_.str(), "[1/1] A  PASSED  max diff 0, within the tolerance\n");
+  EXPECT_EQ(lines_.str(), "[1/1] A  PASSED  max abs. error 0, within the tolerance\n");
   EXPECT_EQ(shown(), "");
 }
 
@@ -207,7 +207,7 @@ TEST_F(BarTest, LinesStandInColumns) {
   Progress progress(10, &lines_, nullptr, wide);
   progress.start("A");
   progress.finish(passed("A"));
-  EXPECT_EQ(lines_.str(), "[ 1/10] A    PASSED  max diff 0, within the tolerance\n");
+  EXPECT_EQ(lines_.str(), "[ 1/10] A    PASSED  max abs. error 0, within the tolerance\n");
 }
 
 TEST_F(BarTest, WithoutOneOnlyLinesAreWritten) {

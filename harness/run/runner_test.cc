@@ -406,9 +406,8 @@ TEST_P(SmallestPartTest, OfWhatEndsItsProcessIsTheReproducer) {
   EXPECT_EQ(result.reproducer->trial, "normal values");
   EXPECT_EQ(result.reproducer->message, result.failure->message);
   EXPECT_THAT(result.reproducer->command, ::testing::EndsWith(expected.flags));
-  EXPECT_THAT(
-      result.nodes->note,
-      HasSubstr("Parts of the graph were tried each in a process of its own, for at most "));
+  EXPECT_THAT(result.nodes->note,
+              HasSubstr("Each part of the graph was tried in its own process, for at most "));
 }
 
 // A crash that does not happen again cannot be reduced.
@@ -422,7 +421,8 @@ TEST_F(RunnerTest, ACrashThatDoesNotComeAgainHasTheWholeGraph) {
   EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
   ASSERT_TRUE(result.reproducer);
   EXPECT_TRUE(result.is_reproduced_by_whole_graph());
-  EXPECT_THAT(result.nodes->note, HasSubstr("did not crash so again when it ran by itself"));
+  EXPECT_THAT(result.nodes->note,
+              HasSubstr("did not crash the same way again when it ran by itself"));
 }
 
 struct LastRun {
@@ -438,9 +438,8 @@ struct LastRun {
 // once, because they mostly wait.
 TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
   const LastRun backends[] = {
-      {"ends_at_last", "The part that was found ended when it had 2.4 s. "},
-      {"fails_to_load_at_last",
-       "The part that was found could not be loaded in time to have 2.4 s. "},
+      {"ends_at_last", "The part found ended when it had 2.4 s. "},
+      {"fails_to_load_at_last", "The part found could not be loaded in time to run for 2.4 s. "},
       {"loads_slowly_at_last", "", 30}};
   std::vector<std::future<Result>> searches;
   for (const LastRun& it : backends) {

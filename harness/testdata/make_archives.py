@@ -3,8 +3,8 @@
     python harness/testdata/make_archives.py [NAME...]
     python harness/testdata/make_archives.py --benchmark DIR [NAME...]
 
---benchmark makes others in DIR, of the size that people run, which are timed and not kept. Needs a
-Python with torch 2.13 and transformers 5. The same command gives the same bytes.
+--benchmark makes archives of realistic size in DIR, for timing only; the repository does not keep them.
+Needs a Python with torch 2.13 and transformers 5. The same command gives the same bytes.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def normal(*sizes):
     return f"torch.randn({sizes})"
 
 
-# The function that makes it, and the arguments of its forward.
+# The function that makes each model, and the arguments of its forward.
 SMALL = {
     "bert": ["transformers_models:small.bert", f"input_ids={words(16)}"],
     "gpt2": ["transformers_models:small.gpt2", f"input_ids={words(16)}"],
@@ -58,7 +58,7 @@ SMALL = {
     ],
 }
 
-# Of those above, the sizes that may differ from run to run.
+# Dynamic sizes of the models above.
 DYNAMIC = {
     "llama": "input_ids:1=length:2..32",
     "unet": "x:0=batch:1..64",
@@ -95,14 +95,14 @@ def make(name, model, *inputs, directory):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--benchmark", type=pathlib.Path, metavar="DIR",
-                        help="make those to be timed, in DIR")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these")
+                        help="make the archives for benchmarks, in DIR")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="make only these")
     options = parser.parse_args(arguments)
     models = LARGE if options.benchmark else SMALL
     directory = (options.benchmark or FOLDER).resolve()
     directory.mkdir(parents=True, exist_ok=True)
     if unknown := set(options.names) - set(models):
-        parser.error(f"there is no {', '.join(sorted(unknown))}; there are {', '.join(models)}")
+        parser.error(f"unknown names: {', '.join(sorted(unknown))}; expected any of {', '.join(models)}")
     warnings.simplefilter("ignore")
     names = options.names or models
     return max(make(name, *models[name], directory=directory) for name in names)

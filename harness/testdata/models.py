@@ -1,8 +1,8 @@
-"""Models with nothing but torch, with random weights; see make_archives.py.
+"""Models that need only torch, with random weights; see make_archives.py.
 
     small.resnet50()
 
-Vision is written as torchvision writes it, with activations and additions in place.
+Vision models follow torchvision, with activations and additions in place.
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 
 def calibrated(model):
-    """`model`, with the statistics of its normalizations as a step of training leaves them."""
+    """Returns `model` with the statistics of its normalizations after one step of training."""
     for module in model.modules():
         if isinstance(module, nn.BatchNorm2d):
             module.momentum = 1.0
@@ -26,7 +26,7 @@ def calibrated(model):
 
 
 def convolution(channels_in, channels, size, stride=1, groups=1, activation=None):
-    """A convolution with its normalization and, in place, its activation."""
+    """A convolution with its normalization and its activation, which is in place."""
     layers = [
         nn.Conv2d(channels_in, channels, size, stride, size // 2, groups=groups, bias=False),
         nn.BatchNorm2d(channels),
@@ -85,7 +85,7 @@ class Bottleneck(nn.Module):
 
 
 class ResNet(nn.Module):
-    """Stages of as many blocks as `depths` says, each of twice the channels of the one before."""
+    """Stages with `depths` blocks; each stage has twice the channels of the previous one."""
 
     def __init__(self, block, depths, channels, classes):
         super().__init__()
@@ -252,7 +252,7 @@ class UNet(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """Two layers of `kind`, and what its last step gives."""
+    """Two layers of `kind`, and a head on the last step."""
 
     def __init__(self, kind, features, width, classes):
         super().__init__()
@@ -291,7 +291,7 @@ class GPTLayer(nn.Module):
 
 
 class GPT(nn.Module):
-    """What benchmark_models.cc has in C++; attention is a product, a mask, a softmax, a product."""
+    """A GPT whose attention is written out: a product, a mask, a softmax, a product."""
 
     def __init__(self, words, width, heads, layers, tokens):
         super().__init__()
@@ -311,10 +311,10 @@ class GPT(nn.Module):
 
 @dataclasses.dataclass(frozen=True)
 class Models:
-    """All of them, in one size. A function of it makes one, without arguments."""
+    """All models of one size. Each method makes one model, without arguments."""
 
     channels: int
-    # Of the channels that MobileNets have.
+    # Scales the channels of MobileNets.
     scale: float
     width: int
     classes: int

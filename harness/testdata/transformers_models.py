@@ -2,7 +2,7 @@
 
     small.bert()
 
-Their attention is what transformers chooses by itself, scaled_dot_product_attention.
+Their attention is transformers' default, scaled_dot_product_attention.
 """
 
 import dataclasses
@@ -16,16 +16,16 @@ def make(model, use_cache=False, **config):
 
 
 def returning_tensors(model):
-    """`model`, with a tuple for its output: so its archives load where transformers is missing."""
+    """Makes `model` return a tuple, so that its archives load without transformers."""
     model.register_forward_hook(lambda module, inputs, output: output.to_tuple())
     return model
 
 
 class CachedDecoder(TorchExportableModuleWithStaticCache):
-    """One step of decoding, with the keys and values of those before it in buffers."""
+    """One step of decoding, with the keys and values of earlier steps in buffers."""
 
     def forward(self, input_ids, cache_position):
-        # torch.export takes tensors that only the cache has for constants.
+        # torch.export treats tensors that only the cache has as constants.
         for i, layer in enumerate(self.static_cache.layers):
             layer.keys = getattr(self, f"key_cache_{i}")
             layer.values = getattr(self, f"value_cache_{i}")
@@ -35,14 +35,14 @@ class CachedDecoder(TorchExportableModuleWithStaticCache):
 
 @dataclasses.dataclass(frozen=True)
 class Models:
-    """All of them, in one size. A function of it makes one, without arguments."""
+    """All models of one size. Each method makes one model, without arguments."""
 
     width: int
     layers: int
     words: int
-    # The longest input.
+    # Length of the longest input.
     tokens: int
-    # Of ViT, which has as many patches as there are tokens.
+    # Patch size of ViT, which has `tokens` patches.
     patch: int
     heads: int = 4
 

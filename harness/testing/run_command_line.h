@@ -1,3 +1,4 @@
+// Runs the harness's command line in tests, and reads its reports.
 #pragma once
 
 #include <gmock/gmock.h>

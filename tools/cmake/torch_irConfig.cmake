@@ -1,5 +1,5 @@
-# find_package(torch_ir) gives the target torch_ir::torch_ir, and finds Torch, which it is built on:
-# the LibTorch that it was installed with, or the Python package beside the one of a wheel, unless
+# find_package(torch_ir) defines the target torch_ir::torch_ir, and finds the Torch that it needs: the
+# LibTorch that it was installed with, or the Python package beside that of a wheel, unless
 # CMAKE_PREFIX_PATH or Torch_DIR lead to another.
 
 get_filename_component(_torch_ir_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
@@ -9,7 +9,7 @@ find_package(Torch QUIET HINTS "${_torch_ir_libtorch}" "${_torch_ir_prefix}/../t
 if(NOT Torch_FOUND)
   set(torch_ir_FOUND FALSE)
   set(torch_ir_NOT_FOUND_MESSAGE
-      "there is no LibTorch in ${_torch_ir_libtorch}: let that link point to a LibTorch @LIBTORCH_VERSION@, or add one to CMAKE_PREFIX_PATH")
+      "cannot find LibTorch in ${_torch_ir_libtorch}; point that link to a LibTorch @LIBTORCH_VERSION@, or add one to CMAKE_PREFIX_PATH")
   return()
 endif()
 
@@ -20,7 +20,7 @@ string(REGEX MATCH "^[0-9]+[.][0-9]+" _torch_ir_given "${Torch_VERSION}")
 if(NOT _torch_ir_given STREQUAL _torch_ir_wanted)
   set(torch_ir_FOUND FALSE)
   set(torch_ir_NOT_FOUND_MESSAGE
-      "it was built with LibTorch ${_torch_ir_libtorch_version}, and ${Torch_DIR} is ${Torch_VERSION}")
+      "it was built with LibTorch ${_torch_ir_libtorch_version}, but ${Torch_DIR} is ${Torch_VERSION}")
   return()
 endif()
 

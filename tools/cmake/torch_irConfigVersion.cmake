@@ -1,4 +1,4 @@
-# Versions before 1.0 promise nothing to each other.
+# Versions before 1.0 are not compatible with each other.
 set(PACKAGE_VERSION "@VERSION@")
 set(PACKAGE_VERSION_EXACT FALSE)
 set(PACKAGE_VERSION_COMPATIBLE FALSE)

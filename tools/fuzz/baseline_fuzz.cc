@@ -1,5 +1,5 @@
-// Any file is the results of a run, which can be compared with others and written again, or an
-// error.
+// Any file either has the results of a run, which can be compared with others and written again, or
+// gives an error.
 #include "harness/results/baseline.h"
 #include "harness/results/results_file.h"
 #include "tools/fuzz/fuzzing.h"

@@ -1,10 +1,10 @@
-// The main function of fuzz tests in builds without libFuzzer: seeds, and a few inputs made of
-// them.
+// The main function of fuzz tests in builds without libFuzzer: it tries seeds, and a few inputs
+// made from them.
 //
-// The inputs are the same in every run, so that a test that passes goes on passing. It takes the
-// arguments that the rule gives to libFuzzer too: -seed_inputs=A,B, the files to begin with, and
-// -runs=N, how many inputs to make of them. Files named beside these are tried instead. The input
-// that ends the process is kept, for the same test under libFuzzer or for this one.
+// The inputs are the same in every run, so that a test that passes keeps passing. It takes the same
+// arguments as libFuzzer: -seed_inputs=A,B, the files to begin with, and -runs=N, the number of
+// inputs to make from them. Other files on the command line are tried instead. The input that ends
+// the process is kept, to try it again here or under libFuzzer.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -103,15 +103,15 @@ std::string output_folder() {
   return folder == nullptr ? "." : folder;
 }
 
-// Tries inputs, each of which lies in a file meanwhile: it is there whatever ends the process, a
-// signal, a sanitizer, or whoever waited too long.
+// Tries inputs. Each is in a file during its trial, so that it remains if a signal, a sanitizer or
+// a time limit ends the process.
 class Trials {
  public:
   Trials()
       : path_(output_folder() + "/input"), file_(::open(path_.c_str(), O_CREAT | O_RDWR, 0666)) {
-    std::cerr << "what is tried is in " << path_ << '\n';
+    std::cerr << "the current input is in " << path_ << '\n';
   }
-  // All went well.
+  // All inputs passed.
   ~Trials() {
     ::close(file_);
     ::unlink(path_.c_str());
@@ -179,6 +179,6 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < arguments.num_runs; ++i) {
     try_input(mutated(seeds.empty() ? Bytes() : seeds[i % seeds.size()]));
   }
-  std::cout << seeds.size() << " seeds, " << arguments.num_runs << " inputs made of them\n";
+  std::cout << seeds.size() << " seeds, " << arguments.num_runs << " inputs made from them\n";
   return 0;
 }

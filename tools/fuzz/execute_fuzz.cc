@@ -1,4 +1,4 @@
-// Any text that is an IR, however wrong, is refused, or run with weights and inputs as it declares
+// Any text that parses as an IR is either rejected, or runs with weights and inputs as it declares
 // them: twice, once traced and once replayed, at either level.
 #include <ATen/ops/arange.h>
 #include <c10/core/CPUAllocator.h>
@@ -18,11 +18,11 @@ namespace {
 using torch_ir::StateDict;
 using torch_ir::TensorMeta;
 
-// Of a tensor that is made here, and of what a graph may ask LibTorch for at once.
+// Limits of a tensor made here, and of one allocation by a graph.
 constexpr int64_t kMaxElements = 1 << 14;
 constexpr size_t kMaxBytes = size_t{64} << 20;
 
-// A machine with little memory: what a graph may rightly ask for is no finding.
+// Simulates a machine with little memory, so that large valid allocations are not findings.
 class SmallMemory : public c10::Allocator {
  public:
   explicit SmallMemory(c10::Allocator* memory) : memory_(memory) {}
@@ -40,7 +40,7 @@ class SmallMemory : public c10::Allocator {
   c10::Allocator* memory_;
 };
 
-// Small numbers, which are indices too.
+// Small numbers, which are also valid indices.
 at::Tensor make_tensor(const TensorMeta& meta) {
   constexpr int64_t kSize = 3;
   std::vector<int64_t> shape = meta.shape;
@@ -48,7 +48,7 @@ at::Tensor make_tensor(const TensorMeta& meta) {
   int64_t num_elements = 1;
   for (const int64_t size : shape) {
     if (size > kMaxElements || (num_elements *= std::max<int64_t>(size, 1)) > kMaxElements) {
-      throw torch_ir::Error("too large to be made here");
+      throw torch_ir::Error("too large for the fuzz test");
     }
   }
   if (std::ranges::count(shape, 0) > 0) num_elements = 0;
@@ -56,7 +56,7 @@ at::Tensor make_tensor(const TensorMeta& meta) {
   try {
     return at::arange(num_elements).remainder(kSize).reshape(shape).to(*dtype);
   } catch (const c10::Error&) {
-    throw torch_ir::Error("no numbers of this dtype");
+    throw torch_ir::Error("cannot make numbers of this dtype");
   }
 }
 
@@ -78,7 +78,7 @@ void run(const torch_ir::IR& ir, torch_ir::Optimization optimization) {
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  // Before all others, and to the end.
+  // Before all other allocations, until the end of the process.
   c10::SetCPUAllocator(new SmallMemory(c10::GetCPUAllocator()), /*priority=*/100);
   return 0;
 }

@@ -1,4 +1,4 @@
-// Any text is a list of expected failures, or an error.
+// Any text is a list of expected failures, or gives an error.
 #include "harness/run/expected_failures.h"
 #include "tools/fuzz/fuzzing.h"
 

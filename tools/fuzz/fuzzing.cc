@@ -26,7 +26,7 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 namespace torch_ir {
 namespace {
 
-// What a mutation may add to an input.
+// The number of bytes that a mutation may add.
 constexpr size_t kMaxGrowth = 4096;
 
 size_t below(RandomBits& random, size_t limit) { return limit == 0 ? 0 : random() % limit; }
@@ -67,7 +67,7 @@ Json interesting_value(RandomBits& random) {
   return values[below(random, values.size())];
 }
 
-// Also of strings that are no UTF-8 any more.
+// Also accepts strings that are no longer valid UTF-8.
 std::string text_of(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::ignore);
 }
@@ -83,7 +83,7 @@ Json& choose(const std::vector<Json*>& all, RandomBits& random) {
 }
 
 void replace_by_other(Json& value, const std::vector<Json*>& all, RandomBits& random) {
-  // Mostly by one of the same type, so that the text keeps its form.
+  // Mostly by a value of the same type, so that the text keeps its form.
   Json other = choose(all, random);
   for (int i = 0; i < 20 && other.type() != value.type(); ++i) other = choose(all, random);
   if (text_of(other).size() < kMaxGrowth) value = std::move(other);
@@ -231,7 +231,7 @@ void expect_result_or_error(const std::function<void()>& read) {
   } catch (const Error& error) {
     if (headline(error.what()).empty()) fail_input("an error without a message");
     if (!can_be_shown(error.what())) {
-      fail_input(std::string("a message that no terminal should get: ") + error.what());
+      fail_input(std::string("a message that a terminal cannot show: ") + error.what());
     }
   }
 }
@@ -254,7 +254,7 @@ const std::string& scratch_folder() {
 }
 
 void overwrite_file(const std::string& path, std::string_view content) {
-  // Opened without truncating it, for which some file systems would wait for the disk each time.
+  // Does not truncate: some file systems would wait for the disk each time.
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   set_content(descriptor, content);
   ::close(descriptor);

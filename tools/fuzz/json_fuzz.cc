@@ -1,4 +1,4 @@
-// Any text is an IR, or an error; and an IR that was read is written and read as the same.
+// Any text is an IR, or gives an error; an IR stays the same when it is written and read back.
 #include "tools/fuzz/fuzzing.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   torch_ir::expect_result_or_error([&] {
     const torch_ir::IR ir = torch_ir::deserialize_ir(torch_ir::input_text(data, size));
     torch_ir::find_problems(ir);
-    // Takes as long as all the rest.
+    // Takes as long as everything else.
     if (size % 8 != 0) return;
     const std::string text = torch_ir::serialize_ir(ir);
     if (!(torch_ir::deserialize_ir(text) == ir)) torch_ir::fail_input("written as another IR");

@@ -1,4 +1,4 @@
-// Any file is a program with its weights, or an error.
+// Any file is a program with its weights, or gives an error.
 #include "tools/fuzz/fuzzing.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 

@@ -1,4 +1,4 @@
-// Any bytes are a state dict whose tensors can be read to their last byte, or an error.
+// Any bytes are a state dict whose tensors can be read to their last byte, or give an error.
 #include <vector>
 
 #include "tools/fuzz/fuzzing.h"
@@ -7,7 +7,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   torch_ir::expect_result_or_error([&] {
-    // Its own memory, so that a byte read too many is noticed.
+    // Its own memory, so that a read past the end is noticed.
     const auto bytes = std::make_shared<std::vector<uint8_t>>(data, data + size);
     torch_ir::ByteRange range{reinterpret_cast<std::byte*>(bytes->data()), size, bytes};
     const torch_ir::PickleDocument document = torch_ir::load_torch_file(range, "fuzz.pt");

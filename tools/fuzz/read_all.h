@@ -1,4 +1,4 @@
-// Whether tensors that were read lie where they may.
+// read_all: checks that tensors lie within their storages.
 #pragma once
 
 #include <cstdlib>
@@ -19,8 +19,8 @@ inline __int128 end_of(const at::Tensor& tensor) {
   return (last + 1) * static_cast<__int128>(tensor.element_size());
 }
 
-// Reads every byte of the storages of `tensors`, and ends the process where an element lies outside
-// of its storage.
+// Reads every byte of the storages of `tensors`, and ends the process if an element lies outside
+// its storage.
 inline void read_all(const StateDict& tensors) {
   for (const auto& item : tensors) {
     const c10::Storage& storage = item.value().storage();

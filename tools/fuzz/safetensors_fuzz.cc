@@ -1,4 +1,4 @@
-// Any file is tensors that can be read to their last byte, or an error.
+// Any file has tensors that can be read to their last byte, or gives an error.
 #include "tools/fuzz/fuzzing.h"
 #include "tools/fuzz/read_all.h"
 #include "torch_ir/weights/safetensors.h"

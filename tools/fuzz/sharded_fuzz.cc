@@ -1,4 +1,4 @@
-// Any index is a state dict made of the files in its folder, or an error: nothing outside is read.
+// Any index is a state dict from files in its folder, or gives an error; nothing outside is read.
 #include <ATen/ops/ones.h>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@ using torch_ir::StateDict;
 
 constexpr const char* kSecret = "secret";
 
-// Two files of weights, and one that the index can not name.
+// Two files of weights, and one that the index cannot name.
 std::string make_folder() {
   const std::string& outside = torch_ir::scratch_folder();
   const std::string folder = outside + "/model/";
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   torch_ir::expect_result_or_error([&] {
     const StateDict tensors = torch_ir::load_weights(index);
     torch_ir::read_all(tensors);
-    if (tensors.contains(kSecret)) torch_ir::fail_input("a file outside of the folder was read");
+    if (tensors.contains(kSecret)) torch_ir::fail_input("a file outside the folder was read");
   });
   return 0;
 }

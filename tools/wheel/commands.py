@@ -1,12 +1,12 @@
-"""The commands torch-ir and harness of the wheel: programs beside this file, linked with the LibTorch
-of the installed torch. There is nothing else here for Python."""
+"""Runs the commands torch-ir and harness of the wheel: programs beside this file, linked with the
+LibTorch of the installed torch. The package has no other Python code."""
 
 import importlib.metadata
 import importlib.util
 import os
 import sys
 
-# What the programs were built with; LibTorch's interface changes with every minor version.
+# The torch that the programs were built with; LibTorch's interface changes with every minor version.
 TORCH = "@TORCH@"
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -23,25 +23,26 @@ def harness():
 def _become(program):
     libraries = _libraries_of_torch(program)
     environment = dict(os.environ)
-    # The programs look beside this package by themselves. In an environment on top of another one,
+    # The programs find torch beside this package by themselves. In an environment on top of another one,
     # torch may be elsewhere.
     if os.path.dirname(libraries) != os.path.join(os.path.dirname(HERE), "torch"):
         paths = [libraries, environment.get("LD_LIBRARY_PATH")]
         environment["LD_LIBRARY_PATH"] = os.pathsep.join(path for path in paths if path)
     path = os.path.join(HERE, "bin", program)
-    # By the name that it is called by, for the commands in its reports.
+    # Keeps the name of the command, for the commands in its reports.
     os.execve(path, [program] + sys.argv[1:], environment)
 
 
 def _libraries_of_torch(program):
-    wanted = f"{program}: needs torch {TORCH}: pip install 'torch=={TORCH}.*'"
-    # Found and not imported, which takes seconds.
+    wanted = f"{program}: requires torch {TORCH}, but"
+    install = f"run: pip install 'torch=={TORCH}.*'"
+    # Only found: an import takes seconds.
     spec = importlib.util.find_spec("torch")
     if spec is None or not spec.origin:
-        sys.exit(_refuse(f"{wanted}; there is none in {sys.prefix}"))
+        sys.exit(_refuse(f"{wanted} {sys.prefix} has none; {install}"))
     version = importlib.metadata.version("torch")
     if version.split(".")[:2] != TORCH.split("."):
-        sys.exit(_refuse(f"{wanted}; {os.path.dirname(spec.origin)} is {version}"))
+        sys.exit(_refuse(f"{wanted} {os.path.dirname(spec.origin)} is {version}; {install}"))
     return os.path.join(os.path.dirname(spec.origin), "lib")
 
 

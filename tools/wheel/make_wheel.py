@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes a Python wheel: what `bazel run //:wheel` runs, see --help.
+"""Makes a Python wheel; `bazel run //:wheel` runs it. See --help.
 
 The format: https://packaging.python.org/en/latest/specifications/binary-distribution-format/. The
-programs and the library find LibTorch in the folder of torch beside theirs. The libraries that they
-need beside it and the C and C++ runtimes come with them.
+programs and the library find LibTorch in the folder of torch beside theirs. The wheel has all other
+libraries that they need, except the C and C++ runtimes.
 """
 
 import argparse
@@ -26,7 +26,7 @@ WORKSPACE = "{WORKSPACE}"
 PACKAGE = "torch_ir_cpp"
 COMMANDS = "tools/wheel/commands.py"
 
-# Of every Linux that the tag of the wheel admits.
+# Libraries of every Linux that matches the tag of the wheel.
 SYSTEM = re.compile(r"(ld-linux-.*|lib(c|dl|m|pthread|rt|util|gcc_s|stdc\+\+))\.so\.\d+|linux-vdso.*")
 
 RUN_PATH = "$ORIGIN/../lib:$ORIGIN/../../torch/lib:$ORIGIN/../../torch.libs"
@@ -37,7 +37,7 @@ class Failure(Exception):
 
 
 class Elf:
-    """A 64-bit little-endian ELF file, of which the dynamic section can be changed in place."""
+    """A 64-bit little-endian ELF file whose dynamic section can be changed in place."""
 
     NULL, STRTAB, RPATH, RUNPATH = 0, 5, 15, 29
     LOAD, DYNAMIC = 1, 2
@@ -53,7 +53,7 @@ class Elf:
         for kind, _, offset, start, _, size in self.segments:
             if kind == self.LOAD and start <= address < start + size:
                 return offset + address - start
-        raise Failure("an address in its dynamic section is not in the file")
+        raise Failure("invalid ELF file: an address in the dynamic section is outside the file")
 
     def _entries(self):
         (begin,) = [segment[2] for segment in self.segments if segment[0] == self.DYNAMIC]
@@ -65,23 +65,22 @@ class Elf:
             begin += 16
 
     def set_run_path(self, path):
-        """Writes over the one that is there. As DT_RPATH, which counts for the libraries that the
-        libraries need, too."""
+        """Overwrites the run path. Uses DT_RPATH, which also applies to indirect libraries."""
         strings = next(value for _, tag, value in self._entries() if tag == self.STRTAB)
         for place, tag, value in self._entries():
             if tag in (self.RPATH, self.RUNPATH):
                 begin = self._offset(strings) + value
                 end = self.data.index(0, begin)
                 if end - begin < len(path):
-                    raise Failure(f"there is no room for the run path {path}")
+                    raise Failure(f"the run path is too short to hold {path}")
                 self.data[begin:end] = path.encode().ljust(end - begin, b"\0")
                 struct.pack_into("<Q", self.data, place, self.RPATH)
                 return
-        raise Failure("it has no run path to write over")
+        raise Failure("no run path to overwrite")
 
 
 def needed_libraries(program, libtorch):
-    """The libraries beside LibTorch's and the system's that a program loads: name to path."""
+    """The libraries that a program loads, except LibTorch's and the system's: name to path."""
     said = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
     # The CPU half of a CUDA build has two libraries of CUDA, which a torch for the CPU does not have.
     provided = {path.name for folder in (libtorch / "lib", libtorch.parent / "torch.libs")
@@ -94,7 +93,7 @@ def needed_libraries(program, libtorch):
 
 
 def versions(program):
-    """Of torch-ir and of LibTorch, as the program says them."""
+    """The versions of torch-ir and LibTorch that the program prints."""
     said = subprocess.run([program, "--version"], check=True, capture_output=True, text=True).stdout
     match = re.match(r"torch-ir ([0-9.]+) \(LibTorch ([0-9.]+)", said)
     if not match:
@@ -103,13 +102,13 @@ def versions(program):
 
 
 def platform_tag():
-    """What the programs need of a system: the C library that they were linked with, or a later one."""
+    """The platform: systems with the C library that the programs were linked with, or a later one."""
     _, version = platform.libc_ver()
     return f"manylinux_{version.replace('.', '_')}_{platform.machine()}"
 
 
 def contents(version, torch):
-    """What is in the wheel but for its list: path to bytes."""
+    """The files of the wheel, except its list: path to bytes."""
     minor = ".".join(torch.split(".")[:2])
     installed = dict(line.split("\t") for line in pathlib.Path(FILES).read_text().splitlines())
     libtorch = pathlib.Path(pathlib.Path(LIBTORCH).read_text().strip())
@@ -147,7 +146,7 @@ def contents(version, torch):
 
 
 def record(path, files):
-    """The list of a wheel: each file with its hash and size, the list itself without."""
+    """The list of a wheel: each file with its hash and size, except for the list itself."""
     lines = []
     for name, data in sorted(files.items()):
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
@@ -156,7 +155,7 @@ def record(path, files):
 
 
 def write_wheel(path, files):
-    """The same files give the same bytes. A wheel of this name that is there is replaced whole."""
+    """Writes a wheel: the same files give the same bytes. Replaces an existing wheel atomically."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(unfinished, "wb") as file:
@@ -175,7 +174,7 @@ def write_wheel(path, files):
 
 
 def enter_runfiles():
-    """Bazel starts programs and tests in their runfiles; by hand it may be any folder."""
+    """Enters the runfiles: Bazel starts programs and tests there, users start them in any folder."""
     if not os.path.exists(FILES):
         os.chdir(f"{os.path.abspath(__file__)}.runfiles/{WORKSPACE}")
 
@@ -185,10 +184,10 @@ def main():
         prog="wheel",
         usage="bazel run //:wheel -- --output DIR",
         description="Makes a Python wheel with the programs torch-ir and harness, the library and "
-        "its headers. They use the LibTorch of the installed torch, which has to be of the minor "
-        "version that they were built with.",
+        "its headers. They use the LibTorch of the installed torch, which must have the minor version "
+        "that they were built with.",
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="where the wheel goes")
+    parser.add_argument("--output", required=True, metavar="DIR", help="folder for the wheel")
     output = pathlib.Path(
         os.environ.get("BUILD_WORKING_DIRECTORY", "."), parser.parse_args().output
     ).absolute()

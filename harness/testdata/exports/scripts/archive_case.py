@@ -35,9 +35,9 @@ class Case:
     train: bool = False
     # Applied to the exported program before it is saved.
     change: Callable | None = None
-    # None: must run and verify. Otherwise the text that the refusal has to name.
+    # None: must run and verify. Otherwise: must be refused with this text.
     refuse: str | None = None
-    # May run or be refused, then by this name: what Python itself defines in Python or cannot load.
+    # May run, or be refused with this name: operators that Python defines in Python or cannot load.
     either: str | None = None
     # The values cannot be compared (random numbers, uninitialised memory).
     random: bool = False
@@ -63,7 +63,7 @@ REGISTRY: dict[str, Callable[[], Case]] = {}
 def case(name):
     def register(function):
         if name in REGISTRY:
-            raise ValueError(f"case {name!r} is defined twice")
+            raise ValueError(f"duplicate case {name!r}")
         REGISTRY[name] = function
         return function
 
@@ -87,12 +87,12 @@ def as_tensor(value):
 
 
 def flat_inputs(program, args, kwargs):
-    """User inputs by placeholder name, in the order in which the program wants them."""
+    """User inputs by placeholder name, in the order of the program."""
     flat = program._get_flat_args_with_check(args, kwargs)[0]
     specs = [s for s in program.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
     if len(specs) != len(flat):
         raise ValueError(f"{len(specs)} user inputs, {len(flat)} values")
-    # A constant's spec carries its value: it is no input of a run.
+    # The spec of a constant has its value, so it is not an input of a run.
     return {
         s.arg.name: v for s, v in zip(specs, flat) if type(s.arg).__name__ != "ConstantArgument"
     }
@@ -122,7 +122,7 @@ def storable(named):
 
 
 def spoil(expected, how):
-    """Returns the expected tensors with one of them wrong, or None where none can be."""
+    """Returns the expected tensors with one of them wrong, or None if none can be wrong."""
     wrong = {name: tensor.clone() for name, tensor in expected.items()}
     for name, tensor in wrong.items():
         if tensor.numel() == 0 or (how != "shape" and not tensor.is_floating_point()):

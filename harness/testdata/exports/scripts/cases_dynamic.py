@@ -1,4 +1,4 @@
-"""Symbolic shapes, and sizes that depend on data."""
+"""Symbolic shapes and data-dependent sizes."""
 
 import torch
 from torch import nn

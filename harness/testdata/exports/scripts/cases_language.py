@@ -476,7 +476,7 @@ add(
 
 @case("llama_with_cache_output")
 def _():
-    """The whole output as the package returns it: a dictionary-like class with a cache."""
+    """Returns the whole output of the package: a dictionary-like class with a cache."""
     from transformers.cache_utils import DynamicCache  # noqa: F401 - registers the pytree
 
     class Model(nn.Module):
@@ -519,7 +519,7 @@ def _():
 
 @case("distilgpt_generate_step")
 def _():
-    """Prefill of a past given as plain tensors."""
+    """Prefill with a past that is given as plain tensors."""
     from transformers.cache_utils import DynamicCache
 
     class Model(nn.Module):

@@ -137,7 +137,7 @@ def _():
 
 
 def add_autocast(name, function, args, **members):
-    """One composite operator under autocast: what it consists of is cast, not its own arguments."""
+    """One composite operator under autocast, which casts the arguments of its parts, not its own."""
 
     @case(f"mode_autocast_{name}")
     def _():

@@ -38,7 +38,7 @@ class Mlp(nn.Module):
 
 
 def pt2e(model, args, **config):
-    """The model as PT2E quantises it for XNNPACK, calibrated on `args`."""
+    """Quantises the model with PT2E for XNNPACK, calibrated on `args`."""
     from executorch.backends.xnnpack.quantizer import xnnpack_quantizer
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
@@ -50,7 +50,7 @@ def pt2e(model, args, **config):
 
 
 class Converted(nn.Module):
-    """A converted model, which cannot be told to train() or eval()."""
+    """A converted model, which does not support train() or eval()."""
 
     def __init__(self, model):
         super().__init__()
@@ -123,7 +123,7 @@ if HAS_TORCHAO:
 
     @case("torchao_float8_dynamic")
     def _():
-        # torchao asks for a GPU, and needs none.
+        # torchao asks for a GPU, but does not need one.
         quant_api._check_hardware_support = lambda granularity: None
         config = ao.Float8DynamicActivationFloat8WeightConfig(granularity=PerRow())
         return torchao(config, torch.bfloat16)
@@ -217,7 +217,7 @@ class Decomposed(nn.Module):
 
 
 class PerToken(nn.Module):
-    """Its parameters have another dtype in Python's meta kernel than in its kernel."""
+    """An operator whose parameters have another dtype in Python's meta kernel than in its kernel."""
 
     def forward(self, *inputs):
         return list(self.calls(inputs))

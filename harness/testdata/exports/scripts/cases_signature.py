@@ -1,4 +1,4 @@
-"""What goes in and out of an exported program: constants, None, nesting, mutations, names."""
+"""Inputs and outputs of exported programs: constants, None, nesting, mutations, names."""
 
 import collections
 import dataclasses
@@ -13,7 +13,7 @@ from archive_case import Case, case, decomposed
 
 
 class Fn(nn.Module):
-    """A module whose forward is the function given."""
+    """A module whose forward is the given function."""
 
     def __init__(self, function, **members):
         super().__init__()

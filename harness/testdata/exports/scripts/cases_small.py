@@ -1,4 +1,4 @@
-"""Small models of every everyday kind, written by hand."""
+"""Small hand-written models of all common kinds."""
 
 import math
 

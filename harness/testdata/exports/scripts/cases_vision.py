@@ -4,7 +4,7 @@ import torch
 
 
 def define_operators():
-    """torchvision wants its C++ operators to be known, even where its library cannot be loaded."""
+    """torchvision requires its C++ operators to be registered, even if its library cannot be loaded."""
     try:
         import torchvision  # noqa: F401
 

@@ -36,7 +36,7 @@ class Net(nn.Module):
 
 
 def spoil(model, source):
-    """Makes the scale of what quantises the value of `source` five times too small."""
+    """Makes the scale of the node that quantises `source` five times too small."""
     for node in model.graph.nodes:
         if node.op != "call_function" or "quantize_per_tensor" not in str(node.target):
             continue
@@ -49,7 +49,7 @@ def spoil(model, source):
 
 
 def values(program, args):
-    """What every node of the program computes, by name."""
+    """The value of every node of the program, by name."""
 
     class Recorder(torch.fx.Interpreter):
         def run_node(self, node):
@@ -86,7 +86,7 @@ def show(expected, actual, floats, quantized):
 
 
 def saturated(value, dequantized, recorded):
-    """Counts values at a bound, unless that stands for 0, as behind a ReLU."""
+    """Counts values at a bound, unless the bound stands for 0, as after a ReLU."""
     is_bound = (recorded[value] == -128) | (recorded[value] == 127)
     count = int((is_bound & (recorded[dequantized] != 0)).sum())
     print("saturated", dequantized, count, "of", int(is_bound.sum()), is_bound.numel())
@@ -129,7 +129,7 @@ def main():
         if ".dequantize_per_tensor" in str(node.target) and "param" not in node.args[0].name:
             saturated(node.args[0].name, node.name, recorded)
 
-    # Only this layer: as few nodes as possible.
+    # Only this layer, to keep the graph small.
     ao.quantize_(
         model, ao.Int8DynamicActivationInt8WeightConfig(), lambda _, name: name == "layers.0"
     )

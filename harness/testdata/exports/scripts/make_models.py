@@ -50,7 +50,7 @@ def main():
         }
         print(f"{time.time() - start:6.1f} s  {name}  {odd or ''}", flush=True)
         archive_case.write_manifest(manifest, entries)
-    print(f"{len(entries)} cases, {len(failed)} could not be made: {' '.join(failed)}")
+    print(f"{len(entries)} cases, {len(failed)} failed: {' '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Exports a few models with whatever torch runs this: make_old.py OUTPUT PREFIX
+"""Exports a few models with the torch that runs this: make_old.py OUTPUT PREFIX
 
 For old versions of torch, whose archives have other layouts. The manifest line of each case is left in
 OUTPUT/PREFIX.json; `merge_old.py` checks the archives with the current torch and merges the lines.

@@ -1,4 +1,4 @@
-"""Picks a few small files of a collection, for tests: make_small.py COLLECTION OUTPUT
+"""Copies a few small files of a collection, for tests: make_small.py COLLECTION OUTPUT
 
 Archives lose the stack traces of their nodes, which hold paths of the machine that wrote them.
 """
@@ -53,7 +53,7 @@ MODELS = (
 
 
 def without_traces(data):
-    """The same archive, its nodes without stack traces."""
+    """The same archive without the stack traces of its nodes."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
         for item in old.infolist():
