@@ -66,8 +66,8 @@ class TraceRewriter {
   // All memory of `id`, with the shape of `other`.
   TensorId shaped_like(TensorId id, TensorId other);
 
-  // Calls `primitive` to make the value of `output`, which has no NaN if `is_clean`. With
-  // `written`, it adds to the memory of that value.
+  // Calls `primitive` to make the value of `output`, whose elements are all 0 or more, and no NaN,
+  // if `is_clean`. With `written`, it adds to the memory of that value.
   void emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs, TensorId output,
             size_t index, std::optional<TensorId> written = std::nullopt, bool is_clean = false);
   // Calls `primitive` for an intermediate result, in memory of its own.
