@@ -40,13 +40,14 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 
 - Machine: {machine}.
 - Software: {software}.
-{call}
+{peak}{call}
 Eager is the graph's calls through the dispatcher, node by node; the other engines are described in
 `benchmark_engines.h`, how memory is counted in `executor_benchmark.cc`, how the intervals are
 computed in `tools/benchmark_table.py`, how the peers are measured in `tools/peers_benchmark.py`. Where a
 peer does not take a model, a word says how far it came. Archives are made by
 `harness/testdata/make_archives.py`: small ones, which are in the repository, and those whose names
-end with a size.
+end with a size. "Of the limit" is the share of the time at `fast` that this machine needs at least, as
+`roofline.h` counts it.
 """
 
 
@@ -70,6 +71,14 @@ def call_of_onnx_runtime(context):
         return (f"- A call of ONNX Runtime that computes nothing takes {microseconds}, part of it "
                 "Python's.\n")
     return ""
+
+
+def peak(reports):
+    """What the machine can do, on one thread and on all, as a line of the page."""
+    texts = [report.context.get("peak", "") for report in reports]
+    # That of several threads has both.
+    longest = max(texts, key=len, default="")
+    return f"- Peak: {longest}.\n" if longest else ""
 
 
 def has(*modules):
@@ -130,7 +139,7 @@ def write(reports):
         context.update(report.context)
     capability = context.get("cpu_capability", "no vector instructions")
     machine = f"{processor()}, {os.cpu_count()} cores, {capability}"
-    text = INTRODUCTION.format(machine=machine, software=software(context),
+    text = INTRODUCTION.format(machine=machine, software=software(context), peak=peak(reports),
                                call=call_of_onnx_runtime(context))
     temporary = PAGE.with_suffix(".tmp")
     temporary.write_text(text + "\n" + benchmark_table.tables(reports), encoding="utf-8")

@@ -113,12 +113,14 @@ class Functionalizer {
 
 void functionalize(Trace& trace) { Functionalizer(trace).run(); }
 
-void share_copies(Trace& trace) {
+void drop_needless_calls(Trace& trace) {
   const std::vector<bool> is_written = written_buffers(trace);
   std::vector<bool> is_output(trace.buffers.size(), false);
   for (const TensorId output : trace.outputs) is_output[trace.tensors[output].buffer] = true;
   std::erase_if(trace.calls, [&](const TraceCall& call) {
-    if (c10::toString(call.op.operator_name()) != "aten::clone") return false;
+    const std::string name = c10::toString(call.op.operator_name());
+    if (name == "aten::_assert_tensor_metadata") return true;
+    if (name != "aten::clone") return false;
     const TraceTensor from = trace.tensors[std::get<TensorId>(call.arguments[0])];
     const TraceTensor to = trace.tensors[call.outputs[0]];
     const bool is_shared = trace.buffers[from.buffer].kind != BufferKind::kConstant &&

@@ -16,12 +16,16 @@ namespace torch_ir {
 // readers get its result. Only for calls that overwrite all of a value that the trace owns.
 void functionalize(Trace& trace);
 
-// Lets the readers of a copy read what was copied, if nobody writes to either. Padding by nothing
-// is a copy. Runs after functionalize.
-void share_copies(Trace& trace);
+// Drops copies, whose readers then read what was copied, unless somebody writes to either; padding
+// by nothing is a copy. Also drops assertions about shapes and dtypes, which tracing has checked.
+// Runs after functionalize.
+void drop_needless_calls(Trace& trace);
 
-// Replaces spelled-out functions by one operator, so that they can be fused: Hugging Face writes
-// the tanh form of GELU as eight operators. Runs after functionalize.
+// x / sqrt(mean(x^2) + eps) * weight along the last dimension. Inputs: x and weight, contiguous.
+FusedCall rms_norm(double eps);
+
+// Replaces spelled-out functions by one call, so that they can be fused: Hugging Face writes the
+// tanh form of GELU as eight operators, and the RMS norm as six. Runs after functionalize.
 void recognize_functions(Trace& trace);
 
 // The arguments of a call by the names of the operator's schema.
@@ -77,11 +81,15 @@ constexpr RuleEntry padded_entry(std::string_view operator_name) {
 
 using RuleTable = std::span<const RuleEntry>;
 
+// A step of a GRU, if it begins with the product at `index`.
+std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index);
+
 RuleTable convolution_rules();
 RuleTable linear_rules();
 RuleTable lstm_rules();
 RuleTable carried_rules();
 RuleTable padding_rules();
+RuleTable transposed_rules();
 
 // Null if there is none.
 const RuleEntry* find_entry(std::string_view operator_name);
