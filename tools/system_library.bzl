@@ -73,7 +73,7 @@ def _directories(ctx):
     )
 
 def _prefix(ctx):
-    """Where the caller says the library is; None if he does not."""
+    """The folder that the environment names; None if it names none."""
     return ctx.os.environ.get(ctx.attr.prefix_variable) if ctx.attr.prefix_variable else None
 
 def _is_installed(ctx):
