@@ -96,6 +96,8 @@ class Comparison:
         self.ratios = collections.defaultdict(lambda: collections.defaultdict(list))
         # Why an engine has no ratios.
         self.reasons = collections.defaultdict(dict)
+        # How much of the time at `fast` the machine's limit is.
+        self.shares = collections.defaultdict(list)
 
     def add(self, model, engine, runs, base):
         if engine == "eager":
@@ -103,6 +105,8 @@ class Comparison:
         elif base:
             self.ratios[model][engine] += [run["time"] / eager["time"]
                                            for run, eager in zip(runs, base)]
+            self.shares[model] += [run["limit_us"] * 1e3 / run["time"]
+                                   for run in runs if "limit_us" in run]
 
     def engines(self):
         return in_order({engine for found in (self.ratios, self.reasons)
@@ -160,7 +164,8 @@ def head(cells):
 
 def ratio_table(comparison):
     engines = comparison.engines()
-    text = head(["model", "eager us"] + engines)
+    has_shares = any(comparison.shares.values())
+    text = head(["model", "eager us"] + engines + ["of the limit"] * has_shares)
     medians = collections.defaultdict(list)
     num_rounds = set()
     for model, found in sorted(comparison.ratios.items()):
@@ -173,11 +178,14 @@ def ratio_table(comparison):
             medians[engine].append(median)
             num_rounds.add(len(found[engine]))
             cells.append(f"{median:.3f} ({low:.3f} to {high:.3f})")
+        if has_shares:
+            shares = comparison.shares[model]
+            cells.append(f"{statistics.median(shares):.0%}" if shares else "")
         eager = statistics.median(comparison.eager[model]) / 1e3
         text += row([model, f"{eager:.1f}"] + cells)
     means = [f"**{statistics.geometric_mean(medians[engine]):.3f}**" if medians[engine] else ""
              for engine in engines]
-    text += row(["**geometric mean**", ""] + means)
+    text += row(["**geometric mean**", ""] + means + [""] * has_shares)
     rounds = " or ".join(str(n) for n in sorted(num_rounds))
     return f"Time relative to eager, with its 95 % interval; {rounds} rounds.\n\n" + text
 

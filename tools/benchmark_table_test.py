@@ -104,6 +104,16 @@ class BenchmarkTableTest(unittest.TestCase):
         self.assertNotIn("bert", registry)
         self.assertIn("| bert | 10.0 | 0.200 (0.200 to 0.200) |\n", archives)
 
+    def test_the_share_of_the_limit_has_a_column(self):
+        path = self.write("a.json", runs("execute/Net/eager", [10] * 3),
+                          runs("execute/Other/eager", [10]),
+                          runs("execute/Net/fast", [4, 5, 8], limit_us=2),
+                          runs("execute/Other/fast", [5]))
+        text = self.table(path)
+        self.assertIn("| model | eager us | fast | of the limit |\n| --- | ---: | ---: | ---: |\n", text)
+        self.assertRegex(text, r"\| Net \| .* \| 40% \|\n")
+        self.assertRegex(text, r"\| Other \| .* \|  \|\n")
+
     def test_what_an_engine_does_not_take_says_why(self):
         skipped = {"name": "execute/Net/onnxruntime", "run_name": "execute/Net/onnxruntime",
                    "run_type": "iteration", "skipped": True, "skip_message": "not exported"}

@@ -83,9 +83,9 @@ def torch_ir_dependencies():
         hdrs = ["oneapi/dnnl"],
         optional = True,
         targets = {"onednn": ["dnnl"]},
-        # oneDNN 3 has another interface for primitives.
+        prefix_variable = "ONEDNN",
         version_header = "oneapi/dnnl/dnnl_version.h",
-        version_line = "#define DNNL_VERSION_MAJOR 2",
+        version_lines = ["#define DNNL_VERSION_MAJOR 2", "#define DNNL_VERSION_MAJOR 3"],
         packages = {"apt": "libdnnl-dev", "dnf": "onednn-devel"},
     )
 

@@ -59,6 +59,9 @@ _TARGET = """cc_library(
 
 def _directories(ctx):
     """Where the headers and where the libraries may be."""
+    prefix = _prefix(ctx)
+    if prefix:
+        return [prefix + "/include"], [prefix + "/lib", prefix + "/lib64"]
     if not ctx.attr.pkg_config:
         return _STANDARD_INCLUDE_DIRS, _STANDARD_LIBRARY_DIRS
     pkg_config = ctx.which("pkg-config")
@@ -69,17 +72,29 @@ def _directories(ctx):
         _ask(ctx, pkg_config, "--libs-only-L", "-L"),
     )
 
+def _prefix(ctx):
+    """The folder that the environment names; None if it names none."""
+    return ctx.os.environ.get(ctx.attr.prefix_variable) if ctx.attr.prefix_variable else None
+
 def _is_installed(ctx):
     """Whether there is an optional library, of a version that fits."""
-    for directory in _STANDARD_INCLUDE_DIRS:
+    for directory in _directories(ctx)[0]:
         header = ctx.path(directory + "/" + ctx.attr.version_header)
         if not header.exists:
             continue
-        if ctx.attr.version_line in ctx.read(header):
-            return True
+        text = ctx.read(header)
+        for line in ctx.attr.version_lines:
+            if line in text:
+                return True
 
         # buildifier: disable=print
-        print("building without {}: {} does not say '{}'".format(ctx.name, header, ctx.attr.version_line))
+        print("building without {}: {} does not say one of {}".format(ctx.name, header, ctx.attr.version_lines))
+    if _prefix(ctx):
+        fail("{}={} has no {} of a version that fits.".format(
+            ctx.attr.prefix_variable,
+            _prefix(ctx),
+            ctx.attr.version_header,
+        ))
     return False
 
 def _find_header(ctx, header, directories):
@@ -143,14 +158,17 @@ system_library = repository_rule(
             doc = "The packages to install if it is missing, by package tool.",
         ),
         "pkg_config": attr.string(doc = "Its name in pkg-config; empty if it has none."),
+        "prefix_variable": attr.string(
+            doc = "An environment variable that names the folder of a library installed outside the system's folders.",
+        ),
         "targets": attr.string_list_dict(
             mandatory = True,
             doc = "The targets to make, each with the libraries it links; none: headers only. " +
                   "A target depends on those before it.",
         ),
         "version_header": attr.string(doc = "For an optional library, the header that defines the version."),
-        "version_line": attr.string(doc = "The line that this header must contain."),
+        "version_lines": attr.string_list(doc = "This header must contain one of these lines."),
     },
-    environ = ["PATH", "PKG_CONFIG_LIBDIR", "PKG_CONFIG_PATH"],
+    environ = ["ONEDNN", "PATH", "PKG_CONFIG_LIBDIR", "PKG_CONFIG_PATH"],
     local = True,
 )

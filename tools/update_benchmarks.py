@@ -40,12 +40,17 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 
 - Machine: {machine}.
 - Software: {software}.
-{call}
+{peak}{call}
 Eager calls the graph's operators through the dispatcher, node by node. `benchmark_engines.h` describes
 the other engines, `executor_benchmark.cc` how memory is counted, `tools/benchmark_table.py` how the
 intervals are computed, and `tools/peers_benchmark.py` how the peers are measured. If a peer does not
 support a model, its cell names the step that failed. `harness/testdata/make_archives.py` makes the
 archives: small ones, which are in the repository, and larger ones, whose names end with a size.
+"Of the limit" is the share of the time at `fast` that this machine needs at least, as `roofline.h` counts it.
+
+With oneDNN 3.2 instead of 2.6, most ratios of `fast` stay within about a tenth. Networks of 3x3
+convolutions on AVX-512 are slower, because oneDNN 3 has no Winograd algorithm: ResNet-18 at 224 pixels
+goes from 0.50 to 0.59 and DeepResNet from 0.36 to 0.43 (means of two interleaved runs).
 """
 
 
@@ -69,6 +74,14 @@ def call_of_onnx_runtime(context):
         return (f"- A call of ONNX Runtime that computes nothing takes {microseconds}, part of it "
                 "Python's.\n")
     return ""
+
+
+def peak(reports):
+    """What the machine can do, on one thread and on all, as a line of the page."""
+    texts = [report.context.get("peak", "") for report in reports]
+    # That of several threads has both.
+    longest = max(texts, key=len, default="")
+    return f"- Peak: {longest}.\n" if longest else ""
 
 
 def has(*modules):
@@ -129,7 +142,7 @@ def write(reports):
         context.update(report.context)
     capability = context.get("cpu_capability", "no vector instructions")
     machine = f"{processor()}, {os.cpu_count()} cores, {capability}"
-    text = INTRODUCTION.format(machine=machine, software=software(context),
+    text = INTRODUCTION.format(machine=machine, software=software(context), peak=peak(reports),
                                call=call_of_onnx_runtime(context))
     temporary = PAGE.with_suffix(".tmp")
     temporary.write_text(text + "\n" + benchmark_table.tables(reports), encoding="utf-8")

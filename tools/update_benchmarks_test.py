@@ -40,7 +40,7 @@ class UpdateBenchmarksTest(unittest.TestCase):
         times = {"execute/Net/eager": 2, "execute/Net/exact": 1}
         self.write_report("executor.json", times, threads="1", libtorch="2.13.0", onednn="3.1",
                           cpu_capability="AVX2", host_name="secret", date="today")
-        self.write_report("executor_all.json", times, threads="4")
+        self.write_report("executor_all.json", times, threads="4", peak="4 threads: 9 GFLOP/s")
         self.write_report("scaling.json", {"load/chain/10": 20})
 
     def update(self):
@@ -52,7 +52,8 @@ class UpdateBenchmarksTest(unittest.TestCase):
         self.assertEqual(self.update(), 0)
         text = self.page.read_text()
         self.assertRegex(text, r"- Machine: .+, \d+ cores, AVX2\.\n")
-        self.assertIn("- Software: LibTorch 2.13.0, oneDNN 3.1.\n", text)
+        self.assertIn("- Software: LibTorch 2.13.0, oneDNN 3.1.\n"
+                      "- Peak: 4 threads: 9 GFLOP/s.\n", text)
         self.assertEqual(re.findall("^## (.*)", text, re.MULTILINE),
                          ["Models of the registry: ratios to eager on 1 thread",
                           "Models of the registry: ratios to eager on 4 threads",

@@ -18,6 +18,9 @@
 //                         including outputs, and the arena or outputs that a plan keeps between
 //                         runs
 //
+//   limit_us              the least time on this machine, see roofline.h; the table of ratios says
+//                         how much of an engine's time that is
+//
 // Archives have the label "archive". benchmark_program.h has the other flags.
 // tools/benchmark_table.py makes tables from the files that --benchmark_out=FILE writes.
 
@@ -38,6 +41,7 @@
 #include "harness/benchmark/allocation_counter.h"
 #include "harness/benchmark/benchmark_engines.h"
 #include "harness/benchmark/benchmark_program.h"
+#include "harness/benchmark/roofline.h"
 #include "harness/results/model_files.h"
 #include "harness/stages/candidate.h"
 #include "harness/stages/stages.h"
@@ -125,6 +129,7 @@ class BenchmarkedEngine {
     if (!engine_) prepare();
     state.SetLabel(model_->label);
     measure(state, [this] { engine_->run(outputs_); });
+    if (least_time_) state.counters["limit_us"] = *least_time_ * 1e6;
     if (!allocations_) return;
     state.counters["allocs"] = static_cast<double>(allocations_->count);
     state.counters["alloc_bytes"] = static_cast<double>(allocations_->bytes);
@@ -143,6 +148,7 @@ class BenchmarkedEngine {
       throw Error(difference);
     }
     const int64_t kept = bytes_of(outputs_);
+    if (!kind_.has_eager_bits) least_time_ = least_time(model_->graph(), kept);
     outputs_.clear();
     allocations_ = count_allocations([this] { engine_->run(outputs_); });
     // The engine keeps outputs that this run did not allocate.
@@ -155,6 +161,7 @@ class BenchmarkedEngine {
   const EngineKind& kind_;
   std::optional<Engine> engine_;
   Tensors outputs_;
+  std::optional<double> least_time_;
   std::optional<Allocations> allocations_;
   int64_t peak_bytes_ = 0;
 };
@@ -187,6 +194,8 @@ SharedModel benchmarked(const Source& source, const std::string& label) {
 }
 
 void add_benchmarks(const std::vector<std::string>& paths) {
+  const std::string peak = peak_text();
+  if (!peak.empty()) benchmark::AddCustomContext("peak", peak);
   std::vector<ModelFiles> arguments;
   for (const std::string& path : paths) arguments.push_back({.path = path});
   RegistryNames names;

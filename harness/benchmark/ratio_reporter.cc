@@ -39,8 +39,11 @@ void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
     const size_t engine = name.rfind('/') + 1;
     if (!name.starts_with("execute/") || model == engine) continue;
     const double seconds = is_cpu_time_ ? run.cpu_accumulated_time : run.real_accumulated_time;
-    times_[name.substr(model, engine - model - 1)][name.substr(engine)].push_back(
-        seconds / static_cast<double>(run.iterations));
+    const std::string model_name = name.substr(model, engine - model - 1);
+    times_[model_name][name.substr(engine)].push_back(seconds /
+                                                      static_cast<double>(run.iterations));
+    const auto limit = run.counters.find("limit_us");
+    if (limit != run.counters.end()) limits_.insert_or_assign(model_name, limit->second.value);
   }
   ConsoleReporter::ReportRuns(shown);
 }
@@ -52,14 +55,18 @@ void RatioReporter::print_ratios() {
     if (eager == engines.end()) continue;
     for (const auto& [engine, times] : engines) {
       if (engine == "eager") continue;
-      table += fmt::format("{:<20} {:<6} {:>10.1f} {:>10.1f} {:>7.3f}\n", model, engine,
+      const auto limit = limits_.find(model);
+      const std::string share =
+          limit == limits_.end() ? ""
+                                 : fmt::format("{:>8.0f} %", limit->second / median(times) / 1e4);
+      table += fmt::format("{:<20} {:<6} {:>10.1f} {:>10.1f} {:>7.3f}{}\n", model, engine,
                            median(eager->second) * 1e6, median(times) * 1e6,
-                           median_ratio(times, eager->second));
+                           median_ratio(times, eager->second), share);
     }
   }
   if (table.empty()) return;
-  GetOutputStream() << fmt::format("\n{:<20} {:<6} {:>10} {:>10} {:>7}\n", "model", "engine",
-                                   "eager us", "us", "ratio")
+  GetOutputStream() << fmt::format("\n{:<20} {:<6} {:>10} {:>10} {:>7}{}\n", "model", "engine",
+                                   "eager us", "us", "ratio", limits_.empty() ? "" : "  of limit")
                     << table << std::flush;
 }
 

@@ -19,7 +19,8 @@ class RatioReporter : public benchmark::ConsoleReporter {
   void ReportRuns(const std::vector<Run>& runs) override;
 
   // Prints a line for each model and engine other than "eager": the median of its per-round time
-  // ratios to "eager". Prints nothing if there are no execute/MODEL/ENGINE benchmarks.
+  // ratios to "eager", and how much of its time the counter limit_us is. Prints nothing if there
+  // are no execute/MODEL/ENGINE benchmarks.
   void print_ratios();
 
   bool has_errors() const { return has_errors_; }
@@ -28,6 +29,8 @@ class RatioReporter : public benchmark::ConsoleReporter {
   bool is_cpu_time_;
   // Seconds per run, by model and engine.
   std::map<std::string, std::map<std::string, std::vector<double>>> times_;
+  // By model.
+  std::map<std::string, double> limits_;
   bool has_errors_ = false;
 };
 

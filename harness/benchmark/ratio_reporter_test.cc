@@ -62,6 +62,15 @@ TEST(RatioReporter, TakesTheTimeThatIsAskedFor) {
   EXPECT_THAT(report.text(), HasSubstr("   0.250\n"));
 }
 
+TEST(RatioReporter, SaysHowNearToTheLimit) {
+  Report report;
+  report.reporter.ReportRuns(repetitions("execute/Net/eager", {8e-6}));
+  std::vector<Repetition> runs = repetitions("execute/Net/fast", {2e-6});
+  runs[0].counters["limit_us"] = 1.5;
+  report.reporter.ReportRuns(runs);
+  EXPECT_THAT(report.text(), HasSubstr("   0.250      75 %\n"));
+}
+
 TEST(RatioReporter, HasNoTableWithoutEngines) {
   Report report;
   report.reporter.ReportRuns(repetitions("load/Net", {1e-6}));

@@ -8,18 +8,15 @@ namespace {
 using onednn::Dims;
 using onednn::Layout;
 using onednn::Pooling;
+using onednn::Window;
 
 using Replacement = TraceRewriter::Replacement;
 
-// The source of a call, if it has a convolution's layout.
-std::optional<TensorId> carried_source(TraceRewriter& rewriter, const TraceCall& call,
-                                       std::string_view name) {
-  const auto source = CallArguments(call).tensor(name);
-  const bool is_taken =
-      source && !call.outputs.empty() && rewriter.is_value(*source) &&
-      rewriter.is_value(call.outputs[0]) && rewriter.tensor(*source).sizes.size() == 4 &&
-      rewriter.tensor(call.outputs[0]).sizes.size() == 4 && rewriter.is_carried(*source);
-  return is_taken ? source : std::nullopt;
+// Whether `source`, which `call` reads, has a convolution's layout.
+bool is_carried_into(TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
+  return !call.outputs.empty() && rewriter.is_value(source) && rewriter.is_value(call.outputs[0]) &&
+         rewriter.tensor(source).sizes.size() == 4 &&
+         rewriter.tensor(call.outputs[0]).sizes.size() == 4 && rewriter.is_carried(source);
 }
 
 Dims sizes_of(const TraceRewriter& rewriter, TensorId id) {
@@ -27,19 +24,12 @@ Dims sizes_of(const TraceRewriter& rewriter, TensorId id) {
   return {sizes.begin(), sizes.end()};
 }
 
-struct Window {
-  Dims kernel;
-  Dims strides;
-  Dims padding;
-};
-
 std::optional<Replacement> pool(TraceRewriter& rewriter, size_t index, TensorId source,
                                 Pooling pooling, const Window& window) {
   const TensorId output = rewriter.call(index).outputs[0];
   const Layout layout = rewriter.layout_of(source);
   const onednn::PrimitivePtr primitive =
-      onednn::make_pooling(pooling, layout, Layout::any(sizes_of(rewriter, output)), window.kernel,
-                           window.strides, window.padding);
+      onednn::make_pooling(pooling, layout, Layout::any(sizes_of(rewriter, output)), window);
   if (primitive == nullptr) return std::nullopt;
   return Replacement{{index}, [&rewriter, index, output, primitive, source, layout] {
                        rewriter.emit(primitive, {rewriter.use(source, layout)}, output, index);
@@ -47,44 +37,55 @@ std::optional<Replacement> pool(TraceRewriter& rewriter, size_t index, TensorId 
                      }};
 }
 
-Window window_of(const CallArguments& arguments) {
+// Nothing for a window that may lie in `padding` entirely.
+std::optional<Window> window_of(const CallArguments& arguments, const Padding& padding) {
   const Dims kernel = arguments.integers("kernel_size", 2, 1);
   Dims strides = arguments.integers("stride", 2, 0);
   if (strides[0] == 0) strides = kernel;
-  return {kernel, strides, arguments.integers("padding", 2, 0)};
+  const Dims own = arguments.integers("padding", 2, 0);
+  Window window{kernel, strides, sum_of(own, padding.before), sum_of(own, padding.after)};
+  const bool fits = std::ranges::equal(window.padding_before, kernel, std::ranges::less()) &&
+                    std::ranges::equal(window.padding_after, kernel, std::ranges::less());
+  return fits ? std::optional(window) : std::nullopt;
 }
 
-// oneDNN's maximum ignores NaN.
-std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index) {
+// oneDNN's maximum ignores NaN. What is clean is a ReLU's: a zero beside it is no maximum.
+std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index,
+                                            const Padding& padding) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
-  const auto source = carried_source(rewriter, call, "self");
+  const auto window = window_of(arguments, padding);
   const bool is_taken =
-      source && rewriter.is_clean(*source) && !rewriter.is_read(call.outputs[1]) &&
+      is_carried_into(rewriter, call, padding.source) && rewriter.is_clean(padding.source) &&
+      padding.value <= 0 && !rewriter.is_read(call.outputs[1]) && window &&
       arguments.integers("dilation", 2, 1) == Dims{1, 1} && !arguments.value("ceil_mode").toBool();
   if (!is_taken) return std::nullopt;
-  return pool(rewriter, index, *source, Pooling::kMax, window_of(arguments));
+  return pool(rewriter, index, padding.source, Pooling::kMax, *window);
 }
 
-std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t index) {
+std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t index,
+                                                const Padding& padding) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
-  const auto source = carried_source(rewriter, call, "self");
-  if (!source || arguments.value("ceil_mode").toBool() ||
-      !arguments.value("divisor_override").isNone()) {
-    return std::nullopt;
-  }
+  const auto window = window_of(arguments, padding);
+  // The zeros of a call before it count; its own padding counts if it says so.
+  const bool is_padded = !padding.before.empty();
   const bool counts_padding = arguments.value("count_include_pad").toBool();
-  return pool(rewriter, index, *source,
-              counts_padding ? Pooling::kAverageWithPadding : Pooling::kAverage,
-              window_of(arguments));
+  const bool is_taken =
+      is_carried_into(rewriter, call, padding.source) && padding.value == 0 && window &&
+      !arguments.value("ceil_mode").toBool() && arguments.value("divisor_override").isNone() &&
+      (!is_padded || counts_padding || arguments.integers("padding", 2, 0) == Dims{0, 0});
+  if (!is_taken) return std::nullopt;
+  return pool(rewriter, index, padding.source,
+              counts_padding || is_padded ? Pooling::kAverageWithPadding : Pooling::kAverage,
+              *window);
 }
 
 std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
-  const auto source = carried_source(rewriter, call, "self");
-  if (!source) return std::nullopt;
-  Window window{{}, {}, {0, 0}};
+  const auto source = CallArguments(call).tensor("self");
+  if (!source || !is_carried_into(rewriter, call, *source)) return std::nullopt;
+  Window window{{}, {}, {0, 0}, {0, 0}};
   for (size_t d = 2; d < 4; ++d) {
     const int64_t from = rewriter.tensor(*source).sizes[d];
     const int64_t to = rewriter.tensor(call.outputs[0]).sizes[d];
@@ -195,9 +196,9 @@ std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t
 constexpr RuleEntry kCarriedRules[] = {
     {"aten::_adaptive_avg_pool2d", &replace_adaptive_average_pool},
     {"aten::add.Tensor", &replace_addition},
-    {"aten::avg_pool2d", &replace_average_pool},
+    padded_entry<replace_average_pool>("aten::avg_pool2d"),
     {"aten::cat", &replace_concatenation},
-    {"aten::max_pool2d_with_indices", &replace_max_pool},
+    padded_entry<replace_max_pool>("aten::max_pool2d_with_indices"),
     {"aten::mean.dim", &replace_mean},
     {"aten::mul.Tensor", &replace_multiplication},
 };

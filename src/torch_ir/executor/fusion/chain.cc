@@ -79,6 +79,18 @@ PostOps gelu_of(const CallArguments& call) {
   return {function(is_tanh ? Function::kGeluTanh : Function::kGeluErf)};
 }
 
+// x clip(x / 6 + 1 / 2, 0, 1), and without the x before it.
+constexpr double kHardSlope = 1.0 / 6;
+constexpr double kHardOffset = 0.5;
+
+PostOps hardsigmoid_of(const CallArguments& /*call*/) {
+  return {function(Function::kLinear, kHardSlope, kHardOffset), function(Function::kClip, 0, 1)};
+}
+
+PostOps hardswish_of(const CallArguments& /*call*/) {
+  return {function(Function::kHardswish, kHardSlope, kHardOffset)};
+}
+
 PostOps hardtanh_of(const CallArguments& call) {
   return {function(Function::kClip, call.number("min_val", -1), call.number("max_val", 1))};
 }
@@ -101,7 +113,8 @@ constexpr Activation kActivations[] = {
     {"aten::clamp", &clamp_of},
     {"aten::clamp_min", &clamp_min_of},
     {"aten::gelu", &gelu_of},
-    {"aten::hardswish", &plain_of<Function::kHardswish>},
+    {"aten::hardsigmoid", &hardsigmoid_of},
+    {"aten::hardswish", &hardswish_of},
     {"aten::hardtanh", &hardtanh_of},
     {"aten::leaky_relu", &leaky_relu_of},
     {"aten::relu", &plain_of<Function::kRelu>},

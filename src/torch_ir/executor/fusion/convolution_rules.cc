@@ -26,7 +26,8 @@ struct TracedConvolution {
   at::Tensor weight;
   at::Tensor bias;
   Dims strides;
-  Dims padding;
+  Dims padding_before;
+  Dims padding_after;
   Dims dilation;
   int64_t groups;
   Chain chain;
@@ -117,7 +118,8 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, bo
                              std::nullopt,
                              Layout::any({output_sizes.begin(), output_sizes.end()}),
                              convolution.strides,
-                             convolution.padding,
+                             convolution.padding_before,
+                             convolution.padding_after,
                              convolution.dilation,
                              is_winograd,
                              chain.post_ops};
@@ -146,27 +148,29 @@ size_t emit(TraceRewriter& rewriter, TracedConvolution convolution) {
   return is_done ? chain.calls.size() : 0;
 }
 
-std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rewriter,
-                                                              size_t index) {
+std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rewriter, size_t index,
+                                                              const Padding& padding) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
-  const auto source = arguments.tensor("self");
+  const TensorId source = padding.source;
   const auto weight = arguments.tensor("weight");
   const auto bias = arguments.tensor("bias");
-  if (!source || !weight || call.outputs.empty() || !rewriter.is_value(*source) ||
+  if (!weight || call.outputs.empty() || padding.value != 0 || !rewriter.is_value(source) ||
       !rewriter.is_value(call.outputs[0]) || !rewriter.constant(*weight).defined() ||
       !rewriter.is_value(*weight) || (bias && !rewriter.constant(*bias).defined())) {
     return std::nullopt;
   }
-  const size_t dims = rewriter.tensor(*source).sizes.size();
+  const size_t dims = rewriter.tensor(source).sizes.size();
   if (dims < 3 || rewriter.tensor(*weight).sizes.size() != dims) return std::nullopt;
   const c10::IValue groups = arguments.value("groups");
+  const std::vector<int64_t> own = arguments.integers("padding", dims - 2, 0);
   const TracedConvolution convolution{
-      *source,
+      source,
       rewriter.constant(*weight),
       bias ? rewriter.constant(*bias) : at::Tensor(),
       arguments.integers("stride", dims - 2, 1),
-      arguments.integers("padding", dims - 2, 0),
+      sum_of(own, padding.before),
+      sum_of(own, padding.after),
       arguments.integers("dilation", dims - 2, 1),
       groups.isInt() ? groups.toInt() : 1,
       chain_after(rewriter, index, call.outputs[0], ChainShape::kSame,
@@ -176,10 +180,10 @@ std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rew
 }
 
 constexpr RuleEntry kConvolutionRules[] = {
-    {"aten::_slow_conv2d_forward", &replace_convolution},
-    {"aten::mkldnn_convolution", &replace_convolution},
-    {"aten::slow_conv3d_forward", &replace_convolution},
-    {"aten::slow_conv_dilated2d", &replace_convolution},
+    padded_entry<replace_convolution>("aten::_slow_conv2d_forward"),
+    padded_entry<replace_convolution>("aten::mkldnn_convolution"),
+    padded_entry<replace_convolution>("aten::slow_conv3d_forward"),
+    padded_entry<replace_convolution>("aten::slow_conv_dilated2d"),
 };
 
 }  // namespace

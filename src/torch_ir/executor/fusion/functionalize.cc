@@ -113,4 +113,28 @@ class Functionalizer {
 
 void functionalize(Trace& trace) { Functionalizer(trace).run(); }
 
+void drop_needless_calls(Trace& trace) {
+  const std::vector<bool> is_written = written_buffers(trace);
+  std::vector<bool> is_output(trace.buffers.size(), false);
+  for (const TensorId output : trace.outputs) is_output[trace.tensors[output].buffer] = true;
+  std::erase_if(trace.calls, [&](const TraceCall& call) {
+    const std::string name = c10::toString(call.op.operator_name());
+    if (name == "aten::_assert_tensor_metadata") return true;
+    if (name != "aten::clone") return false;
+    const TraceTensor from = trace.tensors[std::get<TensorId>(call.arguments[0])];
+    const TraceTensor to = trace.tensors[call.outputs[0]];
+    const bool is_shared = trace.buffers[from.buffer].kind != BufferKind::kConstant &&
+                           !is_written[from.buffer] && !is_written[to.buffer] &&
+                           !is_output[to.buffer] && from.sizes == to.sizes &&
+                           from.strides == to.strides && from.dtype == to.dtype;
+    if (!is_shared) return false;
+    for (TraceTensor& tensor : trace.tensors) {
+      if (tensor.buffer != to.buffer) continue;
+      tensor.buffer = from.buffer;
+      tensor.offset += from.offset - to.offset;
+    }
+    return true;
+  });
+}
+
 }  // namespace torch_ir

@@ -7,22 +7,19 @@
 #include "torch_ir/executor/fusion/rules.h"
 
 namespace torch_ir {
-namespace {
 
-TraceRewriter::Rule find_rule(std::string_view operator_name) {
+const RuleEntry* find_entry(std::string_view operator_name) {
   static const auto table = [] {
-    std::unordered_map<std::string_view, TraceRewriter::Rule> merged;
-    for (const RuleTable rules :
-         {convolution_rules(), linear_rules(), lstm_rules(), carried_rules()}) {
-      for (const RuleEntry& entry : rules) merged.emplace(entry.operator_name, entry.rule);
+    std::unordered_map<std::string_view, const RuleEntry*> merged;
+    for (const RuleTable rules : {convolution_rules(), linear_rules(), lstm_rules(),
+                                  carried_rules(), padding_rules(), transposed_rules()}) {
+      for (const RuleEntry& entry : rules) merged.emplace(entry.operator_name, &entry);
     }
     return merged;
   }();
   const auto found = table.find(operator_name);
   return found == table.end() ? nullptr : found->second;
 }
-
-}  // namespace
 
 at::Tensor PackedWeights::find_or_make(const std::string& key,
                                        const std::vector<at::Tensor>& sources,
@@ -44,8 +41,12 @@ void PackedWeights::forget_unused() {
 void fuse_trace(Trace& trace, PackedWeights& weights) {
   if (!at::globalContext().userEnabledMkldnn()) return;
   functionalize(trace);
+  drop_needless_calls(trace);
   recognize_functions(trace);
-  TraceRewriter(trace, weights).run(&find_rule);
+  TraceRewriter(trace, weights).run([](std::string_view operator_name) -> TraceRewriter::Rule {
+    const RuleEntry* entry = find_entry(operator_name);
+    return entry == nullptr ? nullptr : entry->rule;
+  });
   weights.forget_unused();
 }
 

@@ -35,10 +35,11 @@ class FuseTrace : public testing::Test {
   }
 };
 
-// The name of a convolution by Winograd's algorithm, which oneDNN has for AVX-512 only.
+// The name of a convolution by Winograd's algorithm, which oneDNN 2 has for AVX-512 only, and
+// oneDNN 3 no more.
 std::string winograd() {
-  return at::get_cpu_capability() == "AVX512" ? "onednn::convolution_winograd"
-                                              : "onednn::convolution";
+  const bool has_it = at::get_cpu_capability() == "AVX512" && onednn_version()->starts_with("2.");
+  return has_it ? "onednn::convolution_winograd" : "onednn::convolution";
 }
 
 Attribute pair(int64_t number) { return Attribute::list({number, number}); }
@@ -251,6 +252,134 @@ TEST_F(FuseTrace, AveragesWithAndWithoutPadding) {
   }
 }
 
+// As a U-Net does. Windows that overlap, leave gaps or are in groups stay LibTorch's.
+TEST_F(FuseTrace, MakesPrimitivesOfTransposedConvolutions) {
+  struct Case {
+    int64_t batch = 1;
+    int64_t in = 16;
+    int64_t out = 8;
+    int64_t kernel = 2;
+    int64_t stride = 2;
+    int64_t output_padding = 0;
+    int64_t groups = 1;
+    bool has_norm = true;
+  };
+  for (const Case& shape : {Case{}, Case{.batch = 2, .out = 24}, Case{.kernel = 3, .stride = 3},
+                            Case{.in = 5, .out = 3, .has_norm = false}, Case{.kernel = 3},
+                            Case{.output_padding = 1}, Case{.groups = 2}}) {
+    for (const bool is_carried : {true, false}) {
+      EagerGraph graph;
+      const ConvolutionCase first{
+          .batch = shape.batch, .in = shape.in, .out = shape.in, .kernel = 1, .padding = 0};
+      V x = image(graph, first);
+      if (is_carried) x = convolution(graph, x, "a", first);
+      const V y = graph.call1("aten.conv_transpose2d.input",
+                              {x,
+                               graph.weight("w", at::randn({shape.in, shape.out / shape.groups,
+                                                            shape.kernel, shape.kernel}) /
+                                                     8),
+                               graph.weight("b", at::randn({shape.out})), pair(shape.stride),
+                               pair(0), pair(shape.output_padding), Attribute(shape.groups)});
+      const V z = shape.has_norm ? batch_norm(graph, y, "norm", shape.out) : y;
+      graph.output(graph.call1("aten.relu.default", {z}));
+      const bool is_apart =
+          shape.kernel == shape.stride && shape.output_padding == 0 && shape.groups == 1;
+      EXPECT_EQ(calls_at_fast(graph) == Calls(is_carried ? 2 : 1, "onednn::convolution"), is_apart);
+      EXPECT_EQ(difference_at_fast(graph), "") << shape.kernel << ", " << shape.out;
+    }
+  }
+}
+
+V padded(EagerGraph& graph, const V& x, const std::vector<int64_t>& padding, double value = 0) {
+  return graph.call1("aten.pad.default",
+                     {x, Attribute::list(padding), "constant", Attribute(value)});
+}
+
+bool has_padding(const EagerGraph& graph) {
+  return std::ranges::count(calls_at_fast(graph), "aten::constant_pad_nd") > 0;
+}
+
+// Models that come from TensorFlow pad so: by nothing, alike, or more on one side.
+TEST_F(FuseTrace, FoldsZeroPaddingIntoConvolutions) {
+  for (const std::vector<int64_t>& padding : std::vector<std::vector<int64_t>>{
+           {0, 0, 0, 0}, {1, 1, 1, 1}, {0, 1, 0, 1}, {3, 1, 0, 2}, {1, 2}, {0, 1, 0, 1, 0, 0}}) {
+    for (const ConvolutionCase& shape :
+         {ConvolutionCase{.kernel = 5, .padding = 0},
+          ConvolutionCase{.kernel = 5, .stride = 2, .padding = 1, .groups = 16}}) {
+      EagerGraph graph;
+      const V x = convolution(graph, image(graph), "a", {.kernel = 1, .padding = 0});
+      const V y = convolution(graph, padded(graph, x, padding), "b", shape);
+      graph.output(graph.call1("aten.relu6.default", {y}));
+      EXPECT_EQ(calls_at_fast(graph), Calls(2, "onednn::convolution"));
+      EXPECT_EQ(difference_at_fast(graph), "") << testing::PrintToString(padding);
+    }
+  }
+}
+
+TEST_F(FuseTrace, KeepsPaddingThatIsNotOfTheConvolution) {
+  const ConvolutionCase shape{.kernel = 5, .padding = 0};
+  const auto expect_kept = [](EagerGraph& graph, const V& y) {
+    graph.output(y);
+    EXPECT_TRUE(has_padding(graph));
+    EXPECT_EQ(difference_at_fast(graph), "");
+  };
+  EagerGraph ones;
+  expect_kept(ones, convolution(ones, padded(ones, image(ones), {1, 1, 1, 1}, 1), "a", shape));
+  EagerGraph cut;
+  expect_kept(cut, convolution(cut, padded(cut, image(cut), {1, 1, -1, 1}), "a", shape));
+  EagerGraph channels;
+  const V more = padded(channels, image(channels, {.in = 15}), {1, 1, 1, 1, 0, 1});
+  expect_kept(channels, convolution(channels, more, "a", shape));
+  EagerGraph read;
+  const V both = padded(read, image(read), {1, 1, 1, 1});
+  read.output(read.call1("aten.cos.default", {both}));
+  expect_kept(read, convolution(read, both, "a", shape));
+}
+
+// Zeros count in an average, and are no maximum beside a ReLU's values.
+TEST_F(FuseTrace, FoldsPaddingIntoPoolingWhereItIsRight) {
+  for (const bool counts_padding : {true, false}) {
+    for (const int64_t own : {0, 1}) {
+      EagerGraph graph;
+      const V x = convolution(graph, image(graph), "a", {.kernel = 1, .padding = 0});
+      graph.output(
+          graph.call1("aten.avg_pool2d.default", {padded(graph, x, {0, 1, 1, 0}), pair(4), pair(2),
+                                                  pair(own), Attribute(false), counts_padding}));
+      EXPECT_EQ(has_padding(graph), own == 1 && !counts_padding);
+      EXPECT_EQ(difference_at_fast(graph), "") << counts_padding << ", " << own;
+    }
+  }
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  for (const bool is_positive : {true, false}) {
+    for (const double value : {0.0, 0.5, kLeast}) {
+      EagerGraph graph;
+      V x = convolution(graph, image(graph), "a", {.kernel = 1, .padding = 0});
+      if (is_positive) x = graph.call1("aten.relu.default", {x});
+      graph.output(graph.call1("aten.max_pool2d.default",
+                               {padded(graph, x, {0, 1, 0, 1}, value), pair(3), pair(2)}));
+      EXPECT_EQ(has_padding(graph), !is_positive || value > 0);
+      EXPECT_EQ(difference_at_fast(graph), "") << is_positive << ", " << value;
+    }
+  }
+}
+
+TEST_F(FuseTrace, SharesCopiesThatNobodyWrites) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 16, 8}));
+  const V y = graph.call1("aten.mul.Tensor", {x, x});
+  const V copy = graph.call1("aten.clone.default", {y});
+  const V column = graph.call1("aten.select.int", {copy, Attribute(1), Attribute(3)});
+  graph.output(graph.call1("aten.exp.default", {column}));
+  graph.output(graph.call1("aten.clone.default", {y}));
+  const V written = graph.call1("aten.clone.default", {y});
+  const V first = graph.call1("aten.select.int", {written, Attribute(1), Attribute(0)});
+  graph.call("aten.mul_.Tensor", {first, first});
+  graph.output(graph.call1("aten.cos.default", {written}));
+  const auto calls = calls_at_fast(graph);
+  EXPECT_EQ(std::ranges::count(calls, "aten::clone"), 2);
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 // Weights are packed with the norm behind them, down to the last digit of its epsilon.
 TEST_F(FuseTrace, PacksOneWeightForSeveralNorms) {
   EagerGraph graph;
@@ -419,6 +548,25 @@ TEST_F(FuseTrace, RecognizesGelu) {
   graph.output(graph.call1("aten.mul.Tensor", {half, factor}));
   EXPECT_EQ(calls_at_fast(graph), Calls{"onednn::inner_product"});
   EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// As Llama and T5 spell it.
+TEST_F(FuseTrace, RecognizesRmsNorm) {
+  for (const int64_t size : {64, 40, 3}) {
+    for (const bool is_read : {false, true}) {
+      EagerGraph graph;
+      const V x = graph.call1("aten.exp.default", {graph.input("x", at::randn({2, 5, size}))});
+      const V square = graph.call1("aten.pow.Tensor_Scalar", {x, Attribute(2)});
+      const V mean = graph.call1("aten.mean.dim", {square, Attribute::list({-1}), Attribute(true)});
+      const V sum = graph.call1("aten.add.Tensor", {mean, Attribute(1e-5)});
+      const V scaled =
+          graph.call1("aten.mul.Tensor", {x, graph.call1("aten.rsqrt.default", {sum})});
+      graph.output(graph.call1("aten.mul.Tensor", {graph.weight("w", at::randn({size})), scaled}));
+      if (is_read) graph.output(graph.call1("aten.cos.default", {mean}));
+      EXPECT_EQ(calls_at_fast(graph) == (Calls{"aten::exp", "torch_ir::rms_norm"}), !is_read);
+      EXPECT_EQ(difference_at_fast(graph), "") << size;
+    }
+  }
 }
 
 TEST_F(FuseTrace, LeavesOtherDtypesAndSmallLinearLayers) {

@@ -70,6 +70,7 @@ std::optional<TraceRewriter::Replacement> replace(TraceRewriter& rewriter, size_
 }
 
 std::optional<TraceRewriter::Replacement> replace_addmm(TraceRewriter& rewriter, size_t index) {
+  if (auto step = replace_gru_step(rewriter, index)) return step;
   const CallArguments arguments(rewriter.call(index));
   const auto self = arguments.tensor("self");
   const auto weight = arguments.tensor("mat2");

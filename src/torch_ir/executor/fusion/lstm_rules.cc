@@ -10,10 +10,8 @@
 #include <memory>
 
 #include "torch_ir/executor/fusion/rules.h"
+#include "torch_ir/executor/fusion/vectors.h"
 #include "torch_ir/executor/kernels/clones.h"
-
-// A vector function must be inlined into callers that are compiled for several processors.
-#define TORCH_IR_PART inline __attribute__((always_inline))
 
 namespace torch_ir {
 
@@ -39,48 +37,6 @@ struct LstmLayer {
 };
 
 namespace {
-
-constexpr int64_t kLanes = 16;
-using Floats [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
-using Integers [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = int32_t;
-
-// Vectors are passed by reference, as passing them by value depends on the processor.
-
-// x = e^x for x clipped to [-87, 87]: 2^n e^r, with the polynomial of the Cephes library (expf).
-TORCH_IR_PART void exponentiate(Floats& x) {
-  const Floats least = Floats{} - 87.0F;
-  const Floats most = Floats{} + 87.0F;
-  x = x < least ? least : x;
-  x = x > most ? most : x;
-  const Floats half = x < Floats{} ? Floats{} - 0.5F : Floats{} + 0.5F;
-  Integers exponent = __builtin_convertvector(x * 1.44269504F + half, Integers);
-  const Floats n = __builtin_convertvector(exponent, Floats);
-  const Floats r = x - n * 0.693359375F + n * 2.12194440e-4F;
-  Floats p = r * 1.9875691500e-4F + 1.3981999507e-3F;
-  p = p * r + 8.3334519073e-3F;
-  p = p * r + 4.1665795894e-2F;
-  p = p * r + 1.6666665459e-1F;
-  p = p * r + 5.0000001201e-1F;
-  exponent = (exponent + 127) << 23;
-  x = (p * r * r + r + 1.0F) * reinterpret_cast<Floats&>(exponent);
-}
-
-TORCH_IR_PART void apply_sigmoid(Floats& x) {
-  x = -x;
-  exponentiate(x);
-  x = 1.0F / (x + 1.0F);
-}
-
-TORCH_IR_PART void apply_tanh(Floats& x) {
-  x = x * 2.0F;
-  apply_sigmoid(x);
-  x = x * 2.0F - 1.0F;
-}
-
-TORCH_IR_PART Floats& lanes(float* data) { return *reinterpret_cast<Floats*>(data); }
-TORCH_IR_PART const Floats& lanes(const float* data) {
-  return *reinterpret_cast<const Floats*>(data);
-}
 
 TORCH_IR_PART void add_product(const float* state, const float* weights, int64_t num_units,
                                float* gates) {
@@ -143,16 +99,6 @@ void run_lstm_layer(const LstmLayer& layer) {
 namespace {
 
 using onednn::Layout;
-
-// Up to this size the recurrent weights stay in the L2 cache.
-constexpr int64_t kMostUnits = 512;
-// Measured: with more sequences and units the library's matrix product is faster.
-constexpr int64_t kFewSequences = 2;
-constexpr int64_t kMostStates = 256;
-
-bool is_few(int64_t num_sequences, int64_t num_units) {
-  return num_sequences <= kFewSequences || num_sequences * num_units <= kMostStates;
-}
 
 // Arguments: gates and weights as in LstmLayer, state and cell before. Outputs: those of all steps,
 // state and cell after.
@@ -255,14 +201,13 @@ std::optional<TraceRewriter::Replacement> replace_lstm(TraceRewriter& rewriter, 
   const auto is_constant = [&](std::string_view name) {
     return is_given(name) && rewriter.constant(*arguments.tensor(name)).defined();
   };
-  const bool is_taken = arguments.value("mode").toInt() == kLstmMode &&
-                        !arguments.value("train").toBool() && num_units % (kLstmPanel / 4) == 0 &&
-                        num_units <= kMostUnits && is_given("input") &&
-                        rewriter.tensor(*source).sizes.size() == 3 &&
-                        is_few(rewriter.tensor(*source).sizes[1], num_units) && is_given("hx_") &&
-                        is_given("cx_") && is_constant("weight0") && is_constant("weight1") &&
-                        is_constant("weight2") && is_constant("weight3") &&
-                        call.outputs.size() == 3 && std::ranges::all_of(call.outputs, is_usable);
+  const bool is_taken =
+      arguments.value("mode").toInt() == kLstmMode && !arguments.value("train").toBool() &&
+      is_given("input") && rewriter.tensor(*source).sizes.size() == 3 &&
+      has_few_sequences(rewriter.tensor(*source).sizes[1], num_units) && is_given("hx_") &&
+      is_given("cx_") && is_constant("weight0") && is_constant("weight1") &&
+      is_constant("weight2") && is_constant("weight3") && call.outputs.size() == 3 &&
+      std::ranges::all_of(call.outputs, is_usable);
   if (!is_taken) return std::nullopt;
   return TraceRewriter::Replacement{
       {index}, [&rewriter, index] { return LstmBuilder(rewriter, index).emit(); }};

@@ -1,4 +1,7 @@
+#include <ATen/TensorGeometry.h>
+
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -27,11 +30,17 @@ class Recognizer {
     const auto gelu = c10::Dispatcher::singleton().findSchema({"aten::gelu", ""});
     for (size_t i = 0; i < trace_.calls.size(); ++i) {
       inner_.clear();
-      const auto input = gelu ? tanh_gelu_at(i) : std::nullopt;
-      if (!input) continue;
-      trace_.calls[i].op = *gelu;
-      trace_.calls[i].arguments = {*input, c10::IValue("tanh")};
-      for (const size_t call : inner_) is_dead_[call] = true;
+      TraceCall& call = trace_.calls[i];
+      if (const auto input = gelu ? tanh_gelu_at(i) : std::nullopt) {
+        call.op = *gelu;
+        call.arguments = {*input, c10::IValue("tanh")};
+      } else if (const auto norm = rms_norm_at(i)) {
+        call.fused = std::make_shared<FusedCall>(rms_norm(norm->eps));
+        call.arguments = {norm->input, norm->weight};
+      } else {
+        continue;
+      }
+      for (const size_t inner : inner_) is_dead_[inner] = true;
     }
     std::vector<TraceCall> live;
     for (size_t i = 0; i < trace_.calls.size(); ++i) {
@@ -106,6 +115,63 @@ class Recognizer {
     const auto x = with_number(made_by(*half, "aten::mul.Tensor"), 0.5);
     if (!x || is_written_[buffer(*x)] || factor_of(*factor) != x) return std::nullopt;
     return x;
+  }
+
+  struct RmsNorm {
+    TensorId input;
+    TensorId weight;
+    double eps;
+  };
+
+  bool is_plain(TensorId id) const {
+    const TraceTensor& tensor = trace_.tensors[id];
+    return tensor.dtype == c10::kFloat && !is_written_[tensor.buffer] &&
+           at::geometry_is_contiguous(tensor.sizes, tensor.strides);
+  }
+
+  // What is added to the mean of the squares of `x`, where that is `id`.
+  std::optional<double> eps_of(TensorId id, TensorId x) {
+    const TraceCall* sum = made_by(id, "aten::add.Tensor");
+    if (sum == nullptr) return std::nullopt;
+    const auto eps = number(sum->arguments[1]);
+    const TraceCall* mean = made_by(std::get<TensorId>(sum->arguments[0]), "aten::mean.dim");
+    if (!eps || mean == nullptr || CallArguments(*sum).number("alpha", 1) != 1) return std::nullopt;
+    const auto last = static_cast<int64_t>(trace_.tensors[x].sizes.size()) - 1;
+    const CallArguments arguments(*mean);
+    const c10::IValue dims = arguments.value("dim");
+    const bool is_last = dims.isIntList() && dims.toIntVector().size() == 1 &&
+                         (dims.toIntVector()[0] == -1 || dims.toIntVector()[0] == last) &&
+                         arguments.value("keepdim").toBool() && arguments.value("dtype").isNone();
+    const auto squared =
+        with_number(made_by(std::get<TensorId>(mean->arguments[0]), "aten::pow.Tensor_Scalar"), 2);
+    return is_last && squared == x ? eps : std::nullopt;
+  }
+
+  // Call `index` where it is weight * (x * rsqrt(mean(x^2) + eps)).
+  std::optional<RmsNorm> rms_norm_at(size_t index) {
+    const TraceCall& call = trace_.calls[index];
+    if (c10::toString(call.op.operator_name()) != "aten::mul.Tensor") return std::nullopt;
+    for (const size_t side : {0, 1}) {
+      const auto* weight = std::get_if<TensorId>(&call.arguments[side]);
+      const auto* scaled = std::get_if<TensorId>(&call.arguments[1 - side]);
+      inner_.clear();
+      const TraceCall* product =
+          weight == nullptr || scaled == nullptr ? nullptr : made_by(*scaled, "aten::mul.Tensor");
+      if (product == nullptr) continue;
+      const auto* x = std::get_if<TensorId>(&product->arguments[0]);
+      const auto* factor = std::get_if<TensorId>(&product->arguments[1]);
+      const TraceCall* root =
+          x == nullptr || factor == nullptr ? nullptr : made_by(*factor, "aten::rsqrt");
+      if (root == nullptr) continue;
+      const auto eps = eps_of(std::get<TensorId>(root->arguments[0]), *x);
+      const at::DimVector& sizes = trace_.tensors[*x].sizes;
+      const bool is_norm = eps && !sizes.empty() && sizes.back() > 0 && is_plain(*x) &&
+                           is_plain(*weight) && is_plain(call.outputs[0]) &&
+                           trace_.tensors[*weight].sizes == at::DimVector{sizes.back()} &&
+                           trace_.tensors[call.outputs[0]].sizes == sizes;
+      if (is_norm) return RmsNorm{*x, *weight, *eps};
+    }
+    return std::nullopt;
   }
 
   Trace& trace_;

@@ -16,8 +16,16 @@ namespace torch_ir {
 // readers get its result. Only for calls that overwrite all of a value that the trace owns.
 void functionalize(Trace& trace);
 
-// Replaces spelled-out functions by one operator, so that they can be fused: Hugging Face writes
-// the tanh form of GELU as eight operators. Runs after functionalize.
+// Drops copies, whose readers then read what was copied, unless somebody writes to either; padding
+// by nothing is a copy. Also drops assertions about shapes and dtypes, which tracing has checked.
+// Runs after functionalize.
+void drop_needless_calls(Trace& trace);
+
+// x / sqrt(mean(x^2) + eps) * weight along the last dimension. Inputs: x and weight, contiguous.
+FusedCall rms_norm(double eps);
+
+// Replaces spelled-out functions by one call, so that they can be fused: Hugging Face writes the
+// tanh form of GELU as eight operators, and the RMS norm as six. Runs after functionalize.
 void recognize_functions(Trace& trace);
 
 // The arguments of a call by the names of the operator's schema.
@@ -39,17 +47,52 @@ class CallArguments {
   const TraceCall& call_;
 };
 
+// The source of a convolution or a pooling, with what a call before it puts around it.
+struct Padding {
+  TensorId source;
+  // By spatial dimension; empty without such a call.
+  onednn::Dims before = {};
+  onednn::Dims after = {};
+  double value = 0;
+};
+
+// `own`, the padding of a convolution or a pooling, and `padding` around it.
+onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding);
+
+using PaddedRule = std::optional<TraceRewriter::Replacement> (*)(TraceRewriter& rewriter,
+                                                                 size_t index,
+                                                                 const Padding& padding);
+
 struct RuleEntry {
   std::string_view operator_name;
   TraceRewriter::Rule rule;
+  // Null if the operator does not take padding into its own.
+  PaddedRule padded_rule = nullptr;
 };
 
+template <PaddedRule kRule>
+constexpr RuleEntry padded_entry(std::string_view operator_name) {
+  const auto rule = [](TraceRewriter& rewriter, size_t index) {
+    const auto source = CallArguments(rewriter.call(index)).tensor("self");
+    return source ? kRule(rewriter, index, {*source}) : std::nullopt;
+  };
+  return {operator_name, rule, kRule};
+}
+
 using RuleTable = std::span<const RuleEntry>;
+
+// A step of a GRU, if it begins with the product at `index`.
+std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index);
 
 RuleTable convolution_rules();
 RuleTable linear_rules();
 RuleTable lstm_rules();
 RuleTable carried_rules();
+RuleTable padding_rules();
+RuleTable transposed_rules();
+
+// Null if there is none.
+const RuleEntry* find_entry(std::string_view operator_name);
 
 // The functions equal to a call of an activation or with a number; empty for other calls.
 onednn::PostOps functions_of(const TraceCall& call);

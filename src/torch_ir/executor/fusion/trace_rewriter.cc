@@ -95,9 +95,11 @@ void TraceRewriter::run(FindRule find_rule) {
 
 // Copies the call or replaces it; a replacement goes where the last of its calls was.
 void TraceRewriter::rewrite(size_t index) {
-  const Rule rule = find_rule_(c10::toString(calls_[index].op.operator_name()));
   std::optional<Replacement> found;
-  if (rule != nullptr) found = rule(*this, index);
+  if (calls_[index].fused == nullptr) {
+    const Rule rule = find_rule_(c10::toString(calls_[index].op.operator_name()));
+    if (rule != nullptr) found = rule(*this, index);
+  }
   if (!found) {
     copy(index);
     return;
@@ -150,6 +152,13 @@ std::optional<size_t> TraceRewriter::only_reader(TensorId id) const {
     return std::nullopt;
   }
   return readers_[buffer].front();
+}
+
+bool TraceRewriter::is_read_within(TensorId id, size_t first, size_t last) const {
+  const BufferId buffer = tensor(id).buffer;
+  return !is_output_[buffer] && std::ranges::all_of(readers_[buffer], [&](size_t reader) {
+    return reader >= first && reader <= last;
+  });
 }
 
 bool TraceRewriter::is_value(TensorId id) const {

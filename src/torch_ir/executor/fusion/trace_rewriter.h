@@ -34,6 +34,7 @@ class TraceRewriter {
 
   // Queries of the original trace.
 
+  size_t num_calls() const { return calls_.size(); }
   const TraceCall& call(size_t index) const { return calls_[index]; }
   const TraceTensor& tensor(TensorId id) const { return trace_.tensors[id]; }
   // Null for a tensor that is no constant.
@@ -42,6 +43,8 @@ class TraceRewriter {
   // The one call that reads the memory of `id`, once; nothing if it is also an output or written
   // again.
   std::optional<size_t> only_reader(TensorId id) const;
+  // Whether only the calls from `first` to `last` read the memory of `id`.
+  bool is_read_within(TensorId id, size_t first, size_t last) const;
   bool is_open(size_t index) const { return states_[index] == State::kOpen; }
   // Whether it is plain memory of floats that no call changes.
   bool is_value(TensorId id) const;
@@ -66,8 +69,8 @@ class TraceRewriter {
   // All memory of `id`, with the shape of `other`.
   TensorId shaped_like(TensorId id, TensorId other);
 
-  // Calls `primitive` to make the value of `output`, which has no NaN if `is_clean`. With
-  // `written`, it adds to the memory of that value.
+  // Calls `primitive` to make the value of `output`, whose elements are all 0 or more, and no NaN,
+  // if `is_clean`. With `written`, it adds to the memory of that value.
   void emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs, TensorId output,
             size_t index, std::optional<TensorId> written = std::nullopt, bool is_clean = false);
   // Calls `primitive` for an intermediate result, in memory of its own.

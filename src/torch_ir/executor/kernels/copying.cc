@@ -3,6 +3,7 @@
 // clang-format on
 
 #include <ATen/Parallel.h>
+#include <ATen/TensorGeometry.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/native/Copy.h>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "torch_ir/executor/kernels/families.h"
 #include "torch_ir/executor/kernels/iterator_kernel.h"
@@ -92,28 +94,49 @@ struct ConcatenatedBlock {
   at::Tensor tensor;
   size_t bytes;
   size_t offset;
+  // Where each row begins, in bytes.
+  std::vector<size_t> rows;
 };
 
-// Copies contiguous tensors of one dtype as blocks of bytes.
+// Beyond it the table of rows takes memory, and ATen is as fast.
+constexpr size_t kMostRows = 1 << 16;
+
+// The rows of a tensor are its parts from dimension `dim` on.
+std::vector<size_t> rows_of(const at::Tensor& tensor, int64_t dim) {
+  std::vector<size_t> rows = {0};
+  for (int64_t d = 0; d < dim; ++d) {
+    std::vector<size_t> outer = std::move(rows);
+    rows.clear();
+    for (const size_t row : outer) {
+      for (int64_t i = 0; i < tensor.size(d); ++i) {
+        rows.push_back(row + static_cast<size_t>(i * tensor.stride(d)) * tensor.itemsize());
+      }
+    }
+  }
+  return rows;
+}
+
+// Copies tensors of one dtype, whose rows are contiguous, as blocks of bytes.
 std::unique_ptr<PreparedKernel> prepare_cat_of_blocks(const KernelCall& call) {
   const std::vector<at::Tensor> tensors = call.arguments[0].toTensorVector();
   const at::Tensor& output = call.outputs[0];
+  const int64_t dim = at::maybe_wrap_dim(call.arguments[1].toInt(), output.dim());
+  const auto inner = static_cast<size_t>(dim);
   const auto fits = [&](const at::Tensor& tensor) {
-    return tensor.dim() == output.dim() && tensor.dtype() == output.dtype() &&
-           tensor.is_contiguous() && is_plain(tensor);
+    return tensor.dim() == output.dim() && tensor.dtype() == output.dtype() && is_plain(tensor) &&
+           at::geometry_is_contiguous(tensor.sizes().slice(inner), tensor.strides().slice(inner));
   };
-  if (!fills_in_one_thread(output) || output.numel() == 0 || !fits(output) ||
-      !std::all_of(tensors.begin(), tensors.end(), fits)) {
+  if (!fills_in_one_thread(output) || output.numel() == 0 || !output.is_contiguous() ||
+      !fits(output) || !std::all_of(tensors.begin(), tensors.end(), fits)) {
     return nullptr;
   }
-  const int64_t dim = at::maybe_wrap_dim(call.arguments[1].toInt(), output.dim());
-  const auto rows = static_cast<size_t>(
-      c10::multiply_integers(output.sizes().slice(0, static_cast<size_t>(dim))));
+  const auto rows = static_cast<size_t>(c10::multiply_integers(output.sizes().slice(0, inner)));
+  if (rows > kMostRows) return nullptr;
   std::vector<ConcatenatedBlock> blocks;
   size_t row_bytes = 0;
   for (const at::Tensor& tensor : tensors) {
     const size_t bytes = tensor.nbytes() / rows;
-    if (bytes > 0) blocks.push_back({tensor, bytes, row_bytes});
+    if (bytes > 0) blocks.push_back({tensor, bytes, row_bytes, rows_of(tensor, dim)});
     row_bytes += bytes;
   }
   return make_kernel([result = output, blocks, rows, row_bytes] {
@@ -122,7 +145,7 @@ std::unique_ptr<PreparedKernel> prepare_cat_of_blocks(const KernelCall& call) {
       const auto* from = static_cast<const char*>(block.tensor.const_data_ptr());
       char* to = data + block.offset;
       for (size_t row = 0; row < rows; ++row) {
-        std::memcpy(to + row * row_bytes, from + row * block.bytes, block.bytes);
+        std::memcpy(to + row * row_bytes, from + block.rows[row], block.bytes);
       }
     }
   });

@@ -20,8 +20,7 @@ PrimitivePtr make_inner_product(const Layout& /*source*/, const Layout& /*weight
 }
 PrimitivePtr make_reorder(const Layout& /*from*/, const Layout& /*to*/) { return nullptr; }
 PrimitivePtr make_pooling(Pooling /*pooling*/, const Layout& /*source*/, const Layout& /*output*/,
-                          const Dims& /*kernel*/, const Dims& /*strides*/,
-                          const Dims& /*padding*/) {
+                          const Window& /*window*/) {
   return nullptr;
 }
 PrimitivePtr make_binary(Binary /*binary*/, const Layout& /*first*/, const Layout& /*second*/,

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <functional>
+#include <mutex>
 #include <numeric>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <string_view>
 #include <utility>
 
+#include "torch_ir/executor/onednn/dnnl.h"
 #include "torch_ir/executor/onednn/primitive.h"
 
 // Weak, as the library may be built without OpenMP.
@@ -23,7 +24,7 @@ struct LayoutAccess {
   }
   static Layout layout(const Descriptor& descriptor) {
     Layout layout;
-    layout.sizes_ = descriptor.dims();
+    layout.sizes_ = sizes_of(descriptor);
     layout.descriptor_ = std::make_shared<const Descriptor>(descriptor);
     return layout;
   }
@@ -47,14 +48,17 @@ struct Axis {
 };
 
 // Nothing for layouts with several blocks (those of weights).
-std::optional<std::vector<Axis>> axes_of(const dnnl_memory_desc_t& md) {
-  const dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
-  if (md.format_kind != dnnl_blocked || blocking.inner_nblks > 1) return std::nullopt;
+std::optional<std::vector<Axis>> axes_of(const Descriptor& descriptor) {
+  if (!is_blocked(descriptor)) return std::nullopt;
+  const Blocking blocking = blocking_of(descriptor);
+  if (blocking.block_sizes.size() > 1 || blocking.sizes != blocking.padded_sizes) {
+    return std::nullopt;
+  }
   std::vector<Axis> axes;
-  for (int d = 0; d < md.ndims; ++d) {
-    if (md.dims[d] != md.padded_dims[d]) return std::nullopt;
-    const bool is_blocked = blocking.inner_nblks == 1 && blocking.inner_idxs[0] == d;
-    Axis axis{md.dims[d], blocking.strides[d], is_blocked ? blocking.inner_blks[0] : 1};
+  for (size_t d = 0; d < blocking.sizes.size(); ++d) {
+    const bool has_block =
+        !blocking.block_dims.empty() && blocking.block_dims[0] == static_cast<int64_t>(d);
+    Axis axis{blocking.sizes[d], blocking.strides[d], has_block ? blocking.block_sizes[0] : 1};
     if (axis.block > 1 && (axis.size == axis.block || axis.stride == axis.block)) {
       axis.stride = axis.block = 1;
     }
@@ -96,17 +100,24 @@ std::optional<int64_t> Layout::block() const {
 
 size_t Layout::bytes() const { return LayoutAccess::descriptor(*this).get_size(); }
 
+// A number: oneDNN 3 does not show what is in a descriptor of packed weights.
 std::string Layout::key() const {
-  const dnnl_memory_desc_t& md = LayoutAccess::descriptor(*this).data;
-  return {reinterpret_cast<const char*>(&md), sizeof(md)};
+  static std::mutex mutex;
+  static std::vector<Descriptor> known;
+  const Descriptor& wanted = LayoutAccess::descriptor(*this);
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = std::ranges::find(known, wanted);
+  const auto number = found - known.begin();
+  if (found == known.end()) known.push_back(wanted);
+  return std::to_string(number) + ' ';
 }
 
 bool Layout::operator==(const Layout& other) const {
   const Descriptor& a = LayoutAccess::descriptor(*this);
   const Descriptor& b = LayoutAccess::descriptor(other);
   if (a == b) return true;
-  const auto axes = axes_of(a.data);
-  return axes && axes == axes_of(b.data);
+  const auto axes = axes_of(a);
+  return axes && axes == axes_of(b);
 }
 
 namespace {
@@ -206,6 +217,8 @@ algorithm algorithm_of(Function function) {
       return algorithm::eltwise_gelu_tanh;
     case Function::kHardswish:
       return algorithm::eltwise_hardswish;
+    case Function::kLinear:
+      return algorithm::eltwise_linear;
     case Function::kLogistic:
       return algorithm::eltwise_logistic;
     case Function::kRelu:
@@ -240,7 +253,7 @@ dnnl::primitive_attr attributes(const PostOps& post_ops = {}) {
     if (op.kind == PostOp::Kind::kSum) {
       list.append_sum();
     } else {
-      list.append_eltwise(1.0F, algorithm_of(op.function), op.alpha, op.beta);
+      append_function(list, algorithm_of(op.function), op.alpha, op.beta);
     }
   }
   dnnl::primitive_attr attributes;
@@ -310,12 +323,11 @@ PrimitivePtr make_convolution(const Convolution& convolution) {
         convolution.is_winograd ? algorithm::convolution_winograd : algorithm::convolution_direct;
     Dims dilation = convolution.dilation;
     for (int64_t& distance : dilation) --distance;
-    const dnnl::convolution_forward::primitive_desc made(
-        {prop_kind::forward_inference, kind, descriptor(convolution.source),
-         descriptor(convolution.weights), optional_descriptor(convolution.bias),
-         descriptor(convolution.output), convolution.strides, dilation, convolution.padding,
-         convolution.padding},
-        attributes(convolution.post_ops), cpu(), /*allow_empty=*/true);
+    const auto made = describe<dnnl::convolution_forward>(
+        cpu(), attributes(convolution.post_ops), prop_kind::forward_inference, kind,
+        descriptor(convolution.source), descriptor(convolution.weights),
+        optional_descriptor(convolution.bias), descriptor(convolution.output), convolution.strides,
+        dilation, convolution.padding_before, convolution.padding_after);
     return finish_product(convolution.is_winograd ? "convolution_winograd" : "convolution", made,
                           convolution.bias.has_value(), is_small);
   });
@@ -326,10 +338,9 @@ PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
                                 const PostOps& post_ops) {
   const bool is_small = has_few_multiplications(weights, output, output.sizes()[1]);
   return attempt(is_small, [&] {
-    const dnnl::inner_product_forward::primitive_desc made(
-        {prop_kind::forward_inference, descriptor(source), descriptor(weights),
-         optional_descriptor(bias), descriptor(output)},
-        attributes(post_ops), cpu(), /*allow_empty=*/true);
+    const auto made = describe<dnnl::inner_product_forward>(
+        cpu(), attributes(post_ops), prop_kind::forward_inference, descriptor(source),
+        descriptor(weights), optional_descriptor(bias), descriptor(output));
     return finish_product("inner_product", made, bias.has_value(), is_small);
   });
 }
@@ -347,13 +358,13 @@ PrimitivePtr make_reorder(const Layout& from, const Layout& to) {
 }
 
 PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,
-                          const Dims& kernel, const Dims& strides, const Dims& padding) {
+                          const Window& window) {
   const bool is_small = has_few_elements(source);
   return attempt(is_small, [&]() -> PrimitivePtr {
-    const dnnl::pooling_forward::primitive_desc made(
-        {prop_kind::forward_inference, algorithm_of(pooling), descriptor(source),
-         descriptor(output), strides, kernel, padding, padding},
-        attributes(), cpu(), /*allow_empty=*/true);
+    const auto made = describe<DilatedPooling>(
+        cpu(), attributes(), prop_kind::forward_inference, algorithm_of(pooling),
+        descriptor(source), descriptor(output), window.strides, window.kernel,
+        Dims(window.kernel.size(), 0), window.padding_before, window.padding_after);
     if (!is_usable(made)) return nullptr;
     return std::make_shared<LibraryPrimitive>("pooling", made, std::vector<int>{DNNL_ARG_SRC},
                                               std::vector<Layout>{source},
@@ -365,9 +376,9 @@ PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& secon
                          const PostOps& post_ops) {
   const bool is_small = has_few_elements(first);
   return attempt(is_small, [&]() -> PrimitivePtr {
-    const dnnl::binary::primitive_desc made(
-        {algorithm_of(binary), descriptor(first), descriptor(second), descriptor(first)},
-        attributes(post_ops), cpu(), /*allow_empty=*/true);
+    const auto made =
+        describe<dnnl::binary>(cpu(), attributes(post_ops), algorithm_of(binary), descriptor(first),
+                               descriptor(second), descriptor(first));
     if (!is_usable(made)) return nullptr;
     return std::make_shared<LibraryPrimitive>("binary", made,
                                               std::vector<int>{DNNL_ARG_SRC_0, DNNL_ARG_SRC_1},

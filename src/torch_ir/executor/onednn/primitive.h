@@ -46,6 +46,7 @@ enum class Function {
   kGeluErf,
   kGeluTanh,
   kHardswish,
+  kLinear,
   kLogistic,
   kRelu,
   kSwish,
@@ -106,7 +107,8 @@ struct Convolution {
   std::optional<Layout> bias;
   Layout output;
   Dims strides;
-  Dims padding;
+  Dims padding_before;
+  Dims padding_after;
   Dims dilation;
   bool is_winograd = false;
   PostOps post_ops = {};
@@ -120,9 +122,16 @@ PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
 
 PrimitivePtr make_reorder(const Layout& from, const Layout& to);
 
+struct Window {
+  Dims kernel;
+  Dims strides;
+  Dims padding_before;
+  Dims padding_after;
+};
+
 // Output `any` follows the source.
 PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,
-                          const Dims& kernel, const Dims& strides, const Dims& padding);
+                          const Window& window);
 
 // The result has the layout of `first`.
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,

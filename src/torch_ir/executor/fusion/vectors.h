@@ -1,0 +1,62 @@
+// What the kernels of this room share: vectors of 16 floats, and the gates of recurrent layers.
+#pragma once
+
+#include <cstdint>
+
+// A vector function must be inlined into callers that are compiled for several processors.
+#define TORCH_IR_PART inline __attribute__((always_inline))
+
+namespace torch_ir {
+
+constexpr int64_t kLanes = 16;
+
+// Whether a kernel that reads the recurrent weights once for each sequence is fast. Measured: up to
+// 512 units the weights stay in the L2 cache, and with more sequences and units the library's
+// matrix product is faster.
+inline bool has_few_sequences(int64_t num_sequences, int64_t num_units) {
+  return num_units % kLanes == 0 && num_units <= 512 &&
+         (num_sequences <= 2 || num_sequences * num_units <= 256);
+}
+
+using Floats [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
+using Integers [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = int32_t;
+
+// Vectors are passed by reference, as passing them by value depends on the processor.
+
+// x = e^x for x clipped to [-87, 87]: 2^n e^r, with the polynomial of the Cephes library (expf).
+TORCH_IR_PART void exponentiate(Floats& x) {
+  const Floats least = Floats{} - 87.0F;
+  const Floats most = Floats{} + 87.0F;
+  x = x < least ? least : x;
+  x = x > most ? most : x;
+  const Floats half = x < Floats{} ? Floats{} - 0.5F : Floats{} + 0.5F;
+  Integers exponent = __builtin_convertvector(x * 1.44269504F + half, Integers);
+  const Floats n = __builtin_convertvector(exponent, Floats);
+  const Floats r = x - n * 0.693359375F + n * 2.12194440e-4F;
+  Floats p = r * 1.9875691500e-4F + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  exponent = (exponent + 127) << 23;
+  x = (p * r * r + r + 1.0F) * reinterpret_cast<Floats&>(exponent);
+}
+
+TORCH_IR_PART void apply_sigmoid(Floats& x) {
+  x = -x;
+  exponentiate(x);
+  x = 1.0F / (x + 1.0F);
+}
+
+TORCH_IR_PART void apply_tanh(Floats& x) {
+  x = x * 2.0F;
+  apply_sigmoid(x);
+  x = x * 2.0F - 1.0F;
+}
+
+TORCH_IR_PART Floats& lanes(float* data) { return *reinterpret_cast<Floats*>(data); }
+TORCH_IR_PART const Floats& lanes(const float* data) {
+  return *reinterpret_cast<const Floats*>(data);
+}
+
+}  // namespace torch_ir
