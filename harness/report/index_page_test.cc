@@ -275,7 +275,7 @@ GraphPicture folded_picture() {
               "xmlns=\"http://www.w3.org/2000/svg\"><title>A graph</title><metadata>" +
               std::string(R"({"nodes":[["relu","aten.relu.default","mlp","4 float32",0.0,null],)"
                           R"(["relu_1","aten.relu.default","mlp","4 float32",0.5,null]],)"
-                          R"("scales":[{"name":"error","title":"Max. abs. error","colours":)"
+                          R"("scales":[{"name":"error","title":"Max abs. error","colours":)"
                           R"([["0","#ffffff","#000000"],["more","#440154","#ffffff"]]}]})") +
               "</metadata>\n" +
               picture("class=\"picture\" id=\"picture-1\" display=\"none\" data-title=\"mlp\" "

@@ -384,9 +384,10 @@ TEST(ModelPageTest, ExoneratedValuesAndModulesAreNamed) {
   result.nodes->exonerated = result.nodes->worst;
   result.nodes->num_exonerated = 1;
   const std::string page = render_model_page(result, {});
-  EXPECT_THAT(page, HasSubstr("🟡 **PASSED OUTPUTS**: the outputs match the model's. "
-                              "2 intermediate values differ, 1 of them read only by nodes that are right. "
-                              "Max abs. error: 0\n"));
+  EXPECT_THAT(
+      page, HasSubstr("🟡 **PASSED OUTPUTS**: the outputs match the model's. "
+                      "2 intermediate values differ, 1 of them read only by nodes that are right. "
+                      "Max abs. error: 0\n"));
   EXPECT_THAT(page, HasSubstr("2 outside the tolerance. Of these, 1 does no harm: "
                               "the nodes that read it are right."));
   EXPECT_THAT(page,
@@ -414,11 +415,9 @@ TEST(ModelPageTest, WhereNothingWasComparedItSaysWhy) {
   result.trials[0].verification.output_details.clear();
   result.nodes.emplace();
   std::string page = render_model_page(result, {});
-  EXPECT_THAT(page,
-              HasSubstr("✅ **PASSED**, but nothing was compared: the expected outputs are "
-                        "unknown.\n"));
-  EXPECT_THAT(page,
-              HasSubstr("| nothing compared: the expected outputs are unknown |\n"));
+  EXPECT_THAT(page, HasSubstr("✅ **PASSED**, but nothing was compared: the expected outputs are "
+                              "unknown.\n"));
+  EXPECT_THAT(page, HasSubstr("| nothing compared: the expected outputs are unknown |\n"));
   EXPECT_THAT(page,
               HasSubstr("No value was compared: the graph has no values other than its inputs.\n"));
   result.nodes->skipped = make_nodes().skipped;

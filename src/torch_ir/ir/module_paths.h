@@ -16,8 +16,8 @@ namespace torch_ir {
 // that reads no weight to the innermost module around both the last node before it and the first
 // node after it that do.
 //
-// PT2E quantises outside of all modules: a node that quantises and has no path belongs to the module
-// of the first node that reads its result.
+// PT2E quantises outside of all modules: a node that quantises and has no path belongs to the
+// module of the first node that reads its result.
 std::vector<std::string> module_paths(const IR& ir);
 
 // The innermost module around both: "encoder" for "encoder.layers.0" and "encoder.norm".

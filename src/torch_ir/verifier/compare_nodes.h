@@ -68,7 +68,7 @@ struct NodeOpinion {
 
 struct NodeError {
   int64_t index = 0;
-  // The max. abs. error over its compared values; infinite if a shape or dtype differs.
+  // The max abs. error over its compared values; infinite if a shape or dtype differs.
   double max_diff = 0;
 };
 

@@ -107,7 +107,7 @@ Colouring::Colouring(const IR& ir, const std::vector<NodeFigures>& figures) : ir
     seconds_ += known.seconds.value_or(0);
   }
   if (has_errors) {
-    scales_.push_back(shades("error", "Max. abs. error", kErrorLimits, kMoreError));
+    scales_.push_back(shades("error", "Max abs. error", kErrorLimits, kMoreError));
   }
   if (seconds_ > 0) scales_.push_back(shades("time", "Share of the time", kTimeLimits, kMoreTime));
 }

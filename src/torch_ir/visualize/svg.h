@@ -22,7 +22,7 @@ namespace torch_ir {
 struct NodeFigures {
   // The index of the node.
   size_t node = 0;
-  // The max. abs. error against the model.
+  // The max abs. error against the model.
   std::optional<double> max_diff = std::nullopt;
   std::optional<double> seconds = std::nullopt;
 };

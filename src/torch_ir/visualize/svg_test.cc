@@ -116,7 +116,7 @@ TEST_F(SvgTest, ColoursHaveALegend) {
   const IR ir = transformer_block_graph();
   const std::string svg = ir_to_svg(ir, {.figures = figures, .colour_by = ColourBy::kError});
   EXPECT_EQ(count(svg, "class=\"legend\""), 1u);
-  EXPECT_THAT(svg, HasSubstr("Max. abs. error:"));
+  EXPECT_THAT(svg, HasSubstr("Max abs. error:"));
   for (const char* shade : {"error-0\"", "error-4\"", "error-6\""})
     EXPECT_EQ(count(svg, shade), 1u);
   EXPECT_THAT(svg, HasSubstr(".error-6 text{fill:#ffffff}"));
