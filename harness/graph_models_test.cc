@@ -161,8 +161,9 @@ TEST_F(GraphModelsTest, TakesWhatThePythonPackageWrites) {
   save_weights_safetensors(expected, path("mixed.expected.safetensors"));
   const HarnessOutcome result = run({"--ir", path("mixed.json"), "--rtol", "0", "--atol", "0"});
   EXPECT_EQ(result.status, 0) << result.out << result.err;
-  EXPECT_THAT(report("mixed.md"), AllOf(HasSubstr("The graph of `mixed.json`."),
-                                        HasSubstr("`mixed.expected.safetensors` says")));
+  EXPECT_THAT(report("mixed.md"),
+              AllOf(HasSubstr("The graph of `mixed.json`."),
+                    HasSubstr("the outputs match those in `mixed.expected.safetensors`.")));
 }
 
 TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {

@@ -343,7 +343,7 @@ TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {
 
   const HarnessOutcome twice = run({"--ir", suite, "--ir", suite});
   EXPECT_EQ(twice.status, 2);
-  EXPECT_THAT(twice.err, HasSubstr("usual': run the suites one by one"));
+  EXPECT_THAT(twice.err, HasSubstr("usual'; run the suites one by one"));
 }
 
 TEST_F(SuitesTest, ExportModelsToo) {
