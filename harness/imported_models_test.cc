@@ -111,9 +111,9 @@ TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
   EXPECT_THAT(
       reports().at("llama.md"),
       AllOf(HasSubstr("those of its operators run one by one"),
-            HasSubstr("Imported from `llama.pt2`, which PyTorch "),
-            HasSubstr("exported from `LlamaForCausalLM`"),
-            HasSubstr("| Input | `input_ids` | `1xs"), HasSubstr("Categories: `imported`\n")));
+            HasSubstr("Imported from `llama.pt2`, exported by PyTorch "),
+            HasSubstr(" from `LlamaForCausalLM`."), HasSubstr("| Input | `input_ids` | `1xs"),
+            HasSubstr("Categories: `imported`\n")));
 }
 
 TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
@@ -260,7 +260,7 @@ TEST_F(ImportedModelsTest, ArchivesHaveACategory) {
               HasSubstr("3 of 3 models passed"));
   fs::remove_all(output_);
   expect_bad_usage({"--category", "imported"},
-                   "category 'imported' needs archives or graphs; give them by --pt2 or --ir");
+                   "category 'imported' needs archives or graphs; give them with --pt2 or --ir");
 }
 
 TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {

@@ -191,7 +191,8 @@ TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
   const HarnessOutcome outcome =
       run_operators({"--backend", "interrupting", "--category", "pointwise"});
   EXPECT_EQ(outcome.status, 130);
-  EXPECT_EQ(outcome.err, "harness: interrupted; the reports have the 2 of 3 cases that finished\n");
+  EXPECT_EQ(outcome.err,
+            "harness: interrupted; the reports cover the 2 of 3 cases that finished\n");
   EXPECT_THAT(case_names(),
               ElementsAre("aten.abs.default/bfloat16/usual", "aten.abs.default/float32/usual"));
   EXPECT_EQ(schema_problem(results()), "");

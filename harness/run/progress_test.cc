@@ -89,7 +89,7 @@ TEST(ProgressTest, ALineBelowNamesTheGroupAndCountsWhatWasNotHandedBack) {
   others.unknown = {"a", "b\n", "c", "d"};
   others.num_unknown = 60;
   EXPECT_EQ(finding_line(result, "out"),
-            "    1 value was not handed back; ignored unknown values: a, b\\x0a, c and 57 more\n");
+            "    1 value was not returned; ignored unknown values: a, b\\x0a, c and 57 more\n");
 }
 
 TEST(ProgressTest, WhereNothingIsComparedItSaysWhy) {
