@@ -49,7 +49,7 @@ class ImportedModelsTest : public HarnessTest {
   }
 };
 
-// What torch.utils.flop_counter of PyTorch 2.13 counts for them on their example inputs, by two.
+// Counted by torch.utils.flop_counter of PyTorch 2.13 on the example inputs, divided by two.
 TEST_F(ImportedModelsTest, MultiplyAddsAreThoseOfPython) {
   const std::map<std::string, int64_t> expected = {
       {"gru", 258'688},    {"mobilenet_v2", 499'344}, {"mobilenet_v3", 121'656},

@@ -353,7 +353,7 @@ TEST_F(SuitesTest, ExportModelsToo) {
       run({"--model", "Good", "--model", "Wrong", "--export-suite", suite});
   EXPECT_EQ(written.status, 0) << written.err;
   EXPECT_EQ(written.out, suite + ": 2 cases\n");
-  // What Wrong returns is not what its graph computes.
+  // Wrong returns other values than its graph computes.
   EXPECT_EQ(run({"--ir", suite}).status, 1);
   const json cases = results()["cases"];
   EXPECT_EQ(cases[0]["name"], "Good");

@@ -79,10 +79,9 @@ TEST(ProgressTest, ALineBelowNamesTheGroupAndCountsWhatWasNotHandedBack) {
   NodeReport& nodes = result.nodes.emplace(NodeReport{.num_not_handed_back = 2});
   nodes.first_divergence.emplace().node = {
       .index = 1, .node = "mul", .op_type = "m", .value = "mul", .module = "ffn", .group = "g_0"};
-  EXPECT_EQ(
-      finding_line(result, "out"),
-      "    first difference: node 1, mul (m) of the group g_0 in ffn; 2 values were not handed "
-      "back\n");
+  EXPECT_EQ(finding_line(result, "out"),
+            "    first difference: node 1, mul (m) of the group g_0 in ffn; 2 values were not "
+            "returned\n");
   result = passed("A");
   EXPECT_EQ(finding_line(result, "out"), "");
   NodeReport& others = result.nodes.emplace(NodeReport{.num_not_handed_back = 1});

@@ -186,7 +186,7 @@ class Grouping {
     if (unit_of_[node] != unit_of_[needed]) units_[unit_of_[node]].needs.insert(unit_of_[needed]);
   }
 
-  // Whatever reads or writes memory stays in its order with what writes to that.
+  // Keeps the order of each access to memory and the writes to that memory.
   void add_memory(const GraphMemory& memory) {
     struct Access {
       std::optional<size_t> writer;
