@@ -536,7 +536,7 @@ TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {
   const Result result = make_result();
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("picture")));
   EXPECT_THAT(render_model_page(result, {}, {.svg = "<svg/>"}),
-              HasSubstr("As a picture of all nodes: [`svg/Tiny.svg`](svg/Tiny.svg).\n"));
+              HasSubstr("A picture of all nodes: [`svg/Tiny.svg`](svg/Tiny.svg).\n"));
   EXPECT_THAT(render_model_page(result, {}, {.problem = "no 'dot'"}),
               HasSubstr("There is no picture of the graph: no 'dot'.\n"));
 }
@@ -557,7 +557,7 @@ TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlaceOrFolded) {
   const std::string folded = page_of(61);
   EXPECT_THAT(folded, HasSubstr("The diagram shows its modules."));
   EXPECT_THAT(folded, HasSubstr("add.Tensor ×61"));
-  EXPECT_THAT(folded, HasSubstr("As a picture with modules that open on a click"));
+  EXPECT_THAT(folded, HasSubstr("A picture with modules that open on a click"));
 }
 
 TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
