@@ -248,7 +248,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
       .parsed(
           "--optimization",
           [&](const std::string& name) { settings.optimization = choose_optimization(name); },
-          "LEVEL", "exact: the bits of eager; fast: within 1e-4 of it")
+          "LEVEL", "exact: bit-identical to eager; fast: within 1e-4 of it")
       ->default_str(optimization_name(settings.optimization));
   options
       .parsed(

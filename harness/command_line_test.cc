@@ -167,9 +167,8 @@ TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
 TEST_F(CommandLineTest, RefusesLevelsAndDevicesThatThereAreNot) {
   expect_bad_usage({"--optimization", "faster"},
                    "--optimization: unknown optimization level 'faster'; expected exact or fast");
-  expect_bad_usage(
-      {"--device", "gpu"},
-      "--device: invalid device 'gpu'; expected cpu, cuda, or one of several as cuda:1");
+  expect_bad_usage({"--device", "gpu"},
+                   "--device: invalid device 'gpu'; expected cpu, cuda or cuda:INDEX");
   expect_bad_usage(
       {"--device", "meta"},
       "--device: cannot use device 'meta': this LibTorch finds no meta device here; use cpu");
@@ -378,7 +377,8 @@ TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
 TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
   const HarnessOutcome result = run({"--model", "Good", "--model", "Interrupts"});
   EXPECT_EQ(result.status, 130);
-  EXPECT_EQ(result.err, "harness: interrupted; the reports have the 1 of 2 models that finished\n");
+  EXPECT_EQ(result.err,
+            "harness: interrupted; the reports cover the 1 of 2 models that finished\n");
   EXPECT_THAT(report_names(), ElementsAre("Good.md", "SUMMARY.md", "index.html", "ir/Good.json",
                                           "junit.xml", "results.json", "svg/Good.svg"));
   EXPECT_THAT(reports().at("SUMMARY.md"),

@@ -25,7 +25,7 @@ TEST_F(FullScaleTest, AreExtractedAndNotRun) {
   const HarnessOutcome result = run({"--scale", "full"});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out,
-              StartsWith("[1/1] Vast  EXTRACTED  1 nodes, 1,099,512,676,352 parameters, not run\n"
+              StartsWith("[1/1] Vast  EXTRACTED  1 node, 1,099,512,676,352 parameters, not run\n"
                          "1 of 1 models extracted, not run; see "));
   EXPECT_EQ(result.err, "");
   auto files = reports();
@@ -57,7 +57,7 @@ TEST_F(FullScaleTest, AreListedByThemselves) {
 }
 
 TEST_F(FullScaleTest, RefusesScalesThatCanNotBe) {
-  expect_bad_usage({"--scale", "huge"}, "--scale: unknown scale 'huge'; expected 'test' or 'full'");
+  expect_bad_usage({"--scale", "huge"}, "--scale: unknown scale 'huge'; expected test or full");
   expect_bad_usage({"--scale", "full", "--per-node"},
                    "--scale and --per-node cannot be combined: full-scale models are not run");
 }

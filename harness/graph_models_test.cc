@@ -124,7 +124,7 @@ TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {
                                           HasSubstr("--ir " + path("repro") + " --model Good")));
 }
 
-// What the Python package wrote for a module of ours, and what this LibTorch computes for it.
+// A graph that the Python package wrote for a module of ours, compared with this LibTorch.
 TEST_F(GraphModelsTest, TakesWhatThePythonPackageWrites) {
   fs::copy_file("src/torch_ir/ir/testdata/python_package.json", path("mixed.json"));
   const at::Tensor weight = at::randn({4});

@@ -42,7 +42,7 @@ Selection of_registry(Selection selection, bool has_files) {
   const auto removed = std::erase(selection.categories, kImportedCategory);
   if (removed != 0 && !has_files) {
     throw Error(std::string("category '") + kImportedCategory +
-                "' needs archives or graphs; give them by --pt2 or --ir");
+                "' needs archives or graphs; give them with --pt2 or --ir");
   }
   return selection;
 }
@@ -84,8 +84,8 @@ void take_suites(std::vector<ModelFiles>& files, const Selection& selection, Sel
       }
     }
     if (selected.cases.size() == before) {
-      throw Error(flag_of(argument.format) + ": '" + printable(argument.path) +
-                  "' has no such cases");
+      throw Error(flag_of(argument.format) + ": no case in '" + printable(argument.path) +
+                  "' matches --operator and --dtype");
     }
     return true;
   });
@@ -199,7 +199,7 @@ std::string interrupted_text(const RunRecord& record, const Selected& selected) 
                        selected.models.empty() ? "case" : "model");
   }
   const auto text = [](size_t num_finished, size_t num_planned, const char* what) {
-    return fmt::format("interrupted; the reports have the {} of {} {} that finished", num_finished,
+    return fmt::format("interrupted; the reports cover the {} of {} {} that finished", num_finished,
                        num_planned, what);
   };
   return record.results.empty() ? text(record.cases.size(), selected.cases.size(), "cases")

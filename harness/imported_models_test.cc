@@ -49,7 +49,7 @@ class ImportedModelsTest : public HarnessTest {
   }
 };
 
-// What torch.utils.flop_counter of PyTorch 2.13 counts for them on their example inputs, by two.
+// Counted by torch.utils.flop_counter of PyTorch 2.13 on the example inputs, divided by two.
 TEST_F(ImportedModelsTest, MultiplyAddsAreThoseOfPython) {
   const std::map<std::string, int64_t> expected = {
       {"gru", 258'688},    {"mobilenet_v2", 499'344}, {"mobilenet_v3", 121'656},
@@ -112,7 +112,7 @@ TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
       reports().at("llama.md"),
       AllOf(HasSubstr("those of its operators run one by one"),
             HasSubstr("Imported from `llama.pt2`, exported by PyTorch "),
-            HasSubstr(" from `LlamaForCausalLM`"), HasSubstr("| Input | `input_ids` | `1xs"),
+            HasSubstr(" from `LlamaForCausalLM`."), HasSubstr("| Input | `input_ids` | `1xs"),
             HasSubstr("Categories: `imported`\n")));
 }
 
@@ -260,7 +260,7 @@ TEST_F(ImportedModelsTest, ArchivesHaveACategory) {
               HasSubstr("3 of 3 models passed"));
   fs::remove_all(output_);
   expect_bad_usage({"--category", "imported"},
-                   "category 'imported' needs archives or graphs; give them by --pt2 or --ir");
+                   "category 'imported' needs archives or graphs; give them with --pt2 or --ir");
 }
 
 TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {

@@ -191,7 +191,8 @@ TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
   const HarnessOutcome outcome =
       run_operators({"--backend", "interrupting", "--category", "pointwise"});
   EXPECT_EQ(outcome.status, 130);
-  EXPECT_EQ(outcome.err, "harness: interrupted; the reports have the 2 of 3 cases that finished\n");
+  EXPECT_EQ(outcome.err,
+            "harness: interrupted; the reports cover the 2 of 3 cases that finished\n");
   EXPECT_THAT(case_names(),
               ElementsAre("aten.abs.default/bfloat16/usual", "aten.abs.default/float32/usual"));
   EXPECT_EQ(schema_problem(results()), "");
@@ -352,7 +353,7 @@ TEST_F(SuitesTest, ExportModelsToo) {
       run({"--model", "Good", "--model", "Wrong", "--export-suite", suite});
   EXPECT_EQ(written.status, 0) << written.err;
   EXPECT_EQ(written.out, suite + ": 2 cases\n");
-  // What Wrong returns is not what its graph computes.
+  // Wrong returns other values than its graph computes.
   EXPECT_EQ(run({"--ir", suite}).status, 1);
   const json cases = results()["cases"];
   EXPECT_EQ(cases[0]["name"], "Good");

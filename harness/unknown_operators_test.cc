@@ -27,9 +27,8 @@ using ::testing::Not;
 
 constexpr const char* kFoo = "nobody.foo.default";
 constexpr const char* kLeftOut =
-    "2 of 5 nodes are left out: 1 of operators that this process cannot run "
-    "(nobody.foo.default), 1 that depend on them; load the library that defines them with "
-    "--load-library";
+    "2 of 5 nodes are left out: 1 with an unsupported operator (nobody.foo.default), 1 "
+    "dependent on such nodes; load the library of the operator with --load-library";
 
 // A chip that has the operator: it negates. It aborts at assertions if told to.
 class KnowsFoo : public PlanBackend {
@@ -97,7 +96,7 @@ TEST_F(UnknownOperatorsTest, PassWhereWhoeverExecutesHasThem) {
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("net  PASSED"));
   const std::string page = reports().at("net.md");
-  EXPECT_THAT(page, HasSubstr("2 of 5 nodes are left out: 1 of operators"));
+  EXPECT_THAT(page, HasSubstr("2 of 5 nodes are left out: 1 with an unsupported operator"));
   EXPECT_THAT(page, HasSubstr("| `nobody.foo.default` | 1 | ? |"));
   EXPECT_THAT(page, Not(HasSubstr("could not be completed")));
 }
@@ -140,7 +139,7 @@ TEST_F(UnknownOperatorsTest, LeaveNoSuiteWhereNothingCanBeWritten) {
   save_ir(ir, path("net/ir.json"));
   const HarnessOutcome split = run_net({"--split", "--export-suite", suite});
   EXPECT_EQ(split.status, 1);
-  EXPECT_THAT(split.err, HasSubstr("5 of 5 nodes are left out: 2 of operators"));
+  EXPECT_THAT(split.err, HasSubstr("5 of 5 nodes are left out: 2 with an unsupported operator"));
   EXPECT_EQ(split.out, "");
   EXPECT_FALSE(fs::exists(suite));
 }

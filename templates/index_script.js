@@ -446,7 +446,7 @@ function nodesBlock(detail, graph) {
   if (!report) return [];
   const parts = [h('h3', {}, 'Node by node'),
     h('p', {}, report.summary)];
-  if (report.error) parts.push(h('p', {class: 'callout'}, `The comparison could not be completed:  ${report.error}`));
+  if (report.error) parts.push(h('p', {class: 'callout'}, `The comparison could not be completed: ${report.error}`));
   if (report.first_divergence) parts.push(divergenceBlock(report.first_divergence, graph));
   if (report.first_nan) parts.push(nonFinite(report.first_nan, graph));
   if (report.first_inf) parts.push(nonFinite(report.first_inf, graph));

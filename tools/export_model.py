@@ -293,7 +293,7 @@ def find_argument(name, inputs, model):
     if name in names:
         return names.index(name)
     known = ", ".join(f"'{known}'" for known in [*names, *inputs.kwargs])
-    raise UsageError(f"--dynamic: unknown input '{name}'; expected one of {known or 'none'}")
+    raise UsageError(f"--dynamic: unknown input '{name}'; expected one of: {known or 'none'}")
 
 
 def check_size(declaration, value, limits):

@@ -349,7 +349,7 @@ class ExportModelTest(unittest.TestCase):
     def test_bad_dynamic_sizes_are_one_line(self):
         expectations = {
             "x": "expected INPUT:DIMENSION=NAME",
-            "y:0=n": "unknown input 'y'; expected one of 'x'",
+            "y:0=n": "unknown input 'y'; expected one of: 'x'",
             "1:0=n": "unknown input '1'",
             "x:2=n": "dimension 2 is out of range; 'x' has 2 dimensions, counted from 0",
             "x:0=n:5..8": "size 4 of the input is not in the range",
@@ -364,7 +364,7 @@ class ExportModelTest(unittest.TestCase):
                     "--dynamic", "x:1=n:1..9")
         self.refuse("Words", "'scale' is not a tensor", "--input", "torch.randint(10, (2, 3))", "--input",
                     "scale=int(3)", "--dynamic", "scale:0=n")
-        self.refuse("Words", "unknown input 'mask'; expected one of 'ids'", "--input", "torch.randint(10, (2, 3))",
+        self.refuse("Words", "unknown input 'mask'; expected one of: 'ids'", "--input", "torch.randint(10, (2, 3))",
                     "--dynamic", "mask:0=n")
         # The weights have three columns.
         self.refuse("Linear", "torch.export cannot export the model", "--input", "4,3",

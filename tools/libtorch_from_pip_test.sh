@@ -1,5 +1,5 @@
 #!/bin/bash
-# What libtorch_from_pip.sh asks pip for, how often, and what it keeps, of wheels like PyPI's.
+# Tests what libtorch_from_pip.sh requests from pip, and which files of wheels like PyPI's it keeps.
 #
 #   libtorch_from_pip_test.sh LIBTORCH_FROM_PIP
 set -euo pipefail

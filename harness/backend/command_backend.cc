@@ -147,8 +147,8 @@ StateDict weights_for(const IR& ir, const StateDict& weights) {
 
 StateDict inputs_for(const IR& ir, const std::vector<at::Tensor>& inputs) {
   if (inputs.size() != ir.graph_inputs.size()) {
-    throw ExecutionError(
-        fmt::format("the graph has {} inputs, found {}", ir.graph_inputs.size(), inputs.size()));
+    throw ExecutionError(fmt::format("wrong number of inputs: {}, expected {}", inputs.size(),
+                                     ir.graph_inputs.size()));
   }
   StateDict result;
   for (size_t i = 0; i < inputs.size(); ++i) result.insert(ir.graph_inputs[i].name, inputs[i]);
@@ -172,7 +172,7 @@ std::string printed_text(const CommandEnd& end) {
 StateDict read_tensors(const std::string& path, const std::string& name, const CommandEnd& end) {
   std::error_code error;
   if (!fs::exists(path, error)) {
-    throw ExecutionError(fmt::format("The executor {} and wrote no file {}{}", end.description,
+    throw ExecutionError(fmt::format("The executor {} but wrote no file {}{}", end.description,
                                      name, printed_text(end)));
   }
   try {

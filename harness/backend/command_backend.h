@@ -9,8 +9,8 @@
 //   {outputs}  the command writes safetensors by the names of the graph outputs here: all of them,
 //              with the dtypes and shapes of the IR
 //   {intermediates}  optional: the command writes safetensors by the names of node values here, and
-//                    they are compared as with --per-node; missing values are counted as not
-//                    handed back, and unknown names are listed
+//                    they are compared as with --per-node; missing values are counted, and
+//                    unknown names are listed
 //   {groups}   optional: the command may write the groups of nodes that it fuses here
 //              (groups_format.md)
 //

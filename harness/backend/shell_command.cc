@@ -140,7 +140,7 @@ std::optional<int> ShellServer::wait() {
 std::optional<std::string> ShellServer::ask(const std::string& request, CommandEnd& end) {
   read();
   if (!text_.empty()) {
-    end.description = "printed to its standard output without a request";
+    end.description = "answered without a request";
     return std::nullopt;
   }
   errors_.forget();

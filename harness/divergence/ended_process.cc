@@ -233,7 +233,7 @@ class EndSearch {
       return fmt::format("The part found could not be loaded in time to run for {:g} s",
                          limits.run.count());
     }
-    return fmt::format("The part found ended when it had {:g} s", limits.run.count());
+    return fmt::format("The part found ended when given {:g} s", limits.run.count());
   }
 
   void replace_whole() const {

@@ -255,17 +255,15 @@ TEST_F(NodeComparisonTest, SaysWhereTheModelPartsFromItsGraph) {
       },
       {4});
   const Explanation explanation = explain_model(model, backend);
-  EXPECT_THAT(
-      explanation.nodes.error,
-      HasSubstr("node 1 of the graph is 'neg' (aten.neg.default), but the model calls 'exp' "
-                "(aten.exp.default)"));
+  EXPECT_THAT(explanation.nodes.error,
+              HasSubstr("node 1 of the graph is 'neg' (aten.neg.default), but the model calls "
+                        "'exp' (aten.exp.default)"));
   // No part can get the model's values as inputs, but the whole graph can.
   ASSERT_TRUE(explanation.reproducer);
   EXPECT_EQ(explanation.reproducer->num_nodes, 2);
-  EXPECT_THAT(
-      explanation.nodes.note,
-      HasSubstr("no smaller part of it fails by itself: on these inputs the model does not call "
-                "the operators of its graph: node 1 of the graph is 'neg'"));
+  EXPECT_THAT(explanation.nodes.note,
+              HasSubstr("no smaller part of it fails by itself: on these inputs the model does not "
+                        "call the operators of its graph: node 1 of the graph is 'neg'"));
   EXPECT_FALSE(replay(backend).is_valid);
 }
 

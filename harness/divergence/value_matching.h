@@ -1,10 +1,9 @@
 // match_values: matches the tensors of a float graph with those of its quantised model.
 //
-// The rules, where a module is the innermost one of a node; unless both graphs record module paths,
-// all nodes count as those of one module:
-// - The k-th call of an operator in a module matches the k-th one of that module in the other
-// graph, if
-//   both have equally many. In-place operators count like others.
+// The rules, where the module of a node is its innermost one; unless both graphs record module
+// paths, all nodes count as those of one module:
+// - The k-th call of an operator in a module matches the k-th one of that module in the other graph
+//   if both have equally many. In-place operators count like others.
 // - The last value of a module's call matches the last one of its shape in the other graph, because
 //   a layer that became several operators still computes the same tensor.
 // - A batch norm that the quantised graph lacks is folded into the node before it: that node

@@ -73,7 +73,7 @@ std::vector<std::string> names_of_tests() {
 std::string problem_of(const Result& result) {
   if (result.is_good()) return "";
   if (result.failure) return result.failure->message + '\n' + result.failure->output;
-  return result.name + " passes but is registered as failing: " + result.expected_failure->reason;
+  return result.name + " passes but is expected to fail: " + result.expected_failure->reason;
 }
 
 // Returns the problems by test; a problem is empty if the test passes.

@@ -346,7 +346,7 @@ TEST(ModelPageTest, NodesSayWhatIsComputedAtOnceAndNotHandedBack) {
   EXPECT_THAT(
       page,
       HasSubstr("1 value could not be compared. 1 group of nodes is computed at once; "
-                "the executor need not return the 4 values inside it. 1 value was not handed back; "
+                "the executor need not return the 4 values inside it. 1 value was not returned; "
                 "ignored unknown values: `hidden`.\n"));
   EXPECT_THAT(page, HasSubstr("`add` (`aten.add.Tensor`) of the group `fused_0`: max abs. error"));
 }
@@ -368,7 +368,7 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
   EXPECT_THAT(page, HasSubstr("| 3 | `add` | `aten.add.Tensor` | 0.5 | 1.25e-07 | 2 | 12.5 | 12 of "
                               "2,048 (0.586 %) | 0.25 |\n"));
   EXPECT_THAT(page, HasSubstr("<summary>Not compared: 1 value</summary>"));
-  EXPECT_THAT(page, HasSubstr("| `fused` | the backend \\| has it not |\n"));
+  EXPECT_THAT(page, HasSubstr("| `fused` | the backend \\| lacks it |\n"));
   EXPECT_THAT(page, HasSubstr("Values were asked for one by one.\n"));
   result.nodes->note = "values were asked for; one by one";
   result.nodes->error = "it ended";
@@ -536,7 +536,7 @@ TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {
   const Result result = make_result();
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("picture")));
   EXPECT_THAT(render_model_page(result, {}, {.svg = "<svg/>"}),
-              HasSubstr("As a picture of all nodes: [`svg/Tiny.svg`](svg/Tiny.svg).\n"));
+              HasSubstr("A picture of all nodes: [`svg/Tiny.svg`](svg/Tiny.svg).\n"));
   EXPECT_THAT(render_model_page(result, {}, {.problem = "no 'dot'"}),
               HasSubstr("There is no picture of the graph: no 'dot'.\n"));
 }
@@ -557,7 +557,7 @@ TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlaceOrFolded) {
   const std::string folded = page_of(61);
   EXPECT_THAT(folded, HasSubstr("The diagram shows its modules."));
   EXPECT_THAT(folded, HasSubstr("add.Tensor ×61"));
-  EXPECT_THAT(folded, HasSubstr("As a picture with modules that open on a click"));
+  EXPECT_THAT(folded, HasSubstr("A picture with modules that open on a click"));
 }
 
 TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {

@@ -5,9 +5,8 @@
 // - it was good (passed, or failed as expected) and no longer is;
 // - it failed before, and now fails in an earlier stage;
 // - the max abs. error of a trial (or of a single call), or its smallest passing tolerance, has
-// more
-//   than doubled and grown by more than 1e-7; NaN is greater than infinity. (Figures never vary on
-//   one machine; on others operators may round differently.)
+//   more than doubled and grown by more than 1e-7; NaN is greater than infinity. (Figures never
+//   vary on one machine; on others operators may round differently.)
 // - its outputs pass in both runs, both compared the values of nodes, and more of them differ.
 //
 // The opposite is better. A different graph, a different kind of failure in the same stage, and an

@@ -120,7 +120,7 @@ std::string handed_back_text(const NodeReport& nodes,
                              const std::function<std::string(const std::string&)>& code) {
   std::string text;
   if (const int64_t count = nodes.num_not_handed_back) {
-    text = fmt::format("{} value{} not handed back", count, count == 1 ? " was" : "s were");
+    text = fmt::format("{} value{} not returned", count, count == 1 ? " was" : "s were");
   }
   if (nodes.unknown.empty()) return text;
   constexpr size_t kMostNames = 3;

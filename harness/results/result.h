@@ -249,8 +249,8 @@ struct Result {
 std::string place_text(const NodeDetail& detail,
                        const std::function<std::string(const std::string&)>& code);
 
-// "3 values were not handed back; ignored unknown values: foo", in one line; empty if exactly the
-// expected values were handed back. `code` formats names.
+// "3 values were not returned; ignored unknown values: foo", in one line; empty if exactly the
+// expected values were returned. `code` formats names.
 std::string handed_back_text(const NodeReport& nodes,
                              const std::function<std::string(const std::string&)>& code);
 

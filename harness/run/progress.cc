@@ -57,9 +57,9 @@ std::string details(const Result& result) {
                          basis_text(result.passed_by), host_text(result, ", but "));
     case Status::kExtracted: {
       const IRSummary figures = result.graph ? summarize(*result.graph) : result.summary->figures;
-      return fmt::format("{} nodes, {} parameters, not run",
-                         with_thousands_separators(figures.num_nodes),
-                         with_thousands_separators(figures.total_parameters));
+      return fmt::format(
+          "{} node{}, {} parameters, not run", with_thousands_separators(figures.num_nodes),
+          figures.num_nodes == 1 ? "" : "s", with_thousands_separators(figures.total_parameters));
     }
     case Status::kFailed:
       return failure_line(*result.failure);

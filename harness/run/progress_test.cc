@@ -79,17 +79,16 @@ TEST(ProgressTest, ALineBelowNamesTheGroupAndCountsWhatWasNotHandedBack) {
   NodeReport& nodes = result.nodes.emplace(NodeReport{.num_not_handed_back = 2});
   nodes.first_divergence.emplace().node = {
       .index = 1, .node = "mul", .op_type = "m", .value = "mul", .module = "ffn", .group = "g_0"};
-  EXPECT_EQ(
-      finding_line(result, "out"),
-      "    first difference: node 1, mul (m) of the group g_0 in ffn; 2 values were not handed "
-      "back\n");
+  EXPECT_EQ(finding_line(result, "out"),
+            "    first difference: node 1, mul (m) of the group g_0 in ffn; 2 values were not "
+            "returned\n");
   result = passed("A");
   EXPECT_EQ(finding_line(result, "out"), "");
   NodeReport& others = result.nodes.emplace(NodeReport{.num_not_handed_back = 1});
   others.unknown = {"a", "b\n", "c", "d"};
   others.num_unknown = 60;
   EXPECT_EQ(finding_line(result, "out"),
-            "    1 value was not handed back; ignored unknown values: a, b\\x0a, c and 57 more\n");
+            "    1 value was not returned; ignored unknown values: a, b\\x0a, c and 57 more\n");
 }
 
 TEST(ProgressTest, WhereNothingIsComparedItSaysWhy) {

@@ -1,7 +1,7 @@
 // All of torch-ir: link //:torch_ir and include "torch_ir/torch_ir.h".
 //
-// What is listed here is what is installed and promised; src/torch_ir/BUILD.bazel has the headers
-// that these include in turn.
+// The headers listed here are installed and form the public interface; src/torch_ir/BUILD.bazel has
+// the headers that these include in turn.
 #pragma once
 
 // IWYU pragma: begin_exports

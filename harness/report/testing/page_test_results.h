@@ -113,7 +113,7 @@ inline NodeReport make_nodes() {
   nodes.num_compared = 8;
   nodes.num_mismatched = 2;
   nodes.num_skipped = 1;
-  nodes.skipped.push_back({.value = "fused", .reason = "the backend | has it not"});
+  nodes.skipped.push_back({.value = "fused", .reason = "the backend | lacks it"});
   NodeDetail detail{.index = 3, .node = "add", .op_type = "aten.add.Tensor", .value = "add"};
   detail.comparison = make_mismatch().trials[1].verification.output_details[0].comparison;
   nodes.worst.push_back(detail);

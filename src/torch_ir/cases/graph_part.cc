@@ -249,11 +249,11 @@ std::string ComputablePart::left_out() const {
   if (is_whole()) return "";
   const size_t num_left_out = num_unsupported + num_dependent;
   std::string text =
-      fmt::format("{} of {} nodes are left out: {} of operators that this process cannot run ({})",
-                  num_left_out, ir.nodes.size() + num_left_out, num_unsupported,
+      fmt::format("{} of {} nodes are left out: {} with an unsupported operator ({})", num_left_out,
+                  ir.nodes.size() + num_left_out, num_unsupported,
                   printable(fmt::format("{}", fmt::join(unsupported, ", "))));
-  if (num_dependent > 0) text += fmt::format(", {} that depend on them", num_dependent);
-  return text + "; load the library that defines them with --load-library";
+  if (num_dependent > 0) text += fmt::format(", {} dependent on such nodes", num_dependent);
+  return text + "; load the library of the operator with --load-library";
 }
 
 ComputablePart computable_part(const IR& ir) {

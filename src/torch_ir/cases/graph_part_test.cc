@@ -144,8 +144,8 @@ TEST(ComputablePart, LeavesOutUnknownOperatorsAndWhatNeedsThem) {
   const ComputablePart part = computable_part(graph.ir);
   EXPECT_THAT(names(part.ir.graph_outputs), ElementsAre(kept.name));
   EXPECT_EQ(part.left_out(),
-            "2 of 4 nodes are left out: 1 of operators that this process cannot run "
-            "(nobody.knows.default), 1 that depend on them; load the library that defines them "
+            "2 of 4 nodes are left out: 1 with an unsupported operator "
+            "(nobody.knows.default), 1 dependent on such nodes; load the library of the operator "
             "with --load-library");
   const std::vector<at::Tensor> outputs =
       compile(part.ir, StateDict()).run_checked({graph.value(x)});

@@ -35,14 +35,14 @@ void check_form(const NodeGroup& group, const ValueForm& form, const TensorMeta&
   std::ranges::sort(sorted);
   for (size_t i = 0; i < sorted.size(); ++i) {
     if (sorted[i] == static_cast<int64_t>(i)) continue;
-    fail(fmt::format("has the permutation [{}], which is none", fmt::join(form.permutation, ", ")));
+    fail(fmt::format("has the invalid permutation [{}]", fmt::join(form.permutation, ", ")));
   }
   for (const size_t length : {form.permutation.size(), form.padding.size()}) {
     if (length == 0 || length == rank) continue;
     fail(fmt::format("has {} dimension(s), but a permutation or padding of {}", rank, length));
   }
   for (const auto& [before, behind] : form.padding) {
-    if (before < 0 || behind < 0) fail("has a padding of less than 0");
+    if (before < 0 || behind < 0) fail("has negative padding");
   }
   const c10::ScalarType dtype = find_dtype(form.dtype).value_or(c10::ScalarType::Undefined);
   const bool is_unknown = !form.dtype.empty() && dtype == c10::ScalarType::Undefined;
@@ -51,11 +51,13 @@ void check_form(const NodeGroup& group, const ValueForm& form, const TensorMeta&
     if (form.zero_point != 0) fail("has a zero_point, but no scale");
     return;
   }
-  if (!(*form.scale > 0) || std::isinf(*form.scale)) fail("has a scale that is not above 0");
+  if (!(*form.scale > 0) || std::isinf(*form.scale)) {
+    fail("has a scale that is not positive and finite");
+  }
   constexpr size_t kMostBytes = 4;
   const bool is_integer = c10::isIntegralType(dtype, /*includeBool=*/false);
   if (!is_integer || c10::elementSize(dtype) > kMostBytes) {
-    fail("has a scale, but its dtype is no integer of up to 32 bits");
+    fail("has a scale, but its dtype is not an integer of up to 32 bits");
   }
 }
 
@@ -106,7 +108,7 @@ class Grouping {
     unit_of_.resize(ir_.nodes.size(), SIZE_MAX);
     std::unordered_set<std::string_view> names;
     for (const NodeGroup& group : groups_) {
-      if (!names.insert(group.name).second) refuse(group, "there are two of this name");
+      if (!names.insert(group.name).second) refuse(group, "duplicate name");
       if (group.nodes.empty()) refuse(group, "it has no nodes");
       Unit& unit = units_.emplace_back(Unit{&group});
       for (const std::string& name : group.nodes) {
@@ -114,7 +116,7 @@ class Grouping {
         if (node == nodes_.end()) refuse_unknown(group, name);
         size_t& owner = unit_of_[node->second];
         if (owner == units_.size() - 1) {
-          refuse(group, fmt::format("it names the node '{}' twice", printable(name)));
+          refuse(group, fmt::format("duplicate node '{}'", printable(name)));
         } else if (owner != SIZE_MAX) {
           refuse(group, fmt::format("the node '{}' is in the group '{}' too", printable(name),
                                     printable(units_[owner].group->name)));
@@ -144,12 +146,12 @@ class Grouping {
         const auto producer = producers_.find(form.name);
         if (producer == producers_.end() || unit_of_[producer->second] != i) {
           refuse(groups_[i],
-                 fmt::format("no node of it makes the value '{}'", printable(form.name)));
+                 fmt::format("none of its nodes makes the value '{}'", printable(form.name)));
         }
         const auto& outputs = ir_.nodes[producer->second].outputs;
         check_form(groups_[i], form, *std::ranges::find(outputs, form.name, &TensorMeta::name));
         if (!handed_back_.insert(form.name).second) {
-          refuse(groups_[i], fmt::format("it has the value '{}' twice", printable(form.name)));
+          refuse(groups_[i], fmt::format("duplicate value '{}'", printable(form.name)));
         }
       }
     }
@@ -184,7 +186,7 @@ class Grouping {
     if (unit_of_[node] != unit_of_[needed]) units_[unit_of_[node]].needs.insert(unit_of_[needed]);
   }
 
-  // Whatever reads or writes memory stays in its order with what writes to that.
+  // Keeps the order of each access to memory and the writes to that memory.
   void add_memory(const GraphMemory& memory) {
     struct Access {
       std::optional<size_t> writer;

@@ -1,7 +1,7 @@
 // NodeGroup: nodes that an executor computes at once, so that only values at their border exist.
 //
-// A GroupedGraph has the nodes in an order in which each group is a range. Whatever compares or
-// takes apart a graph goes by its spans; a node that is in no group is a span of its own.
+// A GroupedGraph has the nodes in an order in which each group is a range. Code that
+// compares or splits a graph goes by its spans; a node in no group is a span of its own.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace torch_ir {
 
-// How a value is handed back. The defaults are the form that it has in the graph.
+// The form in which a value is returned. The defaults are its form in the graph.
 struct ValueForm {
   std::string name = {};
   // Dimension i of the tensor is dimension permutation[i] of the value; empty for the same order.
@@ -32,8 +32,8 @@ struct ValueForm {
 struct NodeGroup {
   std::string name = {};
   std::vector<std::string> nodes = {};
-  // What is handed back in another form, or from inside the group; other values at the border have
-  // the form of the graph.
+  // Values returned in another form, or from inside the group. Other values at the border have the
+  // form of the graph.
   std::vector<ValueForm> values = {};
 };
 
@@ -52,7 +52,7 @@ struct GroupedGraph {
   IR ir = {};
   std::vector<NodeSpan> spans = {};
   // The values to compare, in the order of the graph as it was: compared_values, without those that
-  // only their own group reads, unless that hands them back.
+  // only their own group reads, unless it returns them.
   std::vector<std::string> values = {};
   // compared_values that are left out.
   int64_t num_inside = 0;

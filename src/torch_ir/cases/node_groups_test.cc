@@ -84,11 +84,11 @@ TEST_F(GroupsTest, NamesThatDoNotFitAreRefused) {
   expect_refused({{"a", {"n9"}}}, "group 'a': the graph has no node 'n9'; did you mean 'n0'?");
   expect_refused({{"a", {"n0", "n2"}}, {"b", {"n2", "n4"}}},
                  "group 'b': the node 'n2' is in the group 'a' too");
-  expect_refused({{"a", {"n0", "n0"}}}, "group 'a': it names the node 'n0' twice");
-  expect_refused({{"a", {"n0"}}, {"a", {"n2"}}}, "group 'a': there are two of this name");
+  expect_refused({{"a", {"n0", "n0"}}}, "group 'a': duplicate node 'n0'");
+  expect_refused({{"a", {"n0"}}, {"a", {"n2"}}}, "group 'a': duplicate name");
   expect_refused({{"a", {}}}, "group 'a': it has no nodes");
   expect_refused({{"a", {"n0"}, {{.name = "n2"}}}},
-                 "group 'a': no node of it makes the value 'n2'");
+                 "group 'a': none of its nodes makes the value 'n2'");
 }
 
 TEST_F(GroupsTest, CyclesAreRefused) {
@@ -105,16 +105,16 @@ TEST_F(GroupsTest, FormsThatDoNotFitAreRefused) {
     form.name = "n0";
     expect_refused({{"a", {"n0"}, {form}}}, "group 'a': its value 'n0' " + problem);
   };
-  refused({.permutation = {0, 0}}, "has the permutation [0, 0], which is none");
+  refused({.permutation = {0, 0}}, "has the invalid permutation [0, 0]");
   refused({.permutation = {1, 2, 0}}, "has 2 dimension(s), but a permutation or padding of 3");
   refused({.padding = {{0, 1}}}, "has 2 dimension(s), but a permutation or padding of 1");
-  refused({.padding = {{0, 1}, {-1, 0}}}, "has a padding of less than 0");
+  refused({.padding = {{0, 1}, {-1, 0}}}, "has negative padding");
   refused({.dtype = "int9"}, "has the unknown dtype 'int9'");
   refused({.zero_point = 1}, "has a zero_point, but no scale");
-  refused({.dtype = "int8", .scale = 0}, "has a scale that is not above 0");
-  refused({.scale = 1}, "has a scale, but its dtype is no integer of up to 32 bits");
+  refused({.dtype = "int8", .scale = 0}, "has a scale that is not positive and finite");
+  refused({.scale = 1}, "has a scale, but its dtype is not an integer of up to 32 bits");
   refused({.dtype = "int64", .scale = 1},
-          "has a scale, but its dtype is no integer of up to 32 bits");
+          "has a scale, but its dtype is not an integer of up to 32 bits");
 }
 
 TEST(Groups, WhatReadsMemoryStaysBeforeWhatWritesToIt) {

@@ -185,7 +185,7 @@ void add_execution_options(CLI::App& parser, ExecutionOptions& options) {
   add_parsed_option(
       parser, "--optimization",
       [&](const std::string& name) { options.optimization = choose_optimization(name); },
-      "exact (default): the bits of eager; fast: within 1e-4 of eager")
+      "exact (default): bit-identical to eager; fast: within 1e-4")
       ->type_name("LEVEL");
   add_parsed_option(
       parser, "--device", [&](const std::string& name) { options.device = parse_device(name); },

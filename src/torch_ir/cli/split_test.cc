@@ -155,8 +155,8 @@ TEST_F(SplitCommandTest, LeavesNothingWhereItFails) {
   const Outcome outcome = split({graph_file("unknown.json", ir)});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_THAT(outcome.err, HasSubstr("unknown.json: 2 of 2 nodes are left out: 1 of operators that "
-                                     "this process cannot run (aten.no_such.default)"));
+  EXPECT_THAT(outcome.err, HasSubstr("unknown.json: 2 of 2 nodes are left out: 1 with an "
+                                     "unsupported operator (aten.no_such.default)"));
   EXPECT_FALSE(fs::exists(suite_));
 }
 

@@ -139,7 +139,7 @@ TEST_F(VerifyTest, RefusesALevelThatThereIsNot) {
 
 TEST_F(VerifyTest, RefusesADeviceThatThereIsNot) {
   expect_refused(verify(model_.expected, {"--device", "gpu"}),
-                 "--device: invalid device 'gpu'; expected cpu, cuda, or one of several as cuda:1 "
+                 "--device: invalid device 'gpu'; expected cpu, cuda or cuda:INDEX "
                  "(see 'torch-ir verify --help')");
   expect_refused(verify(model_.expected, {"--device", "meta"}),
                  "--device: cannot use device 'meta': this LibTorch finds no meta device here; use "

@@ -20,8 +20,8 @@ c10::Device read_device(const std::string& name) {
   try {
     return c10::Device(name);
   } catch (const c10::Error&) {
-    throw Error(fmt::format("invalid device '{}'; expected cpu, cuda, or one of several as cuda:1",
-                            printable(name)));
+    throw Error(
+        fmt::format("invalid device '{}'; expected cpu, cuda or cuda:INDEX", printable(name)));
   }
 }
 

@@ -58,7 +58,7 @@ class GraphValidator {
   }
 
  private:
-  // What a name stands for so far. There are many, so this is small.
+  // The current meaning of a name. There are many, so this is small.
   struct Name {
     // The declaration of the value; null if it is not to be compared.
     const TensorMeta* declaration = nullptr;

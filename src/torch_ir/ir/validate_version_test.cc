@@ -120,7 +120,7 @@ TEST(ValidateVersionTest, GraphsOfNodes) {
   ir = with_cond();
   ir.nodes[0].graphs[0].graph_outputs.clear();
   EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond' (higher_order.cond): the true graph "
-                                             "returns 0 values, but the node has 1 outputs"));
+                                             "returns 0 value(s), expected 1"));
   ir = with_number();
   ir.nodes[0].graphs = {Graph()};
   EXPECT_THAT(find_problems(ir),

@@ -70,8 +70,8 @@ void check_cond(const OpNode& node, const ProblemReport& report) {
     const Graph& graph = node.graphs[i];
     check_carried(node, names[i], node.inputs, first, graph.graph_inputs, report);
     if (graph.graph_outputs.size() != node.outputs.size()) {
-      report("node '{}' ({}): {} returns {} values, but the node has {} outputs", node.name,
-             node.op_type, names[i], graph.graph_outputs.size(), node.outputs.size());
+      report("node '{}' ({}): {} returns {} value(s), expected {}", node.name, node.op_type,
+             names[i], graph.graph_outputs.size(), node.outputs.size());
     }
   }
 }
@@ -85,8 +85,8 @@ void check_while_loop(const OpNode& node, const ProblemReport& report) {
     report("node '{}' ({}): the condition must return one bool", node.name, node.op_type);
   }
   if (body.graph_outputs.size() != node.outputs.size()) {
-    report("node '{}' ({}): the body returns {} values, but the node has {} outputs", node.name,
-           node.op_type, body.graph_outputs.size(), node.outputs.size());
+    report("node '{}' ({}): the body returns {} value(s), expected {}", node.name, node.op_type,
+           body.graph_outputs.size(), node.outputs.size());
   }
   if (body.graph_outputs.size() > node.inputs.size()) {
     report("node '{}' ({}): the body returns {} values, but the node has only {} inputs", node.name,

@@ -152,8 +152,8 @@ void check_layer_norm_gradient(const NamedArguments& arguments) {
   const int64_t rows = c10::multiply_integers(sizes.slice(0, sizes.size() - normalized.size()));
   check_shape("grad_out", arguments.tensor("grad_out"), sizes);
   for (const char* name : {"mean", "rstd"}) {
-    TORCH_CHECK(arguments.tensor(name).numel() == rows, name, " has ",
-                arguments.tensor(name).numel(), " elements, but should have ", rows);
+    TORCH_CHECK(arguments.tensor(name).numel() == rows, "the number of elements of ", name, " is ",
+                arguments.tensor(name).numel(), ", but should be ", rows);
   }
   check_shape_of(arguments, "weight", normalized);
   check_shape_of(arguments, "bias", normalized);
@@ -226,7 +226,8 @@ void check_norms(const NamedArguments& arguments) {
   TORCH_CHECK(dim >= 0 && dim < v.dim(), "dimension ", dim, " is out of range for rank ", v.dim());
   TORCH_CHECK(v.numel() > 0, "v is empty");
   const int64_t norms = arguments.tensor("g").numel();
-  TORCH_CHECK(norms == v.size(dim), "g has ", norms, " elements, but should have ", v.size(dim));
+  TORCH_CHECK(norms == v.size(dim), "the number of elements of g is ", norms, ", but should be ",
+              v.size(dim));
 }
 
 void check_weight_norm(const NamedArguments& arguments) {

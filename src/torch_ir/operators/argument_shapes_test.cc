@@ -187,8 +187,10 @@ TEST(ArgumentShapes, OfAWeightThatIsNormedHaveANormEach) {
         return problem_with(op, {{"v", at::ones(v)}, {"g", at::ones(g)}, {"dim", dim}});
       };
       EXPECT_EQ(problem({5, 2}, {5, 1}, 0), "") << op.schema();
-      EXPECT_EQ(problem({5, 2}, {1}, 0), "g has 1 elements, but should have 5") << op.schema();
-      EXPECT_EQ(problem({5, 2}, {1}, 1), "g has 1 elements, but should have 2") << op.schema();
+      EXPECT_EQ(problem({5, 2}, {1}, 0), "the number of elements of g is 1, but should be 5")
+          << op.schema();
+      EXPECT_EQ(problem({5, 2}, {1}, 1), "the number of elements of g is 1, but should be 2")
+          << op.schema();
       EXPECT_EQ(problem({0, 2}, {1}, 0), "v is empty") << op.schema();
     }
   }
@@ -372,7 +374,7 @@ std::vector<WrongCall> wrong_gradients() {
       {"native_layer_norm_backward", layer_norm, "grad_out", at::ones(1),
        "grad_out has shape [1], but should have [2, 3, 4]"},
       {"native_layer_norm_backward", layer_norm, "rstd", at::ones(1),
-       "rstd has 1 elements, but should have 2"},
+       "the number of elements of rstd is 1, but should be 2"},
       {"native_layer_norm_backward", layer_norm, "weight", at::ones(12),
        "weight has shape [12], but should have [3, 4]"},
       {"native_layer_norm_backward", layer_norm, "normalized_shape", Sizes{2, 3, 4, 5},

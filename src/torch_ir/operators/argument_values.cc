@@ -96,7 +96,7 @@ void check_ldl_pivots(const NamedArguments& arguments) {
                                      values[i] >= -num_rows && values[i] < -row
                                : values[i] >= row && values[i] <= num_rows;
     TORCH_CHECK(fits, "pivots has ", values[i], " at ", i, ", but should be from ", row, " to ",
-                num_rows, ", or twice the same from ", -num_rows, " to ", -row - 1);
+                num_rows, ", or a pair of equal values from ", -num_rows, " to ", -row - 1);
     if (is_block) ++i;
   }
 }
@@ -115,7 +115,7 @@ void check_division(const NamedArguments& arguments) {
   const int64_t least =
       dtype == at::kInt ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
   TORCH_CHECK(!self.eq(least).logical_and(other.eq(-1)).any().item<bool>(), least,
-              " is divided by -1, which has no result in ", dtype);
+              " divided by -1 is out of range for ", dtype);
 }
 
 struct ValueRow {

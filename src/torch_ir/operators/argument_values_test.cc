@@ -85,9 +85,9 @@ TEST(ArgumentValues, OfPivotsAreRowsThatAFactorizationSwaps) {
     return std::string("pivots has ") + found + ", but should be " + range;
   };
   EXPECT_EQ(problem(rows({4, 2, 3})),
-            expected("4 at 0", "from 1 to 3, or twice the same from -3 to -2"));
+            expected("4 at 0", "from 1 to 3, or a pair of equal values from -3 to -2"));
   EXPECT_EQ(problem(rows({1, 1, 3})),
-            expected("1 at 1", "from 2 to 3, or twice the same from -3 to -3"));
+            expected("1 at 1", "from 2 to 3, or a pair of equal values from -3 to -3"));
   EXPECT_THAT(problem(rows({1, 0, 3})), testing::StartsWith("pivots has 0 at 1"));
   EXPECT_THAT(problem(rows({-3, -2, 3})), testing::StartsWith("pivots has -3 at 0"));
   EXPECT_THAT(problem(rows({-4, -4, 3})), testing::StartsWith("pivots has -4 at 0"));
@@ -196,7 +196,7 @@ TEST(ArgumentValues, OfADivisionHaveAResult) {
     return problem_of_call("aten::div", other.isTensor() ? "Tensor_mode" : "Scalar_mode",
                            {self, other, mode});
   };
-  const std::string expected = std::to_string(least) + " is divided by -1, which has no result in ";
+  const std::string expected = std::to_string(least) + " divided by -1 is out of range for ";
   EXPECT_EQ(problem(numbers, whole({2, -1, 1}), "trunc"), "");
   EXPECT_EQ(problem(numbers, whole({2, 2, -1}), "trunc"), expected + "Long");
   EXPECT_EQ(problem(numbers, whole({-1}), "trunc"), expected + "Long");
@@ -205,7 +205,7 @@ TEST(ArgumentValues, OfADivisionHaveAResult) {
   EXPECT_EQ(problem(numbers.to(at::kDouble), -1, "trunc"), "");
   EXPECT_EQ(
       problem(at::zeros({2}, at::kInt).fill_(std::numeric_limits<int32_t>::min()), -1, "trunc"),
-      "-2147483648 is divided by -1, which has no result in Int");
+      "-2147483648 divided by -1 is out of range for Int");
   EXPECT_EQ(problem_of_call("aten::div", "Tensor", {numbers, whole({-1})}), "");
 }
 

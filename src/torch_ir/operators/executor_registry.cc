@@ -23,7 +23,7 @@ std::vector<at::Tensor> getitem(const OpNode& node, const std::vector<at::Tensor
   if (index == nullptr) throw ExecutionError("attribute 'index' must be an integer");
   if (*index < 0 || static_cast<size_t>(*index) >= inputs.size()) {
     throw ExecutionError(
-        fmt::format("index {} is out of range for {} inputs", *index, inputs.size()));
+        fmt::format("index {} is out of range: the number of inputs is {}", *index, inputs.size()));
   }
   return {inputs[static_cast<size_t>(*index)]};
 }

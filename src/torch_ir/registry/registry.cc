@@ -88,7 +88,7 @@ Scale parse_scale(std::string_view name) {
   for (const Scale scale : {Scale::kTest, Scale::kFull}) {
     if (scale_name(scale) == name) return scale;
   }
-  throw Error("unknown scale '" + std::string(name) + "'; expected 'test' or 'full'");
+  throw Error("unknown scale '" + std::string(name) + "'; expected test or full");
 }
 
 }  // namespace torch_ir

@@ -70,7 +70,7 @@ TEST(RegistryTest, KnowsScalesByName) {
     EXPECT_EQ(parse_scale(scale_name(scale)), scale);
   }
   EXPECT_THAT([] { parse_scale("huge"); },
-              ThrowsMessage<Error>("unknown scale 'huge'; expected 'test' or 'full'"));
+              ThrowsMessage<Error>("unknown scale 'huge'; expected test or full"));
 }
 
 TEST(RegistryTest, FindsNoModelThatNobodyRegistered) {

@@ -214,17 +214,18 @@ std::string repeat(const std::string& part, size_t count) {
 
 TEST(PickleLimitsTest, Depth) {
   EXPECT_THAT(run(")" + repeat("\x85", kMaxPickleDepth - 1)), StartsWith("(((("));
-  expect_damaged(")" + repeat("\x85", kMaxPickleDepth), "holds a pickle of more than 200 levels");
-  expect_damaged(")" + repeat("\x85", 1'000'000), "holds a pickle of more than 200 levels");
+  expect_damaged(")" + repeat("\x85", kMaxPickleDepth),
+                 "holds a pickle nested deeper than 200 levels");
+  expect_damaged(")" + repeat("\x85", 1'000'000), "holds a pickle nested deeper than 200 levels");
   expect_damaged(repeat("]", 1'000'000) + repeat("a", 999'999),
-                 "holds a pickle of more than 200 levels");
+                 "holds a pickle nested deeper than 200 levels");
 }
 
 TEST(PickleLimitsTest, DepthBelowASharedValue) {
   // A tuple of 150 levels, first met at the top, then below 100 more.
   const std::string deep = ")" + repeat("\x85", 149) + "q\x01";
   expect_damaged("](" + deep + "h\x01" + repeat("\x85", 100) + "e",
-                 "holds a pickle of more than 200 levels");
+                 "holds a pickle nested deeper than 200 levels");
 }
 
 TEST(PickleLimitsTest, Cycles) {

@@ -112,7 +112,8 @@ class TreeCheck {
  private:
   static void check(size_t depth, size_t size) {
     if (depth > kMaxPickleDepth) {
-      throw WeightError(fmt::format("holds a pickle of more than {} levels", kMaxPickleDepth));
+      throw WeightError(
+          fmt::format("holds a pickle nested deeper than {} levels", kMaxPickleDepth));
     }
     if (size > kMaxPickleTreeSize) {
       throw WeightError(

@@ -146,14 +146,14 @@ void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
     position = entry.end;
     if (position > data_size) {
       throw WeightError(
-          fmt::format("the data of tensor '{}' ends at byte {}, but the file has only "
-                      "{} bytes of data; it is truncated",
+          fmt::format("the data of tensor '{}' ends at byte {}, but the data of the file "
+                      "ends at byte {}; it is truncated",
                       printable(entry.name), position, data_size));
     }
   }
   if (position < data_size) {
-    throw WeightError(
-        fmt::format("{} unexpected bytes after the data of the last tensor", data_size - position));
+    throw WeightError(fmt::format("{} unexpected byte{} after the data of the last tensor",
+                                  data_size - position, data_size - position == 1 ? "" : "s"));
   }
 }
 
@@ -202,8 +202,8 @@ StateDict read_tensors(const ByteRange& file) {
   const size_t rest = file.size - kSafetensorsLengthSize;
   if (header_size > rest) {
     throw WeightError(
-        fmt::format("the header has {} bytes, but only {} follow; the file is "
-                    "truncated",
+        fmt::format("the header has {} bytes, but the file ends after {} of them; "
+                    "it is truncated",
                     header_size, rest));
   }
   const ByteRange header = file.part(kSafetensorsLengthSize, header_size);

@@ -277,7 +277,7 @@ TEST(SafetensorsRulesTest, EmptyFile) {
 
 TEST(SafetensorsRulesTest, HeaderBeyondTheFile) {
   expect_not_read(file_with("{}", 0).substr(0, 9),
-                  "the header has 2 bytes, but only 1 follow; the file is truncated");
+                  "the header has 2 bytes, but the file ends after 1 of them; it is truncated");
 }
 
 TEST(SafetensorsRulesTest, HugeHeader) {
@@ -287,8 +287,9 @@ TEST(SafetensorsRulesTest, HugeHeader) {
   const std::string rest(4, '\0');
   expect_not_read("\x01\xe1\xf5\x05" + rest + "{}",
                   "the header has 100000001 bytes; at most 100000000 are allowed");
-  expect_not_read(std::string("\0\xe1\xf5\x05", 4) + rest + "{}",
-                  "the header has 100000000 bytes, but only 2 follow; the file is truncated");
+  expect_not_read(
+      std::string("\0\xe1\xf5\x05", 4) + rest + "{}",
+      "the header has 100000000 bytes, but the file ends after 2 of them; it is truncated");
 }
 
 TEST(SafetensorsRulesTest, HeaderThatIsNotJson) {
@@ -377,13 +378,13 @@ TEST(SafetensorsRulesTest, Hole) {
 
 TEST(SafetensorsRulesTest, TrailingBytes) {
   expect_not_read(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 3),
-                  "1 unexpected bytes after the data of the last tensor");
+                  "1 unexpected byte after the data of the last tensor");
 }
 
 TEST(SafetensorsRulesTest, MissingBytes) {
   expect_not_read(
       file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 1),
-      "the data of tensor 'a' ends at byte 2, but the file has only 1 bytes of data; it "
+      "the data of tensor 'a' ends at byte 2, but the data of the file ends at byte 1; it "
       "is truncated");
 }
 

@@ -76,7 +76,7 @@ void warn_about_surplus_weights(const StateDict& weights, const IR& ir) {
     if (!used.contains(item.key())) surplus.push_back(item.key());
   }
   if (surplus.empty()) return;
-  TORCH_WARN(fmt::format("{} weight(s) that the IR does not use: {}", surplus.size(),
+  TORCH_WARN(fmt::format("The graph does not use {} of the weights: {}", surplus.size(),
                          quoted_list(surplus, kShown)));
 }
 

@@ -96,9 +96,10 @@ TEST(LoadWeightsTest, MissingFileIsNamed) {
 TEST(LoadWeightsTest, BrokenSafetensorsAreRefusedAsSuch) {
   const std::string path = temporary_file("truncated.safetensors");
   write_file(path, std::string("\x40\0\0\0\0\0\0\0{\"a\":", 13));
-  EXPECT_THAT([&] { load_weights(path); },
-              ThrowsMessage<WeightError>(
-                  path + ": the header has 64 bytes, but only 5 follow; the file is truncated"));
+  EXPECT_THAT(
+      [&] { load_weights(path); },
+      ThrowsMessage<WeightError>(
+          path + ": the header has 64 bytes, but the file ends after 5 of them; it is truncated"));
 }
 
 TEST(LoadWeightsTest, AbsurdHeaderLengthIsRefusedAsSuch) {
@@ -285,14 +286,14 @@ TEST_F(ValidateWeightsTest, SurplusWeightsAreWarnedAbout) {
   weights_.insert("head.bias", torch::ones({1}));
   EXPECT_THAT(problems(), IsEmpty());
   EXPECT_THAT(warnings_.messages(),
-              ElementsAre("1 weight(s) that the IR does not use: 'head.bias'"));
+              ElementsAre("The graph does not use 1 of the weights: 'head.bias'"));
 }
 
 TEST_F(ValidateWeightsTest, WarningNamesAFewOfManySurplusWeights) {
   for (int i = 0; i < 7; ++i) weights_.insert("extra" + std::to_string(i), torch::ones({1}));
   EXPECT_THAT(problems(), IsEmpty());
   EXPECT_THAT(warnings_.messages(),
-              ElementsAre("7 weight(s) that the IR does not use: 'extra0', 'extra1', 'extra2', "
+              ElementsAre("The graph does not use 7 of the weights: 'extra0', 'extra1', 'extra2', "
                           "'extra3', 'extra4', ..."));
 }
 

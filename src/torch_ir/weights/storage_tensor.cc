@@ -47,9 +47,8 @@ std::string view_text(const TensorView& view) {
 
 void check_numbers(const TensorView& view) {
   if (view.sizes.size() != view.strides.size()) {
-    throw WeightError(fmt::format("shape [{}] has {} dimensions, but there are {} strides",
-                                  fmt::join(view.sizes, ", "), view.sizes.size(),
-                                  view.strides.size()));
+    throw WeightError(fmt::format("strides [{}] of shape [{}]: expected one for each dimension",
+                                  fmt::join(view.strides, ", "), fmt::join(view.sizes, ", ")));
   }
   if (view.sizes.size() > kMaxTensorDims) {
     throw WeightError(fmt::format("{} dimensions; a tensor can have at most {}", view.sizes.size(),

@@ -132,7 +132,7 @@ TEST(StorageTensorTest, NumbersThatOverflowAreRefused) {
 TEST(StorageTensorTest, DimensionsAreCounted) {
   const c10::Storage storage = four_numbers();
   expect_no_tensor(storage, view_of({1, 1}, {1}),
-                   "shape [1, 1] has 2 dimensions, but there are 1 strides");
+                   "strides [1] of shape [1, 1]: expected one for each dimension");
   const std::vector<int64_t> ones(65, 1);
   expect_no_tensor(storage, view_of(ones, ones), "65 dimensions; a tensor can have at most 64");
 }

@@ -1,5 +1,5 @@
-// What the level `fast` makes of traces with oneDNN, and that it computes what eager does within
-// 1e-4.
+// Tests the traces that the level `fast` makes with oneDNN, and that their results are within 1e-4
+// of eager's.
 
 #include "torch_ir/executor/fusion/fuse_trace.h"
 
@@ -170,7 +170,7 @@ TEST_F(FuseTrace, WritesInPlaceAsFunctions) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
-// What is written as a function takes the place of an earlier value.
+// The result of an in-place operator replaces an earlier value.
 TEST_F(FuseTrace, WritesInPlaceBetweenOperatorsOfLibTorch) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({1, 16, 12, 12}));

@@ -202,7 +202,7 @@ std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewrit
         step.num_units = num_units;
         step.gates_stride = rewriter.tensor(match.gates()).strides[0];
         const TensorId weights = rewriter.packed("gru", {match.weight()}, [&] {
-          // Of [units, 3 units].
+          // The weight is [units, 3 units].
           return match.weight().view({num_units, 3, -1, kLanes}).permute({2, 0, 1, 3}).contiguous();
         });
         const auto prepare = [step](const KernelCall& call) {

@@ -129,7 +129,7 @@ class Recognizer {
            at::geometry_is_contiguous(tensor.sizes, tensor.strides);
   }
 
-  // What is added to the mean of the squares of `x`, where that is `id`.
+  // The number added to the mean of the squares of `x`, if `id` is that sum.
   std::optional<double> eps_of(TensorId id, TensorId x) {
     const TraceCall* sum = made_by(id, "aten::add.Tensor");
     if (sum == nullptr) return std::nullopt;

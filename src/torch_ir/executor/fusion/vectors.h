@@ -1,4 +1,4 @@
-// What the kernels of this room share: vectors of 16 floats, and the gates of recurrent layers.
+// Vectors of 16 floats and the gates of recurrent layers, shared by the kernels of this room.
 #pragma once
 
 #include <cstdint>

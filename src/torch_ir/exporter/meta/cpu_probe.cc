@@ -80,7 +80,7 @@ void check_writes_meta_only(const c10::OperatorHandle& op, c10::ArrayRef<c10::IV
     if (!alias || !alias->isWrite() || !arguments[i].isTensor()) continue;
     const at::Tensor& written = arguments[i].toTensor();
     TORCH_CHECK(!written.defined() || written.is_meta(), op.operator_name(), ": argument ",
-                op.schema().arguments()[i].name(), " is written and is on ", written.device(),
+                op.schema().arguments()[i].name(), " is written to but is on ", written.device(),
                 ", while another tensor is on the meta device");
   }
 }

@@ -191,7 +191,7 @@ TEST_F(MetaKernelsTest, RealTensorsAreNotOverwrittenWithZeros) {
   Tensor out = at::ones({2, 12, 9});
   EXPECT_THAT(
       error_of([&] { at::im2col_out(out, meta({2, 3, 4, 4}), {2, 2}, {1, 1}, {0, 0}, {1, 1}); }),
-      HasSubstr("argument out is written and is on cpu"));
+      HasSubstr("argument out is written to but is on cpu"));
   EXPECT_TRUE(at::equal(out, at::ones_like(out)));
 }
 

@@ -16,8 +16,8 @@ constexpr c10::ScalarType kDefaultAutocastDtype = c10::ScalarType::BFloat16;
 
 void check_count(const char* what, size_t found, const char* of_graph, size_t expected) {
   if (expected == found) return;
-  throw ExportError(fmt::format("{} {}, expected {}, the number of the graph's {}", found, what,
-                                expected, of_graph));
+  throw ExportError(fmt::format("wrong number of {}: {}, expected {} for the {} of the graph", what,
+                                found, expected, of_graph));
 }
 
 }  // namespace

@@ -322,8 +322,10 @@ TEST(ReadProgramTest, GraphAndSignatureMustAgree) {
     program.*part = text;
     return error_of(program);
   };
-  EXPECT_EQ(with(&Program::input_specs, ""), "the graph has 1 inputs, but the signature has 0");
-  EXPECT_EQ(with(&Program::output_specs, ""), "the graph has 1 outputs, but the signature has 0");
+  EXPECT_EQ(with(&Program::input_specs, ""),
+            "wrong number of inputs in the graph: 1, expected 0 by the signature");
+  EXPECT_EQ(with(&Program::output_specs, ""),
+            "wrong number of outputs in the graph: 1, expected 0 by the signature");
   EXPECT_EQ(with(&Program::input_specs, R"({"user_input": {"arg": )" + tensor("y") + "}}"),
             "an input is 'y' in the signature, but 'x' in the graph");
   EXPECT_EQ(with(&Program::outputs, R"({"as_int": 1})"),
@@ -406,9 +408,9 @@ TEST(ReadProgramTest, InlinedGraphsMustFitTheirNode) {
   };
   const std::string place = "node 'wrap' (higher_order.wrap_with_set_grad_enabled): ";
   EXPECT_EQ(wrap("", tensor("y")),
-            place + "0 operands, expected 1, the number of the graph's inputs");
+            place + "wrong number of operands: 0, expected 1 for the inputs of the graph");
   EXPECT_EQ(wrap(", " + Program::argument("", tensor("x")), ""),
-            place + "0 outputs, expected 1, the number of the graph's outputs");
+            place + "wrong number of outputs: 0, expected 1 for the outputs of the graph");
 }
 
 }  // namespace
