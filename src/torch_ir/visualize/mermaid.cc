@@ -5,6 +5,7 @@
 #include <ranges>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/visualize/labels.h"
@@ -16,12 +17,7 @@ namespace {
 // Inputs and outputs get at most this part of a diagram that is cut; the nodes get the rest.
 constexpr int64_t kTerminalShare = 2;
 
-struct Brackets {
-  std::string open;
-  std::string close;
-};
-
-Brackets brackets(BoxKind kind) {
+std::pair<std::string, std::string> brackets(BoxKind kind) {
   switch (kind) {
     case BoxKind::kInput:
     case BoxKind::kWeight:
