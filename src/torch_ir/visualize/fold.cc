@@ -97,10 +97,10 @@ class Folder {
   [[noreturn]] void fail_unknown(const std::string& module) const {
     std::set<std::string> known;
     for (const std::string& path : paths_) {
-      for (size_t end = path.find('.'); end != path.npos; end = path.find('.', end + 1)) {
+      for (size_t end = 0; end < path.size();) {
+        end = std::min(path.find('.', end + 1), path.size());
         known.insert(path.substr(0, end));
       }
-      if (!path.empty()) known.insert(path);
     }
     if (known.empty()) throw Error("unknown module '" + module + "': the graph names no modules");
     throw Error("unknown module '" + module + "'" + suggest(module, {known.begin(), known.end()}));

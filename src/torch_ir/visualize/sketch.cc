@@ -40,10 +40,6 @@ std::string output_shapes_text(const std::vector<TensorMeta>& outputs) {
   return list_text(shapes, kMaxShapesInDetail);
 }
 
-std::string repeat_text(const Part& part) {
-  return part.copies == 1 ? "" : " ×" + std::to_string(part.copies);
-}
-
 // Calls `visit` with the name of each value that the node reads, as an input or in an attribute.
 template <class Visit>
 void for_each_read(const OpNode& node, const Visit& visit) {
@@ -218,7 +214,8 @@ class Sketcher {
   }
 
   void draw_part(const Part& part) {
-    const std::string title = printable_name(part.title) + repeat_text(part);
+    const std::string title =
+        printable_name(part.title) + (part.copies == 1 ? "" : " ×" + std::to_string(part.copies));
     if (part.is_node()) {
       const OpNode& node = ir_.nodes[part.begin];
       const std::string label = operator_label(node.op_type);
@@ -298,7 +295,16 @@ class Sketcher {
     if (const Source* source = find_source(value.name)) {
       if (!is_folded_ || is_new(value.name, to)) draw_arrow(*source, to, label);
     } else if (!is_folded_) {
-      add_arrow(weight_id(value), to, label, /*from_weight=*/true);
+      const auto [entry, is_first] = weight_ids_.try_emplace(value.name);
+      if (is_first) {
+        entry->second = ids_.make("w_", value.name);
+        add_box({.kind = BoxKind::kWeight,
+                 .id = entry->second,
+                 .title = printable_name(value.name),
+                 .detail = shape_text(value),
+                 .name = value.name});
+      }
+      add_arrow(entry->second, to, label, /*from_weight=*/true);
     }
   }
 
@@ -327,19 +333,6 @@ class Sketcher {
   // Whether this is the first use of the value by the box.
   bool is_new(std::string_view value, const std::string& to) {
     return uses_.insert(std::string(value) + '\n' + to).second;
-  }
-
-  std::string weight_id(const TensorMeta& weight) {
-    const auto [entry, is_first] = weight_ids_.try_emplace(weight.name);
-    if (is_first) {
-      entry->second = ids_.make("w_", weight.name);
-      add_box({.kind = BoxKind::kWeight,
-               .id = entry->second,
-               .title = printable_name(weight.name),
-               .detail = shape_text(weight),
-               .name = weight.name});
-    }
-    return entry->second;
   }
 
   const IR& ir_;
@@ -371,39 +364,29 @@ bool has_parts(const Part& part) {
          });
 }
 
-// Opens parts level by level, the largest first, as long as few boxes are shown.
-std::unordered_set<const Part*> opened_for_reading(const Part& root) {
+// Opens `depth` levels of parts; or, without a depth, the largest parts of each level as long as
+// few boxes are shown.
+std::unordered_set<const Part*> opened_parts(const Part& root, int64_t depth) {
   std::unordered_set<const Part*> opened;
   const auto nodes_in_graph = [](const Part* part) {
     return part->num_nodes() * part->shifts.size();
   };
   size_t num_boxes = root.children.size();
   std::vector<const Part*> level = {&root};
-  while (!level.empty()) {
+  for (int64_t i = 1; i != depth && !level.empty(); ++i) {
     std::vector<const Part*> next;
     for (const Part* part : level) {
       for (const Part& child : part->children) {
-        if (has_parts(child)) next.push_back(&child);
+        if (depth == 0 ? has_parts(child) : !child.is_node()) next.push_back(&child);
       }
     }
     std::ranges::stable_sort(next, std::ranges::greater(), nodes_in_graph);
     for (const Part* part : next) {
       num_boxes += part->children.size() - 1;
-      if (num_boxes > kMaxFoldedBoxes) return opened;
+      if (depth == 0 && num_boxes > kMaxFoldedBoxes) return opened;
       opened.insert(part);
     }
     level = std::move(next);
-  }
-  return opened;
-}
-
-std::unordered_set<const Part*> opened_levels(const Part& part, int64_t depth) {
-  std::unordered_set<const Part*> opened;
-  if (depth <= 1) return opened;
-  for (const Part& child : part.children) {
-    if (child.is_node()) continue;
-    opened.insert(&child);
-    opened.merge(opened_levels(child, depth - 1));
   }
   return opened;
 }
@@ -435,8 +418,7 @@ GraphSketch Sketchbook::draw(const Part& part, int64_t depth) const {
   if (!is_folded(part, depth)) return draw_nodes(part);
   Sketcher sketcher(ir_, values_, part,
                     {.inputs = kMaxFoldedTerminals, .outputs = kMaxFoldedTerminals});
-  return std::move(sketcher).draw_parts(depth > 0 ? opened_levels(part, depth)
-                                                  : opened_for_reading(part));
+  return std::move(sketcher).draw_parts(opened_parts(part, depth));
 }
 
 GraphSketch Sketchbook::draw_nodes(const Part& part, const SketchLimits& limits) const {

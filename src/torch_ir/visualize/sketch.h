@@ -65,7 +65,7 @@ struct SketchLimits {
   int64_t outputs = std::numeric_limits<int64_t>::max();
 };
 
-// Sketches a graph, or one of its modules, and the parts in it. The IR must outlive it.
+// Sketches the parts of a graph or of one of its modules. The IR must outlive it.
 class Sketchbook {
  public:
   // Throws Error for an unknown module.
@@ -77,8 +77,7 @@ class Sketchbook {
   static bool is_folded(const Part& part, int64_t depth = 0);
 
   // The inside of `part`, with the values that enter and leave it. If it is folded, `depth` levels
-  // of modules are opened (0: the largest ones, as long as the drawing stays readable), and weights
-  // are not drawn.
+  // are opened (0: as many as are readable), and weights are not drawn.
   GraphSketch draw(const Part& part, int64_t depth = 0) const;
 
   // All nodes of `part`, up to the limits.

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -36,7 +37,7 @@ namespace {
 constexpr size_t kMaxPictures = 300;
 // Height of the line above a picture that leads back, and of the legend.
 constexpr double kLineHeight = 28;
-// Larger pictures are reduced to this size or that of the first one; smaller ones stay as they are.
+// Larger pictures are reduced to this size or that of the first one.
 constexpr double kMinWidth = 720;
 constexpr double kMinHeight = 900;
 // Graphviz's search for better layouts often takes too long.
@@ -143,19 +144,17 @@ struct Album {
 
 std::string picture_id(size_t picture) { return "picture-" + std::to_string(picture); }
 
-// A box in frames is "model › layers.0-11 ×12 › self_attn".
+// Adds a picture for each box of a part. A box in frames is "model › layers.0-11 ×12 › self_attn".
 void add_pictures_of_boxes(size_t picture, Album& album) {
-  std::vector<std::string> titles;
+  std::vector<std::string> path;
   for (const auto& mark : album.pictures[picture].sketch.marks) {
-    if (const auto* frame = std::get_if<PartFrame>(&mark)) titles.push_back(frame->title + " › ");
-    if (std::holds_alternative<PartFrameEnd>(mark)) titles.pop_back();
+    if (const auto* frame = std::get_if<PartFrame>(&mark)) path.push_back(frame->title + " › ");
+    if (std::holds_alternative<PartFrameEnd>(mark)) path.pop_back();
     const auto* box = std::get_if<Box>(&mark);
     if (box == nullptr || box->part == nullptr || album.pictures.size() == kMaxPictures) continue;
     album.opened.emplace(box->part, album.pictures.size());
-    album.pictures.push_back(
-        {.part = box->part,
-         .parent = picture,
-         .title = std::accumulate(titles.begin(), titles.end(), std::string()) + box->title});
+    std::string title = std::accumulate(path.begin(), path.end(), std::string()) + box->title;
+    album.pictures.push_back({.part = box->part, .parent = picture, .title = std::move(title)});
   }
 }
 
@@ -250,15 +249,11 @@ std::string ranges_text(const std::vector<size_t>& nodes) {
   return text;
 }
 
-struct Size {
-  double width = 0;
-  double height = 0;
-};
-
 // One SVG document of Graphviz: the attributes and the content of its root.
 struct Drawing {
   std::string view_box;
-  Size size;
+  double width = 0;
+  double height = 0;
   std::string body;
 };
 
@@ -266,8 +261,7 @@ std::string open_box(const Box& box, std::string tag, const Album& album,
                      const Colouring& colouring) {
   const std::string classes = colouring.classes_of(box);
   constexpr std::string_view kClass = "class=\"node";
-  const size_t at = tag.find(kClass);
-  if (!classes.empty() && at != tag.npos) tag.insert(at + kClass.size(), " " + classes);
+  if (!classes.empty()) tag.insert(tag.find(kClass) + kClass.size(), " " + classes);
   tag.pop_back();
   if (!box.nodes.empty()) tag += attribute("data-nodes", ranges_text(box.nodes));
   const auto opened = album.opened.find(box.part);
@@ -285,8 +279,7 @@ Drawing finish(std::string_view svg, const Picture& picture, const Album& album,
   Drawing drawing;
   drawing.view_box = between(svg, "viewBox=\"", "\"");
   double origin = 0;
-  std::istringstream(drawing.view_box) >> origin >> origin >> drawing.size.width >>
-      drawing.size.height;
+  std::istringstream(drawing.view_box) >> origin >> origin >> drawing.width >> drawing.height;
   std::unordered_map<std::string_view, const Box*> boxes;
   for (const auto& mark : picture.sketch.marks) {
     if (const Box* box = std::get_if<Box>(&mark)) boxes.emplace(box->id, box);
@@ -420,28 +413,28 @@ std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
   const ColourScale* scale = colouring.find(options.colour_by);
 
   std::vector<Drawing> drawings;
-  Size room;
   std::string_view rest = image;
   for (const Picture& picture : album.pictures) {
     const std::string_view svg = between(rest, "<svg", "</svg>");
     rest.remove_prefix(static_cast<size_t>(svg.data() + svg.size() - rest.data()));
     drawings.push_back(finish(svg, picture, album, colouring));
-    room.width = std::max(room.width, drawings.back().size.width);
-    room.height = std::max(room.height, drawings.back().size.height);
   }
-  const Size& first = drawings[0].size;
-  room.width = std::max(first.width, std::min(room.width, kMinWidth));
-  room.height = std::max(first.height, std::min(room.height, kMinHeight));
+  const auto room = [&](double Drawing::* side, double least) {
+    const double most = std::ranges::max(drawings | std::views::transform(side));
+    return std::max(drawings[0].*side, std::min(most, least));
+  };
+  double room_width = room(&Drawing::width, kMinWidth);
+  const double room_height = room(&Drawing::height, kMinHeight);
   double top = album.is_folded ? kLineHeight : 0;
   std::string key;
   if (scale != nullptr) {
     double width = 0;
     key = legend(*scale, top, width);
-    room.width = std::max(room.width, width);
+    room_width = std::max(room_width, width);
     top += kLineHeight;
   }
-  const std::string width = number_text(std::ceil(room.width));
-  const std::string height = number_text(std::ceil(room.height + top));
+  const std::string width = number_text(std::ceil(room_width));
+  const std::string height = number_text(std::ceil(room_height + top));
   const bool is_plain = top == 0;
   std::string result =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -466,10 +459,10 @@ std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
     if (picture.parent) result += attribute("data-parent", picture_id(*picture.parent));
     result += ">\n";
     if (picture.parent) result += way_back(album, picture);
-    const double shown_width = std::min(drawing.size.width, room.width);
-    result += "<svg" + attribute("x", number_text((room.width - shown_width) / 2)) +
+    const double shown_width = std::min(drawing.width, room_width);
+    result += "<svg" + attribute("x", number_text((room_width - shown_width) / 2)) +
               attribute("y", number_text(top)) + attribute("width", number_text(shown_width)) +
-              attribute("height", number_text(std::min(drawing.size.height, room.height))) +
+              attribute("height", number_text(std::min(drawing.height, room_height))) +
               attribute("viewBox", drawing.view_box) + " preserveAspectRatio=\"xMidYMin\">\n" +
               drawing.body + "</svg>\n</g>\n";
   }
