@@ -608,7 +608,7 @@ class GraphView {
     this.element = h('div', {class: 'graph-view'}, h('div', {class: 'graph-tools'}, form, this.colourField(),
       button('+', 'Zoom in', () => this.zoom(1.4)), button('−', 'Zoom out', () => this.zoom(1 / 1.4)),
       button('Fit', 'Fit the graph', () => this.fit()),
-      button('1:1', '1:1, original size', () => this.scaleTo(1)),
+      button('1:1', '1:1, original size', () => this.zoom(1 / this.scale)),
       button('Full screen', 'Full screen', () => this.element.requestFullscreen?.())),
       this.legend, this.way, this.viewport, this.found, this.figures,
       h('p', {class: 'hint'}, 'Drag to move; pinch, or turn the wheel with Ctrl or after a click, to zoom. ' +
@@ -651,11 +651,11 @@ class GraphView {
     this.viewport.replaceChildren(this.svg);
     this.found.textContent = '';
     const around = [];
-    for (let at = picture; at; at = this.pictures.find(({id}) => id && id === at.parent)) around.unshift(at);
+    for (let at = picture; at; at = this.pictures.find(({id}) => id === at.parent)) around.unshift(at);
     this.way.hidden = this.pictures.length === 1;
     this.way.replaceChildren(...around.flatMap((at) => at === picture ? [h('b', {}, at.title)]
         : [h('button', {type: 'button', class: 'linklike', onclick: () => this.open(at)}, at.title), ' › ']));
-    const box = picture.parent ? this.boxes().find(({dataset}) => dataset.opens === picture.id) : null;
+    const box = this.boxes().find(({dataset}) => dataset.opens === picture.id);
     this.figures.replaceChildren(...box ? this.figuresOf(box) : []);
     this.colour();
     if (this.viewport.isConnected) this.fit();
@@ -674,9 +674,17 @@ class GraphView {
   }
 
   choose(box) {
-    const picture = this.pictures.find(({id}) => id && id === box.dataset.opens);
-    if (picture) return this.open(picture);
-    this.svg.querySelector('.found')?.classList.remove('found');
+    const picture = this.pictures.find(({id}) => id === box.dataset.opens);
+    if (picture) this.open(picture);
+    else this.show(box);
+  }
+
+  // Marks a box where it is drawn, and shows its figures; without a box, marks none.
+  show(box) {
+    for (const other of this.boxes()) other.classList.remove('found');
+    if (!box) return;
+    const picture = this.pictures.find(({svg}) => svg.contains(box));
+    if (picture !== this.picture) this.open(picture);
     box.classList.add('found');
     this.figures.replaceChildren(...this.figuresOf(box));
   }
@@ -736,19 +744,14 @@ class GraphView {
     return {width: box.width || 1, height: box.height || 1};
   }
 
-  draw() {
-    const {x, y, width, height} = this.box;
-    this.svg.setAttribute('viewBox', `${x} ${y} ${width} ${height}`);
-  }
-
-  // A view of `scale` around a point of the graph.
-  look(scale, cx, cy) {
+  // A view of `scale` with a point of the graph at these pixels of the viewport: at its middle.
+  look(scale, gx, gy, px = this.size().width / 2, py = this.size().height / 2) {
     const {width, height} = this.size();
     const least = Math.min(width / this.whole.width, height / this.whole.height) / 2;
     // Pixels per unit.
     const s = this.scale = Math.min(Math.max(scale, least), 8);
-    this.box = {x: cx - width / s / 2, y: cy - height / s / 2, width: width / s, height: height / s};
-    this.draw();
+    this.box = {x: gx - px / s, y: gy - py / s, width: width / s, height: height / s};
+    this.svg.setAttribute('viewBox', Object.values(this.box).join(' '));
   }
 
   fit() {
@@ -761,50 +764,32 @@ class GraphView {
     else this.look(scale, x + Math.max(width / scale, w) / 2, y + height / scale / 2);
   }
 
-  scaleTo(scale) {
-    this.look(scale, this.box.x + this.box.width / 2, this.box.y + this.box.height / 2);
-  }
-
   // Keeps the point of the graph under these pixels in place.
   zoom(factor, px = this.size().width / 2, py = this.size().height / 2) {
-    const before = this.scale;
-    const gx = this.box.x + px / before;
-    const gy = this.box.y + py / before;
-    this.look(before * factor, this.box.x + this.box.width / 2, this.box.y + this.box.height / 2);
-    this.box.x = gx - px / this.scale;
-    this.box.y = gy - py / this.scale;
-    this.draw();
+    this.look(this.scale * factor, this.box.x + px / this.scale, this.box.y + py / this.scale, px, py);
   }
 
   pan(dx, dy) {
-    this.box.x -= dx / this.scale;
-    this.box.y -= dy / this.scale;
-    this.draw();
+    this.look(this.scale, this.box.x, this.box.y, dx, dy);
   }
 
   find(name) {
     const wanted = name.trim().toLowerCase();
-    for (const {svg} of this.pictures) svg.querySelector('.found')?.classList.remove('found');
     const boxes = this.boxes();
     const title = (box) => (box.querySelector('title')?.textContent ?? '').toLowerCase();
     // The innermost box of a node, even if the node is a copy that is not drawn.
     const boxOf = (fits) => {
       const index = this.nodes.findIndex(({node}) => fits(node.toLowerCase()));
-      const around = index < 0 ? [] : boxes.map((box) => [box, this.indices(box)])
-          .filter(([, indices]) => indices.includes(index));
-      return around.sort(([a, m], [b, n]) => m.length - n.length || Boolean(a.dataset.opens) - Boolean(b.dataset.opens))[0]?.[0] ?? boxes.find((box) => fits(title(box)));
+      const around = boxes.map((box) => [box, this.indices(box)]).filter(([, indices]) => indices.includes(index));
+      around.sort(([a, m], [b, n]) => m.length - n.length || Boolean(a.dataset.opens) - Boolean(b.dataset.opens));
+      return around[0]?.[0] ?? boxes.find((box) => fits(title(box)));
     };
     // Prefers an operator to the output of the same name.
     const hit = wanted && (boxOf((text) => text === wanted) ?? boxOf((text) => text.includes(wanted)));
-    if (hit) {
-      const picture = this.pictures.find(({svg}) => svg.contains(hit));
-      if (picture !== this.picture) this.open(picture);
-      this.figures.replaceChildren(...this.figuresOf(hit));
-    }
+    this.show(hit);
     this.found.textContent = hit ? `Found ${hit.querySelector('title').textContent}.`
         : wanted ? `No node is named ${name}.` : '';
     if (!hit) return;
-    hit.classList.add('found');
     const box = hit.getBBox();
     const inner = this.svg.querySelector('g.graph').transform.baseVal.consolidate()?.matrix;
     this.look(1.1, box.x + box.width / 2 + (inner?.e ?? 0), box.y + box.height / 2 + (inner?.f ?? 0));
@@ -873,7 +858,11 @@ class GraphView {
       event.preventDefault();
       actions[event.key]();
     });
-    new ResizeObserver(() => { if (this.box) this.scaleTo(this.scale); }).observe(v);
+    new ResizeObserver(() => {
+      if (!this.box) return;
+      const {x, y, width, height} = this.box;
+      this.look(this.scale, x + width / 2, y + height / 2);
+    }).observe(v);
   }
 }
 

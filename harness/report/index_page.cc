@@ -38,16 +38,11 @@ void make_shown(Json& json) {
 // JSON for a script element: ASCII without '<', which could begin a tag or a comment.
 std::string script_json(Json json) {
   make_shown(json);
-  std::string text = json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+  const std::string text =
+      json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
   std::string safe;
   safe.reserve(text.size());
-  for (const char c : text) {
-    if (c == '<') {
-      safe += "\\u003c";
-    } else {
-      safe += c;
-    }
-  }
+  for (const char c : text) c == '<' ? safe += "\\u003c" : safe += c;
   return safe;
 }
 

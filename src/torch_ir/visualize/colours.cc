@@ -3,7 +3,7 @@
 #include <ATen/core/enum_tag.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "torch_ir/analysis/multiply_adds.h"
 #include "torch_ir/ir/binding.h"
@@ -11,75 +11,40 @@
 namespace torch_ir {
 namespace {
 
-// Okabe and Ito's colours, which colour-blind people tell apart; black is legible on all.
 constexpr std::string_view kDarkText = "#000000";
 constexpr std::string_view kLightText = "#ffffff";
 
 enum Kind { kProducts, kPointwise, kNorms, kReductions, kViews, kOtherKind };
 
-const std::vector<Colour>& kinds() {
-  static const std::vector<Colour> colours = {
-      {"convolutions, matrix products", "#e69f00", kDarkText},
-      {"element by element", "#56b4e9", kDarkText},
-      {"normalization", "#009e73", kDarkText},
-      {"reductions", "#cc79a7", kDarkText},
-      {"views and copies", "#f0e442", kDarkText},
-      {"others", "#ffffff", kDarkText}};
-  return colours;
-}
+// Okabe and Ito's colours, which colour-blind people tell apart; black is legible on all.
+constexpr Colour kKinds[] = {{"convolutions, matrix products", "#e69f00", kDarkText},
+                             {"element by element", "#56b4e9", kDarkText},
+                             {"normalization", "#009e73", kDarkText},
+                             {"reductions", "#cc79a7", kDarkText},
+                             {"views and copies", "#f0e442", kDarkText},
+                             {"others", "#ffffff", kDarkText}};
 
-// Viridis from light to dark, after white: its lightness alone gives the order.
-struct Shade {
-  std::string_view fill;
-  std::string_view text;
-};
-constexpr Shade kShades[] = {{"#ffffff", kDarkText},  {"#fde725", kDarkText},
-                             {"#7ad151", kDarkText},  {"#22a884", kDarkText},
-                             {"#2a788e", kLightText}, {"#414487", kLightText},
-                             {"#440154", kLightText}};
-constexpr size_t kNumShades = std::size(kShades);
-
-struct Limit {
-  double value;
-  const char* label;
-};
-constexpr Limit kErrorLimits[kNumShades - 1] = {{0, "0"},         {1e-7, "≤ 1e-7"},
-                                                {1e-6, "≤ 1e-6"}, {1e-5, "≤ 1e-5"},
-                                                {1e-4, "≤ 1e-4"}, {1e-2, "≤ 1e-2"}};
+// After white, viridis from light to dark: its lightness alone gives the order. A figure has the
+// first colour whose limit it does not exceed, and the last one beyond all limits or as NaN.
+constexpr size_t kNumLimits = 6;
+constexpr Colour kErrors[] = {{"0", "#ffffff", kDarkText},       {"≤ 1e-7", "#fde725", kDarkText},
+                              {"≤ 1e-6", "#7ad151", kDarkText},  {"≤ 1e-5", "#22a884", kDarkText},
+                              {"≤ 1e-4", "#2a788e", kLightText}, {"≤ 1e-2", "#414487", kLightText},
+                              {"> 1e-2", "#440154", kLightText}};
+constexpr double kErrorLimits[kNumLimits] = {0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2};
 // Shares of the time of all nodes.
-constexpr Limit kTimeLimits[kNumShades - 1] = {{.001, "≤ 0.1 %"}, {.003, "≤ 0.3 %"},
-                                               {.01, "≤ 1 %"},    {.03, "≤ 3 %"},
-                                               {.1, "≤ 10 %"},    {.3, "≤ 30 %"}};
-constexpr const char* kMoreError = "> 1e-2";
-constexpr const char* kMoreTime = "> 30 %";
+constexpr Colour kTimes[] = {{"≤ 0.1 %", "#ffffff", kDarkText}, {"≤ 0.3 %", "#fde725", kDarkText},
+                             {"≤ 1 %", "#7ad151", kDarkText},   {"≤ 3 %", "#22a884", kDarkText},
+                             {"≤ 10 %", "#2a788e", kLightText}, {"≤ 30 %", "#414487", kLightText},
+                             {"> 30 %", "#440154", kLightText}};
+constexpr double kTimeLimits[kNumLimits] = {.001, .003, .01, .03, .1, .3};
 
-size_t shade_of(double value, const Limit (&limits)[kNumShades - 1]) {
-  const auto fits = [&](const Limit& limit) { return value <= limit.value; };
+size_t shade_of(double value, const double (&limits)[kNumLimits]) {
+  const auto fits = [&](double limit) { return value <= limit; };
   return static_cast<size_t>(std::ranges::find_if(limits, fits) - std::begin(limits));
 }
 
-ColourScale shades(const char* name, const char* title, const Limit (&limits)[kNumShades - 1],
-                   const char* more) {
-  ColourScale scale{.name = name, .title = title, .colours = {}};
-  for (size_t i = 0; i < kNumShades; ++i) {
-    const char* label = i + 1 < kNumShades ? limits[i].label : more;
-    scale.colours.push_back({label, kShades[i].fill, kShades[i].text});
-  }
-  return scale;
-}
-
-template <class Visit>
-void for_each_node(const BoxNodes& nodes, const Visit& visit) {
-  for (const size_t shift : nodes.shifts) {
-    for (size_t i = nodes.begin; i < nodes.end; ++i) visit(i + shift);
-  }
-}
-
-constexpr const char* kScaleNames[] = {"", "kind", "error", "time"};
-
-}  // namespace
-
-size_t kind_of(std::string_view op_type) {
+Kind kind_of(std::string_view op_type) {
   const MultiplyAdds formula = find_formula(op_type);
   if (formula != nullptr && formula != no_multiply_adds) return kProducts;
   const auto op = find_operator(op_type);
@@ -95,31 +60,28 @@ size_t kind_of(std::string_view op_type) {
   return is_view ? kViews : kOtherKind;
 }
 
+}  // namespace
+
 Colouring::Colouring(const IR& ir, const std::vector<NodeFigures>& figures) : ir_(ir) {
-  scales_.push_back({.name = "kind", .title = "Operators", .colours = kinds()});
-  if (figures.empty()) return;
-  figures_.resize(ir.nodes.size());
   bool has_errors = false;
+  if (!figures.empty()) figures_.resize(ir.nodes.size());
   for (const NodeFigures& known : figures) {
     if (known.node >= figures_.size()) continue;
     figures_[known.node] = known;
     has_errors = has_errors || known.max_diff;
     seconds_ += known.seconds.value_or(0);
   }
-  if (has_errors) {
-    scales_.push_back(shades("error", "Max abs. error", kErrorLimits, kMoreError));
-  }
-  if (seconds_ > 0) scales_.push_back(shades("time", "Share of the time", kTimeLimits, kMoreTime));
+  const auto add = [&](ColourBy by, const char* name, const char* title, const auto& colours) {
+    scales_.push_back({by, name, title, {std::begin(colours), std::end(colours)}});
+  };
+  add(ColourBy::kKind, "kind", "Operators", kKinds);
+  if (has_errors) add(ColourBy::kError, "error", "Max abs. error", kErrors);
+  if (seconds_ > 0) add(ColourBy::kTime, "time", "Share of the time", kTimes);
 }
 
 const ColourScale* Colouring::find(ColourBy by) const {
-  const std::string_view name = kScaleNames[static_cast<size_t>(by)];
-  const auto scale = std::ranges::find(scales_, name, &ColourScale::name);
+  const auto scale = std::ranges::find(scales_, by, &ColourScale::by);
   return scale == scales_.end() ? nullptr : &*scale;
-}
-
-const NodeFigures* Colouring::figures_of(size_t node) const {
-  return node < figures_.size() ? &figures_[node] : nullptr;
 }
 
 std::string Colouring::classes_of(const Box& box) const {
@@ -127,18 +89,17 @@ std::string Colouring::classes_of(const Box& box) const {
   const auto add = [&](const char* scale, size_t position) {
     classes += std::string(classes.empty() ? "" : " ") + scale + "-" + std::to_string(position);
   };
-  if (box.kind == BoxKind::kOperator) add("kind", kind_of(ir_.nodes[box.nodes.begin].op_type));
-  if (figures_.empty() || (box.kind != BoxKind::kOperator && !box.part)) return classes;
+  if (box.kind == BoxKind::kOperator) add("kind", kind_of(ir_.nodes[box.nodes[0]].op_type));
   std::optional<size_t> error;
   std::optional<double> seconds;
-  for_each_node(box.nodes, [&](size_t node) {
+  for (const size_t node : box.nodes) {
     const NodeFigures* known = figures_of(node);
-    if (known == nullptr) return;
-    // NaN is the worst error.
-    if (known->max_diff)
+    if (known == nullptr) continue;
+    if (known->max_diff) {
       error = std::max(error.value_or(0), shade_of(*known->max_diff, kErrorLimits));
+    }
     if (known->seconds) seconds = seconds.value_or(0) + *known->seconds;
-  });
+  }
   if (error) add("error", *error);
   if (seconds && seconds_ > 0) add("time", shade_of(*seconds / seconds_, kTimeLimits));
   return classes;

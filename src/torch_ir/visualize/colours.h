@@ -3,7 +3,6 @@
 // dark.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,20 +15,18 @@ namespace torch_ir {
 
 struct Colour {
   // Its meaning in the legend.
-  std::string label;
+  std::string_view label;
   std::string_view fill;
   std::string_view text;
 };
 
 struct ColourScale {
-  // "kind", "error", "time": the class of a box is this and the position of its colour, "kind-0".
+  ColourBy by;
+  // The class of a box is this and the position of its colour: "kind-0".
   std::string name;
   std::string title;
   std::vector<Colour> colours;
 };
-
-// The kind of an operator, a position in the scale of kinds.
-size_t kind_of(std::string_view op_type);
 
 class Colouring {
  public:
@@ -44,12 +41,14 @@ class Colouring {
   // no kind.
   std::string classes_of(const Box& box) const;
 
-  const NodeFigures* figures_of(size_t node) const;
+  // Null if there are no figures at all.
+  const NodeFigures* figures_of(size_t node) const {
+    return figures_.empty() ? nullptr : &figures_[node];
+  }
 
  private:
   const IR& ir_;
   std::vector<ColourScale> scales_;
-  // By node; empty if there are no figures at all.
   std::vector<NodeFigures> figures_;
   double seconds_ = 0;
 };

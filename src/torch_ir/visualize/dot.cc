@@ -1,5 +1,6 @@
 #include "torch_ir/visualize/dot.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "torch_ir/visualize/labels.h"
@@ -39,8 +40,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string box_line(const Box& box, const DotOptions& options) {
-  const bool has_nodes = box.kind == BoxKind::kOperator || box.kind == BoxKind::kModule;
-  const bool stands_out = has_nodes && includes(box.nodes, options.highlighted_node);
+  const bool stands_out = std::ranges::binary_search(box.nodes, options.highlighted_node);
   std::string label = escaped(box.title);
   if (!box.detail.empty()) label += "\\n" + escaped(box.detail);
   if (stands_out) label += box.part ? "\\nfirst difference inside" : "\\nfirst difference";

@@ -5,7 +5,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <optional>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -28,8 +28,9 @@ constexpr size_t kMaxPeriod = 256;
 constexpr size_t kFewestSavedNodes = 4;
 constexpr size_t kFewestNodesOfRun = 3;
 constexpr size_t kMaxOperatorsInTitle = 3;
-// Stands for the node that makes a value, if there is none.
+// Stand for the node that makes a value, if there is none.
 constexpr size_t kGraphInput = std::numeric_limits<size_t>::max();
+constexpr size_t kWeight = kGraphInput - 1;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -54,15 +55,15 @@ std::string_view next_name(std::string_view path, std::string_view module) {
   return path.substr(0, end);
 }
 
-std::string joined(std::string_view module, std::string_view name) {
-  return std::string(module) + (module.empty() ? "" : ".") + std::string(name);
-}
-
 size_t mix(size_t seed, size_t value) {
   return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
 }
 
 size_t hash_text(std::string_view text) { return std::hash<std::string_view>()(text); }
+
+std::vector<Part> taken(std::span<Part> parts) {
+  return {std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end())};
+}
 
 class Folder {
  public:
@@ -71,10 +72,10 @@ class Folder {
     for (const TensorMeta& input : ir.graph_inputs) makers.try_emplace(input.name, kGraphInput);
     for (size_t i = 0; i < ir.nodes.size(); ++i) {
       const OpNode& node = ir.nodes[i];
-      std::vector<std::optional<size_t>>& read = makers_.emplace_back();
+      std::vector<size_t>& read = makers_.emplace_back();
       for (const TensorMeta& input : node.inputs) {
         const auto maker = makers.find(input.name);
-        read.push_back(maker == makers.end() ? std::nullopt : std::optional(maker->second));
+        read.push_back(maker == makers.end() ? kWeight : maker->second);
       }
       for (const TensorMeta& output : node.outputs) makers.try_emplace(output.name, i);
       hashes_.push_back(hash_of(i));
@@ -96,10 +97,10 @@ class Folder {
   [[noreturn]] void fail_unknown(const std::string& module) const {
     std::set<std::string> known;
     for (const std::string& path : paths_) {
-      for (size_t end = path.find('.'); end != path.npos; end = path.find('.', end + 1)) {
+      for (size_t end = 0; end < path.size();) {
+        end = std::min(path.find('.', end + 1), path.size());
         known.insert(path.substr(0, end));
       }
-      if (!path.empty()) known.insert(path);
     }
     if (known.empty()) throw Error("unknown module '" + module + "': the graph names no modules");
     throw Error("unknown module '" + module + "'" + suggest(module, {known.begin(), known.end()}));
@@ -128,9 +129,9 @@ class Folder {
     size_t hash = end - begin;
     for (size_t i = begin; i < end; ++i) {
       hash = mix(hash, hashes_[i]);
-      for (const std::optional<size_t>& maker : makers_[i]) {
-        const bool is_inside = maker && *maker >= begin && *maker < i;
-        hash = mix(hash, is_inside ? i - *maker + 1 : maker ? 1 : 0);
+      for (const size_t maker : makers_[i]) {
+        const bool is_inside = maker >= begin && maker < i;
+        hash = mix(hash, is_inside ? i - maker + 1 : maker == kWeight ? 0 : 1);
       }
     }
     return hash;
@@ -149,18 +150,15 @@ class Folder {
                    size_t depth) const {
     std::vector<Part> children;
     for (size_t i = begin; i < end;) {
-      const std::string_view name =
-          depth < kMaxDepth ? next_name(paths_[i], path) : std::string_view();
+      const size_t first = i++;
+      const std::string name(depth < kMaxDepth ? next_name(paths_[first], path) : "");
       if (name.empty()) {
-        children.push_back({.begin = i, .end = i + 1});
-        ++i;
+        children.push_back({.begin = first, .end = i});
         continue;
       }
-      const std::string inner = joined(path, name);
-      size_t inner_end = i + 1;
-      while (inner_end < end && next_name(paths_[inner_end], path) == name) ++inner_end;
-      children.push_back(module_part(i, inner_end, inner, std::string(name), depth + 1));
-      i = inner_end;
+      while (i < end && next_name(paths_[i], path) == name) ++i;
+      const std::string inner = path.empty() ? name : path + "." + name;
+      children.push_back(module_part(first, i, inner, name, depth + 1));
     }
     children = grouped(fold_repeats(std::move(children)));
     // A module that is all of another takes its place: drawings then show how often it is called.
@@ -207,8 +205,8 @@ class Folder {
     return repeats;
   }
 
-  // Excludes copies whose arrows inside differ.
-  Repeat checked(Repeat repeat, const std::vector<Part>& parts) const {
+  // The copies whose arrows inside equal those of the first.
+  size_t equal_copies(const Repeat& repeat, const std::vector<Part>& parts) const {
     const auto hash_of_copy = [&](size_t copy) {
       const size_t first = repeat.first + copy * repeat.period;
       return hash_of_range(parts[first].begin, parts[first + repeat.period - 1].end);
@@ -216,57 +214,45 @@ class Folder {
     const size_t hash = hash_of_copy(0);
     size_t copies = 1;
     while (copies < repeat.copies && hash_of_copy(copies) == hash) ++copies;
-    repeat.copies = copies;
-    return repeat;
+    return copies;
   }
 
   std::vector<Part> fold_repeats(std::vector<Part> parts) const {
-    std::vector<Repeat> chosen;
-    std::vector<bool> is_taken(parts.size(), false);
-    for (const Repeat& candidate : find_repeats(parts)) {
-      const auto begin = is_taken.begin() + static_cast<ptrdiff_t>(candidate.first);
-      const size_t length = candidate.copies * candidate.period;
-      if (std::find(begin, begin + static_cast<ptrdiff_t>(length), true) !=
-          begin + static_cast<ptrdiff_t>(length)) {
-        continue;
-      }
-      const Repeat repeat = checked(candidate, parts);
+    std::map<size_t, Repeat> chosen;
+    std::vector<char> is_taken(parts.size(), false);
+    for (Repeat& repeat : find_repeats(parts)) {
+      const auto places = std::span(is_taken).subspan(repeat.first);
+      if (std::ranges::count(places.first(repeat.copies * repeat.period), true) > 0) continue;
+      repeat.copies = equal_copies(repeat, parts);
       if (repeat.copies == 1) continue;
-      std::fill_n(begin, repeat.copies * repeat.period, true);
-      chosen.push_back(repeat);
+      std::ranges::fill(places.first(repeat.copies * repeat.period), true);
+      chosen.emplace(repeat.first, repeat);
     }
-    std::ranges::sort(chosen, {}, &Repeat::first);
     std::vector<Part> result;
-    auto next = chosen.begin();
     for (size_t i = 0; i < parts.size();) {
-      if (next == chosen.end() || next->first != i) {
+      const auto repeat = chosen.find(i);
+      if (repeat == chosen.end()) {
         result.push_back(std::move(parts[i++]));
         continue;
       }
-      const size_t length = next->period * next->copies;
-      result.push_back(repeat_part(std::span(parts).subspan(i, length), *next));
-      i += length;
-      ++next;
+      const auto& [first, period, copies, saved_nodes] = repeat->second;
+      result.push_back(repeat_part(std::span(parts).subspan(i, period * copies), period, copies));
+      i += period * copies;
     }
     return result;
   }
 
-  Part repeat_part(std::span<Part> parts, const Repeat& repeat) const {
-    const auto has_title = [](const Part& part) { return part.is_module; };
-    const auto first = std::ranges::find_if(parts, has_title);
-    const auto last = std::find_if(parts.rbegin(), parts.rend(), has_title);
-    Part part{.begin = parts.front().begin, .end = parts.back().end, .copies = repeat.copies};
+  Part repeat_part(std::span<Part> parts, size_t period, size_t copies) const {
+    const auto first = std::ranges::find_if(parts, &Part::is_module);
+    const auto last = std::find_if(parts.rbegin(), parts.rend(), std::mem_fn(&Part::is_module));
+    Part part{.begin = parts.front().begin, .end = parts.back().end, .copies = copies};
     part.is_module = first != parts.end();
     part.title = part.is_module ? title_of_range(first->title, last->title)
-                                : operators_of(part.begin, parts[repeat.period - 1].end);
+                                : operators_of(part.begin, part.end_of_first_copy());
     Part& front = parts.front();
-    if (repeat.period == 1 && front.copies == 1 && !front.is_node()) {
-      part.children = std::move(front.children);
-    } else {
-      part.children = fold_repeats({std::make_move_iterator(parts.begin()),
-                                    std::make_move_iterator(parts.begin() + repeat.period)});
-      part.children = grouped(std::move(part.children));
-    }
+    part.children = period == 1 && front.copies == 1 && !front.is_node()
+                        ? std::move(front.children)
+                        : grouped(fold_repeats(taken(parts.first(period))));
     return part;
   }
 
@@ -284,13 +270,18 @@ class Folder {
     return title;
   }
 
-  Part run_part(std::vector<Part> parts) const {
-    const size_t begin = parts.front().begin;
-    const size_t end = parts.back().end;
-    return {.begin = begin,
-            .end = end,
-            .title = operators_of(begin, end),
-            .children = grouped(std::move(parts))};
+  // Adds the parts as one if there are enough of them.
+  void add_run(std::span<Part> run, size_t fewest, std::vector<Part>& result) const {
+    if (run.size() < fewest) {
+      std::ranges::move(run, std::back_inserter(result));
+      return;
+    }
+    const size_t begin = run.front().begin;
+    const size_t end = run.back().end;
+    result.push_back({.begin = begin,
+                      .end = end,
+                      .title = operators_of(begin, end),
+                      .children = grouped(taken(run))});
   }
 
   // Joins each run of nodes between modules into one part, then joins neighbours, until few are
@@ -298,31 +289,25 @@ class Folder {
   std::vector<Part> grouped(std::vector<Part> parts) const {
     if (parts.size() <= kMaxChildren) return parts;
     const auto is_plain = [](const Part& part) { return part.is_node() && !part.is_module; };
-    std::vector<Part> result;
-    for (auto part = parts.begin(); part != parts.end();) {
-      const auto end = std::max(std::find_if_not(part, parts.end(), is_plain), part + 1);
-      std::vector<Part> run(std::make_move_iterator(part), std::make_move_iterator(end));
-      const bool is_all = run.size() == parts.size();
-      if (run.size() < kFewestNodesOfRun || is_all) {
-        std::ranges::move(run, std::back_inserter(result));
-      } else {
-        result.push_back(run_part(std::move(run)));
+    if (!std::ranges::all_of(parts, is_plain)) {
+      std::vector<Part> runs;
+      for (auto part = parts.begin(); part != parts.end();) {
+        const auto begin = part++;
+        if (is_plain(*begin)) part = std::find_if_not(part, parts.end(), is_plain);
+        add_run({begin, part}, kFewestNodesOfRun, runs);
       }
-      part = end;
+      parts = std::move(runs);
     }
-    while (result.size() > kMaxChildren) {
-      const auto root = static_cast<size_t>(std::sqrt(static_cast<double>(result.size())));
+    while (parts.size() > kMaxChildren) {
+      const auto root = static_cast<size_t>(std::sqrt(static_cast<double>(parts.size())));
       const size_t length = std::min(root + 1, kMaxChildren);
       std::vector<Part> groups;
-      for (size_t i = 0; i < result.size(); i += length) {
-        const auto begin = std::make_move_iterator(result.begin() + static_cast<ptrdiff_t>(i));
-        const size_t size = std::min(length, result.size() - i);
-        std::vector<Part> group(begin, begin + static_cast<ptrdiff_t>(size));
-        groups.push_back(size == 1 ? std::move(group[0]) : run_part(std::move(group)));
+      for (size_t i = 0; i < parts.size(); i += length) {
+        add_run(std::span(parts).subspan(i, std::min(length, parts.size() - i)), 2, groups);
       }
-      result = std::move(groups);
+      parts = std::move(groups);
     }
-    return result;
+    return parts;
   }
 
   static void set_shifts(Part& part) {
@@ -339,12 +324,20 @@ class Folder {
 
   const IR& ir_;
   const std::vector<std::string> paths_;
-  // For each input of each node, the node that makes it; none for weights.
-  std::vector<std::vector<std::optional<size_t>>> makers_;
+  // For each input of each node, the node that makes it.
+  std::vector<std::vector<size_t>> makers_;
   std::vector<size_t> hashes_;
 };
 
 }  // namespace
+
+std::vector<size_t> Part::equal_nodes() const {
+  std::vector<size_t> nodes;
+  for (const size_t shift : shifts) {
+    for (size_t i = begin; i < end; ++i) nodes.push_back(i + shift);
+  }
+  return nodes;
+}
 
 Part fold_graph(const IR& ir, const std::string& module) { return Folder(ir).fold(module); }
 

@@ -31,6 +31,8 @@ struct Part {
   bool is_node() const { return children.empty(); }
   size_t num_nodes() const { return end - begin; }
   size_t end_of_first_copy() const { return begin + (end - begin) / copies; }
+  // The nodes of all equal parts, in ascending order.
+  std::vector<size_t> equal_nodes() const;
 };
 
 // The most children of a part.

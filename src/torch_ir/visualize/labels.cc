@@ -33,68 +33,41 @@ bool is_plain(char c) {
   return is_word(c) || std::string_view(" .,-_/()?").find(c) != std::string_view::npos;
 }
 
-class Escapes {
- public:
-  explicit Escapes(std::string_view text) : text_(text), escaped_(text.size(), false) {
-    mark_punctuation();
-    mark_list_marker();
-    mark_emphasis();
-    mark_web_addresses();
+// Which characters Mermaid would read as more than text.
+std::vector<bool> find_special(std::string_view text) {
+  std::vector<bool> is_special(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    // "Input: x" keeps its colon; "https://" and "fa:fa-car" do not.
+    is_special[i] = !is_plain(text[i]) && !text.substr(i).starts_with(": ");
   }
-
-  bool operator[](size_t i) const { return escaped_[i]; }
-
- private:
-  void mark_punctuation() {
-    for (size_t i = 0; i < text_.size(); ++i) {
-      // "Input: x" keeps its colon; "https://" and "fa:fa-car" do not.
-      const bool is_text_colon = text_.substr(i).starts_with(": ");
-      escaped_[i] = !is_plain(text_[i]) && !is_text_colon;
-    }
-  }
-
   // "1. x", "1) x" and "- x" would be lists.
-  void mark_list_marker() {
-    const size_t first = text_.find_first_not_of(' ');
-    if (first == std::string_view::npos) return;
-    const size_t marker = text_.find_first_not_of("0123456789", first);
-    if (marker == std::string_view::npos) return;
-    const char c = text_[marker];
-    const bool is_bullet = marker == first && c == '-';
-    const bool ends_a_number = marker > first && (c == '.' || c == ')');
-    if (is_bullet || ends_a_number) escaped_[marker] = true;
+  const size_t first = text.find_first_not_of(' ');
+  const size_t marker = text.find_first_not_of("0123456789", first);
+  if (marker < text.size()) {
+    const std::string_view markers = marker == first ? "-" : ".)";
+    if (markers.find(text[marker]) != markers.npos) is_special[marker] = true;
   }
-
+  // "www.x" would be a link, which flowcharts do not draw.
+  for (size_t i = text.find("www."); i != text.npos; i = text.find("www.", i + 1)) {
+    is_special[i + 3] = true;
+  }
   // In Markdown, underscores at the start and the end of words make emphasis ("__init__"); inside a
   // word they mean nothing.
-  void mark_emphasis() {
-    std::vector<size_t> at_word_ends;
-    bool opens = false;
-    bool closes = false;
-    for (size_t begin = text_.find('_'); begin != std::string_view::npos;) {
-      const size_t end = std::min(text_.find_first_not_of('_', begin), text_.size());
-      const bool may_open = begin == 0 || !is_word(text_[begin - 1]);
-      const bool may_close = end == text_.size() || !is_word(text_[end]);
-      opens = opens || may_open;
-      closes = closes || may_close;
-      for (size_t i = begin; i < end && (may_open || may_close); ++i) at_word_ends.push_back(i);
-      begin = text_.find('_', end);
-    }
-    if (!opens || !closes) return;
-    for (const size_t i : at_word_ends) escaped_[i] = true;
+  std::vector<size_t> at_word_ends;
+  bool opens = false;
+  bool closes = false;
+  for (size_t begin = text.find('_'); begin != text.npos;) {
+    const size_t end = std::min(text.find_first_not_of('_', begin), text.size());
+    const bool may_open = begin == 0 || !is_word(text[begin - 1]);
+    const bool may_close = end == text.size() || !is_word(text[end]);
+    opens = opens || may_open;
+    closes = closes || may_close;
+    for (size_t i = begin; i < end && (may_open || may_close); ++i) at_word_ends.push_back(i);
+    begin = text.find('_', end);
   }
-
-  // "www.x" would be a link, which flowcharts do not draw.
-  void mark_web_addresses() {
-    constexpr std::string_view kWww = "www.";
-    for (size_t i = text_.find(kWww); i != std::string_view::npos; i = text_.find(kWww, i + 1)) {
-      escaped_[i + kWww.size() - 1] = true;
-    }
-  }
-
-  std::string_view text_;
-  std::vector<bool> escaped_;
-};
+  for (const size_t i : at_word_ends) is_special[i] = is_special[i] || (opens && closes);
+  return is_special;
+}
 
 std::string entity(char c) {
   if (c == '"') return "#quot;";
@@ -131,10 +104,10 @@ std::string operator_label(std::string_view op_type) {
 }
 
 std::string mermaid_label(std::string_view text) {
-  const Escapes escapes(text);
+  const std::vector<bool> is_special = find_special(text);
   std::string label;
   for (size_t i = 0; i < text.size(); ++i) {
-    label += escapes[i] ? entity(text[i]) : std::string(1, text[i]);
+    label += is_special[i] ? entity(text[i]) : std::string(1, text[i]);
   }
   return label;
 }

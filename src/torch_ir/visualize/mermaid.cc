@@ -1,8 +1,11 @@
 #include "torch_ir/visualize/mermaid.h"
 
 #include <algorithm>
+#include <optional>
+#include <ranges>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/visualize/labels.h"
@@ -14,12 +17,7 @@ namespace {
 // Inputs and outputs get at most this part of a diagram that is cut; the nodes get the rest.
 constexpr int64_t kTerminalShare = 2;
 
-struct Brackets {
-  std::string_view open;
-  std::string_view close;
-};
-
-Brackets brackets(BoxKind kind) {
+std::pair<std::string, std::string> brackets(BoxKind kind) {
   switch (kind) {
     case BoxKind::kInput:
     case BoxKind::kWeight:
@@ -35,65 +33,35 @@ Brackets brackets(BoxKind kind) {
   return {};
 }
 
-class Writer {
- public:
-  void operator()(const Box& box) {
-    const Brackets around = brackets(box.kind);
-    (text_ += "    ") += box.id;
-    (text_ += around.open) += mermaid_label(box.title);
-    if (!box.detail.empty()) (text_ += "<br/>") += mermaid_label(box.detail);
-    (text_ += around.close) += '\n';
+struct MermaidLine {
+  std::string operator()(const Box& box) const {
+    const auto [open, close] = brackets(box.kind);
+    const std::string detail = box.detail.empty() ? "" : "<br/>" + mermaid_label(box.detail);
+    return box.id + open + mermaid_label(box.title) + detail + close;
   }
 
-  void operator()(const Arrow& arrow) {
-    (text_ += "    ") += arrow.from;
-    text_ += arrow.from_weight ? " -.->" : " -->";
-    if (!arrow.label.empty()) ((text_ += "|\"") += mermaid_label(arrow.label)) += "\"|";
-    ((text_ += ' ') += arrow.to) += '\n';
+  std::string operator()(const Arrow& arrow) const {
+    const std::string label = arrow.label.empty() ? "" : "|\"" + mermaid_label(arrow.label) + "\"|";
+    return arrow.from + (arrow.from_weight ? " -.->" : " -->") + label + " " + arrow.to;
   }
 
-  void operator()(const PartFrame& frame) {
-    ((text_ += "    subgraph ") += frame.id) += "[\"";
-    (text_ += mermaid_label(frame.title)) += "\"]\n";
+  std::string operator()(const PartFrame& frame) const {
+    return "subgraph " + frame.id + "[\"" + mermaid_label(frame.title) + "\"]";
   }
 
-  void operator()(const PartFrameEnd&) { text_ += "    end\n"; }
-
-  std::string take() && { return std::move(text_); }
-
- private:
-  std::string text_ = "flowchart TD\n";
+  std::string operator()(const PartFrameEnd&) const { return "end"; }
 };
 
-struct Flowchart {
-  std::string text;
-  int64_t num_edges;
-
-  // Counts bytes, which are never fewer than characters.
-  bool fits(int64_t max_edges, int64_t max_characters) const {
-    return num_edges <= max_edges && static_cast<int64_t>(text.size()) <= max_characters;
-  }
-};
-
-Flowchart write_mermaid(const GraphSketch& sketch) {
-  Writer writer;
-  for (const auto& mark : sketch.marks) std::visit(writer, mark);
-  return {std::move(writer).take(), sketch.num_arrows};
+std::string write_mermaid(const GraphSketch& sketch) {
+  std::string text = "flowchart TD\n";
+  for (const auto& mark : sketch.marks) text += "    " + std::visit(MermaidLine(), mark) + "\n";
+  return text;
 }
 
 // The largest number in [0, high] for which the monotonic `fits` holds; 0 if there is none.
 template <class Predicate>
 int64_t largest_that_fits(int64_t high, const Predicate& fits) {
-  int64_t low = 0;
-  while (low < high) {
-    const int64_t middle = low + (high - low + 1) / 2;
-    if (fits(middle)) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
+  return *std::ranges::partition_point(std::views::iota(int64_t{1}, high + 1), fits) - 1;
 }
 
 constexpr size_t kMaxOperators = 10;
@@ -120,36 +88,35 @@ MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options) {
   const Sketchbook book(ir, options.module);
   const Part& part = book.root();
   const auto num_nodes = static_cast<int64_t>(part.num_nodes());
-  const auto is_drawable = [&](const Flowchart& chart) {
-    return chart.fits(options.max_edges, options.max_characters);
+  // No text beyond a share of the limits. Counts bytes, which are never fewer than characters.
+  const auto write = [&](const GraphSketch& sketch, int64_t share) -> std::optional<std::string> {
+    if (sketch.num_arrows > options.max_edges / share) return std::nullopt;
+    std::string text = write_mermaid(sketch);
+    if (static_cast<int64_t>(text.size()) > options.max_characters / share) return std::nullopt;
+    return text;
   };
   if (options.max_nodes == kAllNodes && Sketchbook::is_folded(part, options.depth)) {
-    Flowchart chart = write_mermaid(book.draw(part, options.depth));
-    if (is_drawable(chart)) {
-      return {.text = std::move(chart.text), .num_nodes = num_nodes, .is_folded = true};
+    if (auto text = write(book.draw(part, options.depth), 1)) {
+      return {.text = *std::move(text), .num_nodes = num_nodes, .is_folded = true};
     }
   }
-  const auto draw = [&](const SketchLimits& limits) {
-    return write_mermaid(book.draw_nodes(part, limits));
-  };
-  const auto fits = [&](const SketchLimits& limits, int64_t share) {
-    return draw(limits).fits(options.max_edges / share, options.max_characters / share);
-  };
-  SketchLimits limits = {.nodes = options.max_nodes};
-  Flowchart chart = draw(limits);
-  if (is_drawable(chart)) {
-    return {.text = std::move(chart.text), .num_nodes = std::min(options.max_nodes, num_nodes)};
+  const int64_t max_nodes = std::min(options.max_nodes, num_nodes);
+  if (auto text = write(book.draw_nodes(part, {.nodes = options.max_nodes}), 1)) {
+    return {.text = *std::move(text), .num_nodes = max_nodes};
   }
 
   const int64_t num_terminals = std::max(ir.graph_inputs.size(), ir.graph_outputs.size());
-  const int64_t terminals = largest_that_fits(num_terminals, [&](int64_t count) {
-    return fits({.nodes = 0, .inputs = count, .outputs = count}, kTerminalShare);
+  SketchLimits limits;
+  limits.inputs = limits.outputs = largest_that_fits(num_terminals, [&](int64_t count) {
+    return write(book.draw_nodes(part, {.nodes = 0, .inputs = count, .outputs = count}),
+                 kTerminalShare)
+        .has_value();
   });
-  limits = {.inputs = terminals, .outputs = terminals};
-  limits.nodes = largest_that_fits(std::min(options.max_nodes, num_nodes), [&](int64_t count) {
-    return fits({.nodes = count, .inputs = terminals, .outputs = terminals}, 1);
+  limits.nodes = largest_that_fits(max_nodes, [&](int64_t count) {
+    const SketchLimits more = {count, limits.inputs, limits.outputs};
+    return write(book.draw_nodes(part, more), 1).has_value();
   });
-  return {.text = draw(limits).text, .num_nodes = limits.nodes};
+  return {.text = write_mermaid(book.draw_nodes(part, limits)), .num_nodes = limits.nodes};
 }
 
 std::string ir_to_mermaid(const IR& ir, const MermaidOptions& options) {

@@ -17,7 +17,7 @@ constexpr size_t kMaxShapesInDetail = 4;
 constexpr size_t kMaxShapesOfArrow = 2;
 // If parts are folded: the boxes at which no more parts are opened; inputs; outputs.
 constexpr size_t kMaxFoldedBoxes = 30;
-constexpr size_t kMaxFoldedTerminals = 12;
+constexpr int64_t kMaxFoldedTerminals = 12;
 
 size_t shown_count(size_t size, int64_t limit) {
   return std::min(size, static_cast<size_t>(std::max<int64_t>(limit, 0)));
@@ -40,43 +40,47 @@ std::string output_shapes_text(const std::vector<TensorMeta>& outputs) {
   return list_text(shapes, kMaxShapesInDetail);
 }
 
-std::string repeat_text(const Part& part) {
-  return part.copies == 1 ? "" : " ×" + std::to_string(part.copies);
+// Calls `visit` with the name of each value that the node reads, as an input or in an attribute.
+template <class Visit>
+void for_each_read(const OpNode& node, const Visit& visit) {
+  for (const TensorMeta& input : node.inputs) visit(input.name);
+  for (const auto& [name, attribute] : node.attrs) {
+    for (const std::string& ref : value_refs(attribute)) visit(ref);
+  }
 }
 
-// The part of the graph that a drawing shows.
-struct View {
-  size_t begin = 0;
-  // The end of the part, and the first node that is not shown.
-  size_t end = 0;
-  size_t shown_end = 0;
-  std::vector<const TensorMeta*> inputs = {};
-  std::vector<const TensorMeta*> outputs = {};
-  size_t num_inputs = 0;
-  size_t num_outputs = 0;
-  // The `inputs` that other nodes of the graph make.
-  std::unordered_set<std::string_view> made = {};
-  // As in BoxNodes.
-  std::vector<size_t> shifts = {0};
-  // Null if every node is drawn.
-  const Part* folded = nullptr;
-  std::unordered_set<const Part*> opened = {};
-};
-
+// Draws one part of a graph.
 class Sketcher {
  public:
-  Sketcher(const IR& ir, View view) : ir_(ir), view_(std::move(view)) {}
+  Sketcher(const IR& ir, const Sketchbook::Values& values, const Part& part,
+           const SketchLimits& limits)
+      : ir_(ir),
+        values_(values),
+        part_(part),
+        end_(part.end_of_first_copy()),
+        limits_(limits),
+        boxes_(part.num_nodes()) {
+    find_border();
+  }
 
-  GraphSketch run() && {
+  GraphSketch draw_nodes() && {
     draw_inputs();
-    if (view_.folded) {
-      for (const Part& child : view_.folded->children) draw_part(child);
-    } else {
-      for (size_t i = view_.begin; i < view_.shown_end; ++i) {
-        draw_node(i, {.begin = i, .end = i + 1, .shifts = view_.shifts});
-      }
-      draw_hidden_nodes();
+    const std::vector<size_t>& shifts = part_.is_node() ? part_.shifts : part_.children[0].shifts;
+    const size_t shown_end = part_.begin + shown_count(end_ - part_.begin, limits_.nodes);
+    for (size_t i = part_.begin; i < shown_end; ++i) {
+      draw_part({.begin = i, .end = i + 1, .shifts = shifts});
     }
+    draw_hidden_nodes(shown_end);
+    draw_outputs();
+    return std::move(sketch_);
+  }
+
+  // One arrow stands for all values from one box to another. Weights are not drawn.
+  GraphSketch draw_parts(std::unordered_set<const Part*> opened) && {
+    is_folded_ = true;
+    opened_ = std::move(opened);
+    draw_inputs();
+    for (const Part& child : part_.children) draw_part(child);
     draw_outputs();
     draw_merged_arrows();
     return std::move(sketch_);
@@ -92,12 +96,47 @@ class Sketcher {
     std::optional<size_t> output = std::nullopt;
   };
 
-  // Call this after drawing the node: a value that is used before it is made has no source.
-  void index_outputs(const OpNode& node, const std::string& id, bool is_shown) {
-    const std::vector<TensorMeta>& outputs = node.outputs;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const auto output = outputs.size() > 1 ? std::optional(i) : std::nullopt;
-      sources_.try_emplace(outputs[i].name, Source{id, is_shown, output});
+  struct MergedArrow {
+    std::string from;
+    std::string to;
+    std::vector<std::string> labels;
+  };
+
+  // Whether the value is an input of the graph, or made by a node before this one.
+  bool is_made_before(std::string_view name, size_t node) const {
+    const auto value = values_.find(name);
+    return value != values_.end() && value->second.first_reader <= node;
+  }
+
+  // Finds the values that enter and leave the nodes.
+  void find_border() {
+    std::unordered_set<std::string_view> used;
+    const auto use = [&](std::string_view name) {
+      // A value that is made later has no box yet.
+      if (!is_made_before(name, part_.begin)) return;
+      // The key lives as long as the graph; `name` may be that of a temporary reference.
+      const auto& [key, value] = *values_.find(name);
+      if (used.insert(key).second) inputs_.push_back(&value);
+    };
+    const bool is_whole = part_.begin == 0 && end_ == ir_.nodes.size();
+    if (is_whole) {
+      for (const TensorMeta& input : ir_.graph_inputs) use(input.name);
+    }
+    for (size_t i = part_.begin; i < end_; ++i) for_each_read(ir_.nodes[i], use);
+    std::unordered_set<std::string_view> returned;
+    for (const TensorMeta& output : ir_.graph_outputs) {
+      const bool is_here =
+          is_made_before(output.name, end_) && !is_made_before(output.name, part_.begin);
+      if (!is_whole && !is_here) continue;
+      use(output.name);
+      outputs_.push_back(&output);
+      returned.insert(output.name);
+    }
+    for (size_t i = part_.begin; i < end_ && !is_whole; ++i) {
+      for (const TensorMeta& output : ir_.nodes[i].outputs) {
+        const bool is_read = values_.at(output.name).last_reader >= end_;
+        if (is_read && !returned.contains(output.name)) outputs_.push_back(&output);
+      }
     }
   }
 
@@ -108,9 +147,9 @@ class Sketcher {
 
   void add_box(Box box) { sketch_.marks.emplace_back(std::move(box)); }
 
-  void add_arrow(std::string from, std::string to, std::string label, bool from_weight = false) {
-    sketch_.marks.emplace_back(
-        Arrow{std::move(from), std::move(to), std::move(label), from_weight});
+  void add_arrow(const std::string& from, const std::string& to, const std::string& label,
+                 bool from_weight = false) {
+    sketch_.marks.emplace_back(Arrow{from, to, label, from_weight});
     ++sketch_.num_arrows;
   }
 
@@ -126,58 +165,121 @@ class Sketcher {
   }
 
   void draw_inputs() {
-    for (size_t i = 0; i < view_.num_inputs; ++i) {
-      const TensorMeta& input = *view_.inputs[i];
-      const std::string id = ids_.make("input_", input.name);
-      const char* role = view_.made.contains(input.name) ? "From: " : "Input: ";
+    const size_t num_shown = shown_count(inputs_.size(), limits_.inputs);
+    for (size_t i = 0; i < num_shown; ++i) {
+      const auto& [input, first_reader, last_reader] = *inputs_[i];
+      const std::string id = ids_.make("input_", input->name);
       add_box({.kind = BoxKind::kInput,
                .id = id,
-               .title = role + printable_name(input.name),
-               .detail = shape_text(input),
-               .name = input.name});
-      sources_.try_emplace(input.name, Source{id});
+               .title = (first_reader > 0 ? "From: " : "Input: ") + printable_name(input->name),
+               .detail = shape_text(*input),
+               .name = input->name});
+      sources_.try_emplace(input->name, Source{id});
     }
-    if (view_.num_inputs == view_.inputs.size()) return;
-    const std::string note = add_note(view_.inputs.size() - view_.num_inputs, "inputs");
-    for (size_t i = view_.num_inputs; i < view_.inputs.size(); ++i) {
-      sources_.try_emplace(view_.inputs[i]->name, Source{note, /*is_shown=*/false});
+    if (num_shown == inputs_.size()) return;
+    const std::string note = add_note(inputs_.size() - num_shown, "inputs");
+    for (size_t i = num_shown; i < inputs_.size(); ++i) {
+      sources_.try_emplace(inputs_[i]->meta->name, Source{note, /*is_shown=*/false});
     }
   }
 
-  // `module` is set for a node that is a whole module.
-  void draw_node(size_t index, BoxNodes nodes, const std::string& module = "") {
+  void draw_outputs() {
+    const size_t num_shown = shown_count(outputs_.size(), limits_.outputs);
+    for (size_t i = 0; i < num_shown; ++i) {
+      const TensorMeta& output = *outputs_[i];
+      const std::string id = ids_.make("output_", std::to_string(i));
+      add_box({.kind = BoxKind::kOutput,
+               .id = id,
+               .title = outputs_.size() == 1 ? "Output" : "Output: " + printable_name(output.name),
+               .detail = shape_text(output),
+               .name = output.name});
+      draw_use(output, id, "");
+    }
+    const size_t num_hidden = outputs_.size() - num_shown;
+    if (num_hidden > 0) add_note(num_hidden, "outputs");
+  }
+
+  // Draws one note for the hidden nodes, with arrows from everything shown that they use.
+  void draw_hidden_nodes(size_t shown_end) {
+    if (shown_end == end_) return;
+    const std::string note = add_note(end_ - shown_end, "nodes");
+    for (size_t i = shown_end; i < end_; ++i) {
+      for (const TensorMeta& input : ir_.nodes[i].inputs) {
+        const Source* source = find_source(input.name);
+        if (source == nullptr || !source->is_shown || !is_new(input.name, note)) continue;
+        add_arrow(source->id, note, arrow_label(input));
+      }
+      index_outputs(i, note, /*is_shown=*/false);
+    }
+  }
+
+  void draw_part(const Part& part) {
+    const std::string title =
+        printable_name(part.title) + (part.copies == 1 ? "" : " ×" + std::to_string(part.copies));
+    if (part.is_node()) {
+      const OpNode& node = ir_.nodes[part.begin];
+      const std::string label = operator_label(node.op_type);
+      const std::string id = ids_.make("op_", node.name);
+      add_box({.kind = BoxKind::kOperator,
+               .id = id,
+               // A node may be a whole module.
+               .title = printable_name(part.title.empty() ? label : part.title + ": " + label),
+               .detail = output_shapes_text(node.outputs),
+               .name = node.name,
+               .nodes = part.equal_nodes()});
+      connect(part.begin, id, part.begin);
+    } else if (opened_.contains(&part)) {
+      // Nodes that are merely drawn together get no frame.
+      const bool is_framed = part.is_module || part.copies > 1;
+      if (is_framed) sketch_.marks.emplace_back(PartFrame{ids_.make("in_", part.title), title});
+      for (const Part& child : part.children) draw_part(child);
+      if (is_framed) sketch_.marks.emplace_back(PartFrameEnd());
+      // The first copy stands for the others. Values from one copy to the next are not drawn.
+      for (size_t i = part.end_of_first_copy(); i < part.end; ++i) {
+        const size_t in_first = part.begin + (i - part.begin) % (part.num_nodes() / part.copies);
+        connect(i, boxes_[in_first - part_.begin], part.begin);
+      }
+    } else {
+      const std::string id = ids_.make("part_", part.title);
+      add_box({.kind = BoxKind::kModule,
+               .id = id,
+               .title = title,
+               .detail = std::to_string(part.num_nodes()) + " nodes",
+               .name = part.title,
+               .nodes = part.equal_nodes(),
+               .part = &part});
+      for (size_t i = part.begin; i < part.end; ++i) connect(i, id, i);
+    }
+  }
+
+  // Draws an arrow to `box` for each value that the node reads and that is made before `begin`.
+  // From then on, its outputs come from `box`: a value that is used before it is made has no
+  // source.
+  void connect(size_t index, const std::string& box, size_t begin) {
     const OpNode& node = ir_.nodes[index];
-    const std::string id = ids_.make("op_", node.name);
-    const std::string label = operator_label(node.op_type);
-    add_box({.kind = BoxKind::kOperator,
-             .id = id,
-             .title = printable_name(module.empty() ? label : module + ": " + label),
-             .detail = output_shapes_text(node.outputs),
-             .name = node.name,
-             .nodes = std::move(nodes)});
     for (const TensorMeta& input : node.inputs) {
-      if (view_.folded) {
-        merge_arrow(input.name, id, shape_text(input));
-      } else {
-        add_value_arrow(input, id, arrow_label(input));
+      if (!find_source(input.name) || is_made_before(input.name, begin)) {
+        draw_use(input, box, arrow_label(input));
       }
     }
-    draw_numbers(node, id);
-    index_outputs(node, id, /*is_shown=*/true);
-  }
-
-  void draw_numbers(const OpNode& node, const std::string& to) {
-    std::unordered_set<std::string> drawn;
     for (const auto& [name, attribute] : node.attrs) {
       for (const std::string& ref : value_refs(attribute)) {
-        const auto source = sources_.find(ref);
-        if (source == sources_.end() || !drawn.insert(ref).second) continue;
-        if (view_.folded) {
-          merge_arrow(source->first, to, name);
-        } else {
-          add_arrow(source->second.id, to, name);
+        const Source* source = find_source(ref);
+        if (source != nullptr && is_made_before(ref, begin) && is_new(ref, box)) {
+          draw_arrow(*source, box, name);
         }
       }
+    }
+    boxes_[index - part_.begin] = box;
+    index_outputs(index, box, /*is_shown=*/true);
+  }
+
+  void index_outputs(size_t index, const std::string& id, bool is_shown) {
+    const std::vector<TensorMeta>& outputs = ir_.nodes[index].outputs;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const bool is_numbered = outputs.size() > 1 && !is_folded_;
+      const auto output = is_numbered ? std::optional(i) : std::nullopt;
+      sources_.try_emplace(outputs[i].name, Source{id, is_shown, output});
     }
   }
 
@@ -188,59 +290,34 @@ class Sketcher {
     return "out " + std::to_string(*source->output) + ": " + label;
   }
 
-  // Draws an arrow from the origin of `value`; a weight gets its box at its first use.
-  void add_value_arrow(const TensorMeta& value, const std::string& to, std::string label) {
+  // Values without a source are weights, which get a box at their first use.
+  void draw_use(const TensorMeta& value, const std::string& to, const std::string& label) {
     if (const Source* source = find_source(value.name)) {
-      add_arrow(source->id, to, std::move(label));
-    } else {
-      add_arrow(weight_id(value), to, std::move(label), /*from_weight=*/true);
-    }
-  }
-
-  std::string weight_id(const TensorMeta& weight) {
-    const auto [entry, is_new] = weight_ids_.try_emplace(weight.name);
-    if (is_new) {
-      entry->second = ids_.make("w_", weight.name);
-      add_box({.kind = BoxKind::kWeight,
-               .id = entry->second,
-               .title = printable_name(weight.name),
-               .detail = shape_text(weight),
-               .name = weight.name});
-    }
-    return entry->second;
-  }
-
-  // Draws one note for the hidden nodes, with arrows from everything shown that they use.
-  void draw_hidden_nodes() {
-    if (view_.shown_end == view_.end) return;
-    const std::string note = add_note(view_.end - view_.shown_end, "nodes");
-    std::unordered_set<std::string_view> drawn;
-    for (size_t i = view_.shown_end; i < view_.end; ++i) {
-      for (const TensorMeta& input : ir_.nodes[i].inputs) {
-        const Source* source = find_source(input.name);
-        if (source == nullptr || !source->is_shown || !drawn.insert(input.name).second) continue;
-        add_value_arrow(input, note, arrow_label(input));
+      if (!is_folded_ || is_new(value.name, to)) draw_arrow(*source, to, label);
+    } else if (!is_folded_) {
+      const auto [entry, is_first] = weight_ids_.try_emplace(value.name);
+      if (is_first) {
+        entry->second = ids_.make("w_", value.name);
+        add_box({.kind = BoxKind::kWeight,
+                 .id = entry->second,
+                 .title = printable_name(value.name),
+                 .detail = shape_text(value),
+                 .name = value.name});
       }
-    }
-    for (size_t i = view_.shown_end; i < view_.end; ++i) {
-      index_outputs(ir_.nodes[i], note, /*is_shown=*/false);
+      add_arrow(entry->second, to, label, /*from_weight=*/true);
     }
   }
 
-  // If parts are folded, one arrow stands for all values from one box to another. Values without a
-  // source are weights, which are not drawn.
-  void merge_arrow(std::string_view value, const std::string& to, const std::string& label) {
-    const Source* source = find_source(value);
-    if (source == nullptr || source->id == to) return;
-    if (!merged_values_.insert(std::string(value) + '\n' + to).second) return;
-    const auto [entry, is_new] = merged_.try_emplace(source->id + '\n' + to, arrows_.size());
-    if (is_new) arrows_.push_back({source->id, to, {}});
-    std::vector<std::string>& labels = arrows_[entry->second].labels;
-    if (!label.empty()) labels.push_back(label);
+  void draw_arrow(const Source& source, const std::string& to, const std::string& label) {
+    if (!is_folded_) return add_arrow(source.id, to, label);
+    if (source.id == to) return;
+    const auto [entry, is_first] = merged_.try_emplace(source.id + '\n' + to, arrows_.size());
+    if (is_first) arrows_.push_back({source.id, to, {}});
+    if (!label.empty()) arrows_[entry->second].labels.push_back(label);
   }
 
   void draw_merged_arrows() {
-    for (MergedArrow& arrow : arrows_) {
+    for (const MergedArrow& arrow : arrows_) {
       std::vector<std::string> different;
       for (const std::string& label : arrow.labels) {
         if (std::ranges::find(different, label) == different.end()) different.push_back(label);
@@ -249,109 +326,33 @@ class Sketcher {
       if (different.size() == 1 && arrow.labels.size() > 1) {
         label = std::to_string(arrow.labels.size()) + " × " + label;
       }
-      add_arrow(std::move(arrow.from), std::move(arrow.to), std::move(label));
+      add_arrow(arrow.from, arrow.to, label);
     }
   }
 
-  void merge_arrows_into(size_t node, const std::string& id) {
-    for (const TensorMeta& input : ir_.nodes[node].inputs) {
-      merge_arrow(input.name, id, shape_text(input));
-    }
-    draw_numbers(ir_.nodes[node], id);
+  // Whether this is the first use of the value by the box.
+  bool is_new(std::string_view value, const std::string& to) {
+    return uses_.insert(std::string(value) + '\n' + to).second;
   }
-
-  void draw_part(const Part& part) {
-    BoxNodes nodes{.begin = part.begin, .end = part.end, .shifts = part.shifts};
-    if (part.is_node()) {
-      draw_node(part.begin, std::move(nodes), part.title);
-      return;
-    }
-    const std::string title = printable_name(part.title) + repeat_text(part);
-    if (view_.opened.contains(&part)) {
-      // Nodes that are merely drawn together get no frame.
-      const bool is_framed = part.is_module || part.copies > 1;
-      if (is_framed) sketch_.marks.emplace_back(PartFrame{ids_.make("in_", part.title), title});
-      for (const Part& child : part.children) draw_part(child);
-      if (is_framed) sketch_.marks.emplace_back(PartFrameEnd());
-      draw_copies(part);
-      return;
-    }
-    const std::string id = ids_.make("part_", part.title);
-    add_box({.kind = BoxKind::kModule,
-             .id = id,
-             .title = title,
-             .detail = std::to_string(part.num_nodes()) + " nodes",
-             .name = part.title,
-             .nodes = std::move(nodes),
-             .part = &part});
-    for (size_t i = part.begin; i < part.end; ++i) merge_arrows_into(i, id);
-    for (size_t i = part.begin; i < part.end; ++i) {
-      index_outputs(ir_.nodes[i], id, /*is_shown=*/true);
-    }
-  }
-
-  // The first copy of an opened repeat stands for the others. Values from one copy to the next are
-  // not drawn.
-  void draw_copies(const Part& part) {
-    if (part.copies == 1) return;
-    const size_t length = part.end_of_first_copy() - part.begin;
-    // The boxes of the first copy's nodes; empty for a node without outputs.
-    std::vector<std::string> boxes(length);
-    std::unordered_map<std::string_view, Source> own_sources;
-    for (size_t i = 0; i < length; ++i) {
-      for (const TensorMeta& output : ir_.nodes[part.begin + i].outputs) {
-        const auto source = sources_.find(output.name);
-        if (source == sources_.end()) continue;
-        boxes[i] = source->second.id;
-        own_sources.insert(sources_.extract(source));
-      }
-    }
-    for (size_t i = part.begin + length; i < part.end; ++i) {
-      const std::string& box = boxes[(i - part.begin) % length];
-      if (!box.empty()) merge_arrows_into(i, box);
-    }
-    for (size_t i = part.begin + length; i < part.end; ++i) {
-      const std::string& box = boxes[(i - part.begin) % length];
-      if (!box.empty()) index_outputs(ir_.nodes[i], box, /*is_shown=*/true);
-    }
-    sources_.merge(own_sources);
-  }
-
-  void draw_outputs() {
-    const bool is_only_one = view_.outputs.size() == 1;
-    for (size_t i = 0; i < view_.num_outputs; ++i) {
-      const TensorMeta& output = *view_.outputs[i];
-      const std::string id = ids_.make("output_", std::to_string(i));
-      add_box({.kind = BoxKind::kOutput,
-               .id = id,
-               .title = is_only_one ? "Output" : "Output: " + printable_name(output.name),
-               .detail = shape_text(output),
-               .name = output.name});
-      if (view_.folded) {
-        merge_arrow(output.name, id, "");
-      } else {
-        add_value_arrow(output, id, "");
-      }
-    }
-    const size_t hidden = view_.outputs.size() - view_.num_outputs;
-    if (hidden > 0) add_note(hidden, "outputs");
-  }
-
-  struct MergedArrow {
-    std::string from;
-    std::string to;
-    std::vector<std::string> labels;
-  };
 
   const IR& ir_;
-  const View view_;
+  const Sketchbook::Values& values_;
+  const Part& part_;
+  const size_t end_;
+  const SketchLimits limits_;
+  std::vector<const Sketchbook::Value*> inputs_;
+  std::vector<const TensorMeta*> outputs_;
+  bool is_folded_ = false;
+  std::unordered_set<const Part*> opened_;
+  // By position in the part.
+  std::vector<std::string> boxes_;
   std::unordered_map<std::string_view, Source> sources_;
   Identifiers ids_;
   std::unordered_map<std::string_view, std::string> weight_ids_;
   std::vector<MergedArrow> arrows_;
   // Positions in arrows_, by both boxes; and values with the box that they enter.
   std::unordered_map<std::string, size_t> merged_;
-  std::unordered_set<std::string> merged_values_;
+  std::unordered_set<std::string> uses_;
   GraphSketch sketch_;
 };
 
@@ -363,25 +364,26 @@ bool has_parts(const Part& part) {
          });
 }
 
-// Opens parts level by level, the largest first, as long as few boxes are shown.
-std::unordered_set<const Part*> opened_for_reading(const Part& root) {
+// Opens `depth` levels of parts; or, without a depth, the largest parts of each level as long as
+// few boxes are shown.
+std::unordered_set<const Part*> opened_parts(const Part& root, int64_t depth) {
   std::unordered_set<const Part*> opened;
   const auto nodes_in_graph = [](const Part* part) {
     return part->num_nodes() * part->shifts.size();
   };
   size_t num_boxes = root.children.size();
   std::vector<const Part*> level = {&root};
-  while (!level.empty()) {
+  for (int64_t i = 1; i != depth && !level.empty(); ++i) {
     std::vector<const Part*> next;
     for (const Part* part : level) {
       for (const Part& child : part->children) {
-        if (has_parts(child)) next.push_back(&child);
+        if (depth == 0 ? has_parts(child) : !child.is_node()) next.push_back(&child);
       }
     }
     std::ranges::stable_sort(next, std::ranges::greater(), nodes_in_graph);
     for (const Part* part : next) {
       num_boxes += part->children.size() - 1;
-      if (num_boxes > kMaxFoldedBoxes) return opened;
+      if (depth == 0 && num_boxes > kMaxFoldedBoxes) return opened;
       opened.insert(part);
     }
     level = std::move(next);
@@ -389,87 +391,22 @@ std::unordered_set<const Part*> opened_for_reading(const Part& root) {
   return opened;
 }
 
-void open_levels(const Part& part, int64_t depth, std::unordered_set<const Part*>& opened) {
-  if (depth <= 1) return;
-  for (const Part& child : part.children) {
-    if (child.is_node()) continue;
-    opened.insert(&child);
-    open_levels(child, depth - 1, opened);
-  }
-}
-
 }  // namespace
-
-struct Sketchbook::Border {
-  std::vector<const TensorMeta*> inputs;
-  std::vector<const TensorMeta*> outputs;
-  std::unordered_set<std::string_view> made;
-};
 
 Sketchbook::Sketchbook(const IR& ir, const std::string& module)
     : ir_(ir), root_(fold_graph(ir, module)) {
-  const size_t num_nodes = ir.nodes.size();
-  for (const TensorMeta& input : ir.graph_inputs) values_.try_emplace(input.name, &input);
-  for (size_t i = 0; i < num_nodes; ++i) {
+  for (const TensorMeta& input : ir.graph_inputs) values_.try_emplace(input.name, Value{&input});
+  for (size_t i = 0; i < ir.nodes.size(); ++i) {
     for (const TensorMeta& output : ir.nodes[i].outputs) {
-      values_.try_emplace(output.name, &output);
-      makers_.try_emplace(output.name, i);
+      values_.try_emplace(output.name, Value{&output, i + 1});
     }
   }
-  const auto read = [&](std::string_view name, size_t reader) {
-    const auto value = values_.find(name);
-    if (value != values_.end()) last_readers_[value->first] = reader;
-  };
-  for (size_t i = 0; i < num_nodes; ++i) {
-    for (const TensorMeta& input : ir.nodes[i].inputs) read(input.name, i);
-    for (const auto& [name, attribute] : ir.nodes[i].attrs) {
-      for (const std::string& ref : value_refs(attribute)) read(ref, i);
-    }
+  for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    for_each_read(ir.nodes[i], [&](std::string_view name) {
+      const auto value = values_.find(name);
+      if (value != values_.end()) value->second.last_reader = i;
+    });
   }
-}
-
-// The values that enter and leave the nodes.
-Sketchbook::Border Sketchbook::border_of(size_t begin, size_t end) const {
-  Border border;
-  std::unordered_set<std::string_view> used;
-  const auto use = [&](std::string_view name) {
-    const auto value = values_.find(name);
-    if (value == values_.end()) return;
-    const auto maker = makers_.find(name);
-    const bool is_made = maker != makers_.end();
-    // Use the key, which lives as long as the graph; `name` may be that of a temporary reference.
-    // A value that is made later has no box yet.
-    if ((is_made && maker->second >= begin) || !used.insert(value->first).second) return;
-    border.inputs.push_back(value->second);
-    if (is_made) border.made.insert(value->first);
-  };
-  const bool is_whole = begin == 0 && end == ir_.nodes.size();
-  if (is_whole) {
-    for (const TensorMeta& input : ir_.graph_inputs) use(input.name);
-  }
-  for (size_t i = begin; i < end; ++i) {
-    for (const TensorMeta& input : ir_.nodes[i].inputs) use(input.name);
-    for (const auto& [name, attribute] : ir_.nodes[i].attrs) {
-      for (const std::string& ref : value_refs(attribute)) use(ref);
-    }
-  }
-  std::unordered_set<std::string_view> returned;
-  for (const TensorMeta& output : ir_.graph_outputs) {
-    const auto maker = makers_.find(output.name);
-    const bool is_here = maker != makers_.end() && maker->second >= begin && maker->second < end;
-    if (!is_whole && !is_here) continue;
-    use(output.name);
-    border.outputs.push_back(&output);
-    returned.insert(output.name);
-  }
-  for (size_t i = begin; i < end && !is_whole; ++i) {
-    for (const TensorMeta& output : ir_.nodes[i].outputs) {
-      const auto reader = last_readers_.find(output.name);
-      const bool is_read = reader != last_readers_.end() && reader->second >= end;
-      if (is_read && !returned.contains(output.name)) border.outputs.push_back(&output);
-    }
-  }
-  return border;
 }
 
 bool Sketchbook::is_folded(const Part& part, int64_t depth) {
@@ -479,49 +416,13 @@ bool Sketchbook::is_folded(const Part& part, int64_t depth) {
 
 GraphSketch Sketchbook::draw(const Part& part, int64_t depth) const {
   if (!is_folded(part, depth)) return draw_nodes(part);
-  const size_t end = part.end_of_first_copy();
-  Border border = border_of(part.begin, end);
-  View view{.begin = part.begin,
-            .end = end,
-            .shown_end = end,
-            .inputs = std::move(border.inputs),
-            .outputs = std::move(border.outputs),
-            .made = std::move(border.made),
-            .folded = &part};
-  view.num_inputs = std::min(view.inputs.size(), kMaxFoldedTerminals);
-  view.num_outputs = std::min(view.outputs.size(), kMaxFoldedTerminals);
-  if (depth > 0) {
-    open_levels(part, depth, view.opened);
-  } else {
-    view.opened = opened_for_reading(part);
-  }
-  return Sketcher(ir_, std::move(view)).run();
+  Sketcher sketcher(ir_, values_, part,
+                    {.inputs = kMaxFoldedTerminals, .outputs = kMaxFoldedTerminals});
+  return std::move(sketcher).draw_parts(opened_parts(part, depth));
 }
 
 GraphSketch Sketchbook::draw_nodes(const Part& part, const SketchLimits& limits) const {
-  const size_t end = part.end_of_first_copy();
-  Border border = border_of(part.begin, end);
-  View view{.begin = part.begin,
-            .end = end,
-            .shown_end = part.begin + shown_count(end - part.begin, limits.nodes),
-            .inputs = std::move(border.inputs),
-            .outputs = std::move(border.outputs),
-            .made = std::move(border.made),
-            .shifts = part.is_node() ? part.shifts : part.children[0].shifts};
-  view.num_inputs = shown_count(view.inputs.size(), limits.inputs);
-  view.num_outputs = shown_count(view.outputs.size(), limits.outputs);
-  return Sketcher(ir_, std::move(view)).run();
-}
-
-GraphSketch sketch_graph(const IR& ir, const SketchLimits& limits) {
-  const Sketchbook book(ir);
-  return book.draw_nodes(book.root(), limits);
-}
-
-bool includes(const BoxNodes& nodes, size_t node) {
-  return std::ranges::any_of(nodes.shifts, [&](size_t shift) {
-    return node >= nodes.begin + shift && node < nodes.end + shift;
-  });
+  return Sketcher(ir_, values_, part, limits).draw_nodes();
 }
 
 }  // namespace torch_ir

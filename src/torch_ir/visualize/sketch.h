@@ -21,13 +21,6 @@ namespace torch_ir {
 
 enum class BoxKind { kInput, kOperator, kModule, kWeight, kOutput, kNote };
 
-// The nodes that a box stands for: those of a part, in each of its copies.
-struct BoxNodes {
-  size_t begin = 0;
-  size_t end = 0;
-  std::vector<size_t> shifts = {0};
-};
-
 struct Box {
   BoxKind kind;
   // Letters, digits and underscores; unique in the drawing.
@@ -37,7 +30,8 @@ struct Box {
   std::string detail;
   // The name of the value or node in the IR, or the title of the part; empty for notes.
   std::string name = {};
-  BoxNodes nodes = {};
+  // The nodes that it stands for, in ascending order.
+  std::vector<size_t> nodes = {};
   // Set for kModule: a part that is not opened.
   const Part* part = nullptr;
 };
@@ -71,39 +65,38 @@ struct SketchLimits {
   int64_t outputs = std::numeric_limits<int64_t>::max();
 };
 
-// Sketches a graph, or one of its modules, and the parts in it. The IR must outlive it.
+// Sketches the parts of a graph or of one of its modules. The IR must outlive it.
 class Sketchbook {
  public:
   // Throws Error for an unknown module.
   explicit Sketchbook(const IR& ir, const std::string& module = "");
 
   const Part& root() const { return root_; }
-  const IR& ir() const { return ir_; }
 
   // Whether `draw` folds the part: only a part of many nodes, or any if `depth` is given.
   static bool is_folded(const Part& part, int64_t depth = 0);
 
   // The inside of `part`, with the values that enter and leave it. If it is folded, `depth` levels
-  // of modules are opened (0: the largest ones, as long as the drawing stays readable), and weights
-  // are not drawn.
+  // are opened (0: as many as are readable), and weights are not drawn.
   GraphSketch draw(const Part& part, int64_t depth = 0) const;
 
   // All nodes of `part`, up to the limits.
   GraphSketch draw_nodes(const Part& part, const SketchLimits& limits = {}) const;
 
- private:
-  struct Border;
-  Border border_of(size_t begin, size_t end) const;
+  // An input of the graph, or an output of a node.
+  struct Value {
+    const TensorMeta* meta = nullptr;
+    // The first node that can read it: 0 for inputs.
+    size_t first_reader = 0;
+    size_t last_reader = 0;
+  };
+  using Values = std::unordered_map<std::string_view, Value>;
 
+ private:
   const IR& ir_;
   Part root_;
-  std::unordered_map<std::string_view, const TensorMeta*> values_;
-  std::unordered_map<std::string_view, size_t> makers_;
-  // The last node that reads a value; the number of nodes for outputs of the graph.
-  std::unordered_map<std::string_view, size_t> last_readers_;
+  Values values_;
 };
-
-GraphSketch sketch_graph(const IR& ir, const SketchLimits& limits = {});
 
 struct DotOptions {
   // Graph attributes in Graphviz's notation: "nslimit=2;".
@@ -111,9 +104,6 @@ struct DotOptions {
   // Emphasizes the box of this node, an index; none by default.
   size_t highlighted_node = std::numeric_limits<size_t>::max();
 };
-
-// Whether `nodes` includes the node with this index.
-bool includes(const BoxNodes& nodes, size_t node);
 
 std::string write_dot(std::string_view name, const GraphSketch& sketch,
                       const DotOptions& options = {});

@@ -36,7 +36,8 @@ std::vector<std::string> sketch_lines(const GraphSketch& sketch) {
 }
 
 std::vector<std::string> draw(const IR& ir, const SketchLimits& limits = {}) {
-  return sketch_lines(sketch_graph(ir, limits));
+  const Sketchbook book(ir);
+  return sketch_lines(book.draw_nodes(book.root(), limits));
 }
 
 TEST(SketchGraph, DrawsAnArrowForEachUseOfAValue) {

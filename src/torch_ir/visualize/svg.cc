@@ -8,10 +8,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
+#include <ranges>
 #include <sstream>
 #include <string_view>
 #include <thread>
@@ -20,6 +23,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/subprocess.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/visualize/colours.h"
@@ -33,7 +37,7 @@ namespace {
 constexpr size_t kMaxPictures = 300;
 // Height of the line above a picture that leads back, and of the legend.
 constexpr double kLineHeight = 28;
-// Larger pictures are reduced to this size or that of the first one; smaller ones stay as they are.
+// Larger pictures are reduced to this size or that of the first one.
 constexpr double kMinWidth = 720;
 constexpr double kMinHeight = 900;
 // Graphviz's search for better layouts often takes too long.
@@ -45,32 +49,20 @@ constexpr std::string_view kFoldedLayout = "nslimit=20; nslimit1=20;";
 class StreamFile {
  public:
   StreamFile() : file_(std::tmpfile()) {
-    if (file_ == nullptr) fail("make a temporary file");
+    if (!file_) throw Error(std::string("cannot make a temporary file: ") + std::strerror(errno));
   }
 
   int descriptor() const { return fileno(file_.get()); }
 
   void write(const std::string& text) {
-    const size_t count = std::fwrite(text.data(), 1, text.size(), file_.get());
-    if (count != text.size() || std::fflush(file_.get()) != 0) fail("write a temporary file");
+    write_file(path(), text);
     std::rewind(file_.get());
   }
 
-  std::string read() {
-    std::rewind(file_.get());
-    std::string text;
-    char buffer[1 << 16];
-    while (const size_t count = std::fread(buffer, 1, sizeof(buffer), file_.get())) {
-      text.append(buffer, count);
-    }
-    if (std::ferror(file_.get())) fail("read a temporary file");
-    return text;
-  }
+  std::string read() const { return read_file(path()); }
 
  private:
-  [[noreturn]] static void fail(const char* what) {
-    throw Error(std::string("cannot ") + what + ": " + std::strerror(errno));
-  }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor()); }
 
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
@@ -131,53 +123,54 @@ std::string render(const std::string& dot_text, const std::string& format,
 }
 
 struct Picture {
-  GraphSketch sketch;
+  // The part whose inside it shows.
+  const Part* part = nullptr;
   // The picture that has a box for this one; none for the first one.
   std::optional<size_t> parent = std::nullopt;
   std::string title = {};
+  GraphSketch sketch = {};
+};
+
+// The pictures of a graph: one, or one for each part if parts are folded.
+struct Album {
+  // Stay in place while more are added.
+  std::deque<Picture> pictures;
+  // For each box of a part, the picture of its inside.
+  std::unordered_map<const Part*, size_t> opened;
+  bool is_folded = false;
+
+  const std::string& title() const { return pictures[0].title; }
 };
 
 std::string picture_id(size_t picture) { return "picture-" + std::to_string(picture); }
 
-// The pictures of a graph: one, or one for each part if parts are folded.
-struct Album {
-  std::vector<Picture> pictures;
-  // For each box of a part, the picture of its inside.
-  std::unordered_map<const Part*, size_t> opened;
-  bool is_folded = false;
-};
-
-// A box in frames is "model › layers.0-11 ×12 › self_attn".
-void add_pictures_of_boxes(size_t picture, Album& album, std::vector<const Part*>& parts) {
-  std::vector<std::string> titles;
-  // Adding pictures moves the sketch.
-  const auto marks = album.pictures[picture].sketch.marks;
-  for (const auto& mark : marks) {
-    if (const auto* frame = std::get_if<PartFrame>(&mark)) titles.push_back(frame->title);
-    if (std::holds_alternative<PartFrameEnd>(mark)) titles.pop_back();
+// Adds a picture for each box of a part. A box in frames is "model › layers.0-11 ×12 › self_attn".
+void add_pictures_of_boxes(size_t picture, Album& album) {
+  std::vector<std::string> path;
+  for (const auto& mark : album.pictures[picture].sketch.marks) {
+    if (const auto* frame = std::get_if<PartFrame>(&mark)) path.push_back(frame->title + " › ");
+    if (std::holds_alternative<PartFrameEnd>(mark)) path.pop_back();
     const auto* box = std::get_if<Box>(&mark);
     if (box == nullptr || box->part == nullptr || album.pictures.size() == kMaxPictures) continue;
-    std::string title;
-    for (const std::string& outer : titles) title += outer + " › ";
     album.opened.emplace(box->part, album.pictures.size());
-    album.pictures.push_back({.sketch = {}, .parent = picture, .title = title + box->title});
-    parts.push_back(box->part);
+    std::string title = std::accumulate(path.begin(), path.end(), std::string()) + box->title;
+    album.pictures.push_back({.part = box->part, .parent = picture, .title = std::move(title)});
   }
 }
 
-Album draw_album(const Sketchbook& book, const SvgOptions& options, bool opens_boxes) {
+Album draw_album(const IR& ir, const Sketchbook& book, const SvgOptions& options,
+                 bool opens_boxes) {
   const Part& root = book.root();
   Album album;
-  if (options.max_nodes != kAllNodes || !Sketchbook::is_folded(root, options.depth)) {
-    album.pictures.push_back({.sketch = book.draw_nodes(root, {.nodes = options.max_nodes})});
-    return album;
-  }
-  album.is_folded = true;
-  album.pictures.push_back({.sketch = book.draw(root, options.depth)});
-  std::vector<const Part*> parts = {&root};
+  album.is_folded = options.max_nodes == kAllNodes && Sketchbook::is_folded(root, options.depth);
+  album.pictures.push_back(
+      {.part = &root,
+       .title = printable_name(options.title.empty() ? ir.model_name : options.title),
+       .sketch = album.is_folded ? book.draw(root, options.depth)
+                                 : book.draw_nodes(root, {.nodes = options.max_nodes})});
   for (size_t i = 0; i < album.pictures.size() && opens_boxes; ++i) {
-    if (i > 0) album.pictures[i].sketch = book.draw(*parts[i]);
-    add_pictures_of_boxes(i, album, parts);
+    if (i > 0) album.pictures[i].sketch = book.draw(*album.pictures[i].part);
+    add_pictures_of_boxes(i, album);
   }
   return album;
 }
@@ -188,12 +181,13 @@ size_t node_index(const IR& ir, const std::string& name) {
                                                 : static_cast<size_t>(node - ir.nodes.begin());
 }
 
-std::string render(const IR& ir, const Album& album, const std::string& title,
-                   const std::string& format, const SvgOptions& options) {
+std::string render(const IR& ir, const Album& album, const std::string& format,
+                   const SvgOptions& options) {
   const DotOptions dot{.layout = std::string(album.is_folded ? kFoldedLayout : kQuickLayout),
                        .highlighted_node = node_index(ir, options.highlighted_node)};
   std::string text;
-  for (const Picture& picture : album.pictures) text += write_dot(title, picture.sketch, dot);
+  for (const Picture& picture : album.pictures)
+    text += write_dot(album.title(), picture.sketch, dot);
   return render(text, format, options);
 }
 
@@ -224,159 +218,107 @@ std::string description(const IR& ir, const Album& album, const SvgOptions& opti
   return text;
 }
 
-std::string_view title_in(std::string_view line) {
-  constexpr std::string_view kOpen = "<title>";
-  constexpr std::string_view kClose = "</title>";
-  if (!line.starts_with(kOpen) || !line.ends_with(kClose)) return {};
-  line.remove_prefix(kOpen.size());
-  line.remove_suffix(kClose.size());
-  return line;
+// The text from the first `open` to the next `close`; empty at the end of `text` if there is none.
+std::string_view between(std::string_view text, std::string_view open, std::string_view close) {
+  const size_t begin = text.find(open);
+  if (begin == text.npos) return text.substr(text.size());
+  text.remove_prefix(begin + open.size());
+  return text.substr(0, text.find(close));
+}
+
+std::string without(std::string text, std::string_view open, std::string_view close = "") {
+  const size_t begin = text.find(open);
+  if (begin == text.npos) return text;
+  return text.erase(begin, text.find(close, begin + open.size()) + close.size() - begin);
 }
 
 // Styles that nearly all texts share, moved to the root.
-constexpr std::string_view kTextStyles[] = {" text-anchor=\"middle\"",
-                                            " font-family=\"Helvetica,sans-Serif\""};
+constexpr std::string_view kAnchor = " text-anchor=\"middle\"";
+constexpr std::string_view kFont = " font-family=\"Helvetica,sans-Serif\"";
 
-std::string without_text_styles(std::string_view line) {
-  std::string result(line);
-  for (const std::string_view style : kTextStyles) {
-    const size_t at = result.find(style);
-    if (at != std::string::npos) result.erase(at, style.size());
-  }
-  return result;
-}
-
-// "3-8,13-18"; adjacent copies are joined.
-std::string ranges_text(const BoxNodes& nodes) {
+// "3-8,13-18"
+std::string ranges_text(const std::vector<size_t>& nodes) {
   std::string text;
-  for (size_t i = 0; i < nodes.shifts.size();) {
-    const size_t begin = nodes.begin + nodes.shifts[i];
-    size_t end = nodes.end + nodes.shifts[i++];
-    for (; i < nodes.shifts.size() && nodes.begin + nodes.shifts[i] == end; ++i) {
-      end = nodes.end + nodes.shifts[i];
-    }
-    text += (text.empty() ? "" : ",") + std::to_string(begin) +
-            (end == begin + 1 ? "" : "-" + std::to_string(end - 1));
+  for (size_t i = 0; i < nodes.size();) {
+    const size_t first = nodes[i++];
+    size_t last = first;
+    while (i < nodes.size() && nodes[i] == last + 1) last = nodes[i++];
+    text += (text.empty() ? "" : ",") + std::to_string(first) +
+            (last == first ? "" : "-" + std::to_string(last));
   }
   return text;
 }
 
-struct Size {
-  double width = 0;
-  double height = 0;
-};
-
 // One SVG document of Graphviz: the attributes and the content of its root.
 struct Drawing {
   std::string view_box;
-  Size size;
+  double width = 0;
+  double height = 0;
   std::string body;
 };
 
+std::string open_box(const Box& box, std::string tag, const Album& album,
+                     const Colouring& colouring) {
+  const std::string classes = colouring.classes_of(box);
+  constexpr std::string_view kClass = "class=\"node";
+  if (!classes.empty()) tag.insert(tag.find(kClass) + kClass.size(), " " + classes);
+  tag.pop_back();
+  if (!box.nodes.empty()) tag += attribute("data-nodes", ranges_text(box.nodes));
+  const auto opened = album.opened.find(box.part);
+  const std::string id = opened == album.opened.end() ? "" : picture_id(opened->second);
+  if (!id.empty()) tag += attribute("data-opens", id);
+  tag += ">\n";
+  if (!box.name.empty()) tag += "<title>" + xml_text(printable_name(box.name)) + "</title>\n";
+  if (!id.empty()) tag += "<a href=\"#" + id + "\">\n";
+  return tag;
+}
+
 // Puts names and data in place of identifiers, and drops differences between versions of Graphviz.
-class Finisher {
- public:
-  Finisher(const Album& album, const Colouring& colouring) : album_(album), colouring_(colouring) {}
-
-  // Takes the next document from `svg`.
-  Drawing finish(std::string_view& svg, const Picture& picture) const {
-    Drawing drawing;
-    svg.remove_prefix(std::min(svg.find("<svg"), svg.size()));
-    const size_t end_of_root = svg.find('>') + 1;
-    drawing.view_box = value_in(svg.substr(0, end_of_root), "viewBox");
-    std::istringstream numbers(drawing.view_box);
-    numbers >> drawing.size.width >> drawing.size.height >> drawing.size.width >>
-        drawing.size.height;
-    svg.remove_prefix(end_of_root);
-    const size_t end = svg.find("</svg>");
-    drawing.body = finish_lines(svg.substr(0, end), boxes_of(picture));
-    svg.remove_prefix(std::min(end, svg.size()));
-    return drawing;
+Drawing finish(std::string_view svg, const Picture& picture, const Album& album,
+               const Colouring& colouring) {
+  Drawing drawing;
+  drawing.view_box = between(svg, "viewBox=\"", "\"");
+  double origin = 0;
+  std::istringstream(drawing.view_box) >> origin >> origin >> drawing.width >> drawing.height;
+  std::unordered_map<std::string_view, const Box*> boxes;
+  for (const auto& mark : picture.sketch.marks) {
+    if (const Box* box = std::get_if<Box>(&mark)) boxes.emplace(box->id, box);
   }
-
- private:
-  using Boxes = std::unordered_map<std::string_view, const Box*>;
-
-  static Boxes boxes_of(const Picture& picture) {
-    Boxes boxes;
-    for (const auto& mark : picture.sketch.marks) {
-      const Box* box = std::get_if<Box>(&mark);
-      if (box != nullptr) boxes.emplace(box->id, box);
+  std::istringstream lines{std::string(svg.substr(svg.find('>') + 1))};
+  // The tag of a group, until its title identifies it.
+  std::string group;
+  bool is_link = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.starts_with("<!--")) continue;
+    if (line.starts_with("<g ")) {
+      // Identifiers of several pictures would be the same.
+      group = album.is_folded ? without(line, " id=\"", "\"") : line;
+      continue;
     }
-    return boxes;
-  }
-
-  static std::string value_in(std::string_view tag, const std::string& name) {
-    const size_t begin = tag.find(name + "=\"") + name.size() + 2;
-    return std::string(tag.substr(begin, tag.find('"', begin) - begin));
-  }
-
-  std::string finish_lines(std::string_view lines, const Boxes& boxes) const {
-    std::string result;
-    // The tag of a group, until its title identifies it.
-    std::string group;
-    bool is_link = false;
-    while (!lines.empty()) {
-      const size_t length = std::min(lines.find('\n'), lines.size());
-      const std::string_view line = lines.substr(0, length);
-      lines.remove_prefix(std::min(length + 1, lines.size()));
-      if (line.empty() || line.starts_with("<!--")) continue;
-      if (line.starts_with("<g ")) {
-        group = without_id(line);
-      } else if (const std::string_view id = title_in(line); !id.empty()) {
-        const auto box = boxes.find(id);
-        result += box == boxes.end() ? group + '\n' : open_box(*box->second, group, is_link);
-        group.clear();
-      } else if (line == "</g>" && is_link) {
-        result += "</a></g>\n";
-        is_link = false;
-      } else {
-        result +=
-            (line.starts_with("<text ") ? without_text_styles(line) : std::string(line)) + '\n';
-      }
+    if (line.starts_with("<title>")) {
+      const auto box = boxes.find(between(line, "<title>", "</title>"));
+      const bool is_box = box != boxes.end();
+      is_link = is_box && album.opened.contains(box->second->part);
+      line = is_box ? open_box(*box->second, std::move(group), album, colouring) : group + '\n';
+    } else if (line == "</g>" && is_link) {
+      line = "</a></g>\n";
+      is_link = false;
+    } else if (line.starts_with("<text ")) {
+      line = without(without(std::move(line), kAnchor), kFont) + '\n';
+    } else {
+      line += '\n';
     }
-    return result;
+    drawing.body += line;
   }
-
-  // Identifiers of several pictures would be the same.
-  std::string without_id(std::string_view tag) const {
-    std::string result(tag);
-    const size_t id = result.find(" id=\"");
-    if (album_.is_folded && id != std::string::npos) {
-      result.erase(id, result.find('"', id + 5) + 1 - id);
-    }
-    return result;
-  }
-
-  std::string open_box(const Box& box, std::string tag, bool& is_link) const {
-    const bool has_nodes = box.kind == BoxKind::kOperator || box.part != nullptr;
-    const std::string classes = colouring_.classes_of(box);
-    constexpr std::string_view kClass = "class=\"node";
-    const size_t at = tag.find(kClass);
-    if (!classes.empty() && at != tag.npos) tag.insert(at + kClass.size(), " " + classes);
-    std::string data;
-    const auto picture = album_.opened.find(box.part);
-    is_link = picture != album_.opened.end();
-    if (has_nodes) data += attribute("data-nodes", ranges_text(box.nodes));
-    if (is_link) data += attribute("data-opens", picture_id(picture->second));
-    tag.insert(tag.size() - 1, data);
-    tag += '\n';
-    if (!box.name.empty()) tag += "<title>" + xml_text(printable_name(box.name)) + "</title>\n";
-    if (is_link) tag += "<a href=\"#" + picture_id(picture->second) + "\">\n";
-    return tag;
-  }
-
-  const Album& album_;
-  const Colouring& colouring_;
-};
+  return drawing;
+}
 
 // The line above a picture, with links to the pictures around it.
-std::string way_back(const Album& album, size_t picture, const std::string& title) {
-  std::string text = xml_text(album.pictures[picture].title);
-  for (std::optional<size_t> at = album.pictures[picture].parent; at;
-       at = album.pictures[*at].parent) {
-    const std::string& name = *at == 0 ? title : album.pictures[*at].title;
-    text = "<a href=\"#" + picture_id(*at) + "\">" + xml_text(name) + "</a> › " + text;
+std::string way_back(const Album& album, const Picture& picture) {
+  std::string text = xml_text(picture.title);
+  for (std::optional<size_t> at = picture.parent; at; at = album.pictures[*at].parent) {
+    text = "<a href=\"#" + picture_id(*at) + "\">" + xml_text(album.pictures[*at].title) +
+           "</a> › " + text;
   }
   return "<text class=\"way-back\" text-anchor=\"start\" x=\"8\" y=\"19\" font-size=\"14\">" +
          text + "</text>\n";
@@ -387,7 +329,7 @@ std::string legend(const ColourScale& scale, double y, double& width) {
   constexpr double kCharacterWidth = 7;
   std::ostringstream text;
   double x = 8;
-  const auto write = [&](const std::string& label) {
+  const auto write = [&](std::string_view label) {
     text << "<text x=\"" << x << "\" y=\"" << y + 15 << "\">" << xml_text(label) << "</text>\n";
     x += kCharacterWidth * static_cast<double>(label.size()) + 10;
   };
@@ -461,52 +403,48 @@ std::string number_text(double value) {
   return text.str();
 }
 
-std::string title_of(const IR& ir, const SvgOptions& options) {
-  return printable_name(options.title.empty() ? ir.model_name : options.title);
-}
-
 }  // namespace
 
 std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
-  const std::string title = title_of(ir, options);
   const Sketchbook book(ir, options.module);
-  const Album album = draw_album(book, options, /*opens_boxes=*/true);
-  const std::string image = render(ir, album, title, "svg", options);
+  const Album album = draw_album(ir, book, options, /*opens_boxes=*/true);
+  const std::string image = render(ir, album, "svg", options);
   const Colouring colouring(ir, options.figures);
   const ColourScale* scale = colouring.find(options.colour_by);
 
-  const Finisher finisher(album, colouring);
   std::vector<Drawing> drawings;
-  Size room;
   std::string_view rest = image;
   for (const Picture& picture : album.pictures) {
-    drawings.push_back(finisher.finish(rest, picture));
-    room.width = std::max(room.width, drawings.back().size.width);
-    room.height = std::max(room.height, drawings.back().size.height);
+    const std::string_view svg = between(rest, "<svg", "</svg>");
+    rest.remove_prefix(static_cast<size_t>(svg.data() + svg.size() - rest.data()));
+    drawings.push_back(finish(svg, picture, album, colouring));
   }
-  const Size& first = drawings[0].size;
-  room.width = std::max(first.width, std::min(room.width, kMinWidth));
-  room.height = std::max(first.height, std::min(room.height, kMinHeight));
+  const auto room = [&](double Drawing::* side, double least) {
+    const double most = std::ranges::max(drawings | std::views::transform(side));
+    return std::max(drawings[0].*side, std::min(most, least));
+  };
+  double room_width = room(&Drawing::width, kMinWidth);
+  const double room_height = room(&Drawing::height, kMinHeight);
   double top = album.is_folded ? kLineHeight : 0;
   std::string key;
   if (scale != nullptr) {
     double width = 0;
     key = legend(*scale, top, width);
-    room.width = std::max(room.width, width);
+    room_width = std::max(room_width, width);
     top += kLineHeight;
   }
-  const std::string width = number_text(std::ceil(room.width));
-  const std::string height = number_text(std::ceil(room.height + top));
+  const std::string width = number_text(std::ceil(room_width));
+  const std::string height = number_text(std::ceil(room_height + top));
   const bool is_plain = top == 0;
   std::string result =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg role=\"img\" aria-labelledby=\"graph-title graph-description\"" +
-      std::string(kTextStyles[1]) + std::string(kTextStyles[0]) + attribute("width", width + "pt") +
+      std::string(kFont) + std::string(kAnchor) + attribute("width", width + "pt") +
       attribute("height", height + "pt") +
       attribute("viewBox", is_plain ? drawings[0].view_box : "0 0 " + width + " " + height) +
       " xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n"
       "<title id=\"graph-title\">" +
-      xml_text(title) + "</title>\n<desc id=\"graph-description\">" +
+      xml_text(album.title()) + "</title>\n<desc id=\"graph-description\">" +
       xml_text(description(ir, album, options)) + "</desc>\n" + metadata(ir, colouring) +
       style_of(album, scale);
   if (is_plain) return result + drawings[0].body + "</svg>\n";
@@ -514,18 +452,17 @@ std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
   // The first picture comes last, so that a style can hide it while another one is open.
   for (size_t i = drawings.size(); i-- > 0;) {
     const Drawing& drawing = drawings[i];
-    const double shown_width = std::min(drawing.size.width, room.width);
+    const Picture& picture = album.pictures[i];
     result += "<g" + attribute("class", i == 0 ? "picture first" : "picture") +
               attribute("id", picture_id(i)) + (i == 0 ? "" : " display=\"none\"") +
-              attribute("data-title", i == 0 ? title : album.pictures[i].title);
-    if (const auto parent = album.pictures[i].parent) {
-      result += attribute("data-parent", picture_id(*parent));
-    }
+              attribute("data-title", picture.title);
+    if (picture.parent) result += attribute("data-parent", picture_id(*picture.parent));
     result += ">\n";
-    if (i > 0) result += way_back(album, i, title);
-    result += "<svg" + attribute("x", number_text((room.width - shown_width) / 2)) +
+    if (picture.parent) result += way_back(album, picture);
+    const double shown_width = std::min(drawing.width, room_width);
+    result += "<svg" + attribute("x", number_text((room_width - shown_width) / 2)) +
               attribute("y", number_text(top)) + attribute("width", number_text(shown_width)) +
-              attribute("height", number_text(std::min(drawing.size.height, room.height))) +
+              attribute("height", number_text(std::min(drawing.height, room_height))) +
               attribute("viewBox", drawing.view_box) + " preserveAspectRatio=\"xMidYMin\">\n" +
               drawing.body + "</svg>\n</g>\n";
   }
@@ -534,8 +471,7 @@ std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
 
 std::string ir_to_png(const IR& ir, const SvgOptions& options) {
   const Sketchbook book(ir, options.module);
-  const Album album = draw_album(book, options, /*opens_boxes=*/false);
-  return render(ir, album, title_of(ir, options), "png", options);
+  return render(ir, draw_album(ir, book, options, /*opens_boxes=*/false), "png", options);
 }
 
 }  // namespace torch_ir

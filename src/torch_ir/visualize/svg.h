@@ -46,12 +46,11 @@ struct SvgOptions {
   std::function<void(const std::string&)> on_warning = {};
 };
 
-// Returns an SVG document with a title and a description, on a white background, without scripts,
-// fonts and external references. Each group of class "node" has the name of its node, value or
-// module as its title. `metadata` has JSON for viewers: "nodes", each a list of name, operator,
-// module, outputs, error and seconds, the last two null if unknown; and "scales", the colours that
-// the classes of boxes stand for. A box names its nodes, "3-8,13-18", and the picture that it
-// opens. Throws Error if the module is unknown, or if Graphviz is missing, fails or takes too long.
+// Returns an SVG document on a white background, without scripts, fonts and external references.
+// `metadata` has JSON for viewers: "nodes", each a list of name, operator, module, outputs, error
+// and seconds, the last two null if unknown; and "scales", the colours of the classes of boxes. A
+// box names its nodes, "3-8,13-18", and the picture that it opens. Throws Error if the module is
+// unknown, or if Graphviz is missing, fails or takes too long.
 std::string ir_to_svg(const IR& ir, const SvgOptions& options = {});
 
 std::string ir_to_png(const IR& ir, const SvgOptions& options = {});
