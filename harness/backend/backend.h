@@ -92,10 +92,11 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 // and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
-// The groups of the last run of model `name`. Throws InputError if they cannot be read or do not
-// fit the graph.
-std::vector<NodeGroup> fitting_groups(const Backend& backend, const std::string& name, const IR& ir,
-                                      const StateDict& weights);
+// Backend::run of model `name`, and its groups, which are taken even if it throws. Throws
+// InputError if they cannot be read or do not fit the graph.
+std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name, const IR& ir,
+                                    const StateDict& weights, const std::vector<at::Tensor>& inputs,
+                                    std::vector<NodeGroup>& groups);
 
 // Runs graphs on the execution plans of this library.
 class PlanBackend : public Backend {

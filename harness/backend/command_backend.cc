@@ -343,6 +343,9 @@ class CommandBackend : public Backend {
 
   CommandEnd run_command(const IR& ir, const StateDict& weights,
                          const std::vector<at::Tensor>& inputs) {
+    // The last run's files may still be mapped, and those of a run that fails are not its own.
+    std::error_code ignored;
+    for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), ignored);
     write_files(ir, weights_for(ir, weights), inputs_for(ir, inputs));
     CommandEnd end = template_ ? run_once() : ask_server(ir);
     // First, before the output is cut: part of a path could not be recognized.
@@ -403,8 +406,6 @@ class CommandBackend : public Backend {
     if (error) {
       throw OutputError(fmt::format("cannot make '{}': {}", directory_.string(), error.message()));
     }
-    // The last run's files may still be mapped.
-    for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), error);
     write_output([&] {
       save_ir(ir, path("ir"));
       save_weights_safetensors(inputs, path("inputs"));
