@@ -116,15 +116,29 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
   return make_backend(options);
 }
 
-std::vector<NodeGroup> fitting_groups(const Backend& backend, const std::string& name, const IR& ir,
-                                      const StateDict& weights) {
+std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name, const IR& ir,
+                                    const StateDict& weights, const std::vector<at::Tensor>& inputs,
+                                    std::vector<NodeGroup>& groups) {
+  std::vector<at::Tensor> outputs;
+  std::exception_ptr failure;
   try {
-    std::vector<NodeGroup> groups = backend.groups();
-    if (!groups.empty()) group_nodes(ir, weights, groups);
-    return groups;
-  } catch (const Error& error) {
-    throw InputError(fmt::format("'{}': {}", printable(name), error.what()));
+    outputs = backend.run(ir, weights, inputs);
+  } catch (const std::exception&) {
+    failure = std::current_exception();
   }
+  bool are_read = false;
+  try {
+    groups = backend.groups();
+    are_read = true;
+    if (!groups.empty()) group_nodes(ir, weights, groups);
+  } catch (const Error& error) {
+    // A command that fails may leave half of its file.
+    if (are_read || !failure) {
+      throw InputError(fmt::format("'{}': {}", printable(name), error.what()));
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  return outputs;
 }
 
 // A plan, and copies of its graph and weights. Addresses do not identify a graph: an equal graph

@@ -92,10 +92,11 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 // OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
-// Returns the groups of the last run of model `name`. Throws InputError if they cannot be read or
-// do not fit the graph.
-std::vector<NodeGroup> fitting_groups(const Backend& backend, const std::string& name, const IR& ir,
-                                      const StateDict& weights);
+// Runs the graph of model `name` as Backend::run does, and sets `groups` to the groups of that run,
+// even if the run throws. Throws InputError if they cannot be read or do not fit the graph.
+std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name, const IR& ir,
+                                    const StateDict& weights, const std::vector<at::Tensor>& inputs,
+                                    std::vector<NodeGroup>& groups);
 
 // Runs graphs on our runtime, ExecutionPlan.
 class PlanBackend : public Backend {

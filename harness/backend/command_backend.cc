@@ -344,6 +344,10 @@ class CommandBackend : public Backend {
 
   CommandEnd run_command(const IR& ir, const StateDict& weights,
                          const std::vector<at::Tensor>& inputs) {
+    // Removed, not overwritten: the files of the last run may still be mapped, and a failed run must not
+    // leave them.
+    std::error_code ignored;
+    for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), ignored);
     write_files(ir, weights_for(ir, weights), inputs_for(ir, inputs));
     CommandEnd end = template_ ? run_once() : ask_server(ir);
     // Before the output is cut, because part of a path could not be recognized.
@@ -405,8 +409,6 @@ class CommandBackend : public Backend {
       throw OutputError(
           fmt::format("cannot create '{}': {}", directory_.string(), error.message()));
     }
-    // Removed, not overwritten, because the files of the last run may still be mapped.
-    for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), error);
     write_output([&] {
       save_ir(ir, path("ir"));
       save_weights_safetensors(inputs, path("inputs"));

@@ -326,14 +326,22 @@ TEST_F(CommandBackendTest, GroupsAreReadAfterARun) {
   EXPECT_EQ(form.dtype, "int8");
   EXPECT_EQ(form.scale, 0.05);
   EXPECT_EQ(form.zero_point, -3);
-  EXPECT_THAT(
-      [&] { fitting_groups(*it, "Small", ir_, weights_); },
-      ThrowsMessage<InputError>("'Small': group 'conv_relu_3': the graph has no node 'conv2d_3'"));
+  std::vector<NodeGroup> taken;
+  const auto run = [&] { run_grouped(*it, "Small", ir_, weights_, inputs_, taken); };
+  EXPECT_THAT(run, ThrowsMessage<InputError>(
+                       "'Small': group 'conv_relu_3': the graph has no node 'conv2d_3'"));
+  EXPECT_THROW(it->run(ir_, weights_, {}), ExecutionError);
+  EXPECT_TRUE(it->groups().empty()) << "those of another run";
   write_file(groups, R"({"groups": [{"name": "a", "nodes": "relu"}]})");
   it->run(ir_, weights_, inputs_);
   EXPECT_THAT([&] { it->groups(); },
               ThrowsMessage<Error>(HasSubstr("{groups} cannot be read: /groups/0/nodes: expected a "
                                              "list, found \"relu\"")));
+  EXPECT_THAT(run, ThrowsMessage<InputError>(HasSubstr("'Small': {groups} cannot be read")));
+  // One that fails may have ended in the middle of it.
+  const auto failing = backend("cp " + groups + " {groups}; echo out of memory; exit 1;" + kFiles);
+  EXPECT_THAT([&] { run_grouped(*failing, "Small", ir_, weights_, inputs_, taken); },
+              ThrowsMessage<CommandFailure>(HasSubstr("out of memory")));
 }
 
 TEST_F(CommandBackendTest, TheSchemaOfGroupsSaysWhatIsRead) {

@@ -197,14 +197,12 @@ class Explainer {
         computable_(computable_part(ir_)),
         grouped_(group_nodes(ir_, weights_, run.groups)),
         grouped_memory_(grouped_.ir, weights_),
+        cutter_(grouped_.ir, &grouped_memory_, grouped_.spans),
         compared_(grouped_.values.begin(), grouped_.values.end()),
         watch_(ir_) {
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
       indices_.emplace(ir_.nodes[i].name, i);
       for (const TensorMeta& output : ir_.nodes[i].outputs) producers_.emplace(output.name, i);
-    }
-    for (size_t i = 0; i < grouped_.spans.size(); ++i) {
-      for (const OpNode& node : nodes_of(grouped_.spans[i])) spans_.emplace(node.name, i);
     }
   }
 
@@ -260,10 +258,6 @@ class Explainer {
   }
 
  private:
-  std::span<const OpNode> nodes_of(const NodeSpan& span) const {
-    return std::span(grouped_.ir.nodes).subspan(span.first, span.size());
-  }
-
   // Copies the weights that the model writes to, so that it cannot change the graph's. Copies share
   // memory if their originals do.
   StateDict apart_from_model(const StateDict& weights) const {
@@ -460,7 +454,9 @@ class Explainer {
       for (size_t i = 0; i < count; ++i) {
         bool is_same_to_all = !has_to_be_unread;
         std::set<size_t> readers;
-        for (const size_t node : values[i].readers) readers.insert(spans_.at(ir_.nodes[node].name));
+        for (const size_t node : values[i].readers) {
+          readers.insert(grouped_.span_of.at(ir_.nodes[node].name));
+        }
         for (const size_t reader : readers) {
           const std::optional<ReadEffect> effect =
               effect_on(grouped_.spans[reader], values[i].name, told.at(values[i].name));
@@ -484,7 +480,7 @@ class Explainer {
   std::optional<ReadEffect> effect_on(const NodeSpan& reader, const std::string& name,
                                       const at::Tensor& value) {
     NodeRange range{reader.first, reader.last};
-    for (const OpNode& node : nodes_of(reader)) {
+    for (const OpNode& node : grouped_.nodes_of(reader)) {
       const auto place = memory_.of(name);
       const size_t index = indices_.at(node.name);
       const bool is_written = place && memory_.is_written(*place, producers_.at(name) + 1, index);
@@ -493,8 +489,7 @@ class Explainer {
         if (compared_.contains(output.name)) range.outputs.push_back(output.name);
       }
     }
-    const GraphPart part =
-        PartCutter(grouped_.ir, &grouped_memory_, grouped_.spans).cut(range, watch_.facts());
+    const GraphPart part = cutter_.cut(range, watch_.facts());
     const auto& metas = part.ir.graph_inputs;
     const auto input = std::ranges::find(metas, name, &TensorMeta::name);
     if (!part.problem.empty() || input == metas.end()) return std::nullopt;
@@ -551,7 +546,7 @@ class Explainer {
     const std::vector<std::string> paths = module_paths(ir_);
     const auto name = [&](NodeDetail& detail) {
       detail.module = paths.at(static_cast<size_t>(detail.index));
-      detail.group = grouped_.spans[spans_.at(detail.node)].group;
+      detail.group = grouped_.spans[grouped_.span_of.at(detail.node)].group;
     };
     if (report.first_divergence) name(report.first_divergence->node);
     std::ranges::for_each(report.worst, name);
@@ -561,7 +556,7 @@ class Explainer {
   void add_inputs(NodeReport& report) {
     std::vector<TensorStatistics>& inputs = report.first_divergence->inputs;
     try {
-      inputs = inputs_of(grouped_.spans[spans_.at(report.first_divergence->node.node)]);
+      inputs = inputs_of(grouped_.span_of.at(report.first_divergence->node.node));
     } catch (const OutputError&) {
       throw;
     } catch (const std::exception& error) {
@@ -571,13 +566,14 @@ class Explainer {
   }
 
   // For a group, the inputs that it reads from outside.
-  std::vector<TensorStatistics> inputs_of(const NodeSpan& span) {
-    const std::span<const OpNode> nodes = nodes_of(span);
+  std::vector<TensorStatistics> inputs_of(size_t span) {
+    const std::span<const OpNode> nodes = grouped_.nodes_of(grouped_.spans[span]);
     std::vector<std::string> read;
+    std::set<std::string_view> known;
     for (const OpNode& node : nodes) {
       for (const TensorMeta& input : node.inputs) {
-        const bool is_known = nodes.size() > 1 && std::ranges::find(read, input.name) != read.end();
-        if (!is_known && !is_made_by(nodes, input.name)) read.push_back(input.name);
+        const bool is_new = known.insert(input.name).second || nodes.size() == 1;
+        if (is_new && !is_made_by(span, input.name)) read.push_back(input.name);
       }
     }
     const auto made = told_values({read.begin(), read.end()}, indices_.at(nodes.back().name),
@@ -592,10 +588,10 @@ class Explainer {
     return inputs;
   }
 
-  bool is_made_by(std::span<const OpNode> nodes, const std::string& value) const {
+  bool is_made_by(size_t span, const std::string& value) const {
     const auto producer = producers_.find(value);
     return producer != producers_.end() &&
-           std::ranges::find(nodes, ir_.nodes[producer->second].name, &OpNode::name) != nodes.end();
+           grouped_.span_of.at(ir_.nodes[producer->second].name) == span;
   }
 
   // A graph input, a weight or a constant; undefined for other names.
@@ -621,7 +617,7 @@ class Explainer {
   // Parts are cut from this graph, at its spans; each node is in one span.
   const GroupedGraph grouped_;
   const GraphMemory grouped_memory_;
-  std::unordered_map<std::string, size_t> spans_;
+  const PartCutter cutter_;
   const std::unordered_set<std::string> compared_;
   ReferenceWatch watch_;
   // The forms in which the backend returned its values.

@@ -75,7 +75,6 @@ class Search {
         cutter_(ir_, &failed.memory, grouped_.spans) {
     for (size_t i = 0; i < grouped_.spans.size(); ++i) {
       for (const OpNode& node : nodes_of(i, i)) {
-        spans_.emplace(node.name, i);
         for (const TensorMeta& output : node.outputs) producers_.emplace(output.name, i);
         // An error may come from a node that returns nothing.
         if (failed.run.threw() && node.outputs.empty()) values_.try_emplace(i);
@@ -92,7 +91,7 @@ class Search {
   // An error need not come from the diverged node.
   std::optional<FailingPart> run_from_divergence() {
     if (!failed_.divergence || failed_.run.threw()) return std::nullopt;
-    const size_t span = spans_.at(failed_.divergence->node.node);
+    const size_t span = grouped_.span_of.at(failed_.divergence->node.node);
     return find_smallest({span, span, {failed_.divergence->node.value}});
   }
 
@@ -109,8 +108,7 @@ class Search {
  private:
   // The nodes of spans [first, last].
   std::span<const OpNode> nodes_of(size_t first, size_t last) const {
-    const size_t begin = grouped_.spans[first].first;
-    return std::span(ir_.nodes).subspan(begin, grouped_.spans[last].last + 1 - begin);
+    return grouped_.nodes_of({grouped_.spans[first].first, grouped_.spans[last].last});
   }
 
   // Ranges here count spans: [first, last], with the values to compare. A wrong value stays wrong
@@ -279,8 +277,7 @@ class Search {
   const IR& ir_;
   const PartCutter cutter_;
   std::unordered_set<std::string> random_;
-  // The span of each node, the span that makes each value, and the values to compare of a span.
-  std::unordered_map<std::string, size_t> spans_;
+  // The span that makes each value, and the values to compare of a span.
   std::unordered_map<std::string, size_t> producers_;
   std::map<size_t, std::vector<std::string>> values_;
   std::string problem_;

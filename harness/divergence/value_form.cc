@@ -1,6 +1,7 @@
 #include "harness/divergence/value_form.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
 #include <fmt/format.h>
 
 #include <utility>
@@ -18,14 +19,14 @@ at::Tensor without_padding(at::Tensor tensor, const ValueForm& form) {
   for (size_t i = 0; i < form.padding.size(); ++i) {
     const auto dimension = static_cast<int64_t>(i);
     const auto [before, behind] = form.padding[i];
-    const int64_t size = tensor.size(dimension) - before - behind;
-    if (size < 0) {
+    const int64_t size = tensor.size(dimension);
+    if (before > size || behind > size - before) {
       throw ExecutionError(
           fmt::format("'{}' was returned with size {} in dimension {}, less "
                       "than its padding of {} and {}",
-                      printable(form.name), tensor.size(dimension), i, before, behind));
+                      printable(form.name), size, i, before, behind));
     }
-    tensor = tensor.narrow(dimension, before, size);
+    tensor = tensor.narrow(dimension, before, size - before - behind);
   }
   return tensor;
 }
@@ -42,6 +43,18 @@ at::Tensor in_order(const at::Tensor& tensor, const ValueForm& form) {
 bool is_narrower(c10::ScalarType one, c10::ScalarType other) {
   return c10::isFloatingType(one) && c10::isFloatingType(other) &&
          c10::elementSize(one) < c10::elementSize(other);
+}
+
+// Numbers that the conversion would change could pass as others.
+void check_numbers(const at::Tensor& tensor, const ValueForm& form, c10::ScalarType wanted) {
+  const c10::ScalarType stored = tensor.scalar_type();
+  const bool keeps_all = c10::canCast(stored, wanted) && !c10::isIntegralType(wanted, false);
+  if (keeps_all || wanted == c10::kBool) return;
+  const auto widest = c10::isComplexType(stored) ? c10::kComplexDouble : c10::kDouble;
+  if (at::equal(tensor.to(wanted).to(widest), tensor.to(widest))) return;
+  throw ExecutionError(fmt::format(
+      "'{}' was handed back as {} with numbers that {}, its dtype in the graph, cannot hold",
+      printable(form.name), dtype_name(stored), dtype_name(wanted)));
 }
 
 }  // namespace
@@ -68,8 +81,9 @@ SeenValue in_graph_form(const at::Tensor& tensor, const ValueForm& form, const T
     seen.low = (low - zero_point) * seen.step;
     seen.high = (high - zero_point) * seen.step;
     seen.tensor = seen.tensor.to(c10::kDouble).sub(zero_point).mul(seen.step);
-  } else if (is_narrower(stored, wanted)) {
-    seen.rounded_to = stored;
+  } else {
+    check_numbers(seen.tensor, form, wanted);
+    if (is_narrower(stored, wanted)) seen.rounded_to = stored;
   }
   seen.tensor = seen.tensor.to(wanted);
   return seen;

@@ -120,21 +120,12 @@ class SuiteWork {
                      .weights = &candidate.weights(),
                      .inputs = candidate.inputs(0),
                      .source_lines = candidate.source_lines()};
-    if (setup_.is_grouped) model.groups = groups_of(model);
-    return splitter_.add(model, [&](const GraphCase& graph_case) { add(graph_case); });
-  }
-
-  // Runs the model to get its groups.
-  std::vector<NodeGroup> groups_of(const SplitModel& model) {
-    if (!backend_) backend_ = open_backend(setup_.settings, setup_.folder);
-    at::manual_seed(setup_.settings.seed);
-    try {
-      backend_->run(*model.ir, *model.weights, model.inputs);
-    } catch (const std::exception&) {
-      fitting_groups(*backend_, model.name, *model.ir, *model.weights);
-      throw;
+    if (setup_.is_grouped) {
+      if (!backend_) backend_ = open_backend(setup_.settings, setup_.folder);
+      at::manual_seed(setup_.settings.seed);
+      run_grouped(*backend_, name, ir, candidate.weights(), model.inputs, model.groups);
     }
-    return fitting_groups(*backend_, model.name, *model.ir, *model.weights);
+    return splitter_.add(model, [&](const GraphCase& graph_case) { add(graph_case); });
   }
 
   SuiteSetup setup_;

@@ -196,16 +196,8 @@ class Pipeline {
       if (trial == 0) result_.sizes = sizes_of(ir_, run.inputs);
       // The graph and the reference must draw the same random numbers.
       at::manual_seed(candidate_.random_seed(settings_));
-      const auto take_groups = [&] {
-        run.groups = fitting_groups(*backend_, result_.name, ir_, candidate_.weights());
-      };
-      try {
-        run.outputs = backend_->run(ir_, candidate_.weights(), run.inputs);
-      } catch (const std::exception&) {
-        take_groups();
-        throw;
-      }
-      take_groups();
+      run.outputs =
+          run_grouped(*backend_, result_.name, ir_, candidate_.weights(), run.inputs, run.groups);
       if (const auto report = backend_->last_report()) add_report(*report, result_.executor);
     }
   }

@@ -22,51 +22,25 @@ std::string_view cut_path(std::string_view path, size_t depth) {
   return path.substr(0, end);
 }
 
-std::vector<std::string_view> cut_paths(const std::vector<std::string>& paths, size_t depth) {
-  std::vector<std::string_view> cut;
-  for (const std::string& path : paths) cut.push_back(cut_path(path, depth));
-  return cut;
-}
-
 std::vector<std::string_view> rows_of_nodes(const std::vector<std::string>& paths) {
-  std::vector<std::string_view> rows = cut_paths(paths, 1);
-  for (size_t depth = 2;; ++depth) {
-    std::vector<std::string_view> deeper = cut_paths(paths, depth);
+  std::vector<std::string_view> rows;
+  for (size_t depth = 1;; ++depth) {
+    std::vector<std::string_view> deeper;
+    for (const std::string& path : paths) deeper.push_back(cut_path(path, depth));
     const bool fits = std::set(deeper.begin(), deeper.end()).size() <= kMaxRows;
-    if (!fits || deeper == rows) return rows;
+    if (depth > 1 && (!fits || deeper == rows)) return rows;
     rows = std::move(deeper);
   }
 }
 
-// Sorts modules by their last nodes, as PT2E dequantises all weights first; each before those
-// inside it.
-class ModuleOrder {
- public:
-  explicit ModuleOrder(const std::vector<std::string_view>& rows) {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      for (size_t depth = 1; depth <= depth_of(rows[i]); ++depth) {
-        last_nodes_[cut_path(rows[i], depth)] = i;
-      }
-    }
+// The modules around a path, from the outside, and itself.
+std::vector<std::string_view> modules_around(std::string_view path) {
+  std::vector<std::string_view> modules;
+  for (size_t depth = 1; modules.empty() || modules.back() != path; ++depth) {
+    modules.push_back(cut_path(path, depth));
   }
-
-  bool operator()(const ModuleCost& a, const ModuleCost& b) const { return key(a) < key(b); }
-
- private:
-  static size_t depth_of(std::string_view path) {
-    return path.empty() ? 0 : 1 + static_cast<size_t>(std::ranges::count(path, '.'));
-  }
-
-  std::vector<size_t> key(const ModuleCost& module) const {
-    std::vector<size_t> key;
-    for (size_t depth = 1; depth <= depth_of(module.path); ++depth) {
-      key.push_back(last_nodes_.at(cut_path(module.path, depth)));
-    }
-    return key;
-  }
-
-  std::unordered_map<std::string_view, size_t> last_nodes_;
-};
+  return modules;
+}
 
 }  // namespace
 
@@ -93,7 +67,18 @@ std::vector<ModuleCost> costs_by_module(const IR& ir, const GraphCost& cost) {
       module.parameters += count_elements(ir.weights[weight]).value().value_or(0);
     }
   }
-  std::ranges::stable_sort(modules, ModuleOrder(rows));
+  // By their last nodes, as PT2E dequantises all weights first; each before those inside it.
+  std::unordered_map<std::string_view, size_t> last_nodes;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    for (const std::string_view module : modules_around(rows[i])) last_nodes[module] = i;
+  }
+  std::ranges::stable_sort(modules, {}, [&](const ModuleCost& module) {
+    std::vector<size_t> place;
+    for (const std::string_view one : modules_around(module.path)) {
+      if (!one.empty()) place.push_back(last_nodes.at(one));
+    }
+    return place;
+  });
   return modules;
 }
 

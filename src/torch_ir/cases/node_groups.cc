@@ -15,6 +15,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
+#include "torch_ir/cases/graph_part.h"
 #include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -59,12 +60,19 @@ void check_form(const NodeGroup& group, const ValueForm& form, const TensorMeta&
   if (!is_integer || c10::elementSize(dtype) > kMostBytes) {
     fail("has a scale, but its dtype is not an integer of up to 32 bits");
   }
+  if (!c10::isFloatingType(parse_dtype(meta.dtype))) {
+    fail(fmt::format("has a scale, but its dtype in the graph is {}", meta.dtype));
+  }
+  // Beyond that, the difference of two steps would be lost in a double.
+  if (!std::in_range<int32_t>(form.zero_point)) {
+    fail(fmt::format("has the zero_point {}, which has more than 32 bits", form.zero_point));
+  }
 }
 
 class Grouping {
  public:
   Grouping(const IR& ir, const StateDict& weights, const std::vector<NodeGroup>& groups)
-      : ir_(ir), groups_(groups) {
+      : ir_(ir), groups_(groups), cutter_(ir) {
     for (size_t i = 0; i < ir.nodes.size(); ++i) {
       nodes_.emplace(ir.nodes[i].name, i);
       for (const TensorMeta& output : ir.nodes[i].outputs) producers_.emplace(output.name, i);
@@ -81,7 +89,10 @@ class Grouping {
     grouped.ir.nodes.clear();
     for (const size_t unit : in_order()) {
       const size_t first = grouped.ir.nodes.size();
-      for (const size_t node : units_[unit].nodes) grouped.ir.nodes.push_back(ir_.nodes[node]);
+      for (const size_t node : units_[unit].nodes) {
+        grouped.span_of.emplace(ir_.nodes[node].name, grouped.spans.size());
+        grouped.ir.nodes.push_back(ir_.nodes[node]);
+      }
       const NodeGroup* group = units_[unit].group;
       grouped.spans.push_back(
           {first, grouped.ir.nodes.size() - 1, group == nullptr ? "" : group->name});
@@ -155,16 +166,9 @@ class Grouping {
         }
       }
     }
-    for (const TensorMeta& output : ir_.graph_outputs) read_outside_.insert(value_of(output));
-  }
-
-  // By producer, as in a plan.
-  std::string value_of(const TensorMeta& use) const {
-    const auto node = use.producer_node ? nodes_.find(*use.producer_node) : nodes_.end();
-    if (node == nodes_.end()) return use.name;
-    const auto& outputs = ir_.nodes[node->second].outputs;
-    const auto index = static_cast<size_t>(use.producer_output_idx);
-    return index < outputs.size() ? outputs[index].name : use.name;
+    for (const TensorMeta& output : ir_.graph_outputs) {
+      read_outside_.insert(cutter_.value_name(output));
+    }
   }
 
   void add_reads() {
@@ -175,7 +179,7 @@ class Grouping {
         need(i, producer->second);
         if (unit_of_[i] != unit_of_[producer->second]) read_outside_.insert(value);
       };
-      for (const TensorMeta& input : ir_.nodes[i].inputs) read(value_of(input));
+      for (const TensorMeta& input : ir_.nodes[i].inputs) read(cutter_.value_name(input));
       for (const auto& [name, attribute] : ir_.nodes[i].attrs) {
         for (const std::string& value : value_refs(attribute)) read(value);
       }
@@ -196,13 +200,11 @@ class Grouping {
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
       const OpNode& node = ir_.nodes[i];
       std::set<size_t> used;
-      for (const auto* metas : {&node.inputs, &node.outputs}) {
-        for (const TensorMeta& meta : *metas) {
-          if (const auto place = memory.of(metas == &node.inputs ? value_of(meta) : meta.name)) {
-            used.insert(*place);
-          }
-        }
-      }
+      const auto use = [&](const std::string& value) {
+        if (const auto place = memory.of(value)) used.insert(*place);
+      };
+      for (const TensorMeta& input : node.inputs) use(cutter_.value_name(input));
+      for (const TensorMeta& output : node.outputs) use(output.name);
       for (const size_t place : used) {
         Access& access = accesses[place];
         if (access.writer) need(i, *access.writer);
@@ -255,13 +257,14 @@ class Grouping {
     path.pop_back();
     std::ranges::rotate(path, std::ranges::find(path, start));
     std::string needs;
-    for (size_t i = 1; i < path.size(); ++i) needs += text_of(units_[path[i]]) + ", which needs ";
+    for (size_t i = 1; i < path.size(); ++i) {
+      const Unit& unit = units_[path[i]];
+      const bool is_group = unit.group != nullptr;
+      const std::string& name = is_group ? unit.group->name : ir_.nodes[unit.nodes.front()].name;
+      needs +=
+          fmt::format("the {} '{}', which needs ", is_group ? "group" : "node", printable(name));
+    }
     refuse(*units_[start].group, fmt::format("it has a cycle: it needs {}its results", needs));
-  }
-
-  std::string text_of(const Unit& unit) const {
-    if (unit.group != nullptr) return fmt::format("the group '{}'", printable(unit.group->name));
-    return fmt::format("the node '{}'", printable(ir_.nodes[unit.nodes.front()].name));
   }
 
   bool is_seen(const std::string& value) const {
@@ -271,6 +274,7 @@ class Grouping {
 
   const IR& ir_;
   const std::vector<NodeGroup>& groups_;
+  const PartCutter cutter_;
   std::unordered_map<std::string, size_t> nodes_;
   std::unordered_map<std::string, size_t> producers_;
   std::vector<Unit> units_;
@@ -280,11 +284,6 @@ class Grouping {
 };
 
 }  // namespace
-
-size_t GroupedGraph::span_of(size_t node) const {
-  const auto behind = std::ranges::upper_bound(spans, node, {}, &NodeSpan::first);
-  return static_cast<size_t>(behind - spans.begin()) - 1;
-}
 
 GroupedGraph group_nodes(const IR& ir, const StateDict& weights,
                          const std::vector<NodeGroup>& groups) {

@@ -8,7 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
@@ -51,13 +53,17 @@ struct GroupedGraph {
   // Without groups, the nodes are in their own order.
   IR ir = {};
   std::vector<NodeSpan> spans = {};
+  // The index of the span of each node, by its name.
+  std::unordered_map<std::string, size_t> span_of = {};
   // The values to compare, in the order of the graph as it was: compared_values, without those that
   // only their own group reads, unless it returns them.
   std::vector<std::string> values = {};
   // compared_values that are left out.
   int64_t num_inside = 0;
 
-  size_t span_of(size_t node) const;
+  std::span<const OpNode> nodes_of(const NodeSpan& span) const {
+    return std::span(ir.nodes).subspan(span.first, span.size());
+  }
 };
 
 // Throws Error, naming the group, for an unknown or repeated name, for a form that does not fit its

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,8 +70,8 @@ TEST_F(GroupsTest, AGroupBecomesARangeWhoseInsideIsNotCompared) {
   EXPECT_THAT(sizes_of(grouped), ElementsAre(3, 2, 1));
   EXPECT_EQ(grouped.spans[0].group, "fused");
   EXPECT_EQ(grouped.spans[2].group, "");
-  EXPECT_EQ(grouped.span_of(2), 0);
-  EXPECT_EQ(grouped.span_of(5), 2);
+  EXPECT_EQ(grouped.span_of.at("n4"), 0);
+  EXPECT_EQ(grouped.span_of.at("n5"), 2);
   EXPECT_THAT(grouped.values, ElementsAre("n3", "n4", "n5"));
   EXPECT_EQ(grouped.num_inside, 3);
 }
@@ -115,6 +116,12 @@ TEST_F(GroupsTest, FormsThatDoNotFitAreRefused) {
   refused({.scale = 1}, "has a scale, but its dtype is not an integer of up to 32 bits");
   refused({.dtype = "int64", .scale = 1},
           "has a scale, but its dtype is not an integer of up to 32 bits");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  refused({.dtype = "int8", .scale = nan}, "has a scale that is not positive and finite");
+  refused({.dtype = "int8", .scale = 1, .zero_point = int64_t{1} << 60},
+          "has the zero_point 1152921504606846976, which has more than 32 bits");
+  graph_.ir.nodes[0].outputs[0].dtype = "int64";
+  refused({.dtype = "int8", .scale = 1}, "has a scale, but its dtype in the graph is int64");
 }
 
 TEST(Groups, WhatReadsMemoryStaysBeforeWhatWritesToIt) {

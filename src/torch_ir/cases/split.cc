@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/cases/strided_copy.h"
 #include "torch_ir/executor/graph/graph_memory.h"
@@ -78,9 +78,9 @@ class ModelSplit {
         grouped_(group_nodes(*model.ir, *model.weights, whole_groups(model.groups, *model.ir))),
         ir_(grouped_.ir),
         compared_(grouped_.values.begin(), grouped_.values.end()),
+        memory_(ir_, *model.weights),
+        cutter_(ir_, &memory_, grouped_.spans),
         run_(ir_, *model.weights, model.inputs) {
-    if (!model.groups.empty()) memory_.emplace(ir_, *model.weights);
-    cutter_.emplace(ir_, memory_ ? &*memory_ : nullptr, grouped_.spans);
     find_last_uses();
     for (size_t i = 0; i < model.inputs.size(); ++i) {
       const std::string& name = ir_.graph_inputs.at(i).name;
@@ -96,9 +96,7 @@ class ModelSplit {
   // The calls, in the order in which they run.
   const std::vector<NodeSpan>& calls() const { return grouped_.spans; }
 
-  std::span<const OpNode> nodes_of(const NodeSpan& call) const {
-    return std::span(ir_.nodes).subspan(call.first, call.size());
-  }
+  std::span<const OpNode> nodes_of(const NodeSpan& call) const { return grouped_.nodes_of(call); }
 
   bool is_case(const NodeSpan& call) const {
     const auto is_tensor = [](const TensorMeta& output) { return !output.is_scalar; };
@@ -111,11 +109,8 @@ class ModelSplit {
   // The same for equal calls. Call it before `call` runs.
   std::string key_of(const NodeSpan& call) const {
     std::string key;
-    std::vector<std::string> inputs;
-    std::vector<std::string> made;
-    const auto place = [](const std::vector<std::string>& names, const std::string& name) {
-      return std::ranges::find(names, name) - names.begin();
-    };
+    std::unordered_map<std::string, size_t> inputs;
+    std::unordered_map<std::string, size_t> made;
     for (const OpNode& node : nodes_of(call)) {
       const AttributeMap attributes = attributes_of(node);
       key += node.op_type + "(" + attributes_text(attributes);
@@ -124,9 +119,9 @@ class ModelSplit {
         if (name.starts_with('_')) key += ";" + name + attribute_text(value);
       }
       for (const TensorMeta& input : node.inputs) {
-        const std::string name = cutter_->value_name(input);
-        if (const auto index = place(made, name); index < std::ssize(made)) {
-          key += fmt::format(";m{}", index);
+        const std::string name = cutter_.value_name(input);
+        if (const auto inside = made.find(name); inside != made.end()) {
+          key += fmt::format(";m{}", inside->second);
           continue;
         }
         const at::Tensor tensor = tensor_of(name);
@@ -135,14 +130,13 @@ class ModelSplit {
                            shape_text(tensor.sizes().vec()), shape_text(tensor.strides().vec()));
         if (is_weight) continue;
         // Passing the same tensor twice is another call than passing two tensors.
-        const auto index = place(inputs, name);
-        if (index < std::ssize(inputs)) key += "=" + std::to_string(index);
-        if (index == std::ssize(inputs)) inputs.push_back(name);
+        const auto [known, is_new] = inputs.emplace(name, inputs.size());
+        if (!is_new) key += "=" + std::to_string(known->second);
       }
       // The graphs of control flow are not compared, so each such node is unique.
       if (!node.graphs.empty()) key += ";" + model_.name + "/" + node.name;
       for (const TensorMeta& output : node.outputs) {
-        made.push_back(output.name);
+        made.emplace(output.name, made.size());
         if (call.size() > 1 && compared_.contains(output.name)) key += ";>";
       }
     }
@@ -173,7 +167,7 @@ class ModelSplit {
     std::unordered_set<std::string> made;
     for (const OpNode& node : nodes) {
       for (const TensorMeta& input : node.inputs) {
-        const std::string name = cutter_->value_name(input);
+        const std::string name = cutter_.value_name(input);
         if (made.contains(name)) continue;
         facts.shapes[name] = tensor_of(name).sizes().vec();
         // Copy before the node runs, which may write to them.
@@ -195,7 +189,7 @@ class ModelSplit {
     run(call);
     NodeRange range{call.first, call.last};
     const bool is_read = std::ranges::any_of(
-        nodes, [&](const OpNode& it) { return std::ranges::any_of(it.outputs, is_compared()); });
+        nodes, [&](const OpNode& it) { return std::ranges::any_of(it.outputs, is_compared_); });
     for (const OpNode& node : nodes) {
       for (const TensorMeta& output : node.outputs) {
         const at::Tensor& value = values_.at(output.name);
@@ -206,7 +200,7 @@ class ModelSplit {
         graph_case.expected.push_back(copy_of(value));
       }
     }
-    GraphPart part = cutter_->cut(
+    GraphPart part = cutter_.cut(
         range, facts, [&](const std::string& placeholder) { return inputs.contains(placeholder); });
     if (call.size() > 1) {
       problem = part.problem;
@@ -226,17 +220,12 @@ class ModelSplit {
   }
 
  private:
-  std::function<bool(const TensorMeta&)> is_compared() const {
-    return [this](const TensorMeta& output) { return compared_.contains(output.name); };
-  }
-
   CaseProperty property_of(std::span<const OpNode> nodes) const {
     const OpNode& node = nodes.front();
     // A case has no outputs for unread values, so a property may lack what it needs.
     const bool is_whole =
-        node.outputs.size() == 1 || std::ranges::all_of(node.outputs, is_compared());
-    const bool is_one = nodes.size() == 1;
-    return is_one && is_whole ? usual_property(node.op_type) : CaseProperty::kValues;
+        node.outputs.size() == 1 || std::ranges::all_of(node.outputs, is_compared_);
+    return nodes.size() == 1 && is_whole ? usual_property(node.op_type) : CaseProperty::kValues;
   }
 
   // Values that are left to whoever computes them cannot be compared behind other nodes.
@@ -263,7 +252,7 @@ class ModelSplit {
     std::unordered_map<std::string, size_t> last_reader;
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
       const OpNode& node = ir_.nodes[i];
-      for (const TensorMeta& input : node.inputs) last_reader[cutter_->value_name(input)] = i;
+      for (const TensorMeta& input : node.inputs) last_reader[cutter_.value_name(input)] = i;
       for (const auto& [name, attribute] : node.attrs) {
         for (const std::string& value : value_refs(attribute)) last_reader[value] = i;
       }
@@ -286,9 +275,11 @@ class ModelSplit {
   const GroupedGraph grouped_;
   const IR& ir_;
   const std::unordered_set<std::string> compared_;
-  // Only with groups; parts are single nodes without.
-  std::optional<GraphMemory> memory_;
-  std::optional<PartCutter> cutter_;
+  const std::function<bool(const TensorMeta&)> is_compared_ = [this](const TensorMeta& output) {
+    return compared_.contains(output.name);
+  };
+  const GraphMemory memory_;
+  const PartCutter cutter_;
   NodeRun run_;
   std::unordered_map<std::string, at::Tensor> values_;
   std::unordered_map<size_t, std::vector<std::string>> read_last_by_;
@@ -365,6 +356,7 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
   computable.ir = &part.ir;
   ModelSplit split(computable);
   std::string left_out = part.left_out();
+  size_t num_dependent_groups = 0;
   bool has_case = false;
   for (const NodeSpan& call : split.calls()) {
     const bool is_case = split.is_case(call);
@@ -380,8 +372,9 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
         known = by_key_.emplace(key, cases_.size()).first;
         cases_.push_back(graph_case.info);
         sink(graph_case);
-      } else if (left_out.empty()) {
-        left_out = fmt::format("group '{}' does not run alone: {}", call.group, problem);
+      } else if (++num_dependent_groups == 1) {
+        left_out += fmt::format("{}group '{}' does not run alone: {}", left_out.empty() ? "" : "; ",
+                                printable(call.group), problem);
       }
     } else {
       split.run(call);
@@ -389,6 +382,9 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
     split.forget(call);
     if (known == by_key_.end()) continue;
     cases_[known->second].occurrences.push_back(occurrence_of(split.nodes_of(call).back(), model));
+  }
+  if (num_dependent_groups > 1) {
+    left_out += fmt::format(" (and {} more)", num_dependent_groups - 1);
   }
   return left_out.empty() && !has_case ? "no call returns a tensor" : left_out;
 }

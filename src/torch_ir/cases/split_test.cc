@@ -358,5 +358,18 @@ TEST_F(SplitTest, AGroupIsOneCaseWithTheValuesAtItsBorder) {
   EXPECT_EQ(splitter_.cases()[0].occurrences[1].node, "n6");
 }
 
+TEST_F(SplitTest, TellsOfEachGroupThatDoesNotRunAlone) {
+  EagerModel graph;
+  const V x = graph.input("x", at::rand({2}));
+  for (int i = 0; i < 2; ++i) {
+    const V any = graph.call1("aten.empty_like.default", {x});
+    graph.output(graph.call1("aten.mul.Tensor", {any, x}));
+  }
+  SplitModel model = graph.model("model");
+  model.groups = {{"a", {"n0", "n1"}}, {"b", {"n2", "n3"}}};
+  EXPECT_EQ(splitter_.add(model, [](const GraphCase&) {}),
+            "group 'a' does not run alone: it makes values that may be any (and 1 more)");
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -107,6 +107,14 @@ TEST_F(ArchiveCommandsTest, ImportRefusesWhatIsNoArchive) {
   EXPECT_FALSE(std::filesystem::exists(path("folder")));
 }
 
+TEST_F(ArchiveCommandsTest, ImportRefusesWritesToMemoryThatWeightsShare) {
+  const std::string file = archive("shared_buffers.pt2");
+  expect_refused(torch_ir({"import", file, "--output", path("folder")}),
+                 file + ": node 'add_' writes to 'count', which shares its memory with 'same'; a "
+                        "file of weights cannot store that: run the archive itself");
+  EXPECT_FALSE(std::filesystem::exists(path("folder")));
+}
+
 TEST_F(ArchiveCommandsTest, ImportKeepsItsArchive) {
   const std::string bytes = read_file(archive("small.pt2"));
   std::filesystem::create_directory(path("own"));

@@ -25,6 +25,14 @@ struct ExecuteArguments {
   std::string outputs;
 };
 
+// The outputs of `ir`, which runs on the weights and inputs of `graph`; they are on the CPU.
+std::vector<at::Tensor> run_once(const IR& ir, const LoadedGraph& graph,
+                                 const ExecutionOptions& options) {
+  return to_device(compile(ir, graph.weights, graph.constants, options)
+                       .run_checked(to_device(graph.inputs, options.device)),
+                   c10::Device(c10::kCPU));
+}
+
 // Devices and pipes may have any name.
 void check_outputs_name(const std::string& path) {
   namespace fs = std::filesystem;
@@ -39,7 +47,12 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.outputs,
                       {inputs.file, inputs.weights.path, inputs.constants, inputs.inputs});
   check_outputs_name(arguments.outputs);
-  const auto [ir, outputs] = execute_graph_file(arguments.execution);
+  IR ir;
+  std::vector<at::Tensor> outputs;
+  run_graph_file(inputs, [&](const LoadedGraph& graph) {
+    ir = graph.ir;
+    outputs = run_once(ir, graph, inputs.options);
+  });
   write_outputs(arguments.outputs, ir, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     console.talk() << printable(ir.graph_outputs[i].name) << ": "
@@ -70,19 +83,13 @@ void judge(VerificationReport& report, const VerifyArguments& arguments, const L
   for (const auto& item : graph.weights) {
     if (!weights.contains(item.key())) weights.insert(item.key(), item.value());
   }
-  const ExecutionOptions& options = arguments.execution.options;
   const GraphRun run{
       .ir = graph.ir,
       .weights = weights,
       .inputs = graph.inputs,
       .outputs = outputs,
       .expected = expected,
-      .rerun =
-          [&](const IR& ir) {
-            return to_device(compile(ir, weights, StateDict(), options)
-                                 .run_checked(to_device(graph.inputs, options.device)),
-                             c10::Device(c10::kCPU));
-          },
+      .rerun = [&](const IR& ir) { return run_once(ir, graph, arguments.execution.options); },
       .run_eagerly = [&] { return eager_outputs(graph.ir, weights, graph.inputs); },
       .describe = [](const std::exception& error) { return headline(message_text(error)); }};
   add_second_opinions(report, known_second_opinions(run), arguments.criterion);
@@ -92,11 +99,7 @@ void judge(VerificationReport& report, const VerifyArguments& arguments, const L
 int run_verify(const VerifyArguments& arguments, Console& console) {
   VerificationReport report;
   run_graph_file(arguments.execution, [&](const LoadedGraph& graph) {
-    const ExecutionOptions& options = arguments.execution.options;
-    const std::vector<at::Tensor> outputs =
-        to_device(compile(graph.ir, graph.weights, graph.constants, options)
-                      .run_checked(to_device(graph.inputs, options.device)),
-                  c10::Device(c10::kCPU));
+    const std::vector<at::Tensor> outputs = run_once(graph.ir, graph, arguments.execution.options);
     const std::vector<at::Tensor> expected = read_expected(arguments.expected, graph.ir);
     report = compare_known_outputs(graph.ir, outputs, expected, arguments.tolerance);
     if (arguments.criterion.reference == ReferenceKind::kAuto) {

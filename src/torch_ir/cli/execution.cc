@@ -12,8 +12,6 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/check_values.h"
-#include "torch_ir/executor/device.h"
-#include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/graph/bind_weights.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/verifier/statistics.h"
@@ -140,16 +138,6 @@ void run_graph_file(const ExecutionArguments& arguments,
                                                                    : "";
     throw ExecutionError(arguments.file + what_with + ": " + error.what());
   }
-}
-
-Execution execute_graph_file(const ExecutionArguments& arguments) {
-  Execution execution;
-  run_graph_file(arguments, [&](const LoadedGraph& graph) {
-    const auto& device = arguments.options.device;
-    execution = {graph.ir, compile(graph.ir, graph.weights, graph.constants, arguments.options)
-                               .run_checked(to_device(graph.inputs, device))};
-  });
-  return execution;
 }
 
 }  // namespace torch_ir

@@ -59,12 +59,4 @@ std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir);
 // with the graph's path, if they exceed the memory of a small machine.
 StateDict random_weights(const std::string& path, const IR& ir, const StateDict& constants);
 
-struct Execution {
-  IR ir;
-  std::vector<at::Tensor> outputs;
-};
-
-// Runs the graph once. Throws as run_graph_file does.
-Execution execute_graph_file(const ExecutionArguments& arguments);
-
 }  // namespace torch_ir

@@ -6,6 +6,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "torch_ir/base/error.h"
@@ -13,9 +14,9 @@
 #include "torch_ir/base/work_directory.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/exporter/pt2/pt2.h"
-#include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
@@ -32,37 +33,26 @@ struct ImportArguments {
   std::string output;
 };
 
-std::vector<std::string> written_inputs(const OpNode& node) {
-  const c10::FunctionSchema* schema = find_schema(node.op_type);
-  if (schema == nullptr) return {};
-  std::vector<std::string> names;
-  const std::vector<BoundArgument> bound = bind_node(node, *schema);
-  for (size_t i = 0; i < bound.size(); ++i) {
-    const c10::AliasInfo* alias = schema->arguments()[i].alias_info();
-    const auto* tensor = std::get_if<TensorArgument>(&bound[i]);
-    if (alias != nullptr && alias->isWrite() && tensor != nullptr) {
-      names.push_back(node.inputs[tensor->input].name);
-    }
-  }
-  return names;
-}
-
 // Throws if the graph writes to memory that weights share, as a file stores each separately.
 void check_written_weights(const std::string& path, const IR& ir, const StateDict& weights) {
   const std::vector<std::string> names = weights.keys();
   const std::vector<size_t> groups = overlap_groups(weights.values());
-  for (const OpNode& node : ir.nodes) {
-    for (const std::string& input : written_inputs(node)) {
-      const std::string* name = ir.weight_name_mapping.find(input);
-      const auto written = name == nullptr ? names.end() : std::ranges::find(names, *name);
-      if (written == names.end()) continue;
-      const auto index = static_cast<size_t>(written - names.begin());
-      for (size_t i = 0; i < names.size(); ++i) {
-        if (i == index || groups[i] != groups[index]) continue;
-        throw Error(path + ": node '" + node.name + "' writes to '" + *name +
-                    "', which shares its memory with '" + names[i] +
-                    "'; a file of weights cannot store that: run the archive itself");
-      }
+  const GraphMemory memory(ir, weights);
+  std::unordered_map<size_t, const OpNode*> writers;
+  for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    for (const size_t place : memory.written_by(i)) writers.emplace(place, &ir.nodes[i]);
+  }
+  for (const auto& item : ir.weight_name_mapping) {
+    const auto place = memory.of(item.key());
+    const auto writer = place ? writers.find(*place) : writers.end();
+    const auto written = std::ranges::find(names, item.value());
+    if (writer == writers.end() || written == names.end()) continue;
+    const size_t group = groups[static_cast<size_t>(written - names.begin())];
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (groups[i] != group || names[i] == *written) continue;
+      throw Error(path + ": node '" + writer->second->name + "' writes to '" + *written +
+                  "', which shares its memory with '" + names[i] +
+                  "'; a file of weights cannot store that: run the archive itself");
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/visualize/dot.h"
@@ -43,7 +44,7 @@ std::vector<NodeFigures> read_times(const std::string& path, const IR& ir) {
       const auto index = node.at("index").get<size_t>();
       const auto name = node.at("name").get<std::string>();
       if (index >= ir.nodes.size() || ir.nodes[index].name != name) {
-        throw Error(path + ": the graph has no node '" + name + "' at index " +
+        throw Error(path + ": the graph has no node '" + printable(name) + "' at index " +
                     std::to_string(index) + "; give the times of this graph");
       }
       figures.push_back({.node = index, .seconds = node.at("seconds").get<double>()});

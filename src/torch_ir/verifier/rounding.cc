@@ -261,12 +261,12 @@ std::string output_problem(const IR& cut, const StateDict& weights,
   const std::vector<at::Tensor> expected = eager_outputs(cut, weights, inputs);
   VerificationReport report = compare_known_outputs(cut, outputs, expected, tolerance);
   if (report.is_valid) return "";
-  std::vector<SecondOpinion> known;
-  for (SecondOpinion& opinion : second_opinions(cut, weights, inputs, outputs, expected)) {
-    const auto i = known.size();
-    if (i >= expected.size() || expected[i].defined()) known.push_back(std::move(opinion));
-  }
-  add_second_opinions(report, std::move(known),
+  add_second_opinions(report,
+                      known_second_opinions({.ir = cut,
+                                             .weights = weights,
+                                             .inputs = inputs,
+                                             .outputs = outputs,
+                                             .expected = expected}),
                       {.reference = ReferenceKind::kAuto, .error_factor = error_factor});
   if (report.is_valid) return "";
   return "given the values that the executor rounded, " + report.error_message;

@@ -104,11 +104,11 @@ struct GraphRun {
   const std::vector<at::Tensor>& outputs;
   const std::vector<at::Tensor>& expected;
   // Runs another graph in the way that computed `outputs`.
-  std::function<std::vector<at::Tensor>(const IR&)> rerun;
+  std::function<std::vector<at::Tensor>(const IR&)> rerun = nullptr;
   // The outputs by eager operators.
-  std::function<std::vector<at::Tensor>()> run_eagerly;
+  std::function<std::vector<at::Tensor>()> run_eagerly = nullptr;
   // Describes an exception of these two in one line. May rethrow it.
-  std::function<std::string(const std::exception&)> describe;
+  std::function<std::string(const std::exception&)> describe = nullptr;
   // Whether `expected` was computed by calling the graph's operators in this process. A right graph
   // then has the same outputs, so only the tolerance proves it.
   bool calls_operators = false;

@@ -215,6 +215,17 @@ class Mutations(torch.nn.Module):
         return x + self.count, self.count
 
 
+class SharedBuffers(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(4))
+        self.register_buffer("same", self.count[:])
+
+    def forward(self, x):
+        self.count.view(2, 2).add_(1)
+        return x + self.same
+
+
 class Effects(torch.nn.Module):
     def forward(self, x):
         torch.ops.aten._print("")
@@ -258,6 +269,8 @@ def main():
         ),
     )
     write("mutations", export(Mutations(), (torch.randn(2),)).run_decompositions({}))
+    shared = entries_of(export(SharedBuffers(), (torch.ones(4),)))
+    write_zip("shared_buffers.pt2", {f"shared_buffers/{entry}": content for entry, content in shared.items()})
     write("effects", export(Effects(), (x,)).run_decompositions({}))
     tree = {"first": torch.randn(2), "pair": (torch.randn(2), torch.randn(3))}
     write("signature", export(Signature(), (tree, torch.randn(2)), {"scale": torch.tensor(3.0)}))
