@@ -344,8 +344,8 @@ class CommandBackend : public Backend {
 
   CommandEnd run_command(const IR& ir, const StateDict& weights,
                          const std::vector<at::Tensor>& inputs) {
-    // Removed, not overwritten: the files of the last run may still be mapped, and a failed run must not
-    // leave them.
+    // Removed, not overwritten: the files of the last run may still be mapped, and a failed run
+    // must not leave them.
     std::error_code ignored;
     for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), ignored);
     write_files(ir, weights_for(ir, weights), inputs_for(ir, inputs));

@@ -110,8 +110,9 @@ TEST_F(ArchiveCommandsTest, ImportRefusesWhatIsNoArchive) {
 TEST_F(ArchiveCommandsTest, ImportRefusesWritesToMemoryThatWeightsShare) {
   const std::string file = archive("shared_buffers.pt2");
   expect_refused(torch_ir({"import", file, "--output", path("folder")}),
-                 file + ": node 'add_' writes to 'count', which shares its memory with 'same'; a "
-                        "file of weights cannot store that: run the archive itself");
+                 file +
+                     ": node 'add_' writes to 'count', which shares its memory with 'same'; a "
+                     "file of weights cannot store that: run the archive itself");
   EXPECT_FALSE(std::filesystem::exists(path("folder")));
 }
 
