@@ -53,7 +53,7 @@ void check_numbers(const at::Tensor& tensor, const ValueForm& form, c10::ScalarT
   const auto widest = c10::isComplexType(stored) ? c10::kComplexDouble : c10::kDouble;
   if (at::equal(tensor.to(wanted).to(widest), tensor.to(widest))) return;
   throw ExecutionError(fmt::format(
-      "'{}' was handed back as {} with numbers that {}, its dtype in the graph, cannot hold",
+      "'{}' was returned as {} with numbers that {}, its dtype in the graph, cannot hold",
       printable(form.name), dtype_name(stored), dtype_name(wanted)));
 }
 

@@ -15,24 +15,27 @@ using ::testing::ThrowsMessage;
 
 TEST(ValueFormTest, PaddingBehindTheTensorIsRefusedWhateverItsSize) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  for (const auto& [before, behind] : {std::pair(int64_t{3}, int64_t{0}), {0, 3}, {kMost, kMost}}) {
-    EXPECT_THROW(in_graph_form(at::tensor({1.0f, 2.0f}),
-                               {.name = "v", .padding = {{before, behind}}}, {.name = "v"}),
-                 ExecutionError)
+  using Padding = std::pair<int64_t, int64_t>;
+  for (const auto& [before, behind] : {Padding(3, 0), Padding(0, 3), Padding(kMost, kMost)}) {
+    EXPECT_THROW(
+        in_graph_form(at::tensor({1.0f, 2.0f}), {.name = "v", .padding = {{before, behind}}},
+                      {.name = "v", .shape = {}, .dtype = "float32"}),
+        ExecutionError)
         << before << " " << behind;
   }
 }
 
 TEST(ValueFormTest, NumbersThatTheGraphCannotHoldDoNotPassAsOthers) {
   const auto in_form = [](const at::Tensor& tensor, const char* dtype, const char* of_graph) {
-    return in_graph_form(tensor, {.name = "v", .dtype = dtype}, {.name = "v", .dtype = of_graph});
+    return in_graph_form(tensor, {.name = "v", .dtype = dtype},
+                         {.name = "v", .shape = {}, .dtype = of_graph});
   };
   EXPECT_TRUE(in_form(at::tensor({2.0f, 5.0f}), "float32", "int64")
                   .tensor.equal(at::tensor({2, 5}, at::kLong)));
   EXPECT_TRUE(in_form(at::tensor({0, 255}, at::kByte), "uint8", "bool")
                   .tensor.equal(at::tensor({0, 1}, at::kBool)));
   EXPECT_THAT([&] { in_form(at::tensor({2.9f}), "float32", "int64"); },
-              ThrowsMessage<ExecutionError>("'v' was handed back as float32 with numbers that "
+              ThrowsMessage<ExecutionError>("'v' was returned as float32 with numbers that "
                                             "int64, its dtype in the graph, cannot hold"));
   EXPECT_THROW(in_form(at::tensor({261}, at::kInt), "int32", "uint8"), ExecutionError);
   EXPECT_THROW(in_form(at::tensor({c10::complex<float>(1, 2)}), "complex64", "float32"),
