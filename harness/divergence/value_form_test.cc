@@ -33,7 +33,7 @@ TEST(ValueFormTest, NumbersThatTheGraphCannotHoldDoNotPassAsOthers) {
   EXPECT_TRUE(in_form(at::tensor({2.0f, 5.0f}), "float32", "int64")
                   .tensor.equal(at::tensor({2, 5}, at::kLong)));
   EXPECT_TRUE(in_form(at::tensor({0, 255}, at::kByte), "uint8", "bool")
-                  .tensor.equal(at::tensor({0, 1}, at::kBool)));
+                  .tensor.equal(at::tensor({0, 1}).to(at::kBool)));
   EXPECT_THAT([&] { in_form(at::tensor({2.9f}), "float32", "int64"); },
               ThrowsMessage<ExecutionError>("'v' was returned as float32 with numbers that "
                                             "int64, its dtype in the graph, cannot hold"));
