@@ -228,7 +228,7 @@ class ModelSplit {
     return nodes.size() == 1 && is_whole ? usual_property(node.op_type) : CaseProperty::kValues;
   }
 
-  // Values that are left to whoever computes them cannot be compared behind other nodes.
+  // The executor may choose these values, so they cannot be compared after other nodes.
   static bool is_free(const OpNode& node) {
     const CaseProperty property = usual_property(node.op_type);
     return property != CaseProperty::kValues && property != CaseProperty::kPickedValues;
