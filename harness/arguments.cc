@@ -13,9 +13,9 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/program.h"
-#include "torch_ir/executor/device.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/libraries/load_library.h"
+#include "torch_ir/runtime/device.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {

@@ -1,13 +1,13 @@
 """Prints the results of benchmarks as Markdown: ratios to eager, memory, cost as graphs grow.
 
-    bazel run -c opt //harness:executor_benchmark -- --benchmark_out=executor.json
-    python tools/benchmark_table.py executor.json
+    bazel run -c opt //harness:runtime_benchmark -- --benchmark_out=runtime.json
+    python tools/benchmark_table.py runtime.json
 
 Takes one or more files that Google Benchmark writes (--benchmark_out) for
-//harness:executor_benchmark, //harness:scaling_benchmark and tools/peers_benchmark.py, and prints
+//harness:runtime_benchmark, //harness:scaling_benchmark and tools/peers_benchmark.py, and prints
 the sections for which they have results.
 
-Ratios are computed as in executor_benchmark's own table: round i of an engine over round i of eager
+Ratios are computed as in runtime_benchmark's own table: round i of an engine over round i of eager
 in the same file, since only runs that took turns are comparable. A cell has the median of all
 rounds, and in brackets its 95 % interval by order statistics: from the k-th smallest to the k-th
 largest ratio, with the largest k for which 2 P(B < k) <= 0.05, where B is the number of heads in n

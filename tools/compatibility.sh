@@ -13,7 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 page=docs/install.md
 kept=reports/compatibility
 tests=(//harness/regression:regression_test //harness:replay_test
-  //src/torch_ir/executor:executor_test)
+  //src/torch_ir/runtime:runtime_test)
 [[ $# -gt 0 ]] || set -- 2.8.0 2.10.0 2.12.0 2.13.0 2.14.1 2.15.0
 
 passed_models() {

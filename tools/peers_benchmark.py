@@ -1,6 +1,6 @@
-"""Times AOTInductor and ONNX Runtime beside the engines of executor_benchmark, for one table.
+"""Times AOTInductor and ONNX Runtime beside the engines of runtime_benchmark, for one table.
 
-    bazel build -c opt //harness //harness/benchmark:executor_benchmark
+    bazel build -c opt //harness //harness/benchmark:runtime_benchmark
     python tools/peers_benchmark.py --bin bazel-bin/harness/benchmark \\
         --pt2 harness/testdata -o peers.json
     python tools/benchmark_table.py peers.json
@@ -17,11 +17,11 @@ them, as tools/export_model.py writes them. The engines are
 and each is timed only if its outputs are within 1e-4 of eager's. If a peer does not support a model,
 the report names the step that failed. Everything runs on one thread.
 
-Ratios across processes need care. Every round starts executor_benchmark, which times each of its
+Ratios across processes need care. Every round starts runtime_benchmark, which times each of its
 engines once, in random order; then each peer runs once, also in random order. A round's ratio to
 eager compares these runs, which are within seconds of each other. The median and interval of the
 rounds cover the remaining noise, such as the memory placement of a process. malloc is tuned as in
-executor_benchmark. AOTInductor is called from C++. ONNX Runtime is called from Python with bound
+runtime_benchmark. AOTInductor is called from C++. ONNX Runtime is called from Python with bound
 inputs and outputs; the overhead of that call is printed as "call", measured with an empty graph.
 
 The output has the form of Google Benchmark's --benchmark_out: execute/MODEL/ENGINE.
@@ -340,9 +340,9 @@ def build_all(sources, directory):
 # --- Measuring ---
 
 
-def time_executor(command, models, directory):
-    """One round of the engines of executor_benchmark."""
-    report = directory / "executor.json"
+def time_runtime(command, models, directory):
+    """One round of the engines of runtime_benchmark."""
+    report = directory / "runtime.json"
     run = subprocess.run(
         [*command, f"--benchmark_filter=^execute/({'|'.join(models)})/",
          "--benchmark_repetitions=1", f"--benchmark_out={report}", "--benchmark_out_format=json"],
@@ -400,11 +400,11 @@ def measure(options, directory):
     print(f"call: {call / 1e3:.2f} us in each run of ONNX Runtime", file=sys.stderr)
 
     names = [source.name for source in sources]
-    command = [options.bin / "executor_benchmark",
+    command = [options.bin / "runtime_benchmark",
                *(f"--pt2={path}" for path in options.pt2)]
     order, context = random.Random(0), {}
     for index in range(options.rounds):
-        report = time_executor(command, names, directory)
+        report = time_runtime(command, names, directory)
         context = report["context"]
         for run in report["benchmarks"]:
             benchmarks.append(dict(run, repetitions=options.rounds, repetition_index=index))
@@ -419,7 +419,7 @@ def measure(options, directory):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True, metavar="DIR",
-                        help="folder of executor_benchmark, below the folder of harness")
+                        help="folder of runtime_benchmark, below the folder of harness")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     parser.add_argument("--pt2", type=pathlib.Path, action="append", default=[], metavar="FILE",
                         help="archive or folder of archives; may be repeated")

@@ -30,7 +30,7 @@ SOFTWARE = {"libtorch": "LibTorch", "onednn": "oneDNN", "torch": "Python's torch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "harness" / "benchmark" / "BENCHMARKS.md"
-TARGETS = ["//harness", "//harness/benchmark:executor_benchmark",
+TARGETS = ["//harness", "//harness/benchmark:runtime_benchmark",
            "//harness/benchmark:scaling_benchmark"]
 
 INTRODUCTION = """\
@@ -42,7 +42,7 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 - Software: {software}.
 {peak}{call}
 Eager calls the graph's operators through the dispatcher, node by node. `benchmark_engines.h` describes
-the other engines, `executor_benchmark.cc` how memory is counted, `tools/benchmark_table.py` how the
+the other engines, `runtime_benchmark.cc` how memory is counted, `tools/benchmark_table.py` how the
 intervals are computed, and `tools/peers_benchmark.py` how the peers are measured. If a peer does not
 support a model, its cell names the step that failed. `harness/testdata/make_archives.py` makes the
 archives: small ones, which are in the repository, and larger ones, whose names end with a size.
@@ -97,18 +97,18 @@ def commands(options, binaries):
         archives.append("archives")
     archives = [f"--pt2={path}" for path in archives]
     models = f"({'|'.join(options.model)})/" if options.model else ""
-    executor = [binaries / "executor_benchmark", *archives, f"--benchmark_filter=^execute/{models}"]
-    measurements = {"executor_all.json": executor + ["--threads=0"]}
+    runtime = [binaries / "runtime_benchmark", *archives, f"--benchmark_filter=^execute/{models}"]
+    measurements = {"runtime_all.json": runtime + ["--threads=0"]}
     if not options.model:
         measurements["scaling.json"] = [binaries / "scaling_benchmark", "--benchmark_repetitions=3"]
     if has("torch", "onnxruntime", "onnxscript"):
-        # Runs the executor too.
+        # Runs the runtime too.
         peers = ROOT / "tools" / "peers_benchmark.py"
         result["peers.json"] = [sys.executable, peers, "--bin", binaries, "-o", "peers.json",
                                 "--packages", "packages", *archives,
                                 *(f"--model={model}" for model in options.model)]
     else:
-        measurements["executor.json"] = executor
+        measurements["runtime.json"] = runtime
     for name, command in measurements.items():
         result[name] = command + [f"--benchmark_out={name}", "--benchmark_out_format=json"]
     return result

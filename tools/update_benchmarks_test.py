@@ -38,9 +38,9 @@ class UpdateBenchmarksTest(unittest.TestCase):
 
     def write_reports(self):
         times = {"execute/Net/eager": 2, "execute/Net/exact": 1}
-        self.write_report("executor.json", times, threads="1", libtorch="2.13.0", onednn="3.1",
+        self.write_report("runtime.json", times, threads="1", libtorch="2.13.0", onednn="3.1",
                           cpu_capability="AVX2", host_name="secret", date="today")
-        self.write_report("executor_all.json", times, threads="4", peak="4 threads: 9 GFLOP/s")
+        self.write_report("runtime_all.json", times, threads="4", peak="4 threads: 9 GFLOP/s")
         self.write_report("scaling.json", {"load/chain/10": 20})
 
     def update(self):
@@ -77,18 +77,18 @@ class UpdateBenchmarksTest(unittest.TestCase):
     def test_archives_are_measured_with_the_models(self):
         testdata = f"--pt2={update_benchmarks.ROOT / 'harness/testdata'}"
         commands = self.commands()
-        self.assertEqual(list(commands), ["executor_all.json", "scaling.json", "executor.json"])
-        self.assertIn(testdata, commands["executor.json"])
+        self.assertEqual(list(commands), ["runtime_all.json", "scaling.json", "runtime.json"])
+        self.assertIn(testdata, commands["runtime.json"])
 
         commands = self.commands("torch", "transformers", "onnxruntime", "onnxscript")
         self.assertEqual(list(commands),
-                         ["archives", "peers.json", "executor_all.json", "scaling.json"])
-        for name in ("peers.json", "executor_all.json"):
+                         ["archives", "peers.json", "runtime_all.json", "scaling.json"])
+        for name in ("peers.json", "runtime_all.json"):
             self.assertLess({testdata, "--pt2=archives"}, set(commands[name]))
 
     def test_models_may_be_left_out(self):
         commands = self.commands("torch", "onnxruntime", "onnxscript", model=["Net", "bert"])
-        self.assertIn("--benchmark_filter=^execute/(Net|bert)/", commands["executor_all.json"])
+        self.assertIn("--benchmark_filter=^execute/(Net|bert)/", commands["runtime_all.json"])
         self.assertLess({"--model=Net", "--model=bert"}, set(commands["peers.json"]))
 
 

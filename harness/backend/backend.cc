@@ -15,9 +15,9 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/executor/device.h"
-#include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/interpreter/node_run.h"
+#include "torch_ir/runtime/device.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
 
 namespace torch_ir {
 namespace {

@@ -20,9 +20,9 @@
 
 #include "harness/results/result.h"
 #include "torch_ir/cases/node_groups.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/sym_expr.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 

@@ -21,9 +21,9 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
-#include "torch_ir/executor/graph/symbol_binder.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {

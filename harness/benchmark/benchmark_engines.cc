@@ -5,7 +5,7 @@
 #include <optional>
 #include <sstream>
 
-#include "torch_ir/executor/graph/memory_overlap.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/compare.h"
 
 namespace torch_ir {

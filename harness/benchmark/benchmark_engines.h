@@ -1,4 +1,4 @@
-// The engines that executor_benchmark compares: ways to run a model.
+// The engines that runtime_benchmark compares: ways to run a model.
 //
 //   eager        calls the graph's operators node by node through the dispatcher, in InferenceMode;
 //                hand-written C++ takes 0.1 us less per node
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {

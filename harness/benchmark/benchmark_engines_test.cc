@@ -19,15 +19,15 @@ TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
   const std::vector<RegisteredModel> models = list_models();
   EXPECT_GT(models.size(), 2u) << "the models of the registry are not linked";
   for (const RegisteredModel& model : models) {
-    const Subject subject = make_subject(model, 0);
+    const ModelInstance instance = make_instance(model, 0);
     const Engine eager(
         engine_kinds().front(),
-        {.ir = extract(model, subject), .weights = subject.weights, .inputs = subject.inputs});
+        {.ir = extract(model, instance), .weights = instance.weights, .inputs = instance.inputs});
     std::vector<at::Tensor> outputs;
     eager.run(outputs);
-    EXPECT_EQ(
-        disagreement(outputs, run_eagerly(subject.model, subject.inputs), /*has_eager_bits=*/false),
-        "")
+    EXPECT_EQ(disagreement(outputs, run_eagerly(instance.model, instance.inputs),
+                           /*has_eager_bits=*/false),
+              "")
         << model.name;
   }
 }

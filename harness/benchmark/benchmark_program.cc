@@ -21,7 +21,7 @@
 #include "harness/benchmark/ratio_reporter.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {

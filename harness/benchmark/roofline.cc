@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "torch_ir/analysis/cost.h"
-#include "torch_ir/executor/graph/symbol_binder.h"
-#include "torch_ir/executor/onednn/primitive.h"
+#include "torch_ir/runtime/graph/symbol_binder.h"
+#include "torch_ir/runtime/onednn/primitive.h"
 
 namespace torch_ir {
 namespace {

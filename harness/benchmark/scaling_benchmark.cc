@@ -29,10 +29,10 @@
 #include "torch_ir/analysis/diff.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
-#include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
+#include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/visualize/mermaid.h"
 
 namespace torch_ir {
@@ -177,7 +177,7 @@ void add_graph(const std::string& name, IR (*make)(int64_t)) {
 
 void add_benchmarks(const std::vector<std::string>& archives) {
   if (!archives.empty())
-    throw Error("--pt2 is for executor_benchmark; this benchmark times no archives");
+    throw Error("--pt2 is for runtime_benchmark; this benchmark times no archives");
   add_graph("chain", addition_chain);
   add_graph("wide", wide_additions);
   for (const LayeredModel& model : kLayeredModels) {

@@ -10,9 +10,9 @@
 
 #include "harness/divergence/value_matching.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/executor/check_values.h"
-#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/runtime/check_values.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/tensor_blocks.h"
 

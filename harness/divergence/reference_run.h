@@ -13,9 +13,9 @@
 
 #include "harness/stages/candidate.h"
 #include "torch_ir/cases/graph_part.h"
-#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/operators/random_state.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 
 namespace torch_ir {
 

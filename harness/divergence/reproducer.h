@@ -20,8 +20,8 @@
 #include "harness/results/result.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/cases/node_groups.h"
-#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/tolerance.h"
 

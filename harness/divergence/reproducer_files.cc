@@ -6,9 +6,9 @@
 
 #include "harness/results/run_context.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/libraries/load_library.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/runtime/execution_plan.h"
 
 namespace {
 

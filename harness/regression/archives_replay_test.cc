@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "torch_ir/converter/converter.h"
-#include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/exporter/pt2/pt2.h"
+#include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {

@@ -8,7 +8,7 @@
 #include "harness/report/run_text.h"
 #include "harness/results/result.h"
 #include "templates/templates.h"
-#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {

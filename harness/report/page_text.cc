@@ -14,7 +14,7 @@
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {

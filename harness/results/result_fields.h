@@ -6,7 +6,7 @@
 #include "harness/results/baseline.h"
 #include "harness/results/json_fields.h"
 #include "harness/results/result.h"
-#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 

@@ -15,7 +15,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/version.h"
-#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {

@@ -20,9 +20,9 @@
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/base/problem_list.h"
-#include "torch_ir/executor/check_values.h"
-#include "torch_ir/executor/graph/symbol_binder.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/runtime/check_values.h"
+#include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/state_dict.h"
 

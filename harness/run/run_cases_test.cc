@@ -22,7 +22,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/cases/case_files.h"
-#include "torch_ir/operators/executor_registry.h"
+#include "torch_ir/operators/op_handler_registry.h"
 
 namespace torch_ir {
 namespace {

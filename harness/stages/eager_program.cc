@@ -22,8 +22,8 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/argument_shapes.h"
 #include "torch_ir/operators/argument_values.h"
-#include "torch_ir/operators/executor_registry.h"
 #include "torch_ir/operators/number_functions.h"
+#include "torch_ir/operators/op_handler_registry.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
@@ -162,14 +162,14 @@ Stack run_while_loop(const ExportedNode& node, const Values& values) {
 }
 
 // Op handlers of the program expect nodes of the IR.
-Stack run_executor(const OpExecutor& executor, const ExportedNode& node, const Values& values) {
+Stack run_op_handler(const OpHandler& handler, const ExportedNode& node, const Values& values) {
   const OpNode converted = convert_default(node, GraphAnalyzer(values.graph()));
   std::vector<at::Tensor> inputs;
   for (const TensorMeta& input : converted.inputs) {
     inputs.push_back(values(ValueRef{input.name}).toTensor());
   }
   Stack results;
-  for (at::Tensor& output : executor(converted, inputs)) results.emplace_back(std::move(output));
+  for (at::Tensor& output : handler(converted, inputs)) results.emplace_back(std::move(output));
   return results;
 }
 
@@ -179,8 +179,8 @@ Stack call(const ExportedNode& node, const Values& values) {
   if (const std::string reason = refusal(node.target); !reason.empty()) {
     throw ExecutionError("unsupported operator: " + reason);
   }
-  if (const OpExecutor executor = find_executor(node.target)) {
-    return run_executor(executor, node, values);
+  if (const OpHandler handler = find_op_handler(node.target)) {
+    return run_op_handler(handler, node, values);
   }
   const c10::FunctionSchema* schema = find_schema(node.target);
   if (schema == nullptr)

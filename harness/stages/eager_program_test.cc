@@ -17,7 +17,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/testing/graphs.h"
-#include "torch_ir/operators/executor_registry.h"
+#include "torch_ir/operators/op_handler_registry.h"
 
 namespace torch_ir {
 namespace {

@@ -9,11 +9,11 @@
 #include "harness/stages/trials.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/converter/converter.h"
-#include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/interpreter/node_run.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 

@@ -11,8 +11,8 @@
 
 #include "harness/stages/candidate.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/executor/testing/eager_graph.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {

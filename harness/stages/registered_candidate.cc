@@ -22,17 +22,17 @@ class RegisteredCandidate : public Candidate {
   IR extract() override {
     // Full-scale weights do not fit into memory, and only the graph is needed.
     if (model_.spec.scale == Scale::kTest) make();
-    IR ir = torch_ir::extract(model_, subject_);
+    IR ir = torch_ir::extract(model_, instance_);
     graph_.nodes = ir.nodes;
     return ir;
   }
-  const StateDict& weights() const override { return subject_.weights; }
+  const StateDict& weights() const override { return instance_.weights; }
   std::vector<at::Tensor> inputs(int trial) override {
     std::vector<at::Tensor> inputs;
-    for (size_t i = 0; i < subject_.inputs.size(); ++i) {
+    for (size_t i = 0; i < instance_.inputs.size(); ++i) {
       const ModelInput& spec = model_.spec.inputs[i];
       inputs.push_back(
-          trial_values(trial, {spec.name, subject_.inputs[i], ValueRange{spec.low, spec.high}},
+          trial_values(trial, {spec.name, instance_.inputs[i], ValueRange{spec.low, spec.high}},
                        seed_, model_.name));
     }
     return inputs;
@@ -42,13 +42,13 @@ class RegisteredCandidate : public Candidate {
     rule.outputs = model_.spec.output_tolerances;
   }
   std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
-    std::vector<at::Tensor> outputs = run_eagerly(subject_.model, inputs);
+    std::vector<at::Tensor> outputs = run_eagerly(instance_.model, inputs);
     restore();
     return outputs;
   }
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
     if (!program_) program_ = capture(inputs);
-    run_program(*program_, subject_.weights, inputs, observer);
+    run_program(*program_, instance_.weights, inputs, observer);
   }
 
  private:
@@ -56,7 +56,7 @@ class RegisteredCandidate : public Candidate {
     ExportOptions options;
     for (const ModelInput& input : model_.spec.inputs) options.input_names.push_back(input.name);
     const RandomStateGuard keep_generator;
-    ExportedProgram program = export_model(subject_.model, inputs, options);
+    ExportedProgram program = export_model(instance_.model, inputs, options);
     restore();
     check_same_nodes(program);
     return program;
@@ -79,14 +79,14 @@ class RegisteredCandidate : public Candidate {
 
   std::vector<uint64_t> versions() const {
     std::vector<uint64_t> versions;
-    for (const auto& item : subject_.weights) {
+    for (const auto& item : instance_.weights) {
       versions.push_back(item.value().unsafeGetTensorImpl()->version_counter().current_version());
     }
     return versions;
   }
 
   void make() {
-    subject_ = make_subject(model_, seed_);
+    instance_ = make_instance(model_, seed_);
     versions_ = versions();
   }
 
@@ -100,7 +100,7 @@ class RegisteredCandidate : public Candidate {
   std::vector<uint64_t> versions_;
   Graph graph_;
   std::optional<ExportedProgram> program_;
-  Subject subject_{.model = ModelFn(), .weights = StateDict(), .inputs = {}};
+  ModelInstance instance_{.model = ModelFn(), .weights = StateDict(), .inputs = {}};
 };
 
 }  // namespace

@@ -89,17 +89,17 @@ void write_output(const std::function<void()>& write) {
   }
 }
 
-Subject make_subject(const RegisteredModel& model, uint64_t seed) {
-  Subject subject{.model = make_for_inference(model), .weights = StateDict(), .inputs = {}};
-  subject.inputs = seeded_inputs(model.spec, seed, model.name);
-  if (torch::nn::Module* module = subject.model.module().get()) {
+ModelInstance make_instance(const RegisteredModel& model, uint64_t seed) {
+  ModelInstance instance{.model = make_for_inference(model), .weights = StateDict(), .inputs = {}};
+  instance.inputs = seeded_inputs(model.spec, seed, model.name);
+  if (torch::nn::Module* module = instance.model.module().get()) {
     fill_weights(*module, seed, model.name);
-    subject.weights = state_dict(*module);
+    instance.weights = state_dict(*module);
   }
-  return subject;
+  return instance;
 }
 
-IR extract(const RegisteredModel& model, const Subject& subject) {
+IR extract(const RegisteredModel& model, const ModelInstance& instance) {
   const MetaDeviceGuard meta;
   ExtractOptions options{.model_name = model.name, .input_names = {}, .strict = true};
   std::vector<at::Tensor> inputs;
@@ -108,7 +108,7 @@ IR extract(const RegisteredModel& model, const Subject& subject) {
     inputs.push_back(at::empty(input.shape, at::device(at::kMeta).dtype(input.dtype)));
   }
   IR ir = extract_ir(make_for_inference(model), inputs, options);
-  if (const auto& module = subject.model.module()) {
+  if (const auto& module = instance.model.module()) {
     for (const auto& constant : lifted_constants(*module)) {
       ir.constants.insert(constant.key(), constant.value());
     }

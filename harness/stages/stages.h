@@ -17,7 +17,7 @@
 
 namespace torch_ir {
 
-struct Subject {
+struct ModelInstance {
   Model model;
   StateDict weights;
   std::vector<at::Tensor> inputs;
@@ -28,11 +28,11 @@ struct Subject {
 void write_output(const std::function<void()>& write);
 
 // Builds `model` on the CPU in eval mode, with weights and inputs drawn from `seed`.
-Subject make_subject(const RegisteredModel& model, uint64_t seed);
+ModelInstance make_instance(const RegisteredModel& model, uint64_t seed);
 
 // Builds and captures `model` on the meta device, without allocating weights. The values of
-// constants are those of `subject`.
-IR extract(const RegisteredModel& model, const Subject& subject);
+// constants are those of `instance`.
+IR extract(const RegisteredModel& model, const ModelInstance& instance);
 
 // Writes `ir` to `path`, or to memory if `path` is empty, and returns what it reads back. Throws
 // SerializeMismatch if that differs, SerializationError or ValidationError if it is invalid,

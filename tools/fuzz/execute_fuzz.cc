@@ -8,10 +8,10 @@
 
 #include "tools/fuzz/fuzzing.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
+#include "torch_ir/runtime/execution_plan.h"
 
 namespace {
 

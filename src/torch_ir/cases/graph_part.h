@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "torch_ir/cases/node_groups.h"
-#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 
 namespace torch_ir {
 

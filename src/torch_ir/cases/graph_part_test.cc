@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/testing/eager_graph.h"
 #include "torch_ir/ir/validate.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
 namespace {

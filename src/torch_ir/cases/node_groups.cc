@@ -16,8 +16,8 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/cases/graph_part.h"
-#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/executor/testing/eager_graph.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
 namespace {

@@ -13,12 +13,12 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/cases/strided_copy.h"
-#include "torch_ir/executor/graph/graph_memory.h"
-#include "torch_ir/executor/interpreter/node_run.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/tensor_text.h"
-#include "torch_ir/operators/executor_registry.h"
+#include "torch_ir/operators/op_handler_registry.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
 
 namespace torch_ir {
 namespace {
@@ -101,7 +101,7 @@ class ModelSplit {
   bool is_case(const NodeSpan& call) const {
     const auto is_tensor = [](const TensorMeta& output) { return !output.is_scalar; };
     return std::ranges::any_of(nodes_of(call), [&](const OpNode& node) {
-      return !hands_on_input(find_executor(node.op_type)) &&
+      return !hands_on_input(find_op_handler(node.op_type)) &&
              std::ranges::any_of(node.outputs, is_tensor);
     });
   }

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/testing/eager_graph.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
 namespace {

@@ -13,10 +13,10 @@
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/executor/device.h"
-#include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/module_paths.h"
+#include "torch_ir/runtime/device.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 

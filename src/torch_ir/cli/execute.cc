@@ -10,10 +10,10 @@
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/executor/device.h"
-#include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/runtime/device.h"
+#include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/tensor_files.h"
 

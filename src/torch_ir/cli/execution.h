@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "torch_ir/cli/options.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace CLI {
 class App;

@@ -14,10 +14,10 @@
 #include "torch_ir/base/work_directory.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/executor/graph/graph_memory.h"
-#include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
 

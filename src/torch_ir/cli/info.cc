@@ -17,8 +17,8 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/executor/graph/symbol_binder.h"
 #include "torch_ir/exporter/pt2/pt2.h"
+#include "torch_ir/runtime/graph/symbol_binder.h"
 
 namespace torch_ir {
 namespace {

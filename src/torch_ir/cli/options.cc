@@ -12,11 +12,11 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/program.h"
 #include "torch_ir/converter/converter.h"
-#include "torch_ir/executor/device.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
+#include "torch_ir/runtime/device.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "torch_ir/cli/command.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/tolerance.h"
 #include "torch_ir/verifier/verdict.h"
 

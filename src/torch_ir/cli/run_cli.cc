@@ -11,8 +11,8 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/libraries/load_library.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {

@@ -9,7 +9,7 @@
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/executor/check_values.h"
+#include "torch_ir/runtime/check_values.h"
 
 namespace torch_ir {
 namespace {

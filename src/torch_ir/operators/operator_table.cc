@@ -9,8 +9,8 @@
 
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
-#include "torch_ir/operators/executor_registry.h"
 #include "torch_ir/operators/number_functions.h"
+#include "torch_ir/operators/op_handler_registry.h"
 #include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_names.h"
 
@@ -220,9 +220,9 @@ std::string refusal(std::string_view op_type) {
 }
 
 OperatorSupport operator_support(const std::string& op_type) {
-  if (const OpExecutor executor = find_executor(op_type)) {
+  if (const OpHandler handler = find_op_handler(op_type)) {
     return {true, "registered op handler",
-            hands_on_input(executor) ? "yes" : "no: a registered op handler"};
+            hands_on_input(handler) ? "yes" : "no: a registered op handler"};
   }
   if (find_number_function(op_type) != nullptr) return {true, "function on numbers", "yes"};
   if (num_graphs_of(op_type) > 0) return {true, "control flow", "no: only its graphs are"};

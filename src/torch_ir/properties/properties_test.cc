@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "torch_ir/analysis/diff.h"
-#include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/testing/eager_graph.h"
 #include "torch_ir/ir/validate.h"
 #include "torch_ir/properties/random_graph.h"
 #include "torch_ir/properties/random_network.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/verifier/second_opinion.h"
 
 namespace torch_ir {

@@ -4,8 +4,8 @@
 
 #include <iosfwd>
 
-#include "torch_ir/executor/testing/eager_graph.h"
 #include "torch_ir/properties/random_moves.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
 

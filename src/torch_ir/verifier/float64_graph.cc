@@ -12,8 +12,8 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/float64_run.h"
 
 namespace torch_ir {

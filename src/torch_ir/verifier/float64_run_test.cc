@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/executor/testing/eager_graph.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
 namespace {

@@ -15,10 +15,10 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/executor/graph/bind_weights.h"
-#include "torch_ir/executor/interpreter/node_run.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/runtime/graph/bind_weights.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/tensor_blocks.h"
 #include "torch_ir/verifier/verify.h"

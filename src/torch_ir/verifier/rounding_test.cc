@@ -6,7 +6,7 @@
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 
-#include "torch_ir/executor/testing/eager_graph.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {

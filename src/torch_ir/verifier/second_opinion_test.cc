@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "torch_ir/executor/testing/eager_graph.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/verifier/testing/doubles.h"
 
 namespace torch_ir {

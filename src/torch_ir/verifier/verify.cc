@@ -13,12 +13,12 @@
 #include <sstream>
 
 #include "torch_ir/base/printable.h"
-#include "torch_ir/executor/device.h"
-#include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/graph/execution_options.h"
-#include "torch_ir/executor/graph/lowered_graph.h"
-#include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/runtime/device.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/graph/execution_options.h"
+#include "torch_ir/runtime/graph/lowered_graph.h"
+#include "torch_ir/runtime/interpreter/run.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/second_opinion.h"

@@ -16,7 +16,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "torch_ir/executor/testing/eager_graph.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {

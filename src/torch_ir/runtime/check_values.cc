@@ -1,0 +1,55 @@
+#include "torch_ir/runtime/check_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/validate.h"
+#include "torch_ir/runtime/graph/bind_weights.h"
+#include "torch_ir/runtime/graph/symbol_binder.h"
+#include "torch_ir/runtime/interpreter/run.h"
+#include "torch_ir/weights/state_dict.h"
+
+namespace torch_ir {
+
+std::vector<std::string> weight_problems(const IR& ir, const StateDict& weights,
+                                         const StateDict& constants) {
+  validate_ir(ir);
+  std::vector<std::string> problems;
+  const BoundWeights bound =
+      bind_weights(ir, weights, constants, /*device=*/std::nullopt, problems);
+  if (!bound.only_missing.empty()) {
+    std::string& problem = problems.front();
+    problem += fmt::format("{} It is '{}' in the state dict.", problem.ends_with('.') ? "" : ".",
+                           printable(bound.only_missing));
+  }
+  if (problems.empty()) warn_about_surplus_weights(weights, ir);
+  return problems;
+}
+
+std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tensor>& inputs,
+                                        c10::Device device) {
+  if (std::string problem = input_count_problem(ir.graph_inputs.size(), inputs.size());
+      !problem.empty()) {
+    return {std::move(problem)};
+  }
+  std::vector<std::string> problems;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::string problem = input_problem(ir.graph_inputs[i], device, inputs[i]);
+    if (!problem.empty()) problems.push_back(std::move(problem));
+  }
+  return problems.empty() ? size_problems(ir, inputs) : problems;
+}
+
+std::vector<std::string> value_problems(const IR& ir, const StateDict& weights,
+                                        const std::vector<at::Tensor>& inputs,
+                                        const StateDict& constants) {
+  std::vector<std::string> problems = weight_problems(ir, weights, constants);
+  std::ranges::move(input_problems(ir, inputs), std::back_inserter(problems));
+  return problems;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,71 @@
+#include "torch_ir/runtime/device.h"
+
+#include <ATen/ops/ones.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ThrowsMessage;
+
+TEST(ParseDevice, TakesTheCpu) {
+  EXPECT_EQ(parse_device("cpu"), c10::Device(c10::kCPU));
+  EXPECT_EQ(parse_device("cpu:0"), c10::Device(c10::kCPU, 0));
+}
+
+TEST(ParseDevice, RefusesWhatIsNoDevice) {
+  for (const std::string name : {"", "gpu", "cuda:", "cuda:x", "CPU", "cpu,cpu"}) {
+    EXPECT_THAT(
+        [&] { parse_device(name); },
+        ThrowsMessage<Error>("invalid device '" + name + "'; expected cpu, cuda or cuda:INDEX"));
+  }
+}
+
+TEST(ParseDevice, RefusesDevicesThatComputeNothing) {
+  EXPECT_THAT([] { parse_device("meta"); },
+              ThrowsMessage<Error>(
+                  "cannot use device 'meta': this LibTorch finds no meta device here; use cpu"));
+  EXPECT_THAT([] { parse_device("cpu:1"); },
+              ThrowsMessage<Error>("cannot use device 'cpu:1': the last cpu device here is cpu:0"));
+}
+
+bool has_cuda() {
+  return c10::impl::hasDeviceGuardImpl(c10::kCUDA) &&
+         c10::impl::getDeviceGuardImpl(c10::kCUDA)->deviceCount() > 0;
+}
+
+TEST(ParseDevice, RefusesCudaWhereItIsMissing) {
+  if (has_cuda()) GTEST_SKIP() << "there is a CUDA device";
+  EXPECT_THAT([] { parse_device("cuda:1"); },
+              ThrowsMessage<Error>(
+                  "cannot use device 'cuda:1': this LibTorch finds no cuda device here; use cpu"));
+}
+
+TEST(ParseDevice, TakesCudaWhereItIs) {
+  if (!has_cuda()) GTEST_SKIP() << "there is no CUDA device";
+  EXPECT_EQ(parse_device("cuda"), c10::Device(c10::kCUDA));
+  EXPECT_THAT([] { parse_device("cuda:99"); },
+              ThrowsMessage<Error>(testing::StartsWith("cannot use device 'cuda:99': the last ")));
+}
+
+TEST(ToDevice, LeavesWhatIsThere) {
+  const at::Tensor x = at::ones({2});
+  for (const std::optional<c10::Device>& device :
+       {std::optional<c10::Device>(), std::optional<c10::Device>(c10::kCPU)}) {
+    const std::vector<at::Tensor> moved = to_device({x, at::Tensor()}, device);
+    EXPECT_TRUE(moved.at(0).is_same(x));
+    EXPECT_FALSE(moved.at(1).defined());
+  }
+}
+
+TEST(ToDevice, CopiesToAnotherDevice) {
+  const std::vector<at::Tensor> moved = to_device({at::ones({2})}, c10::Device(c10::kMeta));
+  EXPECT_EQ(moved.at(0).device(), c10::Device(c10::kMeta));
+}
+
+}  // namespace
+}  // namespace torch_ir

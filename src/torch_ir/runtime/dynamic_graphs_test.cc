@@ -1,0 +1,375 @@
+// Plans of graphs with dynamic shapes, numbers between nodes, conditions and loops.
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/graph/symbol_binder.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// A tensor whose sizes are numbers or expressions.
+TensorMeta tensor(std::string name, const std::vector<std::string>& sizes,
+                  std::string dtype = "float32") {
+  TensorMeta meta;
+  meta.name = std::move(name);
+  meta.dtype = std::move(dtype);
+  for (const std::string& size : sizes) {
+    const bool is_number = size.find_first_not_of("0123456789") == std::string::npos;
+    meta.shape.push_back(is_number ? std::stoll(size) : kDynamicSize);
+    meta.symbolic_shape.push_back(is_number ? "" : size);
+  }
+  return meta;
+}
+
+TensorMeta number(std::string name, std::string dtype = "int64", std::string expression = "") {
+  TensorMeta meta = tensor(std::move(name), {}, std::move(dtype));
+  meta.is_scalar = true;
+  meta.expression = std::move(expression);
+  return meta;
+}
+
+OpNode node(std::string op_type, std::vector<TensorMeta> inputs, std::vector<TensorMeta> outputs,
+            AttributeMap attrs = {}) {
+  OpNode node;
+  node.name = outputs.empty() ? op_type : outputs[0].name;
+  node.op_type = std::move(op_type);
+  node.inputs = std::move(inputs);
+  node.outputs = std::move(outputs);
+  node.attrs = std::move(attrs);
+  return node;
+}
+
+// x of 2 to 8 rows; returns x flattened, and how many elements that are.
+IR flatten_graph() {
+  IR ir;
+  ir.graph_inputs = {tensor("x", {"s0", "3"})};
+  ir.range_constraints = {{"s0", 3, 8}};
+  ir.nodes = {node("aten.sym_size.int", {tensor("x", {"s0", "3"})}, {number("rows", "int64", "s0")},
+                   {{"dim", 0}}),
+              node("_operator.mul", {}, {number("count", "int64", "3*s0")},
+                   {{"a", ValueRef{"rows"}}, {"b", 3}}),
+              node("aten.view.default", {tensor("x", {"s0", "3"})}, {tensor("view", {"3*s0"})},
+                   {{"size", Attribute::list({ValueRef{"count"}})}}),
+              node("aten.mul.Tensor", {tensor("view", {"3*s0"})}, {tensor("scaled", {"3*s0"})},
+                   {{"other", ValueRef{"rows"}}})};
+  ir.graph_outputs = {tensor("scaled", {"3*s0"}), number("count")};
+  return ir;
+}
+
+TEST(DynamicGraphs, RunsEachSize) {
+  const ExecutionPlan plan = compile(flatten_graph(), StateDict());
+  for (const int64_t rows : {3, 5, 8}) {
+    const at::Tensor x = at::rand({rows, 3});
+    const std::vector<at::Tensor> outputs = plan.run_checked({x});
+    EXPECT_TRUE(outputs[0].equal(x.view({-1}).mul(rows)));
+    EXPECT_TRUE(outputs[1].equal(at::full({}, rows * 3, at::kLong)));
+  }
+}
+
+TEST(DynamicGraphs, RefusesSizesOutOfRange) {
+  const ExecutionPlan plan = compile(flatten_graph(), StateDict());
+  EXPECT_THAT(
+      [&] { plan.run({at::rand({9, 3})}); },
+      ThrowsMessage<ExecutionError>("s0 (Dimension 0 of input 'x') is 9, but must be at most 8."));
+  EXPECT_THAT(
+      [&] { plan.run({at::rand({2, 3})}); },
+      ThrowsMessage<ExecutionError>("s0 (Dimension 0 of input 'x') is 2, but must be at least 3."));
+  EXPECT_THAT([&] { plan.run({at::rand({4, 4})}); },
+              ThrowsMessage<ExecutionError>("Input 'x' has shape [4, 4], expected [s0, 3]."));
+}
+
+// torch.export states a least size of 2 wherever it met another size than 0 and 1.
+TEST(DynamicGraphs, TakesSizesBelowALeastSizeOfTwo) {
+  IR ir = flatten_graph();
+  ir.range_constraints = {{"s0", 2, 8}};
+  EXPECT_EQ(compile(ir, StateDict()).run_checked({at::rand({1, 3})})[0].size(0), 3);
+}
+
+IR two_inputs(const std::string& size_of_a, const std::string& size_of_b) {
+  IR ir;
+  ir.graph_inputs = {tensor("a", {size_of_a}), tensor("b", {size_of_b})};
+  ir.graph_outputs = ir.graph_inputs;
+  return ir;
+}
+
+TEST(DynamicGraphs, ChecksSizesAgainstOneAnother) {
+  const ExecutionPlan plan = compile(two_inputs("s0 + 1", "s0"), StateDict());
+  EXPECT_NO_THROW(plan.run({at::rand({5}), at::rand({4})}));
+  EXPECT_THAT([&] { plan.run({at::rand({5}), at::rand({5})}); },
+              ThrowsMessage<ExecutionError>("Dimension 0 of input 'a' is 5, expected s0 + 1 = 6."));
+}
+
+TEST(DynamicGraphs, SolvesForSymbolsInWhateverOrderTheyBecomeKnown) {
+  IR ir;
+  ir.graph_inputs = {tensor("a", {"s0 + s1"}), tensor("b", {"s1 + s2"}), tensor("c", {"s2"})};
+  ir.graph_outputs = ir.graph_inputs;
+  ir.range_constraints = {{"s0", 3, 9}};
+  const ExecutionPlan plan = compile(ir, StateDict());
+  EXPECT_NO_THROW(plan.run({at::rand({7}), at::rand({5}), at::rand({1})}));
+  EXPECT_THAT([&] { plan.run({at::rand({6}), at::rand({5}), at::rand({1})}); },
+              ThrowsMessage<ExecutionError>(HasSubstr("s0 is 2")));
+}
+
+TEST(DynamicGraphs, SolvesForASymbolThatNoSizeStandsForAlone) {
+  const ExecutionPlan plan = compile(two_inputs("4*s0", "2*s0"), StateDict());
+  EXPECT_NO_THROW(plan.run({at::rand({8}), at::rand({4})}));
+  EXPECT_THAT([&] { plan.run({at::rand({9}), at::rand({4})}); },
+              ThrowsMessage<ExecutionError>("Dimension 0 of input 'a' is 9, expected 4*s0 = 8."));
+  EXPECT_THAT([&] { plan.run({at::rand({8}), at::rand({6})}); },
+              ThrowsMessage<ExecutionError>("Dimension 0 of input 'b' is 6, expected 2*s0 = 4."));
+}
+
+TEST(DynamicGraphs, NamesAllSizesThatNoSymbolGives) {
+  IR ir;
+  ir.graph_inputs = {tensor("a", {"4*s0"}), tensor("b", {"2*s1"}), tensor("c", {"3", "s2 + 1"}),
+                     tensor("d", {"s2"})};
+  ir.graph_outputs = ir.graph_inputs;
+  EXPECT_THAT(size_problems(ir, {at::rand({9}), at::rand({3}), at::rand({3, 5}), at::rand({5})}),
+              ElementsAre("Dimension 0 of input 'a' is 9, which is not 4*s0 for any s0.",
+                          "Dimension 0 of input 'b' is 3, which is not 2*s1 for any s1.",
+                          "Dimension 1 of input 'c' is 5, expected s2 + 1 = 6."));
+}
+
+// Each symbol becomes known by the next one: linear, or it would not end.
+TEST(DynamicGraphs, SolvesForManySymbols) {
+  constexpr int64_t kSymbols = 20'000;
+  IR ir;
+  std::vector<at::Tensor> inputs;
+  for (int64_t i = 0; i < kSymbols; ++i) {
+    const bool is_last = i + 1 == kSymbols;
+    const std::string size = is_last ? fmt::format("s{}", i) : fmt::format("s{} + s{}", i, i + 1);
+    ir.graph_inputs.push_back(number(fmt::format("n{}", i), "int64", size));
+    inputs.push_back(at::full({}, is_last ? 3 : 5, at::kLong));
+  }
+  const SymbolValues symbols = bind_symbols(ir, inputs);
+  EXPECT_EQ(symbols.size(), static_cast<size_t>(kSymbols));
+  EXPECT_EQ(symbols.at("s0"), 2);
+}
+
+TEST(DynamicGraphs, ChecksDynamicOutputsOfNodes) {
+  IR ir = flatten_graph();
+  for (TensorMeta* meta : {&ir.nodes[2].outputs[0], &ir.nodes[3].inputs[0]}) {
+    meta->symbolic_shape = {"2*s0"};
+  }
+  const ExecutionPlan plan = compile(ir, StateDict());
+  EXPECT_NO_THROW(plan.run({at::rand({4, 3})}));
+  EXPECT_THAT(
+      [&] { plan.run_checked({at::rand({4, 3})}); },
+      ThrowsMessage<ExecutionError>(
+          "node 'view' (aten.view.default): output 'view' is float32 [12], but the IR declares "
+          "float32 [2*s0]"));
+}
+
+// Sizes that depend on data have no value until the node that makes them has run.
+TEST(DynamicGraphs, BindsSizesThatDependOnData) {
+  IR ir;
+  ir.graph_inputs = {tensor("x", {"4"})};
+  ir.nodes = {
+      node("aten.nonzero.default", {tensor("x", {"4"})}, {tensor("rows", {"u0", "1"}, "int64")}),
+      node("aten.neg.default", {tensor("rows", {"u0", "1"}, "int64")},
+           {tensor("neg", {"u0", "1"}, "int64")})};
+  ir.graph_outputs = {tensor("neg", {"u0", "1"}, "int64")};
+  const ExecutionPlan plan = compile(ir, StateDict());
+  EXPECT_EQ(plan.run_checked({at::arange(4).to(at::kFloat)})[0].size(0), 3);
+  EXPECT_EQ(plan.run_checked({at::ones({4})})[0].size(0), 4);
+}
+
+TEST(DynamicGraphs, TakesNumbersAsInputs) {
+  IR ir;
+  ir.graph_inputs = {tensor("x", {"2"}), number("n", "int64", "s0"), number("f", "float64")};
+  ir.range_constraints = {{"s0", 0, 5}};
+  ir.nodes = {node("aten.mul.Tensor", {tensor("x", {"2"})}, {tensor("mul", {"2"})},
+                   {{"other", ValueRef{"n"}}}),
+              node("aten.add.Tensor", {tensor("mul", {"2"})}, {tensor("add", {"2"})},
+                   {{"other", ValueRef{"f"}}})};
+  ir.graph_outputs = {tensor("add", {"2"})};
+  const ExecutionPlan plan = compile(ir, StateDict());
+  const at::Tensor half = at::full({}, 0.5, at::kDouble);
+  const auto run = [&](int64_t n) {
+    return plan.run_checked({at::ones({2}), at::full({}, n, at::kLong), half});
+  };
+  EXPECT_TRUE(run(3)[0].equal(at::full({2}, 3.5f)));
+  EXPECT_THAT([&] { run(6); },
+              ThrowsMessage<ExecutionError>("s0 (Input 'n') is 6, but must be at most 5."));
+}
+
+TEST(DynamicGraphs, NumbersThatFailNameTheirNode) {
+  IR ir;
+  ir.graph_inputs = {number("n")};
+  ir.nodes = {node("_operator.floordiv", {}, {number("q")}, {{"a", 1}, {"b", ValueRef{"n"}}})};
+  ir.graph_outputs = {number("q")};
+  const ExecutionPlan plan = compile(ir, StateDict());
+  EXPECT_THAT([&] { plan.run({at::full({}, 0, at::kLong)}); },
+              ThrowsMessage<ExecutionError>(
+                  "Node 'q' (_operator.floordiv) failed on inputs of shape (): division by zero"));
+}
+
+TEST(DynamicGraphs, FailedAssertionsFailTheRun) {
+  IR ir;
+  ir.graph_inputs = {number("n")};
+  ir.nodes = {node("_operator.le", {}, {number("le", "bool")}, {{"a", ValueRef{"n"}}, {"b", 5}}),
+              node("aten._assert_scalar.default", {}, {},
+                   {{"self", ValueRef{"le"}}, {"assert_msg", "n must be at most 5"}})};
+  ir.graph_outputs = {number("le", "bool")};
+  const ExecutionPlan plan = compile(ir, StateDict());
+  EXPECT_TRUE(plan.run({at::full({}, 5, at::kLong)})[0].equal(at::full({}, true, at::kBool)));
+  EXPECT_THAT([&] { plan.run({at::full({}, 6, at::kLong)}); },
+              ThrowsMessage<ExecutionError>(HasSubstr("n must be at most 5")));
+}
+
+// --- Control flow ---
+
+Graph branch(const std::string& op_type) {
+  Graph graph;
+  graph.graph_inputs = {tensor("a", {"2"})};
+  graph.nodes = {node(op_type, {tensor("a", {"2"})}, {tensor("r", {"2"})})};
+  graph.graph_outputs = {tensor("r", {"2"})};
+  return graph;
+}
+
+IR cond_graph(TensorMeta pred) {
+  IR ir;
+  ir.graph_inputs = {pred, tensor("x", {"2"})};
+  OpNode cond = node("higher_order.cond", {}, {tensor("y", {"2"})},
+                     {{"_tensor_list_sizes", Attribute::list({1})}});
+  if (pred.is_scalar) {
+    cond.attrs.set("pred", ValueRef{pred.name});
+  } else {
+    cond.inputs.push_back(pred);
+  }
+  cond.inputs.push_back(tensor("x", {"2"}));
+  cond.graphs = {branch("aten.neg.default"), branch("aten.exp.default")};
+  ir.nodes = {cond};
+  ir.graph_outputs = {tensor("y", {"2"})};
+  return ir;
+}
+
+TEST(DynamicGraphs, ConditionsRunOneGraph) {
+  const at::Tensor x = at::rand({2});
+  for (const TensorMeta& pred : {tensor("p", {}, "bool"), number("p", "bool")}) {
+    const ExecutionPlan plan = compile(cond_graph(pred), StateDict());
+    EXPECT_TRUE(plan.run_checked({at::full({}, true, at::kBool), x})[0].equal(x.neg()));
+    EXPECT_TRUE(plan.run_checked({at::full({}, false, at::kBool), x})[0].equal(x.exp()));
+  }
+}
+
+TEST(DynamicGraphs, FailuresInsideAGraphNameBothNodes) {
+  IR ir = cond_graph(tensor("p", {}, "bool"));
+  ir.nodes[0].graphs[0].nodes[0] = node("aten.view.default", {tensor("a", {"2"})},
+                                        {tensor("r", {"2"})}, {{"size", Attribute::list({3})}});
+  const ExecutionPlan plan = compile(ir, StateDict());
+  EXPECT_THAT([&] { plan.run({at::full({}, true, at::kBool), at::rand({2})}); },
+              ThrowsMessage<ExecutionError>(HasSubstr(
+                  "Node 'y' (higher_order.cond) failed on inputs of shape [], [2]: Node 'r' "
+                  "(aten.view.default) failed on inputs of shape [2]: shape '[3]' is invalid")));
+}
+
+// i, x = 0, x; while i < n: i, x = i + 1, x * 2
+TEST(DynamicGraphs, LoopsRunUntilTheirConditionFails) {
+  const TensorMeta i = tensor("i", {}, "int64");
+  const TensorMeta x = tensor("x", {"2"});
+  const TensorMeta n = tensor("n", {}, "int64");
+  Graph condition;
+  condition.graph_inputs = {i, x, n};
+  condition.nodes = {node("aten.lt.Tensor", {i, n}, {tensor("lt", {}, "bool")})};
+  condition.graph_outputs = {tensor("lt", {}, "bool")};
+  Graph body;
+  body.graph_inputs = {i, x, n};
+  body.nodes = {node("aten.add.Tensor", {i}, {tensor("next", {}, "int64")}, {{"other", 1}}),
+                node("aten.mul.Tensor", {x}, {tensor("twice", {"2"})}, {{"other", 2}})};
+  body.graph_outputs = {tensor("next", {}, "int64"), tensor("twice", {"2"})};
+  IR ir;
+  ir.graph_inputs = {i, x, n};
+  OpNode loop = node("higher_order.while_loop", {i, x, n},
+                     {tensor("last", {}, "int64"), tensor("result", {"2"})},
+                     {{"_tensor_list_sizes", Attribute::list({2, 1})}});
+  loop.graphs = {condition, body};
+  ir.nodes = {loop};
+  ir.graph_outputs = {tensor("last", {}, "int64"), tensor("result", {"2"})};
+  const ExecutionPlan plan = compile(ir, StateDict());
+  const auto run = [&](int64_t count) {
+    return plan.run_checked(
+        {at::full({}, 0, at::kLong), at::ones({2}), at::full({}, count, at::kLong)});
+  };
+  EXPECT_TRUE(run(5)[1].equal(at::full({2}, 32.f)));
+  EXPECT_TRUE(run(5)[0].equal(at::full({}, 5, at::kLong)));
+  EXPECT_TRUE(run(0)[1].equal(at::ones({2})));
+}
+
+// i = x; while i < 5: i = i * 2, from 0
+TEST(DynamicGraphs, LoopsThatNeverEndFail) {
+  const TensorMeta i = tensor("i", {}, "int64");
+  Graph condition;
+  condition.graph_inputs = {i};
+  condition.nodes = {node("aten.lt.Scalar", {i}, {tensor("lt", {}, "bool")}, {{"other", 5}})};
+  condition.graph_outputs = {tensor("lt", {}, "bool")};
+  Graph body;
+  body.graph_inputs = {i};
+  body.nodes = {node("aten.mul.Tensor", {i}, {tensor("next", {}, "int64")}, {{"other", 2}})};
+  body.graph_outputs = {tensor("next", {}, "int64")};
+  IR ir;
+  ir.graph_inputs = {i};
+  OpNode loop = node("higher_order.while_loop", {i}, {tensor("last", {}, "int64")},
+                     {{"_tensor_list_sizes", Attribute::list({1, 0})}});
+  loop.graphs = {condition, body};
+  ir.nodes = {loop};
+  ir.graph_outputs = {tensor("last", {}, "int64")};
+  const ExecutionPlan plan = compile(ir, StateDict());
+  EXPECT_TRUE(plan.run({at::full({}, 1, at::kLong)})[0].equal(at::full({}, 8, at::kLong)));
+  EXPECT_THAT([&] { plan.run({at::full({}, 0, at::kLong)}); },
+              ThrowsMessage<ExecutionError>(
+                  HasSubstr("infinite loop: after 1025 iterations its values repeat")));
+}
+
+TEST(DynamicGraphs, AFloatIsNoInteger) {
+  IR ir;
+  ir.graph_inputs = {number("n")};
+  ir.nodes = {node("_operator.truediv", {}, {number("half")}, {{"a", ValueRef{"n"}}, {"b", 2}})};
+  ir.graph_outputs = {number("half")};
+  EXPECT_THAT([&] { compile(ir, StateDict()).run_checked({at::full({}, 3, at::kLong)}); },
+              ThrowsMessage<ExecutionError>(HasSubstr(
+                  "node 'half' (_operator.truediv): output 'half' is a float, but the IR declares "
+                  "int64")));
+}
+
+// --- What is refused before anything runs ---
+
+TEST(DynamicGraphs, OperatorsThatTouchFilesAreRefused) {
+  IR ir;
+  ir.nodes = {node("aten.from_file.default", {}, {tensor("f", {"1"})},
+                   {{"filename", "never_made"}, {"shared", true}, {"size", 1}})};
+  ir.graph_outputs = {tensor("f", {"1"})};
+  EXPECT_THAT([&] { compile(ir, StateDict()); },
+              ThrowsMessage<ExecutionError>("Operator 'aten.from_file.default' of node 'f' is "
+                                            "refused: it maps a file, and may create one."));
+}
+
+TEST(DynamicGraphs, UnknownOperatorsAreRefusedWithBothVersions) {
+  IR ir;
+  ir.pytorch_version = "9.9.9";
+  ir.nodes = {node("aten.not_yet.default", {}, {tensor("f", {"1"})})};
+  ir.graph_outputs = {tensor("f", {"1"})};
+  EXPECT_THAT([&] { compile(ir, StateDict()); },
+              ThrowsMessage<ExecutionError>(
+                  HasSubstr("does not have it (the graph is of PyTorch 9.9.9). Load the library")));
+}
+
+}  // namespace
+}  // namespace torch_ir

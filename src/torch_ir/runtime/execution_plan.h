@@ -1,0 +1,70 @@
+// ExecutionPlan: an IR, compiled once, run many times.
+//
+// `compile` resolves every operator, argument, weight and constant. The first run with inputs of
+// some layout traces the operators that eager would call, chooses a kernel for each, and plans
+// their memory; later runs only call the kernels. Nodes that cannot be replayed run between them.
+// Unless the options ask for `fast`, results are bit-identical to calling each node's ATen operator
+// eagerly with the same number of threads.
+//
+// Thread-safe: any number of threads may run a plan at once. It never writes to a weight, a
+// constant or an input: each run copies what the graph mutates in place.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/runtime/graph/execution_options.h"
+
+namespace torch_ir {
+
+class ExecutionPlan {
+ public:
+  ExecutionPlan(ExecutionPlan&&) noexcept;
+  ExecutionPlan& operator=(ExecutionPlan&&) noexcept;
+  ~ExecutionPlan();
+
+  // Takes one input for each of IR::graph_inputs, with its shape and dtype, on the device of the
+  // weights. The outputs have no gradient, and the caller may write to them: an output that is a
+  // weight or a view of one is a copy, but one that is an input is that very tensor, as in eager,
+  // unless the graph may write to it. Throws ExecutionError, naming the inputs that do not fit, or
+  // the node and tensor.
+  std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) const;
+
+  // As above, but into `outputs`, which are released first, so that the run can reuse their memory.
+  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) const;
+
+  // As run, but also throws ExecutionError if a node output that the graph reads differs from the
+  // IR in shape or dtype. Outputs that nobody reads may differ between devices, such as the
+  // statistics that a batch norm saves.
+  std::vector<at::Tensor> run_checked(const std::vector<at::Tensor>& inputs) const;
+
+  // Runs the plan and returns the needs of its replayed parts; nothing if no node is replayed.
+  std::optional<PlanMemory> memory(const std::vector<at::Tensor>& inputs) const;
+
+  // The nodes in the order of the graph, timed over `rounds` runs after two to warm up. Bytes are
+  // known only for replayed nodes.
+  std::vector<NodeProfile> profile(const std::vector<at::Tensor>& inputs, int rounds) const;
+
+  // The nodes that each run calls through the dispatcher, in order, as far as past runs have shown.
+  std::vector<NodeNotReplayed> not_replayed() const;
+
+ private:
+  friend ExecutionPlan compile(const IR&, const StateDict&, const StateDict&,
+                               const ExecutionOptions&);
+  struct State;
+  explicit ExecutionPlan(std::unique_ptr<const State> state);
+
+  std::unique_ptr<const State> state_;
+};
+
+// Compiles `ir`. Looks up weights by state dict name or placeholder, in `weights`, then in
+// `constants`, then in `ir.constants`, and keeps them without a copy. Throws ValidationError for an
+// IR that is not well formed, and ExecutionError for weights that are missing or do not fit, in one
+// problem_list (check_values.h), or an operator that this process does not have.
+ExecutionPlan compile(const IR& ir, const StateDict& weights,
+                      const StateDict& constants = StateDict(),
+                      const ExecutionOptions& options = ExecutionOptions());
+
+}  // namespace torch_ir

@@ -1,0 +1,210 @@
+#include <algorithm>
+
+#include "torch_ir/runtime/fusion/rules.h"
+
+namespace torch_ir {
+namespace {
+
+using onednn::Dims;
+using onednn::Layout;
+using onednn::Pooling;
+using onednn::Window;
+
+using Replacement = TraceRewriter::Replacement;
+
+// Whether `source`, which `call` reads, has a convolution's layout.
+bool is_carried_into(TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
+  return !call.outputs.empty() && rewriter.is_value(source) && rewriter.is_value(call.outputs[0]) &&
+         rewriter.tensor(source).sizes.size() == 4 &&
+         rewriter.tensor(call.outputs[0]).sizes.size() == 4 && rewriter.is_carried(source);
+}
+
+Dims sizes_of(const TraceRewriter& rewriter, TensorId id) {
+  const at::DimVector& sizes = rewriter.tensor(id).sizes;
+  return {sizes.begin(), sizes.end()};
+}
+
+std::optional<Replacement> pool(TraceRewriter& rewriter, size_t index, TensorId source,
+                                Pooling pooling, const Window& window) {
+  const TensorId output = rewriter.call(index).outputs[0];
+  const Layout layout = rewriter.layout_of(source);
+  const onednn::PrimitivePtr primitive =
+      onednn::make_pooling(pooling, layout, Layout::any(sizes_of(rewriter, output)), window);
+  if (primitive == nullptr) return std::nullopt;
+  return Replacement{{index}, [&rewriter, index, output, primitive, source, layout] {
+                       rewriter.emit(primitive, {rewriter.use(source, layout)}, output, index);
+                       return size_t{1};
+                     }};
+}
+
+// Nothing for a window that may lie in `padding` entirely.
+std::optional<Window> window_of(const CallArguments& arguments, const Padding& padding) {
+  const Dims kernel = arguments.integers("kernel_size", 2, 1);
+  Dims strides = arguments.integers("stride", 2, 0);
+  if (strides[0] == 0) strides = kernel;
+  const Dims own = arguments.integers("padding", 2, 0);
+  Window window{kernel, strides, sum_of(own, padding.before), sum_of(own, padding.after)};
+  const bool fits = std::ranges::equal(window.padding_before, kernel, std::ranges::less()) &&
+                    std::ranges::equal(window.padding_after, kernel, std::ranges::less());
+  return fits ? std::optional(window) : std::nullopt;
+}
+
+// oneDNN's maximum ignores NaN. What is clean is a ReLU's: a zero beside it is no maximum.
+std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index,
+                                            const Padding& padding) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const auto window = window_of(arguments, padding);
+  const bool is_taken =
+      is_carried_into(rewriter, call, padding.source) && rewriter.is_clean(padding.source) &&
+      padding.value <= 0 && !rewriter.is_read(call.outputs[1]) && window &&
+      arguments.integers("dilation", 2, 1) == Dims{1, 1} && !arguments.value("ceil_mode").toBool();
+  if (!is_taken) return std::nullopt;
+  return pool(rewriter, index, padding.source, Pooling::kMax, *window);
+}
+
+std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t index,
+                                                const Padding& padding) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const auto window = window_of(arguments, padding);
+  // The zeros of a call before it count; its own padding counts if it says so.
+  const bool is_padded = !padding.before.empty();
+  const bool counts_padding = arguments.value("count_include_pad").toBool();
+  const bool is_taken =
+      is_carried_into(rewriter, call, padding.source) && padding.value == 0 && window &&
+      !arguments.value("ceil_mode").toBool() && arguments.value("divisor_override").isNone() &&
+      (!is_padded || counts_padding || arguments.integers("padding", 2, 0) == Dims{0, 0});
+  if (!is_taken) return std::nullopt;
+  return pool(rewriter, index, padding.source,
+              counts_padding || is_padded ? Pooling::kAverageWithPadding : Pooling::kAverage,
+              *window);
+}
+
+std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
+  const TraceCall& call = rewriter.call(index);
+  const auto source = CallArguments(call).tensor("self");
+  if (!source || !is_carried_into(rewriter, call, *source)) return std::nullopt;
+  Window window{{}, {}, {0, 0}, {0, 0}};
+  for (size_t d = 2; d < 4; ++d) {
+    const int64_t from = rewriter.tensor(*source).sizes[d];
+    const int64_t to = rewriter.tensor(call.outputs[0]).sizes[d];
+    if (to == 0 || from % to != 0) return std::nullopt;
+    window.kernel.push_back(from / to);
+  }
+  window.strides = window.kernel;
+  return pool(rewriter, index, *source, Pooling::kAverage, window);
+}
+
+// The mean of all pixels is pooling with one window.
+std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  Dims dims = arguments.integers("dim", 0, 0);
+  for (int64_t& dim : dims) dim = dim < 0 ? dim + 4 : dim;
+  std::ranges::sort(dims);
+  const bool is_taken = dims == Dims{2, 3} && arguments.value("keepdim").toBool() &&
+                        arguments.value("dtype").isNone();
+  return is_taken ? replace_adaptive_average_pool(rewriter, index) : std::nullopt;
+}
+
+std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
+                                          onednn::Binary binary) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const auto self = arguments.tensor("self");
+  const auto other = arguments.tensor("other");
+  if (!self || !other || arguments.number("alpha", 1) != 1) return std::nullopt;
+  const TensorId output = call.outputs[0];
+  const auto is_whole = [&](TensorId id) {
+    return rewriter.is_value(id) && rewriter.have_same_layout(id, output) &&
+           sizes_of(rewriter, id).size() == 4;
+  };
+  const auto broadcasts = [&](TensorId id) {
+    const Dims sizes = sizes_of(rewriter, id);
+    const Dims all = sizes_of(rewriter, output);
+    return rewriter.is_value(id) && sizes.size() == 4 && sizes[0] == all[0] && sizes[1] == all[1] &&
+           sizes[2] == 1 && sizes[3] == 1;
+  };
+  TensorId first = *self;
+  TensorId second = *other;
+  if (!is_whole(first) || (is_whole(second) && !rewriter.is_carried(first))) {
+    std::swap(first, second);
+  }
+  if (!is_whole(first) || !rewriter.is_carried(first) ||
+      !(is_whole(second) || broadcasts(second))) {
+    return std::nullopt;
+  }
+  Chain chain = chain_after(rewriter, index, output, ChainShape::kSame, /*takes_norm=*/false);
+  if (chain.addend) chain.cut_at_addition();
+  std::vector<size_t> calls = chain.calls;
+  return Replacement{
+      calls, [&rewriter, chain, first, second, binary] {
+        const Layout layout = rewriter.layout_of(first);
+        const bool is_same = rewriter.tensor(first).sizes == rewriter.tensor(second).sizes;
+        const Layout second_layout = is_same ? layout : rewriter.plain_layout(second);
+        const onednn::PrimitivePtr primitive =
+            onednn::make_binary(binary, layout, second_layout, chain.post_ops);
+        if (primitive == nullptr) return size_t{0};
+        rewriter.emit(primitive, {rewriter.use(first, layout), rewriter.use(second, second_layout)},
+                      chain.output, chain.calls.back());
+        return chain.calls.size();
+      }};
+}
+
+std::optional<Replacement> replace_addition(TraceRewriter& rewriter, size_t index) {
+  return replace_binary(rewriter, index, onednn::Binary::kAdd);
+}
+
+std::optional<Replacement> replace_multiplication(TraceRewriter& rewriter, size_t index) {
+  return replace_binary(rewriter, index, onednn::Binary::kMultiply);
+}
+
+// The block size for joining the channels of one image: that of the first source that has one.
+std::optional<int64_t> common_block(TraceRewriter& rewriter, const std::vector<TensorId>& sources) {
+  std::optional<int64_t> block;
+  for (const TensorId source : sources) {
+    if (!block && rewriter.is_carried(source)) block = rewriter.layout_of(source).block();
+  }
+  const bool fits = block && std::ranges::all_of(sources, [&](TensorId source) {
+                      const at::DimVector& sizes = rewriter.tensor(source).sizes;
+                      return sizes[0] == 1 && sizes[1] % *block == 0;
+                    });
+  return fits ? block : std::nullopt;
+}
+
+std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t index) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const std::vector<TensorId> sources = arguments.tensors("tensors");
+  const TensorId output = call.outputs[0];
+  const auto is_image = [&](TensorId id) {
+    return rewriter.is_value(id) && rewriter.tensor(id).sizes.size() == 4;
+  };
+  if (sources.empty() || arguments.number("dim", 0) != 1 || !is_image(output) ||
+      !std::ranges::all_of(sources, is_image)) {
+    return std::nullopt;
+  }
+  const auto block = common_block(rewriter, sources);
+  if (!block) return std::nullopt;
+  return Replacement{{index}, [&rewriter, sources, output, index, block = *block] {
+                       rewriter.join(sources, output, block, index);
+                       return size_t{1};
+                     }};
+}
+
+constexpr RuleEntry kCarriedRules[] = {
+    {"aten::_adaptive_avg_pool2d", &replace_adaptive_average_pool},
+    {"aten::add.Tensor", &replace_addition},
+    padded_entry<replace_average_pool>("aten::avg_pool2d"),
+    {"aten::cat", &replace_concatenation},
+    padded_entry<replace_max_pool>("aten::max_pool2d_with_indices"),
+    {"aten::mean.dim", &replace_mean},
+    {"aten::mul.Tensor", &replace_multiplication},
+};
+
+}  // namespace
+
+RuleTable carried_rules() { return kCarriedRules; }
+
+}  // namespace torch_ir

@@ -1,0 +1,168 @@
+// Recurrent layers at level `fast`, against LibTorch's.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/isnan.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+struct RecurrentCase {
+  int64_t steps = 7;
+  int64_t batch = 1;
+  int64_t units = 32;
+  int layers = 1;
+  bool has_biases = true;
+  bool is_bidirectional = false;
+  bool is_batch_first = false;
+};
+
+// An LSTM or a GRU. Inputs of a `scale` of 100 saturate the gates.
+EagerGraph recurrent(const RecurrentCase& shape, double scale, bool is_lstm) {
+  constexpr int64_t kInputs = 24;
+  EagerGraph graph;
+  const int64_t directions = shape.is_bidirectional ? 2 : 1;
+  at::Tensor inputs = at::randn({shape.steps, shape.batch, kInputs}) * scale;
+  if (shape.is_batch_first) inputs = inputs.transpose(0, 1).contiguous();
+  const V x = graph.input("x", inputs);
+  const std::vector<int64_t> state = {shape.layers * directions, shape.batch, shape.units};
+  const V hidden = graph.input("h", at::randn(state));
+  EagerArgument states = hidden;
+  if (is_lstm) states = VList{hidden, graph.input("c", at::randn(state))};
+  const int64_t gates = is_lstm ? 4 : 3;
+  VList parameters;
+  const auto add = [&](at::IntArrayRef sizes) {
+    parameters.push_back(
+        graph.weight("w" + std::to_string(parameters.size()), at::randn(sizes) / 4));
+  };
+  for (int64_t i = 0; i < shape.layers * directions; ++i) {
+    add({gates * shape.units, i < directions ? kInputs : directions * shape.units});
+    add({gates * shape.units, shape.units});
+    if (shape.has_biases) add({gates * shape.units});
+    if (shape.has_biases) add({gates * shape.units});
+  }
+  const std::vector<V> results = graph.call(
+      is_lstm ? "aten.lstm.input" : "aten.gru.input",
+      {x, states, parameters, Attribute(shape.has_biases), Attribute(shape.layers), Attribute(0.0),
+       Attribute(false), Attribute(shape.is_bidirectional), Attribute(shape.is_batch_first)});
+  for (const V& result : results) graph.output(result);
+  return graph;
+}
+
+EagerGraph lstm(const RecurrentCase& shape, double scale) {
+  return recurrent(shape, scale, /*is_lstm=*/true);
+}
+
+EagerGraph gru(const RecurrentCase& shape, double scale) {
+  return recurrent(shape, scale, /*is_lstm=*/false);
+}
+
+TEST(GruRules, RunStepsOfFewSequences) {
+  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  for (const RecurrentCase& shape :
+       {RecurrentCase{}, RecurrentCase{.units = 128}, RecurrentCase{.layers = 2},
+        RecurrentCase{.batch = 3}, RecurrentCase{.is_batch_first = true},
+        RecurrentCase{.layers = 2, .is_bidirectional = true}}) {
+    for (const double scale : {1.0, 100.0}) {
+      const EagerGraph graph = gru(shape, scale);
+      EXPECT_EQ(difference_at_fast(graph), "")
+          << shape.units << ' ' << shape.layers << ' ' << scale;
+      EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "torch_ir::gru_step"),
+                shape.steps * shape.layers * (shape.is_bidirectional ? 2 : 1));
+    }
+  }
+}
+
+TEST(GruRules, LeaveOtherSteps) {
+  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  for (const RecurrentCase& shape : {RecurrentCase{.batch = 9}, RecurrentCase{.units = 20},
+                                     RecurrentCase{.has_biases = false}}) {
+    const EagerGraph graph = gru(shape, 1);
+    EXPECT_EQ(difference_at_fast(graph), "");
+    EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "torch_ir::gru_step"), 0);
+  }
+}
+
+// A step whose gate somebody else reads stays as it is.
+TEST(GruRules, LeaveWhatIsReadBetween) {
+  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  for (const bool is_read : {false, true}) {
+    EagerGraph graph;
+    const V h = graph.input("h", at::randn({1, 32}));
+    const V gates = graph.call1("aten.mul.Tensor", {graph.input("g", at::randn({1, 96})),
+                                                    graph.weight("s", at::randn({96}))});
+    const V product = graph.call1(
+        "aten.addmm.default",
+        {graph.weight("b", at::randn({96})), h, graph.weight("w", at::randn({32, 96}) / 6)});
+    const auto parts = [&](const V& whole) {
+      return graph.call("aten.unsafe_chunk.default", {whole, Attribute(3), Attribute(1)});
+    };
+    const std::vector<V> x = parts(gates);
+    const std::vector<V> y = parts(product);
+    for (const size_t i : {0, 1}) {
+      graph.call("aten.add_.Tensor", {y[i], x[i]});
+      graph.call("aten.sigmoid_.default", {y[i]});
+    }
+    graph.call("aten.mul_.Tensor", {y[2], y[0]});
+    const V candidate = graph.call1("aten.add.Tensor", {x[2], y[2]});
+    graph.call("aten.tanh_.default", {candidate});
+    const V next = graph.call1("aten.sub.Tensor", {h, candidate});
+    graph.call("aten.mul_.Tensor", {next, y[1]});
+    graph.call("aten.add_.Tensor", {next, candidate});
+    graph.output(next);
+    if (is_read) graph.output(graph.call1("aten.cos.default", {y[0]}));
+    EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "torch_ir::gru_step"), is_read ? 0 : 1);
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+}
+
+TEST(LstmRules, RunLayersOfFewSequences) {
+  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  for (const RecurrentCase& shape :
+       {RecurrentCase{}, RecurrentCase{.units = 128}, RecurrentCase{.steps = 1},
+        RecurrentCase{.layers = 2}, RecurrentCase{.has_biases = false}, RecurrentCase{.batch = 3},
+        RecurrentCase{.is_batch_first = true},
+        RecurrentCase{.layers = 2, .is_bidirectional = true, .is_batch_first = true}}) {
+    for (const double scale : {1.0, 100.0}) {
+      const EagerGraph graph = lstm(shape, scale);
+      EXPECT_EQ(difference_at_fast(graph), "")
+          << shape.units << ' ' << shape.layers << ' ' << scale;
+      const std::vector<std::string> calls = calls_at_fast(graph);
+      EXPECT_EQ(std::ranges::count(calls, "torch_ir::lstm_layer"),
+                shape.layers * (shape.is_bidirectional ? 2 : 1));
+    }
+  }
+}
+
+TEST(LstmRules, LeaveOtherLayers) {
+  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  for (const RecurrentCase& shape : {RecurrentCase{.batch = 9}, RecurrentCase{.units = 20}}) {
+    const EagerGraph graph = lstm(shape, 1);
+    EXPECT_EQ(difference_at_fast(graph), "");
+    EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "torch_ir::lstm_layer"), 0);
+  }
+}
+
+TEST(LstmRules, HandOnWhatIsNotANumber) {
+  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  for (const bool is_lstm : {true, false}) {
+    EagerGraph graph = recurrent({}, 1, is_lstm);
+    graph.inputs[0].view({-1})[40] = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<at::Tensor> fast = fast_plan(graph).run(graph.inputs);
+    const std::vector<at::Tensor> exact = compile(graph.ir, graph.weights).run(graph.inputs);
+    for (size_t i = 0; i < fast.size(); ++i) {
+      EXPECT_TRUE(at::allclose(fast[i], exact[i], 1e-4, 1e-4, /*equal_nan=*/true)) << i;
+    }
+    EXPECT_TRUE(fast[0].isnan().any().item<bool>());
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,140 @@
+// The rules of fuse_trace, and the passes and helpers that they share.
+//
+// Each family's file has a table of its operators. A rule leaves calls that it does not know alone.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/runtime/fusion/trace_rewriter.h"
+
+namespace torch_ir {
+
+// Turns in-place calls into functions: `relu_` of an intermediate value becomes `relu`, and later
+// readers get its result. Only for calls that overwrite all of a value that the trace owns.
+void functionalize(Trace& trace);
+
+// Drops copies, whose readers then read what was copied, unless somebody writes to either; padding
+// by nothing is a copy. Also drops assertions about shapes and dtypes, which tracing has checked.
+// Runs after functionalize.
+void drop_needless_calls(Trace& trace);
+
+// x / sqrt(mean(x^2) + eps) * weight along the last dimension. Inputs: x and weight, contiguous.
+FusedCall rms_norm(double eps);
+
+// Replaces spelled-out functions by one call, so that they can be fused: Hugging Face writes the
+// tanh form of GELU as eight operators, and the RMS norm as six. Runs after functionalize.
+void recognize_functions(Trace& trace);
+
+// The arguments of a call by the names of the operator's schema.
+class CallArguments {
+ public:
+  explicit CallArguments(const TraceCall& call) : call_(call) {}
+
+  // Nothing if the argument is None, no tensor, or not in the schema.
+  std::optional<TensorId> tensor(std::string_view name) const;
+  std::vector<TensorId> tensors(std::string_view name) const;
+  c10::IValue value(std::string_view name) const;
+  // `count` numbers, repeating a single one; `missing` if the schema has no such argument.
+  std::vector<int64_t> integers(std::string_view name, size_t count, int64_t missing) const;
+  double number(std::string_view name, double missing) const;
+
+ private:
+  const TraceArgument* find(std::string_view name) const;
+
+  const TraceCall& call_;
+};
+
+// The source of a convolution or a pooling, with what a call before it puts around it.
+struct Padding {
+  TensorId source;
+  // By spatial dimension; empty without such a call.
+  onednn::Dims before = {};
+  onednn::Dims after = {};
+  double value = 0;
+};
+
+// `own`, the padding of a convolution or a pooling, and `padding` around it.
+onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding);
+
+using PaddedRule = std::optional<TraceRewriter::Replacement> (*)(TraceRewriter& rewriter,
+                                                                 size_t index,
+                                                                 const Padding& padding);
+
+struct RuleEntry {
+  std::string_view operator_name;
+  TraceRewriter::Rule rule;
+  // Null if the operator does not take padding into its own.
+  PaddedRule padded_rule = nullptr;
+};
+
+template <PaddedRule kRule>
+constexpr RuleEntry padded_entry(std::string_view operator_name) {
+  const auto rule = [](TraceRewriter& rewriter, size_t index) {
+    const auto source = CallArguments(rewriter.call(index)).tensor("self");
+    return source ? kRule(rewriter, index, {*source}) : std::nullopt;
+  };
+  return {operator_name, rule, kRule};
+}
+
+using RuleTable = std::span<const RuleEntry>;
+
+// A step of a GRU, if it begins with the product at `index`.
+std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index);
+
+RuleTable convolution_rules();
+RuleTable linear_rules();
+RuleTable lstm_rules();
+RuleTable carried_rules();
+RuleTable padding_rules();
+RuleTable transposed_rules();
+
+// Null if there is none.
+const RuleEntry* find_entry(std::string_view operator_name);
+
+// The functions equal to a call of an activation or with a number; empty for other calls.
+onednn::PostOps functions_of(const TraceCall& call);
+
+// The calls after a call that can be fused with it.
+struct Chain {
+  // Includes the call itself, first.
+  std::vector<size_t> calls;
+  TensorId output;
+  onednn::PostOps post_ops = {};
+  std::optional<TensorId> addend = {};
+  std::optional<size_t> norm = {};
+
+  void cut_at_addition();
+
+  size_t calls_before_addition = 0;
+  TensorId output_before_addition = 0;
+};
+
+enum class ChainShape {
+  kSame,
+  // Each is contiguous with the same number of elements.
+  kContiguous,
+};
+
+Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
+                  bool takes_norm);
+
+// Whether the addition may overwrite the addend, which nobody reads later.
+bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source);
+
+TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,
+                       const onednn::Layout& wanted);
+
+// A batch norm in evaluation as scale and shift by channel, in double precision; nothing for other
+// calls.
+struct ChannelScale {
+  at::Tensor scale;
+  at::Tensor shift;
+  std::vector<at::Tensor> sources;
+  double eps = 0;
+};
+std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size_t index);
+
+}  // namespace torch_ir

@@ -1,0 +1,46 @@
+#include "torch_ir/runtime/graph/execution_options.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/runtime/onednn/primitive.h"
+
+namespace torch_ir {
+
+std::string optimization_name(Optimization optimization) {
+  switch (optimization) {
+    case Optimization::kExact:
+      return "exact";
+    case Optimization::kFast:
+      return "fast";
+  }
+  __builtin_unreachable();
+}
+
+Optimization parse_optimization(const std::string& name) {
+  for (const Optimization optimization : {Optimization::kExact, Optimization::kFast}) {
+    if (name == optimization_name(optimization)) return optimization;
+  }
+  throw Error(
+      fmt::format("unknown optimization level '{}'; expected exact or fast", printable(name)));
+}
+
+Optimization choose_optimization(const std::string& name) {
+  const Optimization chosen = parse_optimization(name);
+  if (chosen != Optimization::kFast || onednn::version()) return chosen;
+  fmt::print(
+      stderr,
+      "torch-ir was built without oneDNN, which level fast needs; running level exact instead.\n");
+  return Optimization::kExact;
+}
+
+Optimization running_level(const ExecutionOptions& options) {
+  return options.trace && onednn::version() ? options.optimization : Optimization::kExact;
+}
+
+std::optional<std::string> onednn_version() { return onednn::version(); }
+
+}  // namespace torch_ir

@@ -1,0 +1,131 @@
+#include "torch_ir/runtime/graph/graph_memory.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "torch_ir/operators/operator_effects.h"
+#include "torch_ir/operators/operator_table.h"
+#include "torch_ir/runtime/graph/bind_weights.h"
+#include "torch_ir/runtime/graph/lowered_graph.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
+
+namespace torch_ir {
+namespace {
+
+// A disjoint-set forest with path halving: sets of values that may share memory.
+class AliasSets {
+ public:
+  explicit AliasSets(size_t size) : parents_(size) {
+    std::iota(parents_.begin(), parents_.end(), 0);
+  }
+
+  size_t find(size_t value) {
+    while (parents_[value] != value) {
+      parents_[value] = parents_[parents_[value]];
+      value = parents_[value];
+    }
+    return value;
+  }
+
+  void unite(size_t a, size_t b) { parents_[find(a)] = find(b); }
+
+ private:
+  std::vector<size_t> parents_;
+};
+
+void unite_overlapping_constants(const LoweredGraph& graph, AliasSets& sets) {
+  std::vector<size_t> ids;
+  std::vector<at::Tensor> constants;
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    if (!graph.values[id].constant.defined()) continue;
+    ids.push_back(id);
+    constants.push_back(graph.values[id].constant);
+  }
+  const std::vector<size_t> groups = overlap_groups(constants);
+  for (size_t i = 0; i < ids.size(); ++i) sets.unite(ids[i], ids[groups[i]]);
+}
+
+std::vector<bool> spread(const std::vector<size_t>& marked, size_t size, AliasSets& sets) {
+  std::vector<bool> roots(size, false);
+  for (const size_t value : marked) roots[sets.find(value)] = true;
+  std::vector<bool> spread(size);
+  for (size_t value = 0; value < size; ++value) spread[value] = roots[sets.find(value)];
+  return spread;
+}
+
+bool may_be_true(const NodeArgument& argument) {
+  const auto* value = std::get_if<c10::IValue>(&argument);
+  return value == nullptr || !value->isBool() || value->toBool();
+}
+
+}  // namespace
+
+AliasAnalysis analyze_aliases(const LoweredGraph& graph) {
+  const size_t size = graph.values.size();
+  AliasSets sets(size);
+  unite_overlapping_constants(graph, sets);
+  std::vector<size_t> written;
+  std::vector<std::vector<ValueId>> writes(graph.nodes.size());
+  EffectsTable table;
+  for (size_t index = 0; index < graph.nodes.size(); ++index) {
+    const LoweredNode& node = graph.nodes[index];
+    // Only operators write; any other node may return its inputs.
+    const auto* op = std::get_if<c10::OperatorHandle>(&node.callee);
+    const OperatorEffects* effects =
+        op == nullptr ? nullptr
+                      : &table.of(*op, [&](size_t i) { return may_be_true(node.arguments[i]); });
+    for (size_t i = 0; i < node.arguments.size(); ++i) {
+      const bool is_written = effects != nullptr && effects->writes[i];
+      const bool is_shared = effects == nullptr || effects->shares[i];
+      if (!is_written && !is_shared) continue;
+      visit_values(node.arguments[i], [&](ValueId value) {
+        if (is_written) {
+          written.push_back(value);
+          writes[index].push_back(value);
+        }
+        if (!is_shared) return;
+        for (const ValueId output : node.outputs) sets.unite(output, value);
+      });
+    }
+  }
+  std::vector<size_t> constants;
+  for (size_t id = 0; id < size; ++id) {
+    if (graph.values[id].constant.defined()) constants.push_back(id);
+  }
+  std::vector<size_t> memory(size);
+  for (size_t id = 0; id < size; ++id) memory[id] = sets.find(id);
+  return {spread(written, size, sets), spread(constants, size, sets), std::move(memory),
+          std::move(writes)};
+}
+
+GraphMemory::GraphMemory(const IR& ir, const StateDict& weights) {
+  const BoundWeights bound = bind_weights(ir, weights, StateDict());
+  const LoweredGraph graph = build_graph(ir, bound, Unsupported::kKeep);
+  const AliasAnalysis aliases = analyze_aliases(graph);
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    memories_.emplace(graph.values[id].meta.name, aliases.memory[id]);
+  }
+  for (const std::vector<ValueId>& written : aliases.writes) {
+    std::vector<size_t>& memories = writes_.emplace_back();
+    for (const ValueId value : written) memories.push_back(aliases.memory[value]);
+    const LoweredNode& node = graph.nodes[writes_.size() - 1];
+    if (operator_support(node.op_type).is_supported || !writes_by_name(node.op_type)) continue;
+    visit_values(node, [&](ValueId value) { memories.push_back(aliases.memory[value]); });
+  }
+}
+
+std::optional<size_t> GraphMemory::of(const std::string& name) const {
+  const auto found = memories_.find(name);
+  return found == memories_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool GraphMemory::is_written(size_t memory, size_t first, size_t last) const {
+  return std::any_of(writes_.begin() + static_cast<std::ptrdiff_t>(first),
+                     writes_.begin() + static_cast<std::ptrdiff_t>(last),
+                     [&](const std::vector<size_t>& written) {
+                       return std::ranges::find(written, memory) != written.end();
+                     });
+}
+
+}  // namespace torch_ir

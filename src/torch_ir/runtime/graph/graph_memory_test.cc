@@ -1,0 +1,153 @@
+#include "torch_ir/runtime/graph/graph_memory.h"
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "torch_ir/runtime/graph/bind_weights.h"
+#include "torch_ir/runtime/graph/lowered_graph.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Names {
+  std::set<std::string> written;
+  std::set<std::string> may_be_constant;
+};
+
+Names analyze(const EagerGraph& recorded) {
+  const LoweredGraph graph =
+      build_graph(recorded.ir, bind_weights(recorded.ir, recorded.weights, StateDict()));
+  const AliasAnalysis aliases = analyze_aliases(graph);
+  Names names;
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    if (aliases.is_written[i]) names.written.emplace(graph.values[i].meta.name);
+    if (aliases.may_be_constant[i]) names.may_be_constant.emplace(graph.values[i].meta.name);
+  }
+  return names;
+}
+
+TEST(AliasAnalysis, FindsNothingToCopyInAFunctionalGraph) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 2}));
+  const V w = graph.weight("w", at::randn({2, 2}));
+  const V y = graph.call1("aten.linear.default", {x, graph.call1("aten.t.default", {w})});
+  graph.call1("aten.softmax.int", {y, Attribute(-1)});
+  EXPECT_THAT(analyze(graph).written, IsEmpty());
+  EXPECT_THAT(analyze(graph).may_be_constant, ElementsAre("n0", "p_w"));
+}
+
+TEST(AliasAnalysis, FollowsViewsToWhatIsWritten) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4}));
+  graph.input("other", at::randn({4}));
+  const V pair = graph.call1("aten.view.default", {x, Attribute::list({2, 2})});
+  const V row = graph.call("aten.chunk.default", {pair, Attribute(2)})[1];
+  graph.call("aten.relu_.default", {row});
+  EXPECT_THAT(analyze(graph).written, ElementsAre("n0", "n1_0", "n1_1", "n2", "x"));
+}
+
+// An in-place activation is everyday, and must not cost a copy of the weights before it.
+TEST(AliasAnalysis, KnowsThatALayerMakesANewTensor) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 2, 4, 4}));
+  const V w = graph.weight("w", at::randn({2, 2, 3, 3}));
+  const V s = graph.weight("s", at::ones({2}));
+  const V y = graph.call1("aten.conv2d.default", {x, w});
+  const V z = graph.call1(
+      "aten.batch_norm.default",
+      {y, s, s, s, s, Attribute(false), Attribute(0.1), Attribute(1e-5), Attribute(false)});
+  graph.call("aten.relu_.default", {z});
+  EXPECT_THAT(analyze(graph).written, ElementsAre("n1", "n2"));
+}
+
+TEST(AliasAnalysis, TrustsNoCompositeThatMayReturnItsArgument) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2}));
+  const V y = graph.call1("aten.feature_dropout.default", {x, Attribute(0.5), Attribute(false)});
+  graph.call("aten.relu_.default", {graph.call1("aten.type_as.default", {y, x})});
+  EXPECT_THAT(analyze(graph).written, ElementsAre("n0", "n1", "n2", "x"));
+}
+
+TEST(AliasAnalysis, KnowsViewsWithoutAnnotation) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4}));
+  const V y = graph.call1("aten._unsafe_view.default", {x, Attribute::list({2, 2})});
+  graph.call("aten.relu_.default", {graph.call("aten.unsafe_split.Tensor", {y, Attribute(1)})[0]});
+  EXPECT_THAT(analyze(graph).written, ElementsAre("n0", "n1_0", "n1_1", "n2", "x"));
+}
+
+TEST(AliasAnalysis, KnowsThatTrainingUpdatesRunningStatistics) {
+  for (const bool is_training : {true, false}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::randn({4, 2}));
+    const V mean = graph.weight("mean", at::ones({2}));
+    const V var = graph.weight("var", at::ones({2}));
+    graph.call("aten.native_batch_norm.default",
+               {x, std::monostate(), std::monostate(), mean, var, Attribute(is_training),
+                Attribute(0.1), Attribute(1e-5)});
+    EXPECT_EQ(analyze(graph).written,
+              is_training ? (std::set<std::string>{"p_mean", "p_var"}) : std::set<std::string>());
+  }
+}
+
+TEST(AliasAnalysis, JoinsTiedWeights) {
+  EagerGraph graph;
+  const at::Tensor shared = at::ones({2, 2});
+  graph.weight("a", shared);
+  const V b = graph.weight("b", shared.select(0, 1));
+  graph.weight("c", at::ones({2}));
+  // Used, so that they are values of the graph.
+  graph.output({"p_a"});
+  graph.output({"p_c"});
+  graph.call("aten.relu_.default", {b});
+  EXPECT_THAT(analyze(graph).written, ElementsAre("n0", "p_a", "p_b"));
+}
+
+TEST(GraphMemory, KnowsWhatSharesMemoryAndWhoWritesToIt) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 6}));
+  const V bias = graph.weight("bias", at::randn({6}));
+  const V sum = graph.call1("aten.add.Tensor", {x, bias});
+  const V view = graph.call1("aten.t.default", {sum});
+  const V relu = graph.call1("aten.relu_.default", {view});
+  graph.output(graph.call1("aten.neg.default", {sum}));
+
+  const GraphMemory memory(graph.ir, graph.weights);
+  EXPECT_EQ(memory.of(sum.name), memory.of(view.name));
+  EXPECT_EQ(memory.of(sum.name), memory.of(relu.name));
+  EXPECT_NE(memory.of(sum.name), memory.of("x"));
+  EXPECT_NE(memory.of("x"), memory.of("p_bias"));
+  EXPECT_EQ(memory.of("nothing"), std::nullopt);
+  EXPECT_THAT(memory.written_by(0), IsEmpty());
+  EXPECT_THAT(memory.written_by(2), ElementsAre(memory.of(sum.name).value()));
+  EXPECT_TRUE(memory.is_written(memory.of(view.name).value(), 0, 3));
+  EXPECT_FALSE(memory.is_written(memory.of(view.name).value(), 3, 4));
+  EXPECT_FALSE(memory.is_written(memory.of("x").value(), 0, 4));
+}
+
+TEST(GraphMemory, TakesOperatorsThatThisProcessCannotRun) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4}));
+  const V foo = graph.call1("aten.neg.default", {x});
+  const V exp = graph.call1("aten.exp.default", {foo});
+  graph.output(exp);
+  graph.ir.nodes[0].op_type = "nobody.foo.default";
+  const GraphMemory memory(graph.ir, graph.weights);
+  EXPECT_EQ(memory.of(foo.name), memory.of("x"));
+  EXPECT_NE(memory.of(exp.name), memory.of("x"));
+  EXPECT_THAT(memory.written_by(0), IsEmpty());
+  graph.ir.nodes[0].op_type = "nobody.foo_.default";
+  EXPECT_THAT(GraphMemory(graph.ir, graph.weights).written_by(0), testing::SizeIs(1));
+}
+
+}  // namespace
+}  // namespace torch_ir

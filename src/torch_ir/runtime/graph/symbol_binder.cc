@@ -1,0 +1,175 @@
+#include "torch_ir/runtime/graph/symbol_binder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/base/problem_list.h"
+
+namespace torch_ir {
+
+namespace {
+
+// The only symbol without a value; null if there are none or several.
+const std::string* only_unknown(const std::vector<std::string>& symbols,
+                                const SymbolValues& values) {
+  const std::string* unknown = nullptr;
+  for (const std::string& symbol : symbols) {
+    if (values.contains(symbol)) continue;
+    if (unknown != nullptr) return nullptr;
+    unknown = &symbol;
+  }
+  return unknown;
+}
+
+}  // namespace
+
+SymbolBinder::SymbolBinder(const std::vector<TensorMeta>& inputs,
+                           const std::vector<SymbolRange>& ranges) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorMeta& input = inputs[i];
+    const auto add = [&](std::optional<size_t> dimension, const std::string& text) {
+      if (text.empty()) return;
+      const SymExpr expression = SymExpr::parse(text);
+      for (const std::string& symbol : expression.symbols()) {
+        sizes_with_[symbol].push_back(sizes_.size());
+      }
+      sizes_.push_back({i, dimension, input.name, text, expression, expression.symbols()});
+    };
+    if (input.is_scalar && input.dtype == "int64") add(std::nullopt, input.expression);
+    for (size_t d = 0; d < input.symbolic_shape.size(); ++d) add(d, input.symbolic_shape[d]);
+  }
+  for (const SymbolRange& range : ranges) {
+    ranges_.push_back({range, SymExpr::parse(range.expression)});
+  }
+}
+
+SymbolValues SymbolBinder::bind(const std::vector<c10::IValue>& inputs) const {
+  std::vector<std::string> problems;
+  SymbolValues symbols = find(inputs, problems);
+  if (!problems.empty()) throw ExecutionError(problem_list(problems, "the inputs"));
+  return symbols;
+}
+
+SymbolValues SymbolBinder::find(const std::vector<c10::IValue>& inputs,
+                                std::vector<std::string>& problems) const {
+  std::vector<int64_t> values;
+  values.reserve(sizes_.size());
+  for (const Size& size : sizes_) {
+    const c10::IValue& input = inputs[size.input];
+    values.push_back(size.dimension ? input.toTensor().size(static_cast<int64_t>(*size.dimension))
+                                    : input.toInt());
+  }
+  SymbolValues symbols;
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    if (const auto symbol = sizes_[i].expression.as_symbol()) symbols.emplace(*symbol, values[i]);
+  }
+  solve(values, symbols);
+  check(values, symbols, problems);
+  return symbols;
+}
+
+// Solves expressions with one unknown; each solution may leave others with one.
+void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbols) const {
+  std::vector<int64_t> num_unknown;
+  std::vector<size_t> solvable;
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    num_unknown.push_back(std::ranges::count_if(
+        sizes_[i].symbols, [&](const std::string& symbol) { return !symbols.contains(symbol); }));
+    if (num_unknown[i] == 1) solvable.push_back(i);
+  }
+  for (size_t next = 0; next < solvable.size(); ++next) {
+    const Size& size = sizes_[solvable[next]];
+    const std::string* unknown = only_unknown(size.symbols, symbols);
+    if (unknown == nullptr) continue;
+    const auto solution = solve_linear(size.expression, *unknown, values[solvable[next]], symbols);
+    if (!solution) continue;
+    symbols.emplace(*unknown, *solution);
+    for (const size_t i : sizes_with_.at(*unknown)) {
+      if (--num_unknown[i] == 1) solvable.push_back(i);
+    }
+  }
+}
+
+void SymbolBinder::check(const std::vector<int64_t>& values, const SymbolValues& symbols,
+                         std::vector<std::string>& problems) const {
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    const Size& size = sizes_[i];
+    const auto expected = size.expression.evaluate(symbols);
+    if (const std::string* unknown = only_unknown(size.symbols, symbols)) {
+      problems.push_back(fmt::format("{} is {}, which is not {} for any {}.", place(size),
+                                     values[i], size.text, *unknown));
+    } else if (expected && *expected != values[i]) {
+      problems.push_back(
+          fmt::format("{} is {}, expected {} = {}.", place(size), values[i], size.text, *expected));
+    }
+  }
+  for (const auto& [range, expression] : ranges_) {
+    const auto value = expression.evaluate(symbols);
+    if (!value) continue;
+    // torch.export sets minimums up to 2 itself, as it specializes on 0 and 1, but its programs
+    // accept smaller sizes.
+    const bool is_small = range.min && *range.min > 2 && *value < *range.min;
+    const bool is_large = range.max && *value > *range.max;
+    if (!is_small && !is_large) continue;
+    std::string where;
+    for (const Size& size : sizes_) {
+      if (size.text == range.expression) where = fmt::format(" ({})", place(size));
+    }
+    problems.push_back(fmt::format("{}{} is {}, but must be {} {}.", printable(range.expression),
+                                   where, *value, is_small ? "at least" : "at most",
+                                   is_small ? *range.min : *range.max));
+  }
+}
+
+std::string SymbolBinder::place(const Size& size) {
+  if (!size.dimension) return fmt::format("Input '{}'", printable(size.input_name));
+  return fmt::format("Dimension {} of input '{}'", *size.dimension, printable(size.input_name));
+}
+
+namespace {
+
+std::vector<c10::IValue> symbol_inputs(const IR& ir, const std::vector<at::Tensor>& inputs) {
+  std::vector<c10::IValue> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (ir.graph_inputs[i].is_scalar && ir.graph_inputs[i].dtype == "int64") {
+      values.emplace_back(inputs[i].item().toLong());
+    } else {
+      values.emplace_back(inputs[i]);
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs) {
+  return SymbolBinder(ir.graph_inputs, ir.range_constraints).bind(symbol_inputs(ir, inputs));
+}
+
+std::vector<std::string> size_problems(const IR& ir, const std::vector<at::Tensor>& inputs) {
+  std::vector<std::string> problems;
+  SymbolBinder(ir.graph_inputs, ir.range_constraints).find(symbol_inputs(ir, inputs), problems);
+  return problems;
+}
+
+bool has_shape(const at::Tensor& tensor, const TensorMeta& meta, SymbolValues& symbols) {
+  if (!is_dynamic(meta)) return tensor.sizes() == meta.shape;
+  if (tensor.dim() != static_cast<int64_t>(meta.shape.size())) return false;
+  for (size_t i = 0; i < meta.shape.size(); ++i) {
+    const int64_t size = tensor.size(static_cast<int64_t>(i));
+    if (meta.symbolic_shape[i].empty()) {
+      if (size != meta.shape[i]) return false;
+      continue;
+    }
+    const SymExpr expression = SymExpr::parse(meta.symbolic_shape[i]);
+    if (const auto symbol = expression.as_symbol()) symbols.emplace(*symbol, size);
+    const auto expected = expression.evaluate(symbols);
+    if (expected && *expected != size) return false;
+  }
+  return true;
+}
+
+}  // namespace torch_ir

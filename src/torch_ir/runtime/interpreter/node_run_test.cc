@@ -1,0 +1,146 @@
+#include "torch_ir/runtime/interpreter/node_run.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// A graph whose values are copied as they are made.
+class RecordedGraph : public EagerGraph {
+ public:
+  std::vector<V> record(const std::string& op_type, std::vector<EagerArgument> arguments) {
+    std::vector<V> outputs = call(op_type, std::move(arguments));
+    for (const V& output : outputs) made.emplace_back(output.name, value(output).clone());
+    return outputs;
+  }
+
+  std::vector<std::pair<std::string, at::Tensor>> made;
+};
+
+TEST(NodeRun, TellsEachValueAsItsNodeMadeIt) {
+  RecordedGraph graph;
+  const V x = graph.input("x", at::randn({4, 6}));
+  const V gain = graph.weight("gain", at::randn({6}));
+  const V product = graph.record("aten.mul.Tensor", {x, gain})[0];
+  const V view = graph.record("aten.t.default", {product})[0];
+  // Writes to the product, by way of its view; nobody reads the result of the call.
+  graph.record("aten.relu_.default", {view});
+  const std::vector<V> parts = graph.record("aten.split.Tensor", {product, Attribute(2)});
+  // Nobody reads the indices either.
+  graph.output(graph.record("aten.topk.default", {parts[1], Attribute(3)})[0]);
+
+  NodeRun run(graph.ir, graph.weights, graph.inputs);
+  for (const auto& [name, expected] : graph.made) {
+    const at::Tensor value = run.value(name);
+    ASSERT_TRUE(value.defined()) << name;
+    EXPECT_TRUE(same_bits(value, expected)) << name;
+  }
+  EXPECT_TRUE(same_bits(graph.inputs[0], graph.value(x)));
+}
+
+TEST(NodeRun, TellsWhatItWasGivenAsTheRunChangesIt) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({3}));
+  const V y = graph.input("y", at::ones({3}));
+  const V count = graph.weight("count", at::ones({3}));
+  const V gain = graph.weight("gain", at::ones({3}));
+  graph.call1("aten.add_.Tensor", {x, gain});
+  graph.call1("aten.add_.Tensor", {count, y});
+  graph.output(graph.call1("aten.mul.Tensor", {x, count}));
+
+  NodeRun run(graph.ir, graph.weights, graph.inputs);
+  const at::Tensor own_x = run.given("x");
+  const at::Tensor own_count = run.given("p_count");
+  EXPECT_TRUE(run.given("y").is_same(graph.inputs[1]));
+  EXPECT_FALSE(run.given("p_gain").defined());
+  EXPECT_FALSE(run.given("n0").defined());
+  run.value("n2");
+  EXPECT_TRUE(own_x.equal(at::ones({3}) * 2));
+  EXPECT_TRUE(own_count.equal(at::ones({3}) * 2));
+  EXPECT_TRUE(graph.inputs[0].equal(at::ones({3})));
+  EXPECT_TRUE(graph.weights["count"].equal(at::ones({3})));
+}
+
+TEST(NodeRun, DoesNotKnowOtherNamesNorWhatItHasPassed) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 2}));
+  const V first = graph.call1("aten.relu.default", {x});
+  const V second = graph.call1("aten.neg.default", {first});
+  graph.output(second);
+
+  NodeRun run(graph.ir, graph.weights, graph.inputs);
+  EXPECT_FALSE(run.value("nothing").defined());
+  EXPECT_TRUE(run.value(second.name).defined());
+  EXPECT_FALSE(run.value(first.name).defined());
+}
+
+TEST(NodeRun, RunsOnlyAsFarAsIsAskedFor) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 3}));
+  const V relu = graph.call1("aten.relu.default", {x});
+  const V flat = graph.call1("aten.view.default", {relu, Attribute::list({6})});
+  graph.output(flat);
+  graph.ir.nodes[1].attrs.set("size", Attribute::list({7}));
+
+  NodeRun run(graph.ir, graph.weights, graph.inputs);
+  EXPECT_TRUE(run.value(relu.name).defined());
+  EXPECT_THAT([&] { run.value(flat.name); },
+              ThrowsMessage<ExecutionError>(
+                  AllOf(HasSubstr("Node 'n1' (aten.view.default) failed"), HasSubstr("[2, 3]"))));
+}
+
+TEST(NodeRun, LetsGoOfWhatTheGraphReadsNoMore) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({8}));
+  V last = x;
+  std::vector<V> values;
+  for (int i = 0; i < 4; ++i) {
+    last = graph.call1("aten.neg.default", {last});
+    values.push_back(last);
+  }
+  graph.output(last);
+
+  NodeRun run(graph.ir, graph.weights, graph.inputs);
+  const at::Tensor first = run.value(values[0].name);
+  run.value(values[1].name);
+  run.value(values[2].name);
+  EXPECT_EQ(first.use_count(), 1U);
+}
+
+TEST(NodeRun, HasEachNodeAtTheLevelFast) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 3, 8, 8}));
+  const V convolution =
+      graph.call1("aten.conv2d.default", {x, graph.weight("weight", at::randn({4, 3, 3, 3}))});
+  const V relu = graph.call1("aten.relu.default", {convolution});
+  graph.output(relu);
+
+  NodeRun run(graph.ir, graph.weights, graph.inputs,
+              {.optimization = Optimization::kFast, .device = {}});
+  EXPECT_TRUE(run.value(convolution.name).equal(graph.value(convolution)));
+  EXPECT_TRUE(run.value(relu.name).equal(graph.value(relu)));
+}
+
+TEST(NodeRun, ChecksTheInputs) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 2}));
+  graph.output(graph.call1("aten.relu.default", {x}));
+  EXPECT_THAT([&] { NodeRun(graph.ir, graph.weights, {at::randn({3, 2})}); },
+              ThrowsMessage<ExecutionError>(HasSubstr("Input 'x' has shape [3, 2]")));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,121 @@
+#include "torch_ir/runtime/interpreter/run.h"
+
+#include <ATen/ops/scalar_tensor.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/base/problem_list.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
+
+namespace torch_ir {
+
+std::string input_problem(const TensorMeta& meta, c10::Device device, const at::Tensor& input) {
+  const auto problem = [&](const std::string& what) {
+    return fmt::format("Input '{}' {}.", printable(meta.name), what);
+  };
+  if (!input.defined()) {
+    return fmt::format("Missing input '{}' ({} {}).", printable(meta.name), printable(meta.dtype),
+                       shape_list_text(meta));
+  }
+  if (const std::string difference = describe_difference(input, meta); !difference.empty()) {
+    return problem("has " + difference);
+  }
+  if (input.device() != device && !meta.is_scalar) {
+    return problem(fmt::format("is on {}, expected {}", input.device().str(), device.str()));
+  }
+  return {};
+}
+
+std::string input_count_problem(size_t expected, size_t actual) {
+  if (actual == expected) return {};
+  return fmt::format("Expected {} input(s), found {}.", expected, actual);
+}
+
+Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
+  if (const std::string problem = input_count_problem(graph.inputs.size(), inputs.size());
+      !problem.empty()) {
+    throw ExecutionError(problem);
+  }
+  std::vector<std::string> problems;
+  Stack values;
+  values.reserve(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::string problem =
+        input_problem(graph.values[graph.inputs[i].value].meta, graph.device, inputs[i]);
+    if (!problem.empty()) {
+      problems.push_back(std::move(problem));
+    } else if (graph.values[graph.inputs[i].value].meta.is_scalar) {
+      values.emplace_back(inputs[i].item());
+    } else {
+      values.emplace_back(inputs[i]);
+    }
+  }
+  if (!problems.empty()) throw ExecutionError(problem_list(problems, "the inputs"));
+  return values;
+}
+
+namespace {
+
+bool shares_memory(const at::Tensor& a, const at::Tensor& b) {
+  return a.is_same(b) || (a.has_storage() && b.has_storage() && a.is_alias_of(b));
+}
+
+// Copies outputs that are constants of the plan, or views of one, so that callers may write to
+// them. Outputs that were the same tensor stay one.
+void keep_constants(const LoweredGraph& graph, std::vector<at::Tensor>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!graph.values[graph.outputs[i].value].may_be_constant) continue;
+    const at::Tensor value = outputs[i];
+    const bool is_constant = std::ranges::any_of(graph.values, [&](const LoweredValue& other) {
+      return other.is_fixed() && shares_memory(value, other.constant);
+    });
+    if (!is_constant) continue;
+    const at::Tensor copy = copy_group({value}).front();
+    for (at::Tensor& output : outputs) {
+      if (output.is_same(value)) output = copy;
+    }
+  }
+}
+
+}  // namespace
+
+at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype) {
+  if (value.isTensor()) return value.toTensor();
+  return at::scalar_tensor(value.toScalar(), at::TensorOptions(dtype));
+}
+
+std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
+                                   SymbolValues* symbols) {
+  const PlainKernelsGuard guard;
+  StepRun run(graph, inputs, symbols);
+  while (!run.is_done()) run.advance();
+  return run.outputs();
+}
+
+std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
+                                       const std::vector<c10::IValue>& results) {
+  std::vector<at::Tensor> outputs;
+  outputs.reserve(results.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    outputs.push_back(as_tensor(results[i], graph.outputs[i].dtype));
+  }
+  const PlainKernelsGuard guard;
+  keep_constants(graph, outputs);
+  return outputs;
+}
+
+std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+                                  bool is_checked) {
+  const Stack values = input_values(graph, inputs);
+  SymbolValues symbols;
+  if (!graph.symbols.empty()) symbols = graph.symbols.bind(values);
+  return caller_outputs(graph, run_steps(graph, values, is_checked ? &symbols : nullptr));
+}
+
+}  // namespace torch_ir

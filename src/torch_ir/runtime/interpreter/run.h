@@ -1,0 +1,99 @@
+// Runs a graph node by node, calling each operator through the dispatcher.
+//
+// Plans fall back on it, traces are recorded from it, and NodeRun exposes its values.
+#pragma once
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <c10/util/ArrayRef.h>
+#include <c10/util/SmallVector.h>
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/runtime/graph/graph_range.h"
+#include "torch_ir/runtime/graph/lowered_graph.h"
+
+namespace torch_ir {
+
+// Live values, by ValueId.
+using RunValues = c10::SmallVector<c10::IValue, 64>;
+using Stack = std::vector<c10::IValue>;
+
+// Selects the kernels of InferenceMode, but results are ordinary tensors that callers can write to
+// in place. Disables autocast, as graphs contain their casts.
+class PlainKernelsGuard {
+  at::NoGradGuard no_grad_;
+  at::AutoDispatchBelowADInplaceOrView below_autograd_;
+  c10::impl::ExcludeDispatchKeyGuard no_autocast_{c10::autocast_dispatch_keyset};
+};
+
+// Explains in one line why a graph on `device` cannot take `input`: it is undefined, or its shape,
+// dtype, layout or device differ. Empty if it can, as far as sizes are known.
+std::string input_problem(const TensorMeta& meta, c10::Device device, const at::Tensor& input);
+std::string input_count_problem(size_t expected, size_t actual);
+
+// One value for each graph input. Throws ExecutionError with a problem_list that names the inputs
+// that do not fit.
+Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs);
+
+// Runs a graph of control flow in place of run_steps.
+using BodyRunner = std::function<std::vector<c10::IValue>(
+    const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols)>;
+
+// A run that advances node by node. Create and advance it under a PlainKernelsGuard.
+class StepRun {
+ public:
+  // Takes one of `inputs` for each graph input, as from input_values. With `symbols`, node outputs
+  // that differ from the IR are errors. Graph and symbols outlive the run.
+  StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols,
+          const BodyRunner* run_body = nullptr);
+  // As above, for a part of a graph, which outlives the run too.
+  StepRun(const GraphRange& range, const Stack& inputs, SymbolValues* symbols);
+
+  size_t next_step() const { return next_step_; }
+  bool is_done() const { return next_step_ == last_; }
+
+  // Throws ExecutionError, naming the node.
+  void advance();
+
+  // Skips to `step`; the caller has set what the skipped steps make.
+  void skip_to(size_t step) { next_step_ = step; }
+  void set(ValueId value, c10::IValue made) { values_[value] = std::move(made); }
+
+  // None before it is made and after its last read, but the values of the last node are always
+  // there.
+  const c10::IValue& value(ValueId value) const { return values_[value]; }
+
+  // The outputs, once the run is done.
+  std::vector<c10::IValue> outputs() const;
+
+ private:
+  std::vector<c10::IValue> run_inner(const LoweredGraph& graph, const Stack& inputs) const;
+  void check_results(const LoweredNode& node) const;
+
+  const LoweredGraph& graph_;
+  c10::ArrayRef<GraphPort> outputs_;
+  size_t last_;
+  SymbolValues* const symbols_;
+  const BodyRunner* const run_body_ = nullptr;
+  RunValues values_;
+  Stack stack_;
+  size_t next_step_ = 0;
+};
+
+std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
+                                   SymbolValues* symbols);
+
+std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
+                                       const std::vector<c10::IValue>& results);
+
+// As ExecutionPlan::run, or run_checked.
+std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+                                  bool is_checked);
+
+at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype);
+
+}  // namespace torch_ir

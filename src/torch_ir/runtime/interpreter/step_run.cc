@@ -1,0 +1,327 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/stack.h"
+#include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/argument_shapes.h"
+#include "torch_ir/operators/argument_values.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
+#include "torch_ir/runtime/interpreter/run.h"
+
+namespace torch_ir {
+namespace {
+
+using GraphRunner =
+    c10::function_ref<std::vector<c10::IValue>(const LoweredGraph& graph, Stack inputs)>;
+
+bool decides_true(const c10::IValue& value) {
+  if (value.isTensor()) return value.toTensor().item<bool>();
+  if (value.isBool()) return value.toBool();
+  throw ExecutionError("expected a bool as the condition, found " + value.tagKind());
+}
+
+void run_cond(const std::vector<LoweredGraph>& graphs, Stack& stack, GraphRunner run_graph) {
+  const bool is_true = decides_true(stack.at(0));
+  // A copy, so that an error can still report the arguments.
+  Stack operands(stack.begin() + 1, stack.end());
+  stack = run_graph(graphs[is_true ? 0 : 1], std::move(operands));
+}
+
+bool is_same(const c10::IValue& a, const c10::IValue& b) {
+  if (a.isTensor() && b.isTensor()) return same_bits(a.toTensor(), b.toTensor());
+  return a.isTensor() == b.isTensor() && a == b;
+}
+
+// Detects endless loops: keeps the values of iterations whose number is a power of two and compares
+// later ones with them (Brent's algorithm).
+class CycleDetector {
+ public:
+  void check(const Stack& carried) {
+    if (++iteration_ < kFirst) return;
+    const bool is_at_power = (iteration_ & (iteration_ - 1)) == 0;
+    if (!is_at_power && std::ranges::equal(carried, kept_, is_same)) {
+      throw ExecutionError("infinite loop: after " + std::to_string(iteration_) +
+                           " iterations its values repeat");
+    }
+    if (is_at_power) kept_ = carried;
+  }
+
+ private:
+  // Shorter loops are not worth the comparisons.
+  static constexpr uint64_t kFirst = 1024;
+  uint64_t iteration_ = 0;
+  Stack kept_;
+};
+
+void run_while_loop(const std::vector<LoweredGraph>& graphs, Stack& stack, GraphRunner run_graph) {
+  const LoweredGraph& condition = graphs[0];
+  const LoweredGraph& body = graphs[1];
+  const size_t num_carried = body.outputs.size();
+  CycleDetector cycles;
+  while (decides_true(run_graph(condition, stack).at(0))) {
+    Stack carried = run_graph(body, stack);
+    cycles.check(carried);
+    std::ranges::move(carried, stack.begin());
+  }
+  stack.resize(num_carried);
+}
+
+// Replaces the arguments on the stack by the results. A condition takes its predicate and the
+// operands of its graphs, a loop the carried values and then the invariant ones.
+void run_control_flow(const ControlFlowCall& call, Stack& stack, GraphRunner run_graph) {
+  const auto run = call.kind == ControlFlow::kCond ? run_cond : run_while_loop;
+  run(call.graphs, stack, run_graph);
+}
+
+c10::IValue take(RunValues& values, const ValueUse& use) {
+  if (use.is_last) return std::move(values[use.value]);
+  return values[use.value];
+}
+
+void fill_stack(const LoweredNode& node, RunValues& values, Stack& stack) {
+  stack.clear();
+  const auto item_value = [&](const auto& item) {
+    const auto* use = std::get_if<ValueUse>(&item);
+    return use == nullptr ? std::get<c10::IValue>(item) : take(values, *use);
+  };
+  for (const NodeArgument& argument : node.arguments) {
+    if (const auto* fixed = std::get_if<c10::IValue>(&argument)) {
+      stack.push_back(*fixed);
+    } else if (const auto* use = std::get_if<ValueUse>(&argument)) {
+      stack.push_back(take(values, *use));
+    } else if (const auto* numbers = std::get_if<NumbersArgument>(&argument)) {
+      auto value = numbers->values.begin();
+      stack.push_back(to_ivalue(numbers->attribute, *numbers->argument,
+                                [&](const ValueRef& /*ref*/) { return values[*value++]; }));
+    } else {
+      const auto& list = std::get<ListArgument>(argument);
+      stack.push_back(make_tensor_list(list.items, list.holds_none, item_value));
+    }
+  }
+}
+
+void call_op_handler(const OpHandlerCall& call, Stack& stack) {
+  std::vector<at::Tensor> inputs;
+  inputs.reserve(stack.size());
+  for (c10::IValue& value : stack) inputs.push_back(std::move(value).toTensor());
+  stack.clear();
+  for (at::Tensor& output : call.handler(call.node, inputs)) stack.emplace_back(std::move(output));
+}
+
+void append_values(const c10::IValue& value, std::vector<c10::IValue>& values) {
+  if (!value.isList()) {
+    values.push_back(value);
+    return;
+  }
+  for (const c10::IValue& item : value.toListRef()) append_values(item, values);
+}
+
+bool is_absent(const c10::IValue& value) {
+  return value.isNone() || (value.isTensor() && !value.toTensor().defined());
+}
+
+bool is_no_tensor(const c10::IValue& value) { return !value.isTensor(); }
+
+// Skips results as the graph does: those the operator did not make, and unread numbers and dtypes.
+void store_values(const LoweredNode& node, const Stack& stack, RunValues& values) {
+  std::vector<c10::IValue> results;
+  for (const c10::IValue& value : stack) append_values(value, results);
+  if (results.size() != node.outputs.size()) std::erase_if(results, is_absent);
+  const size_t num_made = results.size();
+  if (results.size() != node.outputs.size()) std::erase_if(results, is_no_tensor);
+  if (results.size() != node.outputs.size()) {
+    throw ExecutionError(
+        fmt::format("it returned {} value(s), expected {}", num_made, node.outputs.size()));
+  }
+  for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = std::move(results[i]);
+}
+
+void call(const LoweredNode& node, Stack& stack, GraphRunner run_graph) {
+  if (const auto* op = std::get_if<c10::OperatorHandle>(&node.callee)) {
+    check_argument_shapes(*op, stack);
+    check_argument_values(*op, stack);
+    op->callBoxed(stack);
+  } else if (const auto* function = std::get_if<NumberFunction>(&node.callee)) {
+    (*function)(stack);
+  } else if (const auto* handler =
+                 std::get_if<std::shared_ptr<const OpHandlerCall>>(&node.callee)) {
+    call_op_handler(**handler, stack);
+  } else {
+    run_control_flow(std::get<ControlFlowCall>(node.callee), stack, run_graph);
+  }
+}
+
+// The arguments of a call that threw are still on the stack.
+std::string shapes_text(const Stack& stack) {
+  std::vector<c10::IValue> values;
+  for (const c10::IValue& value : stack) append_values(value, values);
+  std::string shapes;
+  for (const c10::IValue& value : values) {
+    if (!value.isTensor()) continue;
+    if (!shapes.empty()) shapes += ", ";
+    shapes += value.toTensor().defined() ? shape_list_text(value.toTensor().sizes()) : "None";
+  }
+  return shapes.empty() ? "()" : shapes;
+}
+
+// Throws ExecutionError that names the node and the shapes of its arguments. `stack` is scratch.
+void run_step(const LoweredNode& node, RunValues& values, Stack& stack, GraphRunner run_graph) {
+  try {
+    fill_stack(node, values, stack);
+    call(node, stack, run_graph);
+    if (!node.returns_values) {
+      store_values(node, stack, values);
+      return;
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) values[node.outputs[i]] = std::move(stack[i]);
+  } catch (const std::exception& error) {
+    throw ExecutionError(fmt::format("Node '{}' ({}) failed on inputs of shape {}: {}",
+                                     printable(node.name), printable(node.op_type),
+                                     shapes_text(stack), message_text(error)));
+  }
+}
+
+// Copies what the run writes to, with all that shares its memory: an input passed twice stays
+// one tensor.
+void store_copies(const LoweredGraph& graph, const Stack& inputs, RunValues& values) {
+  std::vector<ValueId> ids;
+  // Undefined tensors stand in for numbers.
+  std::vector<at::Tensor> tensors;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ids.push_back(graph.inputs[i].value);
+    tensors.push_back(inputs[i].isTensor() ? inputs[i].toTensor() : at::Tensor());
+  }
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    const LoweredValue& value = graph.values[id];
+    if (!value.constant.defined() || value.is_fixed()) continue;
+    ids.push_back(id);
+    tensors.push_back(value.constant);
+  }
+  const std::vector<size_t> groups = overlap_groups(tensors);
+  std::map<size_t, std::vector<size_t>> members;
+  for (size_t i = 0; i < tensors.size(); ++i) members[groups[i]].push_back(i);
+  const auto is_written = [&](size_t i) { return graph.values[ids[i]].is_written; };
+  for (const auto& [group, indices] : members) {
+    std::vector<at::Tensor> originals;
+    for (const size_t i : indices) originals.push_back(tensors[i]);
+    const bool is_copied = std::any_of(indices.begin(), indices.end(), is_written);
+    const std::vector<at::Tensor> copies = is_copied ? copy_group(originals) : originals;
+    for (size_t k = 0; k < indices.size(); ++k) values[ids[indices[k]]] = copies[k];
+  }
+}
+
+void store_inputs(const LoweredGraph& graph, const Stack& inputs, RunValues& values) {
+  if (graph.writes_in_place) store_copies(graph, inputs, values);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (graph.writes_in_place && inputs[i].isTensor()) continue;
+    values[graph.inputs[i].value] = inputs[i];
+  }
+}
+
+[[noreturn]] void fail(const LoweredNode& node, const TensorMeta& meta, const std::string& what) {
+  throw ExecutionError(fmt::format("node '{}' ({}): output '{}' is {}", printable(node.name),
+                                   printable(node.op_type), printable(meta.name), what));
+}
+
+void bind(const TensorMeta& meta, const c10::IValue& value, SymbolValues& symbols) {
+  if (const auto symbol = SymExpr::parse(meta.expression).as_symbol()) {
+    symbols.emplace(*symbol, value.toInt());
+  }
+}
+
+void check_result(const LoweredNode& node, const TensorMeta& meta, const c10::IValue& value,
+                  SymbolValues& symbols) {
+  if (!value.isTensor()) {
+    if (!meta.is_scalar) fail(node, meta, "a number, but the IR declares a tensor");
+    const bool is_whole = meta.dtype == "int64" || meta.dtype == "bool";
+    if (value.isDouble() && is_whole) {
+      fail(node, meta, "a float, but the IR declares " + meta.dtype);
+    }
+    const bool is_named = meta.dtype == "int64" && !meta.expression.empty() && value.isInt();
+    if (is_named) bind(meta, value, symbols);
+    return;
+  }
+  const at::Tensor& output = value.toTensor();
+  if (!output.defined()) return;
+  if (meta.is_scalar) fail(node, meta, "a tensor, but the IR declares a number");
+  if (has_shape(output, meta, symbols) && output.scalar_type() == parse_dtype(meta.dtype)) return;
+  fail(node, meta,
+       fmt::format("{} {}, but the IR declares {} {}", dtype_name(output.scalar_type()),
+                   shape_list_text(output.sizes()), meta.dtype, shape_list_text(meta)));
+}
+
+}  // namespace
+
+StepRun::StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols,
+                 const BodyRunner* run_body)
+    : graph_(graph),
+      outputs_(graph.outputs),
+      last_(graph.nodes.size()),
+      symbols_(symbols),
+      run_body_(run_body),
+      values_(graph.values.size()) {
+  store_inputs(graph, inputs, values_);
+}
+
+StepRun::StepRun(const GraphRange& range, const Stack& inputs, SymbolValues* symbols)
+    : graph_(*range.graph),
+      outputs_(range.outputs),
+      last_(range.last),
+      symbols_(symbols),
+      values_(graph_.values.size()),
+      next_step_(range.first) {
+  if (range.is_whole) {
+    store_inputs(graph_, inputs, values_);
+  } else {
+    for (size_t i = 0; i < inputs.size(); ++i) values_[range.inputs[i].value] = inputs[i];
+  }
+}
+
+void StepRun::advance() {
+  if (next_step_ > 0) {
+    for (const ValueId unread : graph_.nodes[next_step_ - 1].unread) {
+      values_[unread] = c10::IValue();
+    }
+  }
+  const LoweredNode& node = graph_.nodes[next_step_];
+  run_step(node, values_, stack_,
+           [this](const LoweredGraph& graph, Stack inputs) { return run_inner(graph, inputs); });
+  ++next_step_;
+  if (symbols_ != nullptr) check_results(node);
+}
+
+std::vector<c10::IValue> StepRun::run_inner(const LoweredGraph& graph, const Stack& inputs) const {
+  // A data-dependent symbol may have another value in each iteration.
+  SymbolValues symbols;
+  if (symbols_ != nullptr) symbols = *symbols_;
+  SymbolValues* const checked = symbols_ == nullptr ? nullptr : &symbols;
+  if (run_body_ != nullptr) return (*run_body_)(graph, inputs, checked);
+  return run_steps(graph, inputs, checked);
+}
+
+std::vector<c10::IValue> StepRun::outputs() const {
+  std::vector<c10::IValue> outputs;
+  outputs.reserve(outputs_.size());
+  for (const GraphPort& output : outputs_) {
+    const LoweredValue& value = graph_.values[output.value];
+    outputs.push_back(value.is_fixed() ? c10::IValue(value.constant) : values_[output.value]);
+  }
+  return outputs;
+}
+
+void StepRun::check_results(const LoweredNode& node) const {
+  for (const ValueId output : node.outputs) {
+    const LoweredValue& value = graph_.values[output];
+    if (value.is_read) check_result(node, value.meta, values_[output], *symbols_);
+  }
+}
+
+}  // namespace torch_ir

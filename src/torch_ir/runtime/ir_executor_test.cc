@@ -1,0 +1,126 @@
+#include "torch_ir/runtime/ir_executor.h"
+
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+EagerGraph masked_graph() {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V y = graph.call1("aten.linear.default", {x, graph.weight("weight", at::randn({4, 4}))});
+  graph.output(graph.call1("aten.mul.Tensor", {y, graph.weight("mask", at::ones({4}))}));
+  return graph;
+}
+
+StateDict only(const std::string& name, const at::Tensor& tensor) {
+  StateDict tensors;
+  tensors.insert(name, tensor);
+  return tensors;
+}
+
+std::string weights_file(const StateDict& weights) {
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/weights.safetensors";
+  save_weights_safetensors(weights, path);
+  return path;
+}
+
+TEST(IRExecutor, NeedsWeights) {
+  const EagerGraph graph = masked_graph();
+  IRExecutor executor(graph.ir);
+  EXPECT_THAT([&] { executor.execute(graph.inputs); },
+              ThrowsMessage<ExecutionError>(
+                  "Weights not loaded. Call load_weights() or load_weights_from_state_dict() "
+                  "first."));
+  executor.load_weights_from_state_dict(graph.weights);
+  EXPECT_TRUE(same_bits(executor.execute(graph.inputs).at(0), graph.expected()[0]));
+}
+
+TEST(IRExecutor, RunsWithOptions) {
+  const EagerGraph graph = masked_graph();
+  ExecutionOptions options;
+  options.optimization = Optimization::kFast;
+  options.device = c10::Device(c10::kCPU);
+  IRExecutor executor(graph.ir, graph.weights, StateDict(), options);
+  const at::Tensor expected = graph.expected()[0];
+  EXPECT_TRUE(at::allclose(executor.execute(graph.inputs).at(0), expected, 1e-4, 1e-4));
+  const at::Tensor once =
+      execute_ir(graph.ir, graph.inputs, {.weights = graph.weights, .execution = options}).at(0);
+  EXPECT_TRUE(at::allclose(once, expected, 1e-4, 1e-4));
+}
+
+TEST(IRExecutor, LoadsWeightsFromAFile) {
+  const EagerGraph graph = masked_graph();
+  IRExecutor executor(graph.ir);
+  executor.load_weights(weights_file(graph.weights));
+  EXPECT_TRUE(same_bits(executor.execute(graph.inputs).at(0), graph.expected()[0]));
+  EXPECT_THROW(executor.load_weights("no such file"), Error);
+}
+
+TEST(IRExecutor, UsesTheWeightsThatWereLoadedLast) {
+  EagerGraph graph;
+  graph.output(graph.weight("w", at::ones({2})));
+  IRExecutor executor(graph.ir, graph.weights);
+  EXPECT_TRUE(same_bits(executor.execute({}).at(0), at::ones({2})));
+  executor.load_weights_from_state_dict(only("w", at::zeros({2})));
+  EXPECT_TRUE(same_bits(executor.execute({}).at(0), at::zeros({2})));
+}
+
+TEST(IRExecutor, TakesConstantsThatTheIrLacks) {
+  const EagerGraph graph = masked_graph();
+  const StateDict weights = only("weight", graph.weights["weight"]);
+  IRExecutor executor(graph.ir, weights, only("mask", graph.weights["mask"]));
+  EXPECT_TRUE(same_bits(executor.execute(graph.inputs).at(0), graph.expected()[0]));
+}
+
+TEST(ExecuteIr, RunsWithWeightsOrTheirFile) {
+  const EagerGraph graph = masked_graph();
+  ExecuteOptions options;
+  EXPECT_THAT(
+      [&] { execute_ir(graph.ir, graph.inputs, options); },
+      ThrowsMessage<std::invalid_argument>("Either weights or weights_path must be provided"));
+  options.weights_path = weights_file(graph.weights);
+  EXPECT_TRUE(same_bits(execute_ir(graph.ir, graph.inputs, options).at(0), graph.expected()[0]));
+  options = {.weights = graph.weights};
+  EXPECT_TRUE(same_bits(execute_ir(graph.ir, graph.inputs, options).at(0), graph.expected()[0]));
+}
+
+TEST(ExecuteIr, NamesAMissingConstant) {
+  const EagerGraph graph = masked_graph();
+  ExecuteOptions options{.weights = only("weight", graph.weights["weight"])};
+  EXPECT_THAT(
+      [&] { execute_ir(graph.ir, graph.inputs, options); },
+      ThrowsMessage<ExecutionError>("Weight/input 'p_mask' not found in registry for node 'n1'."));
+  options.constants = only("mask", graph.weights["mask"]);
+  EXPECT_TRUE(same_bits(execute_ir(graph.ir, graph.inputs, options).at(0), graph.expected()[0]));
+}
+
+TEST(TensorRegistry, KeepsTensorsByName) {
+  TensorRegistry registry;
+  EXPECT_FALSE(registry.has("x"));
+  EXPECT_EQ(registry.get("x"), std::nullopt);
+  registry.set("x", at::ones({1}));
+  registry.set("x", at::ones({2}));
+  EXPECT_TRUE(registry.has("x"));
+  EXPECT_EQ(registry.get("x")->size(0), 2);
+  registry.clear();
+  EXPECT_FALSE(registry.has("x"));
+}
+
+}  // namespace
+}  // namespace torch_ir

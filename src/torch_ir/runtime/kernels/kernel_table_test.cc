@@ -1,0 +1,52 @@
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "torch_ir/runtime/kernels/families.h"
+
+namespace torch_ir {
+namespace {
+
+TEST(KernelTable, HasOperatorsThatExist) {
+  for (const KernelTable family : kernel_families()) {
+    for (const KernelEntry& entry : family) {
+      const std::string name(entry.operator_name);
+      const size_t dot = std::min(name.find('.'), name.size());
+      const std::string overload = dot == name.size() ? "" : name.substr(dot + 1);
+      EXPECT_TRUE(c10::Dispatcher::singleton().findSchema({name.substr(0, dot), overload}))
+          << name << " is not an operator";
+      EXPECT_NE(find_kernel(name), nullptr) << name;
+    }
+  }
+}
+
+TEST(KernelTable, HasEachOperatorOnce) {
+  std::set<std::string_view> names;
+  for (const KernelTable family : kernel_families()) {
+    for (const KernelEntry& entry : family) {
+      EXPECT_TRUE(names.insert(entry.operator_name).second) << entry.operator_name;
+    }
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf({"aten::add.Tensor", "aten::copy_", "aten::mm"}));
+}
+
+TEST(KernelTable, GivesOperatorsThatWriteInPlaceTheKernelOfTheirFunctionalForm) {
+  EXPECT_EQ(find_kernel("aten::add_.Tensor"), find_kernel("aten::add.Tensor"));
+  EXPECT_EQ(find_kernel("aten::tanh_"), find_kernel("aten::tanh"));
+  EXPECT_EQ(find_kernel("aten::__and__.Tensor"), nullptr);
+}
+
+TEST(KernelTable, HasNoKernelForUnknownOperators) {
+  EXPECT_EQ(find_kernel("aten::mkldnn_convolution"), nullptr);
+  EXPECT_EQ(find_kernel(""), nullptr);
+  EXPECT_EQ(find_kernel("out"), nullptr);
+  EXPECT_EQ(find_kernel("aten::"), nullptr);
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,285 @@
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/TensorIterator.h>
+#include <ATen/ops/addmm_native.h>
+#include <ATen/ops/bmm_native.h>
+#include <ATen/ops/mm_native.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <optional>
+
+#include "torch_ir/runtime/kernels/families.h"
+#include "torch_ir/runtime/kernels/structured.h"
+
+// LibTorch links BLAS, but some builds hide it.
+extern "C" {
+__attribute__((weak)) void sgemm_(const char* transa, const char* transb, const int* m,
+                                  const int* n, const int* k, const float* alpha, const float* a,
+                                  const int* lda, const float* b, const int* ldb, const float* beta,
+                                  float* c, const int* ldc);
+__attribute__((weak)) void dgemm_(const char* transa, const char* transb, const int* m,
+                                  const int* n, const int* k, const double* alpha, const double* a,
+                                  const int* lda, const double* b, const int* ldb,
+                                  const double* beta, double* c, const int* ldc);
+}
+
+namespace torch_ir {
+namespace {
+
+template <class Number>
+constexpr auto kGemm = nullptr;
+template <>
+constexpr auto kGemm<float> = &sgemm_;
+template <>
+constexpr auto kGemm<double> = &dgemm_;
+
+struct Operand {
+  bool is_transposed;
+  int64_t leading;
+};
+
+struct Matrix {
+  const at::Tensor* tensor;
+  int64_t row_stride;
+  int64_t column_stride;
+};
+
+// C = A B in column-major order.
+struct GemmShape {
+  char transposed_a;
+  char transposed_b;
+  int m;
+  int n;
+  int k;
+  int leading_a;
+  int leading_b;
+  int leading_c;
+};
+
+// `columns` is the length of a column, `rows` that of a row. Nothing for a matrix that ATen copies
+// before it multiplies.
+std::optional<Operand> operand(const Matrix& matrix, int64_t columns, int64_t rows) {
+  if (matrix.row_stride == 1 && matrix.column_stride >= std::max<int64_t>(1, columns)) {
+    return Operand{false, matrix.column_stride};
+  }
+  if (matrix.column_stride == 1 && matrix.row_stride >= std::max<int64_t>(1, rows)) {
+    return Operand{true, matrix.row_stride};
+  }
+  return std::nullopt;
+}
+
+bool fits_int(std::initializer_list<int64_t> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](int64_t number) { return number <= INT_MAX; });
+}
+
+// A product in column-major order. If the rows of the result are contiguous, it computes the
+// transpose, with `first` and `second` exchanged.
+struct Product {
+  GemmShape shape;
+  bool is_exchanged;
+};
+
+// Chooses as at::native::addmm_out_cpu does, because BLAS's results depend on it.
+std::optional<Product> plan_product(const at::Tensor& result, const at::Tensor& first,
+                                    const at::Tensor& second) {
+  const int64_t rows = result.size(0);
+  const int64_t columns = result.size(1);
+  const int64_t k = first.size(1);
+  if (result.numel() == 0 || k == 0) return std::nullopt;
+  Product product{};
+  Matrix a{&first, first.stride(0), first.stride(1)};
+  Matrix b{&second, second.stride(0), second.stride(1)};
+  int64_t m = rows;
+  int64_t n = columns;
+  int64_t leading_c = 0;
+  if (result.stride(0) == 1 && (columns == 1 || result.stride(1) >= std::max<int64_t>(1, rows))) {
+    leading_c = result.stride(1);
+  } else if (result.stride(1) == 1 &&
+             (rows == 1 || result.stride(0) >= std::max<int64_t>(1, columns))) {
+    product.is_exchanged = true;
+    a = {&second, second.stride(1), second.stride(0)};
+    b = {&first, first.stride(1), first.stride(0)};
+    std::swap(m, n);
+    leading_c = result.stride(0);
+  } else {
+    return std::nullopt;
+  }
+  auto operand_a = operand(a, m, k);
+  auto operand_b = operand(b, k, n);
+  if (!operand_a || !operand_b) return std::nullopt;
+  // The leading dimension of one column means nothing, and may be too small for BLAS.
+  if (n == 1) leading_c = m;
+  if (operand_a->is_transposed ? m == 1 : k == 1) {
+    operand_a->leading = operand_a->is_transposed ? k : m;
+  }
+  if (operand_b->is_transposed ? k == 1 : n == 1) {
+    operand_b->leading = operand_b->is_transposed ? n : k;
+  }
+  if (!fits_int({m, n, k, operand_a->leading, operand_b->leading, leading_c}) ||
+      leading_c < std::max<int64_t>(1, m)) {
+    return std::nullopt;
+  }
+  product.shape = {operand_a->is_transposed ? 't' : 'n',
+                   operand_b->is_transposed ? 't' : 'n',
+                   static_cast<int>(m),
+                   static_cast<int>(n),
+                   static_cast<int>(k),
+                   static_cast<int>(operand_a->leading),
+                   static_cast<int>(operand_b->leading),
+                   static_cast<int>(leading_c)};
+  return product;
+}
+
+struct Addend {
+  at::Tensor tensor;
+  bool is_row = false;
+};
+
+template <class Number>
+class Gemm final : public PreparedKernel {
+ public:
+  Gemm(const Product& product, const at::Tensor& result, const at::Tensor& first,
+       const at::Tensor& second, Number alpha, Number beta, Addend addend)
+      : shape_(product.shape),
+        a_(product.is_exchanged ? second : first),
+        b_(product.is_exchanged ? first : second),
+        c_(result),
+        alpha_(alpha),
+        beta_(beta),
+        addend_(std::move(addend)) {}
+
+  void run() override {
+    auto* c = static_cast<Number*>(c_.mutable_data_ptr());
+    if (addend_.tensor.defined()) add(c);
+    kGemm<Number>(&shape_.transposed_a, &shape_.transposed_b, &shape_.m, &shape_.n, &shape_.k,
+                  &alpha_, static_cast<const Number*>(a_.const_data_ptr()), &shape_.leading_a,
+                  static_cast<const Number*>(b_.const_data_ptr()), &shape_.leading_b, &beta_, c,
+                  &shape_.leading_c);
+  }
+
+ private:
+  void add(Number* c) const {
+    const auto* from = static_cast<const Number*>(addend_.tensor.const_data_ptr());
+    const int64_t columns = c_.size(1);
+    const size_t row_bytes = static_cast<size_t>(columns) * sizeof(Number);
+    const auto copy_rows = [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        std::memcpy(c + row * columns, addend_.is_row ? from : from + row * columns, row_bytes);
+      }
+    };
+    const int64_t grain = std::max<int64_t>(1, at::internal::GRAIN_SIZE / columns);
+    if (c_.size(0) <= grain) {
+      copy_rows(0, c_.size(0));
+    } else {
+      at::parallel_for(0, c_.size(0), grain, copy_rows);
+    }
+  }
+
+  GemmShape shape_;
+  at::Tensor a_;
+  at::Tensor b_;
+  at::Tensor c_;
+  Number alpha_;
+  Number beta_;
+  Addend addend_;
+};
+
+bool is_plain(const at::Tensor& tensor, at::ScalarType dtype) {
+  return tensor.dim() == 2 && tensor.scalar_type() == dtype && tensor.device().is_cpu() &&
+         tensor.layout() == c10::kStrided && !tensor.is_neg();
+}
+
+template <class Number>
+std::unique_ptr<PreparedKernel> prepare(const at::Tensor& result, const at::Tensor& first,
+                                        const at::Tensor& second, const at::Scalar& alpha,
+                                        const at::Scalar& beta, Addend addend) {
+  if (kGemm<Number> == nullptr) return nullptr;
+  const auto product = plan_product(result, first, second);
+  if (!product) return nullptr;
+  return std::make_unique<Gemm<Number>>(*product, result, first, second, alpha.to<Number>(),
+                                        beta.to<Number>(), std::move(addend));
+}
+
+std::unique_ptr<PreparedKernel> prepare_for_dtype(const at::Tensor& result, const at::Tensor& first,
+                                                  const at::Tensor& second, const at::Scalar& alpha,
+                                                  const at::Scalar& beta, Addend addend) {
+  const at::ScalarType dtype = result.scalar_type();
+  if (!is_plain(result, dtype) || !is_plain(first, dtype) || !is_plain(second, dtype) ||
+      first.size(0) != result.size(0) || second.size(1) != result.size(1) ||
+      first.size(1) != second.size(0)) {
+    return nullptr;
+  }
+  if (dtype == at::kDouble) {
+    return prepare<double>(result, first, second, alpha, beta, std::move(addend));
+  }
+  // At lower precision ATen uses oneDNN.
+  const bool is_exact =
+      at::globalContext().float32MatmulPrecision() == at::Float32MatmulPrecision::HIGHEST;
+  if (dtype == at::kFloat && is_exact) {
+    return prepare<float>(result, first, second, alpha, beta, std::move(addend));
+  }
+  return nullptr;
+}
+
+// Empty if the rows cannot be copied as they are.
+std::optional<Addend> addend_for(const at::Tensor& result, const at::Tensor& self) {
+  if (self.dtype() != result.dtype() || !result.is_contiguous() || !self.is_contiguous() ||
+      self.is_neg()) {
+    return std::nullopt;
+  }
+  if (self.sizes() == result.sizes()) return Addend{self, false};
+  const bool is_row = self.dim() >= 1 && self.dim() <= 2 && self.numel() == result.size(1) &&
+                      self.size(-1) == result.size(1);
+  if (is_row) return Addend{self, true};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::unique_ptr<PreparedKernel> prepare_addmm_with_blas(const KernelCall& call) {
+  const at::Tensor& result = call.outputs[0];
+  const at::Tensor& self = call.arguments[0].toTensor();
+  const at::Scalar beta = call.arguments[3].toScalar();
+  const at::Scalar alpha = call.arguments[4].toScalar();
+  if (beta.isComplex() || alpha.isComplex() || result.dim() != 2) return nullptr;
+  Addend addend;
+  if (beta.toDouble() != 0.0 && !self.is_same(result)) {
+    auto found = addend_for(result, self);
+    if (!found) return nullptr;
+    addend = std::move(*found);
+  }
+  return prepare_for_dtype(result, call.arguments[1].toTensor(), call.arguments[2].toTensor(),
+                           alpha, beta, std::move(addend));
+}
+
+std::unique_ptr<PreparedKernel> prepare_mm_with_blas(const KernelCall& call) {
+  return prepare_for_dtype(call.outputs[0], call.arguments[0].toTensor(),
+                           call.arguments[1].toTensor(), /*alpha=*/1, /*beta=*/0, {});
+}
+
+namespace {
+
+std::unique_ptr<PreparedKernel> prepare_addmm(const KernelCall& call) {
+  if (auto kernel = prepare_addmm_with_blas(call)) return kernel;
+  return kStructured<at::native::structured_addmm_out_cpu>(call);
+}
+
+std::unique_ptr<PreparedKernel> prepare_mm(const KernelCall& call) {
+  if (auto kernel = prepare_mm_with_blas(call)) return kernel;
+  return kStructured<at::native::structured_mm_out_cpu>(call);
+}
+
+constexpr KernelEntry kMatrixKernels[] = {
+    {"aten::addmm", &prepare_addmm},
+    {"aten::bmm", kStructured<at::native::structured_bmm_out_cpu>},
+    {"aten::mm", &prepare_mm},
+};
+
+}  // namespace
+
+KernelTable matrix_kernels() { return kMatrixKernels; }
+
+}  // namespace torch_ir

@@ -1,0 +1,75 @@
+// Tests linear layers, which eager decomposes into transposes, expansions and matrix products.
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+std::string linear_difference(const at::Tensor& input, const at::Tensor& weight,
+                              const at::Tensor& bias) {
+  EagerGraph graph;
+  const V x = graph.input("x", input);
+  const V w = graph.weight("w", weight);
+  const V b = graph.weight("b", bias);
+  graph.output(graph.call1("aten.linear.default", {x, w, b}));
+  return difference_from_eager(graph);
+}
+
+TEST(Linear, GivesTheBitsOfTheOperator) {
+  const std::vector<std::vector<int64_t>> shapes = {{8},       {1, 8},      {5, 8},    {0, 8},
+                                                    {2, 3, 8}, {1, 1, 8},   {2, 0, 8}, {64, 3, 8},
+                                                    {300, 8},  {2, 2, 3, 8}};
+  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+    for (const auto& shape : shapes) {
+      EXPECT_EQ(linear_difference(at::randn(shape).to(type), at::randn({7, 8}).to(type),
+                                  at::randn({7}).to(type)),
+                "")
+          << dtype_name(type) << " [" << shape_text(shape) << "]";
+    }
+  }
+}
+
+TEST(Linear, TakesAnyStrides) {
+  const at::Tensor weight = at::randn({8, 7}).t();
+  const at::Tensor bias = at::randn({14}).slice(0, 0, 14, 2);
+  for (const at::Tensor& input :
+       {at::randn({8, 5}).t(), at::randn({3, 2, 8}).transpose(0, 1),
+        at::randn({8, 3, 2}).permute({2, 1, 0}), at::randn({1, 8}).expand({4, 8}),
+        at::randn({2, 3, 16}).slice(2, 0, 16, 2)}) {
+    EXPECT_EQ(linear_difference(input, weight, bias), "");
+  }
+}
+
+TEST(Linear, TakesWhatIsNoTwoDimensionalWeight) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 3, 4}));
+  const V w = graph.weight("w", at::randn({5, 4}));
+  const V vector = graph.weight("vector", at::randn({4}));
+  const V b = graph.input("b", at::randn({5}));
+  graph.output(graph.call1("aten.linear.default", {x, w}));
+  graph.output(graph.call1("aten.linear.default", {x, w, b}));
+  graph.output(graph.call1("aten.linear.default", {x, vector}));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+// The transposed weight must be the copy of the run.
+TEST(Linear, SeesAWeightThatIsWritten) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V w = graph.weight("w", at::randn({5, 4}));
+  const V b = graph.weight("b", at::randn({5}));
+  graph.call("aten.neg_.default", {w});
+  graph.output(graph.call1("aten.linear.default", {x, w, b}));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,333 @@
+// Tests the values that compile and run accept, and the messages for those that they reject.
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/operators/op_handler_registry.h"
+#include "torch_ir/runtime/check_values.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+// The message of the ExecutionError that `action` throws.
+template <class Action>
+std::string execution_error(const Action& action) {
+  try {
+    action();
+  } catch (const ExecutionError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+EagerGraph linear_with_errors() {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V weight = graph.weight("linear.weight", at::randn({3, 4}));
+  const V bias = graph.weight("linear.bias", at::randn({3}));
+  graph.output(graph.call1("aten.linear.default", {x, weight, bias}));
+  return graph;
+}
+
+TEST(PlanErrors, FindsWeightsByPlaceholderAndConstantsInTheIr) {
+  EagerGraph graph = linear_with_errors();
+  StateDict weights;
+  weights.insert("p_linear.weight", graph.weights["linear.weight"]);
+  graph.ir.constants.insert("linear.bias", graph.weights["linear.bias"]);
+  const at::Tensor output = compile(graph.ir, weights).run(graph.inputs)[0];
+  EXPECT_TRUE(same_bits(output, graph.expected()[0]));
+}
+
+TEST(PlanErrors, PrefersConstantsOfTheCallerToThoseOfTheIr) {
+  EagerGraph graph = linear_with_errors();
+  StateDict weights;
+  weights.insert("linear.weight", graph.weights["linear.weight"]);
+  StateDict constants;
+  constants.insert("linear.bias", graph.weights["linear.bias"]);
+  graph.ir.constants.insert("linear.bias", at::zeros({3}));
+  const at::Tensor output = compile(graph.ir, weights, constants).run(graph.inputs)[0];
+  EXPECT_TRUE(same_bits(output, graph.expected()[0]));
+}
+
+TEST(PlanErrors, NamesAMissingWeight) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2}));
+  graph.output(graph.call1("aten.mul.Tensor", {x, graph.weight("mask", at::ones({2}))}));
+  graph.ir.nodes[0].name = "mul";
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, StateDict()); }),
+            "Weight/input 'p_mask' not found in registry for node 'mul'.");
+  EXPECT_THAT(value_problems(graph.ir, StateDict(), graph.inputs),
+              ElementsAre("Weight/input 'p_mask' not found in registry for node 'mul'. It is "
+                          "'mask' in the state dict."));
+}
+
+TEST(PlanErrors, NamesAMissingOutput) {
+  EagerGraph graph;
+  graph.output(graph.weight("w", at::ones({2})));
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, StateDict()); }),
+            "Graph output 'p_w' not found in registry");
+}
+
+TEST(PlanErrors, DoesWithoutWeightsThatNobodyUses) {
+  EagerGraph graph = linear_with_errors();
+  graph.weight("num_batches_tracked", at::zeros({}, at::kLong));
+  graph.weights.erase("num_batches_tracked");
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+TEST(PlanErrors, RefusesWeightsThatDoNotFit) {
+  EagerGraph graph = linear_with_errors();
+  graph.weights["linear.weight"] = at::randn({3, 5});
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }),
+            "Weight 'linear.weight' has shape [3, 5], expected [3, 4].");
+  graph.weights["linear.weight"] = at::randn({3, 4}, at::kDouble);
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }),
+            "Weight 'linear.weight' has dtype float64, expected float32.");
+  graph.weights["linear.weight"] = at::randn({3, 4}, at::kMeta);
+  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
+              HasSubstr("'linear.weight' is on the meta device"));
+}
+
+TEST(PlanErrors, ListsAllWeightsThatDoNotFit) {
+  EagerGraph graph = linear_with_errors();
+  graph.output(graph.call1("aten.mul.Tensor", {V{"n0"}, graph.weight("mask", at::ones({3}))}));
+  graph.output(graph.weight("spare", at::ones({1})));
+  StateDict weights;
+  weights.insert("linear.weight", at::randn({4, 3}, at::kDouble));
+  weights.insert("linear.bais", at::randn({3}));
+  weights.insert("mask", at::ones({3}).to_sparse());
+  EXPECT_EQ(
+      execution_error([&] { compile(graph.ir, weights); }),
+      "5 problems with the weights:\n"
+      "  Weight 'linear.weight' has shape [4, 3], expected [3, 4], and dtype float64, expected "
+      "float32.\n"
+      "  Weight 'mask' has layout sparse_coo, expected strided.\n"
+      "  Missing weight 'linear.bias' (float32 [3]), read by node 'n0'.\n"
+      "  Missing weight 'spare' (float32 [1]), read by output 'p_spare'.\n"
+      "  Unexpected weight 'linear.bais': the graph does not use it.");
+  EXPECT_THAT(weight_problems(graph.ir, weights), SizeIs(5));
+}
+
+struct Warnings : c10::WarningHandler {
+  void process(const c10::Warning& warning) override { messages.push_back(warning.msg()); }
+  std::vector<std::string> messages;
+};
+
+TEST(PlanErrors, ListsWeightsAndInputsThatDoNotFit) {
+  EagerGraph graph = linear_with_errors();
+  graph.weights["linear.bias"] = at::randn({3}, at::kMeta);
+  EXPECT_THAT(
+      value_problems(graph.ir, graph.weights, {at::randn({2, 5})}),
+      ElementsAre("Weight 'linear.bias' is on the meta device and has no data; supply its values.",
+                  "Input 'x' has shape [2, 5], expected [2, 4]."));
+}
+
+// A checkpoint often has more than a part of its model needs.
+TEST(PlanErrors, RefusesNoWeightsForBeingSurplus) {
+  EagerGraph graph = linear_with_errors();
+  graph.weights.insert("head.bias", at::ones({1}));
+  Warnings warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
+  EXPECT_THAT(value_problems(graph.ir, graph.weights, graph.inputs), IsEmpty());
+  EXPECT_THAT(warnings.messages,
+              ElementsAre("The graph does not use 1 of the weights: 'head.bias'"));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+TEST(PlanErrors, ListsAllInputsThatDoNotFit) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V y = graph.input("y", at::randn({2, 4}));
+  const V z = graph.input("z", at::randn({4}));
+  graph.output(graph.call1("aten.add.Tensor", {graph.call1("aten.mul.Tensor", {x, y}), z}));
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const std::vector<at::Tensor> wrong = {at::randn({4, 2}), graph.inputs[1],
+                                         at::randn({4}, at::kDouble)};
+  EXPECT_EQ(execution_error([&] { plan.run(wrong); }),
+            "2 problems with the inputs:\n"
+            "  Input 'x' has shape [4, 2], expected [2, 4].\n"
+            "  Input 'z' has dtype float64, expected float32.");
+  EXPECT_THAT(input_problems(graph.ir, wrong),
+              ElementsAre("Input 'x' has shape [4, 2], expected [2, 4].",
+                          "Input 'z' has dtype float64, expected float32."));
+  EXPECT_THAT(input_problems(graph.ir, graph.inputs), IsEmpty());
+  EXPECT_THAT(input_problems(graph.ir, graph.inputs, at::kMeta), SizeIs(3));
+  EXPECT_THAT(input_problems(graph.ir, {}), ElementsAre("Expected 3 input(s), found 0."));
+}
+
+TEST(PlanErrors, RefusesInputsThatDoNotFit) {
+  const EagerGraph graph = linear_with_errors();
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  EXPECT_EQ(execution_error([&] { plan.run({}); }), "Expected 1 input(s), found 0.");
+  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 5})}); }),
+            "Input 'x' has shape [2, 5], expected [2, 4].");
+  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}, at::kDouble)}); }),
+            "Input 'x' has dtype float64, expected float32.");
+  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}, at::kMeta)}); }),
+            "Input 'x' is on meta, expected cpu.");
+  EXPECT_EQ(execution_error([&] { plan.run({at::Tensor()}); }),
+            "Missing input 'x' (float32 [2, 4]).");
+  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}).to_sparse()}); }),
+            "Input 'x' has layout sparse_coo, expected strided.");
+}
+
+TEST(PlanErrors, NamesAnOperatorThatIsNotThere) {
+  EagerGraph graph = linear_with_errors();
+  graph.ir.nodes[0].op_type = "nobody.knows.default";
+  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
+              StartsWith("Unknown operator 'nobody.knows.default' of node 'n0': LibTorch 2."));
+}
+
+TEST(PlanErrors, PutsNamesOfAFileOnOneLine) {
+  EagerGraph graph = linear_with_errors();
+  graph.ir.nodes[0].op_type = "nobody.kn\nows.default";
+  graph.ir.nodes[0].name = "\x1b[2J";
+  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
+              StartsWith("Unknown operator 'nobody.kn\\x0aows.default' of node '\\x1b[2J': "));
+}
+
+TEST(PlanErrors, NamesTheNodeThatFails) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::zeros({4}, at::kLong));
+  const V w = graph.weight("w", at::randn({2, 3}));
+  const V y = graph.call1("aten.embedding.default", {w, x});
+  graph.output(y);
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  EXPECT_EQ(execution_error([&] { plan.run({at::arange(4)}); }),
+            "Node 'n0' (aten.embedding.default) failed on inputs of shape [2, 3], [4]: "
+            "index out of range in self");
+}
+
+TEST(PlanErrors, RefusesAnExecutorThatReturnsTooFewTensors) {
+  const EagerGraph graph = linear_with_errors();
+  register_executor("aten.linear.default", [](const OpNode&, const std::vector<at::Tensor>&) {
+    return std::vector<at::Tensor>();
+  });
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  register_executor("aten.linear.default", {});
+  EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
+              HasSubstr("Node 'n0' (aten.linear.default) failed"));
+  EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
+              HasSubstr("it returned 0 value(s), expected 1"));
+}
+
+TEST(PlanErrors, ChecksOutputsAgainstTheIrWhenAsked) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V relu = graph.call1("aten.relu.default", {x});
+  graph.output(graph.call1("aten.neg.default", {relu}));
+  const ExecutionPlan right = compile(graph.ir, graph.weights);
+  EXPECT_TRUE(same_bits(right.run_checked(graph.inputs)[0], graph.expected()[0]));
+
+  TensorMeta& written = graph.ir.nodes[0].outputs[0];
+  TensorMeta& read = graph.ir.nodes[1].inputs[0];
+  written.shape = read.shape = {7, 99};
+  const ExecutionPlan other_shape = compile(graph.ir, graph.weights);
+  EXPECT_TRUE(same_bits(other_shape.run(graph.inputs)[0], graph.expected()[0]));
+  EXPECT_EQ(execution_error([&] { other_shape.run_checked(graph.inputs); }),
+            "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR declares "
+            "float32 [7, 99]");
+
+  written.shape = read.shape = {2, 4};
+  written.dtype = read.dtype = "float16";
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights).run_checked(graph.inputs); }),
+            "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR declares "
+            "float16 [2, "
+            "4]");
+}
+
+TEST(PlanErrors, ChecksNoOutputsThatNobodyReads) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 6}));
+  graph.output(graph.call("aten.topk.default", {x, Attribute(3)})[0]);
+  graph.ir.nodes[0].outputs[1].shape = {0};
+  EXPECT_TRUE(same_bits(compile(graph.ir, graph.weights).run_checked(graph.inputs)[0],
+                        graph.expected()[0]));
+}
+
+// LibTorch ends the process for some of these.
+TEST(PlanErrors, LooksAtShapesThatLibTorchReliesOn) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 12, 16}));
+  const V state = graph.input("state", at::zeros({1, 2, 32}));
+  VList parameters;
+  for (const std::vector<int64_t>& sizes :
+       std::vector<std::vector<int64_t>>{{128, 16}, {128, 32}, {128}, {128}}) {
+    parameters.push_back(
+        graph.weight(fmt::format("p{}", parameters.size()), at::randn(at::IntArrayRef(sizes))));
+  }
+  const std::vector<V> outputs = graph.call(
+      "aten.lstm.input", {x, VList{state, state}, parameters, Attribute(true), Attribute(1),
+                          Attribute(0.0), Attribute(false), Attribute(false), Attribute(true)});
+  graph.output(outputs[0]);
+  EXPECT_EQ(compile(graph.ir, graph.weights).run(graph.inputs)[0].sizes(),
+            std::vector<int64_t>({2, 12, 32}));
+  graph.weights["p1"] = at::zeros({0, 32});
+  for (TensorMeta& weight : graph.ir.weights) {
+    if (weight.name == "p1") weight.shape = {0, 32};
+  }
+  for (TensorMeta& input : graph.ir.nodes.at(0).inputs) {
+    if (input.name == "p_p1") input.shape = {0, 32};
+  }
+  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights).run(graph.inputs); }),
+              HasSubstr("params 1 has shape [0, 32], but should have [128, 32]"));
+}
+
+// LibTorch reads at these places.
+TEST(PlanErrors, LooksAtOffsetsInEachRun) {
+  EagerGraph graph;
+  const V table = graph.weight("table", at::randn({4, 3}));
+  const V indices = graph.input("indices", at::tensor({0, 1, 2, 3}, at::kLong));
+  const V offsets = graph.input("offsets", at::tensor({0, 1, 2}, at::kLong));
+  graph.output(graph.call("aten.embedding_bag.default", {table, indices, offsets})[0]);
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const at::Tensor wrong = at::tensor({0L, -(1L << 40), 2L}, at::kLong);
+  for (int run = 0; run < 4; ++run) {
+    EXPECT_TRUE(at::equal(plan.run(graph.inputs)[0], graph.expected()[0]));
+    EXPECT_THAT(execution_error([&] { plan.run({graph.inputs[0], wrong}); }),
+                AllOf(HasSubstr("(aten.embedding_bag.default) failed"),
+                      HasSubstr("offsets has -1099511627776 at 1, but should be at least 0")));
+  }
+  EXPECT_THAT(plan.not_replayed(), IsEmpty());
+}
+
+// The processor would end the program.
+TEST(PlanErrors, DividesNoLeastNumberByMinusOne) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::tensor({7, -9}, at::kLong));
+  const V y = graph.input("y", at::tensor({2, 4}, at::kLong));
+  graph.output(graph.call("aten.div.Tensor_mode", {x, y, Attribute("trunc")})[0]);
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const at::Tensor least = at::full({2}, std::numeric_limits<int64_t>::min(), at::kLong);
+  for (int run = 0; run < 4; ++run) {
+    EXPECT_TRUE(at::equal(plan.run(graph.inputs)[0], graph.expected()[0]));
+    EXPECT_THAT(execution_error([&] { plan.run({least, at::full({2}, -1, at::kLong)}); }),
+                HasSubstr("-9223372036854775808 divided by -1 is out of range for Long"));
+    EXPECT_TRUE(
+        at::equal(plan.run({graph.inputs[0], at::full({2}, -1, at::kLong)})[0], -graph.inputs[0]));
+  }
+  EXPECT_THAT(plan.not_replayed(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace torch_ir

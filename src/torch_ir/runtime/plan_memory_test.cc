@@ -1,0 +1,225 @@
+// Tests the memory that a plan writes, shares and keeps: never the caller's, and no longer than
+// needed.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "torch_ir/operators/op_handler_registry.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+TEST(PlanMemory, ReturnsTheSameTensorTwice) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2}));
+  const V y = graph.call1("aten.relu.default", {x});
+  graph.output(y);
+  graph.output(y);
+  EXPECT_EQ(difference_from_eager(graph), "");
+  const auto outputs = compile(graph.ir, graph.weights).run(graph.inputs);
+  EXPECT_TRUE(outputs[0].is_same(outputs[1]));
+}
+
+TEST(PlanMemory, ReturnsTensorsThatCanBeWrittenAndDifferentiated) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2}));
+  graph.output(graph.call1("aten.view.default",
+                           {graph.call1("aten.tanh.default", {x}), Attribute::list({2, 1})}));
+  const at::Tensor output = compile(graph.ir, graph.weights).run(graph.inputs)[0];
+  EXPECT_FALSE(output.is_inference());
+  output.add_(1);
+  EXPECT_TRUE(output.clone().requires_grad_().mul(output).requires_grad());
+}
+
+TEST(PlanMemory, WritesToCopiesOfWhatRequiresGradients) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 2}));
+  const V w = graph.weight("w", at::randn({2, 2}));
+  graph.call("aten.mul_.Tensor", {w, x});
+  graph.call("aten.neg_.default", {x});
+  graph.output(graph.call1("aten.mm.default", {x, w}));
+  graph.weights["w"].requires_grad_();
+  graph.inputs[0].requires_grad_();
+  EXPECT_EQ(difference_from_eager(graph), "");
+  EXPECT_FALSE(compile(graph.ir, graph.weights).run(graph.inputs)[0].requires_grad());
+}
+
+TEST(PlanMemory, RunsUnderInferenceModeAndOnItsTensors) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 2}));
+  graph.call("aten.neg_.default", {graph.call1("aten.t.default", {x})});
+  graph.output(graph.call1("aten.mm.default", {x, graph.weight("w", at::randn({2, 2}))}));
+  {
+    const c10::InferenceMode inference_mode;
+    EXPECT_EQ(difference_from_eager(graph), "");
+    graph.inputs[0] = graph.inputs[0].clone();
+  }
+  EXPECT_TRUE(graph.inputs[0].is_inference());
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+// Writing to a result must not change what the plan computes next.
+TEST(PlanMemory, NeverReturnsItsWeights) {
+  EagerGraph graph;
+  const V w = graph.weight("w", at::randn({2, 3}));
+  graph.output(w);
+  graph.output(graph.call1("aten.t.default", {w}));
+  graph.output(graph.call1("aten.dropout.default", {w, Attribute(0.5), Attribute(false)}));
+  for (const bool is_traced : {true, false}) {
+    ExecutionOptions options;
+    options.trace = is_traced;
+    const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), options);
+    for (const at::Tensor& output : plan.run({})) output.zero_();
+    const std::vector<at::Tensor> outputs = plan.run({});
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      EXPECT_TRUE(same_bits(outputs[i], graph.expected()[i])) << i << ", " << is_traced;
+    }
+    EXPECT_FALSE(same_bits(graph.weights["w"], at::zeros({2, 3})));
+  }
+}
+
+TEST(PlanMemory, WritesToCopiesOfInputsAndWeights) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 4}));
+  const V w = graph.weight("w", at::randn({4, 4}));
+  const V row = graph.call1("aten.select.int", {w, Attribute(0), Attribute(1)});
+  graph.call("aten.mul_.Scalar", {row, Attribute(3.0)});
+  graph.call("aten.relu_.default", {x});
+  graph.output(graph.call1("aten.matmul.default", {x, w}));
+  graph.output(x);
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+TEST(PlanMemory, WritesThroughWhatMayBeAView) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4}));
+  const V w = graph.weight("w", at::randn({4, 4}));
+  const V flat = graph.call1("aten.reshape.default", {w, Attribute::list({16})});
+  graph.call("aten.neg_.default", {flat});
+  const V same = graph.call1("aten.contiguous.default", {x});
+  const V eval = graph.call1("aten.dropout.default", {same, Attribute(0.1), Attribute(false)});
+  graph.call("aten.add_.Scalar", {eval, Attribute(1.0)});
+  graph.output(graph.call1("aten.mv.default", {w, x}));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+TEST(PlanMemory, KeepsRunningStatisticsOfATrainingBatchNorm) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 3, 2, 2}));
+  const V mean = graph.weight("mean", at::zeros({3}));
+  const V var = graph.weight("var", at::ones({3}));
+  graph.output(graph.call1("aten.batch_norm.default",
+                           {x, std::monostate(), std::monostate(), mean, var, Attribute(true),
+                            Attribute(0.1), Attribute(1e-5), Attribute(false)}));
+  graph.output(mean);
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+// Two names of one weight stay one weight when a run writes to it.
+TEST(PlanMemory, KeepsTiedWeightsTied) {
+  EagerGraph graph;
+  const at::Tensor base = at::ones({4, 4});
+  const V whole = graph.weight("whole", base);
+  const V column = graph.weight("column", base.select(1, 2));
+  graph.call("aten.mul_.Scalar", {whole, Attribute(5.0)});
+  graph.output(column);
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  EXPECT_TRUE(same_bits(plan.run({})[0], at::ones({4}) * 5));
+  EXPECT_TRUE(same_bits(base, at::ones({4, 4})));
+}
+
+TEST(PlanMemory, KeepsAnInputThatIsPassedTwiceOneTensor) {
+  EagerGraph graph;
+  const V a = graph.input("a", at::ones({2}));
+  const V b = graph.input("b", at::ones({2}));
+  graph.call("aten.add_.Scalar", {a, Attribute(1.0)});
+  graph.output(graph.call1("aten.mul.Tensor", {a, b}));
+  const at::Tensor x = at::ones({2});
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  EXPECT_TRUE(same_bits(plan.run({x, x})[0], at::ones({2}) * 4));
+  EXPECT_TRUE(same_bits(plan.run({x, at::ones({2})})[0], at::ones({2}) * 2));
+  EXPECT_TRUE(same_bits(x, at::ones({2})));
+}
+
+TEST(PlanMemory, RunsOnTwoThreadsAtOnce) {
+  EagerGraph graph;
+  V x = graph.input("x", at::randn({16, 16}));
+  const V w = graph.weight("w", at::randn({16, 16}));
+  for (int i = 0; i < 20; ++i) {
+    x = graph.call1("aten.tanh.default", {graph.call1("aten.matmul.default", {x, w})});
+    graph.call("aten.mul_.Scalar", {w, Attribute(0.99)});
+  }
+  graph.output(x);
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const auto run = [&](bool& is_equal) {
+    for (int i = 0; i < 50; ++i) {
+      is_equal = is_equal && same_bits(plan.run(graph.inputs)[0], graph.expected()[0]);
+    }
+  };
+  bool first = true;
+  bool second = true;
+  std::thread other(run, std::ref(first));
+  run(second);
+  other.join();
+  EXPECT_TRUE(first);
+  EXPECT_TRUE(second);
+}
+
+// Stands in for relu and counts how many of its results are alive when it returns.
+class LiveResults {
+ public:
+  ExecutionPlan compile_with(const EagerGraph& graph) {
+    register_executor(
+        "aten.relu.default", [this](const OpNode&, const std::vector<at::Tensor>& inputs) {
+          const at::Tensor output = inputs[0].relu();
+          results_.emplace_back(output.getIntrusivePtr());
+          counts.push_back(std::count_if(results_.begin(), results_.end(),
+                                         [](const auto& result) { return !result.expired(); }));
+          return std::vector<at::Tensor>{output};
+        });
+    ExecutionPlan plan = compile(graph.ir, graph.weights);
+    register_executor("aten.relu.default", {});
+    return plan;
+  }
+
+  std::vector<ptrdiff_t> counts;
+
+ private:
+  std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> results_;
+};
+
+TEST(PlanMemory, KeepsOnlyTheNewestOfAChain) {
+  EagerGraph graph;
+  V x = graph.input("x", at::randn({2}));
+  for (int i = 0; i < 50; ++i) x = graph.call1("aten.relu.default", {x});
+  graph.output(x);
+  LiveResults live;
+  live.compile_with(graph).run(graph.inputs);
+  EXPECT_EQ(live.counts.size(), 50);
+  EXPECT_EQ(*std::max_element(live.counts.begin(), live.counts.end()), 2) << "input and output";
+}
+
+TEST(PlanMemory, ReleasesWhatALastReadingTook) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2}));
+  VList parts;
+  for (int i = 0; i < 10; ++i) parts.emplace_back(graph.call1("aten.relu.default", {x}));
+  const V whole = graph.call1("aten.cat.default", {parts});
+  graph.output(graph.call1("aten.relu.default", {graph.call1("aten.neg.default", {whole})}));
+  LiveResults live;
+  live.compile_with(graph).run(graph.inputs);
+  EXPECT_EQ(live.counts[9], 10);
+  EXPECT_EQ(live.counts[10], 1);
+}
+
+}  // namespace
+}  // namespace torch_ir

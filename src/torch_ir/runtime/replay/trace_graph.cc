@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/operators/dispatch_mode.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
+#include "torch_ir/runtime/interpreter/run.h"
+#include "torch_ir/runtime/replay/tracer.h"
+
+namespace torch_ir {
+namespace {
+
+// Inputs that share a tensor or memory now may be separate in the next run.
+at::Tensor separate(const at::Tensor& plain) {
+  size_t extent = plain.numel() == 0 ? 0 : 1;
+  for (int64_t d = 0; d < plain.dim() && extent > 0; ++d) {
+    extent += static_cast<size_t>((plain.size(d) - 1) * plain.stride(d));
+  }
+  c10::Storage storage(c10::Storage::use_byte_size_t(), extent * plain.itemsize(),
+                       c10::DataPtr(plain.mutable_data_ptr(), plain.device()), nullptr, false);
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::CPU), plain.dtype());
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(plain.sizes(), plain.strides());
+  return tensor;
+}
+
+std::optional<size_t> first_reader(const GraphRange& range, ValueId value) {
+  for (size_t i = range.first; i < range.last; ++i) {
+    bool reads = false;
+    visit_values(range.graph->nodes[i], [&](ValueId other) { reads |= other == value; });
+    if (reads) return i;
+  }
+  return std::nullopt;
+}
+
+// The values to trace on. Copies those that the trace may write to; `copies` keep their memory.
+Stack separate_values(const GraphRange& range, const std::vector<at::Tensor>& inputs,
+                      std::vector<at::Tensor>& copies) {
+  Stack values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const at::Tensor& input = inputs[i];
+    const LoweredValue& value = range.value(range.inputs[i]);
+    if (value.meta.is_scalar) {
+      values.emplace_back(input.item());
+      continue;
+    }
+    if (input.layout() != c10::kStrided || input.is_conj() || input.is_neg()) {
+      throw TraceRefused{"it reads a tensor that is not dense",
+                         first_reader(range, range.inputs[i].value)};
+    }
+    if (value.is_written) copies.push_back(copy_group({input}).front());
+    values.emplace_back(separate(value.is_written ? copies.back() : input));
+  }
+  return values;
+}
+
+void add_constants(const GraphRange& range, Tracer& tracer) {
+  std::unordered_set<const c10::TensorImpl*> known;
+  const auto add = [&](const at::Tensor& tensor) {
+    if (known.insert(tensor.unsafeGetTensorImpl()).second) tracer.add_constant(tensor);
+  };
+  const auto add_value = [&](ValueId id) {
+    const at::Tensor& constant = range.graph->values[id].constant;
+    if (constant.defined()) add(constant);
+  };
+  const auto add_fixed = [&](const auto& item) {
+    if (const auto* fixed = std::get_if<c10::IValue>(&item)) for_each_tensor(*fixed, add);
+  };
+  for (size_t i = range.first; i < range.last; ++i) {
+    const LoweredNode& node = range.graph->nodes[i];
+    visit_values(node, add_value);
+    for (const NodeArgument& argument : node.arguments) {
+      add_fixed(argument);
+      if (const auto* list = std::get_if<ListArgument>(&argument)) {
+        std::ranges::for_each(list->items, add_fixed);
+      }
+    }
+  }
+  for (const GraphPort& output : range.outputs) add_value(output.value);
+}
+
+// Graphs state whether their outputs are tensors or numbers, but this may be unchecked.
+void check_output(const LoweredGraph& graph, ValueId id, const c10::IValue& value) {
+  const bool is_number = value.isScalar();
+  const bool is_tensor = value.isTensor() && value.toTensor().defined();
+  if (graph.values[id].meta.is_scalar ? is_number : is_tensor || is_number) return;
+  const auto maker = std::ranges::find_if(graph.nodes, [&](const LoweredNode& node) {
+    return std::ranges::find(node.outputs, id) != node.outputs.end();
+  });
+  std::optional<size_t> step;
+  if (maker != graph.nodes.end()) step = static_cast<size_t>(maker - graph.nodes.begin());
+  throw TraceRefused{"it returns None, but the graph declares a value", step};
+}
+
+Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* symbols,
+                 Tracer& tracer) {
+  const LoweredGraph& graph = *range.graph;
+  std::vector<std::optional<TensorId>> inputs;
+  for (const c10::IValue& value : values) {
+    inputs.push_back(value.isTensor() ? std::optional(tracer.add_input(value.toTensor()))
+                                      : std::nullopt);
+  }
+  add_constants(range, tracer);
+  std::vector<c10::IValue> results;
+  {
+    const DispatchModeGuard mode(tracer, DispatchDepth::kInner);
+    const PlainKernelsGuard guard;
+    StepRun run(range, values, symbols);
+    while (!run.is_done()) {
+      tracer.begin_step(run.next_step());
+      run.advance();
+    }
+    results = run.outputs();
+  }
+  std::vector<TensorId> outputs;
+  for (size_t i = 0; i < results.size(); ++i) {
+    check_output(graph, range.outputs[i].value, results[i]);
+    const at::Tensor output = as_tensor(results[i], range.outputs[i].dtype);
+    if (!results[i].isTensor()) tracer.add_constant(output);
+    outputs.push_back(tracer.find(output));
+    // Code behind this part of the graph writes it.
+    if (range.value(range.outputs[i]).is_written) tracer.note_later_write(outputs.back());
+  }
+  Trace trace = tracer.take(std::move(outputs));
+  trace.inputs = std::move(inputs);
+  return trace;
+}
+
+// Drops calls whose results nobody reads. Writes to inputs are visible outside.
+void remove_dead_calls(Trace& trace) {
+  std::vector<bool> is_needed(trace.buffers.size(), false);
+  const auto need = [&](TensorId tensor) { is_needed[trace.tensors[tensor].buffer] = true; };
+  const auto needed = [&](TensorId tensor) {
+    const BufferId buffer = trace.tensors[tensor].buffer;
+    return is_needed[buffer] || trace.buffers[buffer].kind == BufferKind::kInput;
+  };
+  const auto writes_needed = [&](const TraceCall& call) {
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      if (writes_argument(call, i) && std::ranges::any_of(tensors_of(call.arguments[i]), needed)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  std::ranges::for_each(trace.outputs, need);
+  std::vector<TraceCall> live;
+  for (auto call = trace.calls.rbegin(); call != trace.calls.rend(); ++call) {
+    const bool is_live =
+        call->outputs.empty() || std::ranges::any_of(call->outputs, needed) || writes_needed(*call);
+    if (!is_live) continue;
+    for (const TensorId tensor : tensors_of(*call)) need(tensor);
+    live.push_back(std::move(*call));
+  }
+  std::ranges::reverse(live);
+  trace.calls = std::move(live);
+}
+
+}  // namespace
+
+Trace trace_graph(const GraphRange& range, const std::vector<at::Tensor>& inputs,
+                  const TraceOptions& options) {
+  CallNumbers unfolded;
+  for (;;) {
+    Tracer tracer(options.fold_constants, unfolded);
+    std::vector<at::Tensor> copies;
+    Trace trace =
+        trace_once(range, separate_values(range, inputs, copies), options.symbols, tracer);
+    if (tracer.wrongly_folded().empty()) {
+      remove_dead_calls(trace);
+      return trace;
+    }
+    unfolded.insert(tracer.wrongly_folded().begin(), tracer.wrongly_folded().end());
+  }
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,313 @@
+#include "torch_ir/runtime/replay/tracer.h"
+
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/operators/operator_table.h"
+#include "torch_ir/operators/random_state.h"
+
+namespace torch_ir {
+namespace {
+
+// Folding trades memory for time; this limits the total.
+constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
+
+bool is_plain(const at::Tensor& tensor) {
+  return tensor.layout() == c10::kStrided && tensor.has_storage() && !tensor.is_quantized() &&
+         !tensor.is_conj() && !tensor.is_neg() && !tensor._is_zerotensor();
+}
+
+constexpr size_t kBeforeSteps = SIZE_MAX;
+
+constexpr const char* kNotPlain =
+    "it has a tensor that is not plain memory (sparse, quantized, conjugated)";
+
+}  // namespace
+
+BufferId Tracer::buffer_of(const at::Tensor& tensor) {
+  const size_t bytes = tensor.storage().nbytes();
+  const auto next = static_cast<BufferId>(trace_.buffers.size());
+  const auto [id, is_new] = buffers_.insert(tensor, next);
+  if (is_new) trace_.buffers.push_back({BufferKind::kIntermediate, bytes});
+  TraceBuffer& buffer = trace_.buffers[*id];
+  buffer.bytes = std::max(buffer.bytes, bytes);
+  return *id;
+}
+
+TensorId Tracer::add_tensor(const at::Tensor& tensor, BufferId buffer) {
+  const auto id = static_cast<TensorId>(trace_.tensors.size());
+  TraceTensor traced{buffer,
+                     tensor.scalar_type(),
+                     at::DimVector(tensor.sizes()),
+                     at::DimVector(tensor.strides()),
+                     tensor.storage_offset(),
+                     {}};
+  if (trace_.buffers[buffer].kind == BufferKind::kConstant) traced.constant = tensor;
+  trace_.tensors.push_back(std::move(traced));
+  *tensors_.insert(tensor, id).first = id;
+  return id;
+}
+
+TensorId Tracer::id_of(const at::Tensor& tensor) {
+  if (const TensorId* known = tensors_.find(tensor)) {
+    const TraceTensor& traced = trace_.tensors[*known];
+    // Operators such as t_ change the tensor itself.
+    const bool is_same = is_plain(tensor) && has_layout(tensor, traced);
+    if (is_same || traced.constant.is_same(tensor)) return *known;
+  }
+  if (!is_plain(tensor)) return add_opaque_tensor(kNotPlain);
+  const bool is_known = buffers_.find(tensor) != nullptr;
+  const BufferId buffer = buffer_of(tensor);
+  // Operators that take a number make a tensor of it.
+  if (!is_known && tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
+    trace_.buffers[buffer].kind = BufferKind::kConstant;
+  }
+  return add_tensor(tensor, buffer);
+}
+
+void Tracer::refuse(std::string reason) const { throw TraceRefused{std::move(reason), step_}; }
+
+TensorId Tracer::add_opaque_tensor(const char* reason) {
+  const auto id = static_cast<TensorId>(trace_.tensors.size());
+  TraceTensor opaque;
+  opaque.buffer = static_cast<BufferId>(trace_.buffers.size());
+  opaque_buffers_.emplace(opaque.buffer, reason);
+  trace_.tensors.push_back(std::move(opaque));
+  trace_.buffers.emplace_back();
+  return id;
+}
+
+bool Tracer::is_opaque(TensorId tensor) const {
+  return opaque_buffers_.contains(trace_.tensors[tensor].buffer);
+}
+
+TensorId Tracer::find(const at::Tensor& tensor) { return id_of(tensor); }
+
+void Tracer::check_plain_calls() const {
+  for (const TraceCall& call : trace_.calls) {
+    for (const TensorId tensor : tensors_and_outputs_of(call)) {
+      const auto opaque = opaque_buffers_.find(trace_.tensors[tensor].buffer);
+      if (opaque == opaque_buffers_.end()) continue;
+      const bool is_of_a_step = call.step != kBeforeSteps;
+      throw TraceRefused{opaque->second, is_of_a_step ? std::optional(call.step) : std::nullopt};
+    }
+  }
+}
+
+void Tracer::set_steps_of_first_calls() {
+  std::unordered_map<BufferId, size_t> first_uses;
+  for (const TraceCall& call : trace_.calls) {
+    if (call.step == kBeforeSteps) continue;
+    for (const TensorId tensor : tensors_of(call)) {
+      first_uses.try_emplace(trace_.tensors[tensor].buffer, call.step);
+    }
+  }
+  for (TraceCall& call : trace_.calls) {
+    if (call.step != kBeforeSteps) break;
+    call.step = 0;
+    for (const TensorId output : call.outputs) {
+      const auto use = first_uses.find(trace_.tensors[output].buffer);
+      if (use != first_uses.end()) call.step = use->second;
+    }
+  }
+}
+
+Trace Tracer::take(std::vector<TensorId> outputs) {
+  trace_.outputs = std::move(outputs);
+  check_plain_calls();
+  set_steps_of_first_calls();
+  if (std::ranges::any_of(trace_.outputs, [this](TensorId output) { return is_opaque(output); })) {
+    throw TraceRefused{kNotPlain, std::nullopt};
+  }
+  return std::move(trace_);
+}
+
+TensorId Tracer::add_input(const at::Tensor& input) {
+  if (!is_plain(input)) refuse(kNotPlain);
+  const BufferId buffer = buffer_of(input);
+  trace_.buffers[buffer].kind = BufferKind::kInput;
+  return add_tensor(input, buffer);
+}
+
+void Tracer::add_constant(const at::Tensor& constant) {
+  // Calls that read it are refused.
+  if (!is_plain(constant)) return;
+  const BufferId buffer = buffer_of(constant);
+  trace_.buffers[buffer].kind = BufferKind::kConstant;
+  add_tensor(constant, buffer);
+}
+
+TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  TraceCall call{op, {}, {}, step_.value_or(kBeforeSteps)};
+  for (const c10::IValue& argument : arguments_of(op, stack)) {
+    call.arguments.push_back(record_argument<TensorId>(
+        argument, [this](const at::Tensor& tensor) { return id_of(tensor); }));
+  }
+  return call;
+}
+
+// The tag says only that a call may draw random numbers: dropout draws none with a rate of 0 or
+// outside training.
+void Tracer::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                  torch::jit::Stack* stack) {
+  if (!op.hasTag(at::Tag::nondeterministic_seeded)) {
+    record(op, keys, stack);
+    return;
+  }
+  const auto unseen = [](const auto& function) {
+    const c10::impl::ExcludeDispatchKeyGuard no_calls(mode_key());
+    return function();
+  };
+  const RandomState random = unseen([] { return RandomState(); });
+  record(op, keys, stack);
+  if (!unseen([&] { return random.has_moved(); })) return;
+  // The coming run must draw the same numbers.
+  unseen([&] { random.restore(); });
+  refuse("it draws random numbers");
+}
+
+void Tracer::record(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                    torch::jit::Stack* stack) {
+  const bool depends = depends_on_data(op, arguments_of(op, *stack));
+  if (depends || changes_memory(op)) {
+    // A composite operator that does so inside is called as a whole.
+    const char* const reason =
+        depends ? "its result depends on data" : "it replaces the memory of a tensor";
+    TraceCall call{op, {}, {add_opaque_tensor(reason)}, step_.value_or(kBeforeSteps)};
+    const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
+    run(op, keys, stack);
+    trace_.calls.push_back(std::move(call));
+    return;
+  }
+  if (may_be_composite(op)) {
+    run_composite(op, keys, stack);
+    return;
+  }
+  TraceCall call = begin_call(op, *stack);
+  const Mark mark{trace_.calls.size(), static_cast<BufferId>(trace_.buffers.size())};
+  const size_t first = stack->size() - call.arguments.size();
+  {
+    const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
+    run(op, keys, stack);
+  }
+  finish_call(std::move(call), mark, *stack, first);
+}
+
+// Replaces the call of `op` by the calls that it makes, if they explain its results.
+void Tracer::run_composite(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                           torch::jit::Stack* stack) {
+  TraceCall call = begin_call(op, *stack);
+  const Mark mark{trace_.calls.size(), static_cast<BufferId>(trace_.buffers.size())};
+  const size_t first = stack->size() - call.arguments.size();
+  run(op, keys, stack);
+  record_results(*stack, first, call);
+  if (is_explained(mark, call)) return;
+  trace_.calls.resize(mark.num_calls, call);
+  call.outputs.clear();
+  finish_call(std::move(call), mark, *stack, first);
+}
+
+void Tracer::record_results(const torch::jit::Stack& stack, size_t first, TraceCall& call) {
+  for_each_tensor(c10::ArrayRef<c10::IValue>(stack).slice(first),
+                  [&](const at::Tensor& tensor) { call.outputs.push_back(id_of(tensor)); });
+}
+
+// Whether the calls since `mark` make all results of `call` from only its arguments and constants.
+// A replay would miss anything that a composite operator does without calling an operator.
+bool Tracer::is_explained(const Mark& mark, const TraceCall& call) const {
+  const auto inner_calls = std::span(trace_.calls).subspan(mark.num_calls);
+  const auto is_mutable = [](const TraceCall& inner) { return inner.op.schema().is_mutable(); };
+  if (call.op.schema().is_mutable() && std::ranges::none_of(inner_calls, is_mutable)) return false;
+  std::unordered_set<BufferId> made;
+  const auto is_known = [&](TensorId tensor) {
+    if (is_opaque(tensor)) return false;
+    const BufferId buffer = trace_.tensors[tensor].buffer;
+    return buffer < mark.num_buffers || made.contains(buffer) ||
+           trace_.buffers[buffer].kind == BufferKind::kConstant;
+  };
+  for (const TraceCall& inner : inner_calls) {
+    const bool has_values = std::ranges::any_of(inner.outputs, [&](TensorId tensor) {
+      return trace_.buffers[trace_.tensors[tensor].buffer].bytes > 0;
+    });
+    if (makes_empty(inner.op) && has_values) return false;
+    if (!std::ranges::all_of(tensors_of(inner), is_known)) return false;
+    for (const TensorId output : inner.outputs) made.insert(trace_.tensors[output].buffer);
+  }
+  return std::ranges::all_of(call.outputs, is_known) &&
+         (!call.outputs.empty() || !inner_calls.empty());
+}
+
+void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Stack& stack,
+                         size_t first) {
+  const size_t number = num_calls_++;
+  if (fold(call, number, mark, stack, first)) return;
+  record_results(stack, first, call);
+  const bool writes = call.op.schema().is_mutable();
+  note_writes(call);
+  if (writes && call.op.hasTag(at::Tag::inplace_view)) return;
+  const auto is_old = [&](TensorId output) {
+    return trace_.tensors[output].buffer < mark.num_buffers;
+  };
+  const bool is_view =
+      !writes && !call.outputs.empty() && std::ranges::all_of(call.outputs, is_old);
+  // Questions about the shape of a tensor have been answered.
+  const bool is_question = call.outputs.empty() && !call.op.schema().returns().empty();
+  if (!is_view && !is_question) trace_.calls.push_back(std::move(call));
+}
+
+bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
+                  const torch::jit::Stack& stack, size_t first) {
+  const auto is_constant = [&](TensorId tensor) {
+    return trace_.kind(tensor) == BufferKind::kConstant;
+  };
+  if (writes_any_argument(call) || makes_empty(call.op) ||
+      !std::ranges::all_of(tensors_of(call), is_constant)) {
+    return false;
+  }
+  const std::vector<at::Tensor> results =
+      tensors_of(c10::ArrayRef<c10::IValue>(stack).slice(first));
+  if (results.empty() || !std::ranges::all_of(results, is_plain)) return false;
+  size_t new_bytes = 0;
+  for (const at::Tensor& tensor : results) {
+    const BufferId* known = buffers_.find(tensor);
+    const bool is_new = known == nullptr || *known >= mark.num_buffers;
+    if (is_new) new_bytes += tensor.storage().nbytes();
+  }
+  const bool may_fold = folds_constants_ && folded_bytes_ + new_bytes <= kMaxFoldedBytes;
+  if (new_bytes > 0 && (!may_fold || unfolded_.contains(number))) return false;
+  folded_bytes_ += new_bytes;
+  for (const at::Tensor& tensor : results) {
+    add_constant(tensor);
+    if (new_bytes > 0) folded_by_.try_emplace(buffer_of(tensor), number);
+  }
+  return true;
+}
+
+void Tracer::note_later_write(TensorId tensor) {
+  const auto folded = folded_by_.find(trace_.tensors[tensor].buffer);
+  if (folded != folded_by_.end()) wrongly_folded_.insert(folded->second);
+}
+
+void Tracer::note_writes(const TraceCall& call) {
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!writes_argument(call, i)) continue;
+    for (const TensorId tensor : tensors_of(call.arguments[i])) {
+      const BufferId buffer = trace_.tensors[tensor].buffer;
+      if (trace_.buffers[buffer].kind == BufferKind::kInput &&
+          call.op.hasTag(at::Tag::inplace_view)) {
+        refuse("it changes the shape of a tensor in place");
+      }
+      if (trace_.buffers[buffer].kind != BufferKind::kConstant) continue;
+      const auto folded = folded_by_.find(buffer);
+      if (folded == folded_by_.end()) refuse("it writes to a constant");
+      wrongly_folded_.insert(folded->second);
+    }
+  }
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,73 @@
+#include "torch_ir/runtime/trace/trace.h"
+
+#include <c10/util/accumulate.h>
+
+#include <algorithm>
+
+#include "torch_ir/operators/operator_table.h"
+
+namespace torch_ir {
+
+size_t bytes_of(const TraceTensor& tensor) {
+  return static_cast<size_t>(c10::multiply_integers(tensor.sizes)) * c10::elementSize(tensor.dtype);
+}
+
+bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
+  return tensor.sizes() == traced.sizes && tensor.strides() == traced.strides &&
+         tensor.storage_offset() == traced.offset && tensor.scalar_type() == traced.dtype;
+}
+
+std::string TraceCall::name() const { return fused != nullptr ? fused->name : op.schema().name(); }
+
+std::vector<TensorId> tensors_of(const TraceArgument& argument) {
+  std::vector<TensorId> tensors;
+  for_each_id<TensorId>(argument, [&](TensorId tensor) { tensors.push_back(tensor); });
+  return tensors;
+}
+
+std::vector<TensorId> tensors_of(const TraceCall& call) {
+  std::vector<TensorId> tensors;
+  for (const TraceArgument& argument : call.arguments) {
+    for (const TensorId tensor : tensors_of(argument)) tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call) {
+  std::vector<TensorId> tensors = tensors_of(call);
+  tensors.insert(tensors.end(), call.outputs.begin(), call.outputs.end());
+  return tensors;
+}
+
+namespace {
+
+bool is_annotated_write(const c10::AliasInfo& info) {
+  return info.isWrite() || std::ranges::any_of(info.containedTypes(), is_annotated_write);
+}
+
+bool updates_statistics(const TraceCall& call) {
+  const auto condition = statistics_condition(call.op);
+  if (!condition) return false;
+  const auto flag = call.op.schema().argumentIndexWithName(*condition);
+  if (!flag) return true;
+  const auto* value = std::get_if<c10::IValue>(&call.arguments[static_cast<size_t>(*flag)]);
+  return value == nullptr || !value->isBool() || value->toBool();
+}
+
+}  // namespace
+
+bool writes_argument(const TraceCall& call, size_t position) {
+  if (call.fused != nullptr) return false;
+  const c10::Argument& argument = call.op.schema().arguments()[position];
+  if (argument.alias_info() != nullptr) return is_annotated_write(*argument.alias_info());
+  return argument.name().starts_with("running_") && updates_statistics(call);
+}
+
+bool writes_any_argument(const TraceCall& call) {
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (writes_argument(call, i)) return true;
+  }
+  return false;
+}
+
+}  // namespace torch_ir
