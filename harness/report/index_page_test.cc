@@ -298,7 +298,7 @@ std::vector<Result> results_of_every_kind(int num_more) {
                                  .first_node = "add",
                                  .last_node = "add",
                                  .command = "torch-ir verify ir.json --inputs inputs.safetensors",
-                                 .message = "12 of 2048 element(s) differ"};
+                                 .message = "12 of 2048 elements differ"};
   Result known = make_mismatch();
   known.name = "Known";
   known.categories = {"known"};

@@ -40,7 +40,7 @@ void check_form(const NodeGroup& group, const ValueForm& form, const TensorMeta&
   }
   for (const size_t length : {form.permutation.size(), form.padding.size()}) {
     if (length == 0 || length == rank) continue;
-    fail(fmt::format("has {} dimension(s), but a permutation or padding of {}", rank, length));
+    fail(fmt::format("has rank {}, but a permutation or padding of length {}", rank, length));
   }
   for (const auto& [before, behind] : form.padding) {
     if (before < 0 || behind < 0) fail("has negative padding");

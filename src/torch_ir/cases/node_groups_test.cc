@@ -107,8 +107,8 @@ TEST_F(GroupsTest, FormsThatDoNotFitAreRefused) {
     expect_refused({{"a", {"n0"}, {form}}}, "group 'a': its value 'n0' " + problem);
   };
   refused({.permutation = {0, 0}}, "has the invalid permutation [0, 0]");
-  refused({.permutation = {1, 2, 0}}, "has 2 dimension(s), but a permutation or padding of 3");
-  refused({.padding = {{0, 1}}}, "has 2 dimension(s), but a permutation or padding of 1");
+  refused({.permutation = {1, 2, 0}}, "has rank 2, but a permutation or padding of length 3");
+  refused({.padding = {{0, 1}}}, "has rank 2, but a permutation or padding of length 1");
   refused({.padding = {{0, 1}, {-1, 0}}}, "has negative padding");
   refused({.dtype = "int9"}, "has the unknown dtype 'int9'");
   refused({.zero_point = 1}, "has a zero_point, but no scale");

@@ -234,7 +234,7 @@ class GraphValidator {
   void check_graphs(const OpNode& node) {
     const size_t expected = num_graphs_of(node.op_type);
     if (node.graphs.size() != expected) {
-      report_("node '{}' ({}) has {} graph(s), expected {}", node.name, node.op_type,
+      report_("node '{}' ({}): wrong number of graphs: {}, expected {}", node.name, node.op_type,
               node.graphs.size(), expected);
       return;
     }
@@ -314,9 +314,9 @@ class GraphValidator {
     const int64_t index = use.tensor.producer_output_idx;
     if (index < 0 || static_cast<size_t>(index) >= producer->num_outputs) {
       report_(
-          "{} refers to output {} of '{}', which has {} output(s) (producer_output_idx counts from "
+          "{} refers to output {} of '{}', which has {} output{} (producer_output_idx counts from "
           "0)",
-          text(use), index, name, producer->num_outputs);
+          text(use), index, name, producer->num_outputs, producer->num_outputs == 1 ? "" : "s");
       return nullptr;
     }
     const TensorMeta& output = producer->outputs[index];

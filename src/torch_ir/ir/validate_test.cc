@@ -127,10 +127,10 @@ constexpr Change kChanges[] = {
      "node 'relu': input 'linear' names the unknown producer 'conv': no node or graph input has "
      "this name"},
     {well_formed, [](IR& ir) { ir.nodes[1].inputs[0].producer_output_idx = 1; },
-     "node 'relu': input 'linear' refers to output 1 of 'linear', which has 1 output(s) "
+     "node 'relu': input 'linear' refers to output 1 of 'linear', which has 1 output "
      "(producer_output_idx counts from 0)"},
     {well_formed, [](IR& ir) { ir.nodes[0].inputs[0].producer_output_idx = -1; },
-     "node 'linear': input 'x' refers to output -1 of 'x', which has 1 output(s) "
+     "node 'linear': input 'x' refers to output -1 of 'x', which has 1 output "
      "(producer_output_idx counts from 0)"},
     {with_getitem, [](IR& ir) { ir.nodes[1].inputs[0].producer_output_idx = 1; },
      "node 'getitem': input 'split_0' refers to output 1 of 'split', which is named 'split_1'"},
@@ -179,7 +179,7 @@ constexpr Change kChanges[] = {
     {well_formed, [](IR& ir) { ir.nodes[1].outputs.push_back(meta("relu_1", {1, 2})); },
      "node 'relu' (aten.relu.default) has 2 outputs, but its operator returns 1"},
     {with_getitem, [](IR& ir) { ir.nodes[1].attrs = {{"index", 2}}; },
-     "node 'getitem' (<built-in function getitem>) takes output 2 of a node with 2 output(s)"},
+     "node 'getitem' (<built-in function getitem>) takes output 2 of a node with 2 outputs"},
     {with_getitem, [](IR& ir) { ir.nodes[1].attrs = {}; },
      "node 'getitem' (<built-in function getitem>) needs an integer attribute 'index'"},
     {with_getitem,

@@ -106,8 +106,9 @@ TEST(ValidateVersionTest, GraphsOfNodes) {
   EXPECT_THAT(find_problems(with_cond()), IsEmpty());
   IR ir = with_cond();
   ir.nodes[0].graphs.pop_back();
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("node 'cond' (higher_order.cond) has 1 graph(s), expected 2"));
+  EXPECT_THAT(
+      find_problems(ir),
+      ElementsAre("node 'cond' (higher_order.cond): wrong number of graphs: 1, expected 2"));
   ir = with_cond();
   ir.nodes[0].graphs[1].graph_outputs = {meta("b", {2})};
   EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond', graph 1: graph output 'b' is unknown: "
@@ -116,15 +117,15 @@ TEST(ValidateVersionTest, GraphsOfNodes) {
   ir.nodes[0].graphs[0].graph_inputs.push_back(meta("c", {2}));
   EXPECT_THAT(find_problems(ir),
               ElementsAre("node 'cond' (higher_order.cond): the true graph takes "
-                          "2 value(s), found 1"));
+                          "2 values, found 1"));
   ir = with_cond();
   ir.nodes[0].graphs[0].graph_outputs.clear();
   EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond' (higher_order.cond): the true graph "
-                                             "returns 0 value(s), expected 1"));
+                                             "returns 0 values, expected 1"));
   ir = with_number();
   ir.nodes[0].graphs = {Graph()};
   EXPECT_THAT(find_problems(ir),
-              ElementsAre("node 'add' (aten.add.Tensor) has 1 graph(s), expected 0"));
+              ElementsAre("node 'add' (aten.add.Tensor): wrong number of graphs: 1, expected 0"));
 }
 
 }  // namespace

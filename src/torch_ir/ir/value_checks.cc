@@ -50,8 +50,9 @@ void check_carried(const OpNode& node, const char* what, const std::vector<Tenso
                    size_t first, const std::vector<TensorMeta>& expected,
                    const ProblemReport& report) {
   if (given.size() < first || given.size() - first != expected.size()) {
-    report("node '{}' ({}): {} takes {} value(s), found {}", node.name, node.op_type, what,
-           expected.size(), given.size() - std::min(first, given.size()));
+    report("node '{}' ({}): {} takes {} value{}, found {}", node.name, node.op_type, what,
+           expected.size(), expected.size() == 1 ? "" : "s",
+           given.size() - std::min(first, given.size()));
     return;
   }
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -70,8 +71,9 @@ void check_cond(const OpNode& node, const ProblemReport& report) {
     const Graph& graph = node.graphs[i];
     check_carried(node, names[i], node.inputs, first, graph.graph_inputs, report);
     if (graph.graph_outputs.size() != node.outputs.size()) {
-      report("node '{}' ({}): {} returns {} value(s), expected {}", node.name, node.op_type,
-             names[i], graph.graph_outputs.size(), node.outputs.size());
+      report("node '{}' ({}): {} returns {} value{}, expected {}", node.name, node.op_type,
+             names[i], graph.graph_outputs.size(), graph.graph_outputs.size() == 1 ? "" : "s",
+             node.outputs.size());
     }
   }
 }
@@ -85,8 +87,9 @@ void check_while_loop(const OpNode& node, const ProblemReport& report) {
     report("node '{}' ({}): the condition must return one bool", node.name, node.op_type);
   }
   if (body.graph_outputs.size() != node.outputs.size()) {
-    report("node '{}' ({}): the body returns {} value(s), expected {}", node.name, node.op_type,
-           body.graph_outputs.size(), node.outputs.size());
+    report("node '{}' ({}): the body returns {} value{}, expected {}", node.name, node.op_type,
+           body.graph_outputs.size(), body.graph_outputs.size() == 1 ? "" : "s",
+           node.outputs.size());
   }
   if (body.graph_outputs.size() > node.inputs.size()) {
     report("node '{}' ({}): the body returns {} values, but the node has only {} inputs", node.name,
@@ -169,8 +172,8 @@ void check_getitem(const OpNode& node, const ProblemReport& report) {
   if (index == nullptr) {
     report("node '{}' ({}) needs an integer attribute 'index'", node.name, node.op_type);
   } else if (*index < 0 || static_cast<size_t>(*index) >= node.inputs.size()) {
-    report("node '{}' ({}) takes output {} of a node with {} output(s)", node.name, node.op_type,
-           *index, node.inputs.size());
+    report("node '{}' ({}) takes output {} of a node with {} output{}", node.name, node.op_type,
+           *index, node.inputs.size(), node.inputs.size() == 1 ? "" : "s");
   } else if (node.outputs.size() != 1) {
     report("node '{}' ({}) has {} outputs, expected one", node.name, node.op_type,
            node.outputs.size());

@@ -45,8 +45,8 @@ struct LayerShapes {
 constexpr int64_t kLstmGates = 4;
 
 void check_rank(const char* name, const at::Tensor& tensor, int64_t rank) {
-  TORCH_CHECK(tensor.dim() == rank, name, " has ", tensor.dim(), " dimension(s), but should have ",
-              rank);
+  TORCH_CHECK(tensor.dim() == rank, name, " has ", tensor.dim(),
+              tensor.dim() == 1 ? " dimension" : " dimensions", ", but should have ", rank);
 }
 
 // Sequences of different lengths; their weights are checked step by step.
@@ -78,8 +78,8 @@ void check_lstm(const NamedArguments& arguments) {
       layer.parameters(arguments.flag("has_biases")).size() * static_cast<size_t>(directions);
   TORCH_CHECK(num_layers > 0 && parameters.size() % per_layer == 0 &&
                   parameters.size() / per_layer == static_cast<size_t>(num_layers),
-              "found ", parameters.size(), " params, expected ", per_layer, " for each of ",
-              num_layers, " layer(s)");
+              "found ", parameters.size(), " params, expected ", per_layer,
+              " per layer for num_layers ", num_layers);
   const int64_t batch = input.size(batch_dim);
   check_shape("hx", states[0], {num_layers * directions, batch, layer.output}, 0);
   check_shape("hx", states[1], {num_layers * directions, batch, layer.hidden}, 1);
@@ -124,7 +124,8 @@ void check_shape_of(const NamedArguments& arguments, const char* name, at::IntAr
 // Each of these has one element for each channel of the input.
 void check_channels(const NamedArguments& arguments) {
   const at::Tensor input = arguments.tensor("input");
-  TORCH_CHECK(input.dim() >= 2, "input has ", input.dim(), " dimension(s), but should have 2");
+  TORCH_CHECK(input.dim() >= 2, "input has ", input.dim(),
+              input.dim() == 1 ? " dimension" : " dimensions", ", but should have at least 2");
   for (const char* name : {"weight", "bias", "running_mean", "running_var", "mean", "invstd"}) {
     check_shape_of(arguments, name, {input.size(1)});
   }

@@ -172,13 +172,13 @@ TEST(PlanErrors, ListsAllInputsThatDoNotFit) {
                           "Input 'z' has dtype float64, expected float32."));
   EXPECT_THAT(input_problems(graph.ir, graph.inputs), IsEmpty());
   EXPECT_THAT(input_problems(graph.ir, graph.inputs, at::kMeta), SizeIs(3));
-  EXPECT_THAT(input_problems(graph.ir, {}), ElementsAre("Expected 3 input(s), found 0."));
+  EXPECT_THAT(input_problems(graph.ir, {}), ElementsAre("Expected 3 inputs, found 0."));
 }
 
 TEST(PlanErrors, RefusesInputsThatDoNotFit) {
   const EagerGraph graph = linear_with_errors();
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  EXPECT_EQ(execution_error([&] { plan.run({}); }), "Expected 1 input(s), found 0.");
+  EXPECT_EQ(execution_error([&] { plan.run({}); }), "Expected 1 input, found 0.");
   EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 5})}); }),
             "Input 'x' has shape [2, 5], expected [2, 4].");
   EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}, at::kDouble)}); }),
@@ -228,7 +228,7 @@ TEST(PlanErrors, RefusesAnExecutorThatReturnsTooFewTensors) {
   EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
               HasSubstr("Node 'n0' (aten.linear.default) failed"));
   EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
-              HasSubstr("it returned 0 value(s), expected 1"));
+              HasSubstr("it returned 0 values, expected 1"));
 }
 
 TEST(PlanErrors, ChecksOutputsAgainstTheIrWhenAsked) {

@@ -74,8 +74,8 @@ std::vector<at::Tensor> forward(M& module, const std::vector<at::Tensor>& inputs
   if constexpr (requires { flatten_outputs(module.forward(inputs)); }) {
     return flatten_outputs(module.forward(inputs));
   }
-  throw ExportError("the model's forward does not accept " + std::to_string(inputs.size()) +
-                    " tensor(s)");
+  throw ExportError("wrong number of inputs for the model's forward: " +
+                    std::to_string(inputs.size()));
 }
 
 template <class T>

@@ -61,7 +61,7 @@ TEST(ModelTest, RefusesANumberOfInputsThatForwardDoesNotTake) {
     model({kOne, kOne});
     FAIL() << "no error";
   } catch (const ExportError& error) {
-    EXPECT_THAT(error.what(), StrEq("the model's forward does not accept 2 tensor(s)"));
+    EXPECT_THAT(error.what(), StrEq("wrong number of inputs for the model's forward: 2"));
   }
 }
 

@@ -205,8 +205,7 @@ Operand list_of(const std::vector<Operand>& items) {
   }
   if (numbers.empty()) return tensors;
   if (tensors.empty()) return Attribute(std::move(numbers));
-  throw ExportError(
-      fmt::format("expected a list of tensors, found {} number(s) in it", numbers.size()));
+  throw ExportError("expected a list of tensors, found tensors and numbers in it");
 }
 
 using OperandReader = Operand (*)(const JsonValue& value, const Place& place, OperandOf operand_of);

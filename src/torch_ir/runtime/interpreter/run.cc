@@ -34,7 +34,7 @@ std::string input_problem(const TensorMeta& meta, c10::Device device, const at::
 
 std::string input_count_problem(size_t expected, size_t actual) {
   if (actual == expected) return {};
-  return fmt::format("Expected {} input(s), found {}.", expected, actual);
+  return fmt::format("Expected {} input{}, found {}.", expected, expected == 1 ? "" : "s", actual);
 }
 
 Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {

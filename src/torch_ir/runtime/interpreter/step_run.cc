@@ -138,8 +138,8 @@ void store_values(const LoweredNode& node, const Stack& stack, RunValues& values
   const size_t num_made = results.size();
   if (results.size() != node.outputs.size()) std::erase_if(results, is_no_tensor);
   if (results.size() != node.outputs.size()) {
-    throw ExecutionError(
-        fmt::format("it returned {} value(s), expected {}", num_made, node.outputs.size()));
+    throw ExecutionError(fmt::format("it returned {} value{}, expected {}", num_made,
+                                     num_made == 1 ? "" : "s", node.outputs.size()));
   }
   for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = std::move(results[i]);
 }
