@@ -1,4 +1,4 @@
-// The command line on single calls: the suite of operators, suites in files, models taken apart.
+// The command line on single calls: the suite of operators, suites in files, split models.
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>

@@ -1,12 +1,12 @@
 #!/bin/bash
 # Runs the harness and the tests that depend most on LibTorch with several versions of LibTorch, and
-# writes what passes into the table of docs/install.md.
+# updates the table of docs/install.md.
 #
 #   tools/compatibility.sh [VERSION...]
 #
-# On two cores a version takes half an hour. Results are kept in reports/compatibility, and what is
-# there is not run again; `build --disk_cache=FOLDER` in user.bazelrc keeps what an interrupted run
-# has built. Below the table a person says why something fails.
+# On two cores a version takes half an hour. Results are kept in reports/compatibility, and are
+# not measured again; `build --disk_cache=FOLDER` in user.bazelrc keeps what an interrupted run
+# has built. Below the table, explain failures by hand.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

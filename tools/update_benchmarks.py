@@ -46,7 +46,8 @@ the other engines, `runtime_benchmark.cc` how memory is counted, `tools/benchmar
 intervals are computed, and `tools/peers_benchmark.py` how the peers are measured. If a peer does not
 support a model, its cell names the step that failed. `harness/testdata/make_archives.py` makes the
 archives: small ones, which are in the repository, and larger ones, whose names end with a size.
-"Of the limit" is the share of the time at `fast` that this machine needs at least, as `roofline.h` counts it.
+The column "of the limit" is the least time that this machine needs, as `roofline.h` counts it, relative
+to the time at `fast`.
 
 With oneDNN 3.2 instead of 2.6, most ratios of `fast` stay within about a tenth. Networks of 3x3
 convolutions on AVX-512 are slower, because oneDNN 3 has no Winograd algorithm: ResNet-18 at 224 pixels
@@ -71,8 +72,8 @@ def call_of_onnx_runtime(context):
     """The overhead of a call that ONNX Runtime's times include, as a line of the page."""
     if nanoseconds := context.get("onnxruntime_call_ns"):
         microseconds = f"{int(nanoseconds) / 1e3:.1f} us"
-        return (f"- A call of ONNX Runtime that computes nothing takes {microseconds}, part of it "
-                "Python's.\n")
+        return (f"- An empty call of ONNX Runtime takes {microseconds}, part of which is Python's "
+                "overhead.\n")
     return ""
 
 
