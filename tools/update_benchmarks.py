@@ -103,7 +103,7 @@ def commands(options, binaries):
     if not options.model:
         measurements["scaling.json"] = [binaries / "scaling_benchmark", "--benchmark_repetitions=3"]
     if has("torch", "onnxruntime", "onnxscript"):
-        # Runs the runtime too.
+        # This runs runtime_benchmark too.
         peers = ROOT / "tools" / "peers_benchmark.py"
         result["peers.json"] = [sys.executable, peers, "--bin", binaries, "-o", "peers.json",
                                 "--packages", "packages", *archives,
