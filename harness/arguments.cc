@@ -493,7 +493,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   harness.run.timeout = std::chrono::duration<double>(arguments.raw.timeout);
   if (is_given(parser, "--memory-limit")) {
     constexpr double kMegabyte = 1e6;
-    // A higher limit is no limit.
+    // Higher limits would have no effect.
     constexpr double kMost = 1e18;
     harness.run.memory_limit =
         static_cast<int64_t>(std::min(arguments.raw.memory_limit * kMegabyte, kMost));

@@ -287,12 +287,12 @@ def check_disks(harness, torch_ir, archives):
 
 
 def run_on_disks(programs):
-    """check_disks, where this system lets somebody mount a disk."""
+    """check_disks, if this system allows mounting a disk."""
     may_mount = subprocess.run([*UNSHARE, "true"], capture_output=True, check=False)
     if may_mount.returncode == 0:
         subprocess.run([*UNSHARE, sys.executable, __file__, *programs, "--disks"], check=True)
     else:
-        print("full and read-only disks: skipped, this system lets nobody mount one")
+        print("full and read-only disks: skipped, because this system does not allow mounting one")
 
 
 def main():

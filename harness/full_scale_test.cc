@@ -1,4 +1,4 @@
-// The command line on models of full scale, which are extracted and not run.
+// The command line on full-scale models, which are extracted and not run.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

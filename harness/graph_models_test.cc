@@ -82,7 +82,7 @@ TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
                           HasSubstr("tools/bazel run //harness -- --ir Wrong\n"),
                           Not(HasSubstr(scratch_))));
   // Node by node a graph is what its operators compute, so that nothing differs on the way.
-  EXPECT_THAT(page, AllOf(HasSubstr("the outputs are not the expected ones"),
+  EXPECT_THAT(page, AllOf(HasSubstr("the outputs differ from the expected ones"),
                           HasSubstr("```sh\nharness --ir .\n```")));
   EXPECT_THAT(report("SUMMARY.md"), HasSubstr("This run covers 1 graph."));
   EXPECT_THAT(report("results.json"),

@@ -63,7 +63,7 @@ TEST_F(ImportedModelsTest, MultiplyAddsAreThoseOfPython) {
   }
 }
 
-// All but one, which is no operator of LibTorch.
+// All but one, which LibTorch does not have.
 TEST_F(ImportedModelsTest, EveryOperatorIsCounted) {
   for (const auto& file : fs::directory_iterator(kData)) {
     if (file.path().extension() != ".pt2") continue;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Both programs with a library of operators that somebody else made.
+# Runs both programs with a library of operators from elsewhere.
 #
 #   load_library_test.sh HARNESS TORCH_IR LIBRARY
 set -euo pipefail

@@ -10,7 +10,7 @@ mkdir -p "$bin"
 ln -s "$PWD/$2" "$bin/torch-ir"
 export PATH="$bin:$PATH"
 
-# Two inputs; integers; a constant that is no weight.
+# Models with two inputs, with integers, and with a constant that is not a weight.
 models=(SiameseEncoder WeightTying MaskedLinear)
 "$harness" --output "$out" --save-tensors "${models[@]/#/--model=}"
 

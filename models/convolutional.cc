@@ -76,7 +76,7 @@ TORCH_MODULE(BottleneckResNet);
 REGISTER_MODEL(BottleneckResNet,
                {.inputs = {{.shape = {1, 3, 64, 64}}},
                 .categories = {"vision", "skip_connections"},
-                .description = "ResNet of bottlenecks, activations and additions in place"});
+                .description = "ResNet with bottlenecks and in-place activations and additions"});
 
 // Hu et al., Squeeze-and-Excitation Networks, 2017.
 class SqueezeExcitationImpl : public nn::Module {
@@ -178,7 +178,7 @@ TORCH_MODULE(MobileNetV3);
 REGISTER_MODEL(MobileNetV3,
                {.inputs = {{.shape = {1, 3, 48, 48}}},
                 .categories = {"vision", "skip_connections"},
-                .description = "Inverted residuals, squeeze and excitation, hardswish in place"});
+                .description = "Inverted residuals, squeeze-and-excitation, in-place hardswish"});
 
 ConvNorm factor(int64_t in_channels, int64_t channels, int64_t height, int64_t width) {
   return ConvNorm(
@@ -231,7 +231,7 @@ TORCH_MODULE(Inception);
 
 REGISTER_MODEL(Inception, {.inputs = {{.shape = {1, 3, 32, 32}}},
                            .categories = {"vision"},
-                           .description = "Branches of factored convolutions, joined"});
+                           .description = "Branches of factorized convolutions, concatenated"});
 
 class ConvNeXtBlockImpl : public nn::Module {
  public:
@@ -295,7 +295,7 @@ TORCH_MODULE(ConvNeXt);
 
 REGISTER_MODEL(ConvNeXt, {.inputs = {{.shape = {1, 3, 64, 64}}},
                           .categories = {"vision", "skip_connections"},
-                          .description = "Wide depthwise convolutions, norms over channels last"});
+                          .description = "Wide depthwise convolutions, channels-last layer norms"});
 
 }  // namespace
 }  // namespace torch_ir

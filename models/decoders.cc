@@ -16,12 +16,12 @@ constexpr DecoderShape kLlamaShape = {.vocabulary = 96,
 REGISTER_MODEL_AS(Llama, "Llama", Decoder(kLlamaShape),
                   {.inputs = decoder_inputs(kLlamaShape, 8),
                    .categories = {"language", "generation", "attention"},
-                   .description = "Llama: grouped queries, rotary positions, a cache"});
+                   .description = "Llama: grouped-query attention, rotary embeddings, a cache"});
 
 REGISTER_MODEL_AS(Llama405B, "Llama-3.1-405B", Decoder(kLlama405BShape),
                   {.inputs = decoder_inputs(kLlama405BShape, 1),
                    .categories = {"language", "generation", "attention"},
-                   .description = "Llama 3.1: the next token, behind up to 4,096",
+                   .description = "Llama 3.1: the next token after up to 4,096 others",
                    .scale = Scale::kFull});
 
 constexpr DecoderShape kMixtralShape = {

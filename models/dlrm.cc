@@ -43,7 +43,7 @@ REGISTER_MODEL(
                 {.name = "users", .shape = {8, 4}, .dtype = at::kLong, .low = 0, .high = 100},
                 {.name = "items", .shape = {8, 6}, .dtype = at::kLong, .low = 0, .high = 200}},
      .categories = {"recommendation", "multi_io"},
-     .description = "DLRM: bags of embeddings, their products, two networks"});
+     .description = "DLRM: embedding bags, their dot products, two MLPs"});
 
 }  // namespace
 }  // namespace torch_ir

@@ -124,7 +124,7 @@ TORCH_MODULE(PointNet);
 
 REGISTER_MODEL(PointNet, {.inputs = {{.name = "points", .shape = {2, 3, 128}}},
                           .categories = {"geometry"},
-                          .description = "A cloud of points, aligned, and its greatest features"});
+                          .description = "A point cloud, aligned, and its max-pooled features"});
 
 }  // namespace
 }  // namespace torch_ir

@@ -75,7 +75,7 @@ TORCH_MODULE(Mamba);
 
 REGISTER_MODEL(Mamba, {.inputs = {{.shape = {1, 8}, .dtype = at::kLong, .low = 0, .high = 96}},
                        .categories = {"language", "generation", "state_space"},
-                       .description = "Mamba: a scan whose parameters the input selects"});
+                       .description = "Mamba: a scan with input-dependent parameters"});
 
 }  // namespace
 }  // namespace torch_ir

@@ -42,7 +42,7 @@ REGISTER_MODEL(
          {{.name = "tokens", .shape = {2, 10}, .dtype = at::kLong, .low = 0, .high = 96},
           {.name = "decoder_tokens", .shape = {2, 8}, .dtype = at::kLong, .low = 0, .high = 96}},
      .categories = {"language", "multi_io"},
-     .description = "Two LSTMs, the state of one the start of the other"});
+     .description = "Two LSTMs; the second starts from the state of the first"});
 
 // Bahdanau et al., Neural Machine Translation by Jointly Learning to Align and Translate, 2014.
 // Each step of the decoder attends to a bidirectional encoder.
@@ -94,7 +94,7 @@ REGISTER_MODEL(
          {{.name = "tokens", .shape = {2, 10}, .dtype = at::kLong, .low = 0, .high = 96},
           {.name = "decoder_tokens", .shape = {2, 6}, .dtype = at::kLong, .low = 0, .high = 96}},
      .categories = {"language", "attention", "multi_io"},
-     .description = "A bidirectional GRU, and one that looks at its outputs in each step"});
+     .description = "A bidirectional GRU, and one that attends to its outputs at each step"});
 
 constexpr int64_t kT5Width = 64;
 constexpr int64_t kT5Heads = 4;
@@ -230,7 +230,7 @@ REGISTER_MODEL(
          {{.name = "tokens", .shape = {1, 16}, .dtype = at::kLong, .low = 0, .high = 96},
           {.name = "decoder_tokens", .shape = {1, 8}, .dtype = at::kLong, .low = 0, .high = 96}},
      .categories = {"language", "generation", "attention", "multi_io", "shared_weights"},
-     .description = "Encoder and decoder, with biases for relative positions"});
+     .description = "Encoder and decoder with relative position biases"});
 
 }  // namespace
 }  // namespace torch_ir

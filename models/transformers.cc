@@ -42,7 +42,7 @@ REGISTER_MODEL(
     {.inputs = {{.name = "tokens", .shape = {2, 16}, .dtype = at::kLong, .low = 0, .high = 96},
                 {.name = "segments", .shape = {2, 16}, .dtype = at::kLong, .low = 0, .high = 2}},
      .categories = {"language", "attention", "multi_io"},
-     .description = "Three embeddings, an encoder that normalizes sums, a pooler"});
+     .description = "Three embeddings, a post-norm encoder, a pooler"});
 
 struct GptShape {
   int64_t vocabulary;
@@ -233,7 +233,7 @@ REGISTER_MODEL(
     {.inputs = {{.name = "images", .shape = {2, 3, 32, 32}},
                 {.name = "tokens", .shape = {3, 12}, .dtype = at::kLong, .low = 0, .high = 96}},
      .categories = {"vision", "language", "attention", "multi_io"},
-     .description = "CLIP: a tower for images, one for texts, and their angles"});
+     .description = "CLIP: image and text towers, compared by cosine"});
 
 // positions x width: sines of growing wavelengths, then cosines.
 at::Tensor sinusoids(int64_t positions, int64_t width) {
@@ -267,7 +267,7 @@ TORCH_MODULE(WhisperEncoder);
 
 REGISTER_MODEL(WhisperEncoder, {.inputs = {{.name = "spectrogram", .shape = {1, 40, 48}}},
                                 .categories = {"audio", "attention"},
-                                .description = "Whisper's encoder of a spectrogram"});
+                                .description = "Whisper's encoder, applied to a spectrogram"});
 
 constexpr int64_t kWindow = 4;
 constexpr int64_t kCells = kWindow * kWindow;
@@ -380,7 +380,7 @@ TORCH_MODULE(Swin);
 
 REGISTER_MODEL(Swin, {.inputs = {{.shape = {1, 3, 32, 32}}},
                       .categories = {"vision", "attention"},
-                      .description = "Attention within windows, which every other layer shifts"});
+                      .description = "Attention in windows, shifted in every other layer"});
 
 }  // namespace
 }  // namespace torch_ir

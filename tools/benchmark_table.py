@@ -239,8 +239,8 @@ def main(arguments):
     try:
         text = tables([Report(path) for path in options.files])
         if not text:
-            raise Failure("no results of execute/MODEL/ENGINE with eager, and none of growing "
-                          "graphs")
+            raise Failure("the files have neither results of execute/MODEL/ENGINE with eager nor "
+                          "results of growing graphs")
     except Failure as failure:
         print(failure, file=sys.stderr)
         return 2

@@ -308,7 +308,7 @@ def check_size(declaration, value, limits):
     size = value.shape[dimension]
     low, high = limits
     if size < (low or 0) or (high is not None and size > high):
-        raise UsageError(f"--dynamic {text}: size {size} of the input is not in the range")
+        raise UsageError(f"--dynamic {text}: size {size} of the input is outside the range")
     if size < 2:
         raise UsageError(
             f"--dynamic {text}: torch.export fixes a size of {size}; give an input where '{name}' is "

@@ -352,7 +352,7 @@ class ExportModelTest(unittest.TestCase):
             "y:0=n": "unknown input 'y'; expected one of: 'x'",
             "1:0=n": "unknown input '1'",
             "x:2=n": "dimension 2 is out of range; 'x' has 2 dimensions, counted from 0",
-            "x:0=n:5..8": "size 4 of the input is not in the range",
+            "x:0=n:5..8": "size 4 of the input is outside the range",
             "x:0=n:8..5": "--dynamic: ",
         }
         for dynamic, message in expectations.items():

@@ -29,7 +29,7 @@ if [[ ! -d $home ]]; then
   fi
   # mktemp's folder is its owner's alone.
   chmod 755 "$new"
-  # Somebody else may have been faster.
+  # Another process may have been faster.
   mv -T "$new" "$home" || [[ -d $home ]]
 fi
 echo "$home/torch"

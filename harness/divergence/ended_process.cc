@@ -39,7 +39,7 @@ using Seconds = std::chrono::duration<double>;
 // Divisors of the time limit, for the whole graph and for a part; bisection tries about ten parts.
 constexpr double kNumWholeHangs = 3;
 constexpr double kNumHangs = 20;
-// The part found runs once more for longer, since it may only be slow to start.
+// The part that was found runs once more for longer, since it may only be slow to start.
 constexpr double kNumLastHangs = 5;
 // Adds this share of the limit for it; the process of the search has twice the limit.
 constexpr double kNumLastDelays = 2;
@@ -223,17 +223,17 @@ class EndSearch {
     return GraphFailure{.output = has_outputs ? ir.graph_outputs.back().name : "", .threw = true};
   }
 
-  // Why the part found may not hang; empty if it still hangs.
+  // Why the part that was found may not hang; empty if it still hangs.
   std::string doubt_of_hang() const {
     PartLimits limits = this->limits(kNumLastHangs);
     limits.deadline += std::chrono::duration_cast<Clock::duration>(budget_ / kNumLastDelays);
     const PartRun run = run_part(found_, run_.settings, limits);
     if (run.end && run.end->kind == FailureKind::kTimedOut) return "";
     if (run.is_cut_off || !run.has_begun) {
-      return fmt::format("The part found could not be loaded in time to run for {:g} s",
+      return fmt::format("The part that was found could not be loaded in time to run for {:g} s",
                          limits.run.count());
     }
-    return fmt::format("The part found ended when given {:g} s", limits.run.count());
+    return fmt::format("The part that was found ended within {:g} s", limits.run.count());
   }
 
   void replace_whole() const {

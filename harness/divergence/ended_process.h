@@ -25,10 +25,10 @@ struct EndedProcess {
 };
 
 // Leaves the reproducer in repro/ of `run.directory`: first the whole graph with `run.inputs`,
-// reported to `on_whole`, then the smallest part found, if any. A part that runs for a twentieth of
-// `ended.timeout` counts as hanging; the part found then runs again for up to a fifth.
-// The caller fills in the message of the reproducer. Throws OutputError; errors of the model only
-// end the search.
+// reported to `on_whole`, then the smallest part that was found, if any. A part that runs for a
+// twentieth of `ended.timeout` counts as hanging; that part then runs again for up to a fifth. The
+// caller fills in the message of the reproducer. Throws OutputError; errors of the model only end
+// the search.
 ReproducerSearch reproduce_end(const ExplainedRun& run, const EndedProcess& ended,
                                const std::function<void(const ReproducerSearch&)>& on_whole);
 

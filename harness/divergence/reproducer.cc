@@ -367,7 +367,7 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
   const bool is_unexplained = failed.nodes_agree && !failure->threw;
   if (is_unexplained) {
     found.note =
-        "All node values agree with the model's, but the outputs are not the expected ones. ";
+        "All node values agree with the model's, but the outputs differ from the expected ones. ";
   }
   found.note += "The reproducer is the whole graph, since no smaller part of it fails by itself" +
                 colon(problem);

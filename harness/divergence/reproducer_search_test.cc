@@ -129,7 +129,7 @@ TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
   ASSERT_TRUE(explanation.reproducer);
   EXPECT_EQ(
       explanation.nodes.note,
-      "All node values agree with the model's, but the outputs are not the expected ones. The "
+      "All node values agree with the model's, but the outputs differ from the expected ones. The "
       "reproducer is the whole graph, since no smaller part of it fails by itself.");
   EXPECT_EQ(explanation.reproducer->num_nodes, 6);
   EXPECT_EQ(explanation.reproducer->first_node, "linear");

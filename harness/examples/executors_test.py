@@ -239,7 +239,7 @@ pathlib.Path(sys.argv[5]).write_text(json.dumps({cyclic}))
             script, models=["TransformerBlock"], files=FILES + " {groups}")
         self.assertEqual(status, 2, printed)
         self.assertRegex(printed, "harness: 'TransformerBlock': group 'fused': it has a cycle: it needs "
-                                  "the node '.*', which needs its results")
+                                  "the node '.*', which needs the group's results")
 
 
 if __name__ == "__main__":

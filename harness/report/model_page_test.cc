@@ -423,7 +423,7 @@ TEST(ModelPageTest, WhereNothingWasComparedItSaysWhy) {
   result.nodes->skipped = make_nodes().skipped;
   result.nodes->num_skipped = result.nodes->num_without_opinion = 2;
   page = render_model_page(result, {});
-  EXPECT_THAT(page, HasSubstr("None of 2 values could be compared. The first, `fused`: "));
+  EXPECT_THAT(page, HasSubstr("2 values could not be compared. The first, `fused`: "));
   EXPECT_THAT(page, Not(HasSubstr("0 values")));
 }
 

@@ -99,7 +99,7 @@ std::string opinions_text(const NodeReport& report) {
   }
   text += ".";
   if (report.num_without_opinion > 0) {
-    text += fmt::format(" float64 is no reference for {}. The first: {}.",
+    text += fmt::format(" float64 is not a reference for {}. The first: {}.",
                         counted(report.num_without_opinion, "value"),
                         escape_markdown(report.opinion_problem));
   }
@@ -139,7 +139,7 @@ std::string nodes_summary(const NodeReport& report,
     if (report.skipped.empty())
       return "No value was compared: the graph has no values other than its inputs.";
     const NodeReport::Skipped& first = report.skipped.front();
-    return fmt::format("None of {} could be compared. The first, {}: {}.",
+    return fmt::format("{} could not be compared. The first, {}: {}.",
                        counted(report.num_skipped, "value"), code(first.value), first.reason);
   }
   std::string text = counted(report.num_compared, "value") + " compared with those of the model, ";

@@ -236,7 +236,7 @@ std::string how_judged(const RunSettings& settings) {
   if (settings.criterion.reference == ReferenceKind::kFloat64) {
     return "the error of its outputs against float64 is at most the error factor times eager's, "
            "or, "
-           "where float64 is no reference, if they are within the tolerance";
+           "where float64 is not a reference, if they are within the tolerance";
   }
   if (settings.tolerance_wins) return "its outputs are within " + tolerance_rule_text(settings);
   return "its outputs are within its own tolerance, or that of torch.testing.assert_close for the "

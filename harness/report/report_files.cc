@@ -59,7 +59,7 @@ void move_if_there(const fs::path& from, const fs::path& to) {
 // Draws the picture here if the model's process ended first.
 GraphPicture picture_of(const Result& result, const fs::path& file) {
   if (fs::exists(file)) return {.svg = read_file(file)};
-  if (result.is_extracted()) return {.problem = "graphs of full scale are not drawn"};
+  if (result.is_extracted()) return {.problem = "full-scale graphs are not drawn"};
   return draw_graph(result);
 }
 

@@ -57,11 +57,12 @@ TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfNodes) {
                      .opinion = worse_opinion()}};
   nodes.num_opinions = 7;
   nodes.num_without_opinion = 2;
-  nodes.opinion_problem = "node 'gt' decides otherwise";
+  nodes.opinion_problem = "node 'gt' decides differently";
   const std::string page = render_model_page(result, {});
-  EXPECT_THAT(page, HasSubstr("7 values compared with float64; the worst is `mul`: worse "
-                              "than eager by a factor of 30. float64 is no reference for 2 values. "
-                              "The first: node 'gt' decides otherwise."));
+  EXPECT_THAT(page,
+              HasSubstr("7 values compared with float64; the worst is `mul`: worse "
+                        "than eager by a factor of 30. float64 is not a reference for 2 values. "
+                        "The first: node 'gt' decides differently."));
   EXPECT_THAT(page, HasSubstr("| 3 | `mul` | `aten.mul.Tensor` | 3e-05 | 1e-06 | worse than eager "
                               "by a factor of 30 |\n"));
 }

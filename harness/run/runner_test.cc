@@ -438,8 +438,9 @@ struct LastRun {
 // once, because they mostly wait.
 TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
   const LastRun backends[] = {
-      {"ends_at_last", "The part found ended when given 2.4 s. "},
-      {"fails_to_load_at_last", "The part found could not be loaded in time to run for 2.4 s. "},
+      {"ends_at_last", "The part that was found ended within 2.4 s. "},
+      {"fails_to_load_at_last",
+       "The part that was found could not be loaded in time to run for 2.4 s. "},
       {"loads_slowly_at_last", "", 30}};
   std::vector<std::future<Result>> searches;
   for (const LastRun& it : backends) {

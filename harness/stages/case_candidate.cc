@@ -125,7 +125,7 @@ class CaseCandidate : public Candidate {
   }
   void observe(const std::vector<at::Tensor>& /*inputs*/,
                const ValueObserver& /*observer*/) override {
-    throw Error("a single call has no values to observe");
+    throw Error("a single call has no intermediate values");
   }
 
   bool is_call() const override { return true; }

@@ -1,4 +1,4 @@
-// The published sizes of decoders, for models of full scale and for benchmarks.
+// The published sizes of decoders, for full-scale models and for benchmarks.
 #pragma once
 
 #include "models/blocks/decoder.h"

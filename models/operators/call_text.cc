@@ -404,7 +404,7 @@ class ArgumentMaker {
   static Attribute attribute(const Value& value) {
     if (const auto* plain = std::get_if<Attribute>(&value.value)) return *plain;
     const auto* items = std::get_if<Values>(&value.value);
-    if (items == nullptr) throw TextError(value.text, "a tensor does not fit here");
+    if (items == nullptr) throw TextError(value.text, "unexpected tensor");
     Attribute::List list;
     for (const Value& item : *items) list.push_back(attribute(item));
     return list;
@@ -451,7 +451,8 @@ std::vector<c10::IValue> read_arguments(std::string_view text, const c10::Functi
     }
   }
   if (num_used != values.size()) {
-    throw TextError(text, std::to_string(values.size() - num_used) + " more values than arguments");
+    throw TextError(text, std::to_string(values.size() - num_used) +
+                              " values more than the operator has arguments");
   }
   return arguments;
 }

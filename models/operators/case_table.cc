@@ -137,7 +137,7 @@ class TableReader {
       if (content.data() == line.data()) {
         begin_block(content);
       } else if (rows_ == nullptr) {
-        throw TextError(content, "a row without an operator above it");
+        throw TextError(content, "a row needs an operator above it");
       } else if (content.find('|') != std::string_view::npos) {
         rows_->push_back(read_row(content));
       } else {
@@ -230,7 +230,7 @@ class TableReader {
                                         "'other_domain', 'property' or 'tolerance', not '{}'",
                                         name));
     }
-    if (block_ == nullptr) throw TextError(name, "only operators have a " + std::string(name));
+    if (block_ == nullptr) throw TextError(name, "only operators can have a " + std::string(name));
     setter->second(*block_, value);
   }
 

@@ -231,7 +231,8 @@ void expect_result_or_error(const std::function<void()>& read) {
   } catch (const Error& error) {
     if (headline(error.what()).empty()) fail_input("an error without a message");
     if (!can_be_shown(error.what())) {
-      fail_input(std::string("a message that a terminal cannot show: ") + error.what());
+      fail_input(std::string("the message has characters that a terminal cannot show: ") +
+                 error.what());
     }
   }
 }

@@ -76,7 +76,7 @@ class Elf:
                 self.data[begin:end] = path.encode().ljust(end - begin, b"\0")
                 struct.pack_into("<Q", self.data, place, self.RPATH)
                 return
-        raise Failure("no run path to overwrite")
+        raise Failure("the program has no run path to overwrite")
 
 
 def needed_libraries(program, libtorch):

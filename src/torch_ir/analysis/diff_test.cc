@@ -38,7 +38,7 @@ OpNode call(const std::string& name, const std::string& op, const std::vector<st
   return node;
 }
 
-// Two layers with a ReLU behind each, and their sum.
+// Two layers with a ReLU after each, and their sum.
 IR two_layers() {
   IR ir;
   ir.model_name = "Net";
@@ -321,7 +321,7 @@ TEST(Diff, NamesExactlyTheOneMutation) {
       EXPECT_EQ(replacement.changes[0].kind, ChangeKind::kOperatorReplaced);
       EXPECT_EQ(replacement.changes[0].name, name);
 
-      // One more node, which nobody reads, shifts all names after it.
+      // One more node, which nothing reads, shifts all names after it.
       IR longer = graph;
       for (size_t i = place; i < graph.nodes.size(); ++i) longer.nodes[i].name += "_shifted";
       OpNode added = graph.nodes[place];

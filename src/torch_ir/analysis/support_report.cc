@@ -230,7 +230,7 @@ std::string to_text(const SupportReport& report, const std::string& list_name) {
                       report.graphs.size(), printable(list_name));
   if (report.missing.empty()) return text;
   text += '\n' + missing_table(report);
-  return text + "\nunlocks: models that lack nothing else\n";
+  return text + "\nunlocks: models that lack only this operator\n";
 }
 
 std::string to_json(const SupportReport& report) {

@@ -68,7 +68,7 @@ struct GraphSupport {
 
 struct MissingOperator {
   std::string op_type;
-  // Graphs that call it, graphs that lack nothing else, and its calls.
+  // Graphs that call it, graphs that lack only this operator, and its calls.
   int64_t num_graphs = 0;
   int64_t num_unlocked = 0;
   int64_t num_calls = 0;

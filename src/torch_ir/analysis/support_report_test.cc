@@ -216,7 +216,7 @@ missing operator  models  unlocks  calls
 my.b.default      2       1        4
 my.c.default      1       0        1
 
-unlocks: models that lack nothing else
+unlocks: models that lack only this operator
 )");
 }
 

@@ -83,7 +83,7 @@ struct ByteRange {
 };
 
 // Maps the regular file at `path`. The pages are private: writes never reach the file. An empty
-// file has size 0 and no data. (Truncating a mapped file makes the pages behind its new end
+// file has size 0 and no data. (Truncating a mapped file makes the pages after its new end
 // inaccessible.)
 ByteRange map_file(const std::string& path);
 

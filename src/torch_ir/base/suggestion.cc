@@ -29,7 +29,7 @@ size_t edit_distance(const std::string& a, const std::string& b) {
   return rows[a.size()][b.size()];
 }
 
-// The shortest of `known` that begin with `word`, or end with it behind a dot: "aten.conv2d" for
+// The shortest of `known` that begin with `word`, or end with it after a dot: "aten.conv2d" for
 // "aten.conv". Without overloads of these.
 std::vector<std::string> completions(const std::string& word,
                                      const std::vector<std::string>& known) {

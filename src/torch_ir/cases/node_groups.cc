@@ -242,7 +242,7 @@ class Grouping {
     return order;
   }
 
-  // Some units with missing needs are on a cycle, the others behind one.
+  // Some units with missing needs are on a cycle, the others depend on one.
   [[noreturn]] void refuse_cycle(const std::vector<size_t>& missing) const {
     std::vector<size_t> path = {static_cast<size_t>(
         std::ranges::find_if(missing, [](size_t count) { return count > 0; }) - missing.begin())};
@@ -264,7 +264,8 @@ class Grouping {
       needs +=
           fmt::format("the {} '{}', which needs ", is_group ? "group" : "node", printable(name));
     }
-    refuse(*units_[start].group, fmt::format("it has a cycle: it needs {}its results", needs));
+    refuse(*units_[start].group,
+           fmt::format("it has a cycle: it needs {}the group's results", needs));
   }
 
   bool is_seen(const std::string& value) const {

@@ -22,7 +22,7 @@ struct ValueForm {
   std::string name = {};
   // Dimension i of the tensor is dimension permutation[i] of the value; empty for the same order.
   std::vector<int64_t> permutation = {};
-  // Elements of each dimension of the tensor before and behind those of the value; empty for none.
+  // Elements of each dimension of the tensor before and after those of the value; empty for none.
   std::vector<std::array<int64_t, 2>> padding = {};
   // Of the tensor; empty for that of the value.
   std::string dtype = {};

@@ -93,12 +93,13 @@ TEST_F(GroupsTest, NamesThatDoNotFitAreRefused) {
 }
 
 TEST_F(GroupsTest, CyclesAreRefused) {
-  expect_refused({{"a", {"n0", "n4"}}},
-                 "group 'a': it has a cycle: it needs the node 'n2', which needs its results");
+  expect_refused(
+      {{"a", {"n0", "n4"}}},
+      "group 'a': it has a cycle: it needs the node 'n2', which needs the group's results");
   expect_refused(
       {{"a", {"n0", "n3"}}, {"b", {"n1", "n5"}}},
       "group 'a': it has a cycle: it needs the group 'b', which needs the node 'n4', which "
-      "needs its results");
+      "needs the group's results");
 }
 
 TEST_F(GroupsTest, FormsThatDoNotFitAreRefused) {
@@ -135,7 +136,7 @@ TEST(Groups, WhatReadsMemoryStaysBeforeWhatWritesToIt) {
   // Without the write, the group could come before its reader.
   EXPECT_THAT([&] { group_nodes(graph.ir, graph.weights, {{"a", {"n0", "n2"}}}); },
               ThrowsMessage<Error>("group 'a': it has a cycle: it needs the node 'n1', which needs "
-                                   "its results"));
+                                   "the group's results"));
 }
 
 }  // namespace

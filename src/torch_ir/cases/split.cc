@@ -204,7 +204,7 @@ class ModelSplit {
         range, facts, [&](const std::string& placeholder) { return inputs.contains(placeholder); });
     if (call.size() > 1) {
       problem = part.problem;
-      if (std::ranges::any_of(nodes, is_free)) problem = "it makes values that may be any";
+      if (std::ranges::any_of(nodes, is_free)) problem = "its values are arbitrary";
     }
     graph_case.ir = std::move(part.ir);
     IR& ir = graph_case.ir;
@@ -373,7 +373,7 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
         cases_.push_back(graph_case.info);
         sink(graph_case);
       } else if (++num_dependent_groups == 1) {
-        left_out += fmt::format("{}group '{}' does not run alone: {}", left_out.empty() ? "" : "; ",
+        left_out += fmt::format("{}group '{}' cannot run alone: {}", left_out.empty() ? "" : "; ",
                                 printable(call.group), problem);
       }
     } else {

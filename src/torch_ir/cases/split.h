@@ -40,7 +40,7 @@ class Splitter {
 
   // Runs `model` eagerly, node by node, and passes new calls to `sink`. Skips calls that return no
   // tensor or only pass on a value. Returns one line about everything else that was left out: by
-  // computable_part, a group that does not run alone, or because there was no call to take; empty
+  // computable_part, a group that cannot run alone, or because there was no call to take; empty
   // if nothing was. Throws ExecutionError, naming the node, and as group_nodes.
   std::string add(const SplitModel& model, const CaseSink& sink);
 

@@ -368,7 +368,7 @@ TEST_F(SplitTest, TellsOfEachGroupThatDoesNotRunAlone) {
   SplitModel model = graph.model("model");
   model.groups = {{"a", {"n0", "n1"}}, {"b", {"n2", "n3"}}};
   EXPECT_EQ(splitter_.add(model, [](const GraphCase&) {}),
-            "group 'a' does not run alone: it makes values that may be any (and 1 more)");
+            "group 'a' cannot run alone: its values are arbitrary (and 1 more)");
 }
 
 }  // namespace

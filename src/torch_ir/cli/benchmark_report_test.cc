@@ -27,7 +27,7 @@ BenchmarkReport make_report() {
                   {"gelu", "aten.gelu.default", {}, 0, 0},
                   {"stack", "aten.stack.default", {"aten::cat", "aten::cat"}, 0.75e-6, 999}};
   report.not_replayed = {{"relu", "aten.relu.default", "it draws random numbers"},
-                         {"relu > mul", "aten.mul.Tensor", "a registered op handler"}};
+                         {"relu > mul", "aten.mul.Tensor", "it has a registered op handler"}};
   report.memory =
       PlanMemory{.arena = 4096, .returned = 128, .intermediates = 1'234'567, .lower_bound = 64};
   return report;
@@ -62,7 +62,7 @@ TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
             "5 nodes, 5 calls: 4.00 us one by one; a whole run: 3.46 ms\n"
             "replayed: 4 of 5 nodes\n"
             "  not replayed: relu (aten.relu.default): it draws random numbers\n"
-            "  not replayed: relu > mul (aten.mul.Tensor): a registered op handler\n"
+            "  not replayed: relu > mul (aten.mul.Tensor): it has a registered op handler\n"
             "memory: arena 4.10 kB (lower bound 64 B), allocated by operators 128 B, all "
             "intermediate values 1.23 MB\n");
 }

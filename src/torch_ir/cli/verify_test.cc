@@ -166,7 +166,7 @@ TEST_F(VerifyTest, FailsWhereAShapeOrADtypeDiffers) {
       "  optimization exact, tolerances by dtype, else error factor 4 against float64; smallest "
       "passing tolerance: none\n"
       "  output 0 'mul' float32[1, 4] (rtol 1.3e-06, atol 1e-05): shape [1, 4], expected [1, "
-      "5]; no second opinion: eager has shape [1, 5], but [1, 4] in float64\n"
+      "5]; no second opinion: eager gives shape [1, 5], but float64 gives [1, 4]\n"
       "  output 0 'mul': shape [1, 4], expected [1, 5]; eager operators compute the same from the "
       "graph: the graph does not match the model\n");
   const Outcome dtype =

@@ -136,8 +136,8 @@ void read_lists(const JsonValue& value, const Place& place, c10::IntArrayRef sha
   const auto size = static_cast<size_t>(shape.front());
   if (!value.is_array() || value.size() != size) {
     const std::string found =
-        value.is_array() ? "a list of " + std::to_string(value.size()) : kind_of(value);
-    place.fail("expected a list of " + std::to_string(size) +
+        value.is_array() ? "a list of length " + std::to_string(value.size()) : kind_of(value);
+    place.fail("expected a list of length " + std::to_string(size) +
                ", like the others at its level, found " + found);
   }
   for (size_t i = 0; i < size; ++i) read_lists(value[i], place.item(i), shape.slice(1), read);

@@ -140,15 +140,15 @@ TEST(JsonConstantsTest, UnknownDtypeIsRefused) {
 }
 
 TEST(JsonConstantsTest, RaggedListsAreRefused) {
-  expect_not_read(
-      R"({"data": [[1, 2], [3]], "dtype": "int64"})",
-      "constants.c.data[1]: expected a list of 2, like the others at its level, found a list of 1");
-  expect_not_read(
-      R"({"data": [[1, 2], 3], "dtype": "int64"})",
-      "constants.c.data[1]: expected a list of 2, like the others at its level, found an integer");
-  expect_not_read(
-      R"({"data": [[], [3]], "dtype": "int64"})",
-      "constants.c.data[1]: expected a list of 0, like the others at its level, found a list of 1");
+  expect_not_read(R"({"data": [[1, 2], [3]], "dtype": "int64"})",
+                  "constants.c.data[1]: expected a list of length 2, like the others at its level, "
+                  "found a list of length 1");
+  expect_not_read(R"({"data": [[1, 2], 3], "dtype": "int64"})",
+                  "constants.c.data[1]: expected a list of length 2, like the others at its level, "
+                  "found an integer");
+  expect_not_read(R"({"data": [[], [3]], "dtype": "int64"})",
+                  "constants.c.data[1]: expected a list of length 0, like the others at its level, "
+                  "found a list of length 1");
   expect_not_read(R"({"data": [1, [2]], "dtype": "int64"})",
                   "constants.c.data[1]: expected an integer, found a list");
 }

@@ -62,7 +62,8 @@ void check_maxima(const NamedArguments& arguments) {
 }
 
 void check_segments(const NamedArguments& arguments) {
-  TORCH_CHECK(!arguments.flag("unsafe"), "unsafe is true, so the lengths would not be checked");
+  TORCH_CHECK(!arguments.flag("unsafe"),
+              "unsafe must be false; otherwise the lengths are not checked");
   if (!arguments.has("offsets")) return;
   const at::Tensor data = arguments.tensor("data");
   check_range("offsets", arguments.tensor("offsets"), 0, data.size(arguments.number("axis")) + 1);
@@ -74,7 +75,7 @@ void check_batch_sizes(const NamedArguments& arguments) {
   const int64_t rows = arguments.tensor("data").size(0);
   TORCH_CHECK(!sizes.empty() && std::ranges::is_sorted(sizes, std::ranges::greater()) &&
                   sizes.back() > 0 && sizes.front() <= rows,
-              "batch_sizes should fall from at most ", rows, " to at least 1");
+              "batch_sizes should be descending, from at most ", rows, " to at least 1");
 }
 
 // The indices are counted only to scale the gradient.

@@ -149,7 +149,7 @@ TEST(ArgumentValues, OfSegmentsLieAlongTheAxis) {
   };
   EXPECT_EQ(problem(whole({1, 3}), c10::IValue(), false), "");
   EXPECT_EQ(problem(whole({1, 3}), c10::IValue(), true),
-            "unsafe is true, so the lengths would not be checked");
+            "unsafe must be false; otherwise the lengths are not checked");
   EXPECT_EQ(problem(c10::IValue(), whole({0, 1, 4}), false), "");
   EXPECT_EQ(problem(c10::IValue(), whole({0, 9, 4}), false),
             "offsets has 9 at 1, but should be at least 0 and less than 5");
@@ -160,7 +160,7 @@ TEST(ArgumentValues, OfBatchSizesFall) {
     return problem_of_call("aten::_pad_packed_sequence", "",
                            {at::ones({4, 3}), whole(sizes), false, 0.0, 2});
   };
-  const std::string expected = "batch_sizes should fall from at most 4 to at least 1";
+  const std::string expected = "batch_sizes should be descending, from at most 4 to at least 1";
   EXPECT_EQ(problem({2, 2}), "");
   EXPECT_EQ(problem({2, 3}), expected);
   EXPECT_EQ(problem({3, 0}), expected);

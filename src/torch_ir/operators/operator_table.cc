@@ -222,7 +222,7 @@ std::string refusal(std::string_view op_type) {
 OperatorSupport operator_support(const std::string& op_type) {
   if (const OpHandler handler = find_op_handler(op_type)) {
     return {true, "registered op handler",
-            hands_on_input(handler) ? "yes" : "no: a registered op handler"};
+            hands_on_input(handler) ? "yes" : "no: it has a registered op handler"};
   }
   if (find_number_function(op_type) != nullptr) return {true, "function on numbers", "yes"};
   if (num_graphs_of(op_type) > 0) return {true, "control flow", "no: only its graphs are"};

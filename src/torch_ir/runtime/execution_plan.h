@@ -36,7 +36,7 @@ class ExecutionPlan {
   void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) const;
 
   // As run, but also throws ExecutionError if a node output that the graph reads differs from the
-  // IR in shape or dtype. Outputs that nobody reads may differ between devices, such as the
+  // IR in shape or dtype. Outputs that nothing reads may differ between devices, such as the
   // statistics that a batch norm saves.
   std::vector<at::Tensor> run_checked(const std::vector<at::Tensor>& inputs) const;
 

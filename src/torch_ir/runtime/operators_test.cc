@@ -26,7 +26,7 @@ TEST(Operators, WithoutACase) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
-// Nobody can read such a result, and the graph does not list it.
+// No node can read such a result, and the graph does not list it.
 TEST(Operators, WithResultsThatAreNoTensors) {
   const std::pair<const char*, std::vector<EagerArgument>> calls[] = {
       {"aten.result_type.Tensor", {V{"x"}, V{"y"}}},

@@ -96,7 +96,7 @@ TEST(Replay, TellsItsMemory) {
   EXPECT_EQ(memory.lower_bound, 2 * 4096);
 }
 
-// A pointwise result takes the place of an input that nobody reads after.
+// A pointwise result takes the place of an input that nothing reads later.
 TEST(Replay, WritesOverDyingInputs) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({1024}));
@@ -357,7 +357,7 @@ TEST(Replay, HasNoMemoryForWhatNobodyReads) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
-// The same holds for memory that an operator returned, if nobody else reads it.
+// The same holds for memory that an operator returned, if nothing else reads it.
 TEST(Replay, WritesOverWhatOperatorsReturn) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 8, 8}));

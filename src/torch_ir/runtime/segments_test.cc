@@ -212,7 +212,7 @@ TEST(Segments, SeeWhatWasWrittenBefore) {
   EXPECT_THAT(not_replayed(graph).at(1), HasSubstr("memory that two values share"));
 }
 
-// A write behind a cut reaches memory of values made before it.
+// A write after a cut reaches memory of values made before it.
 TEST(Segments, SeeWhatIsWrittenThroughAViewMadeBefore) {
   for (const bool is_constant : {false, true}) {
     for (const bool is_split : {false, true}) {
@@ -331,7 +331,8 @@ TEST(Segments, SurroundRegisteredExecutors) {
   for (int run = 0; run < 3; ++run) {
     EXPECT_TRUE(same_bits(plan.run(graph.inputs)[0], (graph.inputs[0].exp() * 2).neg()));
   }
-  EXPECT_THAT(not_replayed(plan), ElementsAre("n1 (aten.tanh.default): a registered op handler"));
+  EXPECT_THAT(not_replayed(plan),
+              ElementsAre("n1 (aten.tanh.default): it has a registered op handler"));
 }
 
 TEST(Segments, RunInManyThreads) {

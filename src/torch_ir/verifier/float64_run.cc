@@ -252,7 +252,7 @@ struct Float64Run::State {
       const at::Tensor wide_value = wide->made(i);
       if (narrow.defined() != wide_value.defined() ||
           (narrow.defined() && !agree(narrow, wide_value))) {
-        doubt_value(node.outputs[i].name, {about(step, "decides otherwise in float64"), is_step});
+        doubt_value(node.outputs[i].name, {about(step, "decides differently in float64"), is_step});
       }
     }
   }

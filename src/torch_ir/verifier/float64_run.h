@@ -55,7 +55,7 @@ class Float64Run {
   std::vector<at::Tensor> outputs();
 
   // Why a value, or a graph input, must not be compared, one line: "node 'argmax'
-  // (aten.argmax.default) decides otherwise in float64". Empty if it may. Call value() first.
+  // (aten.argmax.default) decides differently in float64". Empty if it may. Call value() first.
   std::string doubt(const std::string& name) const;
 
   // Whether the only reason is a node that rounds differently in float64 (rounding.h), so that a

@@ -159,8 +159,8 @@ TEST(Float64Run, DoubtsWhatComesOfAnotherDecision) {
   const EagerGraph graph = deciding_graph();
   Float64Run run(graph.ir, graph.weights, graph.inputs);
   ASSERT_EQ(run.outputs().size(), 2);
-  EXPECT_EQ(run.doubt("n2"), "node 'n2' (aten.gt.Scalar) decides otherwise in float64");
-  EXPECT_EQ(run.doubt("n4"), "node 'n2' (aten.gt.Scalar) decides otherwise in float64");
+  EXPECT_EQ(run.doubt("n2"), "node 'n2' (aten.gt.Scalar) decides differently in float64");
+  EXPECT_EQ(run.doubt("n4"), "node 'n2' (aten.gt.Scalar) decides differently in float64");
   EXPECT_EQ(run.doubt("n1"), "");
   EXPECT_EQ(run.doubt("n3"), "");
 }
@@ -183,7 +183,7 @@ TEST(Float64Run, DoubtsWhatIsRoundedOtherwise) {
   graph.output(graph.call1("aten.add.Tensor", {whole, x}));
   Float64Run run(graph.ir, graph.weights, graph.inputs);
   EXPECT_TRUE(at::equal(run.outputs().at(0), at::tensor({1.0, 3.0}, at::kDouble)));
-  EXPECT_EQ(run.doubt("n2"), "node 'n1' (aten.floor.default) decides otherwise in float64");
+  EXPECT_EQ(run.doubt("n2"), "node 'n1' (aten.floor.default) decides differently in float64");
 }
 
 TEST(Float64Run, DoubtsRandomNumbersAndLeavesTheGenerator) {

@@ -77,7 +77,7 @@ TensorMeta input_for(const std::string& name, const at::Tensor& tensor) {
           .producer_node = name};
 }
 
-// The graph whose nodes read the values in `rounded` from inputs behind its own.
+// The graph whose nodes read the values in `rounded` from inputs after its own.
 IR cut_at(const IR& ir, const std::vector<std::pair<std::string, at::Tensor>>& rounded) {
   IR cut = ir;
   std::unordered_set<std::string_view> names;
@@ -269,7 +269,7 @@ std::string output_problem(const IR& cut, const StateDict& weights,
                                              .expected = expected}),
                       {.reference = ReferenceKind::kAuto, .error_factor = error_factor});
   if (report.is_valid) return "";
-  return "given the values that the executor rounded, " + report.error_message;
+  return "recomputed from the executor's rounded values, " + report.error_message;
 }
 
 }  // namespace

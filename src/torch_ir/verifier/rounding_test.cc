@@ -122,7 +122,7 @@ TEST(Rounding, WhatIsComputedFromRoundedValuesIsComparedToo) {
   const VerificationReport report = quantized.verify(executed);
   EXPECT_FALSE(report.is_valid);
   EXPECT_THAT(report.rounding->problem,
-              HasSubstr("given the values that the executor rounded, output 0"));
+              HasSubstr("recomputed from the executor's rounded values, output 0"));
 }
 
 TEST(Rounding, OutputsThatOnlyStepsExplainPassByRounding) {

@@ -131,7 +131,7 @@ SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager
     for (const auto& [who, tensor] : {std::pair("the executor", &executor), {"eager", &eager}}) {
       if (tensor->sizes() == float64.sizes()) continue;
       return {.reason =
-                  fmt::format("{} has shape {}, but {} in float64", who,
+                  fmt::format("{} gives shape {}, but float64 gives {}", who,
                               shape_list_text(tensor->sizes()), shape_list_text(float64.sizes()))};
     }
     const at::Tensor exact = strided(float64.detach());

@@ -30,7 +30,7 @@ TEST(PrintableName, IsOneLineOfWhatCanBeSeen) {
       {"\xC0\xAF", "\uFFFD\uFFFD"},
       {"\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD"},
       {"\xF4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD"},
-      // Markdown takes four spaces before a text for code, and two behind it for a line break.
+      // Markdown takes four spaces before a text for code, and two after it for a line break.
       {"    a b \n", "a b"},
       {"", "(no name)"},
       {" \n ", "(no name)"},

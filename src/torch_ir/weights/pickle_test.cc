@@ -239,7 +239,7 @@ TEST(PickleLimitsTest, Cycles) {
 TEST(PickleLimitsTest, SharedValuesThatUnfold) {
   std::string pickle = ")";
   for (int i = 0; i < 40; ++i) pickle += "2\x86";
-  expect_damaged(pickle, "holds a pickle that unfolds to more than 10000000 values");
+  expect_damaged(pickle, "holds a pickle that expands to more than 10000000 values");
 }
 
 TEST(PickleLimitsTest, ValuesAndStackAndMemo) {

@@ -117,7 +117,7 @@ class TreeCheck {
     }
     if (size > kMaxPickleTreeSize) {
       throw WeightError(
-          fmt::format("holds a pickle that unfolds to more than {} values", kMaxPickleTreeSize));
+          fmt::format("holds a pickle that expands to more than {} values", kMaxPickleTreeSize));
     }
   }
 

@@ -90,10 +90,9 @@ Pointer resolve(const PickleValue& value, const std::string& key) {
 const PickleValue& find_by_key(const PickleValue& value, const std::string& key) {
   if (const Pointer found = resolve(value, key)) return *found;
   const std::vector<std::string> names = member_names(value);
-  throw WeightError(fmt::format("holds {} without the key '{}' of {}; {}", value.kind(),
-                                printable(key), kKeyOption,
-                                names.empty() ? "it has no keys that are strings"
-                                              : "its keys are " + quoted_list(names, kShownKeys)));
+  throw WeightError(fmt::format(
+      "holds {} without the key '{}' of {}; {}", value.kind(), printable(key), kKeyOption,
+      names.empty() ? "it has no string keys" : "its keys are " + quoted_list(names, kShownKeys)));
 }
 
 // A model without weights has an empty state dict: returns the only member that is an empty dict,

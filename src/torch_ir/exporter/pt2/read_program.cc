@@ -160,8 +160,8 @@ std::vector<SymbolRange> read_ranges(const ObjectReader& root) {
 
 void check_count(const char* what, size_t specs, size_t found) {
   if (specs == found) return;
-  throw ExportError(fmt::format(
-      "wrong number of {}s in the graph: {}, expected {} by the signature", what, found, specs));
+  throw ExportError(fmt::format("wrong number of {}s in the graph: {}; the signature has {}", what,
+                                found, specs));
 }
 
 // Signature and graph must agree on the name of an input or output.

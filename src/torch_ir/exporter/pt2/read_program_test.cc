@@ -323,9 +323,9 @@ TEST(ReadProgramTest, GraphAndSignatureMustAgree) {
     return error_of(program);
   };
   EXPECT_EQ(with(&Program::input_specs, ""),
-            "wrong number of inputs in the graph: 1, expected 0 by the signature");
+            "wrong number of inputs in the graph: 1; the signature has 0");
   EXPECT_EQ(with(&Program::output_specs, ""),
-            "wrong number of outputs in the graph: 1, expected 0 by the signature");
+            "wrong number of outputs in the graph: 1; the signature has 0");
   EXPECT_EQ(with(&Program::input_specs, R"({"user_input": {"arg": )" + tensor("y") + "}}"),
             "an input is 'y' in the signature, but 'x' in the graph");
   EXPECT_EQ(with(&Program::outputs, R"({"as_int": 1})"),

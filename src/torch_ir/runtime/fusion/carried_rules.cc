@@ -49,7 +49,8 @@ std::optional<Window> window_of(const CallArguments& arguments, const Padding& p
   return fits ? std::optional(window) : std::nullopt;
 }
 
-// oneDNN's maximum ignores NaN. What is clean is a ReLU's: a zero beside it is no maximum.
+// oneDNN's maximum ignores NaN. A clean value comes from a ReLU, so a zero beside it cannot exceed
+// it.
 std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index,
                                             const Padding& padding) {
   const TraceCall& call = rewriter.call(index);

@@ -2,7 +2,7 @@
 //
 // Convolutions and linear layers get prepacked weights and absorb the batch norms, additions and
 // activations after them; calls between them keep the layouts that they are fastest with. Calls
-// that oneDNN lacks, or is no faster at, stay as they are. Replays calls it before memory is
+// that oneDNN lacks, or does not make faster, stay as they are. Replays calls it before memory is
 // planned.
 #pragma once
 

@@ -336,7 +336,7 @@ TEST_F(FuseTrace, KeepsPaddingThatIsNotOfTheConvolution) {
   expect_kept(read, convolution(read, both, "a", shape));
 }
 
-// Zeros count in an average, and are no maximum beside a ReLU's values.
+// Zeros count in an average, and never exceed a ReLU's values.
 TEST_F(FuseTrace, FoldsPaddingIntoPoolingWhereItIsRight) {
   for (const bool counts_padding : {true, false}) {
     for (const int64_t own : {0, 1}) {
@@ -380,7 +380,7 @@ TEST_F(FuseTrace, SharesCopiesThatNobodyWrites) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
-// Weights are packed with the norm behind them, down to the last digit of its epsilon.
+// Weights are packed with the norm after them, down to the last digit of its epsilon.
 TEST_F(FuseTrace, PacksOneWeightForSeveralNorms) {
   EagerGraph graph;
   const V x = image(graph);
@@ -500,7 +500,7 @@ TEST_F(FuseTrace, AddsToLinearLayers) {
   graph.output(
       graph.call1("aten.mul.Tensor", {gate, graph.call1("aten.linear.default", {second, w, b})}));
   graph.output(second);
-  // The first addend is an input, and the last two are no additions.
+  // The first addend is an input, and the last two are not additions.
   EXPECT_EQ(calls_at_fast(graph),
             (Calls{"onednn::inner_product", "aten::add", "onednn::inner_product", "aten::add",
                    "onednn::inner_product", "onednn::inner_product", "aten::mul"}));

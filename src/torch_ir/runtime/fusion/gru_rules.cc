@@ -161,7 +161,7 @@ class GruMatcher {
            weight().defined() && weight().sizes() == at::IntArrayRef{num_units(), 3 * num_units()};
   }
 
-  // Whether nobody else reads what the step makes on its way.
+  // Whether nothing else reads the intermediate results of the step.
   bool is_private() const {
     for (const size_t call : {0, 6, 7, 8, 9}) {
       const size_t last = index_ + std::size(kGruCalls) - 1;

@@ -90,7 +90,7 @@ TEST(GruRules, LeaveOtherSteps) {
   }
 }
 
-// A step whose gate somebody else reads stays as it is.
+// A step whose gate is read elsewhere stays as it is.
 TEST(GruRules, LeaveWhatIsReadBetween) {
   if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
   for (const bool is_read : {false, true}) {

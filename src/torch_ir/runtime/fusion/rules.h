@@ -16,7 +16,7 @@ namespace torch_ir {
 // readers get its result. Only for calls that overwrite all of a value that the trace owns.
 void functionalize(Trace& trace);
 
-// Drops copies, whose readers then read what was copied, unless somebody writes to either; padding
+// Drops copies, whose readers then read the original, unless either is written to; padding
 // by nothing is a copy. Also drops assertions about shapes and dtypes, which tracing has checked.
 // Runs after functionalize.
 void drop_needless_calls(Trace& trace);
@@ -121,7 +121,7 @@ enum class ChainShape {
 Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
                   bool takes_norm);
 
-// Whether the addition may overwrite the addend, which nobody reads later.
+// Whether the addition may overwrite the addend, which nothing reads later.
 bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source);
 
 TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,

@@ -37,7 +37,7 @@ class TraceRewriter {
   size_t num_calls() const { return calls_.size(); }
   const TraceCall& call(size_t index) const { return calls_[index]; }
   const TraceTensor& tensor(TensorId id) const { return trace_.tensors[id]; }
-  // Null for a tensor that is no constant.
+  // Null for a tensor that is not a constant.
   const at::Tensor& constant(TensorId id) const { return trace_.tensors[id].constant; }
   bool is_read(TensorId id) const;
   // The one call that reads the memory of `id`, once; nothing if it is also an output or written
@@ -59,7 +59,7 @@ class TraceRewriter {
   // The value in a layout of the same sizes.
   TensorId use(TensorId id, const onednn::Layout& layout);
   TensorId plain(TensorId id);
-  // Whether nobody reads the value after call `index`, and the trace owns its memory.
+  // Whether nothing reads the value after call `index`, and the trace owns its memory.
   bool is_last_use(TensorId id, size_t index) const;
   // A constant computed from `sources` and packed for a primitive.
   TensorId packed(const std::string& key, const std::vector<at::Tensor>& sources,
@@ -76,7 +76,7 @@ class TraceRewriter {
   // Calls `primitive` for an intermediate result, in memory of its own.
   TensorId make(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
                 size_t index);
-  // Calls a function that is no primitive; it makes the plain memory of `outputs`.
+  // Calls a function that is not a primitive; it makes the plain memory of `outputs`.
   void emit(std::shared_ptr<const FusedCall> fused, const std::vector<TensorId>& inputs,
             std::vector<TensorId> outputs, size_t index);
   // Joins the channels of `sources`, of one image in blocks of channels, as the value of `output`.

@@ -20,7 +20,7 @@ struct GraphRange {
   // copies them first.
   std::vector<GraphPort> inputs = {};
   std::vector<GraphPort> outputs = {};
-  // For a part: those of `inputs` that nobody reads later.
+  // For a part: those of `inputs` that nothing reads later.
   std::vector<ValueId> released = {};
   bool is_whole = false;
 

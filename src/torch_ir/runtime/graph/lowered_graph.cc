@@ -163,7 +163,7 @@ class GraphBuilder {
     Callee callee;
     if (unsupported_ == Unsupported::kKeep && !operator_support(node.op_type).is_supported) {
       callee.call = OpHandler([](const OpNode& it, const auto&) -> std::vector<at::Tensor> {
-        throw ExecutionError("Operator '" + printable(it.op_type) + "' cannot run here.");
+        throw ExecutionError("Unsupported operator '" + printable(it.op_type) + "'.");
       });
     } else if (OpHandler handler = find_op_handler(node.op_type)) {
       callee.call = std::move(handler);

@@ -92,7 +92,7 @@ struct LoweredNode {
   std::vector<NodeArgument> arguments;
   std::vector<ValueId> outputs;
 
-  // Set by `lower`: the outputs that nobody reads, and whether the stack holds the results one by
+  // Set by `lower`: the outputs that nothing reads, and whether the stack holds the results one by
   // one, as in `outputs`.
   std::vector<ValueId> unread;
   bool returns_values = false;

@@ -36,10 +36,10 @@ TEST(NodeRun, TellsEachValueAsItsNodeMadeIt) {
   const V gain = graph.weight("gain", at::randn({6}));
   const V product = graph.record("aten.mul.Tensor", {x, gain})[0];
   const V view = graph.record("aten.t.default", {product})[0];
-  // Writes to the product, by way of its view; nobody reads the result of the call.
+  // Writes to the product, through its view; nothing reads the result of the call.
   graph.record("aten.relu_.default", {view});
   const std::vector<V> parts = graph.record("aten.split.Tensor", {product, Attribute(2)});
-  // Nobody reads the indices either.
+  // Nothing reads the indices either.
   graph.output(graph.record("aten.topk.default", {parts[1], Attribute(3)})[0]);
 
   NodeRun run(graph.ir, graph.weights, graph.inputs);

@@ -38,7 +38,7 @@ using dnnl::prop_kind;
 const Descriptor& descriptor(const Layout& layout) { return LayoutAccess::descriptor(layout); }
 
 // A dimension by its memory layout: dimensions of size one are left out, and a block that is the
-// whole dimension is no block.
+// whole dimension is not a block.
 struct Axis {
   int64_t size;
   int64_t stride;

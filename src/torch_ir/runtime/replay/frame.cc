@@ -126,7 +126,7 @@ Frame::Frame(std::shared_ptr<const Trace> trace, const std::vector<at::Tensor>& 
 
 Frame::~Frame() = default;
 
-// Memory to prepare kernels with, in place of the results of operators. Nobody reads it.
+// Memory to prepare kernels with, in place of the results of operators. Nothing reads it.
 at::Tensor Frame::memory_for_returned() const {
   size_t bytes = 0;
   for (const TraceBuffer& buffer : trace_->buffers) {
@@ -322,7 +322,7 @@ at::Tensor Frame::output(size_t index, const std::vector<at::Tensor>& inputs,
   const OutputBinding& binding = outputs_[index];
   const TensorId id = trace.outputs[index];
   switch (binding.source) {
-    // A caller who writes to an output must not change the plan.
+    // A caller that writes to an output must not change the plan.
     case OutputSource::kConstant:
       return copy_group({trace.tensors[id].constant}).front();
     case OutputSource::kOutput:

@@ -25,7 +25,7 @@ const char* reason_for(const LoweredNode& node) {
   }
   const auto* call = std::get_if<std::shared_ptr<const OpHandlerCall>>(&node.callee);
   const bool is_known = call == nullptr || hands_on_input((*call)->handler);
-  return is_known ? nullptr : "a registered op handler";
+  return is_known ? nullptr : "it has a registered op handler";
 }
 
 std::string reason_for(const LoweredGraph& graph, const ExecutionOptions& options) {

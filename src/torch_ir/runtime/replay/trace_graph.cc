@@ -119,7 +119,7 @@ Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* sym
     const at::Tensor output = as_tensor(results[i], range.outputs[i].dtype);
     if (!results[i].isTensor()) tracer.add_constant(output);
     outputs.push_back(tracer.find(output));
-    // Code behind this part of the graph writes it.
+    // Code after this part of the graph writes to it.
     if (range.value(range.outputs[i]).is_written) tracer.note_later_write(outputs.back());
   }
   Trace trace = tracer.take(std::move(outputs));
@@ -127,7 +127,7 @@ Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* sym
   return trace;
 }
 
-// Drops calls whose results nobody reads. Writes to inputs are visible outside.
+// Drops calls whose results nothing reads. Writes to inputs are visible outside.
 void remove_dead_calls(Trace& trace) {
   std::vector<bool> is_needed(trace.buffers.size(), false);
   const auto need = [&](TensorId tensor) { is_needed[trace.tensors[tensor].buffer] = true; };

@@ -21,7 +21,7 @@ namespace torch_ir {
 // Thrown for graphs that cannot be replayed: results whose shape or value depends on data, random
 // numbers. Not a std::exception, which would be taken for the failure of a node.
 struct TraceRefused {
-  // "it draws random numbers", with the node as subject.
+  // "it draws random numbers", where "it" is the node.
   std::string reason;
   // The node that cannot be replayed, if it is a single one.
   std::optional<size_t> step;
@@ -49,7 +49,7 @@ class Tracer : public DispatchMode {
 
   TensorId find(const at::Tensor& tensor);
 
-  // Notes that code behind the trace writes to the memory of this result.
+  // Notes that code after the trace writes to the memory of this result.
   void note_later_write(TensorId tensor);
 
   // Folded calls whose results were written to later: trace again with these unfolded too.

@@ -76,7 +76,7 @@ bool is_elementwise(const TraceCall& call) {
   return training != nullptr && training->isBool() && !training->toBool();
 }
 
-// An input that nobody reads later, whose memory the first result of call `index` may take.
+// An input that nothing reads later, whose memory the first result of call `index` may take.
 std::optional<BufferId> dying_input(const Trace& trace, size_t index) {
   const TraceCall& call = trace.calls[index];
   if (!is_elementwise(call)) return std::nullopt;
