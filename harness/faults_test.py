@@ -21,8 +21,8 @@ import tempfile
 import time
 
 PR_SET_CHILD_SUBREAPER = 36
-# How long the last processes may take to end: one that has just been started ends when it comes to
-# its main function, which takes a while on a machine that has much to do.
+# The last processes may take this long to end: a process that has just started ends only when it
+# reaches its main function, which takes a while on a busy machine.
 PATIENCE_SECONDS = 300
 # Runs in a name space of its own, where it may mount.
 UNSHARE = ["unshare", "--map-root-user", "--mount"]
@@ -85,7 +85,7 @@ class Command:
         self.last = last
         # One for each set.
         self.commands = commands
-        # Whether it is about to put files in their places.
+        # Whether it is about to move files to their places.
         self.staged = staged
         self.sets = []
         self.seconds = 0

@@ -1,4 +1,4 @@
-// The command line on graphs in files: reproducers of a run, and what the Python package writes.
+// The command line on graphs in files: reproducers of a run, and files of the Python package.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/batch_norm.h>
@@ -81,13 +81,13 @@ TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
                           HasSubstr("Expected outputs are those in `expected.safetensors`."),
                           HasSubstr("tools/bazel run //harness -- --ir Wrong\n"),
                           Not(HasSubstr(scratch_))));
-  // Node by node a graph is what its operators compute, so that nothing differs on the way.
+  // Node by node, the reference is the graph's own operators, so no intermediate value differs.
   EXPECT_THAT(page, AllOf(HasSubstr("the outputs differ from the expected ones"),
                           HasSubstr("```sh\nharness --ir .\n```")));
   EXPECT_THAT(report("SUMMARY.md"), HasSubstr("This run covers 1 graph."));
   EXPECT_THAT(report("results.json"),
               AllOf(HasSubstr("\"num_graphs\": 1"), HasSubstr("\"graph\": \"Wrong\"")));
-  // And again: what the page says to type, in the folder of the whole graph.
+  // Run the command of the page in the folder of the whole graph.
   fs::rename(output_ + "/repro/Wrong", path("again"));
   const HarnessOutcome again = run({"--ir", path("again")});
   EXPECT_EQ(again.status, 1);
@@ -108,7 +108,7 @@ TEST_F(GraphModelsTest, ABackendIsComparedNodeByNode) {
   EXPECT_THAT(bad.out, HasSubstr("max abs. error 1, "));
   EXPECT_THAT(report("Wrong.md"), AllOf(HasSubstr("**The first difference**"),
                                         HasSubstr("harness --ir . --backend off_by_one")));
-  // And again: what the page says to type.
+  // Run the command of the page.
   fs::rename(output_ + "/repro/Wrong", path("again"));
   const HarnessOutcome again = run({"--ir", path("again"), "--backend", "off_by_one"});
   EXPECT_EQ(again.status, 1);

@@ -1,5 +1,5 @@
 // Every kind of torch::nn module goes through the pipeline: it extracts on the meta device, to the
-// graph that it has on real tensors, and that graph computes what the module computes.
+// graph that it has on real tensors, and that graph computes the same as the module.
 #include <ATen/Context.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/rand.h>
@@ -33,7 +33,7 @@ struct ModuleCase {
   std::vector<Tensor> inputs;
 };
 
-// GoogleTest prints the bytes of what it does not know, addresses among them.
+// GoogleTest prints unknown types as bytes, which include addresses.
 void PrintTo(const ModuleCase& module, std::ostream* out) { *out << module.name; }
 
 template <class Holder>

@@ -37,7 +37,7 @@ run_again SUMMARY.md "my models" --trials 1
 run_again net.md --ir "my models/net" --trials 1 --split
 run_again OPERATORS.md --ir "my models/calls"
 (cd "my models/net" && run_again net.md --ir . --trials 1)
-# The reports would replace what they are about.
+# The reports would replace the graph that they describe.
 mkdir -p kept
 cp -r "my models/net" kept/net
 rm -rf reports && mkdir -p reports/repro && mv kept/net reports/repro/net

@@ -30,7 +30,7 @@ constexpr const char* kLeftOut =
     "2 of 5 nodes are left out: 1 with an unsupported operator (nobody.foo.default), 1 "
     "dependent on such nodes; load the library of the operator with --load-library";
 
-// A chip that has the operator: it negates. It aborts at assertions if told to.
+// A chip that has the operator, which negates. On request it aborts at assertions.
 class KnowsFoo : public PlanBackend {
  public:
   KnowsFoo(const BackendOptions& options, bool aborts)

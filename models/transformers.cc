@@ -295,7 +295,7 @@ at::Tensor relative_places() {
   return offsets.select(0, 0) * (2 * kWindow - 1) + offsets.select(0, 1);
 }
 
-// Which cells of the windows of a shifted image come from one region, so were neighbours before.
+// Marks the pairs of cells in the windows of a shifted image that come from one region.
 at::Tensor same_region(int64_t size, int64_t shift) {
   const at::Tensor line = at::arange(size, at::kLong);
   const at::Tensor part =

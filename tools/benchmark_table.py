@@ -96,7 +96,7 @@ class Comparison:
         self.ratios = collections.defaultdict(lambda: collections.defaultdict(list))
         # Why an engine has no ratios.
         self.reasons = collections.defaultdict(dict)
-        # How much of the time at `fast` the machine's limit is.
+        # The machine's limit relative to the time at `fast`.
         self.shares = collections.defaultdict(list)
 
     def add(self, model, engine, runs, base):

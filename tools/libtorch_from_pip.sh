@@ -4,7 +4,7 @@
 #   libtorch_from_pip.sh PYTHON REQUIREMENT
 #
 # It keeps only the CPU half of a CUDA build: libtorch_cpu.so links two of CUDA's libraries, which are
-# put beside it, and needs none of the large ones.
+# put beside it, and does not need the large ones.
 set -euo pipefail
 
 home="${XDG_CACHE_HOME:-$HOME/.cache}/torch-ir/${2/==/-}-$(uname -m)"

@@ -88,7 +88,7 @@ class PeersBenchmarkTest(unittest.TestCase):
         built = list(peers_benchmark.build_all([source], self.folder))
         self.assertEqual([(engine, why) for _, engine, _, why in built],
                          [(engine, None) for engine in peers_benchmark.ENGINES])
-        # That of another model by the same name is another one.
+        # Another model with the same name has another package.
         before = built[0][2]
         source.path.write_bytes(b"another")
         after = peers_benchmark.package_path(self.folder, source, built[0][1])

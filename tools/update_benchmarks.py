@@ -78,9 +78,9 @@ def call_of_onnx_runtime(context):
 
 
 def peak(reports):
-    """What the machine can do, on one thread and on all, as a line of the page."""
+    """The peak performance of the machine, on one thread and on all, as a line of the page."""
     texts = [report.context.get("peak", "") for report in reports]
-    # That of several threads has both.
+    # The report for several threads has both.
     longest = max(texts, key=len, default="")
     return f"- Peak: {longest}.\n" if longest else ""
 

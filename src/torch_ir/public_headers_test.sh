@@ -1,5 +1,5 @@
 #!/bin/bash
-# The public headers are torch_ir.h and what it includes, directly or not: no fewer, and no more.
+# The public headers are exactly torch_ir.h and the headers that it includes, directly or not.
 #
 #   public_headers_test.sh HEADER...
 set -euo pipefail

@@ -12,8 +12,8 @@
 
 namespace torch_ir {
 
-// File names built from other text are cut to this size: with what is added, a name may have at
-// most 255 bytes.
+// File names built from other text are cut to this size: with prefix and suffix, a name may have
+// at most 255 bytes.
 inline constexpr size_t kMaxNameBytes = 200;
 
 // Prefix of the hidden folders whose files are published together (work_directory.h).
@@ -42,8 +42,9 @@ void flush_folder(const std::string& folder);
 //
 // `commit()` flushes it and gives it its own name; without it the destructor removes the temporary
 // file, and an existing file stays whole, however the process ends. The next write of the same name
-// removes what a killed process left; concurrent writes do not collide. A replaced file hands on
-// its permissions. A symbolic link with the name is replaced, not followed.
+// removes what a killed process left; concurrent writes do not collide. The new file gets
+// the permissions of the file that it replaces. A symbolic link with the name is replaced, not
+// followed.
 //
 // Two kinds are written to directly: anything that is not a regular file (a device, a pipe), and an
 // open file of this process named in /proc/self/fd, or by a link to it (/dev/stdout): it continues

@@ -48,8 +48,8 @@ struct GraphPart {
 
 class PartCutter {
  public:
-  // All outlive this. Without `memory`, parts must be single nodes, and shared memory is not
-  // checked. Without `spans`, there are no groups.
+  // All arguments must outlive this. Without `memory`, parts must be single nodes, and shared
+  // memory is not checked. Without `spans`, there are no groups.
   explicit PartCutter(const IR& ir, const GraphMemory* memory = nullptr,
                       const std::vector<NodeSpan>& spans = {});
 

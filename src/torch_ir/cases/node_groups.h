@@ -24,7 +24,7 @@ struct ValueForm {
   std::vector<int64_t> permutation = {};
   // Elements of each dimension of the tensor before and after those of the value; empty for none.
   std::vector<std::array<int64_t, 2>> padding = {};
-  // Of the tensor; empty for that of the value.
+  // The dtype of the tensor; empty if it is that of the value.
   std::string dtype = {};
   // If given, the tensor has integers q, and the value is (q - zero_point) * scale.
   std::optional<double> scale = std::nullopt;

@@ -247,7 +247,7 @@ class ModelSplit {
     return attributes;
   }
 
-  // Keeps only values in memory that are still to be read.
+  // Keeps only those values in memory that are read later.
   void find_last_uses() {
     std::unordered_map<std::string, size_t> last_reader;
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {

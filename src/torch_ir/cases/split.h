@@ -1,4 +1,4 @@
-// split: takes a model apart into its different calls, each a case of its own.
+// split: splits a model into its distinct calls, each a case of its own.
 //
 // Two calls are the same if operator, attributes, and shapes, dtypes and strides of all tensors
 // are; the case has the values of the first. Dynamic sizes are those of the current run. A group of

@@ -1,4 +1,4 @@
-// Command: one command of torch-ir. Console: where commands write.
+// Command: one command of torch-ir. Console: the streams that commands write to.
 //
 // Each command is a file with one function that returns its Command, listed below. run_cli parses
 // its arguments, runs it, and turns exceptions into messages and exit statuses.

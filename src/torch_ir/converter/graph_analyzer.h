@@ -1,4 +1,4 @@
-// GraphAnalyzer: answers single questions about the IR of an exported program.
+// GraphAnalyzer: gives the parts of the IR of an exported program one by one.
 #pragma once
 
 #include <optional>

@@ -26,7 +26,7 @@ class Place {
 
   // Throws SerializationError("PLACE: WHAT").
   [[noreturn]] void fail(const std::string& what) const;
-  // As fail(), for what is understood but not supported.
+  // As fail(), for content that is understood but not supported.
   [[noreturn]] void refuse(const std::string& what) const;
   [[noreturn]] void fail(const Error& cause) const;
   [[noreturn]] void fail(const char* expected, const JsonValue& found) const;

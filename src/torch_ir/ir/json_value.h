@@ -21,10 +21,10 @@ using JsonValue = nlohmann::ordered_json;
 // before any is made. Integers are signed, unless only uint64_t can hold them.
 JsonValue parse_json(std::string_view text, size_t max_values = kMaxJsonValues);
 
-// What `value` is, for messages: "a string", "an integer", "a list".
+// The kind of `value`, for messages: "a string", "an integer", "a list".
 const char* kind_of(const JsonValue& value);
 
-// What json.dumps(value, indent=2) gives in Python: text outside ASCII is escaped. Throws
+// Writes `value` as Python's json.dumps(value, indent=2): text outside ASCII is escaped. Throws
 // SerializationError for text that is not UTF-8.
 std::string python_json(const JsonValue& value);
 

@@ -1,4 +1,4 @@
-// Checks values that LibTorch's kernels use as places in memory without checking.
+// Checks values that LibTorch's kernels use as memory offsets without checking.
 //
 // Called before an operator runs in a graph: LibTorch would read and write at indices out of range.
 #pragma once

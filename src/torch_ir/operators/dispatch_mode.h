@@ -1,4 +1,4 @@
-// DispatchMode: sees every operator that this thread calls, as TorchDispatchMode does in Python.
+// DispatchMode: intercepts the operator calls of this thread, as TorchDispatchMode does in Python.
 //
 // While a guard lives, each call goes to the mode, with its full schema, before autograd and before
 // the decomposition of composite operators.

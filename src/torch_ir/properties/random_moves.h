@@ -24,7 +24,7 @@ struct Move {
 
 struct RandomMoves {
   std::vector<Move> moves;
-  // Which values are outputs, besides the last one.
+  // The values that are outputs, besides the last one.
   std::vector<size_t> outputs;
 };
 

@@ -1,4 +1,4 @@
-// Lists all problems between a graph and the values it is to run with, one a line; compile and run
+// Lists the problems of the weights and inputs given to a graph, one per line; compile and run
 // refuse the same values. Moves nothing to a device.
 #pragma once
 

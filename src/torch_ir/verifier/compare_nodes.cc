@@ -199,7 +199,7 @@ class NodeComparer {
                            [&](const std::string& value) { return exonerated.contains(value); });
   }
 
-  // From the last node to the first, since nodes are right if the nodes after them are.
+  // Goes from the last node to the first, since nodes are right if the nodes after them are.
   // `is_exonerated` is asked about values outside the tolerance with right readers only.
   template <class IsExonerated>
   ValueNames find_exonerated(const ValueReaders& readers, const IsExonerated& is_exonerated) const {

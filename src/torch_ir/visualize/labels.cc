@@ -33,7 +33,7 @@ bool is_plain(char c) {
   return is_word(c) || std::string_view(" .,-_/()?").find(c) != std::string_view::npos;
 }
 
-// Which characters Mermaid would read as more than text.
+// Marks the characters that Mermaid would not read as plain text.
 std::vector<bool> find_special(std::string_view text) {
   std::vector<bool> is_special(text.size());
   for (size_t i = 0; i < text.size(); ++i) {

@@ -1,4 +1,4 @@
-// A machine for Python's pickle, protocols 2 to 5, that never runs Python code.
+// A virtual machine for Python's pickle, protocols 2 to 5, that never runs Python code.
 //
 // A pickle is a program for a small stack machine; it makes numbers, strings and containers itself,
 // and everything else by naming something of Python and calling it. PickleRules decide which

@@ -39,7 +39,7 @@ std::string safetensors_testdata(const std::string& name) {
 
 std::string temporary_safetensors(const std::string& name) { return ::testing::TempDir() + name; }
 
-// What testdata/make_safetensors.py writes.
+// The tensors that testdata/make_safetensors.py writes.
 StateDict tensors_of_every_dtype() {
   const at::Tensor values = at::tensor({0, 1, 2, 3, 5, 7}, at::kDouble).view({2, 3});
   StateDict tensors;

@@ -64,7 +64,7 @@ std::string constant_problem(const std::string& name, const at::Tensor& tensor,
 }
 
 // The names of a graph output in a file: its own and, for the new value of a buffer or an input,
-// those of what it updates.
+// the names of that buffer or input.
 std::vector<std::string> names_in_file(const TensorMeta& output, const IR& ir) {
   std::vector<std::string> names = {output.name};
   if (output.mutates.empty()) return names;

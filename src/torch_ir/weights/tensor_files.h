@@ -2,7 +2,7 @@
 //
 // Tensors are keyed by the names of the graph's inputs or outputs. A value that a graph returns
 // twice is stored once, a number as a tensor without dimensions, None not at all. The new value of
-// a buffer or an input can also go by the name of what it updates.
+// a buffer or an input may also have the name of that buffer or input.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Capture: a C++ model to an ExportedProgram.
+// Captures a C++ model as an ExportedProgram.
 //
 // Runs the model once on the example inputs and records its operator calls as torch.export does:
 // before autograd and before the decomposition of composite operators. On meta tensors nothing is

@@ -1,4 +1,4 @@
-// export_call: one operator call as an exported program.
+// export_call: exports one operator call as a program.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

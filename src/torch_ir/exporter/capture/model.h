@@ -88,7 +88,7 @@ concept ModuleHolderType = requires(const T& holder) {
 
 class Model {
  public:
-  // Check for holders first: a concept cannot ask what a holder is callable with.
+  // Check for holders first: a concept cannot test which arguments a holder accepts.
   template <class Callable>
     requires(!internal::ModuleHolderType<Callable> && !std::same_as<Callable, Model> &&
              std::convertible_to<Callable, ModelFn>)

@@ -1,4 +1,4 @@
-// The shape rules: compute the results of operators without a Meta kernel from shapes alone.
+// The shape rules, which compute the results of operators without a Meta kernel from shapes alone.
 //
 // They cover operators that models call on large tensors, where the CPU would take time and memory,
 // and those that reject zeros. Sizes, strides and dtype are those of the CPU kernel;

@@ -139,7 +139,7 @@ TEST_F(FuseTrace, KnowsActivations) {
   }
 }
 
-// Each in its turn: the second sees what the first has made of negative numbers.
+// The second activation reads the first one's results, also for negative numbers.
 TEST_F(FuseTrace, AppliesActivationsOneAfterTheOther) {
   for (const char* first : {"relu", "hardtanh", "leaky_relu", "sigmoid", "hardswish", "tanh"}) {
     for (const char* second : {"relu", "relu6", "leaky_relu", "hardsigmoid", "gelu", "tanh"}) {
@@ -183,7 +183,7 @@ TEST_F(FuseTrace, WritesInPlaceBetweenOperatorsOfLibTorch) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
-// A view of what is written sees it, also one made before.
+// A view of written memory shows the write, even if the view was made before.
 TEST_F(FuseTrace, WritesInPlaceSeenThroughViews) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 16, 8}));
@@ -213,7 +213,7 @@ TEST_F(FuseTrace, KeepsWhatOthersReadOrGet) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
-// The addend is what the convolution reads.
+// The addend is the input of the convolution.
 TEST_F(FuseTrace, AddsTheSourceItself) {
   for (const int64_t kernel : {1, 3}) {
     EagerGraph graph;
@@ -590,8 +590,8 @@ TEST_F(FuseTrace, TakesInputsInAnyLayout) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
-// As eager does: a convolution and a maximum hand on what is not a number.
-TEST_F(FuseTrace, HandsOnWhatIsNotANumber) {
+// As in eager, a convolution and a maximum propagate NaN.
+TEST_F(FuseTrace, PropagatesNaN) {
   EagerGraph graph;
   at::Tensor data = at::randn({1, 16, 12, 12});
   data[0][3][4][5] = std::numeric_limits<float>::quiet_NaN();

@@ -47,7 +47,7 @@ class CallArguments {
   const TraceCall& call_;
 };
 
-// The source of a convolution or a pooling, with what a call before it puts around it.
+// The source of a convolution or a pooling, with the padding that an earlier call adds to it.
 struct Padding {
   TensorId source;
   // By spatial dimension; empty without such a call.

@@ -48,7 +48,7 @@ struct ExecutionOptions {
 // The level that runs: without traces or oneDNN, `fast` becomes `exact`.
 Optimization running_level(const ExecutionOptions& options);
 
-// What a run needs besides weights, inputs and outputs, in bytes.
+// The memory that a run needs besides weights, inputs and outputs, in bytes.
 struct PlanMemory {
   int64_t arena = 0;
   // The peak of results that operators without a kernel allocate.
@@ -72,7 +72,8 @@ struct NodeNotReplayed {
 struct NodeProfile {
   std::string name;
   std::string op_type;
-  // What eager would call: "aten::addmm", "aten::tanh". Empty if the node was computed beforehand.
+  // The calls that eager would make: "aten::addmm", "aten::tanh". Empty if the node was computed
+  // beforehand.
   std::vector<std::string> calls;
   // The median of all runs.
   double seconds = 0;

@@ -124,7 +124,7 @@ enum class Unsupported { kRefuse, kKeep };
 LoweredGraph build_graph(const IR& ir, const BoundWeights& weights,
                          Unsupported unsupported = Unsupported::kRefuse);
 
-// Which values may share memory, and which may be written in place. A run uses it to keep weights,
+// The values that may share memory or be written in place. A run uses it to keep weights,
 // constants and inputs intact.
 struct AliasAnalysis {
   std::vector<bool> is_written;

@@ -189,8 +189,8 @@ void run_step(const LoweredNode& node, RunValues& values, Stack& stack, GraphRun
   }
 }
 
-// Copies what the run writes to, with all that shares its memory: an input passed twice stays
-// one tensor.
+// Copies the tensors that the run writes to, and all tensors that share their memory: an input
+// passed twice stays one tensor.
 void store_copies(const LoweredGraph& graph, const Stack& inputs, RunValues& values) {
   std::vector<ValueId> ids;
   // Undefined tensors stand in for numbers.

@@ -22,7 +22,7 @@ struct RunIndex {
   }
 };
 
-// Only 64-bit positions are read anew in every run: `meta` converts masks and other integers once.
+// Only 64-bit positions are read again in every run: `meta` converts masks and other integers once.
 std::unique_ptr<PreparedKernel> prepare_index(const KernelCall& call) {
   for (const std::optional<at::Tensor>& index : call.arguments[1].toOptionalTensorVector()) {
     if (index && index->defined() && index->scalar_type() != at::kLong) return nullptr;

@@ -1,5 +1,5 @@
-// The differences between oneDNN 2 and 3, hidden: how primitives are described, memory descriptors
-// read and functions appended.
+// Hides the differences between oneDNN 2 and 3: how to describe primitives, read memory descriptors
+// and append functions.
 //
 // Nothing else looks at DNNL_VERSION_MAJOR.
 #pragma once

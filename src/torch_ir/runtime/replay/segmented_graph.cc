@@ -52,7 +52,7 @@ bool may_see_writes(const GraphRange& range, const std::vector<at::Tensor>& inpu
   return share_memory(tensors);
 }
 
-// Turns numbers into tensors for a replay. Nothing if a value is not what the graph says.
+// Turns numbers into tensors for a replay. Nothing if a value does not match its declaration.
 std::optional<at::Tensor> to_port(const LoweredValue& port, const c10::IValue& value) {
   if (port.meta.is_scalar && value.isScalar()) {
     const at::Scalar number = value.toScalar();
@@ -141,7 +141,7 @@ void SegmentedGraph::cut(const Segment& segment, const TraceRefused& refused) {
   if (refused.step) {
     cut_at(segment, *refused.step, refused.reason);
   } else if (segment.replays->range().is_whole) {
-    // As a segment it gets copies of what it writes to.
+    // As a segment it gets copies of the tensors that it writes to.
     whole_ = nullptr;
     add_replayed(segment.first, segment.last);
   } else {
