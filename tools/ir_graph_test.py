@@ -121,13 +121,13 @@ class GraphModuleTest(unittest.TestCase):
         self.assertTrue(torch.equal(y, self.x * 8))
 
     def test_other_kernels_are_called_and_nodes_are_told(self):
-        told = []
+        observed = []
         ir = graph(["x"], [node("aten.relu.default", ["x"], ["y"]),
                            node("aten.neg.default", ["y"], ["z"])], ["z"])
         module = GraphModule(ir, {}, {"aten.relu.default": lambda x: x + 1},
-                             lambda node, values: told.append((node["name"], set(values))))
+                             lambda node, values: observed.append((node["name"], set(values))))
         self.assertTrue(torch.equal(module(self.x)[0], -(self.x + 1)))
-        self.assertEqual(told, [("y", {"x", "y"}), ("z", {"x", "y", "z"})])
+        self.assertEqual(observed, [("y", {"x", "y"}), ("z", {"x", "y", "z"})])
 
     def test_arguments_that_do_not_fit_are_errors(self):
         with self.assertRaisesRegex(ValueError, "node 'y' has arguments that its operator"):

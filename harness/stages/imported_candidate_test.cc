@@ -108,21 +108,21 @@ TEST_F(GraphCandidateTest, TellsTheValuesThatTheRunWritesTo) {
   candidate->extract();
   const std::vector<at::Tensor> inputs = candidate->inputs(0);
   std::vector<std::string> names;
-  std::map<std::string, at::Tensor> told;
+  std::map<std::string, at::Tensor> observed;
   std::map<std::string, at::Tensor> copies;
   for (int run = 0; run < 2; ++run) {
     names.clear();
     candidate->observe(inputs, [&](const std::string& name, const at::Tensor& value) {
       names.push_back(name);
-      told[name] = value;
+      observed[name] = value;
       copies[name] = value.clone();
     });
     EXPECT_THAT(names, ElementsAre("x", "y", "p_count", "n0", "n1", "n2", "n3", "n4"));
     // The values before and after the run.
     EXPECT_TRUE(same_bits(copies["x"], graph.inputs[0]));
-    EXPECT_TRUE(same_bits(told["x"], graph.expected()[1]));
+    EXPECT_TRUE(same_bits(observed["x"], graph.expected()[1]));
     EXPECT_TRUE(same_bits(copies["p_count"], at::ones({3})));
-    EXPECT_TRUE(same_bits(told["p_count"], at::ones({3}).mul_(2)));
+    EXPECT_TRUE(same_bits(observed["p_count"], at::ones({3}).mul_(2)));
     EXPECT_TRUE(same_bits(copies["n2"], at::ones({3})));
     EXPECT_TRUE(same_bits(copies["n4"], graph.expected()[0]));
     EXPECT_TRUE(same_bits(inputs[0], graph.inputs[0]));

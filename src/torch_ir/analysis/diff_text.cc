@@ -62,11 +62,11 @@ bool is_one_sided(ChangeKind kind) {
 std::string change_kind_name(ChangeKind kind) { return kind_name(kind, /*is_plural=*/false); }
 
 std::string change_text(const Change& change) {
-  std::string subject = printable(change.name);
-  if (!change.op_type.empty()) subject += " (" + printable(change.op_type) + ")";
+  std::string heading = printable(change.name);
+  if (!change.op_type.empty()) heading += " (" + printable(change.op_type) + ")";
   std::string text = is_of_operator(change.kind)
-                         ? subject + ":"
-                         : fmt::format("{}: {}", change_kind_name(change.kind), subject);
+                         ? heading + ":"
+                         : fmt::format("{}: {}", change_kind_name(change.kind), heading);
   if (!change.property.empty()) text += " " + printable(change.property);
   if (text.ends_with(": ")) text.pop_back();
   if (!change.before.empty() && !change.after.empty()) {

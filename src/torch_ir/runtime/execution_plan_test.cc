@@ -154,7 +154,7 @@ TEST(ExecutionPlan, RunsGetitem) {
   EXPECT_TRUE(plan.not_replayed().empty());
 }
 
-TEST(ExecutionPlan, PrefersRegisteredExecutors) {
+TEST(ExecutionPlan, PrefersRegisteredOpHandlers) {
   const EagerGraph graph = linear_graph();
   register_executor("aten.linear.default",
                     [](const OpNode& node, const std::vector<at::Tensor>& inputs) {

@@ -218,7 +218,7 @@ TEST(PlanErrors, NamesTheNodeThatFails) {
             "index out of range in self");
 }
 
-TEST(PlanErrors, RefusesAnExecutorThatReturnsTooFewTensors) {
+TEST(PlanErrors, RefusesAnOpHandlerThatReturnsTooFewTensors) {
   const EagerGraph graph = linear_with_errors();
   register_executor("aten.linear.default", [](const OpNode&, const std::vector<at::Tensor>&) {
     return std::vector<at::Tensor>();

@@ -318,7 +318,7 @@ TEST(Segments, NameTheNodeThatFailsBehindAnother) {
   EXPECT_EQ(not_replayed(plan).size(), 1u);
 }
 
-TEST(Segments, SurroundRegisteredExecutors) {
+TEST(Segments, SurroundRegisteredOpHandlers) {
   register_executor("aten.tanh.default", [](const OpNode&, const std::vector<at::Tensor>& inputs) {
     return std::vector<at::Tensor>{inputs[0] * 2};
   });
