@@ -178,7 +178,7 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   options.flag("--split", arguments.harness.is_split,
                "Also test each different call of the models on its own");
   options.flag("--groups", arguments.harness.is_grouped,
-               "With --split, keep nodes together that the executor fuses");
+               "With --split, keep together the nodes that the executor fuses");
 }
 
 void take_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files) {
@@ -214,11 +214,11 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       ->transform(amount("error factor", "a positive number"));
   options
       .with_default("--rtol", settings.tolerance.fixed.rtol, "R",
-                    "In place of a rule: relative tolerance of floating point")
+                    "Instead of a rule: relative tolerance for floating point")
       ->transform(tolerance());
   options
       .with_default("--atol", settings.tolerance.fixed.atol, "A",
-                    "In place of a rule: absolute tolerance of floating point")
+                    "Instead of a rule: absolute tolerance for floating point")
       ->transform(tolerance());
   options.flag("--per-node", settings.per_node,
                "Compare every value of the graph, even if all outputs agree");
@@ -253,7 +253,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options
       .parsed(
           "--device", [&](const std::string& name) { settings.device = parse_device(name); }, "D",
-          "Where to run: cpu, cuda, cuda:1")
+          "Run on this device: cpu, cuda, cuda:1")
       ->default_str(settings.device.str());
   options.one("--executor", settings.executor, "COMMAND",
               "Run a program: 'my_sim {ir} {weights} {inputs} {outputs}'");

@@ -611,7 +611,7 @@ class GraphView {
       button('1:1', '1:1, original size', () => this.zoom(1 / this.scale)),
       button('Full screen', 'Full screen', () => this.element.requestFullscreen?.())),
       this.legend, this.way, this.viewport, this.found, this.figures,
-      h('p', {class: 'hint'}, 'Drag to move; pinch, or turn the wheel with Ctrl or after a click, to zoom. ' +
+      h('p', {class: 'hint'}, 'Drag to move; to zoom, pinch, or scroll with Ctrl or after a click. ' +
         'Solid arrows are activations, dashed arrows are weights. ' +
         (this.nodes.length ? 'Click a box to open the module, or to show the figures of the node.' : '')));
     this.listen();

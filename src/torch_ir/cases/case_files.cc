@@ -41,7 +41,7 @@ constexpr const char* kReadmeText = R"(# Cases of {}
 
 This suite has {}. Each is a folder in `cases/` with a graph, its inputs and its expected outputs.
 
-- `ir.json`: the graph; operators have their names in PyTorch's ATen
+- `ir.json`: the graph; operators have their ATen names
 - `weights.safetensors` (only if it has weights), `inputs.safetensors`, `expected.safetensors`: tensors by name
 - `case.json`: operator, category, dtype, a note on special cases, and the tolerance of each output
 
