@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills, full disks, read-only folders: what programs leave of the files that they replace.
+"""Tests the files that programs leave when they are killed, or meet full disks or read-only folders.
 
   faults_test.py HARNESS TORCH_IR FOLDER_OF_ARCHIVES [--kills N] [--seed S] [--only NAME]
 

@@ -173,7 +173,7 @@ class BenchmarkTableTest(unittest.TestCase):
     def test_nothing_to_print_is_an_error(self):
         status, _, errors = self.run_table(self.write("a.json", runs("execute/Net/exact", [1])))
         self.assertEqual(status, 2)
-        self.assertIn("no results of execute/MODEL/ENGINE with eager", errors)
+        self.assertIn("neither results of execute/MODEL/ENGINE with eager nor", errors)
 
     def test_ranks_are_those_of_the_sign_test(self):
         found = [benchmark_table.rank_of_interval(n) for n in (1, 5, 6, 9, 15, 20, 25, 100)]

@@ -90,7 +90,7 @@ def _is_installed(ctx):
         # buildifier: disable=print
         print("building without {}: {} does not say one of {}".format(ctx.name, header, ctx.attr.version_lines))
     if _prefix(ctx):
-        fail("{}={} has no {} of a version that fits.".format(
+        fail("{}={} has no {} of a supported version.".format(
             ctx.attr.prefix_variable,
             _prefix(ctx),
             ctx.attr.version_header,

@@ -159,10 +159,10 @@ void FloatModel::check_inputs(const IR& quantized) const {
   const std::vector<TensorMeta>& own = ir_.graph_inputs;
   const std::string beginning = "--against: " + files_.short_name();
   if (own.size() != inputs.size()) {
-    throw InputError(
-        fmt::format("{} has another number of inputs than the quantised model, {} instead of {}; "
-                    "give the float model that it was made from",
-                    beginning, own.size(), inputs.size()));
+    throw InputError(fmt::format(
+        "{} has a different number of inputs than the quantised model, {} instead of {}; "
+        "give the float model that it was made from",
+        beginning, own.size(), inputs.size()));
   }
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i].dtype == inputs[i].dtype && shapes_fit(own[i], inputs[i])) continue;

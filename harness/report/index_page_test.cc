@@ -88,7 +88,7 @@ TEST(IndexPageTest, HoldsAllThatIsKnownOfAModel) {
   EXPECT_EQ(detail["trials"].size(), 2u);
   EXPECT_EQ(detail["trials"][1]["outputs"][0]["comparison"]["num_mismatched"], 12);
   EXPECT_EQ(detail["nodes"]["first_divergence"]["node"]["node"], "add");
-  EXPECT_EQ(detail["nodes"]["note"], "Values were asked for one by one.");
+  EXPECT_EQ(detail["nodes"]["note"], "Values were requested one by one.");
   EXPECT_EQ(detail["reproducer"]["command"], "torch-ir verify ir.json");
   EXPECT_EQ(detail["reproducer"]["is_whole_graph"], false);
   EXPECT_EQ(detail["graph"]["inputs"][0]["shape"], "1x2");

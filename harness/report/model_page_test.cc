@@ -369,7 +369,7 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
                               "2,048 (0.586 %) | 0.25 |\n"));
   EXPECT_THAT(page, HasSubstr("<summary>Not compared: 1 value</summary>"));
   EXPECT_THAT(page, HasSubstr("| `fused` | the backend \\| lacks it |\n"));
-  EXPECT_THAT(page, HasSubstr("Values were asked for one by one.\n"));
+  EXPECT_THAT(page, HasSubstr("Values were requested one by one.\n"));
   result.nodes->note = "values were asked for; one by one";
   result.nodes->error = "it ended";
   const std::string other = render_model_page(result, {});

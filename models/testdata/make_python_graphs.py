@@ -1,4 +1,4 @@
-"""Writes what Python's torch.export makes of the registry's models, as IR JSON, one file a model.
+"""Writes the graphs that Python's torch.export makes of the registry's models, one IR file per model.
 
     python make_python_graphs.py [DIRECTORY]
 

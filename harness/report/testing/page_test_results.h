@@ -130,7 +130,7 @@ inline NodeReport make_nodes() {
   divergence.actual.num_nan = 7;
   nodes.first_nan = NonFinite{
       .index = 3, .node = "add", .op_type = "aten.add.Tensor", .value = "add", .is_nan = true};
-  nodes.note = "Values were asked for one by one.";
+  nodes.note = "Values were requested one by one.";
   return nodes;
 }
 

@@ -189,7 +189,7 @@ std::string modules_table(const std::vector<ModuleCost>& modules) {
                     known_part(module.multiply_adds, module.is_counted),
                     with_thousands_separators(module.parameters)});
   }
-  return "\nCosts by module; the figures of a line exclude the modules with lines of their own:\n" +
+  return "\nCosts by module; a line excludes modules that have their own lines:\n" +
          text_table(rows, " >>>");
 }
 

@@ -210,7 +210,7 @@ std::string description(const IR& ir, const Album& album, const SvgOptions& opti
   std::string text = "A graph of " + std::to_string(num_nodes) +
                      (num_nodes == 1 ? " node" : " nodes") +
                      ", from its inputs at the top to its outputs at the bottom.";
-  text += album.is_folded ? " Modules are folded: a click on one shows what is inside."
+  text += album.is_folded ? " Modules are folded: click one to open it."
                           : " Dashed arrows are weights.";
   if (static_cast<int64_t>(num_nodes) > options.max_nodes) {
     text += " Nodes after the first ones are counted, not drawn.";

@@ -93,7 +93,7 @@ IR graph_of_blocks(int num_blocks) {
 
 TEST_F(SvgTest, BoxesOfModulesOpenPictures) {
   const std::string svg = ir_to_svg(graph_of_blocks(8));
-  EXPECT_THAT(svg, HasSubstr("Modules are folded: a click on one shows what is inside."));
+  EXPECT_THAT(svg, HasSubstr("Modules are folded: click one to open it."));
   EXPECT_THAT(svg, HasSubstr("data-nodes=\"280-359\" data-opens=\"picture-"));
   EXPECT_THAT(svg, HasSubstr("<g class=\"picture first\" id=\"picture-0\""));
   // Each picture but the first one is opened by one box, and leads back.

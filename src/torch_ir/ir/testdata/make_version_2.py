@@ -1,4 +1,4 @@
-"""Writes version_2.json: what version 2 of the IR format adds, in the form of Python's json module.
+"""Writes version_2.json: the additions of version 2 of the IR format, as Python's json module writes them.
 
 Run it in this folder. Only the standard library is needed.
 """

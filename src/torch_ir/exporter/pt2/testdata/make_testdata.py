@@ -1,4 +1,4 @@
-"""Writes the .pt2 archives of this folder, and beside each what PyTorch computes from its example inputs.
+"""Writes the .pt2 archives of this folder, with PyTorch's outputs for their example inputs.
 
 python make_testdata.py, with torch 2.13.0. NAME.pt2 is what torch.export.save writes, without what differs from
 machine to machine (stack traces, ids); NAME.expected.pt holds the outputs that are tensors, by name.
