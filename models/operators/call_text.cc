@@ -451,8 +451,8 @@ std::vector<c10::IValue> read_arguments(std::string_view text, const c10::Functi
     }
   }
   if (num_used != values.size()) {
-    throw TextError(text, std::to_string(values.size() - num_used) +
-                              " values more than the operator has arguments");
+    throw TextError(text, "the operator does not take " + std::to_string(values.size() - num_used) +
+                              " of the values");
   }
   return arguments;
 }
