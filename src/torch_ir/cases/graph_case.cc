@@ -20,8 +20,8 @@ namespace {
 torch::jit::Stack complete_arguments(const c10::FunctionSchema& schema, torch::jit::Stack given) {
   const std::vector<c10::Argument>& arguments = schema.arguments();
   if (given.size() > arguments.size()) {
-    throw Error(fmt::format("{} arguments for the {} of {}", given.size(), arguments.size(),
-                            schema.name()));
+    throw Error(fmt::format("wrong number of arguments: {}, expected at most {} for {}",
+                            given.size(), arguments.size(), schema.name()));
   }
   for (size_t i = given.size(); i < arguments.size(); ++i) {
     given.push_back(arguments[i].default_value().value_or(c10::IValue()));

@@ -313,7 +313,8 @@ class OperatorBinder::Binder {
     while (taken.size() < count) {
       if (next_positional_ == positional_.size()) {
         fail("argument '" + parameter.name() + "' is a list of " + std::to_string(count) +
-             " tensors, but only " + std::to_string(taken.size()) + " inputs are left");
+             " tensors, but only " + std::to_string(taken.size()) +
+             (taken.size() == 1 ? " input is left" : " inputs are left"));
       }
       taken.push_back(positional_[next_positional_++]);
     }

@@ -92,8 +92,8 @@ void check_while_loop(const OpNode& node, const ProblemReport& report) {
            node.outputs.size());
   }
   if (body.graph_outputs.size() > node.inputs.size()) {
-    report("node '{}' ({}): the body returns {} values, but the node has only {} inputs", node.name,
-           node.op_type, body.graph_outputs.size(), node.inputs.size());
+    report("node '{}' ({}): the body returns more values, {}, than the node has inputs, {}",
+           node.name, node.op_type, body.graph_outputs.size(), node.inputs.size());
   }
 }
 

@@ -57,8 +57,8 @@ void check_packed_lstm(const NamedArguments& arguments) {
               "invalid num_layers ", arguments.number("num_layers"));
   for (const at::Tensor& state : arguments.tensors("hx")) {
     check_rank("hx", state, 3);
-    TORCH_CHECK(state.size(0) == layers, "hx has ", state.size(0), " layers, but should have ",
-                layers);
+    TORCH_CHECK(state.size(0) == layers, "the number of layers of hx is ", state.size(0),
+                ", but should be ", layers);
   }
 }
 

@@ -268,7 +268,7 @@ TEST(ArgumentShapes, OfStatesAreOneForEachLayer) {
                        params, false, 1, 0.0, false, false});
   };
   EXPECT_EQ(problem(1), "");
-  EXPECT_EQ(problem(0), "hx has 0 layers, but should have 1");
+  EXPECT_EQ(problem(0), "the number of layers of hx is 0, but should be 1");
 }
 
 at::Tensor indices(const Sizes& sizes) { return at::zeros(sizes, at::kLong); }

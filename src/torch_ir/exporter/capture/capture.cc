@@ -65,8 +65,8 @@ std::vector<std::string> input_names(const std::vector<at::Tensor>& inputs,
     return names;
   }
   if (options.input_names.size() != inputs.size()) {
-    throw ExportError(
-        fmt::format("{} input names for {} inputs", options.input_names.size(), inputs.size()));
+    throw ExportError(fmt::format("wrong number of input names: {}, expected {}",
+                                  options.input_names.size(), inputs.size()));
   }
   return options.input_names;
 }

@@ -307,7 +307,7 @@ TEST(CaptureTest, NamesInputsAsTold) {
   // A node never takes the name of a placeholder.
   EXPECT_EQ(export_model(add, {x, x}, {.input_names = {"query", "add"}}).nodes[0].name, "add_1");
   EXPECT_THAT(error_of(add, {x, x}, {.input_names = {"query"}}),
-              StrEq("cannot export the model: 1 input names for 2 inputs"));
+              StrEq("cannot export the model: wrong number of input names: 1, expected 2"));
 }
 
 TEST(CaptureTest, ReturnsInputsAndWeights) {

@@ -285,7 +285,8 @@ Operand GraphReader::resolve(const Attribute& port) const {
 
 ObjectReader GraphReader::Call::operator[](size_t index) const {
   if (index < size()) return ObjectReader(arguments[first + index], place.item(first + index));
-  throw ExportError(fmt::format("missing argument {}: only {} are given", index, size()));
+  throw ExportError(
+      fmt::format("missing argument {}; the number of arguments is {}", index, size()));
 }
 
 // Python's functions are always positional.
@@ -301,7 +302,7 @@ std::string GraphReader::Call::argument_name(size_t index,
                     index));
   }
   if (index >= schema->arguments().size()) {
-    throw ExportError(fmt::format("{} arguments are given, but the operator takes {}", size(),
+    throw ExportError(fmt::format("wrong number of arguments: {}, expected at most {}", size(),
                                   schema->arguments().size()));
   }
   return schema->arguments()[index].name();

@@ -150,8 +150,8 @@ StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) 
   const std::vector<PortSpec> specs = read_user_inputs(root);
   const std::vector<Pointer> leaves = flatten_inputs(inputs, read_keywords(root));
   if (leaves.size() != specs.size()) {
-    throw ExportError(fmt::format("found {} example inputs, but the model has {} inputs",
-                                  leaves.size(), specs.size()));
+    throw ExportError(fmt::format("wrong number of example inputs: {}, expected {}", leaves.size(),
+                                  specs.size()));
   }
   StateDict named("Input");
   for (size_t i = 0; i < leaves.size(); ++i) {

@@ -212,7 +212,7 @@ TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
       "torch.ops.aten.relu.default",
       Program::argument("", tensor("x")) + ", " + Program::argument("", tensor("x")), tensor("y"));
   EXPECT_EQ(error_of(program),
-            "node 'y' (aten.relu.default): 2 arguments are given, but the operator takes 1");
+            "node 'y' (aten.relu.default): wrong number of arguments: 2, expected at most 1");
   program.nodes = Program::node(
       "torch.ops.aten.relu.default",
       Program::argument("self", tensor("x")) + ", " + Program::argument("self", tensor("x")),
