@@ -92,7 +92,7 @@ void check_while_loop(const OpNode& node, const ProblemReport& report) {
            node.outputs.size());
   }
   if (body.graph_outputs.size() > node.inputs.size()) {
-    report("node '{}' ({}): the body returns more values, {}, than the node has inputs, {}",
+    report("node '{}' ({}): the body returns {} values, expected at most {}, the number of inputs",
            node.name, node.op_type, body.graph_outputs.size(), node.inputs.size());
   }
 }
