@@ -33,8 +33,11 @@ import tempfile
 import traceback
 import warnings
 
-import torch
-import torch.utils._pytree as pytree
+try:
+    import torch
+    import torch.utils._pytree as pytree
+except ImportError:
+    sys.exit("export_model.py: package torch is missing; run: pip install torch")
 
 EPILOG = """\
 MODEL is FILE.py:NAME or PACKAGE.MODULE:NAME, where NAME is a torch.nn.Module, a class whose constructor
