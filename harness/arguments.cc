@@ -20,9 +20,6 @@
 namespace torch_ir {
 namespace {
 
-// The group of options that --help leaves out.
-constexpr const char* kHidden = "";
-
 // Requires the whole text to be a number from `least` (excluded if `above`) to `most`. CLI11 itself
 // accepts -1 as a seed, and reads 010 as 8.
 template <class Number>
@@ -79,12 +76,12 @@ class Options {
   Options(CLI::App& parser, std::string group) : parser_(parser), group_(std::move(group)) {}
 
   template <class Value>
-  CLI::Option* one(const char* flag, Value& value, const char* type, const char* text) {
+  CLI::Option* one(const char* flag, Value& value, const char* type, const std::string& text) {
     return parser_.add_option(flag, value, text)->type_name(type)->group(group_);
   }
   template <class Value>
   CLI::Option* with_default(const char* flag, Value& value, const char* type, const char* text) {
-    return one(flag, value, type, text)->capture_default_str();
+    return one(flag, value, type, fmt::format("{} (default: {})", text, value));
   }
   // Takes one value each time, so that a repeated flag does not swallow the words after it.
   CLI::Option* several(const char* flag, std::vector<std::string>& values, const char* type,
@@ -160,17 +157,12 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
                   "Test this registered model (within --category, if given)");
   options.several("--category", harness.selection.categories, "NAME",
                   "Test the registered models of this category");
-  options
-      .parsed(
-          "--scale",
-          [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); }, "SCALE",
-          "test: small models; full: published sizes, extracted but not run")
-      ->default_str(std::string(scale_name(harness.run.settings.scale)));
-  options
-      .parsed(
-          "--suite", [&](const std::string& name) { harness.selection.suite = parse_suite(name); },
-          "NAME", "What to test: models, or single operator calls (operators)")
-      ->default_str("models");
+  options.parsed(
+      "--scale", [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); },
+      "SCALE", "test (default): small models; full: published sizes, not run");
+  options.parsed(
+      "--suite", [&](const std::string& name) { harness.selection.suite = parse_suite(name); },
+      "NAME", "What to test: models (default), or operators: single calls");
   options.several("--operator", harness.selection.operators, "NAME",
                   "From a suite, test only this operator (aten.conv2d) or overload");
   options.several("--dtype", harness.selection.dtypes, "NAME",
@@ -205,20 +197,19 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
   RunSettings& settings = arguments.harness.run.settings;
   options
       .one("--tolerance", arguments.raw.tolerance, "RULE",
-           "auto, dtype (as assert_close), or float64 (as near to it as eager)")
-      ->transform(one_of("tolerance rule", {"auto", "dtype", "float64"}))
-      ->default_str("auto");
+           "auto (default), dtype (as assert_close), or float64 (as near as eager)")
+      ->transform(one_of("tolerance rule", {"auto", "dtype", "float64"}));
   options
       .with_default("--error-factor", settings.criterion.error_factor, "N",
                     "Allowed error vs float64, relative to eager's")
       ->transform(amount("error factor", "a positive number"));
   options
       .with_default("--rtol", settings.tolerance.fixed.rtol, "R",
-                    "In place of a rule: relative tolerance of floating point")
+                    "In place of a rule: relative tolerance of floats")
       ->transform(tolerance());
   options
       .with_default("--atol", settings.tolerance.fixed.atol, "A",
-                    "In place of a rule: absolute tolerance of floating point")
+                    "In place of a rule: absolute tolerance of floats")
       ->transform(tolerance());
   options.flag("--per-node", settings.per_node,
                "Compare every value of the graph, even if all outputs agree");
@@ -232,29 +223,18 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
                "Show changes since the run that wrote this results.json");
   options.file("--expected-failures", arguments.harness.expected_failures, "FILE",
                "Known failures, one line each: NAME: KIND: REASON");
-  // --tolerance says the same.
-  options
-      .parsed(
-          "--reference",
-          [&](const std::string& name) { settings.criterion.reference = parse_reference(name); },
-          "NAME", "Compare with the model, with float64, or with either")
-      ->group(kHidden);
 }
 
 void declare_execution(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "Run graphs");
   RunSettings& settings = arguments.harness.run.settings;
-  options
-      .parsed(
-          "--optimization",
-          [&](const std::string& name) { settings.optimization = choose_optimization(name); },
-          "LEVEL", "exact: bit-identical to eager; fast: within 1e-4 of it")
-      ->default_str(optimization_name(settings.optimization));
-  options
-      .parsed(
-          "--device", [&](const std::string& name) { settings.device = parse_device(name); }, "D",
-          "Where to run: cpu, cuda, cuda:1")
-      ->default_str(settings.device.str());
+  options.parsed(
+      "--optimization",
+      [&](const std::string& name) { settings.optimization = choose_optimization(name); }, "LEVEL",
+      "exact (default): bit-identical to eager; fast: within 1e-4 of it");
+  options.parsed(
+      "--device", [&](const std::string& name) { settings.device = parse_device(name); }, "D",
+      "Where to run: cpu (default), cuda, cuda:1");
   options.one("--executor", settings.executor, "COMMAND",
               "Run a program: 'my_sim {ir} {weights} {inputs} {outputs}'");
   options.one("--executor-server", arguments.raw.executor_server, "COMMAND",
@@ -267,7 +247,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
       "Load operators from this shared library, which is trusted code");
   options
       .with_default("--trials", settings.trials, "N",
-                    "Kinds of inputs per model: normal, zeros and ones, large, more seeds")
+                    "Inputs per model: normal, 0 and 1, large, more seeds")
       ->transform(count("number of trials", 1000));
   options.with_default("--seed", settings.seed, "N", "Seed of weights and inputs")
       ->transform(seed());
@@ -281,11 +261,6 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
       .one("--memory-limit", arguments.raw.memory_limit, "MB",
            "Memory limit per model, in millions of bytes")
       ->transform(amount("memory limit", "a positive number of MB"));
-  // {intermediates} in the command, or --per-node for a server, says the same.
-  options
-      .flag("--executor-intermediates", settings.executor_intermediates,
-            "Compare the values of nodes that the executor writes")
-      ->group(kHidden);
 }
 
 void declare_output(CLI::App& parser, Arguments& arguments) {
@@ -330,10 +305,7 @@ void refuse(const CLI::App& parser, const Conflict& conflict) {
   if (!conflict.applies) return;
   for (const std::string& one : conflict.some) {
     for (const std::string& other : conflict.others) {
-      // A flag may come with its value: "--reference float64".
-      const bool are_given =
-          is_given(parser, one.substr(0, one.find(' '))) && is_given(parser, other);
-      if (!are_given || one == other) continue;
+      if (one == other || !is_given(parser, one) || !is_given(parser, other)) continue;
       throw Error(fmt::format("{} and {} cannot be combined: {}", one, other, conflict.reason));
     }
   }
@@ -354,13 +326,8 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
                                               "--export-suite"};
   const RunSettings& settings = arguments.harness.run.settings;
   const bool is_operators = arguments.harness.selection.suite == Suite::kOperators;
-  const bool is_float64 = settings.criterion.reference == ReferenceKind::kFloat64;
   const std::vector<std::string> elsewhere = {"--backend", "--executor", "--executor-server"};
   const Conflict conflicts[] = {
-      {arguments.raw.tolerance == "float64",
-       {"--tolerance"},
-       {"--reference"},
-       "--tolerance float64 is enough"},
       {true, {"--tolerance"}, {"--rtol", "--atol"}, "give either numbers or a rule"},
       {true, elsewhere, elsewhere, "only one of them can run the graphs"},
       {true, elsewhere, {"--optimization"}, "only the built-in runtime has levels"},
@@ -385,18 +352,13 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
        {"--pt2", "--ir", "--backend", "--executor", "--executor-server", "--optimization",
         "--device", "--per-node", "--require-intermediates", "--save-tensors", "--split",
         "--export-suite", "--suite"},
-       "full-scale models are not run"},
-      {is_float64,
-       {"--reference float64"},
-       {"--tolerance", "--rtol", "--atol"},
-       "it uses --error-factor"}};
+       "full-scale models are not run"}};
   for (const Conflict& conflict : conflicts) refuse(parser, conflict);
   for (const char* flag : {"--operator", "--dtype"}) {
     if (!is_operators && is_given(parser, flag) && !is_given(parser, "--ir")) {
       throw Error(fmt::format("{} needs --suite operators, or a suite given by --ir", flag));
     }
   }
-  require(parser, "--executor-intermediates", {"--executor", "--executor-server"});
   require(parser, "--groups", {"--split"});
   require(parser, "--groups", elsewhere);
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
@@ -411,7 +373,6 @@ void choose_criterion(const CLI::App& parser, Arguments& arguments) {
   const bool has_figures = is_given(parser, "--rtol") || is_given(parser, "--atol");
   settings.tolerance.by_dtype = !has_figures;
   settings.tolerance_wins = has_figures || arguments.raw.tolerance == "dtype";
-  if (is_given(parser, "--reference")) return;
   if (settings.tolerance_wins) settings.criterion.reference = ReferenceKind::kModel;
   if (arguments.raw.tolerance == "float64") {
     settings.criterion.reference = ReferenceKind::kFloat64;
@@ -469,9 +430,9 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   take_against(arguments.raw.against, harness.files);
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
-    settings.executor_intermediates |=
+    settings.executor_intermediates =
         settings.executor.find("{intermediates}") != std::string::npos;
-    check_executor_command(settings.executor, settings.executor_intermediates);
+    check_executor_command(settings.executor);
     if (harness.is_grouped && settings.executor.find("{groups}") == std::string::npos) {
       throw Error("--groups needs {groups}, the path of the groups, in the --executor command");
     }

@@ -38,21 +38,15 @@ struct ServerAnswer {
 };
 
 template <class Visit>
-void fields(const Visit& visit, ServerAnswer& answer) {
-  visit.required("status", answer.status);
-  visit("message", answer.message);
-  visit("seconds", answer.seconds);
-  visit("nodes", answer.nodes);
+void fields(const Visit& visit, ServerAnswer& value) {
+  visit.required("status", value.status);
+  TORCH_IR_VISIT(message, seconds, nodes)
 }
 
 template <class Visit>
-void fields(const Visit& visit, ValueForm& form) {
-  visit.required("name", form.name);
-  visit("permutation", form.permutation);
-  visit("padding", form.padding);
-  visit("dtype", form.dtype);
-  visit("scale", form.scale);
-  visit("zero_point", form.zero_point);
+void fields(const Visit& visit, ValueForm& value) {
+  visit.required("name", value.name);
+  TORCH_IR_VISIT(permutation, padding, dtype, scale, zero_point)
 }
 
 template <class Visit>
@@ -91,13 +85,12 @@ constexpr const char* kError = "error";
 // The place of nodes that ran elsewhere than on the accelerator.
 constexpr const char* kHost = "host";
 
-CommandTemplate parse_command(const std::string& command, bool needs_intermediates) {
+CommandTemplate parse_command(const std::string& command) {
   std::vector<std::string> placeholders = {"ir", "weights", "inputs", "outputs"};
-  const auto has = [&](const char* placeholder) {
-    return command.find(placeholder) != std::string::npos;
-  };
-  if (needs_intermediates || has("{intermediates}")) placeholders.push_back("intermediates");
-  if (has("{groups}")) placeholders.push_back("groups");
+  for (const char* optional : {"intermediates", "groups"}) {
+    if (command.find(fmt::format("{{{}}}", optional)) == command.npos) continue;
+    placeholders.emplace_back(optional);
+  }
   return CommandTemplate(command, placeholders);
 }
 
@@ -194,11 +187,7 @@ std::string suggestion_text(const std::string& name, const std::vector<std::stri
 }
 
 ServerAnswer parse_answer(const std::string& text) {
-  const ServerAnswer answer = json_fields::parse(text, [](const json_fields::Json& json) {
-    ServerAnswer read;
-    json_fields::read(json, read);
-    return read;
-  });
+  const auto answer = json_fields::parse_as<ServerAnswer>(text);
   const std::vector<std::string> known = {kOk, kUnsupported, kError};
   if (std::ranges::find(known, answer.status) == known.end()) {
     throw Error(fmt::format("unknown status '{}'; expected one of: {}", printable(answer.status),
@@ -291,7 +280,7 @@ class CommandBackend : public Backend {
     if (options.command_is_server) {
       check_executor_server(command_);
     } else {
-      template_ = parse_command(command_, has_intermediates_);
+      template_ = parse_command(command_);
     }
   }
 
@@ -324,13 +313,7 @@ class CommandBackend : public Backend {
     std::error_code error;
     if (!fs::exists(path("groups"), error)) return {};
     try {
-      return json_fields::parse(read_file(path("groups")),
-                                [](const json_fields::Json& json) {
-                                  GroupsFile file;
-                                  json_fields::read(json, file);
-                                  return file;
-                                })
-          .groups;
+      return json_fields::parse_as<GroupsFile>(read_file(path("groups"))).groups;
     } catch (const SerializationError& problem) {
       throw Error(std::string("{groups} cannot be read: ") + problem.what());
     }
@@ -432,9 +415,9 @@ class CommandBackend : public Backend {
 
 }  // namespace
 
-void check_executor_command(const std::string& command, bool needs_intermediates) {
+void check_executor_command(const std::string& command) {
   try {
-    parse_command(command, needs_intermediates);
+    parse_command(command);
   } catch (const Error& error) {
     throw Error(std::string("--executor: ") + error.what());
   }

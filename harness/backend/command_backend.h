@@ -18,8 +18,8 @@
 // their symbols: the shapes of the inputs have the values. An output that occurs twice, or is an
 // input or a weight, is in the file once, under its name.
 //
-// `harness --executor-server COMMAND` starts the program once in each process that runs models. It
-// reads requests for the same files and answers them (executor_protocol.md).
+// `harness --executor-server COMMAND` starts the program once for each of --jobs. It reads requests
+// for the same files and answers them (executor_protocol.md).
 //
 // Exit status 0 is success. Status 3 means that the command does not support the graph, which is an
 // outcome of its own for single operators (--suite operators, --split). Any other end is an error
@@ -50,8 +50,7 @@ class CommandFailure : public ExecutionError {
 };
 
 // Throws Error, naming the flag, when `command` lacks a placeholder or has an unknown one.
-// {intermediates} is optional unless it `needs_intermediates`.
-void check_executor_command(const std::string& command, bool needs_intermediates);
+void check_executor_command(const std::string& command);
 
 // Throws Error, naming the flag, when `command` is empty or has a placeholder.
 void check_executor_server(const std::string& command);

@@ -361,16 +361,13 @@ TEST_F(CommandBackendTest, TheSchemaOfGroupsSaysWhatIsRead) {
 
 TEST_F(CommandBackendTest, ACommandIsCheckedBeforeItRuns) {
   EXPECT_THAT(
-      [] { check_executor_command("sim {ir} {inputs} {outputs}", false); },
+      [] { check_executor_command("sim {ir} {inputs} {outputs}"); },
       ThrowsMessage<Error>("--executor: missing {weights} in the command 'sim {ir} {inputs} "
                            "{outputs}'; expected {ir}, {weights}, {inputs} and {outputs}"));
-  EXPECT_THAT(
-      [] { check_executor_command(kFiles, true); },
-      ThrowsMessage<Error>(StartsWith("--executor: missing {intermediates} in the command")));
-  EXPECT_NO_THROW(check_executor_command(std::string("{intermediates}") + kFiles, false));
+  EXPECT_NO_THROW(check_executor_command(std::string("{intermediates}") + kFiles));
   EXPECT_THAT([&] { backend("sim {ir}"); },
               ThrowsMessage<Error>(HasSubstr("missing {weights} in the command 'sim {ir}'")));
-  EXPECT_NO_THROW(check_executor_command(kFiles, false));
+  EXPECT_NO_THROW(check_executor_command(kFiles));
 }
 
 // A server whose shell script runs `start` once, and `on_request` for each line $line with its

@@ -70,17 +70,61 @@ class WholeRunValues : public NodeValues {
  public:
   WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
                  const std::vector<at::Tensor>& inputs, const GraphMemory& memory,
-                 const std::vector<std::string>& compared, uint64_t seed);
+                 const std::vector<std::string>& compared, uint64_t seed)
+      : backend_(backend),
+        weights_(weights),
+        inputs_(inputs),
+        seed_(seed),
+        ir_(ir),
+        outputs_(ir.graph_outputs) {
+    ir_.constant_outputs.clear();
+    const std::unordered_set<std::string_view> is_compared(compared.begin(), compared.end());
+    for (size_t i = 0; i < ir.nodes.size(); ++i) {
+      for (size_t k = 0; k < ir.nodes[i].outputs.size(); ++k) {
+        TensorMeta meta = ir.nodes[i].outputs[k];
+        const auto place = memory.of(meta.name);
+        if (!is_compared.contains(meta.name)) continue;
+        if (place && memory.is_written(*place, i + 1, ir.nodes.size())) continue;
+        meta.producer_node = ir.nodes[i].name;
+        meta.producer_output_idx = static_cast<int64_t>(k);
+        positions_.emplace(meta.name, values_.size());
+        values_.push_back(std::move(meta));
+      }
+    }
+  }
 
-  at::Tensor next(const std::string& name) override;
+  at::Tensor next(const std::string& name) override {
+    const auto position = positions_.find(name);
+    if (position == positions_.end()) return {};
+    if (!pending_.contains(name)) run_from(position->second);
+    return pending_.extract(name).mapped();
+  }
 
  private:
-  struct Value {
-    TensorMeta meta;
+  void run_from(size_t position) {
+    pending_.clear();
+    // The graph's own outputs are kept, so that it stays the same graph.
+    ir_.graph_outputs = outputs_;
+    std::unordered_map<std::string, size_t> places;
+    for (size_t i = 0; i < outputs_.size(); ++i) places.emplace(outputs_[i].name, i);
     int64_t num_bytes = 0;
-  };
-
-  void run_from(size_t position);
+    size_t end = position;
+    for (; end < values_.size(); ++end) {
+      num_bytes += bytes_of(values_[end]);
+      if (end > position && num_bytes > kMaxBytesOfRun) break;
+      const bool is_new = places.emplace(values_[end].name, ir_.graph_outputs.size()).second;
+      if (is_new) ir_.graph_outputs.push_back(values_[end]);
+    }
+    at::manual_seed(seed_);
+    std::vector<at::Tensor> results = backend_.run(ir_, weights_, inputs_);
+    if (results.size() != ir_.graph_outputs.size()) {
+      throw ExecutionError(fmt::format("wrong number of outputs: {}, expected {}", results.size(),
+                                       ir_.graph_outputs.size()));
+    }
+    for (size_t i = position; i < end; ++i) {
+      pending_[values_[i].name] = results[places.at(values_[i].name)];
+    }
+  }
 
   Backend& backend_;
   const StateDict& weights_;
@@ -88,76 +132,10 @@ class WholeRunValues : public NodeValues {
   const uint64_t seed_;
   IR ir_;
   const std::vector<TensorMeta> outputs_;
-  std::vector<Value> values_;
+  std::vector<TensorMeta> values_;
   std::unordered_map<std::string, size_t> positions_;
   std::unordered_map<std::string, at::Tensor> pending_;
 };
-
-WholeRunValues::WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
-                               const std::vector<at::Tensor>& inputs, const GraphMemory& memory,
-                               const std::vector<std::string>& compared, uint64_t seed)
-    : backend_(backend),
-      weights_(weights),
-      inputs_(inputs),
-      seed_(seed),
-      ir_(ir),
-      outputs_(ir.graph_outputs) {
-  ir_.constant_outputs.clear();
-  const std::unordered_set<std::string_view> is_compared(compared.begin(), compared.end());
-  for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    const OpNode& node = ir.nodes[i];
-    for (size_t k = 0; k < node.outputs.size(); ++k) {
-      const auto place = memory.of(node.outputs[k].name);
-      if (!is_compared.contains(node.outputs[k].name)) continue;
-      if (place && memory.is_written(*place, i + 1, ir.nodes.size())) continue;
-      Value value{node.outputs[k], bytes_of(node.outputs[k])};
-      value.meta.producer_node = node.name;
-      value.meta.producer_output_idx = static_cast<int64_t>(k);
-      positions_.emplace(value.meta.name, values_.size());
-      values_.push_back(std::move(value));
-    }
-  }
-}
-
-at::Tensor WholeRunValues::next(const std::string& name) {
-  const auto position = positions_.find(name);
-  if (position == positions_.end()) return {};
-  auto found = pending_.find(name);
-  if (found == pending_.end()) {
-    run_from(position->second);
-    found = pending_.find(name);
-  }
-  at::Tensor value = std::move(found->second);
-  pending_.erase(found);
-  return value;
-}
-
-void WholeRunValues::run_from(size_t position) {
-  pending_.clear();
-  // The graph's own outputs are kept, so that it stays the same graph.
-  ir_.graph_outputs = outputs_;
-  std::unordered_map<std::string, size_t> places;
-  for (size_t i = 0; i < outputs_.size(); ++i) places.emplace(outputs_[i].name, i);
-  int64_t num_bytes = 0;
-  size_t end = position;
-  while (end < values_.size() &&
-         (end == position || num_bytes + values_[end].num_bytes <= kMaxBytesOfRun)) {
-    num_bytes += values_[end].num_bytes;
-    const TensorMeta& meta = values_[end++].meta;
-    const bool is_new = places.emplace(meta.name, ir_.graph_outputs.size()).second;
-    if (is_new) ir_.graph_outputs.push_back(meta);
-  }
-  at::manual_seed(seed_);
-  std::vector<at::Tensor> results = backend_.run(ir_, weights_, inputs_);
-  if (results.size() != ir_.graph_outputs.size()) {
-    throw ExecutionError(fmt::format("wrong number of outputs: {}, expected {}", results.size(),
-                                     ir_.graph_outputs.size()));
-  }
-  for (size_t i = position; i < end; ++i) {
-    const std::string& name = values_[i].meta.name;
-    pending_[name] = results[places.at(name)];
-  }
-}
 
 // The backend's values, with their own random generator: both sides draw as if each ran alone.
 class BackendValues {
@@ -241,7 +219,7 @@ class Explainer {
     ReproducerSearch found = find_reproducer(
         {.run = run_,
          .weights = weights_,
-         .check = check_on(backend_),
+         .check = check(backend_),
          .grouped = grouped_,
          .memory = grouped_memory_,
          .reference = watch_,
@@ -312,21 +290,15 @@ class Explainer {
     return report.error.empty() && report.num_compared > 0 && !report.first_divergence;
   }
 
+  GraphCheck check(Backend& backend) const {
+    return check_on(backend, run_.candidate.calls_operators());
+  }
+
   // Whether the graph gives the expected outputs when eager operators run it. If not, it fails on
   // any executor.
   bool makes_expected() const {
-    try {
-      VerificationReport report;
-      report.is_valid = true;
-      report.tolerance = settings_.tolerance;
-      report.criterion = settings_.criterion;
-      at::manual_seed(settings_.seed);
-      check_graph(report, ir_, weights_, run_.inputs, eager_outputs(ir_, weights_, run_.inputs),
-                  run_.expected, settings_.criterion.reference);
-      return report.is_valid;
-    } catch (const std::exception&) {
-      return false;
-    }
+    PlanBackend eager{ExecutionOptions()};
+    return !check(eager)(ir_, weights_, run_.inputs, run_.expected, settings_);
   }
 
   void compare_whole_runs(NodeReport& report) {
@@ -363,9 +335,9 @@ class Explainer {
       if (producers_.at(value) < divergent) before.push_back(value);
     }
     if (before.empty()) return;
-    std::string told = "returned";
-    if (runs_on_plan()) told = "computed separately";
-    if (runs_whole_) told = "seen";
+    const std::string verb = runs_whole_      ? "seen"
+                             : runs_on_plan() ? "computed separately"
+                                              : "returned";
     constexpr size_t kMaxNames = 3;
     const size_t count = before.size();
     before.resize(std::min(count, kMaxNames));
@@ -373,7 +345,7 @@ class Explainer {
         count > kMaxNames ? fmt::format(" and {} more", count - kMaxNames) : "";
     add_note(report, fmt::format("{} of the values before this difference {} not {} ('{}'{}), so "
                                  "the first difference may be earlier",
-                                 count, count == 1 ? "was" : "were", told,
+                                 count, count == 1 ? "was" : "were", verb,
                                  fmt::join(before, "', '"), others));
   }
 
@@ -450,7 +422,7 @@ class Explainer {
       std::set<std::string> names;
       for (size_t i = 0; i < count; ++i) names.insert(values[i].name);
       const size_t end = producers_.at(values[count - 1].name) + 1;
-      const auto told = told_values(names, end, /*copies=*/true);
+      const auto returned = returned_values(names, end, /*copies=*/true);
       for (size_t i = 0; i < count; ++i) {
         bool is_same_to_all = !has_to_be_unread;
         std::set<size_t> readers;
@@ -459,7 +431,7 @@ class Explainer {
         }
         for (const size_t reader : readers) {
           const std::optional<ReadEffect> effect =
-              effect_on(grouped_.spans[reader], values[i].name, told.at(values[i].name));
+              effect_on(grouped_.spans[reader], values[i].name, returned.at(values[i].name));
           if (effect == ReadEffect::kWrong) verdicts[i] = true;
           if (effect != ReadEffect::kNone) is_same_to_all = false;
         }
@@ -529,16 +501,16 @@ class Explainer {
 
   // The values of `names` that another run of the nodes before `end` returns. Without copies, they
   // are as these nodes leave them.
-  std::unordered_map<std::string, at::Tensor> told_values(const std::set<std::string>& names,
-                                                          size_t end, bool copies) {
-    std::unordered_map<std::string, at::Tensor> told;
+  std::unordered_map<std::string, at::Tensor> returned_values(const std::set<std::string>& names,
+                                                              size_t end, bool copies) {
+    std::unordered_map<std::string, at::Tensor> returned;
     BackendValues values(settings_.seed, [this] { return open_values(); });
     for (const std::string& value : grouped_.values) {
       if (producers_.at(value) >= end) break;
       const at::Tensor tensor = in_form(value, values.next(value)).tensor;
-      if (names.contains(value)) told.emplace(value, copies ? plain_copy(tensor) : tensor);
+      if (names.contains(value)) returned.emplace(value, copies ? plain_copy(tensor) : tensor);
     }
-    return told;
+    return returned;
   }
 
   // Adds the modules and groups of nodes.
@@ -576,8 +548,8 @@ class Explainer {
         if (is_new && !is_made_by(span, input.name)) read.push_back(input.name);
       }
     }
-    const auto made = told_values({read.begin(), read.end()}, indices_.at(nodes.back().name),
-                                  /*copies=*/false);
+    const auto made = returned_values({read.begin(), read.end()}, indices_.at(nodes.back().name),
+                                      /*copies=*/false);
     std::vector<TensorStatistics> inputs;
     for (const std::string& name : read) {
       const auto found = made.find(name);

@@ -61,9 +61,9 @@ using GraphCheck = std::function<std::optional<GraphFailure>(
     const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
     const std::vector<at::Tensor>& expected, const RunSettings& settings)>;
 
-// Runs graphs on `backend` in this process with the seed of the settings, and compares outputs by
-// their tolerance or, where that is the reference, by float64. Throws OutputError only.
-GraphCheck check_on(Backend& backend);
+// Runs graphs on `backend` in this process with the seed of the settings, and judges the outputs as
+// those of a model. `calls_operators` is that of the candidate. Throws OutputError only.
+GraphCheck check_on(Backend& backend, bool calls_operators);
 
 // Thrown by a check when the search must stop; the result so far counts.
 struct SearchEnded {};

@@ -56,10 +56,6 @@ constexpr auto kMemoryPatience = std::chrono::milliseconds(20);
 // The clock cannot hold longer times.
 constexpr std::chrono::duration<double> kLongestTime(1e9);
 
-// Requests queued in a worker that takes many, so that it does not wait.
-constexpr size_t kRequestsAhead = 16;
-
-// Such a worker answers often; answers are handled in batches.
 constexpr auto kPause = std::chrono::milliseconds(2);
 
 Clock::time_point after(std::chrono::duration<double> time) {
@@ -85,8 +81,8 @@ class Slot {
   }
 
   void fill() {
-    const size_t ahead = supervision_.requests_of_worker == 1 ? 1 : kRequestsAhead;
-    while (requests_.size() < ahead && num_sent_ < supervision_.requests_of_worker) {
+    while (requests_.size() < supervision_.requests_ahead &&
+           num_sent_ < supervision_.requests_of_worker) {
       std::optional<WorkRequest> request = next();
       if (!request) break;
       if (!process_) start();
@@ -241,7 +237,7 @@ void supervise(const Supervision& supervision) {
     if (std::ranges::all_of(slots, &Slot::is_idle)) return;
     const bool has_memory_limit = std::ranges::any_of(slots, &Slot::has_memory_limit);
     wait_for_news(slots, has_memory_limit);
-    if (supervision.requests_of_worker > 1) ::poll(nullptr, 0, static_cast<int>(kPause.count()));
+    if (supervision.requests_ahead > 1) ::poll(nullptr, 0, static_cast<int>(kPause.count()));
     supervision.on_wait();
     std::map<pid_t, int64_t> memory;
     if (has_memory_limit) memory = resident_bytes();

@@ -33,10 +33,9 @@ std::string failure_element(std::string_view kind, const std::string& summary,
                      xml_attribute(kind), xml_attribute(summary), xml_text(text));
 }
 
-std::string first_difference_text(const Result& result) {
-  const NodeDetail* first = result.first_difference();
-  if (first == nullptr) return {};
-  return "First difference: " + place_text(*first, std::identity()) + '\n';
+std::string difference_line(const Result& result) {
+  const std::string text = as_sentence(first_difference_text(result, std::identity()));
+  return text.empty() ? text : text + '\n';
 }
 
 std::string failed(const Result& result, const RunContext& context) {
@@ -46,7 +45,7 @@ std::string failed(const Result& result, const RunContext& context) {
   if (result.expected_failure) {
     text += "Expected a different failure: " + expected_text(*result.expected_failure) + '\n';
   }
-  text += first_difference_text(result);
+  text += difference_line(result);
   if (result.reproducer) {
     text += fmt::format("To reproduce it, run in repro/{}: {}\n", result.name,
                         result.reproducer->command);
@@ -89,7 +88,7 @@ std::string outcome(const Result& result, const RunContext& context) {
       return properties(result) +
              fmt::format("      <system-out>{}</system-out>\n",
                          xml_text("The outputs pass. " + as_sentence(result.reason()) + '\n' +
-                                  first_difference_text(result)));
+                                  difference_line(result)));
     case Status::kExtracted:
       return "      <skipped message=\"extracted and serialized, not run\"/>\n";
     case Status::kFailed:

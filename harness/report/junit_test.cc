@@ -77,7 +77,7 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
                              "      <failure type=\"output mismatch\" message=\"output mismatch in "
                              "verify: output 0 &lt;conv&gt;: max abs. error 0.5\">"
                              "output 0 &lt;conv&gt;: max abs. error 0.5\nmore\n"
-                             "First difference: node 0, conv2d (aten.conv2d.default)\n"
+                             "First difference: node 0, conv2d (aten.conv2d.default).\n"
                              "To reproduce it, run in repro/Net: torch-ir verify ir.json\n"
                              "</failure>\n"
                              "      <system-out>last words</system-out>\n"

@@ -47,15 +47,19 @@ const char* passed_name(Status status) {
   return status == Status::kPassed ? "Passed" : "Extracted";
 }
 
+std::string difference_cell(const Result& result) {
+  return as_sentence(first_difference_text(result, code_cell));
+}
+
 std::string bad_news(const Result& result) {
   if (result.status() == Status::kUnexpectedPass) {
     return fmt::format("It passes but is expected to fail ({}: {}).",
                        failure_kind_name(result.expected_failure->kind),
                        text_cell(result.expected_failure->reason));
   }
-  const NodeDetail* first = result.first_difference();
+  const std::string difference = difference_cell(result);
   return text_cell(headline(result.failure->message)) +
-         (first == nullptr ? "" : "<br>First difference: " + place_text(*first, code_cell));
+         (difference.empty() ? "" : "<br>" + difference);
 }
 
 template <class Predicate, class Reason>
@@ -207,9 +211,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   set_some(
       page, "intermediates",
       failures_table(results, "Intermediate values", has_differences, [](const Result& result) {
-        const NodeDetail* first = result.first_difference();
-        return as_sentence(result.reason()) +
-               (first == nullptr ? "" : " The first: " + place_text(*first, code_cell));
+        return as_sentence(result.reason()) + " " + difference_cell(result);
       }));
   const auto is_expected = [](const Result& result) {
     return result.status() == Status::kExpectedFailure;

@@ -93,12 +93,6 @@ std::string Result::reason() const {
   return failure ? headline(failure->message) : std::string();
 }
 
-const NodeDetail* Result::first_difference() const {
-  if (!nodes) return nullptr;
-  if (nodes->first_divergence) return &nodes->first_divergence->node;
-  return nodes->exonerated.empty() ? nullptr : &nodes->exonerated.front();
-}
-
 std::string Result::nothing_compared() const {
   const auto has_outputs = [](const Trial& it) { return !it.verification.output_details.empty(); };
   if (call || !passed() || std::ranges::any_of(trials, has_outputs)) return {};
@@ -114,6 +108,17 @@ std::string place_text(const NodeDetail& detail,
   if (detail.value != detail.node) text += ", in its value " + code(detail.value);
   if (!detail.group.empty()) text += " of the group " + code(detail.group);
   return detail.module.empty() ? text : text + " in " + code(detail.module);
+}
+
+std::string first_difference_text(const Result& result,
+                                  const std::function<std::string(const std::string&)>& code) {
+  if (!result.nodes) return {};
+  const NodeReport& nodes = *result.nodes;
+  if (nodes.first_divergence) {
+    return "first difference: " + place_text(nodes.first_divergence->node, code);
+  }
+  if (nodes.exonerated.empty()) return {};
+  return "first value that was only returned wrong: " + place_text(nodes.exonerated.front(), code);
 }
 
 std::string handed_back_text(const NodeReport& nodes,

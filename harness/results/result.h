@@ -232,8 +232,6 @@ struct Result {
   bool is_good() const;
   // One line; empty if it passed.
   std::string reason() const;
-  // The first value of a node that differs, or null. An exonerated value only if there is no other.
-  const NodeDetail* first_difference() const;
   // The reason why its outputs passed although none was compared; otherwise empty.
   std::string nothing_compared() const;
   void drop_graph();
@@ -248,6 +246,11 @@ struct Result {
 // "node 3, add (aten.add.Tensor) in layers.0.mlp", in one line; `code` formats names.
 std::string place_text(const NodeDetail& detail,
                        const std::function<std::string(const std::string&)>& code);
+
+// "first difference: node 3, ..."; if the nodes that read them are right, "first value that was
+// only returned wrong: node 3, ...". Empty if no value of a node differs.
+std::string first_difference_text(const Result& result,
+                                  const std::function<std::string(const std::string&)>& code);
 
 // "3 values were not returned; ignored unknown values: foo", in one line; empty if exactly the
 // expected values were returned. `code` formats names.

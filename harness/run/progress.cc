@@ -104,9 +104,7 @@ std::string finding_line(const Result& result, const std::string& reports) {
   const Status status = result.status();
   std::vector<std::string> findings;
   if (status == Status::kFailed || status == Status::kPassedOutputs) {
-    if (const NodeDetail* first = result.first_difference()) {
-      findings.push_back("first difference: " + place_text(*first, plain));
-    }
+    findings.push_back(first_difference_text(result, plain));
     if (result.reproducer) {
       findings.push_back(
           fmt::format("reproducer: {}/repro/{}", printable(reports), printable(result.name)));
