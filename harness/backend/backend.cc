@@ -52,13 +52,6 @@ class PlanValues : public NodeValues {
   NodeRun run_;
 };
 
-bool is_same(const StateDict& a, const StateDict& b) {
-  const auto is_same_item = [](const auto& x, const auto& y) {
-    return x.key() == y.key() && x.value().is_same(y.value());
-  };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), is_same_item);
-}
-
 }  // namespace
 
 std::unique_ptr<NodeValues> Backend::values(const IR& /*ir*/, const StateDict& /*weights*/,
@@ -148,7 +141,7 @@ struct PlanBackend::Compiled {
       : ir(graph), weights(tensors), plan(compile(graph, tensors, StateDict(), options)) {}
 
   bool is_of(const IR& graph, const StateDict& tensors) const {
-    return is_same(weights, tensors) && ir == graph;
+    return has_same_tensors(weights, tensors) && ir == graph;
   }
 
   IR ir;

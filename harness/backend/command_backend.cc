@@ -143,15 +143,7 @@ StateDict inputs_for(const IR& ir, const std::vector<at::Tensor>& inputs) {
     throw ExecutionError(fmt::format("wrong number of inputs: {}, expected {}", inputs.size(),
                                      ir.graph_inputs.size()));
   }
-  StateDict result;
-  for (size_t i = 0; i < inputs.size(); ++i) result.insert(ir.graph_inputs[i].name, inputs[i]);
-  return result;
-}
-
-bool are_same(const StateDict& a, const StateDict& b) {
-  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
-    return x.key() == y.key() && x.value().is_same(y.value());
-  });
+  return tensors_by_name(ir.graph_inputs, inputs);
 }
 
 // ": out of memory", "; it printed: a | b"
@@ -178,12 +170,6 @@ StateDict read_tensors(const std::string& path, const std::string& name, const C
 std::string suggestion_text(const std::string& name, const std::vector<std::string>& known) {
   const std::string suggestion = printable(suggest(name, known));
   return suggestion.empty() ? "; the graph has " + names_text(known) : suggestion;
-}
-
-[[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known,
-                               const std::string& file, const std::string& what) {
-  throw ExecutionError(fmt::format("Unexpected {} '{}' in {} of the executor{}", what,
-                                   printable(name), file, suggestion_text(name, known)));
 }
 
 ServerAnswer parse_answer(const std::string& text) {
@@ -237,9 +223,9 @@ std::vector<at::Tensor> outputs_of(const StateDict& file, const IR& ir, SymbolVa
     outputs.push_back(*tensor);
   }
   for (const std::string& name : file.keys()) {
-    if (std::ranges::find(names, name) == names.end()) {
-      fail_unknown(name, names, "{outputs}", "output");
-    }
+    if (std::ranges::find(names, name) != names.end()) continue;
+    throw ExecutionError(fmt::format("Unexpected output '{}' in {{outputs}} of the executor{}",
+                                     printable(name), suggestion_text(name, names)));
   }
   return outputs;
 }
@@ -395,7 +381,7 @@ class CommandBackend : public Backend {
     write_output([&] {
       save_ir(ir, path("ir"));
       save_weights_safetensors(inputs, path("inputs"));
-      if (!weights_ || !are_same(*weights_, weights)) {
+      if (!weights_ || !has_same_tensors(*weights_, weights)) {
         weights_.reset();
         save_weights_safetensors(weights, path("weights"));
         weights_ = std::move(weights);
@@ -414,6 +400,12 @@ class CommandBackend : public Backend {
 };
 
 }  // namespace
+
+bool has_same_tensors(const StateDict& a, const StateDict& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+    return x.key() == y.key() && x.value().is_same(y.value());
+  });
+}
 
 void check_executor_command(const std::string& command) {
   try {

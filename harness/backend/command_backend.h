@@ -55,6 +55,9 @@ void check_executor_command(const std::string& command);
 // Throws Error, naming the flag, when `command` is empty or has a placeholder.
 void check_executor_server(const std::string& command);
 
+// Whether both have the same tensors, in the same memory, under the same names.
+bool has_same_tensors(const StateDict& a, const StateDict& b);
+
 // Makes the backend for `options.command`, with files in `options.directory`. Throws as
 // check_executor_command or check_executor_server. Runs throw ExecutionError when the command
 // fails, OutputError when files cannot be written.

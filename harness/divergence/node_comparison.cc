@@ -271,10 +271,8 @@ class Explainer {
     if (!note.ends_with('.')) report.note += '.';
   }
 
-  bool runs_on_plan() const { return settings_.backend.empty() && settings_.executor.empty(); }
-
   std::string who() const {
-    if (runs_on_plan()) return "execution plan";
+    if (runs_plans(settings_)) return "execution plan";
     return settings_.executor.empty() ? "backend" : "executor";
   }
 
@@ -319,7 +317,7 @@ class Explainer {
     }
     const bool agreed = report.num_mismatched == 0;
     report = std::move(whole);
-    add_note(report, runs_on_plan() ? "The nodes agree when they run one by one"
+    add_note(report, runs_plans(settings_) ? "The nodes agree when they run one by one"
                      : agreed ? fmt::format("The node values that the {} returned agree", who())
                               : fmt::format("The node values that the {} returned do not explain "
                                             "the failure",
@@ -335,9 +333,9 @@ class Explainer {
       if (producers_.at(value) < divergent) before.push_back(value);
     }
     if (before.empty()) return;
-    const std::string verb = runs_whole_      ? "seen"
-                             : runs_on_plan() ? "computed separately"
-                                              : "returned";
+    const std::string verb = runs_whole_             ? "seen"
+                             : runs_plans(settings_) ? "computed separately"
+                                                     : "returned";
     constexpr size_t kMaxNames = 3;
     const size_t count = before.size();
     before.resize(std::min(count, kMaxNames));
@@ -405,7 +403,7 @@ class Explainer {
         next, settings_.tolerance, NodeJudge{.run = float64, .criterion = settings_.criterion},
         [&](const std::vector<DoubtedValue>& doubted) { return exonerate(doubted, !failed_); });
     if (output_error) std::rethrow_exception(output_error);
-    if (!runs_whole_ && !runs_on_plan()) {
+    if (!runs_whole_ && !runs_plans(settings_)) {
       num_not_handed_back_ = std::ssize(missing_);
       unknown_ = values->unknown();
     }

@@ -110,10 +110,7 @@ Json model_json(const Result& result, const RunContext& context) {
     json["kind"] = failure_kind_name(result.failure->kind);
   }
   if (const auto summary = result.graph_summary()) {
-    json["nodes"] = summary->figures.num_nodes;
-    json["edges"] = summary->figures.num_edges;
-    json["weights"] = summary->figures.num_weights;
-    json["parameters"] = summary->figures.total_parameters;
+    for (const auto& [key, member] : kGraphFigures) json[key] = summary->figures.*member;
   }
   if (const Trial* trial = result.worst_trial()) {
     json["trial"] = trial->name;

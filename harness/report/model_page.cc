@@ -159,7 +159,6 @@ std::string stages_table(const Result& result, const RunContext& context) {
 
 std::string replay_command(const Result& result, const RunContext& context) {
   const RunSettings& settings = context.settings;
-  const RunSettings defaults;
   const std::string& name = result.name;
   const ToleranceRule& rule = result.trials.front().verification.tolerance;
   const std::string tolerance =
@@ -177,11 +176,7 @@ std::string replay_command(const Result& result, const RunContext& context) {
       "torch-ir verify{2} ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
       "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors{1}",
       name, tolerance, library_flags(libraries));
-  if (settings.optimization != defaults.optimization) {
-    command += " --optimization " + optimization_name(settings.optimization);
-  }
-  if (settings.device != defaults.device) command += " --device " + settings.device.str();
-  return command + "\n";
+  return command + plan_flags(settings) + "\n";
 }
 
 }  // namespace

@@ -167,10 +167,9 @@ void set_some(kainjow::mustache::data& data, const char* key, const Table& table
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials) {
   const RunSettings& settings = context.settings;
   const bool runs = settings.last_stage > Stage::kSerialize;
-  const bool is_plan = runs && settings.executor.empty() && settings.backend.empty();
   page.set("libtorch", code_cell(context.portable ? kVersionPlaceholder : TORCH_VERSION));
   page.set("runs_on", runs ? engine_text(settings) : "not run");
-  page.set("device", is_plan ? code_cell(settings.device.str()) : "");
+  page.set("device", runs && runs_plans(settings) ? code_cell(settings.device.str()) : "");
   page.set("threads", std::to_string(settings.threads));
   page.set("seed", std::to_string(settings.seed));
   page.set("trials", std::to_string(runs ? num_trials : 0));

@@ -111,11 +111,7 @@ void add_model(const Result& result, const RunContext& context, Table& table) {
   std::vector<Cell> cells = {link(result.name), status_cell(result.status()),
                              code_list(result.categories, " ")};
   if (const auto summary = result.graph_summary()) {
-    const IRSummary& figures = summary->figures;
-    for (const int64_t figure :
-         {figures.num_nodes, figures.num_edges, figures.num_weights, figures.total_parameters}) {
-      cells.push_back(figure);
-    }
+    for (const auto& [name, member] : kGraphFigures) cells.push_back(summary->figures.*member);
     const CostTotals& costs = summary->costs;
     cells.push_back((costs.not_counted.empty() ? "" : "≥ ") +
                     with_thousands_separators(costs.multiply_adds));

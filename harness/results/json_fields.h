@@ -57,6 +57,14 @@ struct Naming {
 template <class T>
 inline constexpr bool kNaming = false;
 
+// Returns the value in `kAll` called `name`. Throws Error for an unknown name.
+template <const auto& kAll, auto kName>
+auto parse_name(std::string_view name) {
+  const auto value = std::ranges::find(kAll, name, kName);
+  if (value == kAll.end()) throw Error("unknown name '" + std::string(name) + "'");
+  return *value;
+}
+
 namespace json_fields {
 
 using Json = nlohmann::ordered_json;

@@ -30,12 +30,6 @@ std::string_view stage_name(Stage stage) {
   return kNames.at(static_cast<size_t>(stage));
 }
 
-Stage parse_stage(std::string_view name) {
-  const auto stage = std::ranges::find(kStages, name, stage_name);
-  if (stage == kStages.end()) throw Error("unknown stage '" + std::string(name) + "'");
-  return *stage;
-}
-
 bool runs_plans(const RunSettings& settings) {
   return settings.backend.empty() && settings.executor.empty();
 }
@@ -70,12 +64,6 @@ Status Result::status() const {
   if (is_extracted()) return Status::kExtracted;
   const bool is_expected = expected_failure && failure && failure->kind == expected_failure->kind;
   return is_expected ? Status::kExpectedFailure : Status::kFailed;
-}
-
-Status parse_status(std::string_view name) {
-  const auto status = std::ranges::find(kStatuses, name, status_name);
-  if (status == kStatuses.end()) throw Error("unknown status '" + std::string(name) + "'");
-  return *status;
 }
 
 Stage Result::stage() const {
@@ -301,8 +289,7 @@ GraphPicture draw_graph(const Result& result) {
   try {
     picture.svg = ir_to_svg(*result.graph, options);
   } catch (const std::exception& error) {
-    const std::string message = error.what();
-    picture.problem = message.substr(0, message.find('\n'));
+    picture.problem = headline(error.what());
   }
   return picture;
 }

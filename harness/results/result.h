@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/results/float_comparison.h"
@@ -34,9 +35,6 @@ inline constexpr std::array kStages = {Stage::kExtract, Stage::kSerialize, Stage
 
 // "extract", "serialize", "execute", "verify".
 std::string_view stage_name(Stage stage);
-
-// Throws Error for an unknown name.
-Stage parse_stage(std::string_view name);
 
 struct RunSettings {
   uint64_t seed = 0;
@@ -101,6 +99,12 @@ struct GraphSummary {
   std::string fingerprint = {};
 };
 
+// The figures of a graph in reports, by their names there.
+inline constexpr std::array kGraphFigures = {std::pair("nodes", &IRSummary::num_nodes),
+                                             std::pair("edges", &IRSummary::num_edges),
+                                             std::pair("weights", &IRSummary::num_weights),
+                                             std::pair("parameters", &IRSummary::total_parameters)};
+
 // Returns a hash of names, operators, attributes and shapes. Ignores the version of PyTorch, the
 // paths of modules, and the values of constants.
 std::string graph_fingerprint(const IR& graph);
@@ -148,9 +152,6 @@ inline constexpr std::array kStatuses = {
 // "passed", "passed outputs", "extracted", "failed", "expected failure", "unexpected pass",
 // "unsupported".
 std::string_view status_name(Status status);
-
-// Throws Error for an unknown name.
-Status parse_status(std::string_view name);
 
 struct SymbolSize {
   std::string symbol = {};

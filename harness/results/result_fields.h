@@ -11,9 +11,9 @@
 namespace torch_ir {
 
 template <>
-inline constexpr Naming kNaming<Stage>{stage_name, parse_stage};
+inline constexpr Naming kNaming<Stage>{stage_name, parse_name<kStages, stage_name>};
 template <>
-inline constexpr Naming kNaming<Status>{status_name, parse_status};
+inline constexpr Naming kNaming<Status>{status_name, parse_name<kStatuses, status_name>};
 template <>
 inline constexpr Naming kNaming<FailureKind>{failure_kind_name, parse_failure_kind};
 template <>
@@ -168,31 +168,25 @@ void count_field(const Visit& visit, const char* key, std::optional<int64_t>& co
 
 template <class Visit>
 void graph_fields(const Visit& visit, Result& result) {
-  std::optional<std::string> fingerprint;
-  std::optional<int64_t> nodes, edges, weights, parameters;
-  std::optional<CostTotals> costs;
-  if (const auto known = result.graph_summary()) {
-    fingerprint = known->fingerprint;
-    nodes = known->figures.num_nodes;
-    edges = known->figures.num_edges;
-    weights = known->figures.num_weights;
-    parameters = known->figures.total_parameters;
-    costs = known->costs;
+  const std::optional<GraphSummary> known = result.graph_summary();
+  GraphSummary summary;
+  for (const auto& [key, member] : kGraphFigures) {
+    std::optional<int64_t> count;
+    if (known) count = known->figures.*member;
+    count_field(visit, key, count);
+    summary.figures.*member = count.value_or(0);
   }
-  count_field(visit, "nodes", nodes);
-  count_field(visit, "edges", edges);
-  count_field(visit, "weights", weights);
-  count_field(visit, "parameters", parameters);
+  std::optional<CostTotals> costs;
+  std::optional<std::string> fingerprint;
+  if (known) costs = known->costs;
+  if (known) fingerprint = known->fingerprint;
   visit.nullable("costs", costs);
   visit.nullable("fingerprint", fingerprint);
   if constexpr (Visit::kReads) {
     if (!fingerprint) return;
-    GraphSummary& summary = result.summary.emplace(GraphSummary{.fingerprint = *fingerprint});
-    summary.figures.num_nodes = nodes.value_or(0);
-    summary.figures.num_edges = edges.value_or(0);
-    summary.figures.num_weights = weights.value_or(0);
-    summary.figures.total_parameters = parameters.value_or(0);
     summary.costs = costs.value_or(CostTotals());
+    summary.fingerprint = *fingerprint;
+    result.summary = std::move(summary);
   }
 }
 
