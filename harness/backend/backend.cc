@@ -86,27 +86,17 @@ void check_backend(const std::string& name) {
   throw Error(fmt::format("unknown backend '{}'; {}", printable(name), known));
 }
 
-std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
-  if (!options.command.empty()) return make_command_backend(options);
-  if (options.name.empty()) return std::make_unique<PlanBackend>(options.execution);
-  check_backend(options.name);
-  return find_factory(options.name)(options);
-}
-
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory) {
   const BackendOptions options{
       .execution = {.optimization = settings.optimization, .device = settings.device},
-      .name = settings.backend,
-      .command = settings.executor,
-      .command_has_intermediates = settings.executor_intermediates,
-      .command_is_server = settings.executor_is_server,
       .directory = directory + "/backend"};
-  if (!runs_plans(settings)) {
-    std::error_code error;
-    std::filesystem::create_directories(options.directory, error);
-    if (error) throw OutputError("cannot create '" + options.directory + "': " + error.message());
-  }
-  return make_backend(options);
+  if (runs_plans(settings)) return std::make_unique<PlanBackend>(options.execution);
+  std::error_code error;
+  std::filesystem::create_directories(options.directory, error);
+  if (error) throw OutputError("cannot create '" + options.directory + "': " + error.message());
+  if (!settings.executor.empty()) return make_command_backend(settings, options.directory);
+  check_backend(settings.backend);
+  return find_factory(settings.backend)(options);
 }
 
 std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name, const IR& ir,

@@ -259,11 +259,11 @@ class FileValues : public NodeValues {
 
 class CommandBackend : public Backend {
  public:
-  explicit CommandBackend(const BackendOptions& options)
-      : command_(options.command),
-        has_intermediates_(options.command_has_intermediates),
-        directory_(fs::absolute(options.directory) / kFolder) {
-    if (options.command_is_server) {
+  CommandBackend(const RunSettings& settings, const std::string& directory)
+      : command_(settings.executor),
+        has_intermediates_(settings.executor_intermediates),
+        directory_(fs::absolute(directory) / kFolder) {
+    if (settings.executor_is_server) {
       check_executor_server(command_);
     } else {
       template_ = parse_command(command_);
@@ -426,8 +426,9 @@ void check_executor_server(const std::string& command) {
   }
 }
 
-std::unique_ptr<Backend> make_command_backend(const BackendOptions& options) {
-  return std::make_unique<CommandBackend>(options);
+std::unique_ptr<Backend> make_command_backend(const RunSettings& settings,
+                                              const std::string& directory) {
+  return std::make_unique<CommandBackend>(settings, directory);
 }
 
 }  // namespace torch_ir

@@ -58,9 +58,10 @@ void check_executor_server(const std::string& command);
 // Whether both have the same tensors, in the same memory, under the same names.
 bool has_same_tensors(const StateDict& a, const StateDict& b);
 
-// Makes the backend for `options.command`, with files in `options.directory`. Throws as
+// Makes the backend for the executor of `settings`, with files in `directory`. Throws as
 // check_executor_command or check_executor_server. Runs throw ExecutionError when the command
 // fails, OutputError when files cannot be written.
-std::unique_ptr<Backend> make_command_backend(const BackendOptions& options);
+std::unique_ptr<Backend> make_command_backend(const RunSettings& settings,
+                                              const std::string& directory);
 
 }  // namespace torch_ir

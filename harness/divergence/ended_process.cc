@@ -157,20 +157,15 @@ class EndSearch {
               "for.",
               verb_of(ended_.kind))};
     }
-    const StateDict& weights = run_.candidate.weights();
-    const GroupedGraph grouped = group_nodes(run_.ir, weights, groups());
-    const GraphMemory memory(grouped.ir, weights);
-    ReferenceWatch watch(run_.ir);
-    watch.run(run_.candidate, run_.inputs, run_.settings.seed);
     ExplainedRun ended_run = run_;
     ended_run.directory = found_;
-    ReproducerSearch search = find_part_that_ends(
-        {.run = ended_run,
-         .weights = weights,
-         .check = [&](auto&&... graph) { return this->check(*run.end, graph...); },
-         .grouped = grouped,
-         .memory = memory,
-         .reference = watch});
+    ended_run.groups = groups();
+    ExplainedGraph graph(ended_run);
+    graph.watch.run(run_.candidate, run_.inputs, run_.settings.seed);
+    ReproducerSearch search =
+        find_part_that_ends({.run = ended_run, .graph = graph, .check = [&](auto&&... part) {
+                               return this->check(*run.end, part...);
+                             }});
     if (search.reproducer && ended_.kind == FailureKind::kTimedOut) {
       std::string doubt = doubt_of_hang();
       if (!doubt.empty()) search = {.note = std::move(doubt)};

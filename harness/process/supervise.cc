@@ -22,6 +22,8 @@ volatile sig_atomic_t signal_came = 0;
 
 void remember(int) { signal_came = 1; }
 
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
@@ -29,16 +31,12 @@ InterruptGuard::InterruptGuard() {
   // Without SA_RESTART, so that a signal ends waiting.
   struct sigaction action = {};
   action.sa_handler = remember;
-  sigaction(SIGINT, &action, &previous_interrupt_);
-  sigaction(SIGTERM, &action, &previous_terminate_);
-  sigaction(SIGHUP, &action, &previous_hangup_);
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &previous_[i]);
 }
 
 InterruptGuard::~InterruptGuard() {
   signal_came = 0;
-  sigaction(SIGINT, &previous_interrupt_, nullptr);
-  sigaction(SIGTERM, &previous_terminate_, nullptr);
-  sigaction(SIGHUP, &previous_hangup_, nullptr);
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &previous_[i], nullptr);
 }
 
 bool InterruptGuard::interrupted() { return signal_came != 0; }

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -37,9 +38,7 @@ class InterruptGuard {
   static bool interrupted();
 
  private:
-  struct sigaction previous_interrupt_;
-  struct sigaction previous_terminate_;
-  struct sigaction previous_hangup_;
+  std::array<struct sigaction, 3> previous_;
 };
 
 struct WorkLimits {

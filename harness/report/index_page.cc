@@ -308,11 +308,4 @@ void write_index(const RunRecord& run, const BaselineComparison* baseline,
   put(text.substr(details + 1));
 }
 
-std::string render_index(const RunRecord& run, const PictureOf& picture_of,
-                         const BaselineComparison* baseline) {
-  std::string text;
-  write_index(run, baseline, picture_of, [&](std::string_view piece) { text += piece; });
-  return text;
-}
-
 }  // namespace torch_ir

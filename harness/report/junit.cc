@@ -23,10 +23,6 @@ double total_seconds(const Result& result) {
   return std::accumulate(result.stage_seconds.begin(), result.stage_seconds.end(), 0.0);
 }
 
-std::string expected_text(const ExpectedFailure& expected) {
-  return fmt::format("{}: {}", failure_kind_name(expected.kind), expected.reason);
-}
-
 std::string failure_element(std::string_view kind, const std::string& summary,
                             const std::string& text) {
   return fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
@@ -43,7 +39,7 @@ std::string failed(const Result& result, const RunContext& context) {
   const Failure failure = result.failure.value_or(Failure{.message = "did not finish"});
   std::string text = failure.message + '\n';
   if (result.expected_failure) {
-    text += "Expected a different failure: " + expected_text(*result.expected_failure) + '\n';
+    text += "Expected a different failure: " + expectation_text(*result.expected_failure) + '\n';
   }
   text += difference_line(result);
   if (result.reproducer) {
@@ -59,14 +55,14 @@ std::string unexpected_pass(const Result& result, const RunContext& context) {
   return failure_element(
       status_name(Status::kUnexpectedPass), "passed, but is expected to fail",
       fmt::format("It passed but is expected to fail ({}): remove the expectation from {}.\n",
-                  expected_text(*result.expected_failure),
+                  expectation_text(*result.expected_failure),
                   expectation_place(result, context, std::identity())));
 }
 
 std::string expected_failure(const Result& result) {
   return fmt::format(
       "      <skipped message=\"{}\"/>\n",
-      xml_attribute("fails as expected, " + expected_text(*result.expected_failure)));
+      xml_attribute("fails as expected, " + expectation_text(*result.expected_failure)));
 }
 
 std::string property(std::string_view name, std::string_view value) {

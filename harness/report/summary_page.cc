@@ -1,3 +1,4 @@
+#include <c10/util/StringUtil.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {
@@ -53,9 +55,8 @@ std::string difference_cell(const Result& result) {
 
 std::string bad_news(const Result& result) {
   if (result.status() == Status::kUnexpectedPass) {
-    return fmt::format("It passes but is expected to fail ({}: {}).",
-                       failure_kind_name(result.expected_failure->kind),
-                       text_cell(result.expected_failure->reason));
+    return fmt::format("It passes but is expected to fail ({}).",
+                       text_cell(expectation_text(*result.expected_failure)));
   }
   const std::string difference = difference_cell(result);
   return text_cell(headline(result.failure->message)) +
@@ -101,9 +102,7 @@ std::string status_cell(Status status) {
   std::string name(status_name(status));
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
   std::string cell = std::string(status_mark(status)) + " " + name;
-  for (size_t at = cell.find(' '); at != std::string::npos; at = cell.find(' ')) {
-    cell.replace(at, 1, "\u00a0");
-  }
+  c10::ReplaceAll(cell, " ", "\u00a0");
   return cell;
 }
 
@@ -122,8 +121,9 @@ void add_model(const Result& result, const RunContext& context, Table& table) {
   const auto& smallest = figures.smallest_passing_tolerance;
   const auto factor = worst_factor(result);
   cells.push_back(figures.max_diff ? difference_text(*figures.max_diff, context) : "");
-  cells.push_back(smallest ? tolerance_figure(*smallest, context) : "");
-  cells.push_back(factor ? factor_text(*factor, figures.max_diff.value_or(0), context) : "");
+  cells.push_back(smallest ? figure(*smallest == 0, tolerance_text(*smallest), context) : "");
+  const bool is_exact = figures.max_diff.value_or(0) == 0;
+  cells.push_back(factor ? figure(is_exact, short_number(*factor), context) : "");
   table.add(cells);
 }
 

@@ -48,6 +48,10 @@ std::string failure_line(const Failure& failure) {
   return line + ": " + headline(failure.message);
 }
 
+std::string expectation_text(const ExpectedFailure& expected) {
+  return fmt::format("{}: {}", failure_kind_name(expected.kind), expected.reason);
+}
+
 std::string_view status_name(Status status) {
   constexpr std::array<std::string_view, kStatuses.size()> kNames = {
       "passed",           "passed outputs",  "extracted",  "failed",

@@ -79,6 +79,9 @@ struct Failure {
 // "crashed in execute: ...", "execute failed: ...", with the first line of the message.
 std::string failure_line(const Failure& failure);
 
+// "output mismatch: rounds twice", as a list of expected failures has it.
+std::string expectation_text(const ExpectedFailure& expected);
+
 // The files of an imported model, as the user named them or their folder.
 struct Origin {
   // One of the two is set. The ir.json of a folder has the folder's name.

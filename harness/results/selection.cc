@@ -96,9 +96,8 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
 std::string suite_name(Suite suite) { return suite == Suite::kModels ? "models" : "operators"; }
 
 Suite parse_suite(const std::string& name) {
-  for (const Suite suite : {Suite::kModels, Suite::kOperators}) {
-    if (suite_name(suite) == name) return suite;
-  }
+  if (name == "models") return Suite::kModels;
+  if (name == "operators") return Suite::kOperators;
   throw Error("unknown suite '" + name + "'; expected models or operators");
 }
 

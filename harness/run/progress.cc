@@ -41,11 +41,6 @@ constexpr std::array<Verdict, kStatuses.size()> kVerdicts = {{{"PASSED", kGreen}
                                                               {"PASSED UNEXPECTEDLY", kRed},
                                                               {"UNSUPPORTED", kYellow}}};
 
-std::string expectation(const Result& result) {
-  const ExpectedFailure& expected = *result.expected_failure;
-  return fmt::format("{}: {}", failure_kind_name(expected.kind), printable(expected.reason));
-}
-
 std::string details(const Result& result) {
   switch (result.status()) {
     case Status::kPassed:
@@ -64,9 +59,9 @@ std::string details(const Result& result) {
     case Status::kFailed:
       return failure_line(*result.failure);
     case Status::kExpectedFailure:
-      return expectation(result);
+      return printable(expectation_text(*result.expected_failure));
     case Status::kUnexpectedPass:
-      return "expected " + expectation(result);
+      return "expected " + printable(expectation_text(*result.expected_failure));
     case Status::kPassedOutputs:
     case Status::kUnsupported:
       return result.reason();
