@@ -79,12 +79,12 @@ class Options {
   Options(CLI::App& parser, std::string group) : parser_(parser), group_(std::move(group)) {}
 
   template <class Value>
-  CLI::Option* one(const char* flag, Value& value, const char* type, const char* text) {
+  CLI::Option* one(const char* flag, Value& value, const char* type, const std::string& text) {
     return parser_.add_option(flag, value, text)->type_name(type)->group(group_);
   }
   template <class Value>
   CLI::Option* with_default(const char* flag, Value& value, const char* type, const char* text) {
-    return one(flag, value, type, text)->capture_default_str();
+    return one(flag, value, type, fmt::format("{} (default: {})", text, value));
   }
   // Takes one value each time, so that a repeated flag does not swallow the words after it.
   CLI::Option* several(const char* flag, std::vector<std::string>& values, const char* type,
@@ -160,17 +160,12 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
                   "Test this registered model (within --category, if given)");
   options.several("--category", harness.selection.categories, "NAME",
                   "Test the registered models of this category");
-  options
-      .parsed(
-          "--scale",
-          [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); }, "SCALE",
-          "test: small models; full: published sizes, extracted but not run")
-      ->default_str(std::string(scale_name(harness.run.settings.scale)));
-  options
-      .parsed(
-          "--suite", [&](const std::string& name) { harness.selection.suite = parse_suite(name); },
-          "NAME", "What to test: models, or single operator calls (operators)")
-      ->default_str("models");
+  options.parsed(
+      "--scale", [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); },
+      "SCALE", "test (default): small models; full: published sizes, not run");
+  options.parsed(
+      "--suite", [&](const std::string& name) { harness.selection.suite = parse_suite(name); },
+      "NAME", "What to test: models (default), or operators: single calls");
   options.several("--operator", harness.selection.operators, "NAME",
                   "From a suite, test only this operator (aten.conv2d) or overload");
   options.several("--dtype", harness.selection.dtypes, "NAME",
@@ -205,20 +200,19 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
   RunSettings& settings = arguments.harness.run.settings;
   options
       .one("--tolerance", arguments.raw.tolerance, "RULE",
-           "auto, dtype (as assert_close), or float64 (as near to it as eager)")
-      ->transform(one_of("tolerance rule", {"auto", "dtype", "float64"}))
-      ->default_str("auto");
+           "auto (default), dtype (as assert_close), or float64 (as near as eager)")
+      ->transform(one_of("tolerance rule", {"auto", "dtype", "float64"}));
   options
       .with_default("--error-factor", settings.criterion.error_factor, "N",
                     "Allowed error vs float64, relative to eager's")
       ->transform(amount("error factor", "a positive number"));
   options
       .with_default("--rtol", settings.tolerance.fixed.rtol, "R",
-                    "Instead of a rule: relative tolerance for floating point")
+                    "Instead of a rule: relative tolerance for floats")
       ->transform(tolerance());
   options
       .with_default("--atol", settings.tolerance.fixed.atol, "A",
-                    "Instead of a rule: absolute tolerance for floating point")
+                    "Instead of a rule: absolute tolerance for floats")
       ->transform(tolerance());
   options.flag("--per-node", settings.per_node,
                "Compare every value of the graph, even if all outputs agree");
@@ -244,17 +238,13 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
 void declare_execution(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "Run graphs");
   RunSettings& settings = arguments.harness.run.settings;
-  options
-      .parsed(
-          "--optimization",
-          [&](const std::string& name) { settings.optimization = choose_optimization(name); },
-          "LEVEL", "exact: bit-identical to eager; fast: within 1e-4 of it")
-      ->default_str(optimization_name(settings.optimization));
-  options
-      .parsed(
-          "--device", [&](const std::string& name) { settings.device = parse_device(name); }, "D",
-          "Run on this device: cpu, cuda, cuda:1")
-      ->default_str(settings.device.str());
+  options.parsed(
+      "--optimization",
+      [&](const std::string& name) { settings.optimization = choose_optimization(name); }, "LEVEL",
+      "exact (default): bit-identical to eager; fast: within 1e-4 of it");
+  options.parsed(
+      "--device", [&](const std::string& name) { settings.device = parse_device(name); }, "D",
+      "Run on this device: cpu (default), cuda, cuda:1");
   options.one("--executor", settings.executor, "COMMAND",
               "Run a program: 'my_sim {ir} {weights} {inputs} {outputs}'");
   options.one("--executor-server", arguments.raw.executor_server, "COMMAND",
@@ -267,7 +257,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
       "Load operators from this shared library, which is trusted code");
   options
       .with_default("--trials", settings.trials, "N",
-                    "Kinds of inputs per model: normal, zeros and ones, large, more seeds")
+                    "Inputs per model: normal, 0 and 1, large, more seeds")
       ->transform(count("number of trials", 1000));
   options.with_default("--seed", settings.seed, "N", "Seed of weights and inputs")
       ->transform(seed());

@@ -1,6 +1,7 @@
 #include "harness/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -100,13 +101,12 @@ std::optional<std::string> answer(const Arguments& arguments) {
     const std::vector<RegisteredModel> models = selected_models(arguments.harness.selection, scale);
     return arguments.json ? models_json(models) : models_table(models);
   }
-  if (arguments.list_categories && arguments.harness.selection.suite == Suite::kOperators) {
-    const std::vector<std::string> categories = categories_of(list_operator_cases());
-    return arguments.json ? categories_json(categories) : categories_text(categories);
-  }
   if (arguments.list_categories) {
-    const std::vector<std::string> categories = list_categories(scale);
-    return arguments.json ? categories_json(categories) : categories_text(categories);
+    const bool is_operators = arguments.harness.selection.suite == Suite::kOperators;
+    const std::vector<std::string> categories =
+        is_operators ? categories_of(list_operator_cases()) : list_categories(scale);
+    return arguments.json ? categories_json(categories)
+                          : fmt::format("{}\n", fmt::join(categories, "\n"));
   }
   if (!arguments.supported.empty()) {
     const SupportReport report = supported_models(arguments.harness, arguments.supported);

@@ -233,6 +233,9 @@ TEST_F(CommandLineTest, HelpAndVersion) {
                            "--save-tensors", "--quiet", "--version"}) {
     EXPECT_THAT(help.out, HasSubstr(flag));
   }
+  EXPECT_THAT(help.out,
+              HasSubstr("  --trials N                  Inputs per model: normal, 0 and 1, "
+                        "large, more seeds (default: 3)\n"));
   for (const char* hidden : {"--worker", "--reference", "--executor-intermediates"}) {
     EXPECT_THAT(help.out, Not(HasSubstr(hidden)));
   }

@@ -206,12 +206,6 @@ std::string interrupted_text(const RunRecord& record, const Selected& selected) 
                                 : text(record.results.size(), selected.models.size(), "models");
 }
 
-std::vector<std::string> names_of(const std::vector<ModelSource>& models) {
-  std::vector<std::string> names;
-  for (const ModelSource& model : models) names.push_back(name_of(model));
-  return names;
-}
-
 std::vector<SuiteProblem> split(Selected& selected, const HarnessOptions& options,
                                 const std::string& directory) {
   const SuiteRequest request{.output = directory + "/split",
@@ -311,7 +305,9 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   GraphChanges changes;
 
   const InterruptGuard interrupt_guard;
-  const ReportFiles files(options.output, names_of(selected.models));
+  std::vector<std::string> names;
+  for (const ModelSource& model : selected.models) names.push_back(name_of(model));
+  const ReportFiles files(options.output, names);
   ProgressOptions progress_options = streams.progress;
   progress_options.name_width = name_width(selected.models);
   Progress progress(selected.models.size(), streams.lines, streams.bar, progress_options);

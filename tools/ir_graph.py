@@ -93,6 +93,13 @@ def is_tensor_list(type_):
     return isinstance(type_, torch.ListType) and is_tensor(type_.getElementType())
 
 
+def is_required(argument):
+    """Whether an input is given for this argument, unless an attribute is."""
+    type_ = argument.real_type
+    is_optional = isinstance(type_, torch.OptionalType) or argument.has_default_value()
+    return is_tensor(type_) and not is_optional
+
+
 def typed(value, type_):
     """An attribute, converted to the type of the schema: JSON has only names and lists."""
     type_ = without_optional(type_)
@@ -113,14 +120,17 @@ def typed(value, type_):
 class NodeArguments:
     """The inputs and attributes of a node, taken in the order of the schema."""
 
-    def __init__(self, node):
+    def __init__(self, node, schema):
         self._attributes = dict(node.get("attrs", {}))
-        self._sizes = iter(self._attributes.pop(LIST_SIZES, []))
+        sizes = self._attributes.pop(LIST_SIZES, [])
+        self._sizes = iter(sizes)
         self._masks = iter(self._attributes.pop(LIST_NONE_MASKS, []))
         self._named = [tensor for tensor in node["inputs"] if "arg" in tensor]
         self._positional = [tensor for tensor in node["inputs"] if "arg" not in tensor]
-        # If only some optional tensors are given, they have names.
-        self._names_tell = bool(self._named)
+        # If only some optional tensors are given, they have names; otherwise all or none are given.
+        needed = sum(sizes) + sum(is_required(argument) and argument.name not in self._attributes
+                                  for argument in schema.arguments)
+        self._takes_optional = len(self._positional) > needed
 
     def take(self, argument):
         """A list with the value, or an empty list if the argument is not given."""
@@ -131,8 +141,8 @@ class NodeArguments:
             return self._take_list(argument.name, without_optional(type_).getElementType())
         if not is_tensor(type_):
             return []
-        may_be_absent = isinstance(type_, torch.OptionalType) and self._names_tell
-        return self._take_named(argument.name, 1) or self._take_next(0 if may_be_absent else 1)
+        is_next = is_required(argument) or self._takes_optional
+        return self._take_named(argument.name, 1) or self._take_next(1 if is_next else 0)
 
     def is_empty(self):
         return not (self._attributes or self._named or self._positional)
@@ -162,7 +172,7 @@ class NodeArguments:
 
 def bind(node, schema):
     """Positional and keyword arguments of the node's call, with `Value`s in them."""
-    arguments = NodeArguments(node)
+    arguments = NodeArguments(node, schema)
     positional, keywords = [], {}
     is_at_front = True
     for argument in schema.arguments:

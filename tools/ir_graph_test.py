@@ -79,6 +79,14 @@ class GraphModuleTest(unittest.TestCase):
         norm = torch.nn.functional.layer_norm(self.x, [4], bias=torch.full((4,), 3.0))
         self.assertTrue(torch.equal(normed, norm))
 
+    def test_optional_tensors_are_all_given_or_none(self):
+        normed, _, _ = self.run_graph(
+            [node("aten._native_batch_norm_legit_no_training.default", ["x", "p_mean", "p_var"],
+                  ["a", "b", "c"], momentum=0.1, eps=1e-5)],
+            ["a", "b", "c"], {"m": torch.zeros(4), "v": torch.ones(4)},
+            weight_name_mapping={"p_mean": "m", "p_var": "v"})
+        self.assertTrue(torch.allclose(normed, self.x))
+
     def test_texts_become_what_the_schema_says(self):
         a, b = self.run_graph(
             [node("aten._to_copy.default", ["x"], ["a"], dtype="float64", device="meta",

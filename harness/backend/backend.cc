@@ -52,13 +52,6 @@ class PlanValues : public NodeValues {
   NodeRun run_;
 };
 
-bool is_same(const StateDict& a, const StateDict& b) {
-  const auto is_same_item = [](const auto& x, const auto& y) {
-    return x.key() == y.key() && x.value().is_same(y.value());
-  };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), is_same_item);
-}
-
 }  // namespace
 
 std::unique_ptr<NodeValues> Backend::values(const IR& /*ir*/, const StateDict& /*weights*/,
@@ -93,27 +86,17 @@ void check_backend(const std::string& name) {
   throw Error(fmt::format("unknown backend '{}'; {}", printable(name), known));
 }
 
-std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
-  if (!options.command.empty()) return make_command_backend(options);
-  if (options.name.empty()) return std::make_unique<PlanBackend>(options.execution);
-  check_backend(options.name);
-  return find_factory(options.name)(options);
-}
-
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory) {
   const BackendOptions options{
       .execution = {.optimization = settings.optimization, .device = settings.device},
-      .name = settings.backend,
-      .command = settings.executor,
-      .command_has_intermediates = settings.executor_intermediates,
-      .command_is_server = settings.executor_is_server,
       .directory = directory + "/backend"};
-  if (!runs_plans(settings)) {
-    std::error_code error;
-    std::filesystem::create_directories(options.directory, error);
-    if (error) throw OutputError("cannot create '" + options.directory + "': " + error.message());
-  }
-  return make_backend(options);
+  if (runs_plans(settings)) return std::make_unique<PlanBackend>(options.execution);
+  std::error_code error;
+  std::filesystem::create_directories(options.directory, error);
+  if (error) throw OutputError("cannot create '" + options.directory + "': " + error.message());
+  if (!settings.executor.empty()) return make_command_backend(settings, options.directory);
+  check_backend(settings.backend);
+  return find_factory(settings.backend)(options);
 }
 
 std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name, const IR& ir,
@@ -148,7 +131,7 @@ struct PlanBackend::Compiled {
       : ir(graph), weights(tensors), plan(compile(graph, tensors, StateDict(), options)) {}
 
   bool is_of(const IR& graph, const StateDict& tensors) const {
-    return is_same(weights, tensors) && ir == graph;
+    return has_same_tensors(weights, tensors) && ir == graph;
   }
 
   IR ir;

@@ -63,13 +63,6 @@ class Backend {
 struct BackendOptions {
   // For execution plans; other backends use the options that apply to them.
   ExecutionOptions execution = {};
-  // The registered name; empty for the execution plan or a command.
-  std::string name = {};
-  // The command line of an external program (command_backend.h); empty for none.
-  std::string command = {};
-  bool command_has_intermediates = false;
-  // Whether the program is a server.
-  bool command_is_server = false;
   // A folder for the files of this process.
   std::string directory = {};
 };
@@ -85,11 +78,8 @@ std::vector<std::string> list_backends();
 // Throws Error, listing the known names, when `name` is not registered.
 void check_backend(const std::string& name);
 
-// Throws as check_backend.
-std::unique_ptr<Backend> make_backend(const BackendOptions& options);
-
-// Makes the backend of `settings`, with its files below `directory`. Throws as make_backend, and
-// OutputError.
+// Makes the backend of `settings`, with its files below `directory`. Throws as check_backend or
+// make_command_backend, and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
 // Runs the graph of model `name` as Backend::run does, and sets `groups` to the groups of that run,

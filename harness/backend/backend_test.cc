@@ -41,13 +41,14 @@ TEST(BackendTest, IsFoundByItsNameOnceItIsRegistered) {
               ThrowsMessage<Error>("unknown backend 'np\\x0au'; expected one of: npu"));
   EXPECT_TRUE(register_backend("cpu", make_nothing));
   EXPECT_THAT(list_backends(), ElementsAre("cpu", "npu"));
-  EXPECT_THAT([] { make_backend({.name = "gpu"}); },
+  const std::string folder = ::testing::TempDir() + "/backend_test";
+  EXPECT_THAT([&] { open_backend({.backend = "gpu"}, folder); },
               ThrowsMessage<Error>("unknown backend 'gpu'; expected one of: cpu, npu"));
 
-  const std::unique_ptr<Backend> made = make_backend({.name = "npu", .directory = "folder"});
+  const std::unique_ptr<Backend> made = open_backend({.backend = "npu"}, folder);
   const auto* nothing = dynamic_cast<const Nothing*>(made.get());
   ASSERT_NE(nothing, nullptr);
-  EXPECT_EQ(nothing->options.directory, "folder");
+  EXPECT_EQ(nothing->options.directory, folder + "/backend");
 }
 
 TEST(BackendTest, ANameIsTakenOnce) {

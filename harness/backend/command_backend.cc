@@ -38,21 +38,15 @@ struct ServerAnswer {
 };
 
 template <class Visit>
-void fields(const Visit& visit, ServerAnswer& answer) {
-  visit.required("status", answer.status);
-  visit("message", answer.message);
-  visit("seconds", answer.seconds);
-  visit("nodes", answer.nodes);
+void fields(const Visit& visit, ServerAnswer& value) {
+  visit.required("status", value.status);
+  TORCH_IR_VISIT(message, seconds, nodes)
 }
 
 template <class Visit>
-void fields(const Visit& visit, ValueForm& form) {
-  visit.required("name", form.name);
-  visit("permutation", form.permutation);
-  visit("padding", form.padding);
-  visit("dtype", form.dtype);
-  visit("scale", form.scale);
-  visit("zero_point", form.zero_point);
+void fields(const Visit& visit, ValueForm& value) {
+  visit.required("name", value.name);
+  TORCH_IR_VISIT(permutation, padding, dtype, scale, zero_point)
 }
 
 template <class Visit>
@@ -94,7 +88,7 @@ constexpr const char* kHost = "host";
 CommandTemplate parse_command(const std::string& command, bool needs_intermediates) {
   std::vector<std::string> placeholders = {"ir", "weights", "inputs", "outputs"};
   const auto has = [&](const char* placeholder) {
-    return command.find(placeholder) != std::string::npos;
+    return command.find(placeholder) != command.npos;
   };
   if (needs_intermediates || has("{intermediates}")) placeholders.push_back("intermediates");
   if (has("{groups}")) placeholders.push_back("groups");
@@ -150,15 +144,7 @@ StateDict inputs_for(const IR& ir, const std::vector<at::Tensor>& inputs) {
     throw ExecutionError(fmt::format("wrong number of inputs: {}, expected {}", inputs.size(),
                                      ir.graph_inputs.size()));
   }
-  StateDict result;
-  for (size_t i = 0; i < inputs.size(); ++i) result.insert(ir.graph_inputs[i].name, inputs[i]);
-  return result;
-}
-
-bool are_same(const StateDict& a, const StateDict& b) {
-  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
-    return x.key() == y.key() && x.value().is_same(y.value());
-  });
+  return tensors_by_name(ir.graph_inputs, inputs);
 }
 
 // ": out of memory", "; it printed: a | b"
@@ -187,18 +173,8 @@ std::string suggestion_text(const std::string& name, const std::vector<std::stri
   return suggestion.empty() ? "; the graph has " + names_text(known) : suggestion;
 }
 
-[[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known,
-                               const std::string& file, const std::string& what) {
-  throw ExecutionError(fmt::format("Unexpected {} '{}' in {} of the executor{}", what,
-                                   printable(name), file, suggestion_text(name, known)));
-}
-
 ServerAnswer parse_answer(const std::string& text) {
-  const ServerAnswer answer = json_fields::parse(text, [](const json_fields::Json& json) {
-    ServerAnswer read;
-    json_fields::read(json, read);
-    return read;
-  });
+  const auto answer = json_fields::parse_as<ServerAnswer>(text);
   const std::vector<std::string> known = {kOk, kUnsupported, kError};
   if (std::ranges::find(known, answer.status) == known.end()) {
     throw Error(fmt::format("unknown status '{}'; expected one of: {}", printable(answer.status),
@@ -248,9 +224,9 @@ std::vector<at::Tensor> outputs_of(const StateDict& file, const IR& ir, SymbolVa
     outputs.push_back(*tensor);
   }
   for (const std::string& name : file.keys()) {
-    if (std::ranges::find(names, name) == names.end()) {
-      fail_unknown(name, names, "{outputs}", "output");
-    }
+    if (std::ranges::find(names, name) != names.end()) continue;
+    throw ExecutionError(fmt::format("Unexpected output '{}' in {{outputs}} of the executor{}",
+                                     printable(name), suggestion_text(name, names)));
   }
   return outputs;
 }
@@ -284,11 +260,11 @@ class FileValues : public NodeValues {
 
 class CommandBackend : public Backend {
  public:
-  explicit CommandBackend(const BackendOptions& options)
-      : command_(options.command),
-        has_intermediates_(options.command_has_intermediates),
-        directory_(fs::absolute(options.directory) / kFolder) {
-    if (options.command_is_server) {
+  CommandBackend(const RunSettings& settings, const std::string& directory)
+      : command_(settings.executor),
+        has_intermediates_(settings.executor_intermediates),
+        directory_(fs::absolute(directory) / kFolder) {
+    if (settings.executor_is_server) {
       check_executor_server(command_);
     } else {
       template_ = parse_command(command_, has_intermediates_);
@@ -324,13 +300,7 @@ class CommandBackend : public Backend {
     std::error_code error;
     if (!fs::exists(path("groups"), error)) return {};
     try {
-      return json_fields::parse(read_file(path("groups")),
-                                [](const json_fields::Json& json) {
-                                  GroupsFile file;
-                                  json_fields::read(json, file);
-                                  return file;
-                                })
-          .groups;
+      return json_fields::parse_as<GroupsFile>(read_file(path("groups"))).groups;
     } catch (const SerializationError& problem) {
       throw Error(std::string("{groups} cannot be read: ") + problem.what());
     }
@@ -412,7 +382,7 @@ class CommandBackend : public Backend {
     write_output([&] {
       save_ir(ir, path("ir"));
       save_weights_safetensors(inputs, path("inputs"));
-      if (!weights_ || !are_same(*weights_, weights)) {
+      if (!weights_ || !has_same_tensors(*weights_, weights)) {
         weights_.reset();
         save_weights_safetensors(weights, path("weights"));
         weights_ = std::move(weights);
@@ -431,6 +401,12 @@ class CommandBackend : public Backend {
 };
 
 }  // namespace
+
+bool has_same_tensors(const StateDict& a, const StateDict& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+    return x.key() == y.key() && x.value().is_same(y.value());
+  });
+}
 
 void check_executor_command(const std::string& command, bool needs_intermediates) {
   try {
@@ -451,8 +427,9 @@ void check_executor_server(const std::string& command) {
   }
 }
 
-std::unique_ptr<Backend> make_command_backend(const BackendOptions& options) {
-  return std::make_unique<CommandBackend>(options);
+std::unique_ptr<Backend> make_command_backend(const RunSettings& settings,
+                                              const std::string& directory) {
+  return std::make_unique<CommandBackend>(settings, directory);
 }
 
 }  // namespace torch_ir

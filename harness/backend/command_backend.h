@@ -18,8 +18,8 @@
 // their symbols: the shapes of the inputs have the values. An output that occurs twice, or is an
 // input or a weight, is in the file once, under its name.
 //
-// `harness --executor-server COMMAND` starts the program once in each process that runs models. It
-// reads requests for the same files and answers them (executor_protocol.md).
+// `harness --executor-server COMMAND` starts the program once for each of --jobs. It reads requests
+// for the same files and answers them (executor_protocol.md).
 //
 // Exit status 0 is success. Status 3 means that the command does not support the graph, which is an
 // outcome of its own for single operators (--suite operators, --split). Any other end is an error
@@ -56,9 +56,13 @@ void check_executor_command(const std::string& command, bool needs_intermediates
 // Throws Error, naming the flag, when `command` is empty or has a placeholder.
 void check_executor_server(const std::string& command);
 
-// Makes the backend for `options.command`, with files in `options.directory`. Throws as
+// Whether both have the same tensors, in the same memory, under the same names.
+bool has_same_tensors(const StateDict& a, const StateDict& b);
+
+// Makes the backend for the executor of `settings`, with files in `directory`. Throws as
 // check_executor_command or check_executor_server. Runs throw ExecutionError when the command
 // fails, OutputError when files cannot be written.
-std::unique_ptr<Backend> make_command_backend(const BackendOptions& options);
+std::unique_ptr<Backend> make_command_backend(const RunSettings& settings,
+                                              const std::string& directory);
 
 }  // namespace torch_ir

@@ -82,9 +82,8 @@ class CommandBackendTest : public ::testing::Test {
   ~CommandBackendTest() override { fs::remove_all(folder_); }
 
   std::unique_ptr<Backend> backend(const std::string& command, bool has_intermediates = false) {
-    return make_command_backend({.command = command,
-                                 .command_has_intermediates = has_intermediates,
-                                 .directory = folder_ + "/it's a folder"});
+    return make_command_backend({.executor = command, .executor_intermediates = has_intermediates},
+                                folder_ + "/it's a folder");
   }
 
   std::vector<at::Tensor> run(const std::string& command) {
@@ -385,10 +384,10 @@ class ServerTest : public CommandBackendTest {
                                            "outputs.safetensors\"; }\necho >> starts\n" + start +
                                            "\nn=0\nwhile read -r line; do\n  n=$((n + 1))\n" +
                                            on_request + "\ndone\n");
-    return make_command_backend({.command = "exec sh " + folder_ + "/server.sh",
-                                 .command_has_intermediates = has_intermediates,
-                                 .command_is_server = true,
-                                 .directory = folder_ + "/it's a folder"});
+    return make_command_backend({.executor = "exec sh " + folder_ + "/server.sh",
+                                 .executor_is_server = true,
+                                 .executor_intermediates = has_intermediates},
+                                folder_ + "/it's a folder");
   }
 
   void expect_run(Backend& backend) {

@@ -52,14 +52,6 @@ const char* verb_of(FailureKind kind) {
   return kind == FailureKind::kOutOfMemory ? "run out of memory" : "crash the same way";
 }
 
-struct PartLimits {
-  // Counts from when the graph begins to run.
-  std::chrono::duration<double> run = {};
-  std::chrono::steady_clock::time_point deadline = {};
-  // In bytes, for all processes of the part.
-  std::optional<int64_t> memory = std::nullopt;
-};
-
 struct PartEnd {
   FailureKind kind = FailureKind::kCrashed;
   // For a crash: "was killed by signal 11 (Segmentation fault)".
@@ -103,17 +95,14 @@ bool run_given_part(const std::string& directory, const RunSettings& settings,
 
 // Runs the reproducer in `directory` in a process of its own. Throws OutputError.
 PartRun run_part(const std::string& directory, const RunSettings& settings,
-                 const PartLimits& limits) {
+                 const WorkLimits& limits) {
   // If this fails, the next write reports why.
   std::error_code error;
   fs::remove_all(directory + kRunSuffix, error);
   PartRun run;
   WorkRequest request{
       .content = {{"directory", directory}, {"settings", json_fields::write(settings)}},
-      .limits = {.time = limits.run,
-                 .counts_from_news = true,
-                 .deadline = limits.deadline,
-                 .memory = limits.memory}};
+      .limits = limits};
   bool is_sent = false;
   supervise({.task = kPartTask,
              .next =
@@ -168,20 +157,15 @@ class EndSearch {
               "for.",
               verb_of(ended_.kind))};
     }
-    const StateDict& weights = run_.candidate.weights();
-    const GroupedGraph grouped = group_nodes(run_.ir, weights, run_.groups);
-    const GraphMemory memory(grouped.ir, weights);
-    ReferenceWatch watch(run_.ir);
-    watch.run(run_.candidate, run_.inputs, run_.settings.seed);
     ExplainedRun ended_run = run_;
     ended_run.directory = found_;
-    ReproducerSearch search = find_part_that_ends(
-        {.run = ended_run,
-         .weights = weights,
-         .check = [&](auto&&... graph) { return this->check(*run.end, graph...); },
-         .grouped = grouped,
-         .memory = memory,
-         .reference = watch});
+    ended_run.groups = groups();
+    ExplainedGraph graph(ended_run);
+    graph.watch.run(run_.candidate, run_.inputs, run_.settings.seed);
+    ReproducerSearch search =
+        find_part_that_ends({.run = ended_run, .graph = graph, .check = [&](auto&&... part) {
+                               return this->check(*run.end, part...);
+                             }});
     if (search.reproducer && ended_.kind == FailureKind::kTimedOut) {
       std::string doubt = doubt_of_hang();
       if (!doubt.empty()) search = {.note = std::move(doubt)};
@@ -193,11 +177,25 @@ class EndSearch {
   }
 
  private:
-  PartLimits limits(double num_hangs) const {
+  // The time counts from when the graph begins to run.
+  WorkLimits limits(double num_hangs) const {
     const bool hangs = ended_.kind == FailureKind::kTimedOut;
-    return {.run = hangs ? budget_ / num_hangs : kLongest,
+    return {.time = hangs ? budget_ / num_hangs : kLongest,
+            .counts_from_news = true,
             .deadline = deadline_,
             .memory = ended_.memory_limit};
+  }
+
+  // The groups that a command wrote before its process ended; none if they are incomplete.
+  std::vector<NodeGroup> groups() const {
+    if (run_.settings.executor.empty()) return {};
+    try {
+      std::vector<NodeGroup> groups = open_backend(run_.settings, whole_ + kRunSuffix)->groups();
+      group_nodes(run_.ir, run_.candidate.weights(), groups);
+      return groups;
+    } catch (const Error&) {
+      return {};
+    }
   }
 
   bool is_over() const { return Clock::now() >= deadline_; }
@@ -225,15 +223,15 @@ class EndSearch {
 
   // Why the part that was found may not hang; empty if it still hangs.
   std::string doubt_of_hang() const {
-    PartLimits limits = this->limits(kNumLastHangs);
+    WorkLimits limits = this->limits(kNumLastHangs);
     limits.deadline += std::chrono::duration_cast<Clock::duration>(budget_ / kNumLastDelays);
     const PartRun run = run_part(found_, run_.settings, limits);
     if (run.end && run.end->kind == FailureKind::kTimedOut) return "";
     if (run.is_cut_off || !run.has_begun) {
       return fmt::format("The part that was found could not be loaded in time to run for {:g} s",
-                         limits.run.count());
+                         limits.time.count());
     }
-    return fmt::format("The part that was found ended within {:g} s", limits.run.count());
+    return fmt::format("The part that was found ended within {:g} s", limits.time.count());
   }
 
   void replace_whole() const {

@@ -1,13 +1,13 @@
 #include <ATen/Context.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
 #include "harness/backend/command_backend.h"
 #include "harness/divergence/reproducer.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/tolerance.h"
 #include "torch_ir/verifier/verdict.h"
@@ -16,26 +16,41 @@
 namespace torch_ir {
 namespace {
 
-std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const StateDict& weights,
+// Judges the outputs by the rules for the run of a model. An undefined output is not compared.
+VerificationReport verdict_on(const GraphRun& run, const RunSettings& settings) {
+  const Criterion& criterion = settings.criterion;
+  VerificationReport report =
+      compare_known_outputs(run.ir, run.outputs, run.expected, settings.tolerance);
+  if (criterion.reference == ReferenceKind::kModel) return report;
+  add_second_opinions(report, known_second_opinions(run), criterion);
+  if (criterion.reference != ReferenceKind::kAuto) return report;
+  finish_auto_verdict(report, run, /*proves_graph=*/false);
+  return report;
+}
+
+std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators, const IR& ir,
+                                         const StateDict& weights,
                                          const std::vector<at::Tensor>& inputs,
-                                         const std::vector<at::Tensor>& expected,
+                                         std::vector<at::Tensor> expected,
                                          const RunSettings& settings) {
   const std::vector<TensorMeta>& outputs = ir.graph_outputs;
-  const auto is_known = [&](size_t i) { return i < expected.size() && expected[i].defined(); };
-  const auto tolerance_of = [&](size_t i) {
-    const auto dtype = is_known(i) ? expected[i].scalar_type() : c10::ScalarType::Float;
-    return tolerance_for(settings.tolerance, i, dtype);
-  };
+  expected.resize(outputs.size());
   const auto failure_of_all = [&](std::string message, bool threw) {
-    return GraphFailure{.output = outputs.empty() ? "" : outputs.back().name,
-                        .tolerance = tolerance_of(outputs.empty() ? 0 : outputs.size() - 1),
-                        .message = std::move(message),
-                        .threw = threw};
+    GraphFailure failure{.message = std::move(message), .threw = threw};
+    if (outputs.empty()) return failure;
+    const at::Tensor& last = expected.back();
+    failure.output = outputs.back().name;
+    failure.tolerance = tolerance_for(settings.tolerance, outputs.size() - 1,
+                                      last.defined() ? last.scalar_type() : c10::kFloat);
+    return failure;
+  };
+  const auto run_on_backend = [&](const IR& graph) {
+    at::manual_seed(settings.seed);
+    return backend.run(graph, weights, inputs);
   };
   std::vector<at::Tensor> actual;
-  at::manual_seed(settings.seed);
   try {
-    actual = backend.run(ir, weights, inputs);
+    actual = run_on_backend(ir);
   } catch (const OutputError&) {
     throw;
   } catch (const CommandFailure& error) {
@@ -50,41 +65,41 @@ std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const S
                                       actual.size() == 1 ? "" : "s", outputs.size()),
                           /*threw=*/false);
   }
-  std::vector<SecondOpinion> opinions;
-  const Criterion& criterion = settings.criterion;
-  if (criterion.reference != ReferenceKind::kModel) {
-    opinions = second_opinions(ir, weights, inputs, actual, expected);
-  }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!is_known(i)) continue;
-    const Tolerance tolerance = tolerance_of(i);
-    const TensorComparison comparison = compare_tensors(actual[i], expected[i], tolerance);
-    const SecondOpinion* opinion = opinions.empty() ? nullptr : &opinions[i];
-    const ValueVerdict verdict = judge(comparison, opinion, criterion);
-    if (verdict.problem.empty()) continue;
-    return GraphFailure{.output = outputs[i].name,
-                        .tolerance = tolerance,
-                        .message = fmt::format("'{}': {}", outputs[i].name, verdict.problem)};
-  }
-  if (criterion.reference != ReferenceKind::kAuto) return std::nullopt;
-  VerificationReport report = compare_known_outputs(ir, actual, expected, settings.tolerance);
+  const auto run_eagerly = [&] {
+    at::manual_seed(settings.seed);
+    return eager_outputs(ir, weights, inputs);
+  };
+  const auto describe = [](const std::exception& error) {
+    if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
+    return message_text(error);
+  };
+  const VerificationReport report = verdict_on({.ir = ir,
+                                                .weights = weights,
+                                                .inputs = inputs,
+                                                .outputs = actual,
+                                                .expected = expected,
+                                                .rerun = run_on_backend,
+                                                .run_eagerly = run_eagerly,
+                                                .describe = describe,
+                                                .calls_operators = calls_operators},
+                                               settings);
   if (report.is_valid) return std::nullopt;
-  // Only float64 accepts the outputs, so check that the graph matches the model.
-  report.criterion = criterion;
-  report.is_valid = true;
-  at::manual_seed(settings.seed);
-  check_graph(report, ir, weights, inputs, eager_outputs(ir, weights, inputs), expected,
-              criterion.reference);
-  if (report.is_valid) return std::nullopt;
-  return failure_of_all(report.error_message, /*threw=*/false);
+  const auto wrong = std::ranges::find(report.output_details, Basis::kNone, &OutputDetail::basis);
+  if (wrong == report.output_details.end()) {
+    return failure_of_all(report.error_message, /*threw=*/false);
+  }
+  const SecondOpinion* opinion = wrong->second_opinion ? &*wrong->second_opinion : nullptr;
+  const ValueVerdict verdict = judge(wrong->comparison, opinion, report.criterion);
+  return GraphFailure{.output = wrong->name,
+                      .tolerance = wrong->tolerance,
+                      .message = fmt::format("'{}': {}", wrong->name, verdict.problem)};
 }
 
 }  // namespace
 
-GraphCheck check_on(Backend& backend) {
-  return [&backend](const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-                    const std::vector<at::Tensor>& expected, const RunSettings& settings) {
-    return find_failure(backend, ir, weights, inputs, expected, settings);
+GraphCheck check_on(Backend& backend, bool calls_operators) {
+  return [&backend, calls_operators](const auto&... graph) {
+    return find_failure(backend, calls_operators, graph...);
   };
 }
 

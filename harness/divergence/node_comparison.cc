@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,9 +22,8 @@
 #include <vector>
 
 #include "harness/backend/backend.h"
-#include "harness/divergence/reproducer_files.h"
+#include "harness/divergence/exoneration.h"
 #include "harness/divergence/value_form.h"
-#include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/cases/graph_part.h"
@@ -36,19 +34,14 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
-#include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/statistics.h"
-#include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
 namespace {
 
 constexpr int64_t kMaxBytesOfRun = int64_t{256} << 20;
-
-// Each needs a run of the model, and memory for its value.
-constexpr size_t kMaxExonerated = 64;
 
 // Assumed for dynamic sizes.
 constexpr int64_t kGuessedSize = 256;
@@ -70,17 +63,61 @@ class WholeRunValues : public NodeValues {
  public:
   WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
                  const std::vector<at::Tensor>& inputs, const GraphMemory& memory,
-                 const std::vector<std::string>& compared, uint64_t seed);
+                 const std::vector<std::string>& compared, uint64_t seed)
+      : backend_(backend),
+        weights_(weights),
+        inputs_(inputs),
+        seed_(seed),
+        ir_(ir),
+        outputs_(ir.graph_outputs) {
+    ir_.constant_outputs.clear();
+    const std::unordered_set<std::string_view> is_compared(compared.begin(), compared.end());
+    for (size_t i = 0; i < ir.nodes.size(); ++i) {
+      for (size_t k = 0; k < ir.nodes[i].outputs.size(); ++k) {
+        TensorMeta meta = ir.nodes[i].outputs[k];
+        const auto place = memory.of(meta.name);
+        if (!is_compared.contains(meta.name)) continue;
+        if (place && memory.is_written(*place, i + 1, ir.nodes.size())) continue;
+        meta.producer_node = ir.nodes[i].name;
+        meta.producer_output_idx = static_cast<int64_t>(k);
+        positions_.emplace(meta.name, values_.size());
+        values_.push_back(std::move(meta));
+      }
+    }
+  }
 
-  at::Tensor next(const std::string& name) override;
+  at::Tensor next(const std::string& name) override {
+    const auto position = positions_.find(name);
+    if (position == positions_.end()) return {};
+    if (!pending_.contains(name)) run_from(position->second);
+    return pending_.extract(name).mapped();
+  }
 
  private:
-  struct Value {
-    TensorMeta meta;
+  void run_from(size_t position) {
+    pending_.clear();
+    // The graph's own outputs are kept, so that it stays the same graph.
+    ir_.graph_outputs = outputs_;
+    std::unordered_map<std::string, size_t> places;
+    for (size_t i = 0; i < outputs_.size(); ++i) places.emplace(outputs_[i].name, i);
     int64_t num_bytes = 0;
-  };
-
-  void run_from(size_t position);
+    size_t end = position;
+    for (; end < values_.size(); ++end) {
+      num_bytes += bytes_of(values_[end]);
+      if (end > position && num_bytes > kMaxBytesOfRun) break;
+      const bool is_new = places.emplace(values_[end].name, ir_.graph_outputs.size()).second;
+      if (is_new) ir_.graph_outputs.push_back(values_[end]);
+    }
+    at::manual_seed(seed_);
+    std::vector<at::Tensor> results = backend_.run(ir_, weights_, inputs_);
+    if (results.size() != ir_.graph_outputs.size()) {
+      throw ExecutionError(fmt::format("wrong number of outputs: {}, expected {}", results.size(),
+                                       ir_.graph_outputs.size()));
+    }
+    for (size_t i = position; i < end; ++i) {
+      pending_[values_[i].name] = results[places.at(values_[i].name)];
+    }
+  }
 
   Backend& backend_;
   const StateDict& weights_;
@@ -88,76 +125,10 @@ class WholeRunValues : public NodeValues {
   const uint64_t seed_;
   IR ir_;
   const std::vector<TensorMeta> outputs_;
-  std::vector<Value> values_;
+  std::vector<TensorMeta> values_;
   std::unordered_map<std::string, size_t> positions_;
   std::unordered_map<std::string, at::Tensor> pending_;
 };
-
-WholeRunValues::WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
-                               const std::vector<at::Tensor>& inputs, const GraphMemory& memory,
-                               const std::vector<std::string>& compared, uint64_t seed)
-    : backend_(backend),
-      weights_(weights),
-      inputs_(inputs),
-      seed_(seed),
-      ir_(ir),
-      outputs_(ir.graph_outputs) {
-  ir_.constant_outputs.clear();
-  const std::unordered_set<std::string_view> is_compared(compared.begin(), compared.end());
-  for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    const OpNode& node = ir.nodes[i];
-    for (size_t k = 0; k < node.outputs.size(); ++k) {
-      const auto place = memory.of(node.outputs[k].name);
-      if (!is_compared.contains(node.outputs[k].name)) continue;
-      if (place && memory.is_written(*place, i + 1, ir.nodes.size())) continue;
-      Value value{node.outputs[k], bytes_of(node.outputs[k])};
-      value.meta.producer_node = node.name;
-      value.meta.producer_output_idx = static_cast<int64_t>(k);
-      positions_.emplace(value.meta.name, values_.size());
-      values_.push_back(std::move(value));
-    }
-  }
-}
-
-at::Tensor WholeRunValues::next(const std::string& name) {
-  const auto position = positions_.find(name);
-  if (position == positions_.end()) return {};
-  auto found = pending_.find(name);
-  if (found == pending_.end()) {
-    run_from(position->second);
-    found = pending_.find(name);
-  }
-  at::Tensor value = std::move(found->second);
-  pending_.erase(found);
-  return value;
-}
-
-void WholeRunValues::run_from(size_t position) {
-  pending_.clear();
-  // The graph's own outputs are kept, so that it stays the same graph.
-  ir_.graph_outputs = outputs_;
-  std::unordered_map<std::string, size_t> places;
-  for (size_t i = 0; i < outputs_.size(); ++i) places.emplace(outputs_[i].name, i);
-  int64_t num_bytes = 0;
-  size_t end = position;
-  while (end < values_.size() &&
-         (end == position || num_bytes + values_[end].num_bytes <= kMaxBytesOfRun)) {
-    num_bytes += values_[end].num_bytes;
-    const TensorMeta& meta = values_[end++].meta;
-    const bool is_new = places.emplace(meta.name, ir_.graph_outputs.size()).second;
-    if (is_new) ir_.graph_outputs.push_back(meta);
-  }
-  at::manual_seed(seed_);
-  std::vector<at::Tensor> results = backend_.run(ir_, weights_, inputs_);
-  if (results.size() != ir_.graph_outputs.size()) {
-    throw ExecutionError(fmt::format("wrong number of outputs: {}, expected {}", results.size(),
-                                     ir_.graph_outputs.size()));
-  }
-  for (size_t i = position; i < end; ++i) {
-    const std::string& name = values_[i].meta.name;
-    pending_[name] = results[places.at(name)];
-  }
-}
 
 // The backend's values, with their own random generator: both sides draw as if each ran alone.
 class BackendValues {
@@ -192,19 +163,9 @@ class Explainer {
         ir_(run.ir),
         settings_(run.settings),
         backend_(backend),
-        memory_(ir_, run.candidate.weights()),
-        weights_(apart_from_model(run.candidate.weights())),
-        computable_(computable_part(ir_)),
-        grouped_(group_nodes(ir_, weights_, run.groups)),
-        grouped_memory_(grouped_.ir, weights_),
-        cutter_(grouped_.ir, &grouped_memory_, grouped_.spans),
-        compared_(grouped_.values.begin(), grouped_.values.end()),
-        watch_(ir_) {
-    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
-      indices_.emplace(ir_.nodes[i].name, i);
-      for (const TensorMeta& output : ir_.nodes[i].outputs) producers_.emplace(output.name, i);
-    }
-  }
+        graph_(run),
+        grouped_(graph_.grouped),
+        computable_(computable_part(ir_)) {}
 
   NodeReport compare(bool failed) {
     failed_ = failed;
@@ -240,11 +201,8 @@ class Explainer {
     const bool is_hidden = is_hidden_ && makes_expected();
     ReproducerSearch found = find_reproducer(
         {.run = run_,
-         .weights = weights_,
-         .check = check_on(backend_),
-         .grouped = grouped_,
-         .memory = grouped_memory_,
-         .reference = watch_,
+         .graph = graph_,
+         .check = check(backend_),
          .divergence = report.first_divergence,
          .nodes_agree = !is_hidden && shows_nothing(report) && report.num_mismatched == 0});
     add_note(report, found.note);
@@ -258,34 +216,6 @@ class Explainer {
   }
 
  private:
-  // Copies the weights that the model writes to, so that it cannot change the graph's. Copies share
-  // memory if their originals do.
-  StateDict apart_from_model(const StateDict& weights) const {
-    std::set<std::string> changed;
-    for (const auto& item : ir_.weight_name_mapping) {
-      const auto memory = memory_.of(item.key());
-      if (!memory || !memory_.is_written(*memory, 0, ir_.nodes.size())) continue;
-      changed.insert({item.key(), item.value()});
-    }
-    const std::vector<std::string> names = weights.keys();
-    std::vector<at::Tensor> tensors;
-    for (const std::string& name : names) tensors.push_back(*weights.find(name));
-    std::map<size_t, std::vector<size_t>> groups;
-    const std::vector<size_t> group_of = overlap_groups(tensors);
-    for (size_t i = 0; i < names.size(); ++i) groups[group_of[i]].push_back(i);
-    for (const auto& [group, members] : groups) {
-      const auto is_changed = [&](size_t i) { return changed.contains(names[i]); };
-      if (std::ranges::none_of(members, is_changed)) continue;
-      std::vector<at::Tensor> copies;
-      for (const size_t i : members) copies.push_back(tensors[i].detach());
-      copies = copy_group(copies);
-      for (size_t i = 0; i < members.size(); ++i) tensors[members[i]] = copies[i];
-    }
-    StateDict apart;
-    for (size_t i = 0; i < names.size(); ++i) apart.insert(names[i], tensors[i]);
-    return apart;
-  }
-
   static void add_note(NodeReport& report, const std::string& note) {
     if (note.empty()) return;
     if (!report.note.empty()) report.note += ' ';
@@ -293,10 +223,8 @@ class Explainer {
     if (!note.ends_with('.')) report.note += '.';
   }
 
-  bool runs_on_plan() const { return settings_.backend.empty() && settings_.executor.empty(); }
-
   std::string who() const {
-    if (runs_on_plan()) return "execution plan";
+    if (runs_plans(settings_)) return "execution plan";
     return settings_.executor.empty() ? "backend" : "executor";
   }
 
@@ -305,28 +233,19 @@ class Explainer {
     return run_.groups.empty() ? "all of them" : "those at the borders of groups";
   }
 
-  // Whether eager operators also run, to check values that only float64 accepts.
-  bool runs_eagerly_too() const { return settings_.criterion.reference == ReferenceKind::kAuto; }
-
   static bool shows_nothing(const NodeReport& report) {
     return report.error.empty() && report.num_compared > 0 && !report.first_divergence;
+  }
+
+  GraphCheck check(Backend& backend) const {
+    return check_on(backend, run_.candidate.calls_operators());
   }
 
   // Whether the graph gives the expected outputs when eager operators run it. If not, it fails on
   // any executor.
   bool makes_expected() const {
-    try {
-      VerificationReport report;
-      report.is_valid = true;
-      report.tolerance = settings_.tolerance;
-      report.criterion = settings_.criterion;
-      at::manual_seed(settings_.seed);
-      check_graph(report, ir_, weights_, run_.inputs, eager_outputs(ir_, weights_, run_.inputs),
-                  run_.expected, settings_.criterion.reference);
-      return report.is_valid;
-    } catch (const std::exception&) {
-      return false;
-    }
+    PlanBackend eager{ExecutionOptions()};
+    return !check(eager)(ir_, graph_.weights, run_.inputs, run_.expected, settings_);
   }
 
   void compare_whole_runs(NodeReport& report) {
@@ -347,7 +266,7 @@ class Explainer {
     }
     const bool agreed = report.num_mismatched == 0;
     report = std::move(whole);
-    add_note(report, runs_on_plan() ? "The nodes agree when they run one by one"
+    add_note(report, runs_plans(settings_) ? "The nodes agree when they run one by one"
                      : agreed ? fmt::format("The node values that the {} returned agree", who())
                               : fmt::format("The node values that the {} returned do not explain "
                                             "the failure",
@@ -360,12 +279,12 @@ class Explainer {
     const auto divergent = static_cast<size_t>(report.first_divergence->node.index);
     std::vector<std::string> before;
     for (const std::string& value : missing_) {
-      if (producers_.at(value) < divergent) before.push_back(value);
+      if (graph_.producers.at(value) < divergent) before.push_back(value);
     }
     if (before.empty()) return;
-    std::string told = "returned";
-    if (runs_on_plan()) told = "computed separately";
-    if (runs_whole_) told = "seen";
+    const std::string verb = runs_whole_             ? "seen"
+                             : runs_plans(settings_) ? "computed separately"
+                                                     : "returned";
     constexpr size_t kMaxNames = 3;
     const size_t count = before.size();
     before.resize(std::min(count, kMaxNames));
@@ -373,17 +292,17 @@ class Explainer {
         count > kMaxNames ? fmt::format(" and {} more", count - kMaxNames) : "";
     add_note(report, fmt::format("{} of the values before this difference {} not {} ('{}'{}), so "
                                  "the first difference may be earlier",
-                                 count, count == 1 ? "was" : "were", told,
+                                 count, count == 1 ? "was" : "were", verb,
                                  fmt::join(before, "', '"), others));
   }
 
   std::unique_ptr<NodeValues> open_values() {
     forms_.clear();
     if (!runs_whole_) {
-      std::unique_ptr<NodeValues> own = backend_.values(ir_, weights_, run_.inputs);
+      std::unique_ptr<NodeValues> own = backend_.values(ir_, graph_.weights, run_.inputs);
       if (own) {
         const std::vector<NodeGroup> groups = backend_.groups();
-        group_nodes(ir_, weights_, groups);
+        group_nodes(ir_, graph_.weights, groups);
         for (const NodeGroup& group : groups) {
           for (const ValueForm& form : group.values) forms_.emplace(form.name, form);
         }
@@ -391,14 +310,14 @@ class Explainer {
       }
       runs_whole_ = true;
     }
-    return std::make_unique<WholeRunValues>(backend_, ir_, weights_, run_.inputs, memory_,
-                                            grouped_.values, settings_.seed);
+    return std::make_unique<WholeRunValues>(backend_, ir_, graph_.weights, run_.inputs,
+                                            graph_.memory, grouped_.values, settings_.seed);
   }
 
   SeenValue in_form(const std::string& name, const at::Tensor& value) const {
     const auto form = forms_.find(name);
     if (form == forms_.end() || !value.defined()) return value;
-    const std::vector<TensorMeta>& outputs = ir_.nodes[producers_.at(name)].outputs;
+    const std::vector<TensorMeta>& outputs = ir_.nodes[graph_.producers.at(name)].outputs;
     return in_graph_form(value, form->second, *std::ranges::find(outputs, name, &TensorMeta::name));
   }
 
@@ -424,121 +343,41 @@ class Explainer {
         throw;
       }
     };
-    Float64Run float64(computable_.ir, weights_, run_.inputs, runs_eagerly_too());
+    // Eager operators also run, to check values that only float64 accepts.
+    Float64Run float64(computable_.ir, graph_.weights, run_.inputs,
+                       settings_.criterion.reference == ReferenceKind::kAuto);
     NodeReport report = compare_nodes(
         ir_, grouped_.values,
         [&](const ValueObserver& observer) {
-          watch_.run(run_.candidate, run_.inputs, settings_.seed, observer);
+          graph_.watch.run(run_.candidate, run_.inputs, settings_.seed, observer);
         },
         next, settings_.tolerance, NodeJudge{.run = float64, .criterion = settings_.criterion},
-        [&](const std::vector<DoubtedValue>& doubted) { return exonerate(doubted, !failed_); });
+        [&](const std::vector<DoubtedValue>& doubted) {
+          return exonerate(run_, graph_, doubted, /*has_to_be_unread=*/!failed_,
+                           [&](const std::set<std::string>& names, size_t end) {
+                             return returned_values(names, end, /*copies=*/true);
+                           });
+        });
     if (output_error) std::rethrow_exception(output_error);
-    if (!runs_whole_ && !runs_on_plan()) {
+    if (!runs_whole_ && !runs_plans(settings_)) {
       num_not_handed_back_ = std::ssize(missing_);
       unknown_ = values->unknown();
     }
     return report;
   }
 
-  // Exonerates a value if a reader of it is right, but would be wrong had it read this value. When
-  // outputs are wrong, also exonerates values that make no difference to any reader. Rounding
-  // reaches the readers.
-  std::vector<bool> exonerate(const std::vector<DoubtedValue>& values, bool has_to_be_unread) {
-    std::vector<bool> verdicts(values.size(), false);
-    const size_t count = std::min(values.size(), kMaxExonerated);
-    try {
-      std::set<std::string> names;
-      for (size_t i = 0; i < count; ++i) names.insert(values[i].name);
-      const size_t end = producers_.at(values[count - 1].name) + 1;
-      const auto told = told_values(names, end, /*copies=*/true);
-      for (size_t i = 0; i < count; ++i) {
-        bool is_same_to_all = !has_to_be_unread;
-        std::set<size_t> readers;
-        for (const size_t node : values[i].readers) {
-          readers.insert(grouped_.span_of.at(ir_.nodes[node].name));
-        }
-        for (const size_t reader : readers) {
-          const std::optional<ReadEffect> effect =
-              effect_on(grouped_.spans[reader], values[i].name, told.at(values[i].name));
-          if (effect == ReadEffect::kWrong) verdicts[i] = true;
-          if (effect != ReadEffect::kNone) is_same_to_all = false;
-        }
-        if (is_same_to_all) verdicts[i] = true;
-      }
-    } catch (const OutputError&) {
-      throw;
-    } catch (const std::exception&) {
-      // Values that could not be tried are not exonerated.
-    }
-    return verdicts;
-  }
-
-  enum class ReadEffect { kNone, kRight, kWrong };
-
-  // The effect on the nodes of `reader` of reading `value` in place of the model's value `name`;
-  // nothing if they cannot run alone.
-  std::optional<ReadEffect> effect_on(const NodeSpan& reader, const std::string& name,
-                                      const at::Tensor& value) {
-    NodeRange range{reader.first, reader.last};
-    for (const OpNode& node : grouped_.nodes_of(reader)) {
-      const auto place = memory_.of(name);
-      const size_t index = indices_.at(node.name);
-      const bool is_written = place && memory_.is_written(*place, producers_.at(name) + 1, index);
-      if (is_written || watch_.random_nodes().contains(index)) return std::nullopt;
-      for (const TensorMeta& output : node.outputs) {
-        if (compared_.contains(output.name)) range.outputs.push_back(output.name);
-      }
-    }
-    const GraphPart part = cutter_.cut(range, watch_.facts());
-    const auto& metas = part.ir.graph_inputs;
-    const auto input = std::ranges::find(metas, name, &TensorMeta::name);
-    if (!part.problem.empty() || input == metas.end()) return std::nullopt;
-    at::manual_seed(settings_.seed);
-    const auto recorded =
-        record_part(run_.candidate, grouped_.ir, grouped_memory_, run_.inputs, part, reader.first);
-    if (!recorded) return std::nullopt;
-    std::vector<at::Tensor> inputs = recorded->inputs;
-    at::Tensor& read = inputs.at(static_cast<size_t>(input - metas.begin()));
-    if (read.sizes() != value.sizes() || read.dtype() != value.dtype()) return ReadEffect::kWrong;
-    read = value;
-    const StateDict weights = used_weights(part.ir, weights_);
-    const std::vector<at::Tensor> made = eager_outputs(part.ir, weights, inputs);
-    const NodeReport report = compare_part(part.ir, weights, *recorded, made);
-    if (report.num_mismatched > 0) return ReadEffect::kWrong;
-    return report.worst.empty() ? ReadEffect::kNone : ReadEffect::kRight;
-  }
-
-  // Judges the results of a part on other inputs by the rules for the whole graph.
-  NodeReport compare_part(const IR& part, const StateDict& weights, const RecordedPart& recorded,
-                          const std::vector<at::Tensor>& made) const {
-    const auto& outputs = part.graph_outputs;
-    Float64Run float64(part, weights, recorded.inputs, runs_eagerly_too());
-    return compare_nodes(
-        part, compared_values(part),
-        [&](const ValueObserver& observer) {
-          for (size_t i = 0; i < outputs.size(); ++i)
-            observer(outputs[i].name, recorded.outputs[i]);
-        },
-        [&](const std::string& name) {
-          const auto output = std::ranges::find(outputs, name, &TensorMeta::name);
-          return made.at(static_cast<size_t>(output - outputs.begin()));
-        },
-        part_tolerance(settings_.tolerance, ir_, part),
-        NodeJudge{.run = float64, .criterion = settings_.criterion});
-  }
-
   // The values of `names` that another run of the nodes before `end` returns. Without copies, they
   // are as these nodes leave them.
-  std::unordered_map<std::string, at::Tensor> told_values(const std::set<std::string>& names,
-                                                          size_t end, bool copies) {
-    std::unordered_map<std::string, at::Tensor> told;
+  std::unordered_map<std::string, at::Tensor> returned_values(const std::set<std::string>& names,
+                                                              size_t end, bool copies) {
+    std::unordered_map<std::string, at::Tensor> returned;
     BackendValues values(settings_.seed, [this] { return open_values(); });
     for (const std::string& value : grouped_.values) {
-      if (producers_.at(value) >= end) break;
+      if (graph_.producers.at(value) >= end) break;
       const at::Tensor tensor = in_form(value, values.next(value)).tensor;
-      if (names.contains(value)) told.emplace(value, copies ? plain_copy(tensor) : tensor);
+      if (names.contains(value)) returned.emplace(value, copies ? plain_copy(tensor) : tensor);
     }
-    return told;
+    return returned;
   }
 
   // Adds the modules and groups of nodes.
@@ -576,8 +415,9 @@ class Explainer {
         if (is_new && !is_made_by(span, input.name)) read.push_back(input.name);
       }
     }
-    const auto made = told_values({read.begin(), read.end()}, indices_.at(nodes.back().name),
-                                  /*copies=*/false);
+    const auto made =
+        returned_values({read.begin(), read.end()}, graph_.indices.at(nodes.back().name),
+                        /*copies=*/false);
     std::vector<TensorStatistics> inputs;
     for (const std::string& name : read) {
       const auto found = made.find(name);
@@ -589,8 +429,8 @@ class Explainer {
   }
 
   bool is_made_by(size_t span, const std::string& value) const {
-    const auto producer = producers_.find(value);
-    return producer != producers_.end() &&
+    const auto producer = graph_.producers.find(value);
+    return producer != graph_.producers.end() &&
            grouped_.span_of.at(ir_.nodes[producer->second].name) == span;
   }
 
@@ -600,7 +440,7 @@ class Explainer {
       if (ir_.graph_inputs[i].name == name) return run_.inputs[i];
     }
     const bool is_weight = ir_.weight_name_mapping.contains(name);
-    const at::Tensor* weight = is_weight ? find_weight(ir_, weights_, name) : nullptr;
+    const at::Tensor* weight = is_weight ? find_weight(ir_, graph_.weights, name) : nullptr;
     return weight == nullptr ? at::Tensor() : *weight;
   }
 
@@ -608,18 +448,10 @@ class Explainer {
   const IR& ir_;
   const RunSettings& settings_;
   Backend& backend_;
-  const GraphMemory memory_;
-  const StateDict weights_;
+  ExplainedGraph graph_;
+  const GroupedGraph& grouped_;
   // The part of the graph whose values the model reports.
   const ComputablePart computable_;
-  std::unordered_map<std::string, size_t> indices_;
-  std::unordered_map<std::string, size_t> producers_;
-  // Parts are cut from this graph, at its spans; each node is in one span.
-  const GroupedGraph grouped_;
-  const GraphMemory grouped_memory_;
-  const PartCutter cutter_;
-  const std::unordered_set<std::string> compared_;
-  ReferenceWatch watch_;
   // The forms in which the backend returned its values.
   std::unordered_map<std::string, ValueForm> forms_;
   int64_t num_not_handed_back_ = 0;

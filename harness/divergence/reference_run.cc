@@ -3,9 +3,11 @@
 #include <ATen/Context.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
 
 namespace torch_ir {
 namespace {
@@ -86,6 +88,34 @@ class Recording {
   size_t num_outputs_ = 0;
 };
 
+// Copies the weights that the model writes to, so that it cannot change the graph's. Copies share
+// memory if their originals do.
+StateDict apart_from_model(const IR& ir, const GraphMemory& memory, const StateDict& weights) {
+  std::set<std::string> changed;
+  for (const auto& item : ir.weight_name_mapping) {
+    const auto place = memory.of(item.key());
+    if (!place || !memory.is_written(*place, 0, ir.nodes.size())) continue;
+    changed.insert({item.key(), item.value()});
+  }
+  const std::vector<std::string> names = weights.keys();
+  std::vector<at::Tensor> tensors;
+  for (const std::string& name : names) tensors.push_back(*weights.find(name));
+  std::map<size_t, std::vector<size_t>> groups;
+  const std::vector<size_t> group_of = overlap_groups(tensors);
+  for (size_t i = 0; i < names.size(); ++i) groups[group_of[i]].push_back(i);
+  for (const auto& [group, members] : groups) {
+    const auto is_changed = [&](size_t i) { return changed.contains(names[i]); };
+    if (std::ranges::none_of(members, is_changed)) continue;
+    std::vector<at::Tensor> copies;
+    for (const size_t i : members) copies.push_back(tensors[i].detach());
+    copies = copy_group(copies);
+    for (size_t i = 0; i < members.size(); ++i) tensors[members[i]] = copies[i];
+  }
+  StateDict apart;
+  for (size_t i = 0; i < names.size(); ++i) apart.insert(names[i], tensors[i]);
+  return apart;
+}
+
 }  // namespace
 
 ReferenceWatch::ReferenceWatch(const IR& ir) {
@@ -109,13 +139,26 @@ void ReferenceWatch::run(Candidate& candidate, const std::vector<at::Tensor>& in
   });
 }
 
-std::optional<RecordedPart> record_part(Candidate& candidate, const IR& ir,
-                                        const GraphMemory& memory,
-                                        const std::vector<at::Tensor>& inputs,
+ExplainedGraph::ExplainedGraph(const ExplainedRun& run)
+    : ir(run.ir),
+      memory(ir, run.candidate.weights()),
+      weights(apart_from_model(ir, memory, run.candidate.weights())),
+      grouped(group_nodes(ir, weights, run.groups)),
+      grouped_memory(grouped.ir, weights),
+      cutter(grouped.ir, &grouped_memory, grouped.spans),
+      watch(ir) {
+  for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    indices.emplace(ir.nodes[i].name, i);
+    for (const TensorMeta& output : ir.nodes[i].outputs) producers.emplace(output.name, i);
+  }
+}
+
+std::optional<RecordedPart> record_part(const ExplainedRun& run, const ExplainedGraph& graph,
                                         const GraphPart& part, size_t first) {
-  Recording recording(ir, memory, part, first);
+  Recording recording(graph.grouped.ir, graph.grouped_memory, part, first);
+  at::manual_seed(run.settings.seed);
   try {
-    candidate.observe(inputs, [&](const std::string& name, const at::Tensor& value) {
+    run.candidate.observe(run.inputs, [&](const std::string& name, const at::Tensor& value) {
       recording.observe(name, value);
     });
   } catch (const AllRecorded&) {

@@ -1,4 +1,4 @@
-// Runs the model itself for the search for a reproducer, and records values and random nodes.
+// The run of a graph to explain, and runs of the model itself for the search for a reproducer.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,8 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "harness/results/result.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/cases/graph_part.h"
+#include "torch_ir/cases/node_groups.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
@@ -37,6 +39,44 @@ class ReferenceWatch {
   std::set<size_t> random_nodes_;
 };
 
+// The run of a graph to explain. Everything it refers to must outlive it.
+struct ExplainedRun {
+  Candidate& candidate;
+  const IR& ir;
+  const std::vector<at::Tensor>& inputs;
+  // The tolerance in effect, and the seed of operators that draw random numbers.
+  const RunSettings& settings;
+  std::string directory = {};
+  // The expected outputs, undefined where unknown; empty if the run ended with an error before.
+  std::vector<at::Tensor> expected = {};
+  // The groups of nodes that the run computed at once; they fit the graph.
+  std::vector<NodeGroup> groups = {};
+
+  // Whether the run failed with an error rather than wrong values.
+  bool threw() const { return expected.empty(); }
+};
+
+struct ExplainedGraph {
+  // `run` must outlive this.
+  explicit ExplainedGraph(const ExplainedRun& run);
+  ExplainedGraph(const ExplainedGraph&) = delete;
+  ExplainedGraph& operator=(const ExplainedGraph&) = delete;
+
+  const IR& ir;
+  const GraphMemory memory;
+  // Those that the model writes to are copies, so that it cannot change the graph's.
+  const StateDict weights;
+  // Parts are cut from this graph, at its spans; each node is in one span.
+  const GroupedGraph grouped;
+  const GraphMemory grouped_memory;
+  const PartCutter cutter;
+  // The nodes of `ir` by name, and those that make its values.
+  std::unordered_map<std::string, size_t> indices = {};
+  std::unordered_map<std::string, size_t> producers = {};
+  // Tells which nodes draw random numbers: a part would draw others than the whole graph.
+  ReferenceWatch watch;
+};
+
 // The values that enter and leave a part when the model itself runs.
 struct RecordedPart {
   // One per graph input of the part, as it is before the part's first node; contiguous.
@@ -45,11 +85,9 @@ struct RecordedPart {
   std::vector<at::Tensor> outputs = {};
 };
 
-// Runs `candidate` on `inputs` as far as needed; `part` begins with node `first` of `ir`. Returns
+// Runs the model as far as needed; `part` begins with node `first` of the grouped graph. Returns
 // nothing if an input is not reported or cannot be stored in a file. Throws what the model throws.
-std::optional<RecordedPart> record_part(Candidate& candidate, const IR& ir,
-                                        const GraphMemory& memory,
-                                        const std::vector<at::Tensor>& inputs,
+std::optional<RecordedPart> record_part(const ExplainedRun& run, const ExplainedGraph& graph,
                                         const GraphPart& part, size_t first);
 
 // Whether a file of tensors can hold `tensor`; plain_copy returns it as the file would.

@@ -69,10 +69,7 @@ struct FailingPart {
 class Search {
  public:
   explicit Search(const FailedRun& failed)
-      : failed_(failed),
-        grouped_(failed.grouped),
-        ir_(grouped_.ir),
-        cutter_(ir_, &failed.memory, grouped_.spans) {
+      : failed_(failed), grouped_(failed.graph.grouped), ir_(grouped_.ir) {
     for (size_t i = 0; i < grouped_.spans.size(); ++i) {
       for (const OpNode& node : nodes_of(i, i)) {
         for (const TensorMeta& output : node.outputs) producers_.emplace(output.name, i);
@@ -83,7 +80,7 @@ class Search {
     for (const std::string& value : grouped_.values) {
       values_[producers_.at(value)].push_back(value);
     }
-    for (const size_t node : failed.reference.random_nodes()) {
+    for (const size_t node : failed.graph.watch.random_nodes()) {
       random_.insert(failed.run.ir.nodes[node].name);
     }
   }
@@ -222,12 +219,11 @@ class Search {
     NodeRange nodes = range;
     nodes.first = grouped_.spans[range.first].first;
     nodes.last = grouped_.spans[range.last].last;
-    FailingPart failing{.range = range, .part = cutter_.cut(nodes, failed_.reference.facts())};
+    FailingPart failing{.range = range,
+                        .part = failed_.graph.cutter.cut(nodes, failed_.graph.watch.facts())};
     if (!can_run_alone(failing.part)) return std::nullopt;
-    failing.weights = used_weights(failing.part.ir, failed_.weights);
-    at::manual_seed(failed_.run.settings.seed);
-    const auto values = record_part(failed_.run.candidate, ir_, failed_.memory, failed_.run.inputs,
-                                    failing.part, nodes.first);
+    failing.weights = used_weights(failing.part.ir, failed_.graph.weights);
+    const auto values = record_part(failed_.run, failed_.graph, failing.part, nodes.first);
     const bool is_known = values && values->outputs.size() == failing.part.ir.graph_outputs.size();
     // Failing with an error needs no expected outputs.
     if (!values || (!is_known && !failed_.run.threw())) {
@@ -275,7 +271,6 @@ class Search {
   const FailedRun& failed_;
   const GroupedGraph& grouped_;
   const IR& ir_;
-  const PartCutter cutter_;
   std::unordered_set<std::string> random_;
   // The span that makes each value, and the values to compare of a span.
   std::unordered_map<std::string, size_t> producers_;
@@ -351,8 +346,8 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
   const ExplainedRun& run = failed.run;
   const std::vector<at::Tensor> expected = expected_outputs(run);
   const std::vector<at::Tensor> inputs = as_in_files(run.inputs);
-  const auto failure =
-      failed.check(run.ir, used_weights(run.ir, failed.weights), inputs, expected, run.settings);
+  const auto failure = failed.check(run.ir, used_weights(run.ir, failed.graph.weights), inputs,
+                                    expected, run.settings);
   if (!failure) {
     return {.note =
                 "No reproducer: the graph failed once, but not when it ran again on the same "
@@ -361,7 +356,7 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
   RunSettings settings = run.settings;
   // A command has one tolerance for all outputs.
   if (!settings.tolerance.outputs.empty()) settings.tolerance = {.fixed = failure->tolerance};
-  ReproducerSearch found = whole_graph_reproducer(run.ir, failed.weights, inputs, expected,
+  ReproducerSearch found = whole_graph_reproducer(run.ir, failed.graph.weights, inputs, expected,
                                                   settings, failure->message, run.directory);
   if (!found.reproducer) return found;
   const bool is_unexplained = failed.nodes_agree && !failure->threw;

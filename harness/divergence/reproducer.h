@@ -18,31 +18,11 @@
 #include "harness/backend/backend.h"
 #include "harness/divergence/reference_run.h"
 #include "harness/results/result.h"
-#include "harness/stages/candidate.h"
-#include "torch_ir/cases/node_groups.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
-
-// The run of a graph to explain. Everything it refers to must outlive it.
-struct ExplainedRun {
-  Candidate& candidate;
-  const IR& ir;
-  const std::vector<at::Tensor>& inputs;
-  // The tolerance in effect, and the seed of operators that draw random numbers.
-  const RunSettings& settings;
-  std::string directory = {};
-  // The expected outputs, undefined where unknown; empty if the run ended with an error before.
-  std::vector<at::Tensor> expected = {};
-  // The groups of nodes that the run computed at once; they fit the graph.
-  std::vector<NodeGroup> groups = {};
-
-  // Whether the run failed with an error rather than wrong values.
-  bool threw() const { return expected.empty(); }
-};
 
 struct GraphFailure {
   // The first wrong output with its tolerance; for an error, the last output.
@@ -61,22 +41,17 @@ using GraphCheck = std::function<std::optional<GraphFailure>(
     const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
     const std::vector<at::Tensor>& expected, const RunSettings& settings)>;
 
-// Runs graphs on `backend` in this process with the seed of the settings, and compares outputs by
-// their tolerance or, where that is the reference, by float64. Throws OutputError only.
-GraphCheck check_on(Backend& backend);
+// Runs graphs on `backend` in this process with the seed of the settings, and judges the outputs as
+// those of a model. `calls_operators` is that of the candidate. Throws OutputError only.
+GraphCheck check_on(Backend& backend, bool calls_operators);
 
 // Thrown by a check when the search must stop; the result so far counts.
 struct SearchEnded {};
 
 struct FailedRun {
   const ExplainedRun& run;
-  const StateDict& weights;
+  const ExplainedGraph& graph;
   GraphCheck check;
-  const GroupedGraph& grouped;
-  // The memory of the grouped graph.
-  const GraphMemory& memory;
-  // Needed because a part of a graph would draw other random numbers than the whole graph.
-  const ReferenceWatch& reference;
   std::optional<Divergence> divergence = std::nullopt;
   bool nodes_agree = false;
 };

@@ -8,7 +8,6 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/libraries/load_library.h"
-#include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
@@ -20,15 +19,6 @@ std::string tolerance_flags(const Tolerance& tolerance) {
   return fmt::format(" --rtol {} --atol {}", tolerance.rtol, tolerance.atol);
 }
 
-std::string plan_flags(const RunSettings& settings) {
-  std::string flags;
-  if (settings.optimization != Optimization::kExact) {
-    flags += fmt::format(" --optimization {}", optimization_name(settings.optimization));
-  }
-  if (!settings.device.is_cpu()) flags += fmt::format(" --device {}", settings.device.str());
-  return flags;
-}
-
 // Flags of the harness; only the harness compares with float64.
 std::string criterion_flags(const RunSettings& settings) {
   const Criterion& criterion = settings.criterion;
@@ -36,10 +26,6 @@ std::string criterion_flags(const RunSettings& settings) {
   if (criterion.reference == ReferenceKind::kFloat64) flags = " --tolerance float64";
   const bool is_default = criterion.error_factor == Criterion().error_factor;
   return is_default ? flags : flags + fmt::format(" --error-factor {}", criterion.error_factor);
-}
-
-bool runs_on_plan(const RunSettings& settings) {
-  return settings.backend.empty() && settings.executor.empty();
 }
 
 // Names only: the command runs in the folder of the reproducer, wherever the library is.
@@ -53,7 +39,7 @@ std::string harness_command(const RunSettings& settings, const std::string& tole
   std::string command =
       "harness" + library_names() + " --ir ." + backend_flags(settings) + tolerance;
   if (settings.seed != RunSettings().seed) command += fmt::format(" --seed {}", settings.seed);
-  return runs_on_plan(settings) ? command + plan_flags(settings) : command;
+  return command + plan_flags(settings);
 }
 
 }  // namespace
@@ -85,9 +71,9 @@ std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                                const RunSettings& settings) {
   const ReferenceKind reference = settings.criterion.reference;
   const bool by_float64 = reference == ReferenceKind::kFloat64 ||
-                          (reference == ReferenceKind::kAuto && !runs_on_plan(settings));
+                          (reference == ReferenceKind::kAuto && !runs_plans(settings));
   if (by_float64) return harness_command(settings, criterion_flags(settings));
-  if (!runs_on_plan(settings)) return harness_command(settings, tolerance_flags(tolerance));
+  if (!runs_plans(settings)) return harness_command(settings, tolerance_flags(tolerance));
   // torch-ir can run the execution plan as well.
   return "torch-ir verify" + library_names() + " ir.json" +
          (has_weights ? " --weights weights.safetensors" : "") +

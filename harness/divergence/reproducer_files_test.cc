@@ -54,6 +54,7 @@ TEST(WholeGraphCommandTest, RunsTheGraphAsItRan) {
   settings.seed = 7;
   EXPECT_EQ(whole_graph_command(/*has_expected=*/true, settings),
             "harness --ir . --seed 7 --optimization fast");
+  settings.optimization = Optimization::kExact;
   settings.backend = "chip";
   settings.criterion = {};
   EXPECT_EQ(whole_graph_command(/*has_expected=*/true, settings),

@@ -43,6 +43,21 @@ TEST_F(ReproducerSearchTest, FindsWhatHasMoreOutputsThanItsGraph) {
   EXPECT_EQ(explanation.reproducer->message, "2 outputs, expected 1");
 }
 
+// The sum lies between two numbers of float32; float64 accepts both, as another machine's.
+TEST_F(ReproducerSearchTest, JudgesAsTheRunOfTheModel) {
+  prepare(callable([](const at::Tensor& x) { return x + 0.98 * 0x1p-24; }, {4}));
+  settings_.tolerance = {.fixed = kExactTolerance};
+  PlanBackend backend{ExecutionOptions()};
+  const auto failure = [&](bool calls_operators) {
+    return check_on(backend, calls_operators)(ir_, candidate_->weights(), {at::ones({4})},
+                                              {at::full({4}, 1 + 0x1p-23)}, settings_);
+  };
+  EXPECT_FALSE(failure(/*calls_operators=*/false));
+  ASSERT_TRUE(failure(/*calls_operators=*/true));
+  EXPECT_THAT(failure(/*calls_operators=*/true)->message,
+              HasSubstr("the graph does not match the model"));
+}
+
 TEST_F(ReproducerSearchTest, FindsNodesThatAreWrongOnlyTogether) {
   WrongTogetherBackend backend([](IR& ir) {
     OpNode* tanh = find_node(ir, "tanh_1");

@@ -53,11 +53,11 @@ printf '\x02\0\0\0\0\0\0\0{}' >"$5"
 END
 chmod +x tools/simulate
 command="tools/simulate {ir} {weights} {inputs} {outputs} {intermediates}"
-replay SiameseEncoder --executor "$PWD/$command" --executor-intermediates
+replay SiameseEncoder --executor "$PWD/$command"
 
 # A name relative to the folder where the run was started means the same from there only.
-harness --output out --model SiameseEncoder --quiet --executor "$command" \
-  --executor-intermediates && fail "it passes"
+harness --output out --model SiameseEncoder --quiet --executor "$command" &&
+  fail "it passes"
 grep -qF -- '--ir DIR/repro/SiameseEncoder' out/SiameseEncoder.md || fail "no hint on the page"
 line="$(block 2 out/SiameseEncoder.md)"
 bash -euc "${line/--ir ./--ir out/repro/SiameseEncoder --output again}" >printed 2>&1 && fail "passes"

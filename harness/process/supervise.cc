@@ -22,6 +22,8 @@ volatile sig_atomic_t signal_came = 0;
 
 void remember(int) { signal_came = 1; }
 
+constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
@@ -29,16 +31,12 @@ InterruptGuard::InterruptGuard() {
   // Without SA_RESTART, so that a signal ends waiting.
   struct sigaction action = {};
   action.sa_handler = remember;
-  sigaction(SIGINT, &action, &previous_interrupt_);
-  sigaction(SIGTERM, &action, &previous_terminate_);
-  sigaction(SIGHUP, &action, &previous_hangup_);
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &previous_[i]);
 }
 
 InterruptGuard::~InterruptGuard() {
   signal_came = 0;
-  sigaction(SIGINT, &previous_interrupt_, nullptr);
-  sigaction(SIGTERM, &previous_terminate_, nullptr);
-  sigaction(SIGHUP, &previous_hangup_, nullptr);
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &previous_[i], nullptr);
 }
 
 bool InterruptGuard::interrupted() { return signal_came != 0; }
@@ -56,10 +54,6 @@ constexpr auto kMemoryPatience = std::chrono::milliseconds(20);
 // The clock cannot hold longer times.
 constexpr std::chrono::duration<double> kLongestTime(1e9);
 
-// Requests queued in a worker that takes many, so that it does not wait.
-constexpr size_t kRequestsAhead = 16;
-
-// Such a worker answers often; answers are handled in batches.
 constexpr auto kPause = std::chrono::milliseconds(2);
 
 Clock::time_point after(std::chrono::duration<double> time) {
@@ -85,8 +79,8 @@ class Slot {
   }
 
   void fill() {
-    const size_t ahead = supervision_.requests_of_worker == 1 ? 1 : kRequestsAhead;
-    while (requests_.size() < ahead && num_sent_ < supervision_.requests_of_worker) {
+    while (requests_.size() < supervision_.requests_ahead &&
+           num_sent_ < supervision_.requests_of_worker) {
       std::optional<WorkRequest> request = next();
       if (!request) break;
       if (!process_) start();
@@ -241,7 +235,7 @@ void supervise(const Supervision& supervision) {
     if (std::ranges::all_of(slots, &Slot::is_idle)) return;
     const bool has_memory_limit = std::ranges::any_of(slots, &Slot::has_memory_limit);
     wait_for_news(slots, has_memory_limit);
-    if (supervision.requests_of_worker > 1) ::poll(nullptr, 0, static_cast<int>(kPause.count()));
+    if (supervision.requests_ahead > 1) ::poll(nullptr, 0, static_cast<int>(kPause.count()));
     supervision.on_wait();
     std::map<pid_t, int64_t> memory;
     if (has_memory_limit) memory = resident_bytes();

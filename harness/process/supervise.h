@@ -6,6 +6,7 @@
 
 #include <signal.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -37,9 +38,7 @@ class InterruptGuard {
   static bool interrupted();
 
  private:
-  struct sigaction previous_interrupt_;
-  struct sigaction previous_terminate_;
-  struct sigaction previous_hangup_;
+  std::array<struct sigaction, 3> previous_;
 };
 
 struct WorkLimits {
@@ -75,6 +74,9 @@ struct Supervision {
   // The number of concurrent workers, and the number of requests after which each is replaced.
   size_t jobs = 1;
   size_t requests_of_worker = 1;
+  // Requests that are sent to a worker at once, so that it does not wait. Answers to several are
+  // handled in batches.
+  size_t requests_ahead = 1;
 
   // Returns the next request for the worker in `slot` < `jobs`, or nothing for now. Called again
   // until no worker is busy.

@@ -109,12 +109,8 @@ std::string operators_table(const GraphCost& cost) {
     const bool is_counted =
         std::ranges::find(cost.totals.not_counted, op.op_type, &NotCounted::op_type) ==
         cost.totals.not_counted.end();
-    const std::string known_part = with_thousands_separators(op.multiply_adds);
-    const std::string multiply_adds = is_counted             ? known_part
-                                      : op.multiply_adds > 0 ? "≥ " + known_part
-                                                             : "?";
-    table.add({code_cell(op.op_type), op.num_nodes, multiply_adds, op.parameters,
-               bytes_text(op.output_bytes)});
+    table.add({code_cell(op.op_type), op.num_nodes, at_least_text(op.multiply_adds, is_counted),
+               op.parameters, bytes_text(op.output_bytes)});
   }
   return table.markdown();
 }

@@ -110,10 +110,7 @@ Json model_json(const Result& result, const RunContext& context) {
     json["kind"] = failure_kind_name(result.failure->kind);
   }
   if (const auto summary = result.graph_summary()) {
-    json["nodes"] = summary->figures.num_nodes;
-    json["edges"] = summary->figures.num_edges;
-    json["weights"] = summary->figures.num_weights;
-    json["parameters"] = summary->figures.total_parameters;
+    for (const auto& [key, member] : kGraphFigures) json[key] = summary->figures.*member;
   }
   if (const Trial* trial = result.worst_trial()) {
     json["trial"] = trial->name;
@@ -309,13 +306,6 @@ void write_index(const RunRecord& run, const BaselineComparison* baseline,
   put(text.substr(data + 1, details - data - 1));
   put_details(run, picture_of, put);
   put(text.substr(details + 1));
-}
-
-std::string render_index(const RunRecord& run, const PictureOf& picture_of,
-                         const BaselineComparison* baseline) {
-  std::string text;
-  write_index(run, baseline, picture_of, [&](std::string_view piece) { text += piece; });
-  return text;
 }
 
 }  // namespace torch_ir

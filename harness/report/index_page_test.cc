@@ -25,6 +25,13 @@ GraphPicture picture(const Result& result) {
   return {.svg = "<?xml version=\"1.0\"?>\n<svg><title>" + result.name + "</title></svg>\n"};
 }
 
+std::string render_index(const RunRecord& run, const PictureOf& picture_of,
+                         const BaselineComparison* baseline = nullptr) {
+  std::string text;
+  write_index(run, baseline, picture_of, [&](std::string_view piece) { text += piece; });
+  return text;
+}
+
 std::string render(const std::vector<Result>& results, const RunContext& context = {},
                    const PictureOf& picture_of = picture) {
   return render_index(

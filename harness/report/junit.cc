@@ -23,20 +23,15 @@ double total_seconds(const Result& result) {
   return std::accumulate(result.stage_seconds.begin(), result.stage_seconds.end(), 0.0);
 }
 
-std::string expected_text(const ExpectedFailure& expected) {
-  return fmt::format("{}: {}", failure_kind_name(expected.kind), expected.reason);
-}
-
 std::string failure_element(std::string_view kind, const std::string& summary,
                             const std::string& text) {
   return fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
                      xml_attribute(kind), xml_attribute(summary), xml_text(text));
 }
 
-std::string first_difference_text(const Result& result) {
-  const NodeDetail* first = result.first_difference();
-  if (first == nullptr) return {};
-  return "First difference: " + place_text(*first, std::identity()) + '\n';
+std::string difference_line(const Result& result) {
+  const std::string text = as_sentence(first_difference_text(result, std::identity()));
+  return text.empty() ? text : text + '\n';
 }
 
 std::string failed(const Result& result, const RunContext& context) {
@@ -44,9 +39,9 @@ std::string failed(const Result& result, const RunContext& context) {
   const Failure failure = result.failure.value_or(Failure{.message = "did not finish"});
   std::string text = failure.message + '\n';
   if (result.expected_failure) {
-    text += "Expected a different failure: " + expected_text(*result.expected_failure) + '\n';
+    text += "Expected a different failure: " + expectation_text(*result.expected_failure) + '\n';
   }
-  text += first_difference_text(result);
+  text += difference_line(result);
   if (result.reproducer) {
     text += fmt::format("To reproduce it, run in repro/{}: {}\n", result.name,
                         result.reproducer->command);
@@ -60,14 +55,14 @@ std::string unexpected_pass(const Result& result, const RunContext& context) {
   return failure_element(
       status_name(Status::kUnexpectedPass), "passed, but is expected to fail",
       fmt::format("It passed but is expected to fail ({}): remove the expectation from {}.\n",
-                  expected_text(*result.expected_failure),
+                  expectation_text(*result.expected_failure),
                   expectation_place(result, context, std::identity())));
 }
 
 std::string expected_failure(const Result& result) {
   return fmt::format(
       "      <skipped message=\"{}\"/>\n",
-      xml_attribute("fails as expected, " + expected_text(*result.expected_failure)));
+      xml_attribute("fails as expected, " + expectation_text(*result.expected_failure)));
 }
 
 std::string property(std::string_view name, std::string_view value) {
@@ -89,7 +84,7 @@ std::string outcome(const Result& result, const RunContext& context) {
       return properties(result) +
              fmt::format("      <system-out>{}</system-out>\n",
                          xml_text("The outputs pass. " + as_sentence(result.reason()) + '\n' +
-                                  first_difference_text(result)));
+                                  difference_line(result)));
     case Status::kExtracted:
       return "      <skipped message=\"extracted and serialized, not run\"/>\n";
     case Status::kFailed:

@@ -77,7 +77,7 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
                              "      <failure type=\"output mismatch\" message=\"output mismatch in "
                              "verify: output 0 &lt;conv&gt;: max abs. error 0.5\">"
                              "output 0 &lt;conv&gt;: max abs. error 0.5\nmore\n"
-                             "First difference: node 0, conv2d (aten.conv2d.default)\n"
+                             "First difference: node 0, conv2d (aten.conv2d.default).\n"
                              "To reproduce it, run in repro/Net: torch-ir verify ir.json\n"
                              "</failure>\n"
                              "      <system-out>last words</system-out>\n"
@@ -170,7 +170,7 @@ TEST(JunitTest, PassedOutputsPassAndSayWhatDiffers) {
   const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("failures=\"0\" errors=\"0\" skipped=\"0\""));
   EXPECT_THAT(xml, HasSubstr("<system-out>The outputs pass. 1 intermediate value differs.\nFirst "
-                             "difference: node 4, mul (aten.mul.Tensor) in a.b\n</system-out>"));
+                             "difference: node 4, mul (aten.mul.Tensor) in a.b.\n</system-out>"));
 }
 
 // The XML as Python's parser reads it, one element per line: tag, attributes and text.

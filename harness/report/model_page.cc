@@ -35,33 +35,29 @@ std::string failure_text(const Failure& failure) {
                      failure_kind_name(failure.kind));
 }
 
-std::string expectation(const ExpectedFailure& expected) {
-  return fmt::format("({}: {})", failure_kind_name(expected.kind),
-                     escape_markdown(expected.reason));
-}
-
 std::string code(const std::string& text) { return code_span(text); }
 
 std::string verdict(const Result& result, const RunContext& context) {
   const std::string mark(status_mark(result.status()));
   switch (result.status()) {
     case Status::kPassedOutputs:
-      return mark + " **PASSED OUTPUTS**: the outputs match " + reference_of(result).verdict +
+      return mark + " **PASSED OUTPUTS**: the outputs match " + reference_of(result).outputs +
              ". " + as_sentence(result.reason()) + maximum_difference(result, context);
     case Status::kPassed:
       if (!result.nothing_compared().empty()) {
         return mark + " **PASSED**, but nothing was compared: " + result.nothing_compared() + ".";
       }
       return mark + " **PASSED**" + host_text(result, ", but ") + ": the outputs match " +
-             reference_of(result).verdict + "." + maximum_difference(result, context);
+             reference_of(result).outputs + "." + maximum_difference(result, context);
     case Status::kExtracted:
       return mark +
              " **EXTRACTED**, not run: the graph was captured without weights, written, and read "
              "back. No outputs were compared.";
     case Status::kUnexpectedPass:
-      return mark + " **UNEXPECTED PASS**: the model passes but is expected to fail " +
-             expectation(*result.expected_failure) + ". Remove the expectation from " +
-             expectation_place(result, context, code) + "." + maximum_difference(result, context);
+      return mark + " **UNEXPECTED PASS**: the model passes but is expected to fail (" +
+             escape_markdown(expectation_text(*result.expected_failure)) +
+             "). Remove the expectation from " + expectation_place(result, context, code) + "." +
+             maximum_difference(result, context);
     case Status::kExpectedFailure:
       return mark + " **EXPECTED FAILURE** " + failure_text(*result.failure) +
              ". Reason: " + escape_markdown(result.expected_failure->reason);
@@ -72,7 +68,8 @@ std::string verdict(const Result& result, const RunContext& context) {
   if (!result.failure) return mark + " **FAILED**";
   std::string text = mark + " **FAILED** " + failure_text(*result.failure);
   if (result.expected_failure) {
-    text += ". Expected a different failure " + expectation(*result.expected_failure) + ".";
+    text += ". Expected a different failure (" +
+            escape_markdown(expectation_text(*result.expected_failure)) + ").";
   }
   return text;
 }
@@ -102,7 +99,7 @@ std::string verified_text(const Result& result) {
   }
   const auto outputs =
       static_cast<int64_t>(result.worst_trial()->verification.output_details.size());
-  std::string text = counted(outputs, "output") + " compared with " + reference_of(result).detail;
+  std::string text = counted(outputs, "output") + " compared with " + reference_of(result).outputs;
   if (result.trials.size() > 1) {
     text += " in " + counted(static_cast<int64_t>(result.trials.size()), "trial");
   }
@@ -159,7 +156,6 @@ std::string stages_table(const Result& result, const RunContext& context) {
 
 std::string replay_command(const Result& result, const RunContext& context) {
   const RunSettings& settings = context.settings;
-  const RunSettings defaults;
   const std::string& name = result.name;
   const ToleranceRule& rule = result.trials.front().verification.tolerance;
   const std::string tolerance =
@@ -177,27 +173,21 @@ std::string replay_command(const Result& result, const RunContext& context) {
       "torch-ir verify{2} ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
       "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors{1}",
       name, tolerance, library_flags(libraries));
-  if (settings.optimization != defaults.optimization) {
-    command += " --optimization " + optimization_name(settings.optimization);
-  }
-  if (settings.device != defaults.device) command += " --device " + settings.device.str();
-  return command + "\n";
+  return command + plan_flags(settings) + "\n";
 }
 
 }  // namespace
 
 Reference reference_of(const Result& result) {
   if (!result.origin) {
-    return {.verdict = "the model's",
-            .detail = "the model's",
+    return {.outputs = "the model's",
             .worst = "the model gives",
             .explanation =
                 "Expected outputs are those of the model itself, run eagerly with the same weights "
                 "on the same inputs."};
   }
   if (result.origin->expected.empty()) {
-    return {.verdict = "those of its operators run one by one",
-            .detail = "those of its operators run one by one",
+    return {.outputs = "those of its operators run one by one",
             .worst = "expected",
             .explanation =
                 "No file gives expected outputs. Expected outputs are those of the model's "
@@ -208,8 +198,7 @@ Reference reference_of(const Result& result) {
                 "with the same weights on the same inputs."};
   }
   const std::string file = code_span(file_name(result.origin->expected));
-  return {.verdict = "those in " + file,
-          .detail = "those in " + file,
+  return {.outputs = "those in " + file,
           .worst = "expected",
           .explanation = "Expected outputs are those in " + file + "."};
 }

@@ -22,12 +22,6 @@ std::string max_diff_of(const ModuleCost& module, const ErrorMap& errors) {
   return worst ? short_number(*worst) : "–";
 }
 
-std::string multiply_adds_text(const ModuleCost& module) {
-  const std::string known = with_thousands_separators(module.multiply_adds);
-  if (module.is_counted) return known;
-  return module.multiply_adds > 0 ? "≥ " + known : "?";
-}
-
 }  // namespace
 
 Table modules_table(const Result& result, const RunContext& context) {
@@ -41,9 +35,9 @@ Table modules_table(const Result& result, const RunContext& context) {
     for (const NodeError& error : result.nodes->errors) errors[error.index] = error.max_diff;
   }
   for (const ModuleCost& module : costs_by_module(*result.graph, result.cost())) {
-    std::vector<Cell> cells = {module.path.empty() ? "the model itself" : code_cell(module.path),
-                               std::ssize(module.nodes), multiply_adds_text(module),
-                               module.parameters};
+    std::vector<Cell> cells = {
+        module.path.empty() ? "the model itself" : code_cell(module.path), std::ssize(module.nodes),
+        at_least_text(module.multiply_adds, module.is_counted), module.parameters};
     if (has_errors) cells.push_back(max_diff_of(module, errors));
     table.add(std::move(cells));
   }

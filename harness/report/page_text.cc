@@ -1,5 +1,6 @@
 #include "harness/report/page_text.h"
 
+#include <c10/util/StringUtil.h>
 #include <fmt/format.h>
 #include <torch/version.h>
 
@@ -19,10 +20,6 @@
 
 namespace torch_ir {
 namespace {
-
-std::string figure(bool is_zero, std::string text, const RunContext& context) {
-  return context.portable && !is_zero ? std::string(kWithinTolerance) : std::move(text);
-}
 
 // Merges the blank lines that templates leave for missing parts, except in code.
 std::string without_extra_blank_lines(const std::string& page) {
@@ -46,20 +43,12 @@ std::string without_extra_blank_lines(const std::string& page) {
 
 }  // namespace
 
+std::string figure(bool is_exact, std::string text, const RunContext& context) {
+  return context.portable && !is_exact ? std::string(kWithinTolerance) : std::move(text);
+}
+
 std::string difference_text(double difference, const RunContext& context) {
   return figure(difference == 0, short_number(difference), context);
-}
-
-std::string count_text(int64_t mismatched, double max_diff, const RunContext& context) {
-  return figure(max_diff == 0, with_thousands_separators(mismatched), context);
-}
-
-std::string tolerance_figure(double smallest, const RunContext& context) {
-  return figure(smallest == 0, tolerance_text(smallest), context);
-}
-
-std::string factor_text(double factor, double max_diff, const RunContext& context) {
-  return figure(max_diff == 0, short_number(factor), context);
 }
 
 std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
@@ -67,7 +56,7 @@ std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opi
   const bool has_opinion = opinion.reason.empty();
   // Errors against float64 differ between machines, even where outputs are equal.
   for (const double error : {opinion.executor_error, opinion.eager_error}) {
-    cells.push_back(has_opinion ? figure(/*is_zero=*/false, short_number(error), context) : "");
+    cells.push_back(has_opinion ? figure(/*is_exact=*/false, short_number(error), context) : "");
   }
   const bool is_portable = !has_opinion || max_diff == 0;
   cells.push_back(figure(is_portable, text_cell(opinion_text(opinion)), context));
@@ -119,6 +108,12 @@ std::string_view status_mark(Status status) {
   __builtin_unreachable();
 }
 
+std::string at_least_text(int64_t known, bool is_complete) {
+  const std::string text = with_thousands_separators(known);
+  if (is_complete) return text;
+  return known > 0 ? "≥ " + text : "?";
+}
+
 std::string counted(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", with_thousands_separators(count), noun, count == 1 ? "" : "s");
 }
@@ -167,10 +162,9 @@ void set_some(kainjow::mustache::data& data, const char* key, const Table& table
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials) {
   const RunSettings& settings = context.settings;
   const bool runs = settings.last_stage > Stage::kSerialize;
-  const bool is_plan = runs && settings.executor.empty() && settings.backend.empty();
   page.set("libtorch", code_cell(context.portable ? kVersionPlaceholder : TORCH_VERSION));
   page.set("runs_on", runs ? engine_text(settings) : "not run");
-  page.set("device", is_plan ? code_cell(settings.device.str()) : "");
+  page.set("device", runs && runs_plans(settings) ? code_cell(settings.device.str()) : "");
   page.set("threads", std::to_string(settings.threads));
   page.set("seed", std::to_string(settings.seed));
   page.set("trials", std::to_string(runs ? num_trials : 0));
@@ -194,10 +188,7 @@ namespace {
 
 // "&nbsp;" keeps narrow columns from breaking in Markdown; HTML does not need it.
 std::string html_name(std::string name) {
-  constexpr std::string_view kSpace = "&nbsp;";
-  for (size_t at = 0; (at = name.find(kSpace)) != std::string::npos;) {
-    name.replace(at, kSpace.size(), " ");
-  }
+  c10::ReplaceAll(name, "&nbsp;", " ");
   return name;
 }
 

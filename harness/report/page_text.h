@@ -58,11 +58,11 @@ class Table {
 std::string nodes_summary(const NodeReport& report,
                           const std::function<std::string(const std::string&)>& code);
 
-std::string difference_text(double difference, const RunContext& context);
-std::string count_text(int64_t mismatched, double max_diff, const RunContext& context);
-std::string tolerance_figure(double smallest, const RunContext& context);
+// `text`; in portable reports, a placeholder unless the figure `is_exact`, so equal on all
+// machines.
+std::string figure(bool is_exact, std::string text, const RunContext& context);
 
-std::string factor_text(double factor, double max_diff, const RunContext& context);
+std::string difference_text(double difference, const RunContext& context);
 
 // Appends the errors of executor and eager against float64, and the verdict.
 std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
@@ -77,6 +77,9 @@ std::string short_number(double value);
 
 // "12 of 2,048 (0.586 %)".
 std::string share_text(int64_t count, int64_t total);
+
+// "1,200", "≥ 1,200", "?".
+std::string at_least_text(int64_t known, bool is_complete);
 
 // "1 node", "27 nodes".
 std::string counted(int64_t count, std::string_view noun);
@@ -105,10 +108,8 @@ std::string render_exactly(std::string_view text, const kainjow::mustache::data&
 
 // Phrases that name the expected outputs.
 struct Reference {
-  // "the outputs match ..."
-  std::string verdict;
-  // "2 outputs compared with ..."
-  std::string detail;
+  // "the outputs match ...", "2 outputs compared with ..."
+  std::string outputs;
   // "the graph gives 1, ... 2"
   std::string worst;
   std::string explanation;

@@ -41,9 +41,6 @@ inline constexpr size_t kMaxIndexPictures = 48 << 20;
 void write_index(const RunRecord& run, const BaselineComparison* baseline,
                  const PictureOf& picture_of, const PutText& put);
 
-std::string render_index(const RunRecord& run, const PictureOf& picture_of,
-                         const BaselineComparison* baseline = nullptr);
-
 // junit.xml, for CI systems.
 //
 // One suite has a test case per model in the order of the run, another one per single call. Class

@@ -1,3 +1,4 @@
+#include <c10/util/StringUtil.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {
@@ -47,15 +49,18 @@ const char* passed_name(Status status) {
   return status == Status::kPassed ? "Passed" : "Extracted";
 }
 
+std::string difference_cell(const Result& result) {
+  return as_sentence(first_difference_text(result, code_cell));
+}
+
 std::string bad_news(const Result& result) {
   if (result.status() == Status::kUnexpectedPass) {
-    return fmt::format("It passes but is expected to fail ({}: {}).",
-                       failure_kind_name(result.expected_failure->kind),
-                       text_cell(result.expected_failure->reason));
+    return fmt::format("It passes but is expected to fail ({}).",
+                       text_cell(expectation_text(*result.expected_failure)));
   }
-  const NodeDetail* first = result.first_difference();
+  const std::string difference = difference_cell(result);
   return text_cell(headline(result.failure->message)) +
-         (first == nullptr ? "" : "<br>First difference: " + place_text(*first, code_cell));
+         (difference.empty() ? "" : "<br>" + difference);
 }
 
 template <class Predicate, class Reason>
@@ -97,9 +102,7 @@ std::string status_cell(Status status) {
   std::string name(status_name(status));
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
   std::string cell = std::string(status_mark(status)) + " " + name;
-  for (size_t at = cell.find(' '); at != std::string::npos; at = cell.find(' ')) {
-    cell.replace(at, 1, "\u00a0");
-  }
+  c10::ReplaceAll(cell, " ", "\u00a0");
   return cell;
 }
 
@@ -107,11 +110,7 @@ void add_model(const Result& result, const RunContext& context, Table& table) {
   std::vector<Cell> cells = {link(result.name), status_cell(result.status()),
                              code_list(result.categories, " ")};
   if (const auto summary = result.graph_summary()) {
-    const IRSummary& figures = summary->figures;
-    for (const int64_t figure :
-         {figures.num_nodes, figures.num_edges, figures.num_weights, figures.total_parameters}) {
-      cells.push_back(figure);
-    }
+    for (const auto& [name, member] : kGraphFigures) cells.push_back(summary->figures.*member);
     const CostTotals& costs = summary->costs;
     cells.push_back((costs.not_counted.empty() ? "" : "≥ ") +
                     with_thousands_separators(costs.multiply_adds));
@@ -122,8 +121,9 @@ void add_model(const Result& result, const RunContext& context, Table& table) {
   const auto& smallest = figures.smallest_passing_tolerance;
   const auto factor = worst_factor(result);
   cells.push_back(figures.max_diff ? difference_text(*figures.max_diff, context) : "");
-  cells.push_back(smallest ? tolerance_figure(*smallest, context) : "");
-  cells.push_back(factor ? factor_text(*factor, figures.max_diff.value_or(0), context) : "");
+  cells.push_back(smallest ? figure(*smallest == 0, tolerance_text(*smallest), context) : "");
+  const bool is_exact = figures.max_diff.value_or(0) == 0;
+  cells.push_back(factor ? figure(is_exact, short_number(*factor), context) : "");
   table.add(cells);
 }
 
@@ -207,9 +207,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   set_some(
       page, "intermediates",
       failures_table(results, "Intermediate values", has_differences, [](const Result& result) {
-        const NodeDetail* first = result.first_difference();
-        return as_sentence(result.reason()) +
-               (first == nullptr ? "" : " The first: " + place_text(*first, code_cell));
+        return as_sentence(result.reason()) + " " + difference_cell(result);
       }));
   const auto is_expected = [](const Result& result) {
     return result.status() == Status::kExpectedFailure;

@@ -120,9 +120,9 @@ TEST(SummaryTest, NamesTheFirstDifference) {
                                "intermediate values that differ, 1 failed\n"));
   EXPECT_THAT(page, HasSubstr("| 3 | 2 | 1 | 0 | 0 |\n"));
   EXPECT_THAT(page,
-              HasSubstr("differs<br>First difference: node 3, `add` (`aten.add.Tensor`) |\n"));
+              HasSubstr("differs<br>First difference: node 3, `add` (`aten.add.Tensor`). |\n"));
   EXPECT_THAT(page, HasSubstr("## Intermediate values that differ\n"));
-  EXPECT_THAT(page, HasSubstr("| 2 intermediate values differ. The first: node 3, `add` "));
+  EXPECT_THAT(page, HasSubstr("| 2 intermediate values differ. First difference: node 3, `add` "));
 }
 
 TEST(SummaryTest, AllAsExpectedIsGood) {

@@ -8,6 +8,7 @@
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {
@@ -21,8 +22,9 @@ std::vector<Cell> with_figures(std::vector<Cell> cells, const TensorComparison& 
                                const RunContext& context) {
   cells.push_back(difference_text(c.max_diff, context));
   cells.push_back(difference_text(c.mean_diff, context));
-  cells.push_back(count_text(c.num_mismatched, c.max_diff, context));
-  cells.push_back(tolerance_figure(c.smallest_passing_tolerance, context));
+  cells.push_back(figure(c.max_diff == 0, with_thousands_separators(c.num_mismatched), context));
+  const double smallest = c.smallest_passing_tolerance;
+  cells.push_back(figure(smallest == 0, tolerance_text(smallest), context));
   return cells;
 }
 

@@ -55,15 +55,11 @@ void compare_graphs(const Result& old, const Result& now, const GraphChanges& gr
   if (const auto words = graph_changes.find(now.name); words != graph_changes.end()) {
     graph.details = words->second;
   }
-  const auto compare = [&](const char* what, int64_t IRSummary::* member) {
+  for (const auto& [what, member] : kGraphFigures) {
     const int64_t was = before->figures.*member;
     const int64_t is = after->figures.*member;
     if (was != is) change.changes.push_back({.what = what, .before = was, .now = is});
-  };
-  compare("nodes", &IRSummary::num_nodes);
-  compare("edges", &IRSummary::num_edges);
-  compare("weights", &IRSummary::num_weights);
-  compare("parameters", &IRSummary::total_parameters);
+  }
 }
 
 bool exceeds(double a, double b) {
@@ -117,10 +113,6 @@ ModelChange only_status(const Result& model, Trend trend) {
   return {.model = model.name, .trend = trend, .changes = {std::move(status)}};
 }
 
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 std::vector<std::string> file_names(const Coverage& coverage) {
   std::vector<std::string> names;
   for (const ModelFiles& files : coverage.files) names.push_back(files.short_name());
@@ -143,16 +135,12 @@ bool covers(const Coverage& coverage, const Coverage& other, const Result& model
                      &Selection::dtypes);
     }
     return is_selected(model.call->op_type, model.call->dtype, selection) &&
-           (selection.categories.empty() || contains(selection.categories, category_of(model)));
+           selects(selection.categories, {category_of(model)});
   }
   if (model.call) return false;
   if (model.origin) return has_same_files;
-  const auto is_selected = [&](const std::string& category) {
-    return contains(selection.categories, category);
-  };
-  return coverage.registry &&
-         (selection.models.empty() || contains(selection.models, model.name)) &&
-         (selection.categories.empty() || std::ranges::any_of(model.categories, is_selected));
+  return coverage.registry && selects(selection.models, {model.name}) &&
+         selects(selection.categories, model.categories);
 }
 
 void note(const std::string& what, const std::string& before, const std::string& now,

@@ -8,6 +8,9 @@
 //   visit.nullable("key", optional)      null if empty
 //   visit.derived("key", value)          only written, because it follows from other members
 //
+// or, for structs whose keys are the names of their members, in TORCH_IR_FIELDS(Struct,
+// members...).
+//
 // `Visit::kReads` is the direction. Enumerations are written by name, non-finite numbers as "nan",
 // "inf" and "-inf". Members that a portable file hides (kWithinTolerance) stay unchanged.
 #pragma once
@@ -30,6 +33,17 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json_value.h"
 
+// visit("member", value.member) for each member.
+#define TORCH_IR_VISIT_MEMBER(member) visit(#member, value.member);
+#define TORCH_IR_VISIT(...) \
+  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(TORCH_IR_VISIT_MEMBER, __VA_ARGS__))
+
+#define TORCH_IR_FIELDS(Struct, ...)               \
+  template <class Visit>                           \
+  void fields(const Visit& visit, Struct& value) { \
+    TORCH_IR_VISIT(__VA_ARGS__)                    \
+  }
+
 namespace torch_ir {
 
 // Converts a value to its name and back.
@@ -42,6 +56,14 @@ struct Naming {
 // Specialize it for types that are written by name.
 template <class T>
 inline constexpr bool kNaming = false;
+
+// Returns the value in `kAll` called `name`. Throws Error for an unknown name.
+template <const auto& kAll, auto kName>
+auto parse_name(std::string_view name) {
+  const auto value = std::ranges::find(kAll, name, kName);
+  if (value == kAll.end()) throw Error("unknown name '" + std::string(name) + "'");
+  return *value;
+}
 
 namespace json_fields {
 
@@ -275,6 +297,15 @@ auto parse(std::string_view text, const Read& read_document) {
     throw SerializationError(problem.place.empty() ? problem.what
                                                    : problem.place + ": " + problem.what);
   }
+}
+
+template <class T>
+T parse_as(std::string_view text) {
+  return parse(text, [](const Json& json) {
+    T value;
+    read(json, value);
+    return value;
+  });
 }
 
 }  // namespace json_fields

@@ -30,12 +30,6 @@ std::string_view stage_name(Stage stage) {
   return kNames.at(static_cast<size_t>(stage));
 }
 
-Stage parse_stage(std::string_view name) {
-  const auto stage = std::ranges::find(kStages, name, stage_name);
-  if (stage == kStages.end()) throw Error("unknown stage '" + std::string(name) + "'");
-  return *stage;
-}
-
 bool runs_plans(const RunSettings& settings) {
   return settings.backend.empty() && settings.executor.empty();
 }
@@ -52,6 +46,10 @@ std::string failure_line(const Failure& failure) {
   // Most kinds contain the name of their stage.
   if (!kind.starts_with(stage)) line.append(" in ").append(stage);
   return line + ": " + headline(failure.message);
+}
+
+std::string expectation_text(const ExpectedFailure& expected) {
+  return fmt::format("{}: {}", failure_kind_name(expected.kind), expected.reason);
 }
 
 std::string_view status_name(Status status) {
@@ -72,12 +70,6 @@ Status Result::status() const {
   return is_expected ? Status::kExpectedFailure : Status::kFailed;
 }
 
-Status parse_status(std::string_view name) {
-  const auto status = std::ranges::find(kStatuses, name, status_name);
-  if (status == kStatuses.end()) throw Error("unknown status '" + std::string(name) + "'");
-  return *status;
-}
-
 Stage Result::stage() const {
   if (is_extracted()) return Stage::kSerialize;
   return failure ? failure->stage : kStages.at(std::min(num_passed_stages, kStages.size() - 1));
@@ -91,12 +83,6 @@ std::string Result::reason() const {
   if (unsupported) return *unsupported;
   if (status() == Status::kPassedOutputs) return intermediates_text(*nodes);
   return failure ? headline(failure->message) : std::string();
-}
-
-const NodeDetail* Result::first_difference() const {
-  if (!nodes) return nullptr;
-  if (nodes->first_divergence) return &nodes->first_divergence->node;
-  return nodes->exonerated.empty() ? nullptr : &nodes->exonerated.front();
 }
 
 std::string Result::nothing_compared() const {
@@ -114,6 +100,17 @@ std::string place_text(const NodeDetail& detail,
   if (detail.value != detail.node) text += ", in its value " + code(detail.value);
   if (!detail.group.empty()) text += " of the group " + code(detail.group);
   return detail.module.empty() ? text : text + " in " + code(detail.module);
+}
+
+std::string first_difference_text(const Result& result,
+                                  const std::function<std::string(const std::string&)>& code) {
+  if (!result.nodes) return {};
+  const NodeReport& nodes = *result.nodes;
+  if (nodes.first_divergence) {
+    return "first difference: " + place_text(nodes.first_divergence->node, code);
+  }
+  if (nodes.exonerated.empty()) return {};
+  return "first value that was only returned wrong: " + place_text(nodes.exonerated.front(), code);
 }
 
 std::string handed_back_text(const NodeReport& nodes,
@@ -296,8 +293,7 @@ GraphPicture draw_graph(const Result& result) {
   try {
     picture.svg = ir_to_svg(*result.graph, options);
   } catch (const std::exception& error) {
-    const std::string message = error.what();
-    picture.problem = message.substr(0, message.find('\n'));
+    picture.problem = headline(error.what());
   }
   return picture;
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/results/float_comparison.h"
@@ -34,9 +35,6 @@ inline constexpr std::array kStages = {Stage::kExtract, Stage::kSerialize, Stage
 
 // "extract", "serialize", "execute", "verify".
 std::string_view stage_name(Stage stage);
-
-// Throws Error for an unknown name.
-Stage parse_stage(std::string_view name);
 
 struct RunSettings {
   uint64_t seed = 0;
@@ -81,6 +79,9 @@ struct Failure {
 // "crashed in execute: ...", "execute failed: ...", with the first line of the message.
 std::string failure_line(const Failure& failure);
 
+// "output mismatch: rounds twice", as a list of expected failures has it.
+std::string expectation_text(const ExpectedFailure& expected);
+
 // The files of an imported model, as the user named them or their folder.
 struct Origin {
   // One of the two is set. The ir.json of a folder has the folder's name.
@@ -100,6 +101,12 @@ struct GraphSummary {
   CostTotals costs = {};
   std::string fingerprint = {};
 };
+
+// The figures of a graph in reports, by their names there.
+inline constexpr std::array kGraphFigures = {std::pair("nodes", &IRSummary::num_nodes),
+                                             std::pair("edges", &IRSummary::num_edges),
+                                             std::pair("weights", &IRSummary::num_weights),
+                                             std::pair("parameters", &IRSummary::total_parameters)};
 
 // Returns a hash of names, operators, attributes and shapes. Ignores the version of PyTorch, the
 // paths of modules, and the values of constants.
@@ -148,9 +155,6 @@ inline constexpr std::array kStatuses = {
 // "passed", "passed outputs", "extracted", "failed", "expected failure", "unexpected pass",
 // "unsupported".
 std::string_view status_name(Status status);
-
-// Throws Error for an unknown name.
-Status parse_status(std::string_view name);
 
 struct SymbolSize {
   std::string symbol = {};
@@ -232,8 +236,6 @@ struct Result {
   bool is_good() const;
   // One line; empty if it passed.
   std::string reason() const;
-  // The first value of a node that differs, or null. An exonerated value only if there is no other.
-  const NodeDetail* first_difference() const;
   // The reason why its outputs passed although none was compared; otherwise empty.
   std::string nothing_compared() const;
   void drop_graph();
@@ -248,6 +250,11 @@ struct Result {
 // "node 3, add (aten.add.Tensor) in layers.0.mlp", in one line; `code` formats names.
 std::string place_text(const NodeDetail& detail,
                        const std::function<std::string(const std::string&)>& code);
+
+// "first difference: node 3, ..."; if the nodes that read them are right, "first value that was
+// only returned wrong: node 3, ...". Empty if no value of a node differs.
+std::string first_difference_text(const Result& result,
+                                  const std::function<std::string(const std::string&)>& code);
 
 // "3 values were not returned; ignored unknown values: foo", in one line; empty if exactly the
 // expected values were returned. `code` formats names.

@@ -11,9 +11,9 @@
 namespace torch_ir {
 
 template <>
-inline constexpr Naming kNaming<Stage>{stage_name, parse_stage};
+inline constexpr Naming kNaming<Stage>{stage_name, parse_name<kStages, stage_name>};
 template <>
-inline constexpr Naming kNaming<Status>{status_name, parse_status};
+inline constexpr Naming kNaming<Status>{status_name, parse_name<kStatuses, status_name>};
 template <>
 inline constexpr Naming kNaming<FailureKind>{failure_kind_name, parse_failure_kind};
 template <>
@@ -41,14 +41,9 @@ inline constexpr Naming kNaming<FileFormat>{
     }};
 
 template <class Visit>
-void fields(const Visit& visit, ModelFiles& files) {
-  visit.required("format", files.format);
-  visit.required("name", files.name);
-  visit.required("path", files.path);
-  visit.required("weights", files.weights);
-  visit.required("inputs", files.inputs);
-  visit.required("expected", files.expected);
-  visit("against", files.against);
+void fields(const Visit& visit, ModelFiles& value) {
+  visit.required("format", value.format);
+  TORCH_IR_VISIT(name, path, weights, inputs, expected, against)
 }
 
 template <class Visit>
@@ -57,216 +52,65 @@ void fields(const Visit& visit, CaseSource& source) {
   visit.required("folder", source.folder);
 }
 
+TORCH_IR_FIELDS(Tolerance, rtol, atol)
+TORCH_IR_FIELDS(ToleranceRule, fixed, by_dtype, outputs)
+TORCH_IR_FIELDS(TensorComparison, is_close, mismatch, shape, dtype, max_diff, mean_diff,
+                max_relative_diff, root_mean_square_diff, cosine_similarity, signal_to_noise,
+                max_ulp_diff, histogram, num_nan, num_elements, num_mismatched, worst_index,
+                worst_actual, worst_expected, smallest_passing_tolerance)
+
 template <class Visit>
-void fields(const Visit& visit, Tolerance& tolerance) {
-  visit("rtol", tolerance.rtol);
-  visit("atol", tolerance.atol);
+void fields(const Visit& visit, SecondOpinion& value) {
+  TORCH_IR_VISIT(executor_error, eager_error, executor_non_finite, eager_non_finite, factor)
+  visit.derived("verdict", opinion_text(value));
+  visit("reason", value.reason);
 }
 
 template <class Visit>
-void fields(const Visit& visit, ToleranceRule& rule) {
-  visit("fixed", rule.fixed);
-  visit("by_dtype", rule.by_dtype);
-  visit("outputs", rule.outputs);
+void fields(const Visit& visit, OutputDetail& value) {
+  TORCH_IR_VISIT(index, name, tolerance, comparison, second_opinion)
+  visit("passed_by", value.basis);
 }
 
-template <class Visit>
-void fields(const Visit& visit, TensorComparison& comparison) {
-  visit("is_close", comparison.is_close);
-  visit("mismatch", comparison.mismatch);
-  visit("shape", comparison.shape);
-  visit("dtype", comparison.dtype);
-  visit("max_diff", comparison.max_diff);
-  visit("mean_diff", comparison.mean_diff);
-  visit("max_relative_diff", comparison.max_relative_diff);
-  visit("root_mean_square_diff", comparison.root_mean_square_diff);
-  visit("cosine_similarity", comparison.cosine_similarity);
-  visit("signal_to_noise", comparison.signal_to_noise);
-  visit("max_ulp_diff", comparison.max_ulp_diff);
-  visit("histogram", comparison.histogram);
-  visit("num_nan", comparison.num_nan);
-  visit("num_elements", comparison.num_elements);
-  visit("num_mismatched", comparison.num_mismatched);
-  visit("worst_index", comparison.worst_index);
-  visit("worst_actual", comparison.worst_actual);
-  visit("worst_expected", comparison.worst_expected);
-  visit("smallest_passing_tolerance", comparison.smallest_passing_tolerance);
-}
-
-template <class Visit>
-void fields(const Visit& visit, SecondOpinion& opinion) {
-  visit("executor_error", opinion.executor_error);
-  visit("eager_error", opinion.eager_error);
-  visit("executor_non_finite", opinion.executor_non_finite);
-  visit("eager_non_finite", opinion.eager_non_finite);
-  visit("factor", opinion.factor);
-  visit.derived("verdict", opinion_text(opinion));
-  visit("reason", opinion.reason);
-}
-
-template <class Visit>
-void fields(const Visit& visit, OutputDetail& detail) {
-  visit("index", detail.index);
-  visit("name", detail.name);
-  visit("tolerance", detail.tolerance);
-  visit("comparison", detail.comparison);
-  visit("second_opinion", detail.second_opinion);
-  visit("passed_by", detail.basis);
-}
-
-template <class Visit>
-void fields(const Visit& visit, RoundedValue& value) {
-  visit("index", value.index);
-  visit("node", value.node);
-  visit("op_type", value.op_type);
-  visit("value", value.value);
-  visit("num_elements", value.num_elements);
-  visit("num_off_by_one", value.num_off_by_one);
-  visit("num_off_by_more", value.num_off_by_more);
-  visit("num_wrong", value.num_wrong);
-}
-
-template <class Visit>
-void fields(const Visit& visit, RoundingReport& report) {
-  visit("values", report.values);
-  visit("problem", report.problem);
-}
-
-template <class Visit>
-void fields(const Visit& visit, TensorStatistics& statistics) {
-  visit("name", statistics.name);
-  visit("shape", statistics.shape);
-  visit("dtype", statistics.dtype);
-  visit("num_elements", statistics.num_elements);
-  visit("num_nan", statistics.num_nan);
-  visit("num_inf", statistics.num_inf);
-  visit("min", statistics.min);
-  visit("max", statistics.max);
-  visit("mean", statistics.mean);
-  visit("standard_deviation", statistics.standard_deviation);
-}
+TORCH_IR_FIELDS(RoundedValue, index, node, op_type, value, num_elements, num_off_by_one,
+                num_off_by_more, num_wrong)
+TORCH_IR_FIELDS(RoundingReport, values, problem)
+TORCH_IR_FIELDS(TensorStatistics, name, shape, dtype, num_elements, num_nan, num_inf, min, max,
+                mean, standard_deviation)
 
 template <class Visit>
 void fields(const Visit& visit, ComparedValue& value) {
-  visit("op_type", value.op_type);
-  visit("module", value.module);
+  TORCH_IR_VISIT(op_type, module)
   visit("float", value.floating);
-  visit("quantized", value.quantized);
-  visit("sqnr", value.sqnr);
-  visit("input_sqnr", value.input_sqnr);
-  visit("num_saturated", value.num_saturated);
+  TORCH_IR_VISIT(quantized, sqnr, input_sqnr, num_saturated)
 }
 
 template <class Visit>
-void fields(const Visit& visit, FloatComparison& comparison) {
-  visit("file", comparison.file);
-  visit.derived("num_compared", comparison.values.size());
-  visit("values", comparison.values);
-  visit("unmatched", comparison.unmatched);
-  visit("num_unmatched", comparison.num_unmatched);
-  visit("num_folded", comparison.num_folded);
-  visit("error", comparison.error);
+void fields(const Visit& visit, FloatComparison& value) {
+  TORCH_IR_VISIT(file)
+  visit.derived("num_compared", value.values.size());
+  TORCH_IR_VISIT(values, unmatched, num_unmatched, num_folded, error)
 }
 
-template <class Visit>
-void fields(const Visit& visit, NodeDetail& detail) {
-  visit("index", detail.index);
-  visit("node", detail.node);
-  visit("op_type", detail.op_type);
-  visit("value", detail.value);
-  visit("module", detail.module);
-  visit("group", detail.group);
-  visit("comparison", detail.comparison);
-}
+TORCH_IR_FIELDS(NodeDetail, index, node, op_type, value, module, group, comparison)
 
 template <class Visit>
-void fields(const Visit& visit, NodeOpinion& opinion) {
-  visit("index", opinion.index);
-  visit("node", opinion.node);
-  visit("op_type", opinion.op_type);
-  visit("value", opinion.value);
-  visit("second_opinion", opinion.opinion);
+void fields(const Visit& visit, NodeOpinion& value) {
+  TORCH_IR_VISIT(index, node, op_type, value)
+  visit("second_opinion", value.opinion);
 }
 
-template <class Visit>
-void fields(const Visit& visit, Divergence& divergence) {
-  visit("node", divergence.node);
-  visit("inputs", divergence.inputs);
-  visit("actual", divergence.actual);
-  visit("expected", divergence.expected);
-}
-
-template <class Visit>
-void fields(const Visit& visit, NonFinite& value) {
-  visit("index", value.index);
-  visit("node", value.node);
-  visit("op_type", value.op_type);
-  visit("value", value.value);
-  visit("is_nan", value.is_nan);
-  visit("is_expected", value.is_expected);
-}
-
-template <class Visit>
-void fields(const Visit& visit, NodeReport::Skipped& skipped) {
-  visit("value", skipped.value);
-  visit("reason", skipped.reason);
-}
-
-template <class Visit>
-void fields(const Visit& visit, NodeError& error) {
-  visit("index", error.index);
-  visit("max_diff", error.max_diff);
-}
-
-template <class Visit>
-void fields(const Visit& visit, NodeReport& report) {
-  visit("tolerance", report.tolerance);
-  visit("num_compared", report.num_compared);
-  visit("num_mismatched", report.num_mismatched);
-  visit("first_divergence", report.first_divergence);
-  visit("exonerated", report.exonerated);
-  visit("num_exonerated", report.num_exonerated);
-  visit("first_nan", report.first_nan);
-  visit("first_inf", report.first_inf);
-  visit("worst", report.worst);
-  visit("errors", report.errors);
-  visit("skipped", report.skipped);
-  visit("num_skipped", report.num_skipped);
-  visit("num_not_handed_back", report.num_not_handed_back);
-  visit("unknown", report.unknown);
-  visit("num_unknown", report.num_unknown);
-  visit("num_groups", report.num_groups);
-  visit("num_inside", report.num_inside);
-  visit("opinions", report.opinions);
-  visit("num_opinions", report.num_opinions);
-  visit("num_without_opinion", report.num_without_opinion);
-  visit("opinion_problem", report.opinion_problem);
-  visit("error", report.error);
-  visit("note", report.note);
-}
-
-template <class Visit>
-void fields(const Visit& visit, Failure& failure) {
-  visit("kind", failure.kind);
-  visit("stage", failure.stage);
-  visit("message", failure.message);
-  visit("output", failure.output);
-}
-
-template <class Visit>
-void fields(const Visit& visit, ExpectedFailure& failure) {
-  visit("kind", failure.kind);
-  visit("reason", failure.reason);
-}
-
-template <class Visit>
-void fields(const Visit& visit, Origin& origin) {
-  visit("archive", origin.archive);
-  visit("graph", origin.graph);
-  visit("inputs", origin.inputs);
-  visit("expected", origin.expected);
-  visit("against", origin.against);
-}
+TORCH_IR_FIELDS(Divergence, node, inputs, actual, expected)
+TORCH_IR_FIELDS(NonFinite, index, node, op_type, value, is_nan, is_expected)
+TORCH_IR_FIELDS(NodeReport::Skipped, value, reason)
+TORCH_IR_FIELDS(NodeError, index, max_diff)
+TORCH_IR_FIELDS(NodeReport, tolerance, num_compared, num_mismatched, first_divergence, exonerated,
+                num_exonerated, first_nan, first_inf, worst, errors, skipped, num_skipped,
+                num_not_handed_back, unknown, num_unknown, num_groups, num_inside, opinions,
+                num_opinions, num_without_opinion, opinion_problem, error, note)
+TORCH_IR_FIELDS(Failure, kind, stage, message, output)
+TORCH_IR_FIELDS(ExpectedFailure, kind, reason)
+TORCH_IR_FIELDS(Origin, archive, graph, inputs, expected, against)
 
 template <class Visit>
 void fields(const Visit& visit, Trial& trial) {
@@ -297,69 +141,22 @@ void fields(const Visit& visit, Trial& trial) {
   }
 }
 
-template <class Visit>
-void fields(const Visit& visit, ExecutorReport& report) {
-  visit("num_nodes", report.num_nodes);
-  visit("on_host", report.on_host);
-  visit("seconds", report.seconds);
-}
+TORCH_IR_FIELDS(ExecutorReport, num_nodes, on_host, seconds)
+TORCH_IR_FIELDS(Reproducer, trial, num_nodes, first_node, last_node, command, message)
 
 template <class Visit>
-void fields(const Visit& visit, Reproducer& reproducer) {
-  visit("trial", reproducer.trial);
-  visit("num_nodes", reproducer.num_nodes);
-  visit("first_node", reproducer.first_node);
-  visit("last_node", reproducer.last_node);
-  visit("command", reproducer.command);
-  visit("message", reproducer.message);
+void fields(const Visit& visit, RunSettings& value) {
+  TORCH_IR_VISIT(seed, tolerance, tolerance_wins)
+  visit("reference", value.criterion.reference);
+  visit("error_factor", value.criterion.error_factor);
+  TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, executor_is_server,
+                 executor_intermediates, scale, last_stage, per_node, save_tensors)
 }
 
-template <class Visit>
-void fields(const Visit& visit, RunSettings& settings) {
-  visit("seed", settings.seed);
-  visit("tolerance", settings.tolerance);
-  visit("tolerance_wins", settings.tolerance_wins);
-  visit("reference", settings.criterion.reference);
-  visit("error_factor", settings.criterion.error_factor);
-  visit("trials", settings.trials);
-  visit("threads", settings.threads);
-  visit("optimization", settings.optimization);
-  visit("device", settings.device);
-  visit("backend", settings.backend);
-  visit("executor", settings.executor);
-  visit("executor_is_server", settings.executor_is_server);
-  visit("executor_intermediates", settings.executor_intermediates);
-  visit("scale", settings.scale);
-  visit("last_stage", settings.last_stage);
-  visit("per_node", settings.per_node);
-  visit("save_tensors", settings.save_tensors);
-}
-
-template <class Visit>
-void fields(const Visit& visit, SymbolSize& size) {
-  visit("symbol", size.symbol);
-  visit("value", size.value);
-}
-
-template <class Visit>
-void fields(const Visit& visit, NotCounted& not_counted) {
-  visit("op_type", not_counted.op_type);
-  visit("num_nodes", not_counted.num_nodes);
-  visit("reason", not_counted.reason);
-}
-
-template <class Visit>
-void fields(const Visit& visit, CostTotals& costs) {
-  visit("multiply_adds", costs.multiply_adds);
-  visit("not_counted", costs.not_counted);
-  visit("input_bytes", costs.input_bytes);
-  visit("weight_bytes", costs.weight_bytes);
-  visit("largest_value", costs.largest_value);
-  visit("largest_bytes", costs.largest_bytes);
-  visit("peak_bytes", costs.peak_bytes);
-  visit("peak_node", costs.peak_node);
-  visit("num_unknown_sizes", costs.num_unknown_sizes);
-}
+TORCH_IR_FIELDS(SymbolSize, symbol, value)
+TORCH_IR_FIELDS(NotCounted, op_type, num_nodes, reason)
+TORCH_IR_FIELDS(CostTotals, multiply_adds, not_counted, input_bytes, weight_bytes, largest_value,
+                largest_bytes, peak_bytes, peak_node, num_unknown_sizes)
 
 template <class Visit>
 void count_field(const Visit& visit, const char* key, std::optional<int64_t>& count) {
@@ -371,31 +168,25 @@ void count_field(const Visit& visit, const char* key, std::optional<int64_t>& co
 
 template <class Visit>
 void graph_fields(const Visit& visit, Result& result) {
-  std::optional<std::string> fingerprint;
-  std::optional<int64_t> nodes, edges, weights, parameters;
-  std::optional<CostTotals> costs;
-  if (const auto known = result.graph_summary()) {
-    fingerprint = known->fingerprint;
-    nodes = known->figures.num_nodes;
-    edges = known->figures.num_edges;
-    weights = known->figures.num_weights;
-    parameters = known->figures.total_parameters;
-    costs = known->costs;
+  const std::optional<GraphSummary> known = result.graph_summary();
+  GraphSummary summary;
+  for (const auto& [key, member] : kGraphFigures) {
+    std::optional<int64_t> count;
+    if (known) count = known->figures.*member;
+    count_field(visit, key, count);
+    summary.figures.*member = count.value_or(0);
   }
-  count_field(visit, "nodes", nodes);
-  count_field(visit, "edges", edges);
-  count_field(visit, "weights", weights);
-  count_field(visit, "parameters", parameters);
+  std::optional<CostTotals> costs;
+  std::optional<std::string> fingerprint;
+  if (known) costs = known->costs;
+  if (known) fingerprint = known->fingerprint;
   visit.nullable("costs", costs);
   visit.nullable("fingerprint", fingerprint);
   if constexpr (Visit::kReads) {
     if (!fingerprint) return;
-    GraphSummary& summary = result.summary.emplace(GraphSummary{.fingerprint = *fingerprint});
-    summary.figures.num_nodes = nodes.value_or(0);
-    summary.figures.num_edges = edges.value_or(0);
-    summary.figures.num_weights = weights.value_or(0);
-    summary.figures.total_parameters = parameters.value_or(0);
     summary.costs = costs.value_or(CostTotals());
+    summary.fingerprint = *fingerprint;
+    result.summary = std::move(summary);
   }
 }
 
@@ -413,11 +204,10 @@ inline json_fields::Json files_of(const Result& result) {
 }
 
 template <class Visit>
-void fields(const Visit& visit, CaseOccurrence& occurrence) {
-  visit.required("model", occurrence.model);
-  visit.required("node", occurrence.node);
-  visit("module", occurrence.module);
-  visit("source", occurrence.source);
+void fields(const Visit& visit, CaseOccurrence& value) {
+  visit.required("model", value.model);
+  visit.required("node", value.node);
+  TORCH_IR_VISIT(module, source)
 }
 
 template <class Visit>

@@ -171,21 +171,11 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (settings.trials != defaults.trials) add("--trials", std::to_string(settings.trials));
   add_tolerance(settings, add);
   const Criterion& criterion = settings.criterion;
-  const bool is_implied = criterion.reference == ReferenceKind::kModel &&
-                          (settings.tolerance_wins || !settings.tolerance.by_dtype);
-  if (criterion.reference == ReferenceKind::kFloat64) {
-    add("--tolerance", "float64");
-  } else if (criterion.reference != defaults.criterion.reference && !is_implied) {
-    add("--reference", std::string(reference_name(criterion.reference)));
-  }
+  if (criterion.reference == ReferenceKind::kFloat64) add("--tolerance", "float64");
   if (criterion.error_factor != defaults.criterion.error_factor) {
     add("--error-factor", fmt::format("{}", criterion.error_factor));
   }
-  if (settings.optimization != defaults.optimization) {
-    add("--optimization", optimization_name(settings.optimization));
-  }
-  if (settings.device != defaults.device) add("--device", settings.device.str());
-  options += backend_flags(settings);
+  options += plan_flags(settings) + backend_flags(settings);
   const bool has_per_node =
       coverage.is_split || settings.executor_intermediates || context.requires_intermediates;
   if (settings.per_node && !has_per_node) options += " --per-node";
@@ -211,6 +201,15 @@ std::string backend_flags(const RunSettings& settings) {
   }
   // A command asks for intermediates by {intermediates}.
   if (settings.executor_is_server && settings.executor_intermediates) flags += " --per-node";
+  return flags;
+}
+
+std::string plan_flags(const RunSettings& settings) {
+  std::string flags;
+  if (settings.optimization != Optimization::kExact) {
+    flags += " --optimization " + optimization_name(settings.optimization);
+  }
+  if (!settings.device.is_cpu()) flags += " --device " + settings.device.str();
   return flags;
 }
 

@@ -106,6 +106,9 @@ std::string environment_name(const std::string& key);
 // " --backend my_chip", " --executor 'sim {ir} ...'"; empty for our runtime.
 std::string backend_flags(const RunSettings& settings);
 
+// " --optimization fast --device cuda"; empty for the defaults.
+std::string plan_flags(const RunSettings& settings);
+
 // Quotes `text` for a shell if needed; control characters use the $'...' of bash and zsh.
 std::string shell_word(const std::string& text);
 

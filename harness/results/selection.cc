@@ -14,10 +14,6 @@
 namespace torch_ir {
 namespace {
 
-bool is_among(const std::vector<std::string>& list, const std::string& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
 std::string hint(const std::string& kind, const std::string& plural, const std::string& name,
                  const std::vector<std::string>& known) {
   if (name.find(',') != std::string::npos) return "; repeat --" + kind + " for each";
@@ -32,14 +28,9 @@ std::string hint(const std::string& kind, const std::string& plural, const std::
 void check_known(const std::string& kind, const std::string& plural,
                  const std::vector<std::string>& asked, const std::vector<std::string>& known) {
   for (const std::string& name : asked) {
-    if (is_among(known, name)) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
     throw Error("unknown " + kind + " '" + name + "'" + hint(kind, plural, name, known));
   }
-}
-
-bool shares_an_item(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  return std::any_of(a.begin(), a.end(),
-                     [&](const std::string& item) { return is_among(b, item); });
 }
 
 // "aten.conv2d" for "aten.conv2d.default".
@@ -90,10 +81,10 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
 
   std::vector<std::string> selected;
   for (const RegisteredModel& model : registered) {
-    const bool by_name = selection.models.empty() || is_among(selection.models, model.name);
-    const bool by_category =
-        selection.categories.empty() || shares_an_item(selection.categories, model.spec.categories);
-    if (by_name && by_category) selected.push_back(model.name);
+    if (selects(selection.models, {model.name}) &&
+        selects(selection.categories, model.spec.categories)) {
+      selected.push_back(model.name);
+    }
   }
   if (selected.empty()) {
     throw Error(registered.empty() ? "no model is registered"
@@ -105,16 +96,18 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
 std::string suite_name(Suite suite) { return suite == Suite::kModels ? "models" : "operators"; }
 
 Suite parse_suite(const std::string& name) {
-  for (const Suite suite : {Suite::kModels, Suite::kOperators}) {
-    if (suite_name(suite) == name) return suite;
-  }
+  if (name == "models") return Suite::kModels;
+  if (name == "operators") return Suite::kOperators;
   throw Error("unknown suite '" + name + "'; expected models or operators");
 }
 
+bool selects(const std::vector<std::string>& list, const std::vector<std::string>& items) {
+  return list.empty() || std::ranges::find_first_of(list, items) != list.end();
+}
+
 bool is_selected(const std::string& op_type, const std::string& dtype, const Selection& selection) {
-  const bool is_operator = selection.operators.empty() || is_among(selection.operators, op_type) ||
-                           is_among(selection.operators, without_overload(op_type));
-  return is_operator && (selection.dtypes.empty() || is_among(selection.dtypes, dtype));
+  return selects(selection.operators, {op_type, without_overload(op_type)}) &&
+         selects(selection.dtypes, {dtype});
 }
 
 std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
@@ -132,9 +125,8 @@ std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
   check_known("dtype", "", selection.dtypes, {dtypes.begin(), dtypes.end()});
   std::vector<OperatorCase> selected;
   for (const OperatorCase& it : cases) {
-    const bool is_category =
-        selection.categories.empty() || is_among(selection.categories, it.category);
-    if (is_category && is_selected(it.op_type, dtype_name(it.dtype), selection)) {
+    if (selects(selection.categories, {it.category}) &&
+        is_selected(it.op_type, dtype_name(it.dtype), selection)) {
       selected.push_back(it);
     }
   }
@@ -175,12 +167,6 @@ std::string models_json(const std::vector<RegisteredModel>& models) {
   Json list = Json::array();
   for (const RegisteredModel& model : models) list.push_back(describe(model));
   return text(list);
-}
-
-std::string categories_text(const std::vector<std::string>& categories) {
-  std::string lines;
-  for (const std::string& category : categories) lines += category + "\n";
-  return lines;
 }
 
 std::string categories_json(const std::vector<std::string>& categories) {

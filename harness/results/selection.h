@@ -37,6 +37,9 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
 std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
                                        const Selection& selection);
 
+// Whether `list`, a part of a selection, selects one of `items`.
+bool selects(const std::vector<std::string>& list, const std::vector<std::string>& items);
+
 bool is_selected(const std::string& op_type, const std::string& dtype, const Selection& selection);
 
 std::vector<std::string> categories_of(const std::vector<OperatorCase>& cases);
@@ -45,8 +48,6 @@ std::string models_table(const std::vector<RegisteredModel>& models);
 
 // A JSON list of objects, with the inputs of each model.
 std::string models_json(const std::vector<RegisteredModel>& models);
-
-std::string categories_text(const std::vector<std::string>& categories);
 
 std::string categories_json(const std::vector<std::string>& categories);
 

@@ -37,23 +37,8 @@ struct SuiteAnswer {
   std::vector<std::string> keys = {};
 };
 
-template <class Visit>
-void fields(const Visit& visit, SuiteSetup& setup) {
-  visit.required("folder", setup.folder);
-  visit.required("is_split", setup.is_split);
-  visit.required("is_grouped", setup.is_grouped);
-  visit.required("settings", setup.settings);
-  visit.required("cases", setup.cases);
-  visit.required("keys", setup.keys);
-}
-
-template <class Visit>
-void fields(const Visit& visit, SuiteAnswer& answer) {
-  visit.required("problem", answer.problem);
-  visit.required("left_out", answer.left_out);
-  visit.required("cases", answer.cases);
-  visit.required("keys", answer.keys);
-}
+TORCH_IR_FIELDS(SuiteSetup, folder, is_split, is_grouped, settings, cases, keys)
+TORCH_IR_FIELDS(SuiteAnswer, problem, left_out, cases, keys)
 
 namespace {
 

@@ -41,11 +41,6 @@ constexpr std::array<Verdict, kStatuses.size()> kVerdicts = {{{"PASSED", kGreen}
                                                               {"PASSED UNEXPECTEDLY", kRed},
                                                               {"UNSUPPORTED", kYellow}}};
 
-std::string expectation(const Result& result) {
-  const ExpectedFailure& expected = *result.expected_failure;
-  return fmt::format("{}: {}", failure_kind_name(expected.kind), printable(expected.reason));
-}
-
 std::string details(const Result& result) {
   switch (result.status()) {
     case Status::kPassed:
@@ -64,9 +59,9 @@ std::string details(const Result& result) {
     case Status::kFailed:
       return failure_line(*result.failure);
     case Status::kExpectedFailure:
-      return expectation(result);
+      return printable(expectation_text(*result.expected_failure));
     case Status::kUnexpectedPass:
-      return "expected " + expectation(result);
+      return "expected " + printable(expectation_text(*result.expected_failure));
     case Status::kPassedOutputs:
     case Status::kUnsupported:
       return result.reason();
@@ -104,9 +99,7 @@ std::string finding_line(const Result& result, const std::string& reports) {
   const Status status = result.status();
   std::vector<std::string> findings;
   if (status == Status::kFailed || status == Status::kPassedOutputs) {
-    if (const NodeDetail* first = result.first_difference()) {
-      findings.push_back("first difference: " + place_text(*first, plain));
-    }
+    findings.push_back(first_difference_text(result, plain));
     if (result.reproducer) {
       findings.push_back(
           fmt::format("reproducer: {}/repro/{}", printable(reports), printable(result.name)));

@@ -66,7 +66,8 @@ TEST(ProgressTest, PassingOutputsAreNotPassing) {
   NodeReport& nodes = result.nodes.emplace(NodeReport{.num_compared = 7, .num_mismatched = 2});
   nodes.exonerated = {{.index = 1, .node = "mul", .op_type = "m", .value = "mul"}};
   EXPECT_EQ(result_line(result), "A  PASSED OUTPUTS  2 intermediate values differ");
-  EXPECT_EQ(finding_line(result, "out"), "    first difference: node 1, mul (m)\n");
+  EXPECT_EQ(finding_line(result, "out"),
+            "    first value that was only returned wrong: node 1, mul (m)\n");
   nodes.num_exonerated = 1;
   EXPECT_EQ(result.reason(),
             "2 intermediate values differ, 1 of them read only by nodes that are right");

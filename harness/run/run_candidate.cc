@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
+#include <c10/util/StringUtil.h>
 
 #include <algorithm>
 #include <array>
@@ -29,20 +30,13 @@
 namespace torch_ir {
 namespace {
 
-void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  if (from.empty()) return;
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
-    text.replace(at, from.size(), to);
-  }
-}
-
 // Removes backtraces and the folders of files, because they differ from run to run.
 std::string error_text(const std::exception& exception, const Candidate& candidate,
                        const std::string& directory) {
   const auto* error = dynamic_cast<const c10::Error*>(&exception);
   std::string text = error != nullptr ? error->what_without_backtrace() : exception.what();
   text = without_folder(std::move(text), directory);
-  for (const std::string& path : candidate.paths()) replace_all(text, path, file_name(path));
+  for (const std::string& path : candidate.paths()) c10::ReplaceAll(text, path, file_name(path));
   return text;
 }
 

@@ -31,23 +31,12 @@ namespace torch_ir {
 struct RunRequest {
   ModelSource source = {};
   std::string directory = {};
+  std::string backend_directory = {};
   std::optional<EndedProcess> reproduces = std::nullopt;
 };
 
-template <class Visit>
-void fields(const Visit& visit, EndedProcess& ended) {
-  visit.required("trial", ended.trial);
-  visit.required("kind", ended.kind);
-  visit.required("timeout", ended.timeout);
-  visit("memory_limit", ended.memory_limit);
-}
-
-template <class Visit>
-void fields(const Visit& visit, RunRequest& request) {
-  visit.required("source", request.source);
-  visit.required("directory", request.directory);
-  visit("reproduces", request.reproduces);
-}
+TORCH_IR_FIELDS(EndedProcess, trial, kind, timeout, memory_limit)
+TORCH_IR_FIELDS(RunRequest, source, directory, backend_directory, reproduces)
 
 namespace {
 
@@ -59,6 +48,7 @@ constexpr const char* kGraphFile = "/graph.json";
 // Starting a process takes as long as about a hundred calls.
 constexpr size_t kLeastCallsOfWorker = 50;
 constexpr size_t kMostCallsOfWorker = 1000;
+constexpr size_t kCallsAhead = 16;
 
 Result unstarted(const ModelSource& source, const ExpectedFailures& expected_failures) {
   Result result{.name = name_of(source)};
@@ -140,7 +130,7 @@ class RunWork {
       candidate->is_call() ? tell(result.num_passed_stages) : tell_result(result);
     };
     const auto backend = [&]() -> Backend& {
-      if (!backend_) backend_ = open_backend(settings_, directory);
+      if (!backend_) backend_ = open_backend(settings_, request.backend_directory);
       return *backend_;
     };
     Result result = run_candidate(*candidate, name_of(request.source), settings_, backend,
@@ -189,12 +179,18 @@ class Run {
     const bool are_calls =
         !candidates_.empty() && std::holds_alternative<CaseSource>(candidates_.front());
     const auto jobs = static_cast<size_t>(std::max(1, options_.jobs));
+    size_t requests_of_worker = 1;
+    if (are_calls) {
+      requests_of_worker =
+          std::clamp(candidates_.size() / (4 * jobs), kLeastCallsOfWorker, kMostCallsOfWorker);
+    }
+    // A server ends with its worker.
+    if (options_.settings.executor_is_server) requests_of_worker = SIZE_MAX;
     supervise({.task = kRunTask,
                .setup = [&] { return json_fields::write(options_.settings); },
                .jobs = jobs,
-               .requests_of_worker = are_calls ? std::clamp(candidates_.size() / (4 * jobs),
-                                                            kLeastCallsOfWorker, kMostCallsOfWorker)
-                                               : 1,
+               .requests_of_worker = requests_of_worker,
+               .requests_ahead = are_calls ? kCallsAhead : 1,
                .next = [&](size_t slot) { return next(slot); },
                .on_news = [&](size_t id, const WorkJson& news) { take(jobs_[id], news); },
                .on_answer = [&](size_t id, const WorkJson& answer,
@@ -203,7 +199,7 @@ class Run {
                .on_wait = observer_.on_wait});
     for (size_t slot = 0; slot < jobs; ++slot) {
       std::error_code ignored;
-      fs::remove_all(calls_directory(slot), ignored);
+      fs::remove_all(slot_directory(slot), ignored);
     }
     std::vector<Result> results;
     for (Job& job : jobs_) {
@@ -215,6 +211,7 @@ class Run {
  private:
   struct Job {
     std::string directory = {};
+    std::string backend_directory = {};
     Result result = {};
     std::unique_ptr<Result> search = nullptr;
     bool is_done = false;
@@ -231,7 +228,9 @@ class Run {
     const ModelSource& source = candidates_[id];
     Job& job = jobs_[id];
     job.result = unstarted(source, options_.expected_failures);
-    job.directory = job.result.call ? calls_directory(slot) : directory_ + "/" + job.result.name;
+    job.directory = job.result.call ? slot_directory(slot) : directory_ + "/" + job.result.name;
+    job.backend_directory =
+        options_.settings.executor_is_server ? slot_directory(slot) : job.directory;
     std::error_code error;
     fs::create_directories(job.directory, error);
     if (error) throw OutputError("cannot create '" + job.directory + "': " + error.message());
@@ -239,9 +238,9 @@ class Run {
     return request(id, std::nullopt);
   }
 
-  // The folder of a worker that runs calls. No model has such a name.
-  std::string calls_directory(size_t slot) const {
-    return fmt::format("{}/.calls-{}", directory_, slot);
+  // The folder of a worker that runs several candidates. No model has such a name.
+  std::string slot_directory(size_t slot) const {
+    return fmt::format("{}/.slot-{}", directory_, slot);
   }
 
   WorkRequest request(size_t id, const std::optional<EndedProcess>& reproduces) const {
@@ -250,7 +249,8 @@ class Run {
     const int factor = reproduces ? 2 : 1;
     WorkLimits limits{.time = factor * options_.timeout};
     if (options_.memory_limit) limits.memory = factor * *options_.memory_limit;
-    const RunRequest content{candidates_[id], jobs_[id].directory, reproduces};
+    const RunRequest content{candidates_[id], jobs_[id].directory, jobs_[id].backend_directory,
+                             reproduces};
     return {.id = id, .content = json_fields::write(content), .limits = limits};
   }
 

@@ -16,6 +16,7 @@
 #include "harness/process/supervise.h"
 #include "harness/run/run_candidate.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
 
 namespace torch_ir {
@@ -408,6 +409,31 @@ TEST_P(SmallestPartTest, OfWhatEndsItsProcessIsTheReproducer) {
   EXPECT_THAT(result.reproducer->command, ::testing::EndsWith(expected.flags));
   EXPECT_THAT(result.nodes->note,
               HasSubstr("Each part of the graph was tried in its own process, for at most "));
+}
+
+// The command ends its process after it has written the group.
+TEST_F(RunnerTest, APartThatEndsItsProcessHasWholeGroups) {
+  RunOptions options;
+  options.settings.executor =
+      R"(echo '{"groups": [{"name": "fused", "nodes": ["neg", "sin"]}]}' > {groups}; )"
+      "grep -q aten.sin {ir} && kill -9 $PPID; exit 1; # {weights} {inputs} {outputs}";
+  const Result result = run_one("Branches", options);
+  EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
+  ASSERT_TRUE(result.reproducer) << result.nodes->note;
+  EXPECT_EQ(result.reproducer->first_node, "neg");
+  EXPECT_EQ(result.reproducer->last_node, "sin");
+}
+
+TEST_F(RunnerTest, AServerStartsOnceForAllModelsOfAJob) {
+  const std::string starts = directory_ + "/starts";
+  RunOptions options;
+  options.settings.executor_is_server = true;
+  options.settings.executor =
+      "echo >> " + starts + R"(; while read -r line; do echo '{"status": "unsupported"}'; done)";
+  for (const Result& result : run({"Good", "Close", "Branches"}, options)) {
+    EXPECT_EQ(kind_of(result), FailureKind::kExecuteFailed);
+  }
+  EXPECT_EQ(read_file(starts), "\n");
 }
 
 // A crash that does not happen again cannot be reduced.

@@ -5,6 +5,7 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
+#include <c10/util/StringUtil.h>
 #include <torch/nn/module.h>
 
 #include <atomic>
@@ -67,12 +68,6 @@ FailureKind extract_failure(const std::exception& exception) {
   const auto* error = dynamic_cast<const Error*>(&exception);
   return error != nullptr && error->is_unsupported() ? FailureKind::kExtractUnsupported
                                                      : FailureKind::kExtractFailed;
-}
-
-void remove_all(std::string& text, const std::string& part) {
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
-    text.erase(at, part.size());
-  }
 }
 
 }  // namespace
@@ -161,7 +156,7 @@ std::string without_folder(std::string text, const std::string& folder) {
   const fs::path absolute = fs::absolute(folder, error);
   // The relative path comes last, because it is the end of the absolute one.
   for (const fs::path& path : {fs::weakly_canonical(absolute, error), absolute, fs::path(folder)}) {
-    if (!path.empty()) remove_all(text, (path / "").string());
+    if (!path.empty()) c10::ReplaceAll(text, (path / "").string(), "");
   }
   return text;
 }
