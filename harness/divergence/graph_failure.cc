@@ -12,6 +12,7 @@
 #include "torch_ir/verifier/tolerance.h"
 #include "torch_ir/verifier/verdict.h"
 #include "torch_ir/verifier/verify.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {
@@ -46,8 +47,8 @@ std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const S
     return failure_of_all(message_text(error), /*threw=*/true);
   }
   if (actual.size() != outputs.size()) {
-    return failure_of_all(fmt::format("{} output{}, expected {}", actual.size(),
-                                      actual.size() == 1 ? "" : "s", outputs.size()),
+    return failure_of_all(fmt::format("{}, expected {}", counted(std::ssize(actual), "output"),
+                                      outputs.size()),
                           /*threw=*/false);
   }
   std::vector<SecondOpinion> opinions;

@@ -28,6 +28,7 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/cases/node_groups.h"
 #include "torch_ir/ir/dtype.h"
@@ -197,7 +198,7 @@ class Explainer {
         computable_(computable_part(ir_)),
         grouped_(group_nodes(ir_, weights_, run.groups)),
         grouped_memory_(grouped_.ir, weights_),
-        cutter_(grouped_.ir, &grouped_memory_, grouped_.spans),
+        cutter_(grouped_.ir, grouped_memory_, grouped_.spans),
         compared_(grouped_.values.begin(), grouped_.values.end()),
         watch_(ir_) {
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
@@ -367,14 +368,10 @@ class Explainer {
     if (runs_on_plan()) told = "computed separately";
     if (runs_whole_) told = "seen";
     constexpr size_t kMaxNames = 3;
-    const size_t count = before.size();
-    before.resize(std::min(count, kMaxNames));
-    const std::string others =
-        count > kMaxNames ? fmt::format(" and {} more", count - kMaxNames) : "";
-    add_note(report, fmt::format("{} of the values before this difference {} not {} ('{}'{}), so "
-                                 "the first difference may be earlier",
-                                 count, count == 1 ? "was" : "were", told,
-                                 fmt::join(before, "', '"), others));
+    add_note(report, fmt::format("{} of the values before this difference {} not {} ({}), so the "
+                                 "first difference may be earlier",
+                                 before.size(), before.size() == 1 ? "was" : "were", told,
+                                 quoted_list(before, kMaxNames)));
   }
 
   std::unique_ptr<NodeValues> open_values() {

@@ -72,7 +72,7 @@ class Search {
       : failed_(failed),
         grouped_(failed.grouped),
         ir_(grouped_.ir),
-        cutter_(ir_, &failed.memory, grouped_.spans) {
+        cutter_(ir_, failed.memory, grouped_.spans) {
     for (size_t i = 0; i < grouped_.spans.size(); ++i) {
       for (const OpNode& node : nodes_of(i, i)) {
         for (const TensorMeta& output : node.outputs) producers_.emplace(output.name, i);

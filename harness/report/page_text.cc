@@ -11,7 +11,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/results/run_context.h"
-#include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/runtime/graph/execution_options.h"
@@ -117,10 +117,6 @@ std::string_view status_mark(Status status) {
       return "🟡";
   }
   __builtin_unreachable();
-}
-
-std::string counted(int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", with_thousands_separators(count), noun, count == 1 ? "" : "s");
 }
 
 std::string text_cell(std::string_view text) { return table_cell(escape_markdown(text)); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/report/pages.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 
@@ -77,9 +78,6 @@ std::string short_number(double value);
 
 // "12 of 2,048 (0.586 %)".
 std::string share_text(int64_t count, int64_t total);
-
-// "1 node", "27 nodes".
-std::string counted(int64_t count, std::string_view noun);
 
 std::string text_cell(std::string_view text);
 std::string code_cell(std::string_view text);
