@@ -34,11 +34,6 @@ constexpr size_t kWeight = kGraphInput - 1;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-bool is_inside(std::string_view path, std::string_view module) {
-  return module.empty() ||
-         (path.starts_with(module) && (path.size() == module.size() || path[module.size()] == '.'));
-}
-
 // The first name of `path` below `module`, with the numbers after it: "layers.0" for
 // "encoder.layers.0.mlp" in "encoder", since a list of modules is not called itself. Empty for the
 // same path.
@@ -80,7 +75,9 @@ class Folder {
   }
 
   Part fold(const std::string& module) const {
-    const auto inside = [&](const std::string& path) { return is_inside(path, module); };
+    const auto inside = [&](const std::string& path) {
+      return enclosing_module(path, module) == module;
+    };
     const auto begin = std::ranges::find_if(paths_, inside);
     if (begin == paths_.end() && !paths_.empty()) fail_unknown(module);
     const auto end = std::find_if_not(begin, paths_.end(), inside);

@@ -96,6 +96,7 @@ std::string render(const std::string& dot_text, const std::string& format,
   const StreamFile output = make_stream_file();
   const StreamFile errors = make_stream_file();
   write_file(path_of(input), dot_text);
+  std::rewind(input.get());
   const SpawnOptions streams = {
       .input = fileno(input.get()), .output = fileno(output.get()), .error = fileno(errors.get())};
   const int status = wait_for_dot(start_dot(format, streams), options.time_limit);
