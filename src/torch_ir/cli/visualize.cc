@@ -97,7 +97,7 @@ void declare_visualize(CLI::App& parser, VisualizeArguments& arguments) {
                    "Draw modules with N levels opened (default: as many as are readable)");
   parser.get_option("--depth")->excludes(parser.get_option("--max-nodes"));
   add_file_option(parser, "--times", arguments.times,
-                  "Colour an .svg by these times of torch-ir benchmark --json, not by operators");
+                  "Colour an .svg by time, as measured by torch-ir benchmark --json");
 }
 
 }  // namespace
