@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -51,7 +51,8 @@ std::string argument_text(const TensorMeta& input) {
   return input.arg.empty() ? "by position" : "as " + input.arg;
 }
 
-using Items = std::vector<std::pair<std::string, std::string>>;
+// A name and a text.
+using Item = std::pair<std::string, std::string>;
 
 struct Kinds {
   ChangeKind added;
@@ -59,58 +60,21 @@ struct Kinds {
   ChangeKind changed;
 };
 
-// `place` is the node that contains the graph.
-void compare_items(const Items& old, const Items& now, const Kinds& kinds, const std::string& place,
-                   GraphDiff& diff) {
-  std::unordered_map<std::string_view, std::string_view> before(old.begin(), old.end());
-  const auto add = [&](ChangeKind kind, std::string_view name, std::string_view was,
-                       std::string_view is) {
-    diff.changes.push_back({.kind = kind,
-                            .graph = place,
-                            .name = std::string(name),
-                            .before = std::string(was),
-                            .after = std::string(is)});
-  };
-  for (const auto& [name, text] : now) {
-    const auto found = before.find(name);
-    if (found == before.end()) {
-      add(kinds.added, name, {}, text);
-      continue;
-    }
-    if (found->second != text) add(kinds.changed, name, found->second, text);
-    before.erase(found);
-  }
-  for (const auto& [name, text] : old) {
-    if (before.contains(name)) add(kinds.removed, name, text, {});
-  }
-}
-
-// `item` makes a name and a text.
-template <class Values, class Item>
-void compare_items(const Values& old, const Values& now, const Item& item, const Kinds& kinds,
-                   const std::string& place, GraphDiff& diff) {
-  Items before;
-  Items after;
-  std::ranges::transform(old, std::back_inserter(before), item);
-  std::ranges::transform(now, std::back_inserter(after), item);
-  compare_items(before, after, kinds, place, diff);
-}
-
-Items::value_type range_item(const SymbolRange& range) {
+Item range_item(const SymbolRange& range) {
   const auto limit = [](const std::optional<int64_t>& value) {
     return value ? std::to_string(*value) : "any";
   };
   return {range.expression, limit(range.min) + " to " + limit(range.max)};
 }
 
-Items::value_type output_item(const ConstantOutput& output) {
+Item output_item(const ConstantOutput& output) {
   return {"fixed output " + std::to_string(output.index), text_of(output.value)};
 }
 
 // The placeholders of `ir` that `other` has too, or whose weight it has. All others are reported
 // with their weight.
-Items mapped_items(const IR& ir, const IR& other) {
-  Items items;
+std::vector<Item> mapped_items(const IR& ir, const IR& other) {
+  std::vector<Item> items;
   for (const auto& item : ir.weight_name_mapping) {
     const bool is_known =
         other.weight_name_mapping.contains(item.key()) ||
@@ -159,43 +123,6 @@ std::pair<std::string, std::string> values_text(const at::Tensor& old, const at:
                       fmt::join(place_of(first, old.sizes()), ", ")),
           fmt::format("{}, {} of {} elements differ", element_text(now, first),
                       differs.sum().item<int64_t>(), old.numel())};
-}
-
-void compare_constant_values(const IR& old, const IR& now, GraphDiff& diff) {
-  for (const auto& item : now.constants) {
-    const at::Tensor* before = old.constants.find(item.key());
-    if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
-    auto [was, is] = values_text(*before, item.value());
-    if (was == is) continue;
-    diff.changes.push_back({.kind = ChangeKind::kConstantChanged,
-                            .name = item.key(),
-                            .property = "values",
-                            .before = std::move(was),
-                            .after = std::move(is)});
-  }
-}
-
-void compare_tables(const IR& old, const IR& now, GraphDiff& diff) {
-  using Item = Items::value_type;
-  const auto always = [](ChangeKind kind) { return Kinds{kind, kind, kind}; };
-  compare_items(
-      old.constant_inputs, now.constant_inputs,
-      [](const auto& input) { return Item(input.first, text_of(input.second)); },
-      always(ChangeKind::kConstantInput), "", diff);
-  compare_items(old.range_constraints, now.range_constraints, range_item,
-                always(ChangeKind::kRange), "", diff);
-  compare_items(
-      old.weights, now.weights,
-      [](const TensorMeta& weight) { return Item(weight.name, form_text(weight)); },
-      {ChangeKind::kWeightAdded, ChangeKind::kWeightRemoved, ChangeKind::kWeightChanged}, "", diff);
-  compare_items(mapped_items(old, now), mapped_items(now, old), always(ChangeKind::kWeightMapping),
-                "", diff);
-  compare_items(
-      old.constants, now.constants,
-      [](const auto& constant) { return Item(constant.key(), form_text(constant.value())); },
-      {ChangeKind::kConstantAdded, ChangeKind::kConstantRemoved, ChangeKind::kConstantChanged}, "",
-      diff);
-  compare_constant_values(old, now, diff);
 }
 
 Origins made_values(const Graph& graph) {
@@ -253,7 +180,7 @@ class GraphComparer {
     if (old != nullptr && now != nullptr) {
       add_weights(*old, *old, old_origins_);
       add_weights(*now, *old, new_origins_);
-      compare_tables(*old, *now, diff_);
+      compare_tables(*old, *now);
     }
     compare_nodes();
     compare_outputs();
@@ -282,7 +209,55 @@ class GraphComparer {
   template <class Subject>
   void compare(ChangeKind kind, const Subject& subject, std::string property, std::string before,
                std::string after) {
-    if (before != after) add(kind, subject, std::move(property), std::move(before), after);
+    if (before == after) return;
+    add(kind, subject, std::move(property), std::move(before), std::move(after));
+  }
+
+  template <class Values, class MakeItem>
+  void compare_items(const Values& old, const Values& now, const MakeItem& item,
+                     const Kinds& kinds) {
+    std::unordered_map<std::string, std::string> before;
+    for (const auto& value : old) before.insert(item(value));
+    for (const auto& value : now) {
+      const Item after = item(value);
+      const auto found = before.find(after.first);
+      if (found == before.end()) {
+        add(kinds.added, after.first, {}, {}, after.second);
+      } else {
+        compare(kinds.changed, after.first, {}, found->second, after.second);
+        before.erase(found);
+      }
+    }
+    for (const auto& value : old) {
+      const Item gone = item(value);
+      if (before.contains(gone.first)) add(kinds.removed, gone.first, {}, gone.second, {});
+    }
+  }
+
+  void compare_tables(const IR& old, const IR& now) {
+    const auto always = [](ChangeKind kind) { return Kinds{kind, kind, kind}; };
+    compare_items(
+        old.constant_inputs, now.constant_inputs,
+        [](const auto& input) { return Item(input.first, text_of(input.second)); },
+        always(ChangeKind::kConstantInput));
+    compare_items(old.range_constraints, now.range_constraints, range_item,
+                  always(ChangeKind::kRange));
+    compare_items(
+        old.weights, now.weights,
+        [](const TensorMeta& weight) { return Item(weight.name, form_text(weight)); },
+        {ChangeKind::kWeightAdded, ChangeKind::kWeightRemoved, ChangeKind::kWeightChanged});
+    compare_items(mapped_items(old, now), mapped_items(now, old), std::identity(),
+                  always(ChangeKind::kWeightMapping));
+    compare_items(
+        old.constants, now.constants,
+        [](const auto& constant) { return Item(constant.key(), form_text(constant.value())); },
+        {ChangeKind::kConstantAdded, ChangeKind::kConstantRemoved, ChangeKind::kConstantChanged});
+    for (const auto& item : now.constants) {
+      const at::Tensor* before = old.constants.find(item.key());
+      if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
+      const auto [was, is] = values_text(*before, item.value());
+      compare(ChangeKind::kConstantChanged, item.key(), "values", was, is);
+    }
   }
 
   // Pairs inputs by name, then renamed ones by position; returns the old input of each new one.
@@ -445,8 +420,7 @@ class GraphComparer {
     }
     compare_items(
         old_.constant_outputs, new_.constant_outputs, output_item,
-        {ChangeKind::kOutputAdded, ChangeKind::kOutputRemoved, ChangeKind::kOutputChanged}, place_,
-        diff_);
+        {ChangeKind::kOutputAdded, ChangeKind::kOutputRemoved, ChangeKind::kOutputChanged});
   }
 
   void compare_output(const std::string& place, const TensorMeta& before, const TensorMeta& after) {
