@@ -124,17 +124,16 @@ class Grouping {
 
   void assign() {
     unit_of_.resize(ir_.nodes.size(), SIZE_MAX);
-    std::unordered_map<std::string_view, size_t> nodes;
-    for (size_t i = 0; i < ir_.nodes.size(); ++i) nodes.emplace(ir_.nodes[i].name, i);
     std::unordered_set<std::string_view> names;
     for (const NodeGroup& group : groups_) {
       if (!names.insert(group.name).second) refuse(group, "duplicate name");
       if (group.nodes.empty()) refuse(group, "it has no nodes");
       Unit& unit = units_.emplace_back(Unit{&group});
       for (const std::string& name : group.nodes) {
-        const auto node = nodes.find(name);
-        if (node == nodes.end()) refuse_unknown(group, name);
-        size_t& owner = unit_of_[node->second];
+        const OpNode* node = graph_values_.find_node(name);
+        if (node == nullptr) refuse_unknown(group, name);
+        const auto index = static_cast<size_t>(node - ir_.nodes.data());
+        size_t& owner = unit_of_[index];
         if (owner == units_.size() - 1) {
           refuse(group, fmt::format("duplicate node '{}'", printable(name)));
         } else if (owner != SIZE_MAX) {
@@ -142,7 +141,7 @@ class Grouping {
                                     printable(units_[owner].group->name)));
         }
         owner = units_.size() - 1;
-        unit.nodes.push_back(node->second);
+        unit.nodes.push_back(index);
       }
       std::ranges::sort(unit.nodes);
     }

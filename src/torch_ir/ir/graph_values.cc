@@ -17,12 +17,16 @@ const GraphValues::Value* GraphValues::find(std::string_view name) const {
   return found == values_.end() ? nullptr : &found->second;
 }
 
+const OpNode* GraphValues::find_node(std::string_view name) const {
+  const auto found = nodes_.find(name);
+  return found == nodes_.end() ? nullptr : found->second;
+}
+
 const std::string& GraphValues::name_of(const TensorMeta& use) const {
-  if (!use.producer_node) return use.name;
-  const auto producer = nodes_.find(*use.producer_node);
+  const OpNode* producer = use.producer_node ? find_node(*use.producer_node) : nullptr;
   const auto index = static_cast<size_t>(use.producer_output_idx);
-  const bool is_made = producer != nodes_.end() && index < producer->second->outputs.size();
-  return is_made ? producer->second->outputs[index].name : use.name;
+  const bool is_made = producer != nullptr && index < producer->outputs.size();
+  return is_made ? producer->outputs[index].name : use.name;
 }
 
 }  // namespace torch_ir

@@ -24,6 +24,9 @@ class GraphValues {
   // Null for a weight, and for an unknown name.
   const Value* find(std::string_view name) const;
 
+  // The first node of that name; null if there is none.
+  const OpNode* find_node(std::string_view name) const;
+
   // The value that an input of a node, or an output of the graph, refers to: by producer, as in a
   // plan.
   const std::string& name_of(const TensorMeta& use) const;
