@@ -20,6 +20,7 @@
 #include "torch_ir/base/parse_arguments.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/program.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -118,8 +119,8 @@ std::optional<std::string> answer(const Arguments& arguments) {
 int run_export(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   const auto [num_cases, not_split] = export_suite(arguments.harness, arguments.export_suite);
   if (num_cases > 0) {
-    out << fmt::format("{}: {} case{}\n", printable(arguments.export_suite), num_cases,
-                       num_cases == 1 ? "" : "s");
+    out << fmt::format("{}: {}\n", printable(arguments.export_suite),
+                       counted(static_cast<int64_t>(num_cases), "case"));
   }
   for (const std::string& line : not_split) err << message_line("harness", line);
   return not_split.empty() ? kPassed : kFailed;

@@ -105,12 +105,7 @@ std::string type_text(const at::Tensor& tensor) {
 
 // "'a', 'b' and 7 more", "nothing"
 std::string names_text(const std::vector<std::string>& names) {
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) {
-    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable(names[i]));
-  }
-  if (names.size() > kMaxNames) text += fmt::format(" and {} more", names.size() - kMaxNames);
-  return names.empty() ? "nothing" : text;
+  return names.empty() ? "nothing" : quoted_list(names, kMaxNames);
 }
 
 std::vector<std::string> names_of(const std::vector<TensorMeta>& values) {

@@ -12,6 +12,7 @@
 #include "torch_ir/verifier/tolerance.h"
 #include "torch_ir/verifier/verdict.h"
 #include "torch_ir/verifier/verify.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {
@@ -61,8 +62,8 @@ std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators,
     return failure_of_all(message_text(error), /*threw=*/true);
   }
   if (actual.size() != outputs.size()) {
-    return failure_of_all(fmt::format("{} output{}, expected {}", actual.size(),
-                                      actual.size() == 1 ? "" : "s", outputs.size()),
+    return failure_of_all(fmt::format("{}, expected {}", counted(std::ssize(actual), "output"),
+                                      outputs.size()),
                           /*threw=*/false);
   }
   const auto run_eagerly = [&] {

@@ -26,6 +26,7 @@
 #include "harness/divergence/value_form.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/cases/node_groups.h"
 #include "torch_ir/ir/dtype.h"
@@ -286,14 +287,10 @@ class Explainer {
                              : runs_plans(settings_) ? "computed separately"
                                                      : "returned";
     constexpr size_t kMaxNames = 3;
-    const size_t count = before.size();
-    before.resize(std::min(count, kMaxNames));
-    const std::string others =
-        count > kMaxNames ? fmt::format(" and {} more", count - kMaxNames) : "";
-    add_note(report, fmt::format("{} of the values before this difference {} not {} ('{}'{}), so "
-                                 "the first difference may be earlier",
-                                 count, count == 1 ? "was" : "were", verb,
-                                 fmt::join(before, "', '"), others));
+    add_note(report, fmt::format("{} of the values before this difference {} not {} ({}), so the "
+                                 "first difference may be earlier",
+                                 before.size(), before.size() == 1 ? "was" : "were", verb,
+                                 quoted_list(before, kMaxNames)));
   }
 
   std::unique_ptr<NodeValues> open_values() {

@@ -145,7 +145,7 @@ ExplainedGraph::ExplainedGraph(const ExplainedRun& run)
       weights(apart_from_model(ir, memory, run.candidate.weights())),
       grouped(group_nodes(ir, weights, run.groups)),
       grouped_memory(grouped.ir, weights),
-      cutter(grouped.ir, &grouped_memory, grouped.spans),
+      cutter(grouped.ir, grouped_memory, grouped.spans),
       watch(ir) {
   for (size_t i = 0; i < ir.nodes.size(); ++i) {
     indices.emplace(ir.nodes[i].name, i);

@@ -48,7 +48,7 @@ TEST(GoldenTest, AGraphWithOtherNamesNamesThem) {
     renamed.replace(at, 3, "\"z\"");
   }
   EXPECT_THAT(graph_difference(graph("aten.relu.default", "2.6.0"), renamed),
-              HasSubstr("y is now named z\n"));
+              HasSubstr("operator renamed: y -> z\n"));
 }
 
 TEST(GoldenTest, AGoldenThatIsNoGraphIsAnError) {

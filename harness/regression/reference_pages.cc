@@ -154,9 +154,7 @@ std::string graph_difference(const std::string& golden, const std::string& now) 
   const GraphDiff difference = diff(before, after);
   std::string out = summary_text(difference) + '\n';
   for (const Change& change : difference.changes) out += change_text(change) + '\n';
-  for (const Rename& rename : difference.renames) {
-    out += fmt::format("{} is now named {}\n", printable(rename.before), printable(rename.after));
-  }
+  for (const Change& rename : difference.renames) out += change_text(rename) + '\n';
   return out;
 }
 

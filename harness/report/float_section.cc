@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {
@@ -60,13 +59,12 @@ std::string left_out_text(const FloatComparison& comparison) {
            " folded into the previous node; that node is compared with the result.";
   }
   if (comparison.num_unmatched == 0) return text;
-  std::vector<std::string> names = comparison.unmatched;
-  names.resize(std::min(names.size(), kMaxNames));
-  const int64_t num_more = comparison.num_unmatched - std::ssize(names);
-  return fmt::format("{}{}{} of the float model {} not found in the quantised one: {}{}.", text,
+  std::vector<std::string> names;
+  for (const std::string& name : comparison.unmatched) names.push_back(code_cell(name));
+  return fmt::format("{}{}{} of the float model {} not found in the quantised one: {}.", text,
                      text.empty() ? "" : " ", counted(comparison.num_unmatched, "value"),
-                     comparison.num_unmatched == 1 ? "was" : "were", code_list(names, ", "),
-                     num_more > 0 ? fmt::format(" and {} more", num_more) : "");
+                     comparison.num_unmatched == 1 ? "was" : "were",
+                     listed(names, kMaxNames, static_cast<size_t>(comparison.num_unmatched)));
 }
 
 }  // namespace

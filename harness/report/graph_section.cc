@@ -8,6 +8,7 @@
 #include "harness/report/page_text.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/visualize/mermaid.h"
 
 namespace torch_ir {

@@ -4,7 +4,7 @@
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/run_text.h"
-#include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {

@@ -12,7 +12,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/results/run_context.h"
-#include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/runtime/graph/execution_options.h"
@@ -112,10 +112,6 @@ std::string at_least_text(int64_t known, bool is_complete) {
   const std::string text = with_thousands_separators(known);
   if (is_complete) return text;
   return known > 0 ? "≥ " + text : "?";
-}
-
-std::string counted(int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", with_thousands_separators(count), noun, count == 1 ? "" : "s");
 }
 
 std::string text_cell(std::string_view text) { return table_cell(escape_markdown(text)); }

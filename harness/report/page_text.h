@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/report/pages.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 
@@ -80,9 +81,6 @@ std::string share_text(int64_t count, int64_t total);
 
 // "1,200", "≥ 1,200", "?".
 std::string at_least_text(int64_t known, bool is_complete);
-
-// "1 node", "27 nodes".
-std::string counted(int64_t count, std::string_view noun);
 
 std::string text_cell(std::string_view text);
 std::string code_cell(std::string_view text);

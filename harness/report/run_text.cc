@@ -10,7 +10,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/verifier/tolerance.h"
 
@@ -47,7 +47,7 @@ std::string compared_text(const BaselineComparison& comparison) {
     if (number == 0 && noun != std::string_view("model")) continue;
     if (number == 0 && comparison.num_cases != 0) continue;
     text += (text.empty() ? "" : " and ") +
-            fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+            counted(static_cast<int64_t>(number), noun);
   }
   text += " compared";
   std::string_view separator = ": ";

@@ -14,6 +14,7 @@
 #include "harness/results/run_context.h"
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/verifier/tolerance.h"
 

@@ -7,7 +7,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {
@@ -48,8 +49,7 @@ std::string comparison_line(const FloatComparison& comparison) {
   if (comparison.values.empty() && !comparison.error.empty()) {
     return text + headline(comparison.error);
   }
-  const size_t count = comparison.values.size();
-  text += fmt::format("{} tensor{} compared", count, count == 1 ? "" : "s");
+  text += counted(std::ssize(comparison.values), "tensor") + " compared";
   const auto worst = worst_values(comparison, 1);
   if (!worst.empty()) {
     text += fmt::format(", worst {:.1f} dB at {}", worst[0]->sqnr, place_text(*worst[0]));

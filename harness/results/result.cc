@@ -11,6 +11,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/visualize/svg.h"
 
@@ -121,12 +122,10 @@ std::string handed_back_text(const NodeReport& nodes,
   }
   if (nodes.unknown.empty()) return text;
   constexpr size_t kMostNames = 3;
-  const size_t num_named = std::min(nodes.unknown.size(), kMostNames);
-  std::string names;
-  for (size_t i = 0; i < num_named; ++i) names += (i == 0 ? "" : ", ") + code(nodes.unknown[i]);
-  const int64_t num_others = nodes.num_unknown - static_cast<int64_t>(num_named);
-  if (num_others > 0) names += fmt::format(" and {} more", num_others);
-  return fmt::format("{}{}ignored unknown values: {}", text, text.empty() ? "" : "; ", names);
+  std::vector<std::string> names;
+  for (const std::string& name : nodes.unknown) names.push_back(code(name));
+  return fmt::format("{}{}ignored unknown values: {}", text, text.empty() ? "" : "; ",
+                     listed(names, kMostNames, static_cast<size_t>(nodes.num_unknown)));
 }
 
 std::string intermediates_text(const NodeReport& nodes) {
@@ -163,8 +162,7 @@ std::string category_of(const Result& result) {
 std::string host_text(const Result& result, const std::string& before) {
   if (!result.passed() || !result.executor || result.executor->on_host.empty()) return "";
   const auto& [num_nodes, on_host, seconds] = *result.executor;
-  return fmt::format("{}{} of {} node{} on the host", before, on_host.size(), num_nodes,
-                     num_nodes == 1 ? "" : "s");
+  return fmt::format("{}{} of {} on the host", before, on_host.size(), counted(num_nodes, "node"));
 }
 
 int64_t count_on_host(const std::vector<Result>& results) {
@@ -284,10 +282,9 @@ GraphPicture draw_graph(const Result& result) {
     options.highlighted_node = result.nodes->first_divergence->node.node;
   }
   if (result.nodes) {
+    options.figures.resize(result.graph->nodes.size());
     for (const NodeError& error : result.nodes->errors) {
-      options.figures.push_back(
-          {.node = static_cast<size_t>(error.index), .max_diff = error.max_diff});
-      if (error.max_diff != 0) options.colour_by = ColourBy::kError;
+      options.figures.at(static_cast<size_t>(error.index)).max_diff = error.max_diff;
     }
   }
   try {

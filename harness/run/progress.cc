@@ -11,6 +11,7 @@
 
 #include "harness/results/result.h"
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -52,9 +53,8 @@ std::string details(const Result& result) {
                          basis_text(result.passed_by), host_text(result, ", but "));
     case Status::kExtracted: {
       const IRSummary figures = result.graph ? summarize(*result.graph) : result.summary->figures;
-      return fmt::format(
-          "{} node{}, {} parameters, not run", with_thousands_separators(figures.num_nodes),
-          figures.num_nodes == 1 ? "" : "s", with_thousands_separators(figures.total_parameters));
+      return fmt::format("{}, {} parameters, not run", counted(figures.num_nodes, "node"),
+                         with_thousands_separators(figures.total_parameters));
     }
     case Status::kFailed:
       return failure_line(*result.failure);

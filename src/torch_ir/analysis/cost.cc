@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "torch_ir/analysis/multiply_adds.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 
@@ -373,8 +374,8 @@ IR at_sizes(const IR& ir, const SymbolValues& sizes) {
 std::string not_counted_text(const CostTotals& totals) {
   std::string text;
   for (const NotCounted& one : totals.not_counted) {
-    text += fmt::format("{}{} ({} node{}), {}", text.empty() ? "not counted: " : "; ", one.op_type,
-                        one.num_nodes, one.num_nodes == 1 ? "" : "s", one.reason);
+    text += fmt::format("{}{} ({}), {}", text.empty() ? "not counted: " : "; ", one.op_type,
+                        counted(one.num_nodes, "node"), one.reason);
   }
   return text;
 }

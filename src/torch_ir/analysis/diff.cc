@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -50,7 +51,8 @@ std::string argument_text(const TensorMeta& input) {
   return input.arg.empty() ? "by position" : "as " + input.arg;
 }
 
-using Items = std::vector<std::pair<std::string, std::string>>;
+// A name and a text.
+using Item = std::pair<std::string, std::string>;
 
 struct Kinds {
   ChangeKind added;
@@ -58,73 +60,21 @@ struct Kinds {
   ChangeKind changed;
 };
 
-// `place` is the node that contains the graph.
-void compare_items(const Items& old, const Items& now, const Kinds& kinds, const std::string& place,
-                   GraphDiff& diff) {
-  std::unordered_map<std::string_view, std::string_view> before(old.begin(), old.end());
-  const auto add = [&](ChangeKind kind, std::string_view name, std::string_view was,
-                       std::string_view is) {
-    diff.changes.push_back({.kind = kind,
-                            .graph = place,
-                            .name = std::string(name),
-                            .before = std::string(was),
-                            .after = std::string(is)});
-  };
-  for (const auto& [name, text] : now) {
-    const auto found = before.find(name);
-    if (found == before.end()) {
-      add(kinds.added, name, {}, text);
-      continue;
-    }
-    if (found->second != text) add(kinds.changed, name, found->second, text);
-    before.erase(found);
-  }
-  for (const auto& [name, text] : old) {
-    if (before.contains(name)) add(kinds.removed, name, text, {});
-  }
-}
-
-Items items_of(const AttributeMap& attributes) {
-  Items items;
-  for (const auto& [name, value] : attributes) items.emplace_back(name, text_of(value));
-  return items;
-}
-
-Items items_of(const std::vector<SymbolRange>& ranges) {
+Item range_item(const SymbolRange& range) {
   const auto limit = [](const std::optional<int64_t>& value) {
     return value ? std::to_string(*value) : "any";
   };
-  Items items;
-  for (const SymbolRange& range : ranges) {
-    items.emplace_back(range.expression, limit(range.min) + " to " + limit(range.max));
-  }
-  return items;
+  return {range.expression, limit(range.min) + " to " + limit(range.max)};
 }
 
-Items items_of(const std::vector<TensorMeta>& weights) {
-  Items items;
-  for (const TensorMeta& weight : weights) items.emplace_back(weight.name, form_text(weight));
-  return items;
-}
-
-Items items_of(const StateDict& constants) {
-  Items items;
-  for (const auto& item : constants) items.emplace_back(item.key(), form_text(item.value()));
-  return items;
-}
-
-Items items_of(const std::vector<ConstantOutput>& outputs) {
-  Items items;
-  for (const ConstantOutput& output : outputs) {
-    items.emplace_back("fixed output " + std::to_string(output.index), text_of(output.value));
-  }
-  return items;
+Item output_item(const ConstantOutput& output) {
+  return {"fixed output " + std::to_string(output.index), text_of(output.value)};
 }
 
 // The placeholders of `ir` that `other` has too, or whose weight it has. All others are reported
 // with their weight.
-Items mapped_items(const IR& ir, const IR& other) {
-  Items items;
+std::vector<Item> mapped_items(const IR& ir, const IR& other) {
+  std::vector<Item> items;
   for (const auto& item : ir.weight_name_mapping) {
     const bool is_known =
         other.weight_name_mapping.contains(item.key()) ||
@@ -132,15 +82,6 @@ Items mapped_items(const IR& ir, const IR& other) {
     if (is_known) items.emplace_back(item.key(), item.value());
   }
   return items;
-}
-
-// Compares as IR does: bit by bit, except that all NaNs are equal.
-bool is_same_constant(const at::Tensor& a, const at::Tensor& b) {
-  IR left;
-  IR right;
-  left.constants.insert("", a);
-  right.constants.insert("", b);
-  return left == right;
 }
 
 std::string element_text(const at::Tensor& tensor, int64_t index) {
@@ -159,55 +100,29 @@ std::vector<int64_t> place_of(int64_t index, c10::IntArrayRef sizes) {
   return place;
 }
 
-// "1.5 at [0, 1]" and "2, 3 of 6 elements differ". Both tensors have the same shape and dtype.
+// "1.5 at [0, 1]" and "2, 3 of 6 elements differ"; equal texts if all elements are equal bit
+// by bit, or NaN. Both tensors have the same shape and dtype.
 std::pair<std::string, std::string> values_text(const at::Tensor& old, const at::Tensor& now) {
-  if (old.is_meta() || now.is_meta()) return {};
+  const auto state = [](const at::Tensor& tensor) {
+    return tensor.is_meta() ? "unknown" : "known";
+  };
+  if (old.is_meta() || now.is_meta() || old.numel() == 0) return {state(old), state(now)};
   const auto bytes = [](const at::Tensor& tensor) {
     return tensor.contiguous().flatten().view(at::kByte).view({tensor.numel(), -1});
   };
-  at::Tensor differs = bytes(old).ne(bytes(now)).any(1);
-  if (old.is_floating_point()) {
-    const auto is_nan = [](const at::Tensor& tensor) {
-      return tensor.to(at::kDouble).flatten().isnan();
-    };
-    differs = differs.logical_and(is_nan(old).logical_and(is_nan(now)).logical_not());
-  }
+  const auto is_nan = [](const at::Tensor& tensor) {
+    return (tensor.is_complex() ? tensor : tensor.to(at::kDouble)).flatten().isnan();
+  };
+  const at::Tensor differs = bytes(old)
+                                 .ne(bytes(now))
+                                 .any(1)
+                                 .logical_and(is_nan(old).logical_and(is_nan(now)).logical_not());
+  if (!differs.any().item<bool>()) return {};
   const auto first = differs.nonzero()[0].item<int64_t>();
   return {fmt::format("{} at [{}]", element_text(old, first),
                       fmt::join(place_of(first, old.sizes()), ", ")),
           fmt::format("{}, {} of {} elements differ", element_text(now, first),
                       differs.sum().item<int64_t>(), old.numel())};
-}
-
-void compare_constant_values(const IR& old, const IR& now, GraphDiff& diff) {
-  for (const auto& item : now.constants) {
-    const at::Tensor* before = old.constants.find(item.key());
-    if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
-    if (is_same_constant(*before, item.value())) continue;
-    auto [was, is] = values_text(*before, item.value());
-    diff.changes.push_back({.kind = ChangeKind::kConstantChanged,
-                            .name = item.key(),
-                            .property = "values",
-                            .before = std::move(was),
-                            .after = std::move(is)});
-  }
-}
-
-void compare_tables(const IR& old, const IR& now, GraphDiff& diff) {
-  const auto compare = [&](const Items& before, const Items& after, const Kinds& kinds) {
-    compare_items(before, after, kinds, "", diff);
-  };
-  const auto always = [](ChangeKind kind) { return Kinds{kind, kind, kind}; };
-  compare(items_of(old.constant_inputs), items_of(now.constant_inputs),
-          always(ChangeKind::kConstantInput));
-  compare(items_of(old.range_constraints), items_of(now.range_constraints),
-          always(ChangeKind::kRange));
-  compare(items_of(old.weights), items_of(now.weights),
-          {ChangeKind::kWeightAdded, ChangeKind::kWeightRemoved, ChangeKind::kWeightChanged});
-  compare(mapped_items(old, now), mapped_items(now, old), always(ChangeKind::kWeightMapping));
-  compare(items_of(old.constants), items_of(now.constants),
-          {ChangeKind::kConstantAdded, ChangeKind::kConstantRemoved, ChangeKind::kConstantChanged});
-  compare_constant_values(old, now, diff);
 }
 
 Origins made_values(const Graph& graph) {
@@ -255,20 +170,28 @@ class GraphComparer {
 
   // Null except for the outermost graph, which has weights and the like.
   void compare(const IR* old, const IR* now) {
+    if (old != nullptr && now != nullptr) {
+      const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
+      compare(ChangeKind::kModelName, "", {}, quoted(old->model_name), quoted(now->model_name));
+      compare(ChangeKind::kPytorchVersion, "", {}, quoted(old->pytorch_version),
+              quoted(now->pytorch_version));
+    }
     compare_inputs();
     if (old != nullptr && now != nullptr) {
       add_weights(*old, *old, old_origins_);
       add_weights(*now, *old, new_origins_);
-      compare_tables(*old, *now, diff_);
+      compare_tables(*old, *now);
     }
     compare_nodes();
     compare_outputs();
   }
 
  private:
-  void add(ChangeKind kind, std::string name, std::string property, std::string before,
-           std::string after) {
-    diff_.changes.push_back({.kind = kind,
+  Change& add(ChangeKind kind, std::string name, std::string property, std::string before,
+              std::string after) {
+    const bool is_rename = kind == ChangeKind::kOperatorRenamed || kind == ChangeKind::kModulePath;
+    return (is_rename ? diff_.renames : diff_.changes)
+        .emplace_back(Change{.kind = kind,
                              .graph = place_,
                              .name = std::move(name),
                              .property = std::move(property),
@@ -278,8 +201,63 @@ class GraphComparer {
 
   void add(ChangeKind kind, const OpNode& node, std::string property, std::string before,
            std::string after) {
-    add(kind, node.name, std::move(property), std::move(before), std::move(after));
-    diff_.changes.back().op_type = node.op_type;
+    add(kind, node.name, std::move(property), std::move(before), std::move(after)).op_type =
+        node.op_type;
+  }
+
+  // `subject` is a node, or a name.
+  template <class Subject>
+  void compare(ChangeKind kind, const Subject& subject, std::string property, std::string before,
+               std::string after) {
+    if (before == after) return;
+    add(kind, subject, std::move(property), std::move(before), std::move(after));
+  }
+
+  template <class Values, class MakeItem>
+  void compare_items(const Values& old, const Values& now, const MakeItem& item,
+                     const Kinds& kinds) {
+    std::unordered_map<std::string, std::string> before;
+    for (const auto& value : old) before.insert(item(value));
+    for (const auto& value : now) {
+      const Item after = item(value);
+      const auto found = before.find(after.first);
+      if (found == before.end()) {
+        add(kinds.added, after.first, {}, {}, after.second);
+      } else {
+        compare(kinds.changed, after.first, {}, found->second, after.second);
+        before.erase(found);
+      }
+    }
+    for (const auto& value : old) {
+      const Item gone = item(value);
+      if (before.contains(gone.first)) add(kinds.removed, gone.first, {}, gone.second, {});
+    }
+  }
+
+  void compare_tables(const IR& old, const IR& now) {
+    const auto always = [](ChangeKind kind) { return Kinds{kind, kind, kind}; };
+    compare_items(
+        old.constant_inputs, now.constant_inputs,
+        [](const auto& input) { return Item(input.first, text_of(input.second)); },
+        always(ChangeKind::kConstantInput));
+    compare_items(old.range_constraints, now.range_constraints, range_item,
+                  always(ChangeKind::kRange));
+    compare_items(
+        old.weights, now.weights,
+        [](const TensorMeta& weight) { return Item(weight.name, form_text(weight)); },
+        {ChangeKind::kWeightAdded, ChangeKind::kWeightRemoved, ChangeKind::kWeightChanged});
+    compare_items(mapped_items(old, now), mapped_items(now, old), std::identity(),
+                  always(ChangeKind::kWeightMapping));
+    compare_items(
+        old.constants, now.constants,
+        [](const auto& constant) { return Item(constant.key(), form_text(constant.value())); },
+        {ChangeKind::kConstantAdded, ChangeKind::kConstantRemoved, ChangeKind::kConstantChanged});
+    for (const auto& item : now.constants) {
+      const at::Tensor* before = old.constants.find(item.key());
+      if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
+      const auto [was, is] = values_text(*before, item.value());
+      compare(ChangeKind::kConstantChanged, item.key(), "values", was, is);
+    }
   }
 
   // Pairs inputs by name, then renamed ones by position; returns the old input of each new one.
@@ -327,14 +305,10 @@ class GraphComparer {
   void compare_input(size_t old, size_t now) {
     const TensorMeta& before = old_.graph_inputs[old];
     const TensorMeta& after = new_.graph_inputs[now];
-    const auto compare = [&](const char* property, std::string was, std::string is) {
-      if (was != is) {
-        add(ChangeKind::kInputChanged, after.name, property, std::move(was), std::move(is));
-      }
-    };
-    compare("place", std::to_string(old), std::to_string(now));
-    compare("name", before.name, after.name);
-    compare("", form_text(before), form_text(after));
+    constexpr ChangeKind kChanged = ChangeKind::kInputChanged;
+    compare(kChanged, after.name, "place", std::to_string(old), std::to_string(now));
+    compare(kChanged, after.name, "name", before.name, after.name);
+    compare(kChanged, after.name, {}, form_text(before), form_text(after));
   }
 
   void compare_nodes() {
@@ -366,13 +340,9 @@ class GraphComparer {
   }
 
   void compare_node(const OpNode& old, const OpNode& now) {
-    if (old.name != now.name) diff_.renames.push_back({place_, old.name, now.name});
-    if (old.module != now.module) {
-      diff_.modules.push_back({place_, now.name, old.module, now.module});
-    }
-    if (old.op_type != now.op_type) {
-      add(ChangeKind::kOperatorReplaced, now.name, {}, old.op_type, now.op_type);
-    }
+    compare(ChangeKind::kOperatorRenamed, "", {}, old.name, now.name);
+    compare(ChangeKind::kModulePath, now, "module", old.module, now.module);
+    compare(ChangeKind::kOperatorReplaced, now.name, {}, old.op_type, now.op_type);
     compare_attributes(old, now);
     compare_node_inputs(old, now);
     compare_results(old, now);
@@ -406,9 +376,7 @@ class GraphComparer {
       const TensorMeta& before = old.inputs[i];
       const TensorMeta& after = now.inputs[i];
       const std::string place = "input " + std::to_string(i);
-      if (before.arg != after.arg) {
-        add(ChangeKind::kOperatorInputs, now, place, argument_text(before), argument_text(after));
-      }
+      compare(ChangeKind::kOperatorInputs, now, place, argument_text(before), argument_text(after));
       if (!is_same_source(before.name, after.name)) {
         add(ChangeKind::kOperatorInputs, now, place, before.name, after.name);
       } else if (is_news(before, after)) {
@@ -420,11 +388,9 @@ class GraphComparer {
   void compare_results(const OpNode& old, const OpNode& now) {
     const bool is_only = old.outputs.size() == 1 && now.outputs.size() == 1;
     for (size_t i = 0; i < std::max(old.outputs.size(), now.outputs.size()); ++i) {
-      const std::string before = i < old.outputs.size() ? form_text(old.outputs[i]) : "";
-      const std::string after = i < now.outputs.size() ? form_text(now.outputs[i]) : "";
-      if (before == after) continue;
-      add(ChangeKind::kShape, now, is_only ? "result" : "result " + std::to_string(i), before,
-          after);
+      compare(ChangeKind::kShape, now, is_only ? "result" : "result " + std::to_string(i),
+              i < old.outputs.size() ? form_text(old.outputs[i]) : "",
+              i < now.outputs.size() ? form_text(now.outputs[i]) : "");
     }
   }
 
@@ -435,9 +401,8 @@ class GraphComparer {
                     diff_)
           .compare(nullptr, nullptr);
     }
-    if (old.graphs.size() == now.graphs.size()) return;
-    add(ChangeKind::kAttribute, now, "graphs", std::to_string(old.graphs.size()),
-        std::to_string(now.graphs.size()));
+    compare(ChangeKind::kAttribute, now, "graphs", std::to_string(old.graphs.size()),
+            std::to_string(now.graphs.size()));
   }
 
   void compare_outputs() {
@@ -454,9 +419,8 @@ class GraphComparer {
       add(ChangeKind::kOutputRemoved, old_outputs[i].name, {}, form_text(old_outputs[i]), {});
     }
     compare_items(
-        items_of(old_.constant_outputs), items_of(new_.constant_outputs),
-        {ChangeKind::kOutputAdded, ChangeKind::kOutputRemoved, ChangeKind::kOutputChanged}, place_,
-        diff_);
+        old_.constant_outputs, new_.constant_outputs, output_item,
+        {ChangeKind::kOutputAdded, ChangeKind::kOutputRemoved, ChangeKind::kOutputChanged});
   }
 
   void compare_output(const std::string& place, const TensorMeta& before, const TensorMeta& after) {
@@ -501,14 +465,6 @@ class GraphComparer {
 
 GraphDiff diff(const IR& old, const IR& now) {
   GraphDiff diff;
-  const auto compare_texts = [&](ChangeKind kind, const std::string& before,
-                                 const std::string& after) {
-    if (before == after) return;
-    const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
-    diff.changes.push_back({.kind = kind, .before = quoted(before), .after = quoted(after)});
-  };
-  compare_texts(ChangeKind::kModelName, old.model_name, now.model_name);
-  compare_texts(ChangeKind::kPytorchVersion, old.pytorch_version, now.pytorch_version);
   GraphComparer(old, now, "", diff).compare(&old, &now);
   return diff;
 }

@@ -39,7 +39,10 @@ enum class ChangeKind {
   kOperatorReplaced,
   // The same call, earlier or later.
   kOperatorMoved,
+  // Without Change::name.
+  kOperatorRenamed,
   kAttribute,
+  kModulePath,
   // The values that an operator takes.
   kOperatorInputs,
   // Shape or dtype of a value that an operator makes or takes.
@@ -69,29 +72,11 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-struct Rename {
-  std::string graph = {};
-  std::string before = {};
-  std::string after = {};
-
-  bool operator==(const Rename&) const = default;
-};
-
-// A node with another module path.
-struct OtherModule {
-  std::string graph = {};
-  std::string name = {};
-  std::string before = {};
-  std::string after = {};
-
-  bool operator==(const OtherModule&) const = default;
-};
-
 struct GraphDiff {
   std::vector<Change> changes = {};
-  // Renames and module paths do not change the computation.
-  std::vector<Rename> renames = {};
-  std::vector<OtherModule> modules = {};
+  // Other names and module paths (kOperatorRenamed, kModulePath), which do not change the
+  // computation.
+  std::vector<Change> renames = {};
 
   bool is_equal() const { return changes.empty(); }
 };
@@ -101,8 +86,8 @@ GraphDiff diff(const IR& old, const IR& now);
 // "conv2d_1 (aten.conv2d.default): stride [1, 1] -> [2, 2]"
 std::string change_text(const Change& change);
 
-// "no difference", or "2 operators added, 1 attribute changed"; "; 14 nodes renamed; 2 nodes with
-// other module paths".
+// "no difference", or "2 operators added, 1 attribute changed"; then "; 14 operators renamed, 2
+// module paths changed".
 std::string summary_text(const GraphDiff& diff);
 
 }  // namespace torch_ir

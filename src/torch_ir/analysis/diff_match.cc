@@ -82,18 +82,16 @@ class Matcher {
   void pair(size_t old, size_t now) {
     match_.new_of_old[old] = now;
     match_.old_of_new[now] = old;
-    const auto set_key = [&](const TensorMeta& output, size_t index, Origins& origins) {
-      Origin& origin = origins.at(output.name);
-      // The first of several values with the same name counts.
-      if (origin.source != &output) return;
-      origin.key = "node " + std::to_string(now) + " " + std::to_string(index);
+    const auto set_keys = [&](const std::vector<TensorMeta>& outputs, Origins& origins) {
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        Origin& origin = origins.at(outputs[i].name);
+        // The first of several values with the same name counts.
+        if (origin.source != &outputs[i]) continue;
+        origin.key = "node " + std::to_string(now) + " " + std::to_string(i);
+      }
     };
-    for (size_t i = 0; i < old_[old].outputs.size(); ++i) {
-      set_key(old_[old].outputs[i], i, old_origins_);
-    }
-    for (size_t i = 0; i < new_[now].outputs.size(); ++i) {
-      set_key(new_[now].outputs[i], i, new_origins_);
-    }
+    set_keys(old_[old].outputs, old_origins_);
+    set_keys(new_[now].outputs, new_origins_);
   }
 
   bool is_same(size_t old, size_t now) const {

@@ -30,7 +30,9 @@ constexpr std::string_view kKindNames[] = {
     "operator# removed",
     "operator# replaced",
     "operator# moved",
+    "operator# renamed",
     "attribute# changed",
+    "module path# changed",
     "operator input# changed",
     "shape# or dtype# changed",
     "output# added",
@@ -49,6 +51,17 @@ std::string kind_name(ChangeKind kind, bool is_plural) {
 
 bool is_of_operator(ChangeKind kind) {
   return kind >= ChangeKind::kAttribute && kind <= ChangeKind::kShape;
+}
+
+// "2 operators added, 1 attribute changed"
+std::string counts_text(const std::vector<Change>& changes) {
+  std::map<ChangeKind, size_t> counts;
+  for (const Change& change : changes) ++counts[change.kind];
+  std::string text;
+  for (const auto& [kind, count] : counts) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kind_name(kind, count != 1));
+  }
+  return text;
 }
 
 // Whether the name of the kind already says that there was nothing before, or is nothing after.
@@ -81,24 +94,8 @@ std::string change_text(const Change& change) {
 }
 
 std::string summary_text(const GraphDiff& diff) {
-  std::map<ChangeKind, size_t> counts;
-  for (const Change& change : diff.changes) ++counts[change.kind];
-  std::string text;
-  for (const auto& [kind, count] : counts) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", count, kind_name(kind, count != 1));
-  }
-  if (text.empty()) text = "no difference";
-  if (!diff.renames.empty()) {
-    text += fmt::format("; {} {} renamed", diff.renames.size(),
-                        diff.renames.size() == 1 ? "node" : "nodes");
-  }
-  if (!diff.modules.empty()) {
-    text += diff.modules.size() == 1
-                ? "; 1 node with another module path"
-                : fmt::format("; {} nodes with other module paths", diff.modules.size());
-  }
-  return text;
+  const std::string text = diff.changes.empty() ? "no difference" : counts_text(diff.changes);
+  return diff.renames.empty() ? text : text + "; " + counts_text(diff.renames);
 }
 
 }  // namespace torch_ir

@@ -66,13 +66,4 @@ IRSummary summarize(const IR& ir) {
   return summary;
 }
 
-std::string with_thousands_separators(int64_t value) {
-  std::string text = std::to_string(value);
-  const int64_t first_digit = value < 0 ? 1 : 0;
-  for (int64_t i = static_cast<int64_t>(text.size()) - 3; i > first_digit; i -= 3) {
-    text.insert(static_cast<size_t>(i), 1, ',');
-  }
-  return text;
-}
-
 }  // namespace torch_ir

@@ -34,7 +34,4 @@ IRSummary summarize(const IR& ir);
 // As IRSummary::op_distribution.
 std::vector<std::pair<std::string, int64_t>> count_operators(const Graph& graph);
 
-// 57617 as "57,617".
-std::string with_thousands_separators(int64_t value);
-
 }  // namespace torch_ir

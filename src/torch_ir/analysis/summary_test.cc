@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
@@ -61,18 +59,6 @@ TEST(Summarize, CountsTheOperatorsOfSubgraphsToo) {
   EXPECT_EQ(summary.num_nodes, 1);
   EXPECT_THAT(summary.op_distribution,
               ElementsAre(Pair("aten.neg.default", 4), Pair("higher_order.cond", 1)));
-}
-
-TEST(WithThousandsSeparators, GroupsDigitsByThree) {
-  EXPECT_EQ(with_thousands_separators(0), "0");
-  EXPECT_EQ(with_thousands_separators(999), "999");
-  EXPECT_EQ(with_thousands_separators(1000), "1,000");
-  EXPECT_EQ(with_thousands_separators(57'617), "57,617");
-  EXPECT_EQ(with_thousands_separators(100'000'000'000), "100,000,000,000");
-  EXPECT_EQ(with_thousands_separators(-123), "-123");
-  EXPECT_EQ(with_thousands_separators(-1234), "-1,234");
-  EXPECT_EQ(with_thousands_separators(std::numeric_limits<int64_t>::min()),
-            "-9,223,372,036,854,775,808");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "torch_ir/analysis/support_report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -14,6 +13,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {
@@ -125,14 +125,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxListed = 5;
 
-// "a, b, c, d, e and 7 more"
-std::string list_text(const std::vector<std::string>& items) {
-  const auto end = items.begin() + static_cast<int64_t>(std::min(items.size(), kMaxListed));
-  std::string text = fmt::format("{}", fmt::join(items.begin(), end, ", "));
-  if (items.size() > kMaxListed) text += fmt::format(" and {} more", items.size() - kMaxListed);
-  return text;
-}
-
 std::string missing_text(const GraphSupport& graph) {
   if (!graph.error.empty()) return "no graph: " + printable(graph.error);
   if (graph.missing.empty()) return "nothing";
@@ -141,7 +133,7 @@ std::string missing_text(const GraphSupport& graph) {
     items.push_back(calls == 1 ? printable(op_type)
                                : fmt::format("{} ({} calls)", printable(op_type), calls));
   }
-  return list_text(items);
+  return listed(items, kMaxListed);
 }
 
 std::string graphs_table(const SupportReport& report) {

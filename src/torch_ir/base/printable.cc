@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "torch_ir/base/text.h"
+
 namespace torch_ir {
 namespace {
 
@@ -111,11 +113,9 @@ std::string printable(std::string_view text, size_t max_size) {
 }
 
 std::string quoted_list(const std::vector<std::string>& names, size_t max_shown) {
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), max_shown); ++i) {
-    text += (i == 0 ? "'" : ", '") + printable(names[i]) + "'";
-  }
-  return names.size() > max_shown ? text + ", ..." : text;
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back("'" + printable(name) + "'");
+  return listed(quoted, max_shown);
 }
 
 std::string headline(std::string_view text) {

@@ -13,7 +13,7 @@ namespace torch_ir {
 // UTF-8 as \xNN, one for each byte. A text longer than `max_size` bytes is cut and ends in "...".
 std::string printable(std::string_view text, size_t max_size = 256);
 
-// "'a', 'b'": printable names; after the first `max_shown`, ", ..." stands for the rest.
+// "'a', 'b'": printable names, as many as listed (text.h) shows.
 std::string quoted_list(const std::vector<std::string>& names,
                         size_t max_shown = static_cast<size_t>(-1));
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <ranges>
 #include <unordered_set>
 #include <utility>
@@ -39,6 +38,7 @@ class PartCutter::Maker {
       : cutter_(cutter),
         ir_(cutter.ir_),
         memory_(cutter.memory_),
+        values_(cutter.values_),
         range_(range),
         run_(run),
         is_input_(is_input) {}
@@ -47,22 +47,19 @@ class PartCutter::Maker {
     for (const std::string& output : range_.outputs) need(output);
     find_nodes();
     for (const size_t index : part_.nodes) add_node(ir_.nodes[index]);
-    for (const std::string& output : range_.outputs)
+    for (const std::string& output : range_.outputs) {
       part_.ir.graph_outputs.push_back(made_.at(output));
+    }
     part_.ir.model_name = ir_.model_name;
     part_.ir.pytorch_version = ir_.pytorch_version;
-    if (memory_ != nullptr) find_problem();
+    find_problem();
     return std::move(part_);
   }
 
  private:
   void need(const std::string& value) {
     needed_.insert(value);
-    if (const auto memory = memory_of(value)) needed_memories_.insert(*memory);
-  }
-
-  std::optional<size_t> memory_of(const std::string& value) const {
-    return memory_ == nullptr ? std::nullopt : memory_->of(value);
+    if (const auto memory = memory_.of(value)) needed_memories_.insert(*memory);
   }
 
   bool is_needed(size_t index) const {
@@ -72,7 +69,7 @@ class PartCutter::Maker {
     const auto is_read = [&](size_t memory) { return needed_memories_.contains(memory); };
     return (range_.keeps_silent_nodes && ir_.nodes[index].outputs.empty()) ||
            std::ranges::any_of(ir_.nodes[index].outputs, makes_needed) ||
-           (memory_ != nullptr && std::ranges::any_of(memory_->written_by(index), is_read));
+           std::ranges::any_of(memory_.written_by(index), is_read);
   }
 
   void find_nodes() {
@@ -83,17 +80,10 @@ class PartCutter::Maker {
       if (std::ranges::none_of(group, [&](size_t i) { return is_needed(i); })) continue;
       for (const size_t i : std::views::reverse(group)) {
         part_.nodes.push_back(i);
-        need_inputs(ir_.nodes[i]);
+        values_.for_each_read(ir_.nodes[i], [&](const std::string& value) { need(value); });
       }
     }
     std::ranges::reverse(part_.nodes);
-  }
-
-  void need_inputs(const OpNode& node) {
-    for (const TensorMeta& input : node.inputs) need(cutter_.value_name(input));
-    for (const auto& [name, attribute] : node.attrs) {
-      for (const std::string& value : value_refs(attribute)) need(value);
-    }
   }
 
   void add_node(const OpNode& node) {
@@ -119,16 +109,15 @@ class PartCutter::Maker {
 
   // Numbers that attributes refer to are values of the graph too.
   void add_number(const std::string& value) {
-    const auto meta = cutter_.metas_.find(value);
-    if (made_.contains(value) || meta == cutter_.metas_.end()) return;
-    TensorMeta input = *meta->second;
+    const GraphValues::Value* known = values_.find(value);
+    if (made_.contains(value) || known == nullptr) return;
+    TensorMeta input = *known->meta;
     add_input(input, value);
   }
 
   void use(TensorMeta& input) {
-    const std::string value = cutter_.value_name(input);
-    const bool is_made = made_.contains(value);
-    if (is_made) {
+    const std::string value = values_.name_of(input);
+    if (made_.contains(value)) {
       fix_sizes(input);
     } else if (ir_.weight_name_mapping.contains(value) && !is_changed(value)) {
       add_weight(value);
@@ -140,8 +129,8 @@ class PartCutter::Maker {
 
   bool is_changed(const std::string& placeholder) const {
     if (is_input_) return is_input_(placeholder);
-    const auto memory = memory_of(placeholder);
-    return memory && memory_->is_written(*memory, 0, range_.first);
+    const auto memory = memory_.of(placeholder);
+    return memory && memory_.is_written(*memory, 0, range_.first);
   }
 
   void add_weight(const std::string& placeholder) {
@@ -166,7 +155,7 @@ class PartCutter::Maker {
   }
 
   void fix_sizes(TensorMeta& meta) {
-    const std::string value = cutter_.value_name(meta);
+    const std::string& value = values_.name_of(meta);
     const auto shape = run_.shapes.find(value);
     if (shape != run_.shapes.end() && !meta.is_scalar) {
       meta.shape = shape->second;
@@ -185,10 +174,10 @@ class PartCutter::Maker {
     std::unordered_map<size_t, std::string> inputs;
     std::unordered_set<size_t> written;
     for (const size_t index : part_.nodes) {
-      written.insert(memory_->written_by(index).begin(), memory_->written_by(index).end());
+      written.insert(memory_.written_by(index).begin(), memory_.written_by(index).end());
     }
     const auto check = [&](const std::string& value) {
-      const auto memory = memory_->of(value);
+      const auto memory = memory_.of(value);
       if (!memory) return;
       const auto [other, is_new] = inputs.emplace(*memory, value);
       if (!is_new && written.contains(*memory)) {
@@ -209,7 +198,8 @@ class PartCutter::Maker {
 
   const PartCutter& cutter_;
   const IR& ir_;
-  const GraphMemory* memory_;
+  const GraphMemory& memory_;
+  const GraphValues& values_;
   const NodeRange& range_;
   const RunFacts& run_;
   const std::function<bool(const std::string&)>& is_input_;
@@ -219,30 +209,17 @@ class PartCutter::Maker {
   GraphPart part_;
 };
 
-PartCutter::PartCutter(const IR& ir, const GraphMemory* memory, const std::vector<NodeSpan>& spans)
-    : ir_(ir), memory_(memory), first_of_group_(ir.nodes.size()) {
+PartCutter::PartCutter(const IR& ir, const GraphMemory& memory, const std::vector<NodeSpan>& spans)
+    : ir_(ir), memory_(memory), values_(ir), first_of_group_(ir.nodes.size()) {
   std::iota(first_of_group_.begin(), first_of_group_.end(), 0);
   for (const NodeSpan& span : spans) {
     for (size_t i = span.first; i <= span.last; ++i) first_of_group_[i] = span.first;
-  }
-  for (const TensorMeta& input : ir.graph_inputs) metas_.emplace(input.name, &input);
-  for (const OpNode& node : ir.nodes) {
-    producers_.emplace(node.name, &node);
-    for (const TensorMeta& output : node.outputs) metas_.emplace(output.name, &output);
   }
 }
 
 GraphPart PartCutter::cut(const NodeRange& range, const RunFacts& run,
                           const std::function<bool(const std::string&)>& is_input) const {
   return Maker(*this, range, run, is_input).make();
-}
-
-std::string PartCutter::value_name(const TensorMeta& input) const {
-  if (!input.producer_node) return input.name;
-  const auto producer = producers_.find(*input.producer_node);
-  const auto index = static_cast<size_t>(input.producer_output_idx);
-  const bool is_made = producer != producers_.end() && index < producer->second->outputs.size();
-  return is_made ? producer->second->outputs[index].name : input.name;
 }
 
 std::string ComputablePart::left_out() const {
@@ -258,17 +235,13 @@ std::string ComputablePart::left_out() const {
 
 ComputablePart computable_part(const IR& ir) {
   ComputablePart part{.ir = ir};
-  const PartCutter cutter(ir);
+  const GraphValues values(ir);
   std::unordered_set<std::string> missing_values;
   bool has_written = false;
-  const auto is_missing = [&](const std::string& name) { return missing_values.contains(name); };
   const auto reads_missing = [&](const OpNode& node) {
-    return std::ranges::any_of(
-               node.inputs,
-               [&](const TensorMeta& it) { return is_missing(cutter.value_name(it)); }) ||
-           std::ranges::any_of(node.attrs, [&](const auto& attribute) {
-             return std::ranges::any_of(value_refs(attribute.second), is_missing);
-           });
+    bool reads = false;
+    values.for_each_read(node, [&](const auto& it) { reads |= missing_values.contains(it); });
+    return reads;
   };
   part.ir.nodes.clear();
   for (const OpNode& node : ir.nodes) {
@@ -288,7 +261,7 @@ ComputablePart computable_part(const IR& ir) {
     for (const TensorMeta& output : node.outputs) missing_values.insert(output.name);
   }
   const size_t num_removed = std::erase_if(part.ir.graph_outputs, [&](const TensorMeta& output) {
-    return is_missing(cutter.value_name(output));
+    return missing_values.contains(values.name_of(output));
   });
   // Their places count all outputs.
   if (num_removed > 0) part.ir.constant_outputs.clear();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "torch_ir/cases/node_groups.h"
+#include "torch_ir/ir/graph_values.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 
@@ -48,10 +49,8 @@ struct GraphPart {
 
 class PartCutter {
  public:
-  // All arguments must outlive this. Without `memory`, parts must be single nodes, and shared
-  // memory is not checked. Without `spans`, there are no groups.
-  explicit PartCutter(const IR& ir, const GraphMemory* memory = nullptr,
-                      const std::vector<NodeSpan>& spans = {});
+  // Graph and memory outlive this. Without `spans`, there are no groups.
+  PartCutter(const IR& ir, const GraphMemory& memory, const std::vector<NodeSpan>& spans = {});
 
   // Weights for which `is_input` holds become inputs; if it is null, those that nodes before the
   // part may write to.
@@ -59,18 +58,16 @@ class PartCutter {
       const NodeRange& range, const RunFacts& run,
       const std::function<bool(const std::string& placeholder)>& is_input = nullptr) const;
 
-  // The value that an input of a node refers to: by producer, as in a plan.
-  std::string value_name(const TensorMeta& input) const;
+  const GraphValues& values() const { return values_; }
 
  private:
   class Maker;
 
   const IR& ir_;
-  const GraphMemory* memory_;
+  const GraphMemory& memory_;
+  const GraphValues values_;
   // For each node, the first one of its group.
   std::vector<size_t> first_of_group_;
-  std::unordered_map<std::string, const OpNode*> producers_;
-  std::unordered_map<std::string, const TensorMeta*> metas_;
 };
 
 // The part of a graph that this process can compute.

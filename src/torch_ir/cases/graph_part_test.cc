@@ -24,7 +24,7 @@ std::vector<std::string> names(const std::vector<TensorMeta>& metas) {
 GraphPart make_part(const EagerGraph& graph, size_t first, size_t last, const V& output,
                     const RunFacts& run = {}) {
   const GraphMemory memory(graph.ir, graph.weights);
-  return PartCutter(graph.ir, &memory).cut({first, last, {output.name}}, run);
+  return PartCutter(graph.ir, memory).cut({first, last, {output.name}}, run);
 }
 
 TEST(GraphPart, HasWhatItsOutputNeedsAndNoMore) {

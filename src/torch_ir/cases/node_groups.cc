@@ -1,5 +1,6 @@
 #include "torch_ir/cases/node_groups.h"
 
+#include <ATen/ops/scalar_tensor.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,8 +16,9 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
-#include "torch_ir/cases/graph_part.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/graph_values.h"
+#include "torch_ir/quantized/quantized.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare_nodes.h"
 
@@ -67,16 +69,21 @@ void check_form(const NodeGroup& group, const ValueForm& form, const TensorMeta&
   if (!std::in_range<int32_t>(form.zero_point)) {
     fail(fmt::format("has the zero_point {}, which has more than 32 bits", form.zero_point));
   }
+  const auto [low, high] = quantized_range(dtype);
+  const auto zero_point = static_cast<double>(form.zero_point);
+  const double greatest = std::max(high - zero_point, zero_point - low) * *form.scale;
+  const auto held =
+      at::scalar_tensor(greatest, c10::kDouble).to(parse_dtype(meta.dtype)).item<double>();
+  if (held == 0 || !std::isfinite(held)) {
+    fail(fmt::format("has the scale {}, with which its greatest number is {} in {}", *form.scale,
+                     held, meta.dtype));
+  }
 }
 
 class Grouping {
  public:
   Grouping(const IR& ir, const StateDict& weights, const std::vector<NodeGroup>& groups)
-      : ir_(ir), groups_(groups), cutter_(ir) {
-    for (size_t i = 0; i < ir.nodes.size(); ++i) {
-      nodes_.emplace(ir.nodes[i].name, i);
-      for (const TensorMeta& output : ir.nodes[i].outputs) producers_.emplace(output.name, i);
-    }
+      : ir_(ir), groups_(groups), graph_values_(ir) {
     assign();
     if (groups.empty()) return;
     check_values();
@@ -123,9 +130,10 @@ class Grouping {
       if (group.nodes.empty()) refuse(group, "it has no nodes");
       Unit& unit = units_.emplace_back(Unit{&group});
       for (const std::string& name : group.nodes) {
-        const auto node = nodes_.find(name);
-        if (node == nodes_.end()) refuse_unknown(group, name);
-        size_t& owner = unit_of_[node->second];
+        const OpNode* node = graph_values_.find_node(name);
+        if (node == nullptr) refuse_unknown(group, name);
+        const auto index = static_cast<size_t>(node - ir_.nodes.data());
+        size_t& owner = unit_of_[index];
         if (owner == units_.size() - 1) {
           refuse(group, fmt::format("duplicate node '{}'", printable(name)));
         } else if (owner != SIZE_MAX) {
@@ -133,7 +141,7 @@ class Grouping {
                                     printable(units_[owner].group->name)));
         }
         owner = units_.size() - 1;
-        unit.nodes.push_back(node->second);
+        unit.nodes.push_back(index);
       }
       std::ranges::sort(unit.nodes);
     }
@@ -154,35 +162,30 @@ class Grouping {
   void check_values() {
     for (size_t i = 0; i < groups_.size(); ++i) {
       for (const ValueForm& form : groups_[i].values) {
-        const auto producer = producers_.find(form.name);
-        if (producer == producers_.end() || unit_of_[producer->second] != i) {
+        const GraphValues::Value* value = graph_values_.find(form.name);
+        if (value == nullptr || !value->maker || unit_of_[*value->maker] != i) {
           refuse(groups_[i],
                  fmt::format("none of its nodes makes the value '{}'", printable(form.name)));
         }
-        const auto& outputs = ir_.nodes[producer->second].outputs;
-        check_form(groups_[i], form, *std::ranges::find(outputs, form.name, &TensorMeta::name));
+        check_form(groups_[i], form, *value->meta);
         if (!handed_back_.insert(form.name).second) {
           refuse(groups_[i], fmt::format("duplicate value '{}'", printable(form.name)));
         }
       }
     }
     for (const TensorMeta& output : ir_.graph_outputs) {
-      read_outside_.insert(cutter_.value_name(output));
+      read_outside_.insert(graph_values_.name_of(output));
     }
   }
 
   void add_reads() {
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
-      const auto read = [&](const std::string& value) {
-        const auto producer = producers_.find(value);
-        if (producer == producers_.end()) return;
-        need(i, producer->second);
-        if (unit_of_[i] != unit_of_[producer->second]) read_outside_.insert(value);
-      };
-      for (const TensorMeta& input : ir_.nodes[i].inputs) read(cutter_.value_name(input));
-      for (const auto& [name, attribute] : ir_.nodes[i].attrs) {
-        for (const std::string& value : value_refs(attribute)) read(value);
-      }
+      graph_values_.for_each_read(ir_.nodes[i], [&](const std::string& name) {
+        const GraphValues::Value* value = graph_values_.find(name);
+        if (value == nullptr || !value->maker) return;
+        need(i, *value->maker);
+        if (unit_of_[i] != unit_of_[*value->maker]) read_outside_.insert(name);
+      });
     }
   }
 
@@ -203,7 +206,7 @@ class Grouping {
       const auto use = [&](const std::string& value) {
         if (const auto place = memory.of(value)) used.insert(*place);
       };
-      for (const TensorMeta& input : node.inputs) use(cutter_.value_name(input));
+      for (const TensorMeta& input : node.inputs) use(graph_values_.name_of(input));
       for (const TensorMeta& output : node.outputs) use(output.name);
       for (const size_t place : used) {
         Access& access = accesses[place];
@@ -269,15 +272,13 @@ class Grouping {
   }
 
   bool is_seen(const std::string& value) const {
-    const Unit& unit = units_[unit_of_[producers_.at(value)]];
+    const Unit& unit = units_[unit_of_[graph_values_.find(value)->maker.value()]];
     return unit.nodes.size() == 1 || read_outside_.contains(value) || handed_back_.contains(value);
   }
 
   const IR& ir_;
   const std::vector<NodeGroup>& groups_;
-  const PartCutter cutter_;
-  std::unordered_map<std::string, size_t> nodes_;
-  std::unordered_map<std::string, size_t> producers_;
+  const GraphValues graph_values_;
   std::vector<Unit> units_;
   std::vector<size_t> unit_of_;
   std::unordered_set<std::string> read_outside_;

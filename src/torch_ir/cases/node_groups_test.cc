@@ -121,6 +121,10 @@ TEST_F(GroupsTest, FormsThatDoNotFitAreRefused) {
   refused({.dtype = "int8", .scale = nan}, "has a scale that is not positive and finite");
   refused({.dtype = "int8", .scale = 1, .zero_point = int64_t{1} << 60},
           "has the zero_point 1152921504606846976, which has more than 32 bits");
+  refused({.dtype = "int8", .scale = 1e300},
+          "has the scale 1e+300, with which its greatest number is inf in float32");
+  refused({.dtype = "int8", .scale = 1e-300},
+          "has the scale 1e-300, with which its greatest number is 0 in float32");
   graph_.ir.nodes[0].outputs[0].dtype = "int64";
   refused({.dtype = "int8", .scale = 1}, "has a scale, but its dtype in the graph is int64");
 }

@@ -79,7 +79,7 @@ class ModelSplit {
         ir_(grouped_.ir),
         compared_(grouped_.values.begin(), grouped_.values.end()),
         memory_(ir_, *model.weights),
-        cutter_(ir_, &memory_, grouped_.spans),
+        cutter_(ir_, memory_, grouped_.spans),
         run_(ir_, *model.weights, model.inputs) {
     find_last_uses();
     for (size_t i = 0; i < model.inputs.size(); ++i) {
@@ -119,7 +119,7 @@ class ModelSplit {
         if (name.starts_with('_')) key += ";" + name + attribute_text(value);
       }
       for (const TensorMeta& input : node.inputs) {
-        const std::string name = cutter_.value_name(input);
+        const std::string name = cutter_.values().name_of(input);
         if (const auto inside = made.find(name); inside != made.end()) {
           key += fmt::format(";m{}", inside->second);
           continue;
@@ -167,7 +167,7 @@ class ModelSplit {
     std::unordered_set<std::string> made;
     for (const OpNode& node : nodes) {
       for (const TensorMeta& input : node.inputs) {
-        const std::string name = cutter_.value_name(input);
+        const std::string name = cutter_.values().name_of(input);
         if (made.contains(name)) continue;
         facts.shapes[name] = tensor_of(name).sizes().vec();
         // Copy before the node runs, which may write to them.
@@ -252,10 +252,7 @@ class ModelSplit {
     std::unordered_map<std::string, size_t> last_reader;
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
       const OpNode& node = ir_.nodes[i];
-      for (const TensorMeta& input : node.inputs) last_reader[cutter_.value_name(input)] = i;
-      for (const auto& [name, attribute] : node.attrs) {
-        for (const std::string& value : value_refs(attribute)) last_reader[value] = i;
-      }
+      cutter_.values().for_each_read(node, [&](const auto& value) { last_reader[value] = i; });
       for (const TensorMeta& output : node.outputs) last_reader[output.name] = i;
     }
     for (const auto& [value, node] : last_reader) read_last_by_[node].push_back(value);

@@ -66,6 +66,14 @@ TEST_F(ArchiveCommandsTest, ImportKeepsExampleInputs) {
                 "--inputs", folder + "/inputs.safetensors", "-o", path("outputs.safetensors")})
           .status,
       0);
+  // An archive without examples leaves none of another model.
+  std::string bytes = read_file(archive("small.pt2"));
+  const std::string name = "sample_inputs/model.pt";
+  for (size_t at = 0; (at = bytes.find(name, at)) != std::string::npos;) bytes[at] = 'S';
+  EXPECT_THAT(torch_ir({"import", file("none.pt2", bytes), "-o", folder}).err,
+              HasSubstr("no inputs.safetensors is written"));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/weights.safetensors"));
+  EXPECT_FALSE(std::filesystem::exists(folder + "/inputs.safetensors"));
 }
 
 // The two were exported by different versions, and have other files inside.

@@ -9,9 +9,10 @@
 #include <numeric>
 #include <string_view>
 
-#include "torch_ir/analysis/summary.h"
+#include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {
@@ -49,23 +50,18 @@ std::string calls_text(const NodeProfile& node) {
   return text.empty() ? "-" : text;
 }
 
-// Three digits, in the largest of `units` that leaves a nonzero integer part.
-std::string scaled(double value, const std::array<std::string_view, 4>& units) {
-  if (value == 0) return fmt::format("0 {}", units.front());
+// Three digits, in the largest unit that leaves a nonzero integer part.
+std::string time_text(double seconds) {
+  constexpr std::array<std::string_view, 4> kUnits = {"ns", "us", "ms", "s"};
+  if (seconds == 0) return "0 ns";
+  double value = seconds * 1e9;
   size_t unit = 0;
-  while (value >= 999.5 && unit + 1 < units.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f} {}", value, decimals, units.at(unit));
-}
-
-std::string time_text(double seconds) { return scaled(seconds * 1e9, {"ns", "us", "ms", "s"}); }
-
-std::string bytes_text(int64_t bytes) {
-  if (bytes < 1000) return fmt::format("{} B", bytes);
-  return scaled(static_cast<double>(bytes) / 1e3, {"kB", "MB", "GB", "TB"});
+  for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  return fmt::format("{:.{}f} {}", value,
+                     value >= 99.95   ? 0
+                     : value >= 9.995 ? 1
+                                      : 2,
+                     kUnits.at(unit));
 }
 
 std::string rate_text(const NodeProfile& node) {
@@ -95,11 +91,6 @@ std::string node_lines(const BenchmarkReport& report) {
   return text_table(rows, ">> >>");
 }
 
-std::string counted(size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", with_thousands_separators(static_cast<int64_t>(count)), noun,
-                     count == 1 ? "" : "s");
-}
-
 // Nodes inside control flow do not count.
 size_t num_replayed(const BenchmarkReport& report) {
   return static_cast<size_t>(std::ranges::count_if(report.nodes, [&](const NodeProfile& node) {
@@ -111,7 +102,7 @@ size_t num_replayed(const BenchmarkReport& report) {
 std::string replay_lines(const BenchmarkReport& report) {
   constexpr size_t kMostLines = 20;
   std::string text = fmt::format("replayed: {} of {}\n", num_replayed(report),
-                                 counted(report.nodes.size(), "node"));
+                                 counted(std::ssize(report.nodes), "node"));
   const size_t num_lines = std::min(kMostLines, report.not_replayed.size());
   for (size_t i = 0; i < num_lines; ++i) {
     const NodeNotReplayed& node = report.not_replayed[i];
@@ -138,16 +129,15 @@ std::string memory_line(const std::optional<PlanMemory>& memory) {
 }  // namespace
 
 std::string to_text(const BenchmarkReport& report) {
-  size_t num_calls = 0;
-  for (const NodeProfile& node : report.nodes) num_calls += node.calls.size();
+  int64_t num_calls = 0;
+  for (const NodeProfile& node : report.nodes) num_calls += std::ssize(node.calls);
   return fmt::format("{}: optimization {}, device {}, {}; medians of {}; weights: {}, inputs: {}\n",
                      printable(report.model_name), report.optimization, report.device,
-                     counted(static_cast<size_t>(report.threads), "thread"),
-                     counted(static_cast<size_t>(report.rounds), "round"), report.weights,
-                     report.inputs) +
+                     counted(report.threads, "thread"), counted(report.rounds, "round"),
+                     report.weights, report.inputs) +
          '\n' + node_lines(report) + '\n' +
          fmt::format("{}, {}: {} one by one; a whole run: {}\n",
-                     counted(report.nodes.size(), "node"), counted(num_calls, "call"),
+                     counted(std::ssize(report.nodes), "node"), counted(num_calls, "call"),
                      time_text(sum_of_seconds(report)), time_text(report.seconds)) +
          replay_lines(report) + memory_line(report.memory);
 }

@@ -48,7 +48,7 @@ TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
             "\n"
             "    time    share                       bytes     GB/s  node    operator             "
             "calls\n"
-            " 3.00 us   75.0 %  ################   12.0 kB      4.0  linear  aten.linear.default  "
+            " 3.00 us   75.0 %  ################     12 kB      4.0  linear  aten.linear.default  "
             "aten.t, aten.addmm\n"
             "  750 ns   18.8 %  ####                 999 B      1.3  stack   aten.stack.default   "
             "aten.cat x2\n"
@@ -63,7 +63,7 @@ TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
             "replayed: 4 of 5 nodes\n"
             "  not replayed: relu (aten.relu.default): it draws random numbers\n"
             "  not replayed: relu > mul (aten.mul.Tensor): it has a registered op handler\n"
-            "memory: arena 4.10 kB (lower bound 64 B), allocated by operators 128 B, all "
+            "memory: arena 4.1 kB (lower bound 64 B), allocated by operators 128 B, all "
             "intermediate values 1.23 MB\n");
 }
 

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 
@@ -37,39 +36,16 @@ Json to_json(const GraphDiff& diff) {
   Json json = {{"equal", diff.is_equal()},
                {"summary", summary_text(diff)},
                {"changes", Json::array()},
-               {"renamed", Json::array()},
-               {"modules", Json::array()}};
+               {"renamed", Json::array()}};
   for (const Change& change : diff.changes) json["changes"].push_back(to_json(change));
-  for (const Rename& rename : diff.renames) {
-    json["renamed"].push_back(
-        {{"graph", rename.graph}, {"before", rename.before}, {"after", rename.after}});
-  }
-  for (const OtherModule& node : diff.modules) {
-    json["modules"].push_back({{"graph", node.graph},
-                               {"name", node.name},
-                               {"before", node.before},
-                               {"after", node.after}});
-  }
+  for (const Change& rename : diff.renames) json["renamed"].push_back(to_json(rename));
   return json;
-}
-
-std::string module_text(const std::string& path) { return path.empty() ? "none" : printable(path); }
-
-std::string place_text(const std::string& graph) {
-  return graph.empty() ? "" : "in " + printable(graph) + ": ";
 }
 
 void print(const GraphDiff& diff, bool all, std::ostream& out) {
   for (const Change& change : diff.changes) out << change_text(change) << '\n';
-  if (all) {
-    for (const Rename& rename : diff.renames) {
-      out << place_text(rename.graph) << "node renamed: " << printable(rename.before) << " -> "
-          << printable(rename.after) << '\n';
-    }
-    for (const OtherModule& node : diff.modules) {
-      out << place_text(node.graph) << "module of " << printable(node.name) << ": "
-          << module_text(node.before) << " -> " << module_text(node.after) << '\n';
-    }
+  for (const Change& rename : diff.renames) {
+    if (all) out << change_text(rename) << '\n';
   }
   out << summary_text(diff) << '\n';
 }

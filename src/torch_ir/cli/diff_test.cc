@@ -45,9 +45,9 @@ TEST_F(DiffTest, SaysWhatChanged) {
   const std::string changed = changed_graph();
   const std::string outcome = printed({"diff", graph_, changed}, 1);
   EXPECT_THAT(outcome, HasSubstr("add (aten.add.Tensor): alpha nothing -> 2.0\n"));
-  EXPECT_THAT(outcome, HasSubstr("\n1 attribute changed; 1 node renamed\n"));
+  EXPECT_THAT(outcome, HasSubstr("\n1 attribute changed; 1 operator renamed\n"));
   EXPECT_THAT(torch_ir({"diff", graph_, changed, "--all"}).out,
-              HasSubstr("\nnode renamed: mul -> masked\n"));
+              HasSubstr("\noperator renamed: mul -> masked\n"));
   EXPECT_EQ(printed({"diff", graph_, changed, "--quiet"}, 1), "");
 }
 
@@ -55,19 +55,19 @@ TEST_F(DiffTest, TakesOtherModulePathsForTheSameComputation) {
   IR ir = graph();
   ir.nodes[1].module = "scale";
   const std::string named = graph_file("named.json", ir);
-  EXPECT_EQ(printed({"diff", graph_, named}), "no difference; 1 node with another module path\n");
+  EXPECT_EQ(printed({"diff", graph_, named}), "no difference; 1 module path changed\n");
   EXPECT_THAT(printed({"diff", graph_, named, "--all"}),
-              HasSubstr("module of mul: none -> scale\n"));
+              HasSubstr("mul (aten.mul.Tensor): module nothing -> scale\n"));
   const auto json = nlohmann::json::parse(printed({"diff", graph_, named, "--json"}));
   EXPECT_EQ(json["equal"], true);
-  EXPECT_EQ(json["modules"][0]["after"], "scale");
+  EXPECT_EQ(json["renamed"][0]["after"], "scale");
 }
 
 TEST_F(DiffTest, WritesJson) {
   const auto json =
       nlohmann::json::parse(printed({"diff", graph_, changed_graph(), "--json", "--quiet"}, 1));
   EXPECT_EQ(json["equal"], false);
-  EXPECT_EQ(json["summary"], "1 attribute changed; 1 node renamed");
+  EXPECT_EQ(json["summary"], "1 attribute changed; 1 operator renamed");
   ASSERT_EQ(json["changes"].size(), 1);
   EXPECT_EQ(json["changes"][0]["kind"], "attribute changed");
   EXPECT_EQ(json["changes"][0]["name"], "add");

@@ -86,12 +86,9 @@ int run_import(const ImportArguments& arguments, Console& console) {
   write_file((unfinished.path() / kGraphFile).string(), json);
   save_weights_safetensors(*file.weights, (unfinished.path() / kWeightsFile).string());
   const std::optional<StateDict> inputs = example_inputs(arguments.file, file.ir, console);
-  std::vector<std::string> names = {kWeightsFile, kGraphFile};
-  if (inputs) {
-    save_weights_safetensors(*inputs, (unfinished.path() / kInputsFile).string());
-    names.insert(names.begin(), kInputsFile);
-  }
-  move_files(unfinished.path(), folder, names);
+  if (inputs) save_weights_safetensors(*inputs, (unfinished.path() / kInputsFile).string());
+  // Removes the inputs of an earlier import if there are no new ones.
+  move_files(unfinished.path(), folder, {kInputsFile, kWeightsFile, kGraphFile});
   console.talk() << (folder / kGraphFile).string() << ": " << file.ir << '\n'
                  << (folder / kWeightsFile).string() << ": " << file.weights->size()
                  << " tensors\n";

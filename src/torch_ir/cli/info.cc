@@ -15,6 +15,7 @@
 #include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/exporter/pt2/pt2.h"
@@ -149,8 +150,8 @@ void write_totals(const SizedCost& sized, std::ostream& out) {
   out << "  Multiply-adds: " << known_part(totals.multiply_adds, totals.not_counted.empty())
       << '\n';
   for (const NotCounted& one : totals.not_counted) {
-    out << fmt::format("  Not counted: {} ({} node{}): {}\n", printable(one.op_type), one.num_nodes,
-                       one.num_nodes == 1 ? "" : "s", one.reason);
+    out << fmt::format("  Not counted: {} ({}): {}\n", printable(one.op_type),
+                       counted(one.num_nodes, "node"), one.reason);
   }
   out << "  Weights: " << bytes_and_name(totals.weight_bytes, "", true) << '\n'
       << "  Inputs: " << bytes_and_name(totals.input_bytes, "", knows_sizes) << '\n'

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/weights/seeded_tensor.h"

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
@@ -65,11 +66,11 @@ int run_split(const SplitArguments& arguments, Console& console) {
   for (const std::string& text : left_out) console.fail(text);
   if (splitter.cases().empty()) return kDifferent;
   writer.finish(splitter.cases());
-  size_t num_calls = 0;
-  for (const CaseInfo& info : splitter.cases()) num_calls += info.occurrences.size();
-  const size_t num_cases = splitter.cases().size();
-  console.talk() << fmt::format("{}: {} case{} of {} call{}\n", arguments.output, num_cases,
-                                num_cases == 1 ? "" : "s", num_calls, num_calls == 1 ? "" : "s");
+  int64_t num_calls = 0;
+  for (const CaseInfo& info : splitter.cases()) num_calls += std::ssize(info.occurrences);
+  console.talk() << fmt::format("{}: {} of {}\n", arguments.output,
+                                counted(std::ssize(splitter.cases()), "case"),
+                                counted(num_calls, "call"));
   return left_out.empty() ? kDone : kDifferent;
 }
 

@@ -7,6 +7,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/problem_list.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/runtime/check_values.h"
@@ -18,10 +19,6 @@ struct ValidateArguments {
   std::string file;
   WeightsArguments weights;
 };
-
-std::string count_text(size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 void check_graph(const std::string& path, const IR& ir) {
   const std::vector<std::string> problems = find_problems(ir);
@@ -42,8 +39,8 @@ int run_validate(const ValidateArguments& arguments, Console& console) {
                            problem_list(problems, "its weights"));
     }
   }
-  console.talk() << file << ": valid, " << count_text(ir.nodes.size(), "node") << ", "
-                 << count_text(ir.weights.size(), "weight") << '\n';
+  console.talk() << file << ": valid, " << counted(std::ssize(ir.nodes), "node") << ", "
+                 << counted(std::ssize(ir.weights), "weight") << '\n';
   if (!weights_path.empty()) console.talk() << weights_path << ": fits " << file << '\n';
   return kDone;
 }

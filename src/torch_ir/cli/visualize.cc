@@ -23,7 +23,6 @@ struct VisualizeArguments {
   std::string file;
   std::string output;
   MermaidOptions options;
-  bool kinds = false;
   std::string times;
 };
 
@@ -35,9 +34,10 @@ void check_ending(const std::string& path) {
               "'; expected a name that ends in .mmd, .svg, .png or .dot");
 }
 
-// Reads the output of `torch-ir benchmark --json`.
+// Reads the output of `torch-ir benchmark --json`; none without a path.
 std::vector<NodeFigures> read_times(const std::string& path, const IR& ir) {
-  std::vector<NodeFigures> figures;
+  if (path.empty()) return {};
+  std::vector<NodeFigures> figures(ir.nodes.size());
   try {
     const auto times = nlohmann::json::parse(read_file(path));
     for (const nlohmann::json& node : times.at("nodes")) {
@@ -47,7 +47,7 @@ std::vector<NodeFigures> read_times(const std::string& path, const IR& ir) {
         throw Error(path + ": the graph has no node '" + printable(name) + "' at index " +
                     std::to_string(index) + "; give the times of this graph");
       }
-      figures.push_back({.node = index, .seconds = node.at("seconds").get<double>()});
+      figures[index].seconds = node.at("seconds").get<double>();
     }
   } catch (const nlohmann::json::exception&) {
     throw Error(path + ": invalid times; expected the output of 'torch-ir benchmark --json'");
@@ -66,11 +66,7 @@ std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& con
       .max_nodes = arguments.options.max_nodes,
       .module = arguments.options.module,
       .depth = arguments.options.depth,
-      .figures =
-          arguments.times.empty() ? std::vector<NodeFigures>() : read_times(arguments.times, ir),
-      .colour_by = !arguments.times.empty() ? ColourBy::kTime
-                   : arguments.kinds        ? ColourBy::kKind
-                                            : ColourBy::kNothing,
+      .figures = read_times(arguments.times, ir),
       .time_limit = std::chrono::hours(1),
       .on_warning = [&console](const std::string& text) { console.warn(text); }};
   return is_png ? ir_to_png(ir, options) : ir_to_svg(ir, options);
@@ -79,8 +75,8 @@ std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& con
 int run_visualize(const VisualizeArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
   check_ending(arguments.output);
-  if ((arguments.kinds || !arguments.times.empty()) && !arguments.output.ends_with(".svg")) {
-    throw Error("only .svg files have colours: --kinds and --times need -o FILE.svg");
+  if (!arguments.times.empty() && !arguments.output.ends_with(".svg")) {
+    throw Error("only .svg files have colours: --times needs -o FILE.svg");
   }
   const IR ir = load_shown_graph(arguments.file, console).ir;
   write_result(arguments.output, draw(ir, arguments, console), console);
@@ -100,11 +96,8 @@ void declare_visualize(CLI::App& parser, VisualizeArguments& arguments) {
   add_count_option(parser, "--depth", arguments.options.depth,
                    "Draw modules with N levels opened (default: as many as are readable)");
   parser.get_option("--depth")->excludes(parser.get_option("--max-nodes"));
-  CLI::Option* kinds = parser.add_flag("--kinds", arguments.kinds,
-                                       "Colour the nodes of an .svg by the kind of operator");
   add_file_option(parser, "--times", arguments.times,
-                  "Colour an .svg by time, as measured by torch-ir benchmark --json")
-      ->excludes(kinds);
+                  "Colour an .svg by time, as measured by torch-ir benchmark --json");
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ TEST_F(VisualizeTest, RefusesTimesOfAnotherGraph) {
   expect_refused(visualize(graph_), graph_ +
                                         ": invalid times; expected the output of "
                                         "'torch-ir benchmark --json'");
-  expect_refused(torch_ir({"visualize", graph_, "--kinds"}),
-                 "only .svg files have colours: --kinds and --times need -o FILE.svg");
+  expect_refused(torch_ir({"visualize", graph_, "--times", graph_}),
+                 "only .svg files have colours: --times needs -o FILE.svg");
 }
 
 TEST_F(VisualizeTest, RefusesOtherFormats) {

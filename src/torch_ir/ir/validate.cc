@@ -17,6 +17,7 @@
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/graph_values.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/ir/sym_expr.h"
 #include "torch_ir/ir/value_checks.h"
@@ -246,28 +247,17 @@ class GraphValidator {
     check_control_flow(node, report_);
   }
 
-  // The first node called `name`, also a later one, or null.
-  const OpNode* node_called(std::string_view name) {
-    index_nodes();
-    const auto node = node_names_.find(name);
-    return node == node_names_.end() ? nullptr : node->second;
+  // All values and nodes, also later ones: distinguishes values that are used too early from values
+  // that no node makes.
+  const GraphValues& all() {
+    if (!all_) all_.emplace(graph_);
+    return *all_;
   }
 
   // The first node with an output of that name, also a later one, or null.
   const OpNode* maker_of(std::string_view output) {
-    index_nodes();
-    const auto node = maker_of_output_.find(output);
-    return node == maker_of_output_.end() ? nullptr : node->second;
-  }
-
-  // Distinguishes values that are used too early from values that no node makes.
-  void index_nodes() {
-    if (is_indexed_) return;
-    is_indexed_ = true;
-    for (const OpNode& node : graph_.nodes) {
-      node_names_.emplace(node.name, &node);
-      for (const TensorMeta& output : node.outputs) maker_of_output_.emplace(output.name, &node);
-    }
+    const GraphValues::Value* value = all().find(output);
+    return value == nullptr || !value->maker ? nullptr : &graph_.nodes[*value->maker];
   }
 
   void check_node(size_t index) {
@@ -285,7 +275,7 @@ class GraphValidator {
     }
     if (!add_producer(node.name, node.outputs.data(), node.outputs.size())) {
       report_("node '{}' has the same name as {}", node.name,
-              node_called(node.name) == &node ? "a graph input" : "another node");
+              all().find_node(node.name) == &node ? "a graph input" : "another node");
     }
     check_operator(node);
   }
@@ -303,7 +293,7 @@ class GraphValidator {
     const std::string& name = *use.tensor.producer_node;
     const Name* producer = find_name(name);
     if (producer == nullptr || !producer->is_producer) {
-      if (node_called(name) != nullptr) {
+      if (all().find_node(name) != nullptr) {
         report_("{} is used before node '{}' makes it", text(use), name);
       } else {
         report_("{} names the unknown producer '{}': no node or graph input has this name",
@@ -403,10 +393,8 @@ class GraphValidator {
   ska::flat_hash_map<std::string_view, Name> names_;
   // By op_type; empty for operators that this process does not know.
   std::unordered_map<std::string_view, std::optional<Operator>> operators_;
-  // All nodes, by their names and by those of their outputs; filled when a problem needs them.
-  bool is_indexed_ = false;
-  std::unordered_map<std::string_view, const OpNode*> node_names_;
-  std::unordered_map<std::string_view, const OpNode*> maker_of_output_;
+  // Set when a problem needs it.
+  std::optional<GraphValues> all_;
 };
 
 }  // namespace

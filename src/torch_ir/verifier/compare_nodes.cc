@@ -1,5 +1,7 @@
 #include "torch_ir/verifier/compare_nodes.h"
 
+#include <ATen/ops/zeros_like.h>
+
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -9,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "torch_ir/ir/graph_values.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/statistics.h"
 
@@ -51,30 +54,21 @@ bool differs(const TensorComparison& comparison) {
   return !comparison.mismatch.empty() || comparison.max_diff != 0;
 }
 
+bool accepts_zeros(const at::Tensor& expected, const Tolerance& tolerance) {
+  return compare_tensors(at::zeros_like(expected), expected, tolerance).is_close;
+}
+
 using ValueReaders = std::unordered_map<std::string, std::vector<size_t>>;
 
 // The nodes that read each value, ascending; the number of nodes stands for the graph's outputs.
-// Inputs refer to values by producer or by name, attributes to numbers by name.
-ValueReaders readers_of(const Graph& graph) {
-  std::unordered_map<std::string_view, const OpNode*> producers;
-  for (const OpNode& node : graph.nodes) producers.emplace(node.name, &node);
+ValueReaders readers_of(const Graph& graph, const GraphValues& values) {
   ValueReaders readers;
-  const auto note = [&](const TensorMeta& use, size_t reader) {
-    readers[use.name].push_back(reader);
-    if (!use.producer_node) return;
-    const auto producer = producers.find(*use.producer_node);
-    const auto index = static_cast<size_t>(use.producer_output_idx);
-    if (producer == producers.end() || index >= producer->second->outputs.size()) return;
-    const std::string& made = producer->second->outputs[index].name;
-    if (made != use.name) readers[made].push_back(reader);
-  };
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const TensorMeta& input : graph.nodes[i].inputs) note(input, i);
-    for (const auto& [name, value] : graph.nodes[i].attrs) {
-      for (const std::string& number : value_refs(value)) readers[number].push_back(i);
-    }
+    values.for_each_read(graph.nodes[i], [&](const auto& value) { readers[value].push_back(i); });
   }
-  for (const TensorMeta& output : graph.graph_outputs) note(output, graph.nodes.size());
+  for (const TensorMeta& output : graph.graph_outputs) {
+    readers[values.name_of(output)].push_back(graph.nodes.size());
+  }
   return readers;
 }
 
@@ -85,11 +79,13 @@ class NodeComparer {
   NodeComparer(const Graph& graph, const std::vector<std::string>& values,
                const ActualValue& actual, const ToleranceRule& tolerance,
                const std::optional<NodeJudge>& judge, const Exonerate& exonerate)
-      : graph_(graph), actual_(actual), judge_(judge), exonerate_(exonerate), values_(values) {
+      : graph_(graph),
+        known_(graph),
+        actual_(actual),
+        judge_(judge),
+        exonerate_(exonerate),
+        values_(values) {
     report_.tolerance = tolerance;
-    for (size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const TensorMeta& output : graph.nodes[i].outputs) nodes_.emplace(output.name, i);
-    }
     is_compared_.insert(values_.begin(), values_.end());
     for (size_t i = 0; i < graph.graph_outputs.size(); ++i) {
       outputs_.emplace(graph.graph_outputs[i].name, i);
@@ -97,15 +93,16 @@ class NodeComparer {
   }
 
   void observe(const std::string& name, const at::Tensor& expected) {
-    const auto node = nodes_.find(name);
-    if (node == nodes_.end() || !is_compared_.contains(name)) return;
-    observed_.insert(node->first);
+    const GraphValues::Value* value = known_.find(name);
+    if (value == nullptr || !value->maker || !is_compared_.contains(name)) return;
+    observed_.insert(value->meta->name);
     if (!expected.defined()) return skip(name, "None in the model");
     const SeenValue actual = next_actual(name);
     if (!actual.tensor.defined()) return skip(name, "the executor does not return it");
-    compare(NodeDetail{.index = static_cast<int64_t>(node->second),
-                       .node = graph_.nodes[node->second].name,
-                       .op_type = graph_.nodes[node->second].op_type,
+    const OpNode& node = graph_.nodes[*value->maker];
+    compare(NodeDetail{.index = static_cast<int64_t>(*value->maker),
+                       .node = node.name,
+                       .op_type = node.op_type,
                        .value = name},
             actual, expected);
   }
@@ -136,15 +133,18 @@ class NodeComparer {
     const at::Tensor& actual = seen.tensor;
     // Quantisation clamps values to the range of the steps.
     const at::Tensor expected = seen.step > 0 ? of_model.clamp(seen.low, seen.high) : of_model;
-    Tolerance tolerance =
+    const Tolerance own =
         tolerance_of(detail.value, seen.rounded_to.value_or(expected.scalar_type()));
-    tolerance.atol += seen.step / 2;
+    const Tolerance tolerance = {own.rtol, own.atol + seen.step / 2};
+    if (seen.step > 0 && accepts_zeros(expected, tolerance) && !accepts_zeros(of_model, own)) {
+      return skip(detail.value, "its scale is so large or small that zeros would pass");
+    }
     detail.comparison = compare_tensors(actual, expected, tolerance);
     ++report_.num_compared;
     note_non_finite(detail, actual, expected);
     const bool is_outside =
         seen.is_rounded() ? !detail.comparison.is_close : judge(detail, actual, expected);
-    agrees_[nodes_.find(detail.value)->first] = !is_outside;
+    agrees_[known_.find(detail.value)->meta->name] = !is_outside;
     if (is_outside) {
       ++report_.num_mismatched;
       // Any of them may turn out to be the first that is not exonerated.
@@ -181,7 +181,7 @@ class NodeComparer {
   }
 
   ValueNames exonerated_values() const {
-    const ValueReaders readers = readers_of(graph_);
+    const ValueReaders readers = readers_of(graph_, known_);
     std::vector<DoubtedValue> doubted;
     find_exonerated(readers, [&](const std::string& value) {
       doubted.push_back({value, readers.at(value)});
@@ -302,14 +302,14 @@ class NodeComparer {
   }
 
   const Graph& graph_;
+  const GraphValues known_;
   const ActualValue& actual_;
   const std::optional<NodeJudge>& judge_;
   const Exonerate& exonerate_;
   NodeReport report_;
   // The values outside the tolerance: only the first if none can be exonerated.
   std::vector<Divergence> outside_;
-  // From values to the nodes that make them, and to their positions among the graph's outputs.
-  std::unordered_map<std::string_view, size_t> nodes_;
+  // Positions among the graph's outputs.
   std::unordered_map<std::string_view, size_t> outputs_;
   const std::vector<std::string>& values_;
   ValueNames is_compared_;
@@ -321,7 +321,7 @@ class NodeComparer {
 }  // namespace
 
 std::vector<std::string> compared_values(const Graph& graph) {
-  const ValueReaders readers = readers_of(graph);
+  const ValueReaders readers = readers_of(graph, GraphValues(graph));
   std::vector<std::string> values;
   for (const OpNode& node : graph.nodes) {
     for (const TensorMeta& output : node.outputs) {

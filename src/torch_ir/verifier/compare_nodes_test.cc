@@ -228,21 +228,31 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
 TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
   const Graph graph{
       .graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
-  const auto is_right = [&](double expected, double actual) {
+  const auto compared = [&](double expected, double actual, double step) {
     const auto seen = [&](const std::string&) {
       SeenValue it = value(actual);
-      it.step = 0.5;
-      it.low = -64;
-      it.high = 63.5;
+      it.step = step;
+      it.low = -128 * step;
+      it.high = 127 * step;
       return it;
     };
     const auto reference = [&](const ValueObserver& observer) { observer("a", value(expected)); };
-    return compare_nodes(graph, {"a"}, reference, seen, {}).num_mismatched == 0;
+    return compare_nodes(graph, {"a"}, reference, seen, {});
+  };
+  const auto is_right = [&](double expected, double actual) {
+    return compared(expected, actual, 0.5).num_mismatched == 0;
   };
   EXPECT_TRUE(is_right(1.24, 1));
   EXPECT_FALSE(is_right(1.26, 1));
   EXPECT_TRUE(is_right(1000, 63.5));
   EXPECT_FALSE(is_right(1000, 63));
+  for (const double step : {1e30, 1e-30}) {
+    const NodeReport report = compared(1, 0, step);
+    EXPECT_EQ(report.num_compared, 0);
+    ASSERT_EQ(report.skipped.size(), 1);
+    EXPECT_EQ(report.skipped[0].reason, "its scale is so large or small that zeros would pass");
+  }
+  EXPECT_EQ(compared(0, 0, 1e-30).num_compared, 1);
 }
 
 TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {

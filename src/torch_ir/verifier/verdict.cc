@@ -1,6 +1,7 @@
 #include "torch_ir/verifier/verdict.h"
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "torch_ir/base/error.h"
@@ -9,10 +10,11 @@
 namespace torch_ir {
 namespace {
 
-constexpr std::array<std::string_view, kReferenceKinds.size()> kReferenceNames = {"auto", "model",
-                                                                                  "float64"};
-constexpr std::array<std::string_view, kBases.size()> kBasisNames = {"tolerance", "float64",
-                                                                     "rounding", "none"};
+// By ReferenceKind, and by Basis.
+constexpr std::string_view kReferenceNames[] = {"auto", "model", "float64"};
+constexpr std::string_view kBasisNames[] = {"tolerance", "float64", "rounding", "none"};
+constexpr std::string_view kBasisTexts[] = {"within the tolerance", "near enough to float64",
+                                            "within rounding steps", ""};
 
 }  // namespace
 
@@ -21,22 +23,20 @@ std::string_view reference_name(ReferenceKind reference) {
 }
 
 ReferenceKind parse_reference(std::string_view name) {
-  const auto reference = std::ranges::find(kReferenceKinds, name, reference_name);
-  if (reference != kReferenceKinds.end()) return *reference;
+  const auto* found = std::ranges::find(kReferenceNames, name);
+  if (found != std::end(kReferenceNames)) {
+    return static_cast<ReferenceKind>(found - kReferenceNames);
+  }
   throw Error("unknown reference '" + printable(name) + "'; expected auto, model or float64");
 }
 
 std::string_view basis_name(Basis basis) { return kBasisNames[static_cast<size_t>(basis)]; }
 
-std::string_view basis_text(Basis basis) {
-  constexpr std::array<std::string_view, kBases.size()> kTexts = {
-      "within the tolerance", "near enough to float64", "within rounding steps", ""};
-  return kTexts[static_cast<size_t>(basis)];
-}
+std::string_view basis_text(Basis basis) { return kBasisTexts[static_cast<size_t>(basis)]; }
 
 Basis parse_basis(std::string_view name) {
-  const auto basis = std::ranges::find(kBases, name, basis_name);
-  if (basis != kBases.end()) return *basis;
+  const auto* found = std::ranges::find(kBasisNames, name);
+  if (found != std::end(kBasisNames)) return static_cast<Basis>(found - kBasisNames);
   throw Error("unknown basis '" + printable(name) + "'");
 }
 

@@ -1,7 +1,6 @@
 // ValueVerdict: whether a value of an executor is right, and by which rule.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 
@@ -15,9 +14,6 @@ namespace torch_ir {
 // of these holds, which is right for every dtype: a value of bfloat16 that was computed in float32
 // may differ from eager's because it is better.
 enum class ReferenceKind { kAuto, kModel, kFloat64 };
-
-inline constexpr std::array kReferenceKinds = {ReferenceKind::kAuto, ReferenceKind::kModel,
-                                               ReferenceKind::kFloat64};
 
 // "auto", "model", "float64".
 std::string_view reference_name(ReferenceKind reference);
@@ -35,9 +31,6 @@ struct Criterion {
 // The rule by which a value is right, the strongest first. kRounding: the graph computes it from
 // values that the executor rounded correctly (rounding.h).
 enum class Basis { kTolerance, kFloat64, kRounding, kNone };
-
-inline constexpr std::array kBases = {Basis::kTolerance, Basis::kFloat64, Basis::kRounding,
-                                      Basis::kNone};
 
 // "tolerance", "float64", "rounding", "none".
 std::string_view basis_name(Basis basis);

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
@@ -205,8 +206,8 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
   VerificationReport report;
   report.tolerance = rule;
   if (actual.size() != expected.size()) {
-    report.error_message = fmt::format("{} output{}, expected {}", actual.size(),
-                                       actual.size() == 1 ? "" : "s", expected.size());
+    report.error_message =
+        fmt::format("{}, expected {}", counted(std::ssize(actual), "output"), expected.size());
     return report;
   }
   for (size_t i = 0; i < actual.size(); ++i) {

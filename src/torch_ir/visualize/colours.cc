@@ -1,9 +1,13 @@
 #include "torch_ir/visualize/colours.h"
 
 #include <ATen/core/enum_tag.h>
+#include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <ranges>
 
 #include "torch_ir/analysis/multiply_adds.h"
 #include "torch_ir/ir/binding.h"
@@ -13,36 +17,44 @@ namespace {
 
 constexpr std::string_view kDarkText = "#000000";
 constexpr std::string_view kLightText = "#ffffff";
-
-enum Kind { kProducts, kPointwise, kNorms, kReductions, kViews, kOtherKind };
+enum Kind : size_t { kProducts, kPointwise, kNorms, kReductions, kViews, kOtherKind };
 
 // Okabe and Ito's colours, which colour-blind people tell apart; black is legible on all.
-constexpr Colour kKinds[] = {{"convolutions, matrix products", "#e69f00", kDarkText},
-                             {"element by element", "#56b4e9", kDarkText},
-                             {"normalization", "#009e73", kDarkText},
-                             {"reductions", "#cc79a7", kDarkText},
-                             {"views and copies", "#f0e442", kDarkText},
-                             {"others", "#ffffff", kDarkText}};
+const Colour kKinds[] = {{"convolution, matmul", "#e69f00", kDarkText},
+                         {"pointwise", "#56b4e9", kDarkText},
+                         {"normalization", "#009e73", kDarkText},
+                         {"reduction", "#cc79a7", kDarkText},
+                         {"view", "#f0e442", kDarkText},
+                         {"other", "#ffffff", kDarkText}};
 
-// After white, viridis from light to dark: its lightness alone gives the order. A figure has the
-// first colour whose limit it does not exceed, and the last one beyond all limits or as NaN.
-constexpr size_t kNumLimits = 6;
-constexpr Colour kErrors[] = {{"0", "#ffffff", kDarkText},       {"≤ 1e-7", "#fde725", kDarkText},
-                              {"≤ 1e-6", "#7ad151", kDarkText},  {"≤ 1e-5", "#22a884", kDarkText},
-                              {"≤ 1e-4", "#2a788e", kLightText}, {"≤ 1e-2", "#414487", kLightText},
-                              {"> 1e-2", "#440154", kLightText}};
-constexpr double kErrorLimits[kNumLimits] = {0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2};
-// Shares of the time of all nodes.
-constexpr Colour kTimes[] = {{"≤ 0.1 %", "#ffffff", kDarkText}, {"≤ 0.3 %", "#fde725", kDarkText},
-                             {"≤ 1 %", "#7ad151", kDarkText},   {"≤ 3 %", "#22a884", kDarkText},
-                             {"≤ 10 %", "#2a788e", kLightText}, {"≤ 30 %", "#414487", kLightText},
-                             {"> 30 %", "#440154", kLightText}};
-constexpr double kTimeLimits[kNumLimits] = {.001, .003, .01, .03, .1, .3};
+// After white, viridis from light to dark: its lightness alone gives the order.
+constexpr std::array<std::string_view, 7> kShades = {"#ffffff", "#fde725", "#7ad151", "#22a884",
+                                                     "#2a788e", "#414487", "#440154"};
+constexpr size_t kFirstDarkShade = 4;
 
-size_t shade_of(double value, const double (&limits)[kNumLimits]) {
-  const auto fits = [&](double limit) { return value <= limit; };
-  return static_cast<size_t>(std::ranges::find_if(limits, fits) - std::begin(limits));
-}
+double sum(double a, double b) { return a + b; }
+double worse(double a, double b) { return a > b || std::isnan(a) ? a : b; }
+
+// A figure of nodes. It has the first shade whose limit it does not exceed, and the last one beyond
+// all limits or as NaN.
+struct Measure {
+  std::string_view name;
+  std::string_view title;
+  std::optional<double> NodeFigures::* figure;
+  double (*join)(double, double);
+  // Whether to take it as a percentage of the figure of all nodes.
+  bool is_share;
+  std::array<double, kShades.size() - 1> limits;
+};
+constexpr Measure kMeasures[] = {
+    {"error",
+     "Max abs. error",
+     &NodeFigures::max_diff,
+     worse,
+     false,
+     {0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2}},
+    {"time", "% of the time", &NodeFigures::seconds, sum, true, {.1, .3, 1, 3, 10, 30}},
+};
 
 Kind kind_of(std::string_view op_type) {
   const MultiplyAdds formula = find_formula(op_type);
@@ -60,49 +72,51 @@ Kind kind_of(std::string_view op_type) {
   return is_view ? kViews : kOtherKind;
 }
 
+template <class Nodes>
+std::optional<double> joined(const Measure& measure, const Nodes& nodes,
+                             const std::vector<NodeFigures>& figures) {
+  std::optional<double> all;
+  for (const size_t node : nodes) {
+    const std::optional<double>& one = figures[node].*measure.figure;
+    if (one) all = all ? measure.join(*all, *one) : *one;
+  }
+  return all;
+}
+
+ColourScale kind_scale(const IR& ir) {
+  return {"kind",
+          "Operators",
+          {std::begin(kKinds), std::end(kKinds)},
+          [&ir](const Box& box) -> std::optional<size_t> {
+            if (box.kind != BoxKind::kOperator) return std::nullopt;
+            return kind_of(ir.nodes[box.nodes[0]].op_type);
+          }};
+}
+
 }  // namespace
 
-Colouring::Colouring(const IR& ir, const std::vector<NodeFigures>& figures) : ir_(ir) {
-  bool has_errors = false;
-  if (!figures.empty()) figures_.resize(ir.nodes.size());
-  for (const NodeFigures& known : figures) {
-    if (known.node >= figures_.size()) continue;
-    figures_[known.node] = known;
-    has_errors = has_errors || known.max_diff;
-    seconds_ += known.seconds.value_or(0);
-  }
-  const auto add = [&](ColourBy by, const char* name, const char* title, const auto& colours) {
-    scales_.push_back({by, name, title, {std::begin(colours), std::end(colours)}});
-  };
-  add(ColourBy::kKind, "kind", "Operators", kKinds);
-  if (has_errors) add(ColourBy::kError, "error", "Max abs. error", kErrors);
-  if (seconds_ > 0) add(ColourBy::kTime, "time", "Share of the time", kTimes);
-}
-
-const ColourScale* Colouring::find(ColourBy by) const {
-  const auto scale = std::ranges::find(scales_, by, &ColourScale::by);
-  return scale == scales_.end() ? nullptr : &*scale;
-}
-
-std::string Colouring::classes_of(const Box& box) const {
-  std::string classes;
-  const auto add = [&](const char* scale, size_t position) {
-    classes += std::string(classes.empty() ? "" : " ") + scale + "-" + std::to_string(position);
-  };
-  if (box.kind == BoxKind::kOperator) add("kind", kind_of(ir_.nodes[box.nodes[0]].op_type));
-  std::optional<size_t> error;
-  std::optional<double> seconds;
-  for (const size_t node : box.nodes) {
-    const NodeFigures* known = figures_of(node);
-    if (known == nullptr) continue;
-    if (known->max_diff) {
-      error = std::max(error.value_or(0), shade_of(*known->max_diff, kErrorLimits));
+std::vector<ColourScale> colour_scales(const IR& ir, const std::vector<NodeFigures>& figures) {
+  std::vector<ColourScale> scales = {kind_scale(ir)};
+  for (const Measure& measure : kMeasures) {
+    const auto all = joined(measure, std::views::iota(size_t{0}, figures.size()), figures);
+    if (all.value_or(0) == 0) continue;
+    ColourScale& scale = scales.emplace_back(ColourScale{measure.name, measure.title, {}, nullptr});
+    for (size_t i = 0; i < kShades.size(); ++i) {
+      const bool is_last = i == measure.limits.size();
+      scale.colours.push_back(
+          {fmt::format("{} {:g}", is_last ? ">" : "≤", measure.limits[is_last ? i - 1 : i]),
+           kShades[i], i < kFirstDarkShade ? kDarkText : kLightText});
     }
-    if (known->seconds) seconds = seconds.value_or(0) + *known->seconds;
+    const double unit = measure.is_share ? *all / 100 : 1;
+    scale.find = [&measure, &figures, unit](const Box& box) -> std::optional<size_t> {
+      const auto figure = joined(measure, box.nodes, figures);
+      if (!figure) return std::nullopt;
+      const auto fits = [&](double limit) { return *figure / unit <= limit; };
+      return static_cast<size_t>(std::ranges::find_if(measure.limits, fits) -
+                                 measure.limits.begin());
+    };
   }
-  if (error) add("error", *error);
-  if (seconds && seconds_ > 0) add("time", shade_of(*seconds / seconds_, kTimeLimits));
-  return classes;
+  return scales;
 }
 
 }  // namespace torch_ir

@@ -5,7 +5,6 @@
 #include <functional>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -14,6 +13,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/suggestion.h"
+#include "torch_ir/ir/graph_values.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/visualize/labels.h"
 
@@ -34,11 +34,6 @@ constexpr size_t kWeight = kGraphInput - 1;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-bool is_inside(std::string_view path, std::string_view module) {
-  return module.empty() ||
-         (path.starts_with(module) && (path.size() == module.size() || path[module.size()] == '.'));
-}
-
 // The first name of `path` below `module`, with the numbers after it: "layers.0" for
 // "encoder.layers.0.mlp" in "encoder", since a list of modules is not called itself. Empty for the
 // same path.
@@ -55,11 +50,10 @@ std::string_view next_name(std::string_view path, std::string_view module) {
   return path.substr(0, end);
 }
 
-size_t mix(size_t seed, size_t value) {
-  return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
+std::string without_digits(std::string text) {
+  std::erase_if(text, is_digit);
+  return text;
 }
-
-size_t hash_text(std::string_view text) { return std::hash<std::string_view>()(text); }
 
 std::vector<Part> taken(std::span<Part> parts) {
   return {std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end())};
@@ -68,22 +62,22 @@ std::vector<Part> taken(std::span<Part> parts) {
 class Folder {
  public:
   explicit Folder(const IR& ir) : ir_(ir), paths_(module_paths(ir)) {
-    std::unordered_map<std::string_view, size_t> makers;
-    for (const TensorMeta& input : ir.graph_inputs) makers.try_emplace(input.name, kGraphInput);
+    const GraphValues values(ir);
+    std::unordered_map<std::string, size_t> calls;
     for (size_t i = 0; i < ir.nodes.size(); ++i) {
-      const OpNode& node = ir.nodes[i];
       std::vector<size_t>& read = makers_.emplace_back();
-      for (const TensorMeta& input : node.inputs) {
-        const auto maker = makers.find(input.name);
-        read.push_back(maker == makers.end() ? kWeight : maker->second);
+      for (const TensorMeta& input : ir.nodes[i].inputs) {
+        const GraphValues::Value* value = values.find(input.name);
+        read.push_back(value == nullptr ? kWeight : value->maker.value_or(kGraphInput));
       }
-      for (const TensorMeta& output : node.outputs) makers.try_emplace(output.name, i);
-      hashes_.push_back(hash_of(i));
+      calls_.push_back(calls.try_emplace(call_text(i), i).first->second);
     }
   }
 
   Part fold(const std::string& module) const {
-    const auto inside = [&](const std::string& path) { return is_inside(path, module); };
+    const auto inside = [&](const std::string& path) {
+      return enclosing_module(path, module) == module;
+    };
     const auto begin = std::ranges::find_if(paths_, inside);
     if (begin == paths_.end() && !paths_.empty()) fail_unknown(module);
     const auto end = std::find_if_not(begin, paths_.end(), inside);
@@ -106,44 +100,46 @@ class Folder {
     throw Error("unknown module '" + module + "'" + suggest(module, {known.begin(), known.end()}));
   }
 
-  size_t hash_of(size_t index) const {
+  // Equal for nodes of the same operator, attributes, shapes and dtypes.
+  std::string call_text(size_t index) const {
     const OpNode& node = ir_.nodes[index];
-    size_t hash = hash_text(node.op_type);
+    std::string text = node.op_type;
     // Graphs of control flow are not compared.
-    if (!node.graphs.empty()) hash = mix(hash, index);
+    if (!node.graphs.empty()) text += std::to_string(index);
     for (const auto& [name, value] : node.attrs) {
-      hash = mix(hash, hash_text(name));
-      if (value_refs(value).empty()) hash = mix(hash, hash_text(attribute_text(value)));
+      text += '\n' + name + (value_refs(value).empty() ? attribute_text(value) : "");
     }
     for (const auto* values : {&node.inputs, &node.outputs}) {
-      hash = mix(hash, values->size());
-      for (const TensorMeta& value : *values) {
-        hash = mix(mix(hash, hash_text(shape_text(value))), hash_text(value.dtype));
-      }
+      text += '\n';
+      for (const TensorMeta& value : *values) text += shape_text(value) + value.dtype + ' ';
     }
-    return hash;
+    return text;
   }
 
-  // Equal for ranges with equal nodes and equal arrows inside.
-  size_t hash_of_range(size_t begin, size_t end) const {
-    size_t hash = end - begin;
-    for (size_t i = begin; i < end; ++i) {
-      hash = mix(hash, hashes_[i]);
-      for (const size_t maker : makers_[i]) {
-        const bool is_inside = maker >= begin && maker < i;
-        hash = mix(hash, is_inside ? i - maker + 1 : maker == kWeight ? 0 : 1);
-      }
+  // Whether the nodes from `a` and from `b` are equal, with equal arrows among them.
+  bool are_equal_nodes(size_t a, size_t b, size_t length) const {
+    const auto source = [&](size_t maker, size_t begin) {
+      if (maker == kWeight) return maker;
+      return maker >= begin && maker < begin + length ? maker - begin : kGraphInput;
+    };
+    for (size_t i = 0; i < length; ++i) {
+      const auto is_same = [&](size_t of_a, size_t of_b) {
+        return source(of_a, a) == source(of_b, b);
+      };
+      if (calls_[a + i] != calls_[b + i]) return false;
+      if (!std::ranges::equal(makers_[a + i], makers_[b + i], is_same)) return false;
     }
-    return hash;
+    return true;
   }
 
   // Modules are equal only if their names differ only in numbers.
-  size_t hash_of_part(const Part& part) const {
-    size_t hash = mix(hash_of_range(part.begin, part.end), part.copies);
-    for (const char c : part.title) {
-      if (!is_digit(c)) hash = mix(hash, static_cast<size_t>(c));
-    }
-    return hash;
+  bool are_equal(std::span<const Part> a, std::span<const Part> b) const {
+    const auto are_alike = [&](const Part& x, const Part& y) {
+      return x.num_nodes() == y.num_nodes() && x.copies == y.copies &&
+             without_digits(x.title) == without_digits(y.title);
+    };
+    return calls_[a[0].begin] == calls_[b[0].begin] && std::ranges::equal(a, b, are_alike) &&
+           are_equal_nodes(a[0].begin, b[0].begin, a.back().end - a[0].begin);
   }
 
   Part module_part(size_t begin, size_t end, const std::string& path, const std::string& title,
@@ -177,65 +173,36 @@ class Folder {
             .children = std::move(children)};
   }
 
+  // A sequence at the start of some parts that repeats in a row.
   struct Repeat {
-    size_t first;
-    size_t period;
-    size_t copies;
-    size_t saved_nodes;
+    size_t period = 1;
+    size_t copies = 1;
+    size_t saved_nodes = kFewestSavedNodes - 1;
   };
 
-  // Sequences that repeat in a row; those that save the most nodes come first.
-  std::vector<Repeat> find_repeats(const std::vector<Part>& parts) const {
-    std::vector<size_t> hashes;
-    for (const Part& part : parts) hashes.push_back(hash_of_part(part));
-    std::vector<Repeat> repeats;
+  // The one that saves the most nodes.
+  Repeat find_repeat(std::span<const Part> parts) const {
+    Repeat best;
     for (size_t period = 1; period <= std::min(parts.size() / 2, kMaxPeriod); ++period) {
-      size_t equal = 0;
-      for (size_t i = parts.size() - period; i-- > 0;) {
-        equal = hashes[i] == hashes[i + period] ? equal + 1 : 0;
-        const bool is_start = i == 0 || hashes[i - 1] != hashes[i - 1 + period];
-        if (!is_start || equal < period) continue;
-        const size_t copies = equal / period + 1;
-        const size_t begin_of_second = parts[i + period].begin;
-        const size_t saved = parts[i + copies * period - 1].end - begin_of_second;
-        if (saved >= kFewestSavedNodes) repeats.push_back({i, period, copies, saved});
+      size_t end = period;
+      while (end + period <= parts.size() &&
+             are_equal(parts.first(period), parts.subspan(end, period))) {
+        end += period;
       }
+      const size_t saved = parts[end - 1].end - parts[period - 1].end;
+      if (saved > best.saved_nodes) best = {period, end / period, saved};
     }
-    std::ranges::stable_sort(repeats, std::ranges::greater(), &Repeat::saved_nodes);
-    return repeats;
-  }
-
-  // The copies whose arrows inside equal those of the first.
-  size_t equal_copies(const Repeat& repeat, const std::vector<Part>& parts) const {
-    const auto hash_of_copy = [&](size_t copy) {
-      const size_t first = repeat.first + copy * repeat.period;
-      return hash_of_range(parts[first].begin, parts[first + repeat.period - 1].end);
-    };
-    const size_t hash = hash_of_copy(0);
-    size_t copies = 1;
-    while (copies < repeat.copies && hash_of_copy(copies) == hash) ++copies;
-    return copies;
+    return best;
   }
 
   std::vector<Part> fold_repeats(std::vector<Part> parts) const {
-    std::map<size_t, Repeat> chosen;
-    std::vector<char> is_taken(parts.size(), false);
-    for (Repeat& repeat : find_repeats(parts)) {
-      const auto places = std::span(is_taken).subspan(repeat.first);
-      if (std::ranges::count(places.first(repeat.copies * repeat.period), true) > 0) continue;
-      repeat.copies = equal_copies(repeat, parts);
-      if (repeat.copies == 1) continue;
-      std::ranges::fill(places.first(repeat.copies * repeat.period), true);
-      chosen.emplace(repeat.first, repeat);
-    }
     std::vector<Part> result;
     for (size_t i = 0; i < parts.size();) {
-      const auto repeat = chosen.find(i);
-      if (repeat == chosen.end()) {
+      const auto [period, copies, saved] = find_repeat(std::span(parts).subspan(i));
+      if (copies == 1) {
         result.push_back(std::move(parts[i++]));
         continue;
       }
-      const auto& [first, period, copies, saved_nodes] = repeat->second;
       result.push_back(repeat_part(std::span(parts).subspan(i, period * copies), period, copies));
       i += period * copies;
     }
@@ -326,7 +293,8 @@ class Folder {
   const std::vector<std::string> paths_;
   // For each input of each node, the node that makes it.
   std::vector<std::vector<size_t>> makers_;
-  std::vector<size_t> hashes_;
+  // The first node with the same call.
+  std::vector<size_t> calls_;
 };
 
 }  // namespace

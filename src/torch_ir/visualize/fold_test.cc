@@ -11,24 +11,8 @@ namespace {
 
 using testing::ElementsAre;
 
-// A chain of nodes, each in a module and of an operator.
-IR chain_of(const std::vector<std::pair<std::string, std::string>>& nodes) {
-  TestGraphBuilder graph("M");
-  graph.input("x", {4});
-  std::string last = "x";
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const std::string name = "n" + std::to_string(i);
-    graph.op(name, "aten." + nodes[i].second + ".default", {last}, {4});
-    last = name;
-  }
-  IR ir = graph.output(last).build();
-  for (size_t i = 0; i < nodes.size(); ++i) ir.nodes[i].module = nodes[i].first;
-  return ir;
-}
-
-std::vector<std::pair<std::string, std::string>> repeated(
-    int copies, const std::vector<std::pair<std::string, std::string>>& nodes) {
-  std::vector<std::pair<std::string, std::string>> all;
+std::vector<ChainNode> repeated(int copies, const std::vector<ChainNode>& nodes) {
+  std::vector<ChainNode> all;
   for (int i = 0; i < copies; ++i) all.insert(all.end(), nodes.begin(), nodes.end());
   return all;
 }
@@ -45,8 +29,7 @@ std::vector<std::string> outline(const Part& part) {
 }
 
 TEST(FoldGraph, AModuleIsOnePartACall) {
-  const IR ir =
-      chain_of({{"a.b", "relu"}, {"a", "neg"}, {"", "tanh"}, {"a", "neg"}, {"a", "relu"}});
+  const IR ir = chain_of({{"relu", "a.b"}, {"neg", "a"}, {"tanh"}, {"neg", "a"}, {"relu", "a"}});
   const Part root = fold_graph(ir);
   EXPECT_THAT(outline(root), ElementsAre("a 0-2", " 2-3", "a 3-5"));
   EXPECT_THAT(outline(root.children[0]), ElementsAre("b 0-1", " 1-2"));
@@ -54,15 +37,15 @@ TEST(FoldGraph, AModuleIsOnePartACall) {
 
 TEST(FoldGraph, AModuleThatIsAllOfAnotherTakesItsPlace) {
   const IR ir =
-      chain_of({{"model.body.a", "relu"}, {"model.body.b", "neg"}, {"model.body.b", "tanh"}});
+      chain_of({{"relu", "model.body.a"}, {"neg", "model.body.b"}, {"tanh", "model.body.b"}});
   EXPECT_THAT(outline(fold_graph(ir)), ElementsAre("a 0-1", "b 1-3"));
 }
 
 TEST(FoldGraph, EqualModulesInARowAreARepeat) {
-  std::vector<std::pair<std::string, std::string>> nodes = {{"", "neg"}};
+  std::vector<ChainNode> nodes = {{"neg"}};
   for (int i = 0; i < 11; ++i) {
     const std::string layer = "layers." + std::to_string(i);
-    nodes.insert(nodes.end(), {{layer, "relu"}, {layer, i == 5 ? "cos" : "sin"}, {layer, "tanh"}});
+    nodes.insert(nodes.end(), {{"relu", layer}, {i == 5 ? "cos" : "sin", layer}, {"tanh", layer}});
   }
   const Part root = fold_graph(chain_of(nodes));
   EXPECT_THAT(outline(root),
@@ -71,12 +54,12 @@ TEST(FoldGraph, EqualModulesInARowAreARepeat) {
 }
 
 TEST(FoldGraph, PairsOfModulesAreARepeat) {
-  std::vector<std::pair<std::string, std::string>> nodes;
+  std::vector<ChainNode> nodes;
   for (int i = 0; i < 6; ++i) {
     const std::string block = "blocks." + std::to_string(i);
-    nodes.insert(nodes.end(), {{block, "relu"}, {block, i % 2 ? "roll" : "tanh"}});
+    nodes.insert(nodes.end(), {{"relu", block}, {i % 2 ? "roll" : "tanh", block}});
   }
-  nodes.push_back({"", "neg"});
+  nodes.push_back({"neg"});
   const Part root = fold_graph(chain_of(nodes));
   EXPECT_THAT(outline(root), ElementsAre("blocks.0-5 0-12*3", " 12-13"));
   EXPECT_THAT(outline(root.children[0]), ElementsAre("blocks.0 0-2", "blocks.1 2-4"));
@@ -84,18 +67,17 @@ TEST(FoldGraph, PairsOfModulesAreARepeat) {
 
 TEST(FoldGraph, ModulesOfOtherNamesAreNoRepeat) {
   const auto nodes = [](const std::string& module) {
-    return repeated(3, {{module, "relu"}, {module, "neg"}});
+    return repeated(3, {{"relu", module}, {"neg", module}});
   };
-  std::vector<std::pair<std::string, std::string>> all = nodes("keys");
+  std::vector<ChainNode> all = nodes("keys");
   for (const auto& node : nodes("values")) all.push_back(node);
-  all.push_back({"", "tanh"});
+  all.push_back({"tanh"});
   EXPECT_THAT(outline(fold_graph(chain_of(all))), ElementsAre("keys 0-6", "values 6-12", " 12-13"));
 }
 
 TEST(FoldGraph, EqualNodesWithoutModulesAreARepeat) {
-  std::vector<std::pair<std::string, std::string>> nodes =
-      repeated(4, {{"", "relu"}, {"", "neg"}, {"", "tanh"}});
-  nodes.push_back({"", "sin"});
+  std::vector<ChainNode> nodes = repeated(4, {{"relu"}, {"neg"}, {"tanh"}});
+  nodes.push_back({"sin"});
   EXPECT_THAT(outline(fold_graph(chain_of(nodes))),
               ElementsAre("relu, neg, tanh 0-12*4", " 12-13"));
 }
@@ -117,12 +99,12 @@ TEST(FoldGraph, OtherArrowsInsideAreNoRepeat) {
 TEST(FoldGraph, DeepPathsEnd) {
   std::string path = "m";
   for (int i = 0; i < 100'000; ++i) path += ".m";
-  const Part root = fold_graph(chain_of({{path, "relu"}, {"", "neg"}}));
+  const Part root = fold_graph(chain_of({{"relu", path}, {"neg"}}));
   EXPECT_EQ(root.children.size(), 2u);
 }
 
 TEST(FoldGraph, AnUnknownModuleIsRefused) {
-  const IR ir = chain_of({{"encoder.mlp", "relu"}, {"", "neg"}});
+  const IR ir = chain_of({{"relu", "encoder.mlp"}, {"neg"}});
   EXPECT_EQ(fold_graph(ir, "encoder").num_nodes(), 1u);
   try {
     fold_graph(ir, "encoder.mpl");
@@ -131,7 +113,7 @@ TEST(FoldGraph, AnUnknownModuleIsRefused) {
     EXPECT_STREQ(error.what(), "unknown module 'encoder.mpl'; did you mean 'encoder.mlp'?");
   }
   try {
-    fold_graph(chain_of({{"", "relu"}}), "encoder");
+    fold_graph(chain_of({{"relu"}}), "encoder");
     ADD_FAILURE() << "expected an error";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "unknown module 'encoder': the graph names no modules");

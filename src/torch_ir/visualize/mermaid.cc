@@ -14,9 +14,6 @@
 namespace torch_ir {
 namespace {
 
-// Inputs and outputs get at most this part of a diagram that is cut; the nodes get the rest.
-constexpr int64_t kTerminalShare = 2;
-
 std::pair<std::string, std::string> brackets(BoxKind kind) {
   switch (kind) {
     case BoxKind::kInput:
@@ -88,35 +85,27 @@ MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options) {
   const Sketchbook book(ir, options.module);
   const Part& part = book.root();
   const auto num_nodes = static_cast<int64_t>(part.num_nodes());
-  // No text beyond a share of the limits. Counts bytes, which are never fewer than characters.
-  const auto write = [&](const GraphSketch& sketch, int64_t share) -> std::optional<std::string> {
-    if (sketch.num_arrows > options.max_edges / share) return std::nullopt;
+  // No text beyond the limits. Counts bytes, which are never fewer than characters.
+  const auto write = [&](const GraphSketch& sketch) -> std::optional<std::string> {
+    if (sketch.num_arrows > options.max_edges) return std::nullopt;
     std::string text = write_mermaid(sketch);
-    if (static_cast<int64_t>(text.size()) > options.max_characters / share) return std::nullopt;
+    if (static_cast<int64_t>(text.size()) > options.max_characters) return std::nullopt;
     return text;
   };
   if (options.max_nodes == kAllNodes && Sketchbook::is_folded(part, options.depth)) {
-    if (auto text = write(book.draw(part, options.depth), 1)) {
+    if (auto text = write(book.draw(part, options.depth))) {
       return {.text = *std::move(text), .num_nodes = num_nodes, .is_folded = true};
     }
   }
   const int64_t max_nodes = std::min(options.max_nodes, num_nodes);
-  if (auto text = write(book.draw_nodes(part, {.nodes = options.max_nodes}), 1)) {
+  if (auto text = write(book.draw_nodes(part, {.nodes = options.max_nodes}))) {
     return {.text = *std::move(text), .num_nodes = max_nodes};
   }
 
-  const int64_t num_terminals = std::max(ir.graph_inputs.size(), ir.graph_outputs.size());
-  SketchLimits limits;
-  limits.inputs = limits.outputs = largest_that_fits(num_terminals, [&](int64_t count) {
-    return write(book.draw_nodes(part, {.nodes = 0, .inputs = count, .outputs = count}),
-                 kTerminalShare)
-        .has_value();
-  });
-  limits.nodes = largest_that_fits(max_nodes, [&](int64_t count) {
-    const SketchLimits more = {count, limits.inputs, limits.outputs};
-    return write(book.draw_nodes(part, more), 1).has_value();
-  });
-  return {.text = write_mermaid(book.draw_nodes(part, limits)), .num_nodes = limits.nodes};
+  const auto draw = [&](int64_t count) { return book.draw_nodes(part, {count, count, count}); };
+  const int64_t count =
+      largest_that_fits(max_nodes, [&](int64_t it) { return write(draw(it)).has_value(); });
+  return {.text = write_mermaid(draw(count)), .num_nodes = count};
 }
 
 std::string ir_to_mermaid(const IR& ir, const MermaidOptions& options) {

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "torch_ir/base/text.h"
 #include "torch_ir/visualize/labels.h"
 
 namespace torch_ir {
@@ -23,39 +24,21 @@ size_t shown_count(size_t size, int64_t limit) {
   return std::min(size, static_cast<size_t>(std::max<int64_t>(limit, 0)));
 }
 
-// "1x4", "1x4, 1x8", "1x4, 1x4, 1x4, 1x4, ... 3 more".
-std::string list_text(const std::vector<std::string>& items, size_t max_items) {
-  std::string text;
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (i > 0) text += ", ";
-    if (i == max_items) return text + "... " + std::to_string(items.size() - i) + " more";
-    text += items[i];
-  }
-  return text;
-}
-
 std::string output_shapes_text(const std::vector<TensorMeta>& outputs) {
   std::vector<std::string> shapes;
   for (const TensorMeta& output : outputs) shapes.push_back(shape_text(output));
-  return list_text(shapes, kMaxShapesInDetail);
+  return listed(shapes, kMaxShapesInDetail);
 }
 
-// Calls `visit` with the name of each value that the node reads, as an input or in an attribute.
-template <class Visit>
-void for_each_read(const OpNode& node, const Visit& visit) {
-  for (const TensorMeta& input : node.inputs) visit(input.name);
-  for (const auto& [name, attribute] : node.attrs) {
-    for (const std::string& ref : value_refs(attribute)) visit(ref);
-  }
-}
+}  // namespace
 
 // Draws one part of a graph.
 class Sketcher {
  public:
-  Sketcher(const IR& ir, const Sketchbook::Values& values, const Part& part,
-           const SketchLimits& limits)
-      : ir_(ir),
-        values_(values),
+  Sketcher(const Sketchbook& book, const Part& part, const SketchLimits& limits)
+      : ir_(book.ir_),
+        values_(book.values_),
+        last_readers_(book.last_readers_),
         part_(part),
         end_(part.end_of_first_copy()),
         limits_(limits),
@@ -104,25 +87,24 @@ class Sketcher {
 
   // Whether the value is an input of the graph, or made by a node before this one.
   bool is_made_before(std::string_view name, size_t node) const {
-    const auto value = values_.find(name);
-    return value != values_.end() && value->second.first_reader <= node;
+    const GraphValues::Value* value = values_.find(name);
+    return value != nullptr && (!value->maker || *value->maker < node);
   }
 
   // Finds the values that enter and leave the nodes.
   void find_border() {
-    std::unordered_set<std::string_view> used;
+    std::unordered_set<const GraphValues::Value*> used;
     const auto use = [&](std::string_view name) {
       // A value that is made later has no box yet.
       if (!is_made_before(name, part_.begin)) return;
-      // The key lives as long as the graph; `name` may be that of a temporary reference.
-      const auto& [key, value] = *values_.find(name);
-      if (used.insert(key).second) inputs_.push_back(&value);
+      const GraphValues::Value* value = values_.find(name);
+      if (used.insert(value).second) inputs_.push_back(value);
     };
     const bool is_whole = part_.begin == 0 && end_ == ir_.nodes.size();
     if (is_whole) {
       for (const TensorMeta& input : ir_.graph_inputs) use(input.name);
     }
-    for (size_t i = part_.begin; i < end_; ++i) for_each_read(ir_.nodes[i], use);
+    for (size_t i = part_.begin; i < end_; ++i) values_.for_each_read(ir_.nodes[i], use);
     std::unordered_set<std::string_view> returned;
     for (const TensorMeta& output : ir_.graph_outputs) {
       const bool is_here =
@@ -134,7 +116,8 @@ class Sketcher {
     }
     for (size_t i = part_.begin; i < end_ && !is_whole; ++i) {
       for (const TensorMeta& output : ir_.nodes[i].outputs) {
-        const bool is_read = values_.at(output.name).last_reader >= end_;
+        const auto last = last_readers_.find(output.name);
+        const bool is_read = last != last_readers_.end() && last->second >= end_;
         if (is_read && !returned.contains(output.name)) outputs_.push_back(&output);
       }
     }
@@ -167,11 +150,11 @@ class Sketcher {
   void draw_inputs() {
     const size_t num_shown = shown_count(inputs_.size(), limits_.inputs);
     for (size_t i = 0; i < num_shown; ++i) {
-      const auto& [input, first_reader, last_reader] = *inputs_[i];
+      const auto& [input, maker] = *inputs_[i];
       const std::string id = ids_.make("input_", input->name);
       add_box({.kind = BoxKind::kInput,
                .id = id,
-               .title = (first_reader > 0 ? "From: " : "Input: ") + printable_name(input->name),
+               .title = (maker ? "From: " : "Input: ") + printable_name(input->name),
                .detail = shape_text(*input),
                .name = input->name});
       sources_.try_emplace(input->name, Source{id});
@@ -322,7 +305,7 @@ class Sketcher {
       for (const std::string& label : arrow.labels) {
         if (std::ranges::find(different, label) == different.end()) different.push_back(label);
       }
-      std::string label = list_text(different, kMaxShapesOfArrow);
+      std::string label = listed(different, kMaxShapesOfArrow);
       if (different.size() == 1 && arrow.labels.size() > 1) {
         label = std::to_string(arrow.labels.size()) + " × " + label;
       }
@@ -336,11 +319,12 @@ class Sketcher {
   }
 
   const IR& ir_;
-  const Sketchbook::Values& values_;
+  const GraphValues& values_;
+  const std::unordered_map<std::string, size_t>& last_readers_;
   const Part& part_;
   const size_t end_;
   const SketchLimits limits_;
-  std::vector<const Sketchbook::Value*> inputs_;
+  std::vector<const GraphValues::Value*> inputs_;
   std::vector<const TensorMeta*> outputs_;
   bool is_folded_ = false;
   std::unordered_set<const Part*> opened_;
@@ -355,6 +339,8 @@ class Sketcher {
   std::unordered_set<std::string> uses_;
   GraphSketch sketch_;
 };
+
+namespace {
 
 // Whether `part` is a repeat of nodes, or contains modules or repeats.
 bool has_parts(const Part& part) {
@@ -394,18 +380,9 @@ std::unordered_set<const Part*> opened_parts(const Part& root, int64_t depth) {
 }  // namespace
 
 Sketchbook::Sketchbook(const IR& ir, const std::string& module)
-    : ir_(ir), root_(fold_graph(ir, module)) {
-  for (const TensorMeta& input : ir.graph_inputs) values_.try_emplace(input.name, Value{&input});
+    : ir_(ir), root_(fold_graph(ir, module)), values_(ir) {
   for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    for (const TensorMeta& output : ir.nodes[i].outputs) {
-      values_.try_emplace(output.name, Value{&output, i + 1});
-    }
-  }
-  for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    for_each_read(ir.nodes[i], [&](std::string_view name) {
-      const auto value = values_.find(name);
-      if (value != values_.end()) value->second.last_reader = i;
-    });
+    values_.for_each_read(ir.nodes[i], [&](const auto& value) { last_readers_[value] = i; });
   }
 }
 
@@ -416,13 +393,12 @@ bool Sketchbook::is_folded(const Part& part, int64_t depth) {
 
 GraphSketch Sketchbook::draw(const Part& part, int64_t depth) const {
   if (!is_folded(part, depth)) return draw_nodes(part);
-  Sketcher sketcher(ir_, values_, part,
-                    {.inputs = kMaxFoldedTerminals, .outputs = kMaxFoldedTerminals});
+  Sketcher sketcher(*this, part, {.inputs = kMaxFoldedTerminals, .outputs = kMaxFoldedTerminals});
   return std::move(sketcher).draw_parts(opened_parts(part, depth));
 }
 
 GraphSketch Sketchbook::draw_nodes(const Part& part, const SketchLimits& limits) const {
-  return Sketcher(ir_, values_, part, limits).draw_nodes();
+  return Sketcher(*this, part, limits).draw_nodes();
 }
 
 }  // namespace torch_ir

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "torch_ir/ir/graph_values.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/visualize/fold.h"
 #include "torch_ir/visualize/mermaid.h"
@@ -83,19 +84,14 @@ class Sketchbook {
   // All nodes of `part`, up to the limits.
   GraphSketch draw_nodes(const Part& part, const SketchLimits& limits = {}) const;
 
-  // An input of the graph, or an output of a node.
-  struct Value {
-    const TensorMeta* meta = nullptr;
-    // The first node that can read it: 0 for inputs.
-    size_t first_reader = 0;
-    size_t last_reader = 0;
-  };
-  using Values = std::unordered_map<std::string_view, Value>;
-
  private:
+  friend class Sketcher;
+
   const IR& ir_;
   Part root_;
-  Values values_;
+  GraphValues values_;
+  // By value.
+  std::unordered_map<std::string, size_t> last_readers_;
 };
 
 struct DotOptions {

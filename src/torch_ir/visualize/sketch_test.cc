@@ -76,7 +76,7 @@ TEST(SketchGraph, ShowsFourShapesOfANodeAndCountsTheRest) {
   TestGraphBuilder graph("M");
   graph.input("x", {6}).multi_op("u", "aten.unbind.int", {"x"}, {{}, {}, {}, {}, {}, {}});
   EXPECT_THAT(draw(graph.build()), testing::Contains("op_u unbind.int | scalar, scalar, scalar, "
-                                                     "scalar, ... 2 more"));
+                                                     "scalar and 2 more"));
 }
 
 TEST(SketchGraph, ReturnsInputsWeightsAndAValueTwice) {

@@ -1,5 +1,6 @@
 #include "torch_ir/visualize/svg.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -46,29 +47,17 @@ constexpr std::string_view kQuickLayout = "nslimit=2; nslimit1=2; mclimit=0.3;";
 constexpr std::string_view kFoldedLayout = "nslimit=20; nslimit1=20;";
 
 // A nameless file for a stream of a child. With pipes, parent and child could wait for each other.
-class StreamFile {
- public:
-  StreamFile() : file_(std::tmpfile()) {
-    if (!file_) throw Error(std::string("cannot make a temporary file: ") + std::strerror(errno));
-  }
+using StreamFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-  int descriptor() const { return fileno(file_.get()); }
+StreamFile make_stream_file() {
+  StreamFile file(std::tmpfile(), std::fclose);
+  if (!file) throw Error(std::string("cannot make a temporary file: ") + std::strerror(errno));
+  return file;
+}
 
-  void write(const std::string& text) {
-    write_file(path(), text);
-    std::rewind(file_.get());
-  }
-
-  std::string read() const { return read_file(path()); }
-
- private:
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor()); }
-
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::unique_ptr<std::FILE, Close> file_;
-};
+std::string path_of(const StreamFile& file) {
+  return "/proc/self/fd/" + std::to_string(fileno(file.get()));
+}
 
 pid_t start_dot(const std::string& format, const SpawnOptions& streams) {
   int reason = 0;
@@ -103,15 +92,16 @@ int wait_for_dot(pid_t child, std::chrono::duration<double> time_limit) {
 // too long.
 std::string render(const std::string& dot_text, const std::string& format,
                    const SvgOptions& options) {
-  StreamFile input;
-  StreamFile output;
-  StreamFile errors;
-  input.write(dot_text);
+  const StreamFile input = make_stream_file();
+  const StreamFile output = make_stream_file();
+  const StreamFile errors = make_stream_file();
+  write_file(path_of(input), dot_text);
+  std::rewind(input.get());
   const SpawnOptions streams = {
-      .input = input.descriptor(), .output = output.descriptor(), .error = errors.descriptor()};
+      .input = fileno(input.get()), .output = fileno(output.get()), .error = fileno(errors.get())};
   const int status = wait_for_dot(start_dot(format, streams), options.time_limit);
-  std::string image = output.read();
-  const std::string messages = errors.read();
+  std::string image = read_file(path_of(output));
+  const std::string messages = read_file(path_of(errors));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || image.empty()) {
     const std::string how = WIFSIGNALED(status)
                                 ? "was ended by signal " + std::to_string(WTERMSIG(status))
@@ -249,6 +239,8 @@ std::string ranges_text(const std::vector<size_t>& nodes) {
   return text;
 }
 
+using Scales = std::vector<ColourScale>;
+
 // One SVG document of Graphviz: the attributes and the content of its root.
 struct Drawing {
   std::string view_box;
@@ -257,12 +249,12 @@ struct Drawing {
   std::string body;
 };
 
-std::string open_box(const Box& box, std::string tag, const Album& album,
-                     const Colouring& colouring) {
-  const std::string classes = colouring.classes_of(box);
-  constexpr std::string_view kClass = "class=\"node";
-  if (!classes.empty()) tag.insert(tag.find(kClass) + kClass.size(), " " + classes);
-  tag.pop_back();
+std::string open_box(const Box& box, std::string tag, const Album& album, const Scales& scales) {
+  tag.resize(tag.rfind('"'));
+  for (const ColourScale& scale : scales) {
+    if (const auto colour = scale.find(box)) tag += fmt::format(" {}-{}", scale.name, *colour);
+  }
+  tag += '"';
   if (!box.nodes.empty()) tag += attribute("data-nodes", ranges_text(box.nodes));
   const auto opened = album.opened.find(box.part);
   const std::string id = opened == album.opened.end() ? "" : picture_id(opened->second);
@@ -275,7 +267,7 @@ std::string open_box(const Box& box, std::string tag, const Album& album,
 
 // Puts names and data in place of identifiers, and drops differences between versions of Graphviz.
 Drawing finish(std::string_view svg, const Picture& picture, const Album& album,
-               const Colouring& colouring) {
+               const Scales& scales) {
   Drawing drawing;
   drawing.view_box = between(svg, "viewBox=\"", "\"");
   double origin = 0;
@@ -292,14 +284,14 @@ Drawing finish(std::string_view svg, const Picture& picture, const Album& album,
     if (line.empty() || line.starts_with("<!--")) continue;
     if (line.starts_with("<g ")) {
       // Identifiers of several pictures would be the same.
-      group = album.is_folded ? without(line, " id=\"", "\"") : line;
+      group = without(line, " id=\"", "\"");
       continue;
     }
     if (line.starts_with("<title>")) {
       const auto box = boxes.find(between(line, "<title>", "</title>"));
       const bool is_box = box != boxes.end();
       is_link = is_box && album.opened.contains(box->second->part);
-      line = is_box ? open_box(*box->second, std::move(group), album, colouring) : group + '\n';
+      line = is_box ? open_box(*box->second, std::move(group), album, scales) : group + '\n';
     } else if (line == "</g>" && is_link) {
       line = "</a></g>\n";
       is_link = false;
@@ -324,45 +316,41 @@ std::string way_back(const Album& album, const Picture& picture) {
          text + "</text>\n";
 }
 
-std::string legend(const ColourScale& scale, double y, double& width) {
+// The line that explains the colours; sets `x` to its length.
+std::string legend(const ColourScale& scale, double y, double& x) {
   // Helvetica's digits and letters are at most so wide on average.
   constexpr double kCharacterWidth = 7;
-  std::ostringstream text;
-  double x = 8;
+  std::string text = "<g class=\"legend\" text-anchor=\"start\" font-size=\"12\">\n";
+  x = 8;
   const auto write = [&](std::string_view label) {
-    text << "<text x=\"" << x << "\" y=\"" << y + 15 << "\">" << xml_text(label) << "</text>\n";
+    text += fmt::format("<text x=\"{}\" y=\"{}\">{}</text>\n", x, y + 15, xml_text(label));
     x += kCharacterWidth * static_cast<double>(label.size()) + 10;
   };
-  text << "<g class=\"legend\" text-anchor=\"start\" font-size=\"12\">\n";
-  write(scale.title + ":");
+  write(fmt::format("{}:", scale.title));
   for (const Colour& colour : scale.colours) {
-    text << "<rect x=\"" << x << "\" y=\"" << y + 4
-         << "\" width=\"22\" height=\"14\" stroke=\"black\" fill=\"" << colour.fill << "\"/>\n";
+    text += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"22\" height=\"14\" stroke=\"black\"{}/>\n",
+                        x, y + 4, attribute("fill", colour.fill));
     x += 27;
     write(colour.label);
   }
-  text << "</g>\n";
-  width = x;
-  return text.str();
+  return text + "</g>\n";
 }
 
-std::string style_of(const Album& album, const ColourScale* scale) {
-  std::string style;
+std::string style_of(const Album& album, const ColourScale& scale) {
+  std::string style = "<style>\n";
   if (album.is_folded) {
     style +=
         ".picture:target{display:inline}.picture:target~.first{display:none}"
         "a{cursor:pointer}.way-back a{fill:#0b5cad;text-decoration:underline}\n";
   }
-  for (size_t i = 0; scale != nullptr && i < scale->colours.size(); ++i) {
-    const std::string name = "." + scale->name + "-" + std::to_string(i);
-    const Colour& colour = scale->colours[i];
-    style += name + " polygon," + name + " path{fill:" + std::string(colour.fill) + "}" + name +
-             " text{fill:" + std::string(colour.text) + "}\n";
+  for (size_t i = 0; i < scale.colours.size(); ++i) {
+    style += fmt::format(".{0}-{1} polygon,.{0}-{1} path{{fill:{2}}}.{0}-{1} text{{fill:{3}}}\n",
+                         scale.name, i, scale.colours[i].fill, scale.colours[i].text);
   }
-  return style.empty() ? "" : "<style>\n" + style + "</style>\n";
+  return style + "</style>\n";
 }
 
-std::string metadata(const IR& ir, const Colouring& colouring) {
+std::string metadata(const IR& ir, const SvgOptions& options, const Scales& scales) {
   using Json = nlohmann::ordered_json;
   const std::vector<std::string> modules = module_paths(ir);
   Json nodes = Json::array();
@@ -374,33 +362,27 @@ std::string metadata(const IR& ir, const Colouring& colouring) {
     }
     Json row = {printable_name(node.name), printable_name(node.op_type),
                 modules[i].empty() ? "" : printable_name(modules[i]), outputs};
-    if (const NodeFigures* figures = colouring.figures_of(i)) {
+    if (!options.figures.empty()) {
       const auto number = [](const std::optional<double>& value) {
         if (!value) return Json();
         return std::isfinite(*value) ? Json(*value) : Json(std::isnan(*value) ? "nan" : "inf");
       };
-      row.push_back(number(figures->max_diff));
-      row.push_back(number(figures->seconds));
+      row.push_back(number(options.figures[i].max_diff));
+      row.push_back(number(options.figures[i].seconds));
     }
     nodes.push_back(std::move(row));
   }
-  Json scales = Json::array();
-  for (const ColourScale& scale : colouring.scales()) {
+  Json scales_json = Json::array();
+  for (const ColourScale& scale : scales) {
     Json colours = Json::array();
     for (const Colour& colour : scale.colours) {
       colours.push_back({colour.label, colour.fill, colour.text});
     }
-    scales.push_back({{"name", scale.name}, {"title", scale.title}, {"colours", colours}});
+    scales_json.push_back({{"name", scale.name}, {"title", scale.title}, {"colours", colours}});
   }
-  const Json json = {{"nodes", nodes}, {"scales", scales}};
+  const Json json = {{"nodes", nodes}, {"scales", scales_json}};
   return "<metadata>" + xml_text(json.dump(-1, ' ', false, Json::error_handler_t::replace)) +
          "</metadata>\n";
-}
-
-std::string number_text(double value) {
-  std::ostringstream text;
-  text << value;
-  return text.str();
 }
 
 }  // namespace
@@ -409,46 +391,38 @@ std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
   const Sketchbook book(ir, options.module);
   const Album album = draw_album(ir, book, options, /*opens_boxes=*/true);
   const std::string image = render(ir, album, "svg", options);
-  const Colouring colouring(ir, options.figures);
-  const ColourScale* scale = colouring.find(options.colour_by);
+  const Scales scales = colour_scales(ir, options.figures);
 
   std::vector<Drawing> drawings;
   std::string_view rest = image;
   for (const Picture& picture : album.pictures) {
     const std::string_view svg = between(rest, "<svg", "</svg>");
     rest.remove_prefix(static_cast<size_t>(svg.data() + svg.size() - rest.data()));
-    drawings.push_back(finish(svg, picture, album, colouring));
+    drawings.push_back(finish(svg, picture, album, scales));
   }
   const auto room = [&](double Drawing::* side, double least) {
     const double most = std::ranges::max(drawings | std::views::transform(side));
     return std::max(drawings[0].*side, std::min(most, least));
   };
-  double room_width = room(&Drawing::width, kMinWidth);
+  const double way_back_height = album.is_folded ? kLineHeight : 0;
+  double key_width = 0;
+  const std::string key = legend(scales.back(), way_back_height, key_width);
+  const double top = way_back_height + kLineHeight;
+  const double room_width = std::max(room(&Drawing::width, kMinWidth), key_width);
   const double room_height = room(&Drawing::height, kMinHeight);
-  double top = album.is_folded ? kLineHeight : 0;
-  std::string key;
-  if (scale != nullptr) {
-    double width = 0;
-    key = legend(*scale, top, width);
-    room_width = std::max(room_width, width);
-    top += kLineHeight;
-  }
-  const std::string width = number_text(std::ceil(room_width));
-  const std::string height = number_text(std::ceil(room_height + top));
-  const bool is_plain = top == 0;
+  const std::string width = fmt::format("{}", std::ceil(room_width));
+  const std::string height = fmt::format("{}", std::ceil(room_height + top));
   std::string result =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg role=\"img\" aria-labelledby=\"graph-title graph-description\"" +
       std::string(kFont) + std::string(kAnchor) + attribute("width", width + "pt") +
-      attribute("height", height + "pt") +
-      attribute("viewBox", is_plain ? drawings[0].view_box : "0 0 " + width + " " + height) +
+      attribute("height", height + "pt") + attribute("viewBox", "0 0 " + width + " " + height) +
       " xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n"
       "<title id=\"graph-title\">" +
       xml_text(album.title()) + "</title>\n<desc id=\"graph-description\">" +
-      xml_text(description(ir, album, options)) + "</desc>\n" + metadata(ir, colouring) +
-      style_of(album, scale);
-  if (is_plain) return result + drawings[0].body + "</svg>\n";
-  result += "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" + key;
+      xml_text(description(ir, album, options)) + "</desc>\n" + metadata(ir, options, scales) +
+      style_of(album, scales.back()) + "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
+      key;
   // The first picture comes last, so that a style can hide it while another one is open.
   for (size_t i = drawings.size(); i-- > 0;) {
     const Drawing& drawing = drawings[i];
@@ -460,11 +434,11 @@ std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
     result += ">\n";
     if (picture.parent) result += way_back(album, picture);
     const double shown_width = std::min(drawing.width, room_width);
-    result += "<svg" + attribute("x", number_text((room_width - shown_width) / 2)) +
-              attribute("y", number_text(top)) + attribute("width", number_text(shown_width)) +
-              attribute("height", number_text(std::min(drawing.height, room_height))) +
-              attribute("viewBox", drawing.view_box) + " preserveAspectRatio=\"xMidYMin\">\n" +
-              drawing.body + "</svg>\n</g>\n";
+    result += fmt::format(
+        "<svg x=\"{:g}\" y=\"{}\" width=\"{:g}\" height=\"{:g}\" viewBox=\"{}\" "
+        "preserveAspectRatio=\"xMidYMin\">\n{}</svg>\n</g>\n",
+        (room_width - shown_width) / 2, top, shown_width, std::min(drawing.height, room_height),
+        drawing.view_box, drawing.body);
   }
   return result + "</svg>\n";
 }

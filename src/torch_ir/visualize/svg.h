@@ -1,8 +1,9 @@
 // ir_to_svg and ir_to_png: draw pictures of an IR with Graphviz.
 //
 // A graph of more than 60 nodes is drawn as its modules (mermaid.h). In an SVG, a click on a module
-// opens a picture of its inside, level by level, without a script. The same graph, Graphviz and
-// fonts give the same bytes.
+// opens a picture of its inside, level by level, without a script. Its boxes are coloured by time
+// if times are given, else by error if there is any, else by the kind of operator, with a legend.
+// The same graph, Graphviz and fonts give the same bytes.
 #pragma once
 
 #include <chrono>
@@ -20,14 +21,10 @@ namespace torch_ir {
 
 // Figures of a node that are not in the graph.
 struct NodeFigures {
-  // The index of the node.
-  size_t node = 0;
   // The max abs. error against the model.
   std::optional<double> max_diff = std::nullopt;
   std::optional<double> seconds = std::nullopt;
 };
-
-enum class ColourBy { kNothing, kKind, kError, kTime };
 
 struct SvgOptions {
   // Defaults to the model's name.
@@ -38,10 +35,8 @@ struct SvgOptions {
   int64_t max_nodes = kAllNodes;
   std::string module = {};
   int64_t depth = 0;
-  // Nodes may be missing.
+  // One for each node, or none.
   std::vector<NodeFigures> figures = {};
-  // The colours of boxes, with a legend; SVG only.
-  ColourBy colour_by = ColourBy::kNothing;
   std::chrono::duration<double> time_limit = std::chrono::seconds(60);
   std::function<void(const std::string&)> on_warning = {};
 };

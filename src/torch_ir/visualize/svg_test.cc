@@ -110,18 +110,28 @@ TEST_F(SvgTest, BoxesOfModulesOpenPictures) {
 }
 
 TEST_F(SvgTest, ColoursHaveALegend) {
-  std::vector<NodeFigures> figures = {{.node = 0, .max_diff = 0},
-                                      {.node = 1, .max_diff = 2e-5},
-                                      {.node = 2, .max_diff = std::nan("")}};
   const IR ir = transformer_block_graph();
-  const std::string svg = ir_to_svg(ir, {.figures = figures, .colour_by = ColourBy::kError});
-  EXPECT_EQ(count(svg, "class=\"legend\""), 1u);
-  EXPECT_THAT(svg, HasSubstr("Max abs. error:"));
-  for (const char* shade : {"error-0\"", "error-4\"", "error-6\""})
-    EXPECT_EQ(count(svg, shade), 1u);
-  EXPECT_THAT(svg, HasSubstr(".error-6 text{fill:#ffffff}"));
-  EXPECT_THAT(svg, HasSubstr("0.0,null],[\"")) << "metadata";
-  EXPECT_EQ(count(ir_to_svg(ir, {.figures = figures}), "class=\"legend\""), 0u);
+  std::vector<NodeFigures> figures(ir.nodes.size());
+  for (size_t i = 0; i < 3; ++i) figures[i].max_diff = 0;
+  const std::string by_kind = ir_to_svg(ir, {.figures = figures});
+  EXPECT_EQ(count(by_kind, "class=\"legend\""), 1u);
+  EXPECT_THAT(by_kind, AllOf(HasSubstr(">Operators:<"), HasSubstr("class=\"node kind-0\"")));
+
+  figures[1].max_diff = 2e-5;
+  figures[2].max_diff = std::nan("");
+  const std::string by_error = ir_to_svg(ir, {.figures = figures});
+  EXPECT_THAT(by_error, HasSubstr(">Max abs. error:<"));
+  for (const char* shade : {"error-0\"", "error-4\"", "error-6\""}) {
+    EXPECT_EQ(count(by_error, shade), 1u);
+  }
+  EXPECT_THAT(by_error, HasSubstr(".error-6 text{fill:#ffffff}"));
+  EXPECT_THAT(by_error, HasSubstr("0.0,null],[\"")) << "metadata";
+
+  figures[0].seconds = 1;
+  figures[3].seconds = 99;
+  const std::string by_time = ir_to_svg(ir, {.figures = figures});
+  EXPECT_THAT(by_time, HasSubstr(">% of the time:<"));
+  for (const char* shade : {"time-2\"", "time-6\""}) EXPECT_EQ(count(by_time, shade), 1u);
 }
 
 TEST_F(SvgTest, TheFirstDifferenceIsSeenFromOutside) {

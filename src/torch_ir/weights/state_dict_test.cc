@@ -294,7 +294,7 @@ TEST_F(ValidateWeightsTest, WarningNamesAFewOfManySurplusWeights) {
   EXPECT_THAT(problems(), IsEmpty());
   EXPECT_THAT(warnings_.messages(),
               ElementsAre("The graph does not use 7 of the weights: 'extra0', 'extra1', 'extra2', "
-                          "'extra3', 'extra4', ..."));
+                          "'extra3', 'extra4' and 2 more"));
 }
 
 }  // namespace

@@ -3,12 +3,10 @@
 #include <ATen/ops/eq.h>
 #include <ATen/ops/item.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -23,14 +21,7 @@ namespace {
 // "'a', 'b', 'c' and 7 more"; "nothing" for none.
 std::string list_names(const std::vector<std::string>& names) {
   constexpr size_t kMaxNames = 8;
-  if (names.empty()) return "nothing";
-  std::vector<std::string> shown;
-  for (const std::string& name : names | std::views::take(kMaxNames)) {
-    shown.push_back("'" + printable(name) + "'");
-  }
-  const size_t num_more = names.size() - shown.size();
-  return fmt::format("{}{}", fmt::join(shown, ", "),
-                     num_more > 0 ? fmt::format(" and {} more", num_more) : "");
+  return names.empty() ? "nothing" : quoted_list(names, kMaxNames);
 }
 
 std::string missing_problem(const StateDict& file, const char* what, const std::string& name) {

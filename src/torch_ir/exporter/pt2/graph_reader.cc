@@ -2,7 +2,6 @@
 
 #include <ATen/core/function_schema.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -203,19 +202,16 @@ void GraphReader::check_targets() const {
     const ObjectReader node(nodes_[i], nodes_place_.item(i));
     const std::string& target = node.get("target", as_string);
     if (is_supported(target)) continue;
-    unsupported[target].push_back(
-        fmt::format("'{}'", printable(node.get_or("name", std::string(), as_string))));
+    unsupported[target].push_back(node.get_or("name", std::string(), as_string));
   }
   if (unsupported.empty()) return;
   constexpr size_t kMaxNames = 5;
-  auto& [target, nodes] = *unsupported.begin();
-  const size_t more = nodes.size() - std::min(kMaxNames, nodes.size());
-  nodes.resize(nodes.size() - more);
+  const auto& [target, nodes] = *unsupported.begin();
   throw ExportError(
       kNotSupported,
       fmt::format(
-          "unsupported operator {}: node {}{}; {}", printable(op_type_of_target(target)),
-          fmt::join(nodes, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
+          "unsupported operator {}: node {}; {}", printable(op_type_of_target(target)),
+          quoted_list(nodes, kMaxNames),
           target.starts_with(kHigherOrderPrefix)
               ? "the only supported higher-order operators are cond and while_loop"
               : "ExportedProgram.run_decompositions() before torch.export.save may replace it"));

@@ -11,11 +11,7 @@
 namespace torch_ir {
 
 TensorMeta meta(std::string name, std::vector<int64_t> shape, std::string dtype) {
-  TensorMeta tensor;
-  tensor.name = std::move(name);
-  tensor.shape = std::move(shape);
-  tensor.dtype = std::move(dtype);
-  return tensor;
+  return {.name = std::move(name), .shape = std::move(shape), .dtype = std::move(dtype)};
 }
 
 TensorMeta made_by(TensorMeta tensor, std::string producer, int64_t index) {
@@ -26,12 +22,11 @@ TensorMeta made_by(TensorMeta tensor, std::string producer, int64_t index) {
 
 OpNode node(std::string name, std::string op_type, std::vector<TensorMeta> inputs,
             std::vector<TensorMeta> outputs) {
-  OpNode result;
-  result.name = std::move(name);
-  result.op_type = std::move(op_type);
-  result.inputs = std::move(inputs);
-  result.outputs = std::move(outputs);
-  return result;
+  return {.name = std::move(name),
+          .op_type = std::move(op_type),
+          .inputs = std::move(inputs),
+          .outputs = std::move(outputs),
+          .attrs = {}};
 }
 
 std::string ir_text(const std::string& node, const std::string& rest) {

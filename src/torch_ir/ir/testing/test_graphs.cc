@@ -8,11 +8,7 @@ namespace torch_ir {
 namespace {
 
 TensorMeta value(const std::string& name, Shape shape, const std::string& dtype = "float32") {
-  TensorMeta meta;
-  meta.name = name;
-  meta.shape = std::move(shape);
-  meta.dtype = dtype;
-  return meta;
+  return {.name = name, .shape = std::move(shape), .dtype = dtype};
 }
 
 // The graph of the model's report, without constants.
@@ -91,6 +87,24 @@ TestGraphBuilder& TestGraphBuilder::output(const std::string& name) {
   meta.producer_output_idx = 0;
   ir_.graph_outputs.push_back(std::move(meta));
   return *this;
+}
+
+IR chain_of(const std::vector<ChainNode>& nodes) {
+  TestGraphBuilder graph("Chain");
+  graph.input("x", {4});
+  std::string last = "x";
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    std::vector<std::string> inputs = {last};
+    if (!nodes[i].weight.empty()) {
+      inputs.push_back("p_" + nodes[i].weight);
+      graph.weight(inputs.back(), nodes[i].weight, {4});
+    }
+    last = "n" + std::to_string(i);
+    graph.op(last, nodes[i].op_type, inputs, {4});
+  }
+  IR ir = graph.output(last).build();
+  for (size_t i = 0; i < nodes.size(); ++i) ir.nodes[i].module = nodes[i].module;
+  return ir;
 }
 
 IR masked_linear_graph() { return reference_graph("MaskedLinear"); }

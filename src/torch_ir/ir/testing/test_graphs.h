@@ -39,6 +39,16 @@ class TestGraphBuilder {
   std::unordered_map<std::string, TensorMeta> values_;
 };
 
+struct ChainNode {
+  std::string op_type;
+  std::string module = {};
+  // The name of a weight that it reads; empty for none.
+  std::string weight = {};
+};
+
+// Nodes "n0", "n1", ..., each of which reads the value before it.
+IR chain_of(const std::vector<ChainNode>& nodes);
+
 IR masked_linear_graph();
 IR gather_with_index_graph();
 IR buffer_vs_constant_graph();
