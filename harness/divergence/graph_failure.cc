@@ -8,11 +8,11 @@
 #include "harness/backend/command_backend.h"
 #include "harness/divergence/reproducer.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/tolerance.h"
 #include "torch_ir/verifier/verdict.h"
 #include "torch_ir/verifier/verify.h"
-#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {
@@ -62,9 +62,9 @@ std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators,
     return failure_of_all(message_text(error), /*threw=*/true);
   }
   if (actual.size() != outputs.size()) {
-    return failure_of_all(fmt::format("{}, expected {}", counted(std::ssize(actual), "output"),
-                                      outputs.size()),
-                          /*threw=*/false);
+    return failure_of_all(
+        fmt::format("{}, expected {}", counted(std::ssize(actual), "output"), outputs.size()),
+        /*threw=*/false);
   }
   const auto run_eagerly = [&] {
     at::manual_seed(settings.seed);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "torch_ir/base/text.h"

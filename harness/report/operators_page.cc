@@ -15,8 +15,8 @@
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
 #include "templates/templates.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/cases/split.h"
 
 namespace torch_ir {

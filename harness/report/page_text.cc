@@ -12,9 +12,9 @@
 
 #include "harness/report/markup.h"
 #include "harness/results/run_context.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/tolerance.h"
 

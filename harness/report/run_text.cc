@@ -10,8 +10,8 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
@@ -46,8 +46,7 @@ std::string compared_text(const BaselineComparison& comparison) {
        {std::pair(comparison.num_compared, "model"), std::pair(comparison.num_cases, "case")}) {
     if (number == 0 && noun != std::string_view("model")) continue;
     if (number == 0 && comparison.num_cases != 0) continue;
-    text += (text.empty() ? "" : " and ") +
-            counted(static_cast<int64_t>(number), noun);
+    text += (text.empty() ? "" : " and ") + counted(static_cast<int64_t>(number), noun);
   }
   text += " compared";
   std::string_view separator = ": ";

@@ -14,8 +14,8 @@
 #include "harness/results/run_context.h"
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {

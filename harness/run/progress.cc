@@ -11,8 +11,8 @@
 
 #include "harness/results/result.h"
 #include "torch_ir/analysis/summary.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {
