@@ -5,13 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "harness/backend/backend.h"
 #include "harness/backend/command_backend.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/options.h"
 #include "torch_ir/base/program.h"
 #include "torch_ir/libraries/load_library.h"
 #include "torch_ir/runtime/device.h"
@@ -22,25 +22,6 @@ namespace {
 
 // The group of options that --help leaves out.
 constexpr const char* kHidden = "";
-
-// Requires the whole text to be a number from `least` (excluded if `above`) to `most`. CLI11 itself
-// accepts -1 as a seed, and reads 010 as 8.
-template <class Number>
-CLI::Validator number(const std::string& kind, Number least, Number most, bool above,
-                      const std::string& expected) {
-  const auto check = [=](std::string& text) -> std::string {
-    Number value = 0;
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    // NaN compares as false.
-    const bool fits = error == std::errc() && rest == end && value >= least && value <= most &&
-                      !(above && value == least);
-    if (!fits) return fmt::format("invalid {} '{}'; expected {}", kind, text, expected);
-    text = fmt::format("{}", value);
-    return "";
-  };
-  return CLI::Validator(check, "");
-}
 
 CLI::Validator count(const std::string& kind, int most) {
   return number<int>(kind, 1, most, false, fmt::format("a whole number from 1 to {}", most));
@@ -98,16 +79,7 @@ class Options {
   template <class Parse>
   CLI::Option* parsed(const std::string& flag, const Parse& parse, const char* type,
                       const char* text) {
-    const auto take = [flag, parse](const std::string& value) {
-      try {
-        parse(value);
-      } catch (const Error& error) {
-        throw CLI::ValidationError(flag, error.what());
-      }
-    };
-    return parser_.add_option_function<std::string>(flag, take, text)
-        ->type_name(type)
-        ->group(group_);
+    return add_parsed_option(parser_, flag, parse, text)->type_name(type)->group(group_);
   }
 
   CLI::Option* file(const char* flag, std::string& path, const char* type, const char* text) {

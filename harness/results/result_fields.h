@@ -19,7 +19,7 @@ inline constexpr Naming kNaming<FailureKind>{failure_kind_name, parse_failure_ki
 template <>
 inline constexpr Naming kNaming<ReferenceKind>{reference_name, parse_reference};
 template <>
-inline constexpr Naming kNaming<Basis>{basis_name, parse_basis};
+inline constexpr Naming kNaming<Basis>{basis_name, parse_name<kBases, basis_name>};
 template <>
 inline constexpr Naming kNaming<Trend>{trend_name, nullptr};
 template <>

@@ -1,15 +1,14 @@
 #include "torch_ir/cli/options.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <ostream>
 #include <system_error>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/options.h"
 #include "torch_ir/base/program.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/exporter/pt2/pt2.h"
@@ -23,35 +22,6 @@ namespace torch_ir {
 namespace {
 
 constexpr const char* kMalformed = "is not well formed";
-
-// Adds an option with a number from `least` to `most`; errors say "invalid KIND" and `expected`.
-template <class Number>
-CLI::Option* add_number_option(CLI::App& parser, const std::string& name, Number& value,
-                               const std::string& description, Number least, Number most,
-                               const std::string& kind, const std::string& expected) {
-  const auto check = [=](const std::string& text) {
-    Number number = 0;
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, number);
-    const bool fits = error == std::errc() && rest == end && number >= least && number <= most;
-    return fits ? "" : "invalid " + kind + " '" + text + "'; expected " + expected;
-  };
-  return parser.add_option(name, value, description)->type_name("N")->check(check, "");
-}
-
-// Adds an option whose value `parse` takes; its exceptions become messages.
-CLI::Option* add_parsed_option(CLI::App& parser, const std::string& name,
-                               const std::function<void(const std::string&)>& parse,
-                               const std::string& description) {
-  const auto take = [name, parse](const std::string& text) {
-    try {
-      parse(text);
-    } catch (const Error& error) {
-      throw CLI::ValidationError(name, error.what());
-    }
-  };
-  return parser.add_option_function<std::string>(name, take, description);
-}
 
 // "m.json is not well formed: PROBLEM (and 2 more: see 'torch-ir validate m.json')"
 std::string describe(const std::string& path, const std::string& what,
@@ -154,12 +124,12 @@ void add_tolerance_options(CLI::App& parser, ToleranceRule& rule, Criterion* cri
   };
   const bool is_default = criterion == nullptr;
   const auto add = [&](const std::string& name, double& value, const std::string& description) {
-    CLI::Option* option =
-        add_number_option(parser, name, value, description + (is_default ? "" : ", if not auto"),
-                          0.0, std::numeric_limits<double>::max(), "tolerance",
-                          "a number of 0 or more")
-            ->capture_default_str();
-    return option->each([choose](const std::string&) { choose(false); });
+    return parser.add_option(name, value, description + (is_default ? "" : ", if not auto"))
+        ->type_name("N")
+        ->transform(number<double>("tolerance", 0, std::numeric_limits<double>::max(), false,
+                                   "a number of 0 or more"))
+        ->capture_default_str()
+        ->each([choose](const std::string&) { choose(false); });
   };
   CLI::Option* rtol = add("--rtol", rule.fixed.rtol, "Relative tolerance for floating point");
   CLI::Option* atol = add("--atol", rule.fixed.atol, "Absolute tolerance for floating point");
@@ -198,8 +168,9 @@ void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
   const std::string limit = most == std::numeric_limits<int64_t>::max()
                                 ? "of 1 or more"
                                 : "from 1 to " + std::to_string(most);
-  add_number_option(parser, name, count, description, int64_t{1}, most, "count",
-                    "a whole number " + limit);
+  parser.add_option(name, count, description)
+      ->type_name("N")
+      ->transform(number<int64_t>("count", 1, most, false, "a whole number " + limit));
 }
 
 void refuse_to_overwrite(const std::string& output, const std::vector<std::string>& inputs) {

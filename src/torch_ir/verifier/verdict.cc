@@ -34,12 +34,6 @@ std::string_view basis_name(Basis basis) { return kBasisNames[static_cast<size_t
 
 std::string_view basis_text(Basis basis) { return kBasisTexts[static_cast<size_t>(basis)]; }
 
-Basis parse_basis(std::string_view name) {
-  const auto* found = std::ranges::find(kBasisNames, name);
-  if (found != std::end(kBasisNames)) return static_cast<Basis>(found - kBasisNames);
-  throw Error("unknown basis '" + printable(name) + "'");
-}
-
 ValueVerdict judge(const TensorComparison& comparison, const SecondOpinion* opinion,
                    const Criterion& criterion) {
   const bool is_comparable = comparison.mismatch.empty();

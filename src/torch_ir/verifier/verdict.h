@@ -1,6 +1,7 @@
 // ValueVerdict: whether a value of an executor is right, and by which rule.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -31,15 +32,14 @@ struct Criterion {
 // The rule by which a value is right, the strongest first. kRounding: the graph computes it from
 // values that the executor rounded correctly (rounding.h).
 enum class Basis { kTolerance, kFloat64, kRounding, kNone };
+inline constexpr std::array kBases = {Basis::kTolerance, Basis::kFloat64, Basis::kRounding,
+                                      Basis::kNone};
 
 // "tolerance", "float64", "rounding", "none".
 std::string_view basis_name(Basis basis);
 
 // "within the tolerance", "near enough to float64", "within rounding steps"; empty for kNone.
 std::string_view basis_text(Basis basis);
-
-// Throws Error for an unknown name.
-Basis parse_basis(std::string_view name);
 
 struct ValueVerdict {
   Basis basis = Basis::kNone;

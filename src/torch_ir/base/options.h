@@ -1,0 +1,49 @@
+// Options of command lines, whose errors say what was found and what was expected.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <functional>
+#include <string>
+#include <system_error>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+
+// Requires the whole text to be a number from `least` (excluded if `above`) to `most`: CLI11 itself
+// accepts -1 for an unsigned number, and reads 010 as 8. Errors say "invalid KIND" and `expected`.
+template <class Number>
+CLI::Validator number(const std::string& kind, Number least, Number most, bool above,
+                      const std::string& expected) {
+  const auto check = [=](std::string& text) -> std::string {
+    Number value = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    // NaN compares as false.
+    const bool fits = error == std::errc() && rest == end && value >= least && value <= most &&
+                      !(above && value == least);
+    if (!fits) return fmt::format("invalid {} '{}'; expected {}", kind, text, expected);
+    text = fmt::format("{}", value);
+    return "";
+  };
+  return CLI::Validator(check, "");
+}
+
+// Adds an option whose value `parse` takes; its Errors become messages about the option.
+inline CLI::Option* add_parsed_option(CLI::App& parser, const std::string& name,
+                                      const std::function<void(const std::string&)>& parse,
+                                      const std::string& description) {
+  const auto take = [name, parse](const std::string& text) {
+    try {
+      parse(text);
+    } catch (const Error& error) {
+      throw CLI::ValidationError(name, error.what());
+    }
+  };
+  return parser.add_option_function<std::string>(name, take, description);
+}
+
+}  // namespace torch_ir
