@@ -625,6 +625,7 @@ TEST_F(FuseTrace, FollowsMasksOfAttention) {
   EXPECT_EQ(difference_at_fast(given), "");
 }
 
+// With several batches LibTorch copies the keys in another order.
 TEST_F(FuseTrace, RecognizesAttention) {
   for (const int64_t batch : {1, 2}) {
     for (const char* scale : {"mul", "div", "none", "add"}) {
@@ -644,7 +645,8 @@ TEST_F(FuseTrace, RecognizesAttention) {
           const V v = heads(graph, "v", shape, shape.keys, shape.value_size);
           graph.output(graph.call1("aten.matmul.default", {shares, v}));
           if (is_read) graph.output(shares);
-          EXPECT_EQ(count_attention(graph), dim != 2 && !is_read && scale != std::string("add"));
+          EXPECT_EQ(count_attention(graph),
+                    batch == 1 && dim != 2 && !is_read && scale != std::string("add"));
           EXPECT_EQ(difference_at_fast(graph), "") << scale << dim;
         }
       }
