@@ -236,8 +236,10 @@ void run_attention(const Attention& all, int64_t first, int64_t last, float* scr
 
 // For fewer rows the kernel computes too many.
 constexpr int64_t kMinRows = 4;
+// Measured: LibTorch is faster with more keys, unless masks hide many.
+constexpr int64_t kMaxKeyElements = 1 << 15;
 // The keys of one head fit the L2 cache.
-constexpr int64_t kMaxHeadElements = 1 << 17;
+constexpr int64_t kMaxMaskedKeyElements = 1 << 17;
 // A smaller part ends before another thread has begun.
 constexpr int64_t kMultiplicationsPerThread = 1 << 19;
 
@@ -280,7 +282,7 @@ class AttentionFinder {
     return arguments.number("dropout_p", 0) == 0 && !rewriter_.is_read(call.outputs[1]) &&
            take({rows[0], rows[1], rows[2], sizes(inputs_[1])[2]}, /*is_key_transposed=*/false) &&
            (!is_causal || limit([](int64_t row, int64_t key) { return key <= row; })) &&
-           (!mask || limit_by(*mask));
+           (!mask || limit_by(*mask)) && has_few_keys();
   }
 
   // A product, perhaps a scale, softmax, and another product.
@@ -300,7 +302,8 @@ class AttentionFinder {
     if ((dim != -1 && dim != num_dims - 1) || next() != "aten::bmm") return false;
     inputs_ = {*product.tensor("self"), *product.tensor("mat2"), *last().tensor("mat2")};
     if (num_dims == 3) scores.insert(scores.begin(), 1);
-    return is_result(*last().tensor("self")) && take(scores, /*is_key_transposed=*/true);
+    return is_result(*last().tensor("self")) && take(scores, /*is_key_transposed=*/true) &&
+           has_few_keys();
   }
 
   TraceRewriter::Replacement replacement() const {
@@ -363,7 +366,6 @@ class AttentionFinder {
     all.size = sizes(inputs_[0]).back();
     all.value_size = sizes(inputs_[2]).back();
     return all.num_rows >= kMinRows && all.size % 4 == 0 && all.value_size % 16 == 0 &&
-           all.num_keys * std::max(all.size, all.value_size) <= kMaxHeadElements &&
            set(all.query, inputs_[0], {all.num_rows, all.size}, false) &&
            set(all.key, inputs_[1], {all.num_keys, all.size}, is_key_transposed) &&
            set(all.value, inputs_[2], {all.num_keys, all.value_size}, false) &&
@@ -387,6 +389,11 @@ class AttentionFinder {
     std::copy_n(strides.begin(), 3, heads.strides);
     return strides[3] == 1 && own == at::DimVector{attention_.num_batches, attention_.num_heads,
                                                    matrix.first, matrix.second};
+  }
+
+  bool has_few_keys() const {
+    const int64_t elements = attention_.num_keys * std::max(attention_.size, attention_.value_size);
+    return elements <= (attention_.limits.empty() ? kMaxKeyElements : kMaxMaskedKeyElements);
   }
 
   // Whether each row sees the keys up to one. Keeps how many.
