@@ -2,11 +2,14 @@
 // scores of a few rows stay in the cache between the products.
 #include <ATen/Parallel.h>
 #include <c10/core/CPUAllocator.h>
+#include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
