@@ -137,4 +137,30 @@ void drop_needless_calls(Trace& trace) {
   });
 }
 
+void straighten_sums(Trace& trace) {
+  const std::vector<bool> is_written = written_buffers(trace);
+  // By buffer: the sum that it is, if only sums and norms read it, as it was made.
+  std::vector<std::optional<TensorId>> sums(trace.buffers.size());
+  for (const TraceCall& call : trace.calls) {
+    const std::string name = c10::toString(call.op.operator_name());
+    const bool is_sum = name == "aten::add.Tensor";
+    for (const TensorId id : tensors_of(call)) {
+      auto& sum = sums[trace.tensors[id].buffer];
+      if (sum != id || !(is_sum || name == "aten::native_layer_norm")) sum.reset();
+    }
+    if (is_sum && !is_written[trace.tensors[call.outputs[0]].buffer]) {
+      sums[trace.tensors[call.outputs[0]].buffer] = call.outputs[0];
+    }
+  }
+  for (const TensorId id : trace.outputs) sums[trace.tensors[id].buffer].reset();
+  for (const auto& id : sums) {
+    if (!id || bytes_of(trace.tensors[*id]) != trace.buffer_of(*id).bytes) continue;
+    int64_t stride = 1;
+    for (size_t d = trace.tensors[*id].sizes.size(); d-- > 0;) {
+      trace.tensors[*id].strides[d] = stride;
+      stride *= trace.tensors[*id].sizes[d];
+    }
+  }
+}
+
 }  // namespace torch_ir

@@ -21,6 +21,11 @@ void functionalize(Trace& trace);
 // Runs after functionalize.
 void drop_needless_calls(Trace& trace);
 
+// Makes sums contiguous that LibTorch lays out as a permuted operand, if only sums and layer norms
+// read them: each norm would copy them first, and they could not be fused. Runs after
+// functionalize.
+void straighten_sums(Trace& trace);
+
 // x / sqrt(mean(x^2) + eps) * weight along the last dimension. Inputs: x and weight, contiguous.
 FusedCall rms_norm(double eps);
 
@@ -84,6 +89,7 @@ using RuleTable = std::span<const RuleEntry>;
 // A step of a GRU, if it begins with the product at `index`.
 std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index);
 
+RuleTable attention_rules();
 RuleTable convolution_rules();
 RuleTable linear_rules();
 RuleTable lstm_rules();

@@ -21,25 +21,41 @@ inline bool has_few_sequences(int64_t num_sequences, int64_t num_units) {
 using Floats [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
 using Integers [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = int32_t;
 
+// Types for kernels that have a version of their own for each width: vectors that the processor
+// lacks may be kept in memory. As arguments of templates the types would lose their alignment.
+struct Vectors8 {
+  using Vector [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = float;
+  using Order [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = int32_t;
+  static constexpr Order kOrder = {0, 1, 2, 3, 4, 5, 6, 7};
+};
+struct Vectors16 {
+  using Vector = Floats;
+  using Order = Integers;
+  static constexpr Order kOrder = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+};
+
 // Vectors are passed by reference, as passing them by value depends on the processor.
 
 // x = e^x for x clipped to [-87, 87]: 2^n e^r, with the polynomial of the Cephes library (expf).
-TORCH_IR_PART void exponentiate(Floats& x) {
-  const Floats least = Floats{} - 87.0F;
-  const Floats most = Floats{} + 87.0F;
+template <class Vectors = Vectors16>
+TORCH_IR_PART void exponentiate(typename Vectors::Vector& x) {
+  using Vector = typename Vectors::Vector;
+  using Order = typename Vectors::Order;
+  const Vector least = Vector{} - 87.0F;
+  const Vector most = Vector{} + 87.0F;
   x = x < least ? least : x;
   x = x > most ? most : x;
-  const Floats half = x < Floats{} ? Floats{} - 0.5F : Floats{} + 0.5F;
-  Integers exponent = __builtin_convertvector(x * 1.44269504F + half, Integers);
-  const Floats n = __builtin_convertvector(exponent, Floats);
-  const Floats r = x - n * 0.693359375F + n * 2.12194440e-4F;
-  Floats p = r * 1.9875691500e-4F + 1.3981999507e-3F;
+  const Vector half = x < Vector{} ? Vector{} - 0.5F : Vector{} + 0.5F;
+  Order exponent = __builtin_convertvector(x * 1.44269504F + half, Order);
+  const Vector n = __builtin_convertvector(exponent, Vector);
+  const Vector r = x - n * 0.693359375F + n * 2.12194440e-4F;
+  Vector p = r * 1.9875691500e-4F + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;
   p = p * r + 4.1665795894e-2F;
   p = p * r + 1.6666665459e-1F;
   p = p * r + 5.0000001201e-1F;
   exponent = (exponent + 127) << 23;
-  x = (p * r * r + r + 1.0F) * reinterpret_cast<Floats&>(exponent);
+  x = (p * r * r + r + 1.0F) * reinterpret_cast<Vector&>(exponent);
 }
 
 TORCH_IR_PART void apply_sigmoid(Floats& x) {

@@ -7,6 +7,7 @@
 
 #if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && \
     !defined(__SANITIZE_THREAD__)
+#define TORCH_IR_HAS_CLONES
 #define TORCH_IR_CLONES(...) __attribute__((target_clones(__VA_ARGS__)))
 #else
 #define TORCH_IR_CLONES(...)
