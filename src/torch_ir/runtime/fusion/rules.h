@@ -17,7 +17,8 @@ namespace torch_ir {
 void functionalize(Trace& trace);
 
 // Drops copies, whose readers then read what was copied, unless somebody writes to either; padding
-// by nothing is a copy. Also drops assertions about shapes and dtypes, which tracing has checked.
+// by nothing is a copy. Also drops assertions about shapes and dtypes, which tracing has checked,
+// and dropout in place outside training.
 // Runs after functionalize.
 void drop_needless_calls(Trace& trace);
 

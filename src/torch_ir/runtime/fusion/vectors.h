@@ -29,17 +29,17 @@ TORCH_IR_PART void exponentiate(Floats& x) {
   const Floats most = Floats{} + 87.0F;
   x = x < least ? least : x;
   x = x > most ? most : x;
-  const Floats half = x < Floats{} ? Floats{} - 0.5F : Floats{} + 0.5F;
-  Integers exponent = __builtin_convertvector(x * 1.44269504F + half, Integers);
-  const Floats n = __builtin_convertvector(exponent, Floats);
+  // Adding 3 * 2^22 rounds to an integer, which is then in the low bits.
+  Floats shifted = x * 1.44269504F + 12582912.0F;
+  const Integers exponent = (reinterpret_cast<Integers&>(shifted) << 23) + (127 << 23);
+  const Floats n = shifted - 12582912.0F;
   const Floats r = x - n * 0.693359375F + n * 2.12194440e-4F;
   Floats p = r * 1.9875691500e-4F + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;
   p = p * r + 4.1665795894e-2F;
   p = p * r + 1.6666665459e-1F;
   p = p * r + 5.0000001201e-1F;
-  exponent = (exponent + 127) << 23;
-  x = (p * r * r + r + 1.0F) * reinterpret_cast<Floats&>(exponent);
+  x = (p * r * r + r + 1.0F) * reinterpret_cast<const Floats&>(exponent);
 }
 
 TORCH_IR_PART void apply_sigmoid(Floats& x) {

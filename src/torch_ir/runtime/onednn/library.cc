@@ -98,6 +98,13 @@ std::optional<int64_t> Layout::block() const {
   return std::nullopt;
 }
 
+std::optional<Dims> Layout::strides() const {
+  const Descriptor& descriptor = LayoutAccess::descriptor(*this);
+  if (!is_blocked(descriptor)) return std::nullopt;
+  const Blocking blocking = blocking_of(descriptor);
+  return blocking.block_dims.empty() ? std::optional(blocking.strides) : std::nullopt;
+}
+
 size_t Layout::bytes() const { return LayoutAccess::descriptor(*this).get_size(); }
 
 // A number: oneDNN 3 does not show what is in a descriptor of packed weights.

@@ -32,6 +32,8 @@ class Layout {
   size_t bytes() const;
   // The block size, if the layout is one that `blocked` gives.
   std::optional<int64_t> block() const;
+  // Nothing for a layout with blocks.
+  std::optional<Dims> strides() const;
   std::string key() const;
   bool operator==(const Layout& other) const;
 
