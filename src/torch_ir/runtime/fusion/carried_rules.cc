@@ -185,7 +185,7 @@ std::optional<Layout> joined_layout(TraceRewriter& rewriter, const std::vector<T
                       return rewriter.tensor(source).sizes[1] % *block == 0;
                     });
   if (fits) return Layout::blocked(sizes, *block);
-  return Layout::strided(sizes, {sizes[1] * sizes[2] * sizes[3], 1, sizes[1] * sizes[3], sizes[1]});
+  return Layout::channels_last(sizes);
 }
 
 std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t index) {

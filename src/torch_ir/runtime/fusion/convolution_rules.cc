@@ -113,17 +113,20 @@ void add_parameters(TraceRewriter& rewriter, const TracedConvolution& convolutio
 bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, const Layout& source,
                bool is_winograd) {
   const Chain& chain = convolution.chain;
-  const at::DimVector& output_sizes = rewriter.tensor(chain.output).sizes;
-  onednn::Convolution wanted{source,
-                             Layout::any(weight_dims(convolution)),
-                             std::nullopt,
-                             Layout::any({output_sizes.begin(), output_sizes.end()}),
-                             convolution.strides,
-                             convolution.padding_before,
-                             convolution.padding_after,
-                             convolution.dilation,
-                             is_winograd,
-                             chain.post_ops};
+  const Dims output_sizes = dims_of(rewriter.tensor(chain.output).sizes);
+  // With a source of channels last, oneDNN may choose another layout for the output.
+  const bool is_channels_last = source == Layout::channels_last(source.sizes());
+  onednn::Convolution wanted{
+      source,
+      Layout::any(weight_dims(convolution)),
+      std::nullopt,
+      is_channels_last ? Layout::channels_last(output_sizes) : Layout::any(output_sizes),
+      convolution.strides,
+      convolution.padding_before,
+      convolution.padding_after,
+      convolution.dilation,
+      is_winograd,
+      chain.post_ops};
   const bool has_bias = convolution.bias.defined() || chain.norm;
   if (has_bias) wanted.bias = Layout::strided({output_sizes[1]}, {1});
   const onednn::PrimitivePtr primitive = onednn::make_convolution(wanted);

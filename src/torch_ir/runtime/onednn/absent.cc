@@ -6,6 +6,7 @@ std::optional<std::string> version() { return std::nullopt; }
 
 Layout Layout::strided(const Dims& /*sizes*/, const Dims& /*strides*/) { return {}; }
 Layout Layout::any(const Dims& /*sizes*/) { return {}; }
+Layout Layout::channels_last(const Dims& /*sizes*/) { return {}; }
 Layout Layout::blocked(const Dims& /*sizes*/, int64_t /*block*/) { return {}; }
 std::optional<int64_t> Layout::block() const { return std::nullopt; }
 std::optional<Dims> Layout::strides() const { return std::nullopt; }

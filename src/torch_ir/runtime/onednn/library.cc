@@ -85,6 +85,14 @@ Layout Layout::any(const Dims& sizes) {
       Descriptor(sizes, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any));
 }
 
+Layout Layout::channels_last(const Dims& sizes) {
+  Dims strides(sizes.size(), sizes[1]);
+  for (size_t d = sizes.size() - 1; d > 2; --d) strides[d - 1] = strides[d] * sizes[d];
+  strides[1] = 1;
+  strides[0] = strides[2] * sizes[2];
+  return strided(sizes, strides);
+}
+
 Layout Layout::blocked(const Dims& sizes, int64_t block) {
   using Tag = dnnl::memory::format_tag;
   return LayoutAccess::layout(

@@ -25,6 +25,8 @@ class Layout {
   static Layout strided(const Dims& sizes, const Dims& strides);
   // The layout that a primitive is fastest with.
   static Layout any(const Dims& sizes);
+  // Images with the channels of a pixel side by side.
+  static Layout channels_last(const Dims& sizes);
   // Images with channels in blocks of 8 or 16; the blocks of one image are contiguous.
   static Layout blocked(const Dims& sizes, int64_t block);
 
