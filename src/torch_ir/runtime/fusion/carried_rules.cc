@@ -64,24 +64,6 @@ std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t inde
   return pool(rewriter, index, padding.source, Pooling::kMax, *window);
 }
 
-std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t index,
-                                                const Padding& padding) {
-  const TraceCall& call = rewriter.call(index);
-  const CallArguments arguments(call);
-  const auto window = window_of(arguments, padding);
-  // The zeros of a call before it count; its own padding counts if it says so.
-  const bool is_padded = !padding.before.empty();
-  const bool counts_padding = arguments.value("count_include_pad").toBool();
-  const bool is_taken =
-      is_carried_into(rewriter, call, padding.source) && padding.value == 0 && window &&
-      !arguments.value("ceil_mode").toBool() && arguments.value("divisor_override").isNone() &&
-      (!is_padded || counts_padding || arguments.integers("padding", 2, 0) == Dims{0, 0});
-  if (!is_taken) return std::nullopt;
-  return pool(rewriter, index, padding.source,
-              counts_padding || is_padded ? Pooling::kAverageWithPadding : Pooling::kAverage,
-              *window);
-}
-
 std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const auto source = CallArguments(call).tensor("self");
@@ -95,6 +77,33 @@ std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter
   }
   window.strides = window.kernel;
   return pool(rewriter, index, *source, Pooling::kAverage, window);
+}
+
+std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t index,
+                                                const Padding& padding) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const auto window = window_of(arguments, padding);
+  const Dims kernel = arguments.integers("kernel_size", 2, 1);
+  const auto covers = [&](size_t d) {
+    return kernel[d] >= rewriter.tensor(padding.source).sizes.end()[static_cast<int>(d) - 2];
+  };
+  // A window over the whole image, as at the end of Hugging Face's EfficientNet.
+  if (padding.before.empty() && arguments.integers("padding", 2, 0) == Dims{0, 0} &&
+      arguments.value("divisor_override").isNone() && covers(0) && covers(1)) {
+    return replace_adaptive_average_pool(rewriter, index);
+  }
+  // The zeros of a call before it count; its own padding counts if it says so.
+  const bool is_padded = !padding.before.empty();
+  const bool counts_padding = arguments.value("count_include_pad").toBool();
+  const bool is_taken =
+      is_carried_into(rewriter, call, padding.source) && padding.value == 0 && window &&
+      !arguments.value("ceil_mode").toBool() && arguments.value("divisor_override").isNone() &&
+      (!is_padded || counts_padding || arguments.integers("padding", 2, 0) == Dims{0, 0});
+  if (!is_taken) return std::nullopt;
+  return pool(rewriter, index, padding.source,
+              counts_padding || is_padded ? Pooling::kAverageWithPadding : Pooling::kAverage,
+              *window);
 }
 
 // The mean of all pixels is pooling with one window.
@@ -161,17 +170,23 @@ std::optional<Replacement> replace_multiplication(TraceRewriter& rewriter, size_
   return replace_binary(rewriter, index, onednn::Binary::kMultiply);
 }
 
-// The block size for joining the channels of one image: that of the first source that has one.
-std::optional<int64_t> common_block(TraceRewriter& rewriter, const std::vector<TensorId>& sources) {
+// The layout for joining the channels of `sources`: the blocks of the first source that has them,
+// if they fit; otherwise the channels of a pixel are contiguous. Nothing if none is carried.
+std::optional<Layout> joined_layout(TraceRewriter& rewriter, const std::vector<TensorId>& sources,
+                                    const Dims& sizes) {
   std::optional<int64_t> block;
+  bool is_carried = false;
   for (const TensorId source : sources) {
-    if (!block && rewriter.is_carried(source)) block = rewriter.layout_of(source).block();
+    if (!rewriter.is_carried(source)) continue;
+    is_carried = true;
+    if (!block) block = rewriter.layout_of(source).block();
   }
-  const bool fits = block && std::ranges::all_of(sources, [&](TensorId source) {
-                      const at::DimVector& sizes = rewriter.tensor(source).sizes;
-                      return sizes[0] == 1 && sizes[1] % *block == 0;
+  if (!is_carried) return std::nullopt;
+  const bool fits = block && sizes[0] == 1 && std::ranges::all_of(sources, [&](TensorId source) {
+                      return rewriter.tensor(source).sizes[1] % *block == 0;
                     });
-  return fits ? block : std::nullopt;
+  if (fits) return Layout::blocked(sizes, *block);
+  return Layout::channels_last(sizes);
 }
 
 std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t index) {
@@ -186,10 +201,10 @@ std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t
       !std::ranges::all_of(sources, is_image)) {
     return std::nullopt;
   }
-  const auto block = common_block(rewriter, sources);
-  if (!block) return std::nullopt;
-  return Replacement{{index}, [&rewriter, sources, output, index, block = *block] {
-                       rewriter.join(sources, output, block, index);
+  const auto joined = joined_layout(rewriter, sources, sizes_of(rewriter, output));
+  if (!joined) return std::nullopt;
+  return Replacement{{index}, [&rewriter, sources, output, index, joined = *joined] {
+                       rewriter.join(sources, output, joined, index);
                        return size_t{1};
                      }};
 }

@@ -1,4 +1,5 @@
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
 
 #include <algorithm>
 #include <bit>
@@ -109,20 +110,23 @@ void add_parameters(TraceRewriter& rewriter, const TracedConvolution& convolutio
            : rewriter.add_constant(convolution.bias.contiguous()));
 }
 
-bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, bool is_winograd) {
+bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, const Layout& source,
+               bool is_winograd) {
   const Chain& chain = convolution.chain;
-  const at::DimVector& output_sizes = rewriter.tensor(chain.output).sizes;
-  const at::DimVector& source_sizes = rewriter.tensor(convolution.source).sizes;
-  onednn::Convolution wanted{Layout::any({source_sizes.begin(), source_sizes.end()}),
-                             Layout::any(weight_dims(convolution)),
-                             std::nullopt,
-                             Layout::any({output_sizes.begin(), output_sizes.end()}),
-                             convolution.strides,
-                             convolution.padding_before,
-                             convolution.padding_after,
-                             convolution.dilation,
-                             is_winograd,
-                             chain.post_ops};
+  const Dims output_sizes = dims_of(rewriter.tensor(chain.output).sizes);
+  // With a source of channels last, oneDNN may choose another layout for the output.
+  const bool is_channels_last = source == Layout::channels_last(source.sizes());
+  onednn::Convolution wanted{
+      source,
+      Layout::any(weight_dims(convolution)),
+      std::nullopt,
+      is_channels_last ? Layout::channels_last(output_sizes) : Layout::any(output_sizes),
+      convolution.strides,
+      convolution.padding_before,
+      convolution.padding_after,
+      convolution.dilation,
+      is_winograd,
+      chain.post_ops};
   const bool has_bias = convolution.bias.defined() || chain.norm;
   if (has_bias) wanted.bias = Layout::strided({output_sizes[1]}, {1});
   const onednn::PrimitivePtr primitive = onednn::make_convolution(wanted);
@@ -142,9 +146,15 @@ size_t emit(TraceRewriter& rewriter, TracedConvolution convolution) {
   if (chain.addend && !may_sum(rewriter, chain, convolution.source)) chain.cut_at_addition();
   chain.output = rewriter.shaped_like(chain.output, first);
   if (chain.addend) chain.addend = rewriter.shaped_like(*chain.addend, first);
-  const bool is_done = (is_winograd(convolution, rewriter.tensor(chain.output)) &&
-                        emit_with(rewriter, convolution, /*is_winograd=*/true)) ||
-                       emit_with(rewriter, convolution, /*is_winograd=*/false);
+  const Layout made = rewriter.layout_of(convolution.source);
+  const Layout any = Layout::any(made.sizes());
+  // With groups a reorder takes longer than the best layout saves.
+  const bool keeps_layout = convolution.groups > 1 && rewriter.is_carried(convolution.source);
+  const bool is_done =
+      (is_winograd(convolution, rewriter.tensor(chain.output)) &&
+       emit_with(rewriter, convolution, any, /*is_winograd=*/true)) ||
+      (keeps_layout && emit_with(rewriter, convolution, made, /*is_winograd=*/false)) ||
+      emit_with(rewriter, convolution, any, /*is_winograd=*/false);
   return is_done ? chain.calls.size() : 0;
 }
 
@@ -179,9 +189,39 @@ std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rew
       convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
 }
 
+// A batch norm that follows no convolution, in the layout of one, is a convolution of each channel.
+std::optional<TraceRewriter::Replacement> replace_norm(TraceRewriter& rewriter, size_t index) {
+  const TraceCall& call = rewriter.call(index);
+  const auto source = CallArguments(call).tensor("input");
+  if (!source || !rewriter.is_value(*source) || !rewriter.is_value(call.outputs[0]) ||
+      !rewriter.is_carried(*source) || !channel_scale_of(rewriter, index)) {
+    return std::nullopt;
+  }
+  const at::DimVector& sizes = rewriter.tensor(*source).sizes;
+  if (sizes.size() < 3) return std::nullopt;
+  at::DimVector weight_sizes(sizes.size(), 1);
+  weight_sizes[0] = sizes[1];
+  const size_t dims = sizes.size() - 2;
+  TracedConvolution convolution{
+      *source,
+      at::ones(weight_sizes),
+      at::Tensor(),
+      Dims(dims, 1),
+      Dims(dims, 0),
+      Dims(dims, 0),
+      Dims(dims, 1),
+      sizes[1],
+      chain_after(rewriter, index, call.outputs[0], ChainShape::kSame, /*takes_norm=*/false)};
+  convolution.chain.norm = index;
+  return TraceRewriter::Replacement{
+      convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
+}
+
 constexpr RuleEntry kConvolutionRules[] = {
+    {"aten::_native_batch_norm_legit_no_training", &replace_norm},
     padded_entry<replace_convolution>("aten::_slow_conv2d_forward"),
     padded_entry<replace_convolution>("aten::mkldnn_convolution"),
+    {"aten::native_batch_norm", &replace_norm},
     padded_entry<replace_convolution>("aten::slow_conv3d_forward"),
     padded_entry<replace_convolution>("aten::slow_conv_dilated2d"),
 };

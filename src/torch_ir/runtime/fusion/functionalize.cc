@@ -113,13 +113,25 @@ class Functionalizer {
 
 void functionalize(Trace& trace) { Functionalizer(trace).run(); }
 
+namespace {
+
+bool is_dropout_outside_training(const TraceCall& call, const std::string& name) {
+  return (name == "aten::dropout_" || name == "aten::feature_dropout_") &&
+         !CallArguments(call).value("train").toBool();
+}
+
+}  // namespace
+
 void drop_needless_calls(Trace& trace) {
+  std::erase_if(trace.calls, [](const TraceCall& call) {
+    const std::string name = c10::toString(call.op.operator_name());
+    return name == "aten::_assert_tensor_metadata" || is_dropout_outside_training(call, name);
+  });
   const std::vector<bool> is_written = written_buffers(trace);
   std::vector<bool> is_output(trace.buffers.size(), false);
   for (const TensorId output : trace.outputs) is_output[trace.tensors[output].buffer] = true;
   std::erase_if(trace.calls, [&](const TraceCall& call) {
     const std::string name = c10::toString(call.op.operator_name());
-    if (name == "aten::_assert_tensor_metadata") return true;
     if (name != "aten::clone") return false;
     const TraceTensor from = trace.tensors[std::get<TensorId>(call.arguments[0])];
     const TraceTensor to = trace.tensors[call.outputs[0]];

@@ -434,6 +434,68 @@ TEST_F(FuseTrace, JoinsChannels) {
   }
 }
 
+// As MixNet does: parts of the channels go through convolutions of their own. All is oneDNN's, also
+// the norm after them.
+TEST_F(FuseTrace, SplitsChannels) {
+  for (const int64_t batch : {1, 2}) {
+    EagerGraph graph;
+    const ConvolutionCase first{.batch = batch, .out = 26, .kernel = 1, .padding = 0};
+    const V x = convolution(graph, image(graph, first), "a", first);
+    const std::vector<V> parts =
+        graph.call("aten.split_with_sizes.default", {x, Attribute::list({10, 16}), Attribute(1)});
+    const V b = convolution(graph, parts[0], "b", {.in = 10, .out = 10, .groups = 10});
+    const V c = convolution(graph, parts[1], "c", {.kernel = 5, .padding = 2, .groups = 16});
+    const V all = graph.call1("aten.cat.default", {VList{b, c}, Attribute(1)});
+    const V norm = graph.call1("aten.silu.default", {batch_norm(graph, all, "norm", 26)});
+    graph.output(convolution(graph, norm, "d", {.in = 26}));
+    graph.output(graph.call1("aten.mean.dim", {norm, Attribute::list({2, 3}), Attribute(true)}));
+    // LibTorch copies parts of several images before it convolves them.
+    for (const std::string& call : calls_at_fast(graph)) {
+      EXPECT_TRUE(call.starts_with("onednn::") || batch == 2) << call;
+    }
+    EXPECT_EQ(difference_at_fast(graph), "") << batch;
+  }
+}
+
+// As RegNet does: with groups of 8 channels oneDNN would choose blocks of 8.
+TEST_F(FuseTrace, KeepsLayoutsInGroupedConvolutions) {
+  EagerGraph graph;
+  const V x = convolution(graph, image(graph), "a", {.out = 24, .kernel = 1, .padding = 0});
+  const V y = convolution(graph, x, "b", {.in = 24, .out = 24, .groups = 3});
+  graph.output(convolution(graph, y, "c", {.in = 24, .kernel = 1, .padding = 0}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// As Hugging Face's MobileNetV2 and EfficientNet end.
+TEST_F(FuseTrace, EndsWithOneWindowAndDropout) {
+  EagerGraph graph;
+  const V x = convolution(graph, image(graph), "a", {});
+  const V pooled = graph.call1("aten.avg_pool2d.default", {x, pair(40), pair(40), pair(0), true});
+  const V flat = graph.call1("aten.view.default", {pooled, Attribute::list({1, 16})});
+  graph.output(graph.call1("aten.dropout_.default", {flat, Attribute(0.5), Attribute(false)}));
+  EXPECT_EQ(calls_at_fast(graph)[1], "onednn::pooling");
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// As BiT's ResNet does. One weight has more than 16 MB.
+TEST_F(FuseTrace, FoldsStandardizedWeights) {
+  for (const int64_t out : {16, 4096}) {
+    EagerGraph graph;
+    const ConvolutionCase shape{.in = 1050, .size = 2, .kernel = 1, .padding = 0};
+    const V weight = graph.weight("w", at::randn({out, 1050, 1, 1}));
+    const V rows = graph.call1("aten.view.default", {weight, Attribute::list({1, out, 1050})});
+    const V standard = graph.call1(
+        "aten.batch_norm.default",
+        {rows, {}, {}, {}, {}, Attribute(true), Attribute(0.0), Attribute(1e-6), Attribute(false)});
+    const V scaled =
+        graph.call1("aten.view.default", {standard, Attribute::list({out, 1050, 1, 1})});
+    graph.output(graph.call1("aten.conv2d.default", {image(graph, shape), scaled}));
+    EXPECT_EQ(calls_at_fast(graph), Calls{"onednn::convolution"});
+    if (out != 16) continue;
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+}
+
 TEST_F(FuseTrace, TakesActivationsOfOneDimension) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({1, 20, 50}));

@@ -38,10 +38,13 @@ struct LstmLayer {
 
 namespace {
 
-TORCH_IR_PART void add_product(const float* state, const float* weights, int64_t num_units,
-                               float* gates) {
-  for (int64_t column = 0; column < 4 * num_units; column += kLstmPanel) {
+// Going back on every other step begins with the weights that are still in the L1 cache.
+TORCH_IR_PART void add_product(const float* state, const float* all_weights, int64_t num_units,
+                               bool goes_back, float* gates) {
+  for (int64_t i = 0; i < 4 * num_units; i += kLstmPanel) {
+    const int64_t column = goes_back ? 4 * num_units - kLstmPanel - i : i;
     float* const panel = gates + column;
+    const float* weights = all_weights + column * num_units;
     Floats a = lanes(panel);
     Floats b = lanes(panel + kLanes);
     Floats c = lanes(panel + 2 * kLanes);
@@ -88,7 +91,7 @@ void run_lstm_layer(const LstmLayer& layer) {
       const int64_t row = step * layer.num_sequences + sequence;
       float* const gates = layer.gates + row * 4 * num_units;
       float* const output = layer.outputs + row * num_units;
-      add_product(state, layer.weights, num_units, gates);
+      add_product(state, layer.weights, num_units, i % 2 == 1, gates);
       update(gates, num_units, layer.cell + sequence * num_units, output);
       state = output;
     }

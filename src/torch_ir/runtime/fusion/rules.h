@@ -16,8 +16,9 @@ namespace torch_ir {
 // readers get its result. Only for calls that overwrite all of a value that the trace owns.
 void functionalize(Trace& trace);
 
-// Drops copies, whose readers then read the original, unless either is written to; padding
-// by nothing is a copy. Also drops assertions about shapes and dtypes, which tracing has checked.
+// Drops copies, whose readers then read the original, unless either is written to; padding by
+// nothing is a copy. Also drops assertions about shapes and dtypes, which tracing has checked, and
+// dropout in place outside training.
 // Runs after functionalize.
 void drop_needless_calls(Trace& trace);
 

@@ -202,6 +202,26 @@ TensorId TraceRewriter::plain(TensorId id) {
   return id;
 }
 
+// Channels of a value that is made in another layout of strides, as `split` gives them.
+std::optional<TraceRewriter::Variant> TraceRewriter::channels_of_value(TensorId id) {
+  const auto found = values_.find(tensor(id).buffer);
+  if (found == values_.end() || !is_carried(found->second.tensor)) return std::nullopt;
+  const Variant& made = found->second.variants.front();
+  const TraceTensor whole = tensor(found->second.tensor);
+  const TraceTensor part = tensor(id);
+  const auto strides = made.layout.strides();
+  at::DimVector sizes = whole.sizes;
+  if (!strides || sizes.size() < 3 || part.strides != whole.strides) return std::nullopt;
+  const int64_t first = (part.offset - whole.offset) / whole.strides[1];
+  sizes[1] = part.sizes[1];
+  const bool is_part = part.sizes == sizes && first >= 0 &&
+                       part.offset == whole.offset + first * whole.strides[1] &&
+                       first + sizes[1] <= whole.sizes[1];
+  if (!is_part) return std::nullopt;
+  return Variant{onednn::Layout::strided(dims_of(sizes), *strides),
+                 add_part(made.tensor, first * (*strides)[1] * int64_t{sizeof(float)})};
+}
+
 TensorId TraceRewriter::use(TensorId id, const onednn::Layout& layout) {
   if (layout == plain_layout(id)) return plain(id);
   if (find_value(id) == nullptr && !values_.contains(tensor(id).buffer) && is_value(id)) {
@@ -213,8 +233,8 @@ TensorId TraceRewriter::use(TensorId id, const onednn::Layout& layout) {
       if (variant.layout == layout) return variant.tensor;
     }
   }
-  const Variant from =
-      value != nullptr ? value->variants.front() : Variant{plain_layout(id), plain(id)};
+  std::optional<Variant> found = value != nullptr ? value->variants.front() : channels_of_value(id);
+  const Variant from = found ? *found : Variant{plain_layout(id), plain(id)};
   const TensorId reordered = add_bytes(layout.bytes());
   add_call(onednn::make_reorder(from.layout, layout), {from.tensor}, reordered, current_);
   if (value != nullptr) value->variants.push_back({layout, reordered});
@@ -254,6 +274,15 @@ TensorId TraceRewriter::add_bytes(size_t bytes) {
                      {}};
   trace_.buffers.push_back({BufferKind::kIntermediate, bytes});
   trace_.tensors.push_back(std::move(traced));
+  return static_cast<TensorId>(trace_.tensors.size() - 1);
+}
+
+// The bytes of `whole`, which add_bytes gave, from `offset` on.
+TensorId TraceRewriter::add_part(TensorId whole, int64_t offset) {
+  TraceTensor part = tensor(whole);
+  part.sizes[0] -= offset;
+  part.offset += offset;
+  trace_.tensors.push_back(std::move(part));
   return static_cast<TensorId>(trace_.tensors.size() - 1);
 }
 
@@ -337,24 +366,23 @@ bool TraceRewriter::move_into(TensorId part, TensorId whole, int64_t offset) {
   return true;
 }
 
-void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output, int64_t block,
-                         size_t index) {
-  const onednn::Layout joined = onednn::Layout::blocked(dims_of(tensor(output).sizes), block);
+void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output,
+                         const onednn::Layout& joined, size_t index) {
+  const auto strides = joined.strides();
   const TensorId whole = add_bytes(joined.bytes());
   int64_t offset = 0;
   for (const TensorId source : sources) {
-    const onednn::Layout layout = onednn::Layout::blocked(dims_of(tensor(source).sizes), block);
-    const TensorId part = use(source, layout);
+    const onednn::Dims sizes = dims_of(tensor(source).sizes);
+    const onednn::Layout layout = strides ? onednn::Layout::strided(sizes, *strides)
+                                          : onednn::Layout::blocked(sizes, *joined.block());
+    const onednn::Layout from = strides ? layout_of(source) : layout;
+    const TensorId part = use(source, from);
     is_shared_[tensor(source).buffer] = true;
-    if (!move_into(part, whole, offset)) {
-      TraceTensor slice = tensor(whole);
-      slice.sizes = {static_cast<int64_t>(layout.bytes())};
-      slice.offset = offset;
-      trace_.tensors.push_back(std::move(slice));
-      add_call(onednn::make_reorder(layout, layout), {part},
-               static_cast<TensorId>(trace_.tensors.size() - 1), index);
+    if (strides || !move_into(part, whole, offset)) {
+      add_call(onednn::make_reorder(from, layout), {part}, add_part(whole, offset), index);
     }
-    offset += static_cast<int64_t>(layout.bytes());
+    offset += strides ? sizes[1] * (*strides)[1] * int64_t{sizeof(float)}
+                      : static_cast<int64_t>(layout.bytes());
   }
   is_shared_[tensor(output).buffer] = true;
   values_.insert_or_assign(tensor(output).buffer, Value{output, {{joined, whole}}, false});

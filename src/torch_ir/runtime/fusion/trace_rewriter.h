@@ -79,9 +79,10 @@ class TraceRewriter {
   // Calls a function that is not a primitive; it makes the plain memory of `outputs`.
   void emit(std::shared_ptr<const FusedCall> fused, const std::vector<TensorId>& inputs,
             std::vector<TensorId> outputs, size_t index);
-  // Joins the channels of `sources`, of one image in blocks of channels, as the value of `output`.
-  // Sources are written in place where possible.
-  void join(const std::vector<TensorId>& sources, TensorId output, int64_t block, size_t index);
+  // Joins the channels of `sources` as the value of `output`, in a layout of one image in blocks of
+  // channels, or of strides. Sources in blocks are written in place where possible.
+  void join(const std::vector<TensorId>& sources, TensorId output, const onednn::Layout& joined,
+            size_t index);
   bool is_clean(TensorId id) const;
 
  private:
@@ -104,6 +105,8 @@ class TraceRewriter {
   void copy(size_t index);
   bool move_into(TensorId part, TensorId whole, int64_t offset);
   Value* find_value(TensorId id);
+  std::optional<Variant> channels_of_value(TensorId id);
+  TensorId add_part(TensorId whole, int64_t offset);
   TensorId add_bytes(size_t bytes);
   void add_call(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
                 TensorId output, size_t index);

@@ -45,17 +45,17 @@ TORCH_IR_PART void exponentiate(typename Vectors::Vector& x) {
   const Vector most = Vector{} + 87.0F;
   x = x < least ? least : x;
   x = x > most ? most : x;
-  const Vector half = x < Vector{} ? Vector{} - 0.5F : Vector{} + 0.5F;
-  Order exponent = __builtin_convertvector(x * 1.44269504F + half, Order);
-  const Vector n = __builtin_convertvector(exponent, Vector);
+  // Adding 3 * 2^22 rounds to an integer, which is then in the low bits.
+  Vector shifted = x * 1.44269504F + 12582912.0F;
+  const Order exponent = (reinterpret_cast<Order&>(shifted) << 23) + (127 << 23);
+  const Vector n = shifted - 12582912.0F;
   const Vector r = x - n * 0.693359375F + n * 2.12194440e-4F;
   Vector p = r * 1.9875691500e-4F + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;
   p = p * r + 4.1665795894e-2F;
   p = p * r + 1.6666665459e-1F;
   p = p * r + 5.0000001201e-1F;
-  exponent = (exponent + 127) << 23;
-  x = (p * r * r + r + 1.0F) * reinterpret_cast<Vector&>(exponent);
+  x = (p * r * r + r + 1.0F) * reinterpret_cast<const Vector&>(exponent);
 }
 
 TORCH_IR_PART void apply_sigmoid(Floats& x) {

@@ -6,8 +6,10 @@ std::optional<std::string> version() { return std::nullopt; }
 
 Layout Layout::strided(const Dims& /*sizes*/, const Dims& /*strides*/) { return {}; }
 Layout Layout::any(const Dims& /*sizes*/) { return {}; }
+Layout Layout::channels_last(const Dims& /*sizes*/) { return {}; }
 Layout Layout::blocked(const Dims& /*sizes*/, int64_t /*block*/) { return {}; }
 std::optional<int64_t> Layout::block() const { return std::nullopt; }
+std::optional<Dims> Layout::strides() const { return std::nullopt; }
 size_t Layout::bytes() const { return 0; }
 std::string Layout::key() const { return {}; }
 bool Layout::operator==(const Layout& /*other*/) const { return true; }

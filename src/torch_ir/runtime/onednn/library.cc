@@ -6,13 +6,8 @@
 #include <utility>
 
 #include "torch_ir/runtime/onednn/dnnl.h"
+#include "torch_ir/runtime/onednn/one_thread.h"
 #include "torch_ir/runtime/onednn/primitive.h"
-
-// Weak, as the library may be built without OpenMP.
-extern "C" {
-int omp_get_max_threads() __attribute__((weak));
-void omp_set_num_threads(int num_threads) __attribute__((weak));
-}
 
 namespace torch_ir::onednn {
 
@@ -85,6 +80,14 @@ Layout Layout::any(const Dims& sizes) {
       Descriptor(sizes, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any));
 }
 
+Layout Layout::channels_last(const Dims& sizes) {
+  Dims strides(sizes.size(), sizes[1]);
+  for (size_t d = sizes.size() - 1; d > 2; --d) strides[d - 1] = strides[d] * sizes[d];
+  strides[1] = 1;
+  strides[0] = strides[2] * sizes[2];
+  return strided(sizes, strides);
+}
+
 Layout Layout::blocked(const Dims& sizes, int64_t block) {
   using Tag = dnnl::memory::format_tag;
   return LayoutAccess::layout(
@@ -96,6 +99,13 @@ std::optional<int64_t> Layout::block() const {
     if (sizes_.size() == 4 && *this == blocked(sizes_, size)) return size;
   }
   return std::nullopt;
+}
+
+std::optional<Dims> Layout::strides() const {
+  const Descriptor& descriptor = LayoutAccess::descriptor(*this);
+  if (!is_blocked(descriptor)) return std::nullopt;
+  const Blocking blocking = blocking_of(descriptor);
+  return blocking.block_dims.empty() ? std::optional(blocking.strides) : std::nullopt;
 }
 
 size_t Layout::bytes() const { return LayoutAccess::descriptor(*this).get_size(); }
@@ -132,25 +142,6 @@ const dnnl::stream& stream() {
   return stream;
 }
 
-// Limits OpenMP to one thread, for calls too small to gain from threads. A primitive must be
-// executed with as many threads as it was made with.
-class ThreadsGuard {
- public:
-  explicit ThreadsGuard(bool is_small) {
-    if (!is_small || omp_get_max_threads == nullptr || omp_get_max_threads() == 1) return;
-    num_threads_ = omp_get_max_threads();
-    omp_set_num_threads(1);
-  }
-  ~ThreadsGuard() {
-    if (num_threads_ != 0) omp_set_num_threads(num_threads_);
-  }
-  ThreadsGuard(const ThreadsGuard&) = delete;
-  ThreadsGuard& operator=(const ThreadsGuard&) = delete;
-
- private:
-  int num_threads_ = 0;
-};
-
 class LibraryExecution final : public Execution {
  public:
   LibraryExecution(const dnnl::primitive& primitive, std::vector<int> names,
@@ -165,7 +156,8 @@ class LibraryExecution final : public Execution {
   void set(size_t index, void* data) override { memory_[index].set_data_handle(data); }
 
   void run() override {
-    const ThreadsGuard threads(is_small_);
+    // A primitive must be executed with as many threads as it was made with.
+    const OneThread one_thread(is_small_);
     const dnnl_status_t status = dnnl_primitive_execute(
         primitive_.get(), stream().get(), static_cast<int>(arguments_.size()), arguments_.data());
     dnnl::error::wrap_c_api(status, "a primitive of oneDNN failed");
@@ -181,7 +173,7 @@ class LibraryExecution final : public Execution {
 class LibraryPrimitive final : public Primitive {
  public:
   // `names` identify the inputs (DNNL_ARG_SRC, ...). The primitive was made under
-  // ThreadsGuard(is_small).
+  // OneThread(is_small).
   LibraryPrimitive(std::string name, const dnnl::primitive_desc_base& made, std::vector<int> names,
                    std::vector<Layout> inputs, Layout output, bool is_small)
       : primitive_(made.get()), names_(std::move(names)), is_small_(is_small) {
@@ -281,7 +273,7 @@ bool has_few_multiplications(const Layout& weights, const Layout& output, int64_
 // Null if the library cannot make it.
 template <class Make>
 PrimitivePtr attempt(bool is_small, Make make) {
-  const ThreadsGuard threads(is_small);
+  const OneThread one_thread(is_small);
   try {
     return make();
   } catch (const dnnl::error&) {

@@ -25,6 +25,8 @@ class Layout {
   static Layout strided(const Dims& sizes, const Dims& strides);
   // The layout that a primitive is fastest with.
   static Layout any(const Dims& sizes);
+  // Images with the channels of a pixel side by side.
+  static Layout channels_last(const Dims& sizes);
   // Images with channels in blocks of 8 or 16; the blocks of one image are contiguous.
   static Layout blocked(const Dims& sizes, int64_t block);
 
@@ -32,6 +34,8 @@ class Layout {
   size_t bytes() const;
   // The block size, if the layout is one that `blocked` gives.
   std::optional<int64_t> block() const;
+  // Nothing for a layout with blocks.
+  std::optional<Dims> strides() const;
   std::string key() const;
   bool operator==(const Layout& other) const;
 

@@ -257,6 +257,7 @@ void Frame::prepare(size_t index, bool uses_kernels) {
     needs_[index] = NeededMemory::kUsed;
   }
   kernel = with_checked_values(call, std::move(kernel));
+  if (traced.fused == nullptr) kernel = with_fit_threads(call, std::move(kernel));
   add_users(index, kernel.get());
   steps_.push_back({std::move(kernel), index});
   add_releases(index);

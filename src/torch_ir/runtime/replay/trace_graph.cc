@@ -127,7 +127,7 @@ Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* sym
   return trace;
 }
 
-// Drops calls whose results nothing reads. Writes to inputs are visible outside.
+// Drops calls whose results nothing reads, and constants. Writes to inputs are visible outside.
 void remove_dead_calls(Trace& trace) {
   std::vector<bool> is_needed(trace.buffers.size(), false);
   const auto need = [&](TensorId tensor) { is_needed[trace.tensors[tensor].buffer] = true; };
@@ -154,6 +154,9 @@ void remove_dead_calls(Trace& trace) {
   }
   std::ranges::reverse(live);
   trace.calls = std::move(live);
+  for (TraceTensor& tensor : trace.tensors) {
+    if (!is_needed[tensor.buffer]) tensor.constant.reset();
+  }
 }
 
 }  // namespace

@@ -14,7 +14,8 @@
 namespace torch_ir {
 namespace {
 
-// Folding trades memory for time; this limits the total.
+// Folding trades memory for time; this limits by how much all results may be larger than what they
+// are computed from.
 constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
 
 bool is_plain(const at::Tensor& tensor) {
@@ -278,9 +279,12 @@ bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
     const bool is_new = known == nullptr || *known >= mark.num_buffers;
     if (is_new) new_bytes += tensor.storage().nbytes();
   }
-  const bool may_fold = folds_constants_ && folded_bytes_ + new_bytes <= kMaxFoldedBytes;
+  size_t old_bytes = 0;
+  for (const TensorId tensor : tensors_of(call)) old_bytes += bytes_of(trace_.tensors[tensor]);
+  const size_t growth = new_bytes - std::min(new_bytes, old_bytes);
+  const bool may_fold = folds_constants_ && folded_bytes_ + growth <= kMaxFoldedBytes;
   if (new_bytes > 0 && (!may_fold || unfolded_.contains(number))) return false;
-  folded_bytes_ += new_bytes;
+  folded_bytes_ += growth;
   for (const at::Tensor& tensor : results) {
     add_constant(tensor);
     if (new_bytes > 0) folded_by_.try_emplace(buffer_of(tensor), number);

@@ -60,7 +60,8 @@ bool writes_argument(const TraceCall& call, size_t position) {
   if (call.fused != nullptr) return false;
   const c10::Argument& argument = call.op.schema().arguments()[position];
   if (argument.alias_info() != nullptr) return is_annotated_write(*argument.alias_info());
-  return argument.name().starts_with("running_") && updates_statistics(call);
+  return argument.name().starts_with("running_") && !tensors_of(call.arguments[position]).empty() &&
+         updates_statistics(call);
 }
 
 bool writes_any_argument(const TraceCall& call) {
