@@ -106,8 +106,8 @@ std::optional<std::string> answer(const Arguments& arguments) {
     const bool is_operators = arguments.harness.selection.suite == Suite::kOperators;
     const std::vector<std::string> categories =
         is_operators ? categories_of(list_operator_cases()) : list_categories(scale);
-    return arguments.json ? categories_json(categories)
-                          : fmt::format("{}\n", fmt::join(categories, "\n"));
+    if (arguments.json) return categories_json(categories);
+    return categories.empty() ? "" : fmt::format("{}\n", fmt::join(categories, "\n"));
   }
   if (!arguments.supported.empty()) {
     const SupportReport report = supported_models(arguments.harness, arguments.supported);

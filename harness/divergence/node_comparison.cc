@@ -3,7 +3,6 @@
 #include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,6 +23,7 @@
 #include "harness/backend/backend.h"
 #include "harness/divergence/exoneration.h"
 #include "harness/divergence/value_form.h"
+#include "harness/process/worker.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"

@@ -288,6 +288,17 @@ TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
   EXPECT_THAT(page, HasSubstr("--rtol 0.0001 --atol 1e-06\n"));
 }
 
+TEST(ModelPageTest, TheCommandKeepsTheReferenceOfTheRun) {
+  RunContext context;
+  context.settings.tolerance.by_dtype = true;
+  context.settings.criterion.reference = ReferenceKind::kModel;
+  EXPECT_THAT(render_model_page(make_result(), context),
+              HasSubstr("//harness -- --model Tiny --reference model\n"));
+  context.settings.tolerance_wins = true;
+  EXPECT_THAT(render_model_page(make_result(), context),
+              HasSubstr("//harness -- --model Tiny --tolerance dtype\n"));
+}
+
 TEST(ModelPageTest, TensorsAreReplayedWithTheToleranceOfTheRun) {
   Result result = make_result();
   result.trials[0].verification.tolerance = {.by_dtype = true,

@@ -178,8 +178,9 @@ Data rounding_data(const RoundingReport& report, double factor) {
           ? "All rounded values equal eager's."
           : fmt::format("{} {} from eager's.", counted(std::ssize(report.values), "rounded value"),
                         report.values.size() == 1 ? "differs" : "differ");
-  if (report.values.size() > kMostRounded)
+  if (report.values.size() > kMostRounded) {
     result += " Only the first " + std::to_string(kMostRounded) + " are shown.";
+  }
   if (!report.problem.empty()) result += " " + as_sentence(escape_markdown(report.problem));
   Data data;
   data.set("factor", fmt::format("{}", factor));

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +28,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "harness/results/run_context.h"
 #include "torch_ir/base/error.h"
@@ -61,7 +63,12 @@ inline constexpr bool kNaming = false;
 template <const auto& kAll, auto kName>
 auto parse_name(std::string_view name) {
   const auto value = std::ranges::find(kAll, name, kName);
-  if (value == kAll.end()) throw Error("unknown name '" + std::string(name) + "'");
+  if (value == kAll.end()) {
+    std::vector<std::string_view> names;
+    for (const auto& known : kAll) names.push_back(kName(known));
+    throw Error(fmt::format("unknown name '{}'; expected one of: {}", printable(name),
+                            fmt::join(names, ", ")));
+  }
   return *value;
 }
 

@@ -281,13 +281,13 @@ GraphPicture draw_graph(const Result& result) {
   if (result.nodes && result.nodes->first_divergence) {
     options.highlighted_node = result.nodes->first_divergence->node.node;
   }
-  if (result.nodes) {
-    options.figures.resize(result.graph->nodes.size());
-    for (const NodeError& error : result.nodes->errors) {
-      options.figures.at(static_cast<size_t>(error.index)).max_diff = error.max_diff;
-    }
-  }
   try {
+    if (result.nodes) {
+      options.figures.resize(result.graph->nodes.size());
+      for (const NodeError& error : result.nodes->errors) {
+        options.figures.at(static_cast<size_t>(error.index)).max_diff = error.max_diff;
+      }
+    }
     picture.svg = ir_to_svg(*result.graph, options);
   } catch (const std::exception& error) {
     picture.problem = headline(error.what());

@@ -43,7 +43,12 @@ inline constexpr Naming kNaming<FileFormat>{
 template <class Visit>
 void fields(const Visit& visit, ModelFiles& value) {
   visit.required("format", value.format);
-  TORCH_IR_VISIT(name, path, weights, inputs, expected, against)
+  visit.required("name", value.name);
+  visit.required("path", value.path);
+  visit.required("weights", value.weights);
+  visit.required("inputs", value.inputs);
+  visit.required("expected", value.expected);
+  visit("against", value.against);
 }
 
 template <class Visit>

@@ -401,7 +401,9 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
             "run with it");
   EXPECT_EQ(error_of("/format", "other"), "/format: expected 'torch-ir results', found 'other'");
   EXPECT_EQ(error_of("/models", 1), "/models: expected a list, found 1");
-  EXPECT_EQ(error_of("/models/1/status", "fine"), "/models/1/status: unknown name 'fine'");
+  EXPECT_EQ(error_of("/models/1/status", "fine"),
+            "/models/1/status: unknown name 'fine'; expected one of: passed, passed outputs, "
+            "extracted, failed, expected failure, unexpected pass, unsupported");
   EXPECT_EQ(error_of("/coverage/suite", "a\x1b[m"),
             "/coverage/suite: unknown suite 'a\\x1b[m'; expected models or operators");
   EXPECT_EQ(error_of("/models/1/stage", json::array()),

@@ -171,7 +171,13 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (settings.trials != defaults.trials) add("--trials", std::to_string(settings.trials));
   add_tolerance(settings, add);
   const Criterion& criterion = settings.criterion;
-  if (criterion.reference == ReferenceKind::kFloat64) add("--tolerance", "float64");
+  const bool is_implied = criterion.reference == ReferenceKind::kModel &&
+                          (settings.tolerance_wins || !settings.tolerance.by_dtype);
+  if (criterion.reference == ReferenceKind::kFloat64) {
+    add("--tolerance", "float64");
+  } else if (criterion.reference != defaults.criterion.reference && !is_implied) {
+    add("--reference", std::string(reference_name(criterion.reference)));
+  }
   if (criterion.error_factor != defaults.criterion.error_factor) {
     add("--error-factor", fmt::format("{}", criterion.error_factor));
   }

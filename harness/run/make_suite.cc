@@ -44,6 +44,7 @@ namespace {
 
 // Workers are replaced after this many candidates, because their memory may grow.
 constexpr size_t kCandidatesOfWorker = 1000;
+constexpr size_t kCandidatesAhead = 16;
 
 GraphCase case_of(const ModelSource& source, Candidate& candidate) {
   GraphCase graph_case{.info = {.name = name_of(source), .op_type = "model"}};
@@ -137,6 +138,7 @@ MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
        // A new worker gets the cases of the workers before it.
        .setup = [&] { return json_fields::write(setup); },
        .requests_of_worker = kCandidatesOfWorker,
+       .requests_ahead = kCandidatesAhead,
        .next = [&](size_t) -> std::optional<WorkRequest> {
          if (next == request.candidates.size()) return std::nullopt;
          const size_t id = next++;

@@ -53,8 +53,8 @@ std::string details(const Result& result) {
                          basis_text(result.passed_by), host_text(result, ", but "));
     case Status::kExtracted: {
       const IRSummary figures = result.graph ? summarize(*result.graph) : result.summary->figures;
-      return fmt::format("{}, {} parameters, not run", counted(figures.num_nodes, "node"),
-                         with_thousands_separators(figures.total_parameters));
+      return fmt::format("{}, {}, not run", counted(figures.num_nodes, "node"),
+                         counted(figures.total_parameters, "parameter"));
     }
     case Status::kFailed:
       return failure_line(*result.failure);

@@ -60,7 +60,7 @@ TEST_F(ArchiveCommandsTest, ImportedFilesComputeWhatTheArchiveDoes) {
 TEST_F(ArchiveCommandsTest, ImportKeepsExampleInputs) {
   const std::string folder = path("m");
   EXPECT_THAT(printed({"import", archive("small.pt2"), "-o", folder}),
-              HasSubstr(folder + "/inputs.safetensors: 1 tensors\n"));
+              HasSubstr(folder + "/inputs.safetensors: 1 tensor\n"));
   EXPECT_EQ(
       torch_ir({"execute", folder + "/ir.json", "--weights", folder + "/weights.safetensors",
                 "--inputs", folder + "/inputs.safetensors", "-o", path("outputs.safetensors")})

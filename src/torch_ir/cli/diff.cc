@@ -36,9 +36,13 @@ Json to_json(const GraphDiff& diff) {
   Json json = {{"equal", diff.is_equal()},
                {"summary", summary_text(diff)},
                {"changes", Json::array()},
-               {"renamed", Json::array()}};
+               {"renamed", Json::array()},
+               {"modules", Json::array()}};
   for (const Change& change : diff.changes) json["changes"].push_back(to_json(change));
-  for (const Change& rename : diff.renames) json["renamed"].push_back(to_json(rename));
+  for (const Change& rename : diff.renames) {
+    const bool is_module = rename.kind == ChangeKind::kModulePath;
+    json[is_module ? "modules" : "renamed"].push_back(to_json(rename));
+  }
   return json;
 }
 

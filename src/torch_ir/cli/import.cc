@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/base/work_directory.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
@@ -90,10 +92,11 @@ int run_import(const ImportArguments& arguments, Console& console) {
   // Removes the inputs of an earlier import if there are no new ones.
   move_files(unfinished.path(), folder, {kInputsFile, kWeightsFile, kGraphFile});
   console.talk() << (folder / kGraphFile).string() << ": " << file.ir << '\n'
-                 << (folder / kWeightsFile).string() << ": " << file.weights->size()
-                 << " tensors\n";
+                 << (folder / kWeightsFile).string() << ": "
+                 << counted(std::ssize(*file.weights), "tensor") << '\n';
   if (inputs) {
-    console.talk() << (folder / kInputsFile).string() << ": " << inputs->size() << " tensors\n";
+    console.talk() << (folder / kInputsFile).string() << ": "
+                   << counted(std::ssize(*inputs), "tensor") << '\n';
   }
   return kDone;
 }

@@ -1,13 +1,13 @@
 #include "torch_ir/visualize/colours.h"
 
 #include <ATen/core/enum_tag.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
 #include <ranges>
+#include <string>
 
 #include "torch_ir/analysis/multiply_adds.h"
 #include "torch_ir/ir/binding.h"
@@ -45,6 +45,7 @@ struct Measure {
   // Whether to take it as a percentage of the figure of all nodes.
   bool is_share;
   std::array<double, kShades.size() - 1> limits;
+  std::array<std::string_view, kShades.size()> labels;
 };
 constexpr Measure kMeasures[] = {
     {"error",
@@ -52,8 +53,15 @@ constexpr Measure kMeasures[] = {
      &NodeFigures::max_diff,
      worse,
      false,
-     {0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2}},
-    {"time", "% of the time", &NodeFigures::seconds, sum, true, {.1, .3, 1, 3, 10, 30}},
+     {0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2},
+     {"0", "≤ 1e-7", "≤ 1e-6", "≤ 1e-5", "≤ 1e-4", "≤ 1e-2", "> 1e-2"}},
+    {"time",
+     "% of the time",
+     &NodeFigures::seconds,
+     sum,
+     true,
+     {.1, .3, 1, 3, 10, 30},
+     {"≤ 0.1", "≤ 0.3", "≤ 1", "≤ 3", "≤ 10", "≤ 30", "> 30"}},
 };
 
 Kind kind_of(std::string_view op_type) {
@@ -102,10 +110,8 @@ std::vector<ColourScale> colour_scales(const IR& ir, const std::vector<NodeFigur
     if (all.value_or(0) == 0) continue;
     ColourScale& scale = scales.emplace_back(ColourScale{measure.name, measure.title, {}, nullptr});
     for (size_t i = 0; i < kShades.size(); ++i) {
-      const bool is_last = i == measure.limits.size();
-      scale.colours.push_back(
-          {fmt::format("{} {:g}", is_last ? ">" : "≤", measure.limits[is_last ? i - 1 : i]),
-           kShades[i], i < kFirstDarkShade ? kDarkText : kLightText});
+      scale.colours.push_back({std::string(measure.labels[i]), kShades[i],
+                               i < kFirstDarkShade ? kDarkText : kLightText});
     }
     const double unit = measure.is_share ? *all / 100 : 1;
     scale.find = [&measure, &figures, unit](const Box& box) -> std::optional<size_t> {
