@@ -1,5 +1,5 @@
-// softmax(scale query key^T) value, also where it is spelled out, for up to some thousand keys: the
-// scores of a few rows stay in the cache between the products.
+// Attention, softmax(scale query key^T) value, as one call or spelled out, for up to a few thousand
+// keys: the scores of a few rows stay in the cache between the products.
 #include <ATen/Parallel.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/accumulate.h>
@@ -45,7 +45,7 @@ struct Attention {
   Heads key;
   Heads value;
   Heads output;
-  // The number of keys that each row sees; if empty, all.
+  // The number of keys that each row sees; if empty, all. Hidden keys are not read, even if NaN.
   std::vector<int64_t> limits = {};
 };
 
@@ -140,7 +140,10 @@ template <class Vector, class Operation>
 TORCH_IR_PART float reduce(const Vector& values, Operation operation) {
   const auto* parts = reinterpret_cast<const FourFloats*>(&values);
   FourFloats four = parts[0];
-  for (size_t i = 1; i < sizeof(Vector) / sizeof(FourFloats); ++i) four = operation(four, parts[i]);
+  for (size_t i = 1; i < sizeof(Vector) / sizeof(FourFloats); ++i) {
+    const FourFloats next = parts[i];
+    four = operation(four, next);
+  }
   return operation(operation(four[0], four[1]), operation(four[2], four[3]));
 }
 
@@ -166,11 +169,12 @@ TORCH_IR_PART void exponentiate_rows(float* scores, int64_t width, const int64_t
     for (int64_t i = 0; i < width; i += kWidth) {
       Vector x = *reinterpret_cast<Vector*>(scores + i) - shift;
       exponentiate<Vectors>(x);
+      x = Vectors::kOrder < static_cast<int32_t>(limits[row] - i) ? x : Vector{};
       *reinterpret_cast<Vector*>(scores + i) = x;
       sums += x;
     }
     const float sum = reduce(sums, [](const auto& a, const auto& b) { return a + b; });
-    // As LibTorch does.
+    // A row that sees no key gives 0, as in LibTorch.
     inverses[row] = sees_any ? 1 / sum : 0;
   }
 }
@@ -237,11 +241,11 @@ void run_attention(const Attention& all, int64_t first, int64_t last, float* scr
   }
 }
 
-// For fewer rows the kernel computes too many.
+// With fewer rows, most of the rows computed at once would be wasted.
 constexpr int64_t kMinRows = 4;
 // Measured: LibTorch is faster with more keys, unless masks hide many.
 constexpr int64_t kMaxKeyElements = 1 << 15;
-// The keys of one head fit the L2 cache.
+// Limit with a mask: the keys of one head must fit in the L2 cache.
 constexpr int64_t kMaxMaskedKeyElements = 1 << 17;
 // A smaller part ends before another thread has begun.
 constexpr int64_t kMultiplicationsPerThread = 1 << 19;
@@ -284,8 +288,10 @@ class AttentionFinder {
     const bool is_causal = arguments.value("is_causal").toBool();
     return arguments.number("dropout_p", 0) == 0 && !rewriter_.is_read(call.outputs[1]) &&
            take({rows[0], rows[1], rows[2], sizes(inputs_[1])[2]}, /*is_key_transposed=*/false) &&
+           !(is_causal && mask) && has_few_keys(kMaxMaskedKeyElements) &&
            (!is_causal || limit([](int64_t row, int64_t key) { return key <= row; })) &&
-           (!mask || limit_by(*mask)) && has_few_keys();
+           (!mask || limit_by(*mask)) &&
+           (!attention_.limits.empty() || has_few_keys(kMaxKeyElements));
   }
 
   // A product, perhaps a scale, softmax, and another product.
@@ -306,7 +312,7 @@ class AttentionFinder {
     inputs_ = {*product.tensor("self"), *product.tensor("mat2"), *last().tensor("mat2")};
     if (num_dims == 3) scores.insert(scores.begin(), 1);
     return is_result(*last().tensor("self")) && take(scores, /*is_key_transposed=*/true) &&
-           has_few_keys();
+           has_few_keys(kMaxKeyElements);
   }
 
   TraceRewriter::Replacement replacement() const {
@@ -339,7 +345,8 @@ class AttentionFinder {
   // Whether `id` is all of the result of the call before the last one, in order.
   bool is_result(TensorId id) const {
     return rewriter_.tensor(id).buffer == rewriter_.tensor(result_).buffer &&
-           rewriter_.is_contiguous(id) && sizes(id).back() == sizes(result_).back() &&
+           rewriter_.is_contiguous(id) && !sizes(id).empty() &&
+           sizes(id).back() == sizes(result_).back() &&
            c10::multiply_integers(sizes(id)) == c10::multiply_integers(sizes(result_));
   }
 
@@ -351,7 +358,7 @@ class AttentionFinder {
     if (!reader || !rewriter_.is_open(*reader) || !rewriter_.is_value(output_)) return {};
     const TraceCall& call = rewriter_.call(*reader);
     const auto* self = std::get_if<TensorId>(&call.arguments[0]);
-    if (self == nullptr || !is_result(*self)) return {};
+    if (self == nullptr || call.outputs.empty() || !is_result(*self)) return {};
     calls_.push_back(*reader);
     output_ = call.outputs[0];
     return c10::toString(call.op.operator_name());
@@ -394,12 +401,11 @@ class AttentionFinder {
                                                    matrix.first, matrix.second};
   }
 
-  bool has_few_keys() const {
-    const int64_t elements = attention_.num_keys * std::max(attention_.size, attention_.value_size);
-    return elements <= (attention_.limits.empty() ? kMaxKeyElements : kMaxMaskedKeyElements);
+  bool has_few_keys(int64_t most) const {
+    return attention_.num_keys * std::max(attention_.size, attention_.value_size) <= most;
   }
 
-  // Whether each row sees the keys up to one. Keeps how many.
+  // Whether each row sees the first keys and no others. Keeps how many.
   template <class Sees>
   bool limit(const Sees& sees) {
     for (int64_t row = 0; row < attention_.num_rows; ++row) {

@@ -114,7 +114,7 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
                bool is_winograd) {
   const Chain& chain = convolution.chain;
   const Dims output_sizes = dims_of(rewriter.tensor(chain.output).sizes);
-  // With a source of channels last, oneDNN may choose another layout for the output.
+  // Given a channels-last source, oneDNN may pick another output layout.
   const bool is_channels_last = source == Layout::channels_last(source.sizes());
   onednn::Convolution wanted{
       source,
@@ -189,7 +189,8 @@ std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rew
       convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
 }
 
-// A batch norm that follows no convolution, in the layout of one, is a convolution of each channel.
+// A batch norm that does not follow a convolution, but whose input has the layout of one, becomes a
+// depthwise 1x1 convolution.
 std::optional<TraceRewriter::Replacement> replace_norm(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const auto source = CallArguments(call).tensor("input");

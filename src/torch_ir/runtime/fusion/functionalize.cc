@@ -151,7 +151,7 @@ void drop_needless_calls(Trace& trace) {
 
 void straighten_sums(Trace& trace) {
   const std::vector<bool> is_written = written_buffers(trace);
-  // By buffer: the sum that it is, if only sums and norms read it, as it was made.
+  // By buffer: the sum it holds, if only sums and norms read it, in the layout it was made in.
   std::vector<std::optional<TensorId>> sums(trace.buffers.size());
   for (const TraceCall& call : trace.calls) {
     const std::string name = c10::toString(call.op.operator_name());

@@ -38,7 +38,7 @@ struct LstmLayer {
 
 namespace {
 
-// Going back on every other step begins with the weights that are still in the L1 cache.
+// Every other step goes backwards, to begin with the weights that are still in the L1 cache.
 TORCH_IR_PART void add_product(const float* state, const float* all_weights, int64_t num_units,
                                bool goes_back, float* gates) {
   for (int64_t i = 0; i < 4 * num_units; i += kLstmPanel) {

@@ -202,7 +202,7 @@ TensorId TraceRewriter::plain(TensorId id) {
   return id;
 }
 
-// Channels of a value that is made in another layout of strides, as `split` gives them.
+// A range of the channels of a value that is kept in another strided layout, as `split` gives it.
 std::optional<TraceRewriter::Variant> TraceRewriter::channels_of_value(TensorId id) {
   const auto found = values_.find(tensor(id).buffer);
   if (found == values_.end() || !is_carried(found->second.tensor)) return std::nullopt;

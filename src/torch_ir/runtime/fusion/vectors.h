@@ -21,8 +21,8 @@ inline bool has_few_sequences(int64_t num_sequences, int64_t num_units) {
 using Floats [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
 using Integers [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = int32_t;
 
-// Types for kernels that have a version of their own for each width: vectors that the processor
-// lacks may be kept in memory. As arguments of templates the types would lose their alignment.
+// Vector types for kernels with a version for each width: vectors wider than the processor's may be
+// spilled to memory. As arguments of templates the types themselves would lose their alignment.
 struct Vectors8 {
   using Vector [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = float;
   using Order [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]] = int32_t;

@@ -200,13 +200,14 @@ class OneThreadCall final : public PreparedKernel {
   std::unique_ptr<PreparedKernel> kernel_;
 };
 
-// LibTorch starts threads even for two rows. Softmax of another dimension than the last one
-// gives other bits with another number of threads.
+// LibTorch starts threads even for two rows. Softmax over any other dimension than the last, and
+// group norm of channels that are not contiguous, give different bits with another number of
+// threads; so may the matrix products of attention.
 bool computes_row_by_row(const KernelCall& call) {
   static const std::unordered_set<std::string_view> operators = {
-      "aten::_log_softmax", "aten::_scaled_dot_product_flash_attention_for_cpu", "aten::_softmax",
-      "aten::native_group_norm", "aten::native_layer_norm"};
+      "aten::_log_softmax", "aten::_softmax", "aten::native_group_norm", "aten::native_layer_norm"};
   if (!operators.contains(call.op.schema().name())) return false;
+  if (!call.arguments[0].toTensor().is_contiguous()) return false;
   const auto dim = call.op.schema().argumentIndexWithName("dim");
   if (!dim) return true;
   const int64_t last = call.outputs[0].dim() - 1;
@@ -218,7 +219,7 @@ bool computes_row_by_row(const KernelCall& call) {
 
 std::unique_ptr<PreparedKernel> with_fit_threads(const KernelCall& call,
                                                  std::unique_ptr<PreparedKernel> kernel) {
-  // One thread takes a few microseconds for so many.
+  // One thread handles this many in a few microseconds.
   constexpr int64_t kSmallElements = 1 << 14;
   if (call.outputs.empty() || !computes_row_by_row(call)) return kernel;
   int64_t num_elements = call.outputs[0].numel();

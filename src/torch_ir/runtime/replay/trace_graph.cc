@@ -127,7 +127,8 @@ Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* sym
   return trace;
 }
 
-// Drops calls whose results nothing reads, and constants. Writes to inputs are visible outside.
+// Drops calls whose results nothing reads, and constants that no other call reads. Writes to inputs
+// are visible outside.
 void remove_dead_calls(Trace& trace) {
   std::vector<bool> is_needed(trace.buffers.size(), false);
   const auto need = [&](TensorId tensor) { is_needed[trace.tensors[tensor].buffer] = true; };

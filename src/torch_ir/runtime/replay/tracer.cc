@@ -14,8 +14,8 @@
 namespace torch_ir {
 namespace {
 
-// Folding trades memory for time; this limits by how much all results may be larger than what they
-// are computed from.
+// Folding trades memory for time; this limits the total growth of the results of one trace over the
+// constants they are computed from, each of which counts once.
 constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
 
 bool is_plain(const at::Tensor& tensor) {
@@ -280,11 +280,17 @@ bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
     if (is_new) new_bytes += tensor.storage().nbytes();
   }
   size_t old_bytes = 0;
-  for (const TensorId tensor : tensors_of(call)) old_bytes += bytes_of(trace_.tensors[tensor]);
+  std::unordered_set<BufferId> sources;
+  for (const TensorId tensor : tensors_of(call)) {
+    const BufferId buffer = trace_.tensors[tensor].buffer;
+    if (replaced_.contains(buffer) || !sources.insert(buffer).second) continue;
+    old_bytes += trace_.buffers[buffer].bytes;
+  }
   const size_t growth = new_bytes - std::min(new_bytes, old_bytes);
   const bool may_fold = folds_constants_ && folded_bytes_ + growth <= kMaxFoldedBytes;
   if (new_bytes > 0 && (!may_fold || unfolded_.contains(number))) return false;
   folded_bytes_ += growth;
+  if (new_bytes > 0) replaced_.merge(sources);
   for (const at::Tensor& tensor : results) {
     add_constant(tensor);
     if (new_bytes > 0) folded_by_.try_emplace(buffer_of(tensor), number);

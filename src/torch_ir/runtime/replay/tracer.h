@@ -91,6 +91,8 @@ class Tracer : public DispatchMode {
   std::optional<size_t> step_;
   size_t num_calls_ = 0;
   size_t folded_bytes_ = 0;
+  // Constants that folded results have taken the place of.
+  std::unordered_set<BufferId> replaced_;
   Trace trace_;
   // Values that cannot be replayed, and why: tensors in layouts of oneDNN, values that depend on
   // data.
