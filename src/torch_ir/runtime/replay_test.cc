@@ -1,5 +1,6 @@
 // Tests replays: the calls they make, the memory they use, and that no run disturbs another.
 
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/randn.h>
@@ -459,6 +460,23 @@ TEST(Replay, TracesFurtherLayoutsWhenTheyAreMetAgain) {
   EXPECT_TRUE(same_bits(outputs[0], turned.tanh().exp()));
   EXPECT_GT(first, 0);
   EXPECT_EQ(count_allocations([&] { plan.run({turned}, outputs); }), 0);
+}
+
+// Small calls run in one thread, but only if that gives the bits of several.
+TEST(Replay, GivesTheBitsOfSeveralThreads) {
+  const int threads = at::get_num_threads();
+  at::set_num_threads(4);
+  const at::Tensor rows = at::randn({40, 65});
+  const at::Tensor image = at::randn({1, 4, 32, 32}).contiguous(at::MemoryFormat::ChannelsLast);
+  EagerGraph graph;
+  const V x = graph.input("x", rows);
+  for (const int dim : {0, -1}) {
+    graph.output(graph.call1("aten.softmax.int", {x, Attribute(dim)}));
+  }
+  graph.output(graph.call1("aten.layer_norm.default", {x, Attribute::list({65})}));
+  graph.output(graph.call1("aten.group_norm.default", {graph.input("image", image), Attribute(2)}));
+  EXPECT_EQ(difference_from_eager(graph), "");
+  at::set_num_threads(threads);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <thread>
 
@@ -681,6 +682,15 @@ TEST_F(FuseTrace, FollowsMasksOfAttention) {
     EXPECT_EQ(count_attention(graph), is_taken);
     EXPECT_EQ(difference_at_fast(graph), "");
   }
+  EagerGraph twice;
+  const V q = heads(twice, "q", shape, shape.rows, shape.size);
+  const V k = heads(twice, "k", shape, shape.keys, shape.size);
+  const V v = heads(twice, "v", shape, shape.keys, shape.value_size);
+  const V mask = twice.weight("mask", at::full({20, 40}, -INFINITY).triu(10));
+  twice.output(twice.call("aten._scaled_dot_product_flash_attention_for_cpu.default",
+                          {q, k, v, Attribute(0.0), Attribute(true), mask})[0]);
+  EXPECT_EQ(count_attention(twice), 0);
+  EXPECT_EQ(difference_at_fast(twice), "");
   EagerGraph given;
   given.output(attention(given, shape, given.input("mask", causal)));
   EXPECT_EQ(count_attention(given), 0);
