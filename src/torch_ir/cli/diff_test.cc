@@ -60,7 +60,7 @@ TEST_F(DiffTest, TakesOtherModulePathsForTheSameComputation) {
               HasSubstr("mul (aten.mul.Tensor): module nothing -> scale\n"));
   const auto json = nlohmann::json::parse(printed({"diff", graph_, named, "--json"}));
   EXPECT_EQ(json["equal"], true);
-  EXPECT_EQ(json["renamed"][0]["after"], "scale");
+  EXPECT_EQ(json["modules"][0]["after"], "scale");
 }
 
 TEST_F(DiffTest, WritesJson) {
