@@ -122,20 +122,21 @@ def main():
         sys.exit("update_pictures.py: NODE_MODULES is not set; run: npm install --prefix DIR marked "
                  "github-markdown-css mermaid, and set NODE_MODULES=DIR/node_modules")
 
+    harness, output = options.harness.resolve(), options.output.resolve()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         work = pathlib.Path(folder)
-        screen = run_in_terminal([str(options.harness.resolve()), "--output", "reports"])
+        screen = run_in_terminal([str(harness), "--output", "reports"])
         text, num_lines = to_html(screen)
         (work / "terminal.html").write_text(text)
-        screenshot(options.chromium, work / "terminal.html", options.output / "terminal.png", 860,
+        screenshot(options.chromium, work / "terminal.html", output / "terminal.png", 860,
                    36 + 22 * num_lines)
         text = html.escape((work / "reports" / f"{PAGE}.md").read_text())
         # Beside the page, so that its links to pictures work.
         page = work / "reports" / "page.html"
         page.write_text(PAGE_TEMPLATE.format(modules=pathlib.Path(modules).resolve(), text=text))
-        screenshot(options.chromium, page, options.output / "page.png", 1060, 1420)
-        screenshot(options.chromium, work / "reports" / "index.html", options.output / "index.png",
+        screenshot(options.chromium, page, output / "page.png", 1060, 1420)
+        screenshot(options.chromium, work / "reports" / "index.html", output / "index.png",
                    1280, 860)
 
 
