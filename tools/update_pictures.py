@@ -4,8 +4,8 @@
     NODE_MODULES=DIR/node_modules python3 tools/update_pictures.py
 
 Writes terminal.png, page.png and index.png below reports/reference: the harness in a terminal, a page
-as GitHub would show it, and index.html. Needs Chromium, the PyPI package pyte, and in NODE_MODULES the
-npm packages marked, github-markdown-css and mermaid.
+as GitHub would show it, and index.html. Needs Chromium, a font with emoji (fonts-noto-color-emoji), the
+PyPI package pyte, and in NODE_MODULES the npm packages marked, github-markdown-css and mermaid.
 """
 
 import argparse
@@ -135,7 +135,7 @@ def main():
         # Beside the page, so that its links to pictures work.
         page = work / "reports" / "page.html"
         page.write_text(PAGE_TEMPLATE.format(modules=pathlib.Path(modules).resolve(), text=text))
-        screenshot(options.chromium, page, output / "page.png", 1060, 1420)
+        screenshot(options.chromium, page, output / "page.png", 1060, 1080)
         screenshot(options.chromium, work / "reports" / "index.html", output / "index.png",
                    1280, 860)
 
