@@ -10,6 +10,7 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -474,7 +475,19 @@ TEST(Replay, GivesTheBitsOfSeveralThreads) {
     graph.output(graph.call1("aten.softmax.int", {x, Attribute(dim)}));
   }
   graph.output(graph.call1("aten.layer_norm.default", {x, Attribute::list({65})}));
-  graph.output(graph.call1("aten.group_norm.default", {graph.input("image", image), Attribute(2)}));
+  const V y = graph.input("image", image);
+  graph.output(graph.call1("aten.group_norm.default", {y, Attribute(2)}));
+  graph.output(graph.call1("aten.gelu.default", {x}));
+  graph.output(graph.call1("aten.conv2d.default", {y, graph.weight("w", at::randn({6, 4, 3, 3}))}));
+  // Few rows and long sums, whose parts MKL may share out.
+  for (const int64_t columns : {1, 3, 50}) {
+    const V w = graph.weight(fmt::format("w{}", columns), at::randn({columns, 65}));
+    graph.output(graph.call1("aten.linear.default", {x, w}));
+    const V a = graph.input(fmt::format("a{}", columns), at::randn({2, columns, 3000}));
+    graph.output(
+        graph.call1("aten.matmul.default",
+                    {a, graph.call1("aten.transpose.int", {a, Attribute(1), Attribute(2)})}));
+  }
   EXPECT_EQ(difference_from_eager(graph), "");
   at::set_num_threads(threads);
 }

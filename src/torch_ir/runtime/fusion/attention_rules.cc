@@ -1,6 +1,5 @@
 // Attention, softmax(scale query key^T) value, as one call or spelled out, for up to a few thousand
 // keys: the scores of a few rows stay in the cache between the products.
-#include <ATen/Parallel.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/accumulate.h>
 
@@ -16,6 +15,7 @@
 #include "torch_ir/runtime/fusion/rules.h"
 #include "torch_ir/runtime/fusion/vectors.h"
 #include "torch_ir/runtime/kernels/clones.h"
+#include "torch_ir/runtime/threads/threads.h"
 
 namespace torch_ir {
 
@@ -263,11 +263,11 @@ std::unique_ptr<PreparedKernel> prepare_attention(const KernelCall& call, Attent
     attention.key.data = key.const_data_ptr<float>();
     attention.value.data = value.const_data_ptr<float>();
     attention.output.data = output.mutable_data_ptr<float>();
-    at::parallel_for(0, attention.num_batches * attention.num_heads, grain,
-                     [&](int64_t first, int64_t last) {
-                       const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(scratch);
-                       run_attention(attention, first, last, static_cast<float*>(memory.get()));
-                     });
+    parallel_for(attention.num_batches * attention.num_heads, grain,
+                 [&](int64_t first, int64_t last) {
+                   const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(scratch);
+                   run_attention(attention, first, last, static_cast<float*>(memory.get()));
+                 });
   });
 }
 

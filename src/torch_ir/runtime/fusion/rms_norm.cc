@@ -1,5 +1,3 @@
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -7,6 +5,7 @@
 #include "torch_ir/runtime/fusion/rules.h"
 #include "torch_ir/runtime/fusion/vectors.h"
 #include "torch_ir/runtime/kernels/clones.h"
+#include "torch_ir/runtime/threads/threads.h"
 
 namespace torch_ir {
 
@@ -54,7 +53,7 @@ FusedCall rms_norm(double eps) {
                                     static_cast<const float*>(weight.const_data_ptr()),
                                     static_cast<float*>(output.mutable_data_ptr())};
               const int64_t grain = std::max<int64_t>(kElementsPerThread / size, 1);
-              at::parallel_for(0, all.num_rows, grain, [&](int64_t first, int64_t last) {
+              parallel_for(all.num_rows, grain, [&](int64_t first, int64_t last) {
                 RmsNormRows part = all;
                 part.num_rows = last - first;
                 part.input += first * size;

@@ -12,6 +12,7 @@
 
 #include "torch_ir/runtime/kernels/families.h"
 #include "torch_ir/runtime/kernels/structured.h"
+#include "torch_ir/runtime/threads/threads.h"
 
 // LibTorch links BLAS, but some builds hide it.
 extern "C" {
@@ -171,11 +172,7 @@ class Gemm final : public PreparedKernel {
       }
     };
     const int64_t grain = std::max<int64_t>(1, at::internal::GRAIN_SIZE / columns);
-    if (c_.size(0) <= grain) {
-      copy_rows(0, c_.size(0));
-    } else {
-      at::parallel_for(0, c_.size(0), grain, copy_rows);
-    }
+    parallel_for(c_.size(0), grain, copy_rows);
   }
 
   GemmShape shape_;

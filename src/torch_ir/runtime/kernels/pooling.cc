@@ -11,6 +11,7 @@
 #include "torch_ir/runtime/kernels/families.h"
 #include "torch_ir/runtime/kernels/out_function.h"
 #include "torch_ir/runtime/kernels/structured.h"
+#include "torch_ir/runtime/threads/threads.h"
 
 #define TORCH_IR_INLINE inline __attribute__((always_inline))
 
@@ -153,7 +154,7 @@ class MaxPool2dValues final : public PreparedKernel {
     const int64_t rows = output_.numel() / width_.pooled;
     const int64_t row_work = width_.pooled * width_.window * height_.window;
     const int64_t grain = std::max<int64_t>(1, at::internal::GRAIN_SIZE / row_work);
-    at::parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+    parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         const float* plane = input + row / height_.pooled * height_.size * width_.size;
         pool_row(plane, row % height_.pooled, output + row * width_.pooled);

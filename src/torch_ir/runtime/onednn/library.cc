@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "torch_ir/runtime/onednn/dnnl.h"
-#include "torch_ir/runtime/onednn/one_thread.h"
 #include "torch_ir/runtime/onednn/primitive.h"
+#include "torch_ir/runtime/threads/threads.h"
 
 namespace torch_ir::onednn {
 
@@ -174,10 +174,10 @@ class LibraryPrimitive final : public Primitive {
  public:
   // `names` identify the inputs (DNNL_ARG_SRC, ...). The primitive was made under
   // OneThread(is_small).
-  LibraryPrimitive(std::string name, const dnnl::primitive_desc_base& made, std::vector<int> names,
-                   std::vector<Layout> inputs, Layout output, bool is_small)
+  LibraryPrimitive(const std::string& name, const dnnl::primitive_desc_base& made,
+                   std::vector<int> names, std::vector<Layout> inputs, Layout output, bool is_small)
       : primitive_(made.get()), names_(std::move(names)), is_small_(is_small) {
-    name_ = std::move(name);
+    name_ = "onednn::" + name;
     inputs_ = std::move(inputs);
     output_ = std::move(output);
     for (const Layout& input : inputs_) descriptors_.push_back(descriptor(input));
@@ -229,8 +229,6 @@ algorithm algorithm_of(Binary binary) {
 
 algorithm algorithm_of(Pooling pooling) {
   switch (pooling) {
-    case Pooling::kMax:
-      return algorithm::pooling_max;
     case Pooling::kAverage:
       return algorithm::pooling_avg_exclude_padding;
     case Pooling::kAverageWithPadding:
@@ -265,9 +263,9 @@ int64_t product_of(const Dims& sizes) {
 bool has_few_elements(const Layout& layout) { return product_of(layout.sizes()) < kSmallElements; }
 
 // Each weight is used once for each row or pixel of the output, which has `channels` channels.
-bool has_few_multiplications(const Layout& weights, const Layout& output, int64_t channels) {
-  return product_of(output.sizes()) / std::max<int64_t>(channels, 1) * product_of(weights.sizes()) <
-         kSmallMultiplications;
+bool is_small_product(const Layout& weights, const Layout& output, int64_t channels) {
+  const int64_t pixels = product_of(output.sizes()) / std::max<int64_t>(channels, 1);
+  return has_few_elements(output) && pixels * product_of(weights.sizes()) < kSmallMultiplications;
 }
 
 // Null if the library cannot make it.
@@ -308,8 +306,8 @@ PrimitivePtr finish_product(const char* name, const Made& made, bool has_bias, b
 }  // namespace
 
 PrimitivePtr make_convolution(const Convolution& convolution) {
-  const bool is_small = has_few_multiplications(convolution.weights, convolution.output,
-                                                convolution.output.sizes()[1]);
+  const bool is_small =
+      is_small_product(convolution.weights, convolution.output, convolution.output.sizes()[1]);
   return attempt(is_small, [&] {
     const algorithm kind =
         convolution.is_winograd ? algorithm::convolution_winograd : algorithm::convolution_direct;
@@ -328,7 +326,7 @@ PrimitivePtr make_convolution(const Convolution& convolution) {
 PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
                                 const std::optional<Layout>& bias, const Layout& output,
                                 const PostOps& post_ops) {
-  const bool is_small = has_few_multiplications(weights, output, output.sizes()[1]);
+  const bool is_small = is_small_product(weights, output, output.sizes()[1]);
   return attempt(is_small, [&] {
     const auto made = describe<dnnl::inner_product_forward>(
         cpu(), attributes(post_ops), prop_kind::forward_inference, descriptor(source),

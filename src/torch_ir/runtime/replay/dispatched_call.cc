@@ -4,16 +4,13 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/operators/argument_values.h"
 #include "torch_ir/operators/call_recording.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
-#include "torch_ir/runtime/onednn/one_thread.h"
 
 namespace torch_ir {
 namespace {
@@ -181,51 +178,6 @@ std::unique_ptr<PreparedKernel> with_checked_values(const KernelCall& call,
   const ValueCheck check = find_value_check(call.op);
   if (check == nullptr) return kernel;
   return std::make_unique<CheckedCall>(check, call, std::move(kernel));
-}
-
-namespace {
-
-class OneThreadCall final : public PreparedKernel {
- public:
-  explicit OneThreadCall(std::unique_ptr<PreparedKernel> kernel) : kernel_(std::move(kernel)) {}
-
-  void run() override {
-    const OneThread one_thread;
-    kernel_->run();
-  }
-  bool writes_unused() const override { return kernel_->writes_unused(); }
-  void on_moved(const c10::StorageImpl* storage) override { kernel_->on_moved(storage); }
-
- private:
-  std::unique_ptr<PreparedKernel> kernel_;
-};
-
-// LibTorch starts threads even for two rows. Softmax over any other dimension than the last, and
-// group norm of channels that are not contiguous, give different bits with another number of
-// threads; so may the matrix products of attention.
-bool computes_row_by_row(const KernelCall& call) {
-  static const std::unordered_set<std::string_view> operators = {
-      "aten::_log_softmax", "aten::_softmax", "aten::native_group_norm", "aten::native_layer_norm"};
-  if (!operators.contains(call.op.schema().name())) return false;
-  if (!call.arguments[0].toTensor().is_contiguous()) return false;
-  const auto dim = call.op.schema().argumentIndexWithName("dim");
-  if (!dim) return true;
-  const int64_t last = call.outputs[0].dim() - 1;
-  const int64_t given = call.arguments[static_cast<size_t>(*dim)].toInt();
-  return given == -1 || given == last;
-}
-
-}  // namespace
-
-std::unique_ptr<PreparedKernel> with_fit_threads(const KernelCall& call,
-                                                 std::unique_ptr<PreparedKernel> kernel) {
-  // One thread handles this many in a few microseconds.
-  constexpr int64_t kSmallElements = 1 << 14;
-  if (call.outputs.empty() || !computes_row_by_row(call)) return kernel;
-  int64_t num_elements = call.outputs[0].numel();
-  for (const at::Tensor& tensor : tensors_of(call.arguments)) num_elements += tensor.numel();
-  if (num_elements > kSmallElements) return kernel;
-  return std::make_unique<OneThreadCall>(std::move(kernel));
 }
 
 }  // namespace torch_ir

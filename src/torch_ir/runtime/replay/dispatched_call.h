@@ -28,9 +28,4 @@ std::unique_ptr<PreparedKernel> prepare_returning_call(const KernelCall& call,
 std::unique_ptr<PreparedKernel> with_checked_values(const KernelCall& call,
                                                     std::unique_ptr<PreparedKernel> kernel);
 
-// Wraps `kernel`, which runs `call`, to use one thread if the call is small and its bits do not
-// depend on the number of threads.
-std::unique_ptr<PreparedKernel> with_fit_threads(const KernelCall& call,
-                                                 std::unique_ptr<PreparedKernel> kernel);
-
 }  // namespace torch_ir

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <stdexcept>
 #include <unordered_map>
 #include <unordered_set>
@@ -20,6 +21,8 @@
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/runtime/interpreter/run.h"
 #include "torch_ir/runtime/replay/dispatched_call.h"
+#include "torch_ir/runtime/replay/fit_threads.h"
+#include "torch_ir/runtime/threads/threads.h"
 
 namespace torch_ir {
 namespace {
@@ -257,9 +260,8 @@ void Frame::prepare(size_t index, bool uses_kernels) {
     needs_[index] = NeededMemory::kUsed;
   }
   kernel = with_checked_values(call, std::move(kernel));
-  if (traced.fused == nullptr) kernel = with_fit_threads(call, std::move(kernel));
   add_users(index, kernel.get());
-  steps_.push_back({std::move(kernel), index});
+  steps_.push_back({std::move(kernel), index, traced.fused == nullptr && fits_one_thread(call)});
   add_releases(index);
 }
 
@@ -351,17 +353,22 @@ void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& 
                 std::vector<double>* seconds) {
   using Clock = std::chrono::steady_clock;
   begin_run(inputs, outputs);
-  if (seconds == nullptr) {
-    for (const Step& step : steps_) step.kernel->run();
-  } else {
-    Clock::time_point last = Clock::now();
-    for (const Step& step : steps_) {
-      step.kernel->run();
-      const Clock::time_point now = Clock::now();
-      (*seconds)[step.call] += std::chrono::duration<double>(now - last).count();
-      last = now;
+  std::optional<OneThread> one_thread;
+  Clock::time_point last;
+  if (seconds != nullptr) last = Clock::now();
+  for (const Step& step : steps_) {
+    if (!step.fits_one_thread) {
+      one_thread.reset();
+    } else if (!one_thread) {
+      one_thread.emplace();
     }
+    step.kernel->run();
+    if (seconds == nullptr) continue;
+    const Clock::time_point now = Clock::now();
+    (*seconds)[step.call] += std::chrono::duration<double>(now - last).count();
+    last = now;
   }
+  one_thread.reset();
   end_run(inputs, outputs);
 }
 
