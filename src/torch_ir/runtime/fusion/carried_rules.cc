@@ -12,78 +12,97 @@ using onednn::Window;
 
 using Replacement = TraceRewriter::Replacement;
 
-// Whether `source`, which `call` reads, has a convolution's layout.
-bool is_carried_into(TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
-  return !call.outputs.empty() && rewriter.is_value(source) && rewriter.is_value(call.outputs[0]) &&
-         rewriter.tensor(source).sizes.size() == 4 &&
-         rewriter.tensor(call.outputs[0]).sizes.size() == 4 && rewriter.is_carried(source);
-}
-
 Dims sizes_of(const TraceRewriter& rewriter, TensorId id) {
   const at::DimVector& sizes = rewriter.tensor(id).sizes;
   return {sizes.begin(), sizes.end()};
 }
 
+// Whether `source`, which `call` reads, is an image in a convolution's layout.
+bool is_carried_into(TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
+  return !call.outputs.empty() && rewriter.is_value(source) && rewriter.is_value(call.outputs[0]) &&
+         rewriter.tensor(source).sizes.size() == 4 && rewriter.is_carried(source);
+}
+
+// An output of another shape than the primitive's must have the same memory.
 std::optional<Replacement> pool(TraceRewriter& rewriter, size_t index, TensorId source,
-                                Pooling pooling, const Window& window) {
-  const TensorId output = rewriter.call(index).outputs[0];
-  const Layout layout = rewriter.layout_of(source);
-  const onednn::PrimitivePtr primitive =
-      onednn::make_pooling(pooling, layout, Layout::any(sizes_of(rewriter, output)), window);
+                                const onednn::PrimitivePtr& primitive) {
   if (primitive == nullptr) return std::nullopt;
-  return Replacement{{index}, [&rewriter, index, output, primitive, source, layout] {
-                       rewriter.emit(primitive, {rewriter.use(source, layout)}, output, index);
+  const TensorId output = rewriter.call(index).outputs[0];
+  const Dims& sizes = primitive->output().sizes();
+  const bool has_shape = sizes == sizes_of(rewriter, output);
+  const bool is_plain = primitive->output() == contiguous_layout(sizes);
+  if (!has_shape && !(is_plain && rewriter.is_contiguous(output))) return std::nullopt;
+  return Replacement{{index}, [&rewriter, index, output, primitive, source] {
+                       rewriter.emit(primitive, {rewriter.use(source, primitive->inputs()[0])},
+                                     output, index);
                        return size_t{1};
                      }};
 }
 
-// Nothing for a window that may lie in `padding` entirely.
-std::optional<Window> window_of(const CallArguments& arguments, const Padding& padding) {
+// Nothing for a window that may lie in `padding` entirely. In ceil mode the last windows may extend
+// past the padding: for oneDNN that is more padding.
+std::optional<Window> window_of(const TraceRewriter& rewriter, const TraceCall& call,
+                                const Padding& padding) {
+  const CallArguments arguments(call);
   const Dims kernel = arguments.integers("kernel_size", 2, 1);
   Dims strides = arguments.integers("stride", 2, 0);
   if (strides[0] == 0) strides = kernel;
   const Dims own = arguments.integers("padding", 2, 0);
   Window window{kernel, strides, sum_of(own, padding.before), sum_of(own, padding.after)};
+  const Dims from = sizes_of(rewriter, padding.source);
+  const Dims to = sizes_of(rewriter, call.outputs[0]);
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t end = (to.end()[static_cast<int>(d) - 2] - 1) * strides[d] + kernel[d];
+    const int64_t begin = from.end()[static_cast<int>(d) - 2] + window.padding_before[d];
+    window.padding_after[d] = std::max(window.padding_after[d], end - begin);
+  }
   const bool fits = std::ranges::equal(window.padding_before, kernel, std::ranges::less()) &&
                     std::ranges::equal(window.padding_after, kernel, std::ranges::less());
   return fits ? std::optional(window) : std::nullopt;
 }
 
-// oneDNN's maximum ignores NaN. A clean value comes from a ReLU, so a zero beside it cannot exceed
-// it.
 std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index,
                                             const Padding& padding) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
-  const auto window = window_of(arguments, padding);
-  const bool is_taken =
-      is_carried_into(rewriter, call, padding.source) && rewriter.is_clean(padding.source) &&
-      padding.value <= 0 && !rewriter.is_read(call.outputs[1]) && window &&
-      arguments.integers("dilation", 2, 1) == Dims{1, 1} && !arguments.value("ceil_mode").toBool();
+  const auto window = window_of(rewriter, call, padding);
+  const bool is_taken = is_carried_into(rewriter, call, padding.source) && window &&
+                        !rewriter.is_read(call.outputs[1]) &&
+                        arguments.integers("dilation", 2, 1) == Dims{1, 1};
   if (!is_taken) return std::nullopt;
-  return pool(rewriter, index, padding.source, Pooling::kMax, *window);
+  return pool(rewriter, index, padding.source,
+              make_max_pool(rewriter.layout_of(padding.source), sizes_of(rewriter, call.outputs[0]),
+                            *window, padding));
 }
 
-std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
+// Averages of equal parts of an image, as many as the last two of `sizes`.
+std::optional<Replacement> average_parts(TraceRewriter& rewriter, size_t index, const Dims& sizes) {
   const TraceCall& call = rewriter.call(index);
   const auto source = CallArguments(call).tensor("self");
-  if (!source || !is_carried_into(rewriter, call, *source)) return std::nullopt;
+  if (sizes.size() != 4 || !source || !is_carried_into(rewriter, call, *source)) {
+    return std::nullopt;
+  }
   Window window{{}, {}, {0, 0}, {0, 0}};
   for (size_t d = 2; d < 4; ++d) {
     const int64_t from = rewriter.tensor(*source).sizes[d];
-    const int64_t to = rewriter.tensor(call.outputs[0]).sizes[d];
-    if (to == 0 || from % to != 0) return std::nullopt;
-    window.kernel.push_back(from / to);
+    if (sizes[d] == 0 || from % sizes[d] != 0) return std::nullopt;
+    window.kernel.push_back(from / sizes[d]);
   }
   window.strides = window.kernel;
-  return pool(rewriter, index, *source, Pooling::kAverage, window);
+  return pool(rewriter, index, *source,
+              onednn::make_pooling(Pooling::kAverage, rewriter.layout_of(*source),
+                                   Layout::any(sizes), window));
+}
+
+std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
+  return average_parts(rewriter, index, sizes_of(rewriter, rewriter.call(index).outputs[0]));
 }
 
 std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t index,
                                                 const Padding& padding) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
-  const auto window = window_of(arguments, padding);
+  const auto window = window_of(rewriter, call, padding);
   const Dims kernel = arguments.integers("kernel_size", 2, 1);
   const auto covers = [&](size_t d) {
     return kernel[d] >= rewriter.tensor(padding.source).sizes.end()[static_cast<int>(d) - 2];
@@ -93,29 +112,37 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
       arguments.value("divisor_override").isNone() && covers(0) && covers(1)) {
     return replace_adaptive_average_pool(rewriter, index);
   }
-  // The zeros of a call before it count; its own padding counts if it says so.
+  // The zeros of a call before it count; its own padding counts if it says so; what a window
+  // extends past both never does.
   const bool is_padded = !padding.before.empty();
-  const bool counts_padding = arguments.value("count_include_pad").toBool();
-  const bool is_taken =
-      is_carried_into(rewriter, call, padding.source) && padding.value == 0 && window &&
-      !arguments.value("ceil_mode").toBool() && arguments.value("divisor_override").isNone() &&
-      (!is_padded || counts_padding || arguments.integers("padding", 2, 0) == Dims{0, 0});
+  const Dims own = arguments.integers("padding", 2, 0);
+  const bool has_own = own != Dims{0, 0};
+  const bool extends = window && window->padding_after != sum_of(own, padding.after);
+  const bool counts_own = has_own && arguments.value("count_include_pad").toBool();
+  const bool is_taken = is_carried_into(rewriter, call, padding.source) && padding.value == 0 &&
+                        window && arguments.value("divisor_override").isNone() &&
+                        (!is_padded || counts_own || !has_own) &&
+                        !(extends && (is_padded || counts_own));
   if (!is_taken) return std::nullopt;
+  const bool counts_any = counts_own || is_padded;
   return pool(rewriter, index, padding.source,
-              counts_padding || is_padded ? Pooling::kAverageWithPadding : Pooling::kAverage,
-              *window);
+              onednn::make_pooling(counts_any ? Pooling::kAverageWithPadding : Pooling::kAverage,
+                                   rewriter.layout_of(padding.source),
+                                   Layout::any(sizes_of(rewriter, call.outputs[0])), *window));
 }
 
 // The mean of all pixels is pooling with one window.
 std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
-  const TraceCall& call = rewriter.call(index);
-  const CallArguments arguments(call);
+  const CallArguments arguments(rewriter.call(index));
+  const auto source = arguments.tensor("self");
   Dims dims = arguments.integers("dim", 0, 0);
   for (int64_t& dim : dims) dim = dim < 0 ? dim + 4 : dim;
   std::ranges::sort(dims);
-  const bool is_taken = dims == Dims{2, 3} && arguments.value("keepdim").toBool() &&
-                        arguments.value("dtype").isNone();
-  return is_taken ? replace_adaptive_average_pool(rewriter, index) : std::nullopt;
+  if (!source || dims != Dims{2, 3} || !arguments.value("dtype").isNone()) return std::nullopt;
+  Dims sizes = sizes_of(rewriter, *source);
+  if (sizes.size() != 4) return std::nullopt;
+  sizes[2] = sizes[3] = 1;
+  return average_parts(rewriter, index, sizes);
 }
 
 std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,

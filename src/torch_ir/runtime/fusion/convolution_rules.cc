@@ -74,17 +74,6 @@ bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output
          pixels >= (has_many_weights ? kMinPixelsForManyWeights : kMinWinogradPixels);
 }
 
-bool ends_with_relu(const PostOps& post_ops) {
-  return !post_ops.empty() && post_ops.back().kind == PostOp::Kind::kFunction &&
-         post_ops.back().function == onednn::Function::kRelu && post_ops.back().alpha == 0;
-}
-
-Layout contiguous_layout(const Dims& sizes) {
-  Dims strides(sizes.size(), 1);
-  for (size_t d = sizes.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * sizes[d];
-  return Layout::strided(sizes, strides);
-}
-
 void add_parameters(TraceRewriter& rewriter, const TracedConvolution& convolution,
                     const onednn::Primitive& primitive, bool has_bias,
                     std::vector<TensorId>& inputs) {
@@ -135,8 +124,7 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
   add_parameters(rewriter, convolution, *primitive, has_bias, inputs);
   std::optional<TensorId> written;
   if (chain.addend) written = rewriter.use(*chain.addend, primitive->output());
-  const bool is_clean = !is_winograd && ends_with_relu(chain.post_ops);
-  rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written, is_clean);
+  rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
   return true;
 }
 
@@ -228,6 +216,12 @@ constexpr RuleEntry kConvolutionRules[] = {
 };
 
 }  // namespace
+
+Layout contiguous_layout(const Dims& sizes) {
+  Dims strides(sizes.size(), 1);
+  for (size_t d = sizes.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * sizes[d];
+  return Layout::strided(sizes, strides);
+}
 
 RuleTable convolution_rules() { return kConvolutionRules; }
 

@@ -65,6 +65,11 @@ struct Padding {
 // `own`, the padding of a convolution or a pooling, and `padding` around it.
 onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding);
 
+// The maxima of windows, or NaN where a window has one; oneDNN's ignore NaN. Null for a source that
+// is neither in blocks of channels nor channels last.
+onednn::PrimitivePtr make_max_pool(const onednn::Layout& source, const onednn::Dims& sizes,
+                                   const onednn::Window& window, const Padding& padding);
+
 using PaddedRule = std::optional<TraceRewriter::Replacement> (*)(TraceRewriter& rewriter,
                                                                  size_t index,
                                                                  const Padding& padding);
@@ -130,6 +135,8 @@ Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, 
 
 // Whether the addition may overwrite the addend, which nothing reads later.
 bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source);
+
+onednn::Layout contiguous_layout(const onednn::Dims& sizes);
 
 TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,
                        const onednn::Layout& wanted);

@@ -41,7 +41,7 @@ class PrimitiveKernel final : public PreparedKernel {
 
 // Takes the primitive's inputs; returns its output and, if it has one, its scratchpad.
 FusedCall call_of(const onednn::PrimitivePtr& primitive) {
-  return {"onednn::" + primitive->name(), [primitive](const KernelCall& call) {
+  return {primitive->name(), [primitive](const KernelCall& call) {
             return std::make_unique<PrimitiveKernel>(*primitive, call);
           }};
 }
@@ -309,8 +309,7 @@ void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
 }
 
 void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs,
-                         TensorId output, size_t index, std::optional<TensorId> written,
-                         bool is_clean) {
+                         TensorId output, size_t index, std::optional<TensorId> written) {
   const bool is_plain = primitive->output() == plain_layout(output) ||
                         primitive->output().sizes() != dims_of(tensor(output).sizes);
   TensorId target = output;
@@ -332,8 +331,7 @@ void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<Tens
   add_call(primitive, inputs, target, index);
   const bool is_same_shape = primitive->output().sizes() == dims_of(tensor(output).sizes);
   const onednn::Layout layout = is_same_shape ? primitive->output() : plain_layout(output);
-  values_.insert_or_assign(tensor(output).buffer,
-                           Value{output, {{layout, target}}, is_plain, is_clean});
+  values_.insert_or_assign(tensor(output).buffer, Value{output, {{layout, target}}, is_plain});
 }
 
 TensorId TraceRewriter::make(const onednn::PrimitivePtr& primitive,
@@ -386,11 +384,6 @@ void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output,
   }
   is_shared_[tensor(output).buffer] = true;
   values_.insert_or_assign(tensor(output).buffer, Value{output, {{joined, whole}}, false});
-}
-
-bool TraceRewriter::is_clean(TensorId id) const {
-  const auto found = values_.find(tensor(id).buffer);
-  return found != values_.end() && found->second.is_clean;
 }
 
 at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,

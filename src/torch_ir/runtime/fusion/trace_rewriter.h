@@ -69,10 +69,10 @@ class TraceRewriter {
   // All memory of `id`, with the shape of `other`.
   TensorId shaped_like(TensorId id, TensorId other);
 
-  // Calls `primitive` to make the value of `output`, whose elements are all 0 or more, and no NaN,
-  // if `is_clean`. With `written`, it adds to the memory of that value.
+  // Calls `primitive` to make the value of `output`. With `written`, it adds to the memory of that
+  // value.
   void emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs, TensorId output,
-            size_t index, std::optional<TensorId> written = std::nullopt, bool is_clean = false);
+            size_t index, std::optional<TensorId> written = std::nullopt);
   // Calls `primitive` for an intermediate result, in memory of its own.
   TensorId make(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
                 size_t index);
@@ -83,7 +83,6 @@ class TraceRewriter {
   // channels, or of strides. Sources in blocks are written in place where possible.
   void join(const std::vector<TensorId>& sources, TensorId output, const onednn::Layout& joined,
             size_t index);
-  bool is_clean(TensorId id) const;
 
  private:
   struct Variant {
@@ -94,7 +93,6 @@ class TraceRewriter {
     TensorId tensor;
     std::vector<Variant> variants;
     bool has_plain;
-    bool is_clean = false;
   };
 
   enum class State { kOpen, kSwallowed, kDone };

@@ -59,7 +59,7 @@ enum class Function {
 
 enum class Binary { kAdd, kMultiply };
 
-enum class Pooling { kMax, kAverage, kAverageWithPadding };
+enum class Pooling { kAverage, kAverageWithPadding };
 
 struct PostOp {
   enum class Kind {
