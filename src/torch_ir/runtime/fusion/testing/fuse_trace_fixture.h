@@ -1,0 +1,75 @@
+// FuseTrace: the fixture of tests of the level `fast`, and graphs of convolutions for them.
+#pragma once
+
+#include <ATen/TensorOperators.h>
+#include <ATen/Version.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "torch_ir/runtime/graph/execution_options.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+
+using Calls = std::vector<std::string>;
+
+class FuseTrace : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  }
+};
+
+// The name of a convolution by Winograd's algorithm, which oneDNN 2 has for AVX-512 only, and
+// oneDNN 3 no more.
+inline std::string winograd() {
+  const bool has_it = at::get_cpu_capability() == "AVX512" && onednn_version()->starts_with("2.");
+  return has_it ? "onednn::convolution_winograd" : "onednn::convolution";
+}
+
+inline Attribute pair(int64_t number) { return Attribute::list({number, number}); }
+
+struct ConvolutionCase {
+  int64_t batch = 1;
+  int64_t in = 16;
+  int64_t out = 16;
+  int64_t size = 12;
+  int64_t kernel = 3;
+  int64_t stride = 1;
+  int64_t padding = 1;
+  int64_t dilation = 1;
+  int64_t groups = 1;
+};
+
+inline V convolution(EagerGraph& graph, const V& x, const std::string& name,
+                     const ConvolutionCase& shape, bool has_bias = true) {
+  const V weight =
+      graph.weight(name + ".weight",
+                   at::randn({shape.out, shape.in / shape.groups, shape.kernel, shape.kernel}) /
+                       static_cast<double>(shape.kernel * 4));
+  EagerArgument bias;
+  if (has_bias) bias = graph.weight(name + ".bias", at::randn({shape.out}));
+  return graph.call1("aten.conv2d.default",
+                     {x, weight, bias, pair(shape.stride), pair(shape.padding),
+                      pair(shape.dilation), Attribute(shape.groups)});
+}
+
+inline V image(EagerGraph& graph, const ConvolutionCase& shape = {}) {
+  return graph.input("x", at::randn({shape.batch, shape.in, shape.size, shape.size}));
+}
+
+inline V batch_norm(EagerGraph& graph, const V& x, const std::string& name, int64_t channels = 16) {
+  return graph.call1("aten.batch_norm.default",
+                     {x, graph.weight(name + ".weight", at::randn({channels})),
+                      graph.weight(name + ".bias", at::randn({channels})),
+                      graph.weight(name + ".running_mean", at::randn({channels})),
+                      graph.weight(name + ".running_var", at::rand({channels}) + 0.5),
+                      Attribute(false), Attribute(0.1), Attribute(1e-5), Attribute(false)});
+}
+
+}  // namespace torch_ir
