@@ -12,15 +12,6 @@
 namespace torch_ir {
 namespace {
 
-EagerGraph linear_graph() {
-  EagerGraph graph;
-  const V x = graph.input("x", at::randn({2, 4}));
-  const V weight = graph.weight("linear.weight", at::randn({3, 4}));
-  const V bias = graph.weight("linear.bias", at::randn({3}));
-  graph.output(graph.call1("aten.linear.default", {x, weight, bias}));
-  return graph;
-}
-
 TEST(ExecutionPlan, RunsWhatTheOperatorsCompute) {
   EXPECT_EQ(difference_from_eager(linear_graph()), "");
 }

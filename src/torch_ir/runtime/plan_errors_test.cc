@@ -40,17 +40,8 @@ std::string execution_error(const Action& action) {
   return "no error";
 }
 
-EagerGraph linear_with_errors() {
-  EagerGraph graph;
-  const V x = graph.input("x", at::randn({2, 4}));
-  const V weight = graph.weight("linear.weight", at::randn({3, 4}));
-  const V bias = graph.weight("linear.bias", at::randn({3}));
-  graph.output(graph.call1("aten.linear.default", {x, weight, bias}));
-  return graph;
-}
-
 TEST(PlanErrors, FindsWeightsByPlaceholderAndConstantsInTheIr) {
-  EagerGraph graph = linear_with_errors();
+  EagerGraph graph = linear_graph();
   StateDict weights;
   weights.insert("p_linear.weight", graph.weights["linear.weight"]);
   graph.ir.constants.insert("linear.bias", graph.weights["linear.bias"]);
@@ -59,7 +50,7 @@ TEST(PlanErrors, FindsWeightsByPlaceholderAndConstantsInTheIr) {
 }
 
 TEST(PlanErrors, PrefersConstantsOfTheCallerToThoseOfTheIr) {
-  EagerGraph graph = linear_with_errors();
+  EagerGraph graph = linear_graph();
   StateDict weights;
   weights.insert("linear.weight", graph.weights["linear.weight"]);
   StateDict constants;
@@ -89,14 +80,14 @@ TEST(PlanErrors, NamesAMissingOutput) {
 }
 
 TEST(PlanErrors, DoesWithoutWeightsThatNobodyUses) {
-  EagerGraph graph = linear_with_errors();
+  EagerGraph graph = linear_graph();
   graph.weight("num_batches_tracked", at::zeros({}, at::kLong));
   graph.weights.erase("num_batches_tracked");
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
 TEST(PlanErrors, RefusesWeightsThatDoNotFit) {
-  EagerGraph graph = linear_with_errors();
+  EagerGraph graph = linear_graph();
   graph.weights["linear.weight"] = at::randn({3, 5});
   EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }),
             "Weight 'linear.weight' has shape [3, 5], expected [3, 4].");
@@ -109,7 +100,7 @@ TEST(PlanErrors, RefusesWeightsThatDoNotFit) {
 }
 
 TEST(PlanErrors, ListsAllWeightsThatDoNotFit) {
-  EagerGraph graph = linear_with_errors();
+  EagerGraph graph = linear_graph();
   graph.output(graph.call1("aten.mul.Tensor", {V{"n0"}, graph.weight("mask", at::ones({3}))}));
   graph.output(graph.weight("spare", at::ones({1})));
   StateDict weights;
@@ -134,7 +125,7 @@ struct Warnings : c10::WarningHandler {
 };
 
 TEST(PlanErrors, ListsWeightsAndInputsThatDoNotFit) {
-  EagerGraph graph = linear_with_errors();
+  EagerGraph graph = linear_graph();
   graph.weights["linear.bias"] = at::randn({3}, at::kMeta);
   EXPECT_THAT(
       value_problems(graph.ir, graph.weights, {at::randn({2, 5})}),
@@ -144,7 +135,7 @@ TEST(PlanErrors, ListsWeightsAndInputsThatDoNotFit) {
 
 // A checkpoint often has more than a part of its model needs.
 TEST(PlanErrors, RefusesNoWeightsForBeingSurplus) {
-  EagerGraph graph = linear_with_errors();
+  EagerGraph graph = linear_graph();
   graph.weights.insert("head.bias", at::ones({1}));
   Warnings warnings;
   const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
@@ -176,7 +167,7 @@ TEST(PlanErrors, ListsAllInputsThatDoNotFit) {
 }
 
 TEST(PlanErrors, RefusesInputsThatDoNotFit) {
-  const EagerGraph graph = linear_with_errors();
+  const EagerGraph graph = linear_graph();
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
   EXPECT_EQ(execution_error([&] { plan.run({}); }), "Expected 1 input, found 0.");
   EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 5})}); }),
@@ -192,14 +183,14 @@ TEST(PlanErrors, RefusesInputsThatDoNotFit) {
 }
 
 TEST(PlanErrors, NamesAnOperatorThatIsNotThere) {
-  EagerGraph graph = linear_with_errors();
+  EagerGraph graph = linear_graph();
   graph.ir.nodes[0].op_type = "nobody.knows.default";
   EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
               StartsWith("Unknown operator 'nobody.knows.default' of node 'n0': LibTorch 2."));
 }
 
 TEST(PlanErrors, PutsNamesOfAFileOnOneLine) {
-  EagerGraph graph = linear_with_errors();
+  EagerGraph graph = linear_graph();
   graph.ir.nodes[0].op_type = "nobody.kn\nows.default";
   graph.ir.nodes[0].name = "\x1b[2J";
   EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
@@ -219,7 +210,7 @@ TEST(PlanErrors, NamesTheNodeThatFails) {
 }
 
 TEST(PlanErrors, RefusesAnOpHandlerThatReturnsTooFewTensors) {
-  const EagerGraph graph = linear_with_errors();
+  const EagerGraph graph = linear_graph();
   register_executor("aten.linear.default", [](const OpNode&, const std::vector<at::Tensor>&) {
     return std::vector<at::Tensor>();
   });

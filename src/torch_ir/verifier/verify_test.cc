@@ -33,17 +33,10 @@ std::string text(const VerificationReport& report) {
 
 // linear, and the model that it comes from.
 struct Linear {
-  Linear() {
-    const V x = graph.input("x", at::randn({2, 4}));
-    const V weight = graph.weight("weight", at::randn({3, 4}));
-    const V bias = graph.weight("bias", at::randn({3}));
-    graph.output(graph.call1("aten.linear.default", {x, weight, bias}));
-  }
-
   ReferenceFn reference() const {
     return [this](const std::vector<at::Tensor>& inputs) {
       return std::vector<at::Tensor>{
-          at::linear(inputs.at(0), graph.weights["weight"], graph.weights["bias"])};
+          at::linear(inputs.at(0), graph.weights["linear.weight"], graph.weights["linear.bias"])};
     };
   }
 
@@ -54,7 +47,7 @@ struct Linear {
                                      graph.inputs, options);
   }
 
-  EagerGraph graph;
+  EagerGraph graph = linear_graph();
 };
 
 TEST(VerifyIr, PassesWhatComputesTheSame) {
@@ -103,7 +96,7 @@ TEST(VerifyIr, IsNotDisturbedByAReferenceThatWrites) {
   const auto reference = [&](const std::vector<at::Tensor>& inputs) {
     auto outputs = model.reference()(inputs);
     inputs[0].zero_();
-    model.graph.weights["bias"].zero_();
+    model.graph.weights["linear.bias"].zero_();
     return outputs;
   };
   EXPECT_TRUE(model.verify(reference).first);
@@ -113,17 +106,19 @@ TEST(VerifyIr, IsNotDisturbedByAReferenceThatWrites) {
 TEST(VerifyIr, ReportsWhatThePlanThrows) {
   const Linear model;
   StateDict weights;
-  weights.insert("weight", model.graph.weights["weight"]);
+  weights.insert("linear.weight", model.graph.weights["linear.weight"]);
   const auto [is_valid, report] = model.verify(model.reference(), {}, &weights);
   EXPECT_FALSE(is_valid);
-  EXPECT_EQ(report.error_message,
-            "Verification error: Weight/input 'p_bias' not found in registry for node 'n0'.");
-  EXPECT_EQ(text(report),
-            "Verification FAILED\n"
-            "  Verification error: Weight/input 'p_bias' not found in registry for node 'n0'.\n");
+  EXPECT_EQ(
+      report.error_message,
+      "Verification error: Weight/input 'p_linear.bias' not found in registry for node 'n0'.");
+  EXPECT_EQ(
+      text(report),
+      "Verification FAILED\n"
+      "  Verification error: Weight/input 'p_linear.bias' not found in registry for node 'n0'.\n");
 
   VerifyOptions options;
-  options.constants.insert("bias", model.graph.weights["bias"]);
+  options.constants.insert("linear.bias", model.graph.weights["linear.bias"]);
   EXPECT_TRUE(model.verify(model.reference(), options, &weights).first);
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/randn.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
@@ -121,6 +122,15 @@ void EagerGraph::define(const TensorMeta& meta, const at::Tensor& tensor) {
 }
 
 TensorMeta EagerGraph::use(const V& value) const { return metas_.at(value.name); }
+
+EagerGraph linear_graph() {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V weight = graph.weight("linear.weight", at::randn({3, 4}));
+  const V bias = graph.weight("linear.bias", at::randn({3}));
+  graph.output(graph.call1("aten.linear.default", {x, weight, bias}));
+  return graph;
+}
 
 std::string difference_from_eager(const EagerGraph& graph) {
   std::vector<at::Tensor> kept(graph.inputs);

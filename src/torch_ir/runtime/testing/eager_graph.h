@@ -58,6 +58,9 @@ class EagerGraph {
   std::unordered_map<std::string, TensorMeta> metas_;
 };
 
+// One linear layer, of the input "x" [2, 4], "linear.weight" [3, 4] and "linear.bias" [3].
+EagerGraph linear_graph();
+
 // Compiles and runs `graph` twice. Reports differences from eager, and changed inputs or weights.
 std::string difference_from_eager(const EagerGraph& graph);
 
