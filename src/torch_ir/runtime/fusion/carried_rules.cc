@@ -17,10 +17,14 @@ Dims sizes_of(const TraceRewriter& rewriter, TensorId id) {
   return {sizes.begin(), sizes.end()};
 }
 
+bool is_image_of(const TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
+  return !call.outputs.empty() && rewriter.is_value(source) && rewriter.is_value(call.outputs[0]) &&
+         rewriter.tensor(source).sizes.size() == 4;
+}
+
 // Whether `source`, which `call` reads, is an image in a convolution's layout.
 bool is_carried_into(TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
-  return !call.outputs.empty() && rewriter.is_value(source) && rewriter.is_value(call.outputs[0]) &&
-         rewriter.tensor(source).sizes.size() == 4 && rewriter.is_carried(source);
+  return is_image_of(rewriter, call, source) && rewriter.is_carried(source);
 }
 
 // An output of another shape than the primitive's must have the same memory.
@@ -119,7 +123,8 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
   const bool has_own = own != Dims{0, 0};
   const bool extends = window && window->padding_after != sum_of(own, padding.after);
   const bool counts_own = has_own && arguments.value("count_include_pad").toBool();
-  const bool is_taken = is_carried_into(rewriter, call, padding.source) && padding.value == 0 &&
+  // In any layout: LibTorch's takes several times as long.
+  const bool is_taken = is_image_of(rewriter, call, padding.source) && padding.value == 0 &&
                         window && arguments.value("divisor_override").isNone() &&
                         (!is_padded || counts_own || !has_own) &&
                         !(extends && (is_padded || counts_own));

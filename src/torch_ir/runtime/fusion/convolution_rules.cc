@@ -102,6 +102,8 @@ void add_parameters(TraceRewriter& rewriter, const TracedConvolution& convolutio
 bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, const Layout& source,
                bool is_winograd) {
   const Chain& chain = convolution.chain;
+  onednn::PostOps post_ops = chain.post_ops;
+  const auto activation = take_activation(post_ops, is_winograd);
   const Dims output_sizes = dims_of(rewriter.tensor(chain.output).sizes);
   // Given a channels-last source, oneDNN may pick another output layout.
   const bool is_channels_last = source == Layout::channels_last(source.sizes());
@@ -115,7 +117,7 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
       convolution.padding_after,
       convolution.dilation,
       is_winograd,
-      chain.post_ops};
+      post_ops};
   const bool has_bias = convolution.bias.defined() || chain.norm;
   if (has_bias) wanted.bias = Layout::strided({output_sizes[1]}, {1});
   const onednn::PrimitivePtr primitive = onednn::make_convolution(wanted);
@@ -125,6 +127,7 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
   std::optional<TensorId> written;
   if (chain.addend) written = rewriter.use(*chain.addend, primitive->output());
   rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
+  if (activation) emit_activation(rewriter, *activation, chain.output, chain.calls.back());
   return true;
 }
 

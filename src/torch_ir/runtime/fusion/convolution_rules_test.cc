@@ -69,7 +69,7 @@ TEST_F(FuseTrace, KnowsActivations) {
       const ConvolutionCase shape{.kernel = kernel, .padding = kernel / 2};
       const V y = convolution(graph, image(graph), "conv", shape);
       graph.output(graph.call1(fmt::format("aten.{}.default", activation), {y}));
-      EXPECT_EQ(calls_at_fast(graph).size(), 1) << activation;
+      for (const std::string& call : calls_at_fast(graph)) EXPECT_FALSE(call.starts_with("aten::"));
       EXPECT_EQ(difference_at_fast(graph), "") << activation;
     }
   }

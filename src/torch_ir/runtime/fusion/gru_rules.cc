@@ -1,6 +1,7 @@
-// One step of a GRU for few sequences, which LibTorch makes of eleven calls.
+// One step of a GRU, which LibTorch makes of eleven calls.
 //
-// It is bound by reading the recurrent weights, which lie in the order in which it reads them.
+// For few sequences it is bound by reading the recurrent weights, which lie in the order in which
+// it reads them. For many, a primitive computes their product first.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -23,19 +24,47 @@ struct GruStep {
   int64_t gates_stride;
   // [sequences, units]
   const float* state;
-  // [units / 16, units, 3, 16]
+  // [units / 16, units, 3, 16]; null with `products`.
   const float* weights;
   // [3 units]
   const float* bias;
+  // [sequences, 3 units]: state and weights multiplied, with the bias.
+  const float* products;
   // [sequences, units]
   float* output;
 };
+
+TORCH_IR_PART void finish_gru_units(const GruStep& step, int64_t sequence, int64_t unit,
+                                    Floats& reset, Floats& update, Floats& candidate) {
+  const int64_t num_units = step.num_units;
+  const float* const gates = step.gates + sequence * step.gates_stride + unit;
+  reset += lanes(gates);
+  update += lanes(gates + num_units);
+  apply_sigmoid(reset);
+  apply_sigmoid(update);
+  candidate = lanes(gates + 2 * num_units) + reset * candidate;
+  apply_tanh(candidate);
+  const int64_t place = sequence * num_units + unit;
+  lanes(step.output + place) = (lanes(step.state + place) - candidate) * update + candidate;
+}
+
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+void run_gru_gates(const GruStep& step) {
+  for (int64_t sequence = 0; sequence < step.num_sequences; ++sequence) {
+    const float* const products = step.products + sequence * 3 * step.num_units;
+    for (int64_t unit = 0; unit < step.num_units; unit += kLanes) {
+      Floats reset = lanes(products + unit);
+      Floats update = lanes(products + step.num_units + unit);
+      Floats candidate = lanes(products + 2 * step.num_units + unit);
+      finish_gru_units(step, sequence, unit, reset, update, candidate);
+    }
+  }
+}
 
 TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
 void run_gru_step(const GruStep& step) {
   const int64_t num_units = step.num_units;
   for (int64_t sequence = 0; sequence < step.num_sequences; ++sequence) {
-    const float* const gates = step.gates + sequence * step.gates_stride;
     const float* const state = step.state + sequence * num_units;
     const float* weights = step.weights;
     for (int64_t unit = 0; unit < num_units; unit += kLanes) {
@@ -54,14 +83,10 @@ void run_gru_step(const GruStep& step) {
         odd_update += state[k + 1] * lanes(weights + 4 * kLanes);
         odd_candidate += state[k + 1] * lanes(weights + 5 * kLanes);
       }
-      reset += odd_reset + lanes(gates + unit);
-      update += odd_update + lanes(gates + num_units + unit);
-      apply_sigmoid(reset);
-      apply_sigmoid(update);
-      candidate = lanes(gates + 2 * num_units + unit) + reset * (candidate + odd_candidate);
-      apply_tanh(candidate);
-      lanes(step.output + sequence * num_units + unit) =
-          (lanes(state + unit) - candidate) * update + candidate;
+      reset += odd_reset;
+      update += odd_update;
+      candidate += odd_candidate;
+      finish_gru_units(step, sequence, unit, reset, update, candidate);
     }
   }
 }
@@ -156,9 +181,9 @@ class GruMatcher {
   bool has_parameters() const {
     return rewriter_.is_value(state()) && rewriter_.is_contiguous(state()) &&
            rewriter_.is_value(gates()) && rewriter_.is_value(output()) &&
-           rewriter_.is_contiguous(output()) && has_few_sequences(num_sequences(), num_units()) &&
-           bias().defined() && bias().dim() == 1 && bias().size(0) == 3 * num_units() &&
-           weight().defined() && weight().sizes() == at::IntArrayRef{num_units(), 3 * num_units()};
+           rewriter_.is_contiguous(output()) && num_units() % kLanes == 0 && bias().defined() &&
+           bias().dim() == 1 && bias().size(0) == 3 * num_units() && weight().defined() &&
+           weight().sizes() == at::IntArrayRef{num_units(), 3 * num_units()};
   }
 
   // Whether nothing else reads the intermediate results of the step.
@@ -180,11 +205,48 @@ std::unique_ptr<PreparedKernel> prepare_gru_step(const KernelCall& call, GruStep
   return make_kernel([step, inputs, output = call.outputs[0]]() mutable {
     step.gates = static_cast<const float*>(inputs[0].const_data_ptr());
     step.state = static_cast<const float*>(inputs[1].const_data_ptr());
-    step.weights = static_cast<const float*>(inputs[2].const_data_ptr());
-    step.bias = static_cast<const float*>(inputs[3].const_data_ptr());
     step.output = output.mutable_data_ptr<float>();
-    run_gru_step(step);
+    const auto* third = static_cast<const float*>(inputs[2].const_data_ptr());
+    if (inputs.size() == 3) {
+      step.products = third;
+      run_gru_gates(step);
+    } else {
+      step.weights = third;
+      step.bias = static_cast<const float*>(inputs[3].const_data_ptr());
+      run_gru_step(step);
+    }
   });
+}
+
+// The weights as the step reads them, and the bias.
+std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const GruMatcher& match) {
+  const TensorId weights = rewriter.packed("gru", {match.weight()}, [&] {
+    // The weight is [units, 3 units].
+    return match.weight()
+        .view({match.num_units(), 3, -1, kLanes})
+        .permute({2, 0, 1, 3})
+        .contiguous();
+  });
+  return {weights, rewriter.add_constant(match.bias().contiguous())};
+}
+
+// Null if the library cannot make it.
+onednn::PrimitivePtr make_gru_product(const TraceRewriter& rewriter, const GruMatcher& match) {
+  using onednn::Layout;
+  const int64_t columns = 3 * match.num_units();
+  return onednn::make_inner_product(
+      rewriter.plain_layout(match.state()), Layout::any({columns, match.num_units()}),
+      Layout::strided({columns}, {1}),
+      Layout::strided({match.num_sequences(), columns}, {columns, 1}), {});
+}
+
+TensorId product_of(TraceRewriter& rewriter, const GruMatcher& match,
+                    const onednn::PrimitivePtr& product, size_t index) {
+  return rewriter.make(product,
+                       {rewriter.plain(match.state()),
+                        packed_weight(rewriter, match.weight().t(), product->inputs()[1]),
+                        rewriter.add_constant(match.bias().contiguous())},
+                       index);
 }
 
 }  // namespace
@@ -192,25 +254,29 @@ std::unique_ptr<PreparedKernel> prepare_gru_step(const KernelCall& call, GruStep
 std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index) {
   const GruMatcher match(rewriter, index);
   if (!match.matches()) return std::nullopt;
+  const bool is_small = has_few_sequences(match.num_sequences(), match.num_units());
+  const onednn::PrimitivePtr product = is_small ? nullptr : make_gru_product(rewriter, match);
+  if (!is_small && product == nullptr) return std::nullopt;
   std::vector<size_t> calls(std::size(kGruCalls));
   std::iota(calls.begin(), calls.end(), index);
   return TraceRewriter::Replacement{
-      calls, [&rewriter, match, calls] {
-        const int64_t num_units = match.num_units();
+      calls, [&rewriter, match, calls, product] {
         GruStep step{};
         step.num_sequences = match.num_sequences();
-        step.num_units = num_units;
+        step.num_units = match.num_units();
         step.gates_stride = rewriter.tensor(match.gates()).strides[0];
-        const TensorId weights = rewriter.packed("gru", {match.weight()}, [&] {
-          // The weight is [units, 3 units].
-          return match.weight().view({num_units, 3, -1, kLanes}).permute({2, 0, 1, 3}).contiguous();
-        });
+        std::vector<TensorId> inputs = {rewriter.plain(match.gates()),
+                                        rewriter.plain(match.state())};
+        if (product != nullptr) {
+          inputs.push_back(product_of(rewriter, match, product, calls.back()));
+        } else {
+          const std::vector<TensorId> parameters = parameters_of(rewriter, match);
+          inputs.insert(inputs.end(), parameters.begin(), parameters.end());
+        }
         const auto prepare = [step](const KernelCall& call) {
           return prepare_gru_step(call, step);
         };
-        rewriter.emit(std::make_shared<FusedCall>(FusedCall{"torch_ir::gru_step", prepare}),
-                      {rewriter.plain(match.gates()), rewriter.plain(match.state()), weights,
-                       rewriter.add_constant(match.bias().contiguous())},
+        rewriter.emit(std::make_shared<FusedCall>(FusedCall{"torch_ir::gru_step", prepare}), inputs,
                       {match.output()}, calls.back());
         return calls.size();
       }};

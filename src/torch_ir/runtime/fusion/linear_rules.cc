@@ -30,6 +30,7 @@ size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
   const int64_t rows = rewriter.tensor(linear.source).sizes[0];
   const int64_t k = linear.weight.size(0);
   const int64_t columns = linear.weight.size(1);
+  const auto activation = take_activation(chain.post_ops, /*is_winograd=*/false);
   std::optional<Layout> bias;
   if (linear.bias.defined()) bias = Layout::strided({columns}, {1});
   const onednn::PrimitivePtr primitive = onednn::make_inner_product(
@@ -43,6 +44,7 @@ size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
   std::optional<TensorId> written;
   if (chain.addend) written = rewriter.plain(*chain.addend);
   rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
+  if (activation) emit_activation(rewriter, *activation, chain.output, chain.calls.back());
   return chain.calls.size();
 }
 

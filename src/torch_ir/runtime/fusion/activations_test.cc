@@ -1,0 +1,80 @@
+// Activations of our own at level `fast`, against LibTorch's.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/eye.h>
+#include <ATen/ops/linspace.h>
+#include <ATen/ops/randn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+struct Activated {
+  std::string op;
+  std::vector<Attribute> attributes = {};
+};
+
+V activate(EagerGraph& graph, const Activated& activated, const V& x) {
+  std::vector<EagerArgument> arguments = {x};
+  arguments.insert(arguments.end(), activated.attributes.begin(), activated.attributes.end());
+  return graph.call1(activated.op, arguments);
+}
+
+const Activated kActivated[] = {{"aten.silu.default"},
+                                {"aten.gelu.default"},
+                                {"aten.gelu.default", {Attribute("tanh")}},
+                                {"aten.hardswish.default"}};
+
+// Also far from 0, where the exponential ends, and where there is no number. The size is not a
+// multiple of a vector's.
+TEST(Activations, AreAsPreciseAsEager) {
+  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  for (const Activated& activated : kActivated) {
+    EagerGraph graph;
+    at::Tensor data = at::linspace(-120, 120, 41 * 67).view({41, 67});
+    data[3][0] = std::numeric_limits<float>::quiet_NaN();
+    const V x = graph.input("x", data);
+    const V y = graph.call1("aten.linear.default", {x, graph.weight("w", at::eye(67))});
+    graph.output(activate(graph, activated, y));
+    const auto calls = calls_at_fast(graph);
+    EXPECT_EQ(std::ranges::count(calls, "torch_ir::activation"), 1) << activated.op;
+    EXPECT_TRUE(at::allclose(fast_plan(graph).run(graph.inputs)[0], graph.expected()[0], 1e-5, 1e-6,
+                             /*equal_nan=*/true))
+        << activated.op;
+  }
+}
+
+// oneDNN pads 20 channels to blocks, and sums before the activation.
+TEST(Activations, FollowConvolutions) {
+  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  std::vector<Activated> all(std::begin(kActivated), std::end(kActivated));
+  all.push_back({"aten.leaky_relu.default", {Attribute(0.2)}});
+  for (const int64_t channels : {20, 64}) {
+    for (const Activated& activated : all) {
+      EagerGraph graph;
+      const V x = graph.input("x", at::randn({1, channels, 28, 28}));
+      const auto convolution = [&](const V& value, const std::string& name) {
+        const V weight = graph.weight(name, at::randn({channels, channels, 3, 3}) / 12);
+        return graph.call1(
+            "aten.conv2d.default",
+            {value, weight, EagerArgument(), Attribute::list({1, 1}), Attribute::list({1, 1})});
+      };
+      const V y = activate(graph, activated, convolution(x, "a"));
+      const V sum = graph.call1("aten.add.Tensor", {convolution(y, "b"), y});
+      graph.output(activate(graph, activated, sum));
+      EXPECT_EQ(difference_at_fast(graph), "") << activated.op << ' ' << channels;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir
