@@ -107,7 +107,8 @@ std::string opinions_text(const NodeReport& report) {
 }
 
 Table opinions_table(const NodeReport& report, const RunContext& context) {
-  Table table("rllrrl", {"#", "Value", "Operator", "Executor", "Eager", ""});
+  Table table("rllrrl",
+              {"#", "Value", "Operator", "Error vs float64", "Eager's error vs float64", ""});
   for (const NodeOpinion& opinion : report.opinions) {
     table.add(with_opinion(
         {std::to_string(opinion.index), code_cell(opinion.value), code_cell(opinion.op_type)},

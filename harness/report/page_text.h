@@ -65,7 +65,7 @@ std::string figure(bool is_exact, std::string text, const RunContext& context);
 
 std::string difference_text(double difference, const RunContext& context);
 
-// Appends the errors of executor and eager against float64, and the verdict.
+// Appends the errors against float64, the run's and eager's, and the verdict.
 std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
                                double max_diff, const RunContext& context);
 

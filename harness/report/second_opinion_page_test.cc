@@ -23,6 +23,8 @@ TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfEachTrial) {
   output.second_opinion = worse_opinion();
   result.trials[0].name = "ones";
   const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page,
+              HasSubstr("| Trial | Output | Error vs float64 | Eager's error vs float64 | |\n"));
   EXPECT_THAT(page, HasSubstr("| ones | `add` | 3e-05 | 1e-06 | worse than eager by a factor of 30 "
                               "|\n"));
   EXPECT_THAT(page, HasSubstr("### Tolerance\n"));
@@ -63,6 +65,9 @@ TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfNodes) {
               HasSubstr("7 values compared with float64; the worst is `mul`: worse "
                         "than eager by a factor of 30. float64 is not a reference for 2 values. "
                         "The first: node 'gt' decides differently."));
+  EXPECT_THAT(
+      page,
+      HasSubstr("| # | Value | Operator | Error vs float64 | Eager's error vs float64 | |\n"));
   EXPECT_THAT(page, HasSubstr("| 3 | `mul` | `aten.mul.Tensor` | 3e-05 | 1e-06 | worse than eager "
                               "by a factor of 30 |\n"));
 }

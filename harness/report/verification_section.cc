@@ -190,7 +190,7 @@ Data rounding_data(const RoundingReport& report, double factor) {
 }
 
 Table opinions_table(const Result& result, const RunContext& context) {
-  Table table("llrrl", {"Trial", "Output", "Executor", "Eager", ""});
+  Table table("llrrl", {"Trial", "Output", "Error vs float64", "Eager's error vs float64", ""});
   for (const Trial& trial : result.trials) {
     for (const OutputDetail& detail : trial.verification.output_details) {
       if (!detail.second_opinion) continue;

@@ -128,7 +128,7 @@ SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager
     if (!executor.defined() || !eager.defined() || !float64.defined()) {
       return {.reason = "no tensor to compare"};
     }
-    for (const auto& [who, tensor] : {std::pair("the executor", &executor), {"eager", &eager}}) {
+    for (const auto& [who, tensor] : {std::pair("the graph", &executor), {"eager", &eager}}) {
       if (tensor->sizes() == float64.sizes()) continue;
       return {.reason =
                   fmt::format("{} gives shape {}, but float64 gives {}", who,

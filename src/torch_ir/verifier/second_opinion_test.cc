@@ -94,7 +94,7 @@ TEST(SecondOpinion, HasNothingToSayOfNothing) {
   EXPECT_EQ(second_opinion(empty, empty, empty.to(at::kDouble)).factor, 1);
   EXPECT_NE(second_opinion(empty, at::Tensor(), empty).reason, "");
   EXPECT_EQ(opinion_text(second_opinion(at::zeros({2}), empty, empty)),
-            "no second opinion: the executor gives shape [2], but float64 gives [0, 3]");
+            "no second opinion: the graph gives shape [2], but float64 gives [0, 3]");
 }
 
 // A product, in eager and by an executor that adds in the worst way for float16.
