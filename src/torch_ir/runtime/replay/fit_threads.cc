@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "torch_ir/ir/stack.h"
+#include "torch_ir/operators/call_recording.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/runtime/threads/threads.h"
 
