@@ -41,44 +41,56 @@ struct PooledImages {
   float* output;
 };
 
-// Vectors of eight, as GCC splits comparisons that are wider than the processor's vectors.
-struct Vectors1 {
-  using Vector [[gnu::vector_size(4), gnu::may_alias]] = float;
-  using Order [[gnu::vector_size(4), gnu::may_alias]] = int32_t;
+template <size_t kSize>
+struct FewLanes {
+  using Vector [[gnu::vector_size(4 * kSize), gnu::aligned(4), gnu::may_alias]] = float;
+  using Order [[gnu::vector_size(4 * kSize), gnu::aligned(4), gnu::may_alias]] = int32_t;
 };
 
-// `kCount` vectors of channels, as a maximum waits for the one before it.
-template <class Vectors, int64_t kCount>
-TORCH_IR_PART void pool_window(const PooledImages& images, const float* pixels, int64_t top,
-                               int64_t bottom, int64_t left, int64_t right, float least,
-                               float* result) {
+struct PooledWindow {
+  int64_t top;
+  int64_t bottom;
+  int64_t left;
+  int64_t right;
+  // What the maximum begins with.
+  float least;
+};
+
+template <class Vectors>
+TORCH_IR_PART void pool_window(const PooledImages& images, const PooledWindow& window,
+                               const float* pixels, float* result) {
   using Vector = typename Vectors::Vector;
   using Order = typename Vectors::Order;
-  constexpr int64_t kSize = sizeof(Vector) / sizeof(float);
   constexpr int32_t kInfinity = 0x7f800000;
-  Vector most[kCount];
+  Vector most = Vector{} + window.least;
   // Negative where a number had more bits than infinity: NaN.
-  Order room[kCount] = {};
-  for (int64_t i = 0; i < kCount; ++i) most[i] = Vector{} + least;
-  for (int64_t y = top; y < bottom; ++y) {
-    const float* pixel = pixels + (y * images.width.size + left) * images.inner;
-    for (int64_t x = left; x < right; ++x, pixel += images.inner) {
-      for (int64_t i = 0; i < kCount; ++i) {
-        const auto& channels = *reinterpret_cast<const Vector*>(pixel + i * kSize);
-        room[i] |= kInfinity - (reinterpret_cast<const Order&>(channels) & 0x7fffffff);
-        most[i] = most[i] < channels ? channels : most[i];
-      }
+  Order room{};
+  for (int64_t y = window.top; y < window.bottom; ++y) {
+    const float* pixel = pixels + (y * images.width.size + window.left) * images.inner;
+    for (int64_t x = window.left; x < window.right; ++x, pixel += images.inner) {
+      const auto& channels = *reinterpret_cast<const Vector*>(pixel);
+      room |= kInfinity - (reinterpret_cast<const Order&>(channels) & 0x7fffffff);
+      most = most < channels ? channels : most;
     }
   }
   const Vector nan = Vector{} + std::numeric_limits<float>::quiet_NaN();
-  for (int64_t i = 0; i < kCount; ++i) {
-    *reinterpret_cast<Vector*>(result + i * kSize) = room[i] < 0 ? nan : most[i];
+  *reinterpret_cast<Vector*>(result) = room < 0 ? nan : most;
+}
+
+// As many of the channels from `i` on as fit vectors; returns the first that is left.
+template <class Vectors>
+TORCH_IR_PART int64_t pool_channels(const PooledImages& images, const PooledWindow& window,
+                                    const float* group, int64_t i, float* result) {
+  constexpr int64_t kSize = sizeof(typename Vectors::Vector) / sizeof(float);
+  for (; i + kSize <= images.inner; i += kSize) {
+    pool_window<Vectors>(images, window, group + i, result + i);
   }
+  return i;
 }
 
 // Rows of all groups, counted through.
-TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
-void pool_maxima(const PooledImages& images, int64_t first_row, int64_t end_row) {
+template <class Vectors>
+TORCH_IR_PART void pool_rows(const PooledImages& images, int64_t first_row, int64_t end_row) {
   const PooledAxis& height = images.height;
   const PooledAxis& width = images.width;
   constexpr float kNothing = -std::numeric_limits<float>::infinity();
@@ -86,26 +98,37 @@ void pool_maxima(const PooledImages& images, int64_t first_row, int64_t end_row)
     const int64_t y = row % height.pooled;
     const float* const group =
         images.input + row / height.pooled * height.size * width.size * images.inner;
-    const int64_t top = std::max<int64_t>(height.begin(y), 0);
-    const int64_t bottom = std::min(height.begin(y) + height.window, height.size);
     for (int64_t x = 0; x < width.pooled; ++x) {
-      const int64_t left = std::max<int64_t>(width.begin(x), 0);
-      const int64_t right = std::min(width.begin(x) + width.window, width.size);
       const bool reads_folded = height.reads_folded(y) || width.reads_folded(x);
-      const float least = reads_folded ? images.folded_value : kNothing;
+      const PooledWindow window{std::max<int64_t>(height.begin(y), 0),
+                                std::min(height.begin(y) + height.window, height.size),
+                                std::max<int64_t>(width.begin(x), 0),
+                                std::min(width.begin(x) + width.window, width.size),
+                                reads_folded ? images.folded_value : kNothing};
       float* const result = images.output + (row * width.pooled + x) * images.inner;
       int64_t i = 0;
-      for (; i + 16 <= images.inner; i += 16) {
-        pool_window<Vectors8, 2>(images, group + i, top, bottom, left, right, least, result + i);
-      }
-      for (; i + 8 <= images.inner; i += 8) {
-        pool_window<Vectors8, 1>(images, group + i, top, bottom, left, right, least, result + i);
-      }
-      for (; i < images.inner; ++i) {
-        pool_window<Vectors1, 1>(images, group + i, top, bottom, left, right, least, result + i);
-      }
+      i = pool_channels<Vectors>(images, window, group, i, result);
+      i = pool_channels<FewLanes<8>>(images, window, group, i, result);
+      i = pool_channels<FewLanes<4>>(images, window, group, i, result);
+      pool_channels<FewLanes<1>>(images, window, group, i, result);
     }
   }
+}
+
+// GCC splits comparisons that are wider than the processor's vectors.
+#ifdef TORCH_IR_HAS_CLONES
+[[gnu::target("arch=x86-64-v4")]] void pool_maxima(const PooledImages& images, int64_t first_row,
+                                                   int64_t end_row) {
+  pool_rows<Vectors16>(images, first_row, end_row);
+}
+[[gnu::target("arch=x86-64-v3")]] void pool_maxima(const PooledImages& images, int64_t first_row,
+                                                   int64_t end_row) {
+  pool_rows<Vectors8>(images, first_row, end_row);
+}
+[[gnu::target("default")]]
+#endif
+void pool_maxima(const PooledImages& images, int64_t first_row, int64_t end_row) {
+  pool_rows<Vectors8>(images, first_row, end_row);
 }
 
 namespace {
@@ -123,7 +146,7 @@ class MaxPoolExecution final : public onednn::Execution {
   }
 
   void run() override {
-    constexpr int64_t kElementsPerThread = 1 << 16;
+    constexpr int64_t kElementsPerThread = 1 << 15;
     const int64_t row_work =
         images_.width.pooled * images_.width.window * images_.height.window * images_.inner;
     const int64_t rows = images_.num_groups * images_.height.pooled;
