@@ -479,6 +479,20 @@ TEST(Replay, GivesTheBitsOfSeveralThreads) {
   graph.output(graph.call1("aten.group_norm.default", {y, Attribute(2)}));
   graph.output(graph.call1("aten.gelu.default", {x}));
   graph.output(graph.call1("aten.conv2d.default", {y, graph.weight("w", at::randn({6, 4, 3, 3}))}));
+  // One channel, which is contiguous in two formats.
+  const V one =
+      graph.input("one", at::randn({1, 64, 64}).as_strided({1, 1, 64, 64}, {4096, 1, 64, 1}));
+  graph.output(graph.call1("aten.group_norm.default", {one, Attribute(1)}));
+  // MKL's threads differ in single results.
+  for (const at::ScalarType dtype : {at::kFloat, at::kComplexFloat}) {
+    const std::string name = at::toString(dtype);
+    const V tall = graph.input("rows" + name, at::randn({401, 33}, dtype));
+    graph.output(graph.call1("aten.matmul.default",
+                             {tall, graph.input("column" + name, at::randn({33, 1}, dtype))}));
+    const V wide = graph.input("wide" + name, at::randn({44, 278}, dtype));
+    const V turned = graph.input("turned" + name, at::randn({7, 278}, dtype).t());
+    graph.output(graph.call1("aten.matmul.default", {wide, turned}));
+  }
   // Few rows and long sums, whose parts MKL may share out.
   for (const int64_t columns : {1, 3, 50}) {
     const V w = graph.weight(fmt::format("w{}", columns), at::randn({columns, 65}));

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <iterator>
 #include <memory>
+#include <stdexcept>
 
 #include "torch_ir/runtime/fusion/rules.h"
 #include "torch_ir/runtime/fusion/vectors.h"
@@ -30,10 +31,14 @@ TORCH_IR_PART void take_reciprocal(typename Vectors::Vector& x) {
 // x sigmoid(y)
 template <class Vectors>
 TORCH_IR_PART void scale_by_sigmoid(typename Vectors::Vector& x, typename Vectors::Vector& y) {
-  y = -y;
+  using Vector = typename Vectors::Vector;
+  const Vector opposite = -y;
+  y = opposite;
   exponentiate<Vectors>(y);
   y += 1.0F;
   take_reciprocal<Vectors>(y);
+  // The exponential was clipped.
+  y = opposite > 87.0F ? Vector{} : y;
   x *= y;
 }
 
@@ -110,8 +115,10 @@ TORCH_IR_PART void activate_with(const PostOp& activation, float* data, int64_t 
       return apply_to_all<Vectors, &apply_hardswish<Vectors>>(activation.alpha, data, count);
     case Function::kRelu:
       return apply_to_all<Vectors, &apply_leaky_relu<Vectors>>(activation.alpha, data, count);
-    default:
+    case Function::kSwish:
       return apply_to_all<Vectors, &apply_swish<Vectors>>(activation.alpha, data, count);
+    default:
+      throw std::logic_error("a function without a kernel");
   }
 }
 

@@ -79,6 +79,15 @@ std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t inde
                             *window, padding));
 }
 
+// oneDNN adds the numbers of a window one after another: the mean of this many loses 4e-5.
+constexpr int64_t kMaxAveraged = 64 * 64;
+
+onednn::PrimitivePtr make_average(TraceRewriter& rewriter, TensorId source, Pooling pooling,
+                                  const Window& window, const Dims& sizes) {
+  if (window.kernel[0] * window.kernel[1] > kMaxAveraged) return nullptr;
+  return onednn::make_pooling(pooling, rewriter.layout_of(source), Layout::any(sizes), window);
+}
+
 // Averages of equal parts of an image, as many as the last two of `sizes`.
 std::optional<Replacement> average_parts(TraceRewriter& rewriter, size_t index, const Dims& sizes) {
   const TraceCall& call = rewriter.call(index);
@@ -94,8 +103,7 @@ std::optional<Replacement> average_parts(TraceRewriter& rewriter, size_t index, 
   }
   window.strides = window.kernel;
   return pool(rewriter, index, *source,
-              onednn::make_pooling(Pooling::kAverage, rewriter.layout_of(*source),
-                                   Layout::any(sizes), window));
+              make_average(rewriter, *source, Pooling::kAverage, window, sizes));
 }
 
 std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
@@ -131,9 +139,9 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
   if (!is_taken) return std::nullopt;
   const bool counts_any = counts_own || is_padded;
   return pool(rewriter, index, padding.source,
-              onednn::make_pooling(counts_any ? Pooling::kAverageWithPadding : Pooling::kAverage,
-                                   rewriter.layout_of(padding.source),
-                                   Layout::any(sizes_of(rewriter, call.outputs[0])), *window));
+              make_average(rewriter, padding.source,
+                           counts_any ? Pooling::kAverageWithPadding : Pooling::kAverage, *window,
+                           sizes_of(rewriter, call.outputs[0])));
 }
 
 // The mean of all pixels is pooling with one window.

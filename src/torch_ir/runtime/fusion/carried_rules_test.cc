@@ -1,6 +1,7 @@
 // Pooling, joined and split channels at level `fast`, in the layouts of the convolutions
 // before them, against LibTorch's.
 
+#include <ATen/ops/full.h>
 #include <ATen/ops/randn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -51,6 +52,18 @@ TEST_F(FuseTrace, AveragesWithAndWithoutPadding) {
         EXPECT_EQ(difference_at_fast(graph), "");
       }
     }
+  }
+}
+
+// oneDNN adds the pixels of a window one after another, which loses digits over many.
+TEST_F(FuseTrace, LeavesMeansOfManyPixels) {
+  for (const int64_t size : {60, 300}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::full({1, 16, size, size}, 0.1));
+    const V y = convolution(graph, x, "a", {.kernel = 1, .padding = 0});
+    graph.output(graph.call1("aten.mean.dim", {y, Attribute::list({2, 3})}));
+    EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "onednn::pooling"), size == 60 ? 1 : 0);
+    EXPECT_EQ(difference_at_fast(graph), "") << size;
   }
 }
 

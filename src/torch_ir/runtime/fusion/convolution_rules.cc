@@ -220,12 +220,6 @@ constexpr RuleEntry kConvolutionRules[] = {
 
 }  // namespace
 
-Layout contiguous_layout(const Dims& sizes) {
-  Dims strides(sizes.size(), 1);
-  for (size_t d = sizes.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * sizes[d];
-  return Layout::strided(sizes, strides);
-}
-
 RuleTable convolution_rules() { return kConvolutionRules; }
 
 }  // namespace torch_ir

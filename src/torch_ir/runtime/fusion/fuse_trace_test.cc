@@ -238,6 +238,12 @@ TEST_F(FuseTrace, LeavesOtherDtypesAndSmallLinearLayers) {
 
 TEST_F(FuseTrace, TakesInputsInAnyLayout) {
   EagerGraph graph;
+  // Frames of a signal overlap.
+  const V frames = graph.call1(
+      "aten.unfold.default",
+      {graph.input("s", at::randn({2000})), Attribute(0), Attribute(400), Attribute(160)});
+  graph.output(
+      graph.call1("aten.linear.default", {frames, graph.weight("u", at::randn({80, 400}))}));
   const V x = graph.input("x", at::randn({2, 12, 12, 16}).permute({0, 3, 1, 2}));
   const V y = convolution(graph, x, "a", {});
   graph.output(graph.call1("aten.relu.default", {y}));

@@ -190,8 +190,9 @@ onednn::PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes,
                       is_folded ? padding.before[d] : 0,
                       is_folded ? padding.after[d] : 0};
   };
-  // The last block may be partly padding.
   const int64_t inner = block.value_or(from[1]);
+  // The last block may be partly padding, where oneDNN expects zeros.
+  if (padding.value > 0 && from[1] % inner != 0) return nullptr;
   const PooledImages images{axis(0),
                             axis(1),
                             from[0] * ((from[1] + inner - 1) / inner),

@@ -134,15 +134,14 @@ Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, 
                   bool takes_norm);
 
 // Takes the last function from `post_ops`, for emit_activation after the primitive, if it is a
-// GELU, hardswish or SiLU, which take oneDNN longer. Winograd's algorithm takes none but ReLU.
+// GELU, hardswish or SiLU, which take oneDNN longer, or a leaky ReLU, which Winograd's algorithm
+// lacks.
 std::optional<onednn::PostOp> take_activation(onednn::PostOps& post_ops, bool is_winograd);
 void emit_activation(TraceRewriter& rewriter, const onednn::PostOp& activation, TensorId value,
                      size_t index);
 
 // Whether the addition may overwrite the addend, which nothing reads later.
 bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source);
-
-onednn::Layout contiguous_layout(const onednn::Dims& sizes);
 
 TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,
                        const onednn::Layout& wanted);

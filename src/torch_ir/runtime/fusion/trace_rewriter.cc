@@ -48,6 +48,27 @@ FusedCall call_of(const onednn::PrimitivePtr& primitive) {
 
 }  // namespace
 
+namespace {
+
+// Whether two elements may share memory, as in frames of a signal; oneDNN refuses such strides.
+bool overlaps_itself(const TraceTensor& tensor) {
+  std::vector<std::pair<int64_t, int64_t>> dims;
+  for (size_t d = 0; d < tensor.sizes.size(); ++d) {
+    if (tensor.sizes[d] > 1 && tensor.strides[d] != 0) {
+      dims.emplace_back(tensor.strides[d], tensor.sizes[d]);
+    }
+  }
+  std::ranges::sort(dims);
+  int64_t extent = 0;
+  for (const auto& [stride, size] : dims) {
+    if (stride <= extent) return true;
+    extent += stride * (size - 1);
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<bool> written_buffers(const Trace& trace) {
   std::vector<bool> is_written(trace.buffers.size(), false);
   for (const TraceCall& call : trace.calls) {
@@ -163,7 +184,7 @@ bool TraceRewriter::is_read_within(TensorId id, size_t first, size_t last) const
 
 bool TraceRewriter::is_value(TensorId id) const {
   return tensor(id).dtype == c10::kFloat && !is_written_[tensor(id).buffer] &&
-         c10::multiply_integers(tensor(id).sizes) > 0;
+         c10::multiply_integers(tensor(id).sizes) > 0 && !overlaps_itself(tensor(id));
 }
 
 bool TraceRewriter::have_same_layout(TensorId a, TensorId b) const {
@@ -384,6 +405,12 @@ void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output,
   }
   is_shared_[tensor(output).buffer] = true;
   values_.insert_or_assign(tensor(output).buffer, Value{output, {{joined, whole}}, false});
+}
+
+onednn::Layout contiguous_layout(const onednn::Dims& sizes) {
+  onednn::Dims strides(sizes.size(), 1);
+  for (size_t d = sizes.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * sizes[d];
+  return onednn::Layout::strided(sizes, strides);
 }
 
 at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,

@@ -129,6 +129,8 @@ class TraceRewriter {
 
 std::vector<bool> written_buffers(const Trace& trace);
 
+onednn::Layout contiguous_layout(const onednn::Dims& sizes);
+
 // Reorders weights for a primitive; null if that is impossible.
 at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,
                             const onednn::Layout& to);

@@ -18,14 +18,6 @@ Table merge_families() {
   return merged;
 }
 
-// "aten::add.Tensor" for "aten::add_.Tensor"; other names are unchanged.
-std::string functional_name(std::string_view operator_name) {
-  std::string name(operator_name);
-  const size_t end = std::min(name.find('.'), name.size());
-  if (end > 0 && name[end - 1] == '_') name.erase(end - 1, 1);
-  return name;
-}
-
 PrepareKernel look_up(std::string_view operator_name) {
   static const Table table = merge_families();
   const auto found = table.find(operator_name);
@@ -33,6 +25,13 @@ PrepareKernel look_up(std::string_view operator_name) {
 }
 
 }  // namespace
+
+std::string functional_name(std::string_view operator_name) {
+  std::string name(operator_name);
+  const size_t end = std::min(name.find('.'), name.size());
+  if (end > 0 && name[end - 1] == '_') name.erase(end - 1, 1);
+  return name;
+}
 
 PrepareKernel find_kernel(std::string_view operator_name) {
   const PrepareKernel found = look_up(operator_name);

@@ -1,4 +1,5 @@
 // Primitives of oneDNN behind plain C++, from the system's library rather than LibTorch's copy.
+// Rules of `fast` have some of their own.
 //
 // A layout says how a tensor of floats lies in memory. A primitive is immutable and made for given
 // layouts; several threads may execute it, each with its own Execution. Makers return null if the

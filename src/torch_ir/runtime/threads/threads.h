@@ -23,7 +23,9 @@ int MKL_Set_Num_Threads_Local(int num_threads) __attribute__((weak));
 
 namespace torch_ir {
 
-// Limits OpenMP and MKL to one thread while it lives, for calls too small to gain from more.
+// Limits OpenMP and MKL to one thread while it lives, for calls too small to gain from more. In a
+// new thread at::get_num_threads() must have been called before, as it sets LibTorch's number
+// there.
 class OneThread {
  public:
   explicit OneThread(bool is_wanted = true) {
@@ -46,8 +48,8 @@ class OneThread {
   int mkl_threads_ = 0;
 };
 
-// Calls body(first, end) for parts of [0, count) that are equal but for the last: one for each
-// thread, and of `grain` or more. Rethrows what a part throws.
+// Calls body(first, end) for parts of [0, count): at most one for each thread, of `grain`, which is
+// 1 or more, and equal but for the last. Rethrows what a part throws.
 template <class Body>
 void parallel_for(int64_t count, int64_t grain, const Body& body) {
   struct Work {
@@ -58,8 +60,7 @@ void parallel_for(int64_t count, int64_t grain, const Body& body) {
     std::exception_ptr error = nullptr;
 
     void run_part() {
-      const int64_t most = std::max<int64_t>(1, (count + grain - 1) / grain);
-      const int64_t parts = std::min<int64_t>(omp_get_num_threads(), most);
+      const int64_t parts = std::min<int64_t>(omp_get_num_threads(), count / grain);
       const int64_t size = (count + parts - 1) / parts;
       const int64_t first = omp_get_thread_num() * size;
       if (first >= count) return;
