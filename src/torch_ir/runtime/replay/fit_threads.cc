@@ -26,9 +26,9 @@
 namespace torch_ir {
 namespace {
 
-// One thread handles these in a few microseconds.
+// One thread handles these in ten microseconds or less.
 constexpr int64_t kSmallElements = 1 << 15;
-constexpr int64_t kSmallMultiplications = 1 << 18;
+constexpr int64_t kSmallMultiplications = 1 << 19;
 
 // The elements from its first to its last.
 int64_t extent_of(const at::Tensor& tensor) {
