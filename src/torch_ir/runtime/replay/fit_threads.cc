@@ -83,26 +83,39 @@ int64_t multiplications_of_attention(const KernelCall& call) {
 }
 int64_t no_multiplications(const KernelCall& /*call*/) { return 0; }
 
+struct TriedOperator {
+  int64_t (*count_multiplications)(const KernelCall& call);
+  // With fewer it starts no threads itself.
+  int64_t fewest = 0;
+};
+
+// MKL's choice, measured.
+constexpr int64_t kFewestForThreads = 1 << 15;
+
 // Operators that start threads for few elements, whose bits may depend on their number.
-using CountMultiplications = int64_t (*)(const KernelCall& call);
-const std::unordered_map<std::string_view, CountMultiplications>& tried_operators() {
-  static const std::unordered_map<std::string_view, CountMultiplications> operators = {
-      {"aten::_scaled_dot_product_flash_attention_for_cpu", &multiplications_of_attention},
-      {"aten::_slow_conv2d_forward", &multiplications_of_convolution},
-      {"aten::addmm", &multiplications_of_addmm},
-      {"aten::baddbmm", &multiplications_of_addmm},
-      {"aten::bmm", &multiplications_of_mm},
-      {"aten::cos", &no_multiplications},
-      {"aten::exp", &no_multiplications},
-      {"aten::gelu", &no_multiplications},
-      {"aten::mkldnn_convolution", &multiplications_of_convolution},
-      {"aten::mm", &multiplications_of_mm},
-      {"aten::native_batch_norm", &no_multiplications},
-      {"aten::sigmoid", &no_multiplications},
-      {"aten::sin", &no_multiplications},
-      {"aten::tanh", &no_multiplications},
+const std::unordered_map<std::string_view, TriedOperator>& tried_operators() {
+  static const std::unordered_map<std::string_view, TriedOperator> operators = {
+      {"aten::_scaled_dot_product_flash_attention_for_cpu", {&multiplications_of_attention}},
+      {"aten::_slow_conv2d_forward", {&multiplications_of_convolution}},
+      {"aten::addmm", {&multiplications_of_addmm, kFewestForThreads}},
+      {"aten::baddbmm", {&multiplications_of_addmm}},
+      {"aten::bmm", {&multiplications_of_mm}},
+      {"aten::cos", {&no_multiplications}},
+      {"aten::exp", {&no_multiplications}},
+      {"aten::gelu", {&no_multiplications}},
+      {"aten::mkldnn_convolution", {&multiplications_of_convolution}},
+      {"aten::mm", {&multiplications_of_mm, kFewestForThreads}},
+      {"aten::native_batch_norm", {&no_multiplications}},
+      {"aten::sigmoid", {&no_multiplications}},
+      {"aten::sin", {&no_multiplications}},
+      {"aten::tanh", {&no_multiplications}},
   };
   return operators;
+}
+
+bool has_few_multiplications(const KernelCall& call, const TriedOperator& tried) {
+  const int64_t count = tried.count_multiplications(call);
+  return count >= tried.fewest && count <= kSmallMultiplications;
 }
 
 constexpr int64_t kAlignment = 64;
@@ -198,7 +211,7 @@ bool fits_one_thread(const KernelCall& call) {
   const std::string name = functional_name(call.op.schema().name());
   if (computes_row_by_row(call, name)) return true;
   const auto tried = tried_operators().find(name);
-  return tried != tried_operators().end() && tried->second(call) <= kSmallMultiplications &&
+  return tried != tried_operators().end() && has_few_multiplications(call, tried->second) &&
          has_given_same_bits(call);
 }
 
