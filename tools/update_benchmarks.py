@@ -60,10 +60,10 @@ in the tables):
 - LSTM with 512 units, 19 %, and with 256 units, 46 %: the recurrent weights, 4 MB a layer with 512 units, do
   not stay in the L2 cache and are read again in each step.
 
-On 2 threads 12 of the 124 ratios are over 5 % worse than on one. For MultiTaskHead, SiameseEncoder and
-Inception eager's max pooling gains most; it takes five times as long as the runtime's. PointNet at `exact`: with
-several threads LibTorch computes its convolutions with oneDNN, which takes longer. BufferVsConstant,
-GatherWithIndex and MaskedLinear take 40 ns more, as reference counts are atomic in a program with threads.
+On 2 threads 8 of the 124 ratios are over 5 % worse than on one. For MultiTaskHead, SiameseEncoder and
+Inception eager's max pooling gains most; it takes several times as long as the runtime's. PointNet at `exact`:
+with several threads LibTorch computes its convolutions with oneDNN, which takes longer. RecurrentUnroll:
+changing the number of threads between calls of 0.1 us.
 
 With oneDNN 3.2 instead of 2.6, most ratios of `fast` stay within about a tenth; EfficientNet-b0 takes up
 to 23 % longer. Networks of 3x3
