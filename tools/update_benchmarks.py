@@ -46,24 +46,25 @@ the other engines, `runtime_benchmark.cc` how memory is counted, `tools/benchmar
 intervals are computed, and `tools/peers_benchmark.py` how the peers are measured. If a peer does not
 support a model, its cell names the step that failed. `harness/testdata/make_archives.py` makes the
 archives: small ones, which are in the repository, and larger ones, whose names end with a size.
-The column "of the limit" is the least time that this machine needs, as `roofline.h` counts it, relative
-to the time at `fast`. It exceeds 100 % where Winograd's algorithm multiplies less than a convolution is
-counted to.
+The column "of the limit" is the least time that this machine needs, as `roofline.h` counts it, divided by
+the time at `fast`. It exceeds 100 % where Winograd's algorithm multiplies less often than a direct
+convolution.
 
 Models of more than 1 ms at `fast` that reach less than half of the limit (measured by hand; they are not
 in the tables):
 
-- EfficientNet-b0, 43 %, and MobileNetV3-Small, 44 %: SiLU and hardswish take as long as the 1x1
-  convolutions of 16 to 96 channels before them.
+- EfficientNet-b0, 43 %, and MobileNetV3-Small, 44 %: SiLU in the first and hardswish in the
+  second take as long as the 1x1 convolutions of 16 to 96 channels before them.
 - MixNet-s, 29 %, and GhostNet, 31 %: many convolutions of 10 to 120 channels, whose slices are copied.
-- SegFormer-b0, 37 %: tokens are copied to images for a convolution, and back.
-- LSTM with 512 units, 19 %, and with 256 units, 46 %: the recurrent weights, 4 MB a layer with 512 units, do
-  not stay in the L2 cache and are read again in each step.
+- SegFormer-b0, 37 %: the tokens are copied into images for each convolution, and back.
+- LSTM with 512 units, 19 %, and with 256 units, 46 %: the recurrent weights (4 MB per layer with 512
+  units) do not stay in the L2 cache and are read again in each step.
 
-On 2 threads 8 of the 124 ratios are over 5 % worse than on one. For MultiTaskHead, SiameseEncoder and
-Inception eager's max pooling gains most; it takes several times as long as the runtime's. PointNet at `exact`:
-with several threads LibTorch computes its convolutions with oneDNN, which takes longer. RecurrentUnroll:
-changing the number of threads between calls of 0.1 us.
+On 2 threads, 8 of the 124 ratios are more than 5 % worse than on 1 thread (counted by hand). In
+MultiTaskHead, SiameseEncoder and Inception, a second thread helps eager more: its max pooling takes several
+times as long as ours. PointNet at `exact` is slower because LibTorch, with several threads, computes its
+convolutions with oneDNN. RecurrentUnroll has calls of 0.1 us, and changing the number of threads between them
+takes time.
 
 With oneDNN 3.2 instead of 2.6, `fast` takes 4 % longer (geometric mean of 64 models; 54 of them are within
 a tenth). Networks of 3x3 convolutions on AVX-512 are slower, because oneDNN 3 has no Winograd algorithm:

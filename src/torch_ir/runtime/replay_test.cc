@@ -463,7 +463,7 @@ TEST(Replay, TracesFurtherLayoutsWhenTheyAreMetAgain) {
   EXPECT_EQ(count_allocations([&] { plan.run({turned}, outputs); }), 0);
 }
 
-// Small calls run in one thread, but only if that gives the bits of several.
+// Small calls run on one thread, but only if that gives the same bits as several.
 TEST(Replay, GivesTheBitsOfSeveralThreads) {
   const int threads = at::get_num_threads();
   at::set_num_threads(4);
@@ -479,11 +479,11 @@ TEST(Replay, GivesTheBitsOfSeveralThreads) {
   graph.output(graph.call1("aten.group_norm.default", {y, Attribute(2)}));
   graph.output(graph.call1("aten.gelu.default", {x}));
   graph.output(graph.call1("aten.conv2d.default", {y, graph.weight("w", at::randn({6, 4, 3, 3}))}));
-  // One channel, which is contiguous in two formats.
+  // An image of one channel is contiguous in both memory formats.
   const V one =
       graph.input("one", at::randn({1, 64, 64}).as_strided({1, 1, 64, 64}, {4096, 1, 64, 1}));
   graph.output(graph.call1("aten.group_norm.default", {one, Attribute(1)}));
-  // MKL's threads differ in single results.
+  // With another number of threads, MKL changes single elements.
   for (const at::ScalarType dtype : {at::kFloat, at::kComplexFloat}) {
     const std::string name = at::toString(dtype);
     const V tall = graph.input("rows" + name, at::randn({401, 33}, dtype));
@@ -493,6 +493,10 @@ TEST(Replay, GivesTheBitsOfSeveralThreads) {
     const V turned = graph.input("turned" + name, at::randn({7, 278}, dtype).t());
     graph.output(graph.call1("aten.matmul.default", {wide, turned}));
   }
+  // One row of queries, where LibTorch leaves threads to MKL.
+  const V query = graph.input("query", at::randn({1, 1, 1, 64}));
+  const V key = graph.input("key", at::randn({1, 1, 128, 64}));
+  graph.output(graph.call1("aten.scaled_dot_product_attention.default", {query, key, key}));
   // Few rows and long sums, whose parts MKL may share out.
   for (const int64_t columns : {1, 3, 50}) {
     const V w = graph.weight(fmt::format("w{}", columns), at::randn({columns, 65}));

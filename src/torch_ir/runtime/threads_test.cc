@@ -47,7 +47,7 @@ TEST_F(Threads, ShareTheWork) {
   EXPECT_EQ(parts_of(0, 1).bounds, Bounds{});
 }
 
-TEST_F(Threads, AreOneWhereOneIsEnough) {
+TEST_F(Threads, LimitToOne) {
   {
     const OneThread one_thread;
     EXPECT_EQ(at::get_num_threads(), 1);

@@ -16,7 +16,7 @@ using onednn::Function;
 using onednn::PostOp;
 
 // x = 1 / x for positive x below 2^126, within a few units in the last place, by Newton's method:
-// many divisions take longer. The first guess negates the exponent.
+// because divisions take longer. The first guess negates the exponent.
 template <class Vectors>
 TORCH_IR_PART void take_reciprocal(typename Vectors::Vector& x) {
   using Vector = typename Vectors::Vector;
@@ -37,7 +37,7 @@ TORCH_IR_PART void scale_by_sigmoid(typename Vectors::Vector& x, typename Vector
   exponentiate<Vectors>(y);
   y += 1.0F;
   take_reciprocal<Vectors>(y);
-  // The exponential was clipped.
+  // Above 87 the exponential is clipped.
   y = opposite > 87.0F ? Vector{} : y;
   x *= y;
 }
@@ -58,7 +58,7 @@ TORCH_IR_PART void apply_gelu_tanh(typename Vectors::Vector& x, float /*alpha*/)
 
 // x p for the probability p that a standard normal variable is below x. Up to 5, p is 1 / 2 + x
 // q(t) with t = 2 (x / 5)^2 - 1 and a polynomial q, fitted so that the greatest error of the result
-// is least: 4e-7. With rounding, and where p becomes 0 or 1, it is 1.5e-6.
+// is least: 4e-7. With rounding, and beyond 5, it is at most 1.5e-6.
 template <class Vectors>
 TORCH_IR_PART void apply_gelu_erf(typename Vectors::Vector& x, float /*alpha*/) {
   using Vector = typename Vectors::Vector;
@@ -117,7 +117,10 @@ TORCH_IR_PART void activate_with(const PostOp& activation, float* data, int64_t 
       return apply_to_all<Vectors, &apply_leaky_relu<Vectors>>(activation.alpha, data, count);
     case Function::kSwish:
       return apply_to_all<Vectors, &apply_swish<Vectors>>(activation.alpha, data, count);
-    default:
+    case Function::kClip:
+    case Function::kLinear:
+    case Function::kLogistic:
+    case Function::kTanh:
       throw std::logic_error("a function without a kernel");
   }
 }

@@ -1,4 +1,4 @@
-// Activations of our own at level `fast`, against LibTorch's.
+// Our own activation kernels at level `fast`, against LibTorch's.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
@@ -34,8 +34,8 @@ const Activated kActivated[] = {{"aten.silu.default"},
                                 {"aten.gelu.default", {Attribute("tanh")}},
                                 {"aten.hardswish.default"}};
 
-// Also far from 0, where the exponential ends, and where there is no number. The size is not a
-// multiple of a vector's.
+// Also at values for which the exponential is clipped, and at NaN. The size is not a multiple of a
+// vector's.
 TEST(Activations, AreAsPreciseAsEager) {
   if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
   for (const Activated& activated : kActivated) {

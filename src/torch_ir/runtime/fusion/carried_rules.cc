@@ -43,7 +43,7 @@ std::optional<Replacement> pool(TraceRewriter& rewriter, size_t index, TensorId 
                      }};
 }
 
-// Nothing for a window that may lie in `padding` entirely. In ceil mode the last windows may extend
+// Nothing if a window may lie entirely in the padding. In ceil mode the last windows may extend
 // past the padding: for oneDNN that is more padding.
 std::optional<Window> window_of(const TraceRewriter& rewriter, const TraceCall& call,
                                 const Padding& padding) {
@@ -79,7 +79,8 @@ std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t inde
                             *window, padding));
 }
 
-// oneDNN adds the numbers of a window one after another: the mean of this many loses 4e-5.
+// oneDNN adds the numbers of a window one after another: the relative
+// error of the mean of this many is up to 4e-5.
 constexpr int64_t kMaxAveraged = 64 * 64;
 
 onednn::PrimitivePtr make_average(TraceRewriter& rewriter, TensorId source, Pooling pooling,
@@ -131,7 +132,7 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
   const bool has_own = own != Dims{0, 0};
   const bool extends = window && window->padding_after != sum_of(own, padding.after);
   const bool counts_own = has_own && arguments.value("count_include_pad").toBool();
-  // In any layout: LibTorch's takes several times as long.
+  // Taken in any layout, because LibTorch's average pooling takes several times as long.
   const bool is_taken = is_image_of(rewriter, call, padding.source) && padding.value == 0 &&
                         window && arguments.value("divisor_override").isNone() &&
                         (!is_padded || counts_own || !has_own) &&

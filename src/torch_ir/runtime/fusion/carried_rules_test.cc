@@ -55,7 +55,7 @@ TEST_F(FuseTrace, AveragesWithAndWithoutPadding) {
   }
 }
 
-// oneDNN adds the pixels of a window one after another, which loses digits over many.
+// oneDNN adds the pixels of a window one after another, which loses precision over many.
 TEST_F(FuseTrace, LeavesMeansOfManyPixels) {
   for (const int64_t size : {60, 300}) {
     EagerGraph graph;

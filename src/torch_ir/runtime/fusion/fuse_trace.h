@@ -1,8 +1,9 @@
-// fuse_trace: optimizes a trace with oneDNN, for the optimization level `fast`.
+// fuse_trace: optimizes a trace with oneDNN and kernels of our own, for the optimization level
+// `fast`.
 //
 // Convolutions and linear layers get prepacked weights and absorb the batch norms, additions and
 // activations after them; calls between them keep the layouts that they are fastest with. Calls
-// that oneDNN lacks, or does not make faster, stay as they are. Replays calls it before memory is
+// that neither makes faster stay as they are. Replays calls it before memory is
 // planned.
 #pragma once
 

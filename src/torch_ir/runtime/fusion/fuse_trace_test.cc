@@ -244,6 +244,12 @@ TEST_F(FuseTrace, TakesInputsInAnyLayout) {
       {graph.input("s", at::randn({2000})), Attribute(0), Attribute(400), Attribute(160)});
   graph.output(
       graph.call1("aten.linear.default", {frames, graph.weight("u", at::randn({80, 400}))}));
+  // Every other column, of an odd number.
+  const V columns =
+      graph.call1("aten.slice.Tensor", {graph.input("c", at::randn({64, 161})), Attribute(1),
+                                        Attribute(0), Attribute(161), Attribute(2)});
+  graph.output(
+      graph.call1("aten.linear.default", {columns, graph.weight("t", at::randn({80, 81}))}));
   const V x = graph.input("x", at::randn({2, 12, 12, 16}).permute({0, 3, 1, 2}));
   const V y = convolution(graph, x, "a", {});
   graph.output(graph.call1("aten.relu.default", {y}));

@@ -1,7 +1,7 @@
-// One step of a GRU, which LibTorch makes of eleven calls.
+// One step of a GRU, for which LibTorch makes eleven calls.
 //
-// For few sequences it is bound by reading the recurrent weights, which lie in the order in which
-// it reads them. For many, a primitive computes their product first.
+// With few sequences, reading the recurrent weights takes most of the time, so they are packed in
+// reading order. With many, a primitive first multiplies state and weights.
 #include <algorithm>
 #include <array>
 #include <cstdint>

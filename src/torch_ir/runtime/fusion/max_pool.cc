@@ -52,7 +52,7 @@ struct PooledWindow {
   int64_t bottom;
   int64_t left;
   int64_t right;
-  // What the maximum begins with.
+  // The initial value of the maximum.
   float least;
 };
 
@@ -63,7 +63,7 @@ TORCH_IR_PART void pool_window(const PooledImages& images, const PooledWindow& w
   using Order = typename Vectors::Order;
   constexpr int32_t kInfinity = 0x7f800000;
   Vector most = Vector{} + window.least;
-  // Negative where a number had more bits than infinity: NaN.
+  // Negative in lanes that have met a NaN, whose bits exceed infinity's.
   Order room{};
   for (int64_t y = window.top; y < window.bottom; ++y) {
     const float* pixel = pixels + (y * images.width.size + window.left) * images.inner;
@@ -77,7 +77,7 @@ TORCH_IR_PART void pool_window(const PooledImages& images, const PooledWindow& w
   *reinterpret_cast<Vector*>(result) = room < 0 ? nan : most;
 }
 
-// As many of the channels from `i` on as fit vectors; returns the first that is left.
+// Pools channels from `i` on in whole vectors; returns the first channel left over.
 template <class Vectors>
 TORCH_IR_PART int64_t pool_channels(const PooledImages& images, const PooledWindow& window,
                                     const float* group, int64_t i, float* result) {
@@ -88,7 +88,7 @@ TORCH_IR_PART int64_t pool_channels(const PooledImages& images, const PooledWind
   return i;
 }
 
-// Rows of all groups, counted through.
+// Rows are numbered across all groups.
 template <class Vectors>
 TORCH_IR_PART void pool_rows(const PooledImages& images, int64_t first_row, int64_t end_row) {
   const PooledAxis& height = images.height;
@@ -108,14 +108,15 @@ TORCH_IR_PART void pool_rows(const PooledImages& images, int64_t first_row, int6
       float* const result = images.output + (row * width.pooled + x) * images.inner;
       int64_t i = 0;
       i = pool_channels<Vectors>(images, window, group, i, result);
-      i = pool_channels<FewLanes<8>>(images, window, group, i, result);
+      i = pool_channels<Vectors8>(images, window, group, i, result);
       i = pool_channels<FewLanes<4>>(images, window, group, i, result);
       pool_channels<FewLanes<1>>(images, window, group, i, result);
     }
   }
 }
 
-// GCC splits comparisons that are wider than the processor's vectors.
+// GCC splits comparisons that are wider than the processor's vectors, so each kind of processor has
+// a version of its own.
 #ifdef TORCH_IR_HAS_CLONES
 [[gnu::target("arch=x86-64-v4")]] void pool_maxima(const PooledImages& images, int64_t first_row,
                                                    int64_t end_row) {
@@ -191,8 +192,9 @@ onednn::PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes,
                       is_folded ? padding.after[d] : 0};
   };
   const int64_t inner = block.value_or(from[1]);
-  // The last block may be partly padding, where oneDNN expects zeros.
-  if (padding.value > 0 && from[1] % inner != 0) return nullptr;
+  // The last block may be partly padding, where oneDNN expects zeros; a positive value would fill
+  // it.
+  if (!(padding.value <= 0) && from[1] % inner != 0) return nullptr;
   const PooledImages images{axis(0),
                             axis(1),
                             from[0] * ((from[1] + inner - 1) / inner),

@@ -65,8 +65,8 @@ struct Padding {
 // `own`, the padding of a convolution or a pooling, and `padding` around it.
 onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding);
 
-// The maxima of windows, or NaN where a window has one; oneDNN's ignore NaN. Null for a source that
-// is neither in blocks of channels nor channels last.
+// Max pooling that propagates NaN, which oneDNN's ignores. Null unless the source is in blocks of
+// channels or channels last.
 onednn::PrimitivePtr make_max_pool(const onednn::Layout& source, const onednn::Dims& sizes,
                                    const onednn::Window& window, const Padding& padding);
 
@@ -133,9 +133,9 @@ enum class ChainShape {
 Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
                   bool takes_norm);
 
-// Takes the last function from `post_ops`, for emit_activation after the primitive, if it is a
-// GELU, hardswish or SiLU, which take oneDNN longer, or a leaky ReLU, which Winograd's algorithm
-// lacks.
+// Removes and returns the last function of `post_ops` if our own kernel should apply it after the
+// primitive (emit_activation): GELU, hardswish and SiLU, which are slower in oneDNN, and leaky ReLU
+// after Winograd's algorithm, which does not support it.
 std::optional<onednn::PostOp> take_activation(onednn::PostOps& post_ops, bool is_winograd);
 void emit_activation(TraceRewriter& rewriter, const onednn::PostOp& activation, TensorId value,
                      size_t index);

@@ -46,12 +46,9 @@ FusedCall call_of(const onednn::PrimitivePtr& primitive) {
           }};
 }
 
-}  // namespace
-
-namespace {
-
-// Whether two elements may share memory, as in frames of a signal; oneDNN refuses such strides.
-bool overlaps_itself(const TraceTensor& tensor) {
+// Whether oneDNN refuses the strides: they overlap, as in frames of a signal, or interleave. It
+// accepts stride 0.
+bool has_refused_strides(const TraceTensor& tensor) {
   std::vector<std::pair<int64_t, int64_t>> dims;
   for (size_t d = 0; d < tensor.sizes.size(); ++d) {
     if (tensor.sizes[d] > 1 && tensor.strides[d] != 0) {
@@ -59,10 +56,10 @@ bool overlaps_itself(const TraceTensor& tensor) {
     }
   }
   std::ranges::sort(dims);
-  int64_t extent = 0;
+  int64_t least = 1;
   for (const auto& [stride, size] : dims) {
-    if (stride <= extent) return true;
-    extent += stride * (size - 1);
+    if (stride < least) return true;
+    least = stride * size;
   }
   return false;
 }
@@ -184,7 +181,7 @@ bool TraceRewriter::is_read_within(TensorId id, size_t first, size_t last) const
 
 bool TraceRewriter::is_value(TensorId id) const {
   return tensor(id).dtype == c10::kFloat && !is_written_[tensor(id).buffer] &&
-         c10::multiply_integers(tensor(id).sizes) > 0 && !overlaps_itself(tensor(id));
+         c10::multiply_integers(tensor(id).sizes) > 0 && !has_refused_strides(tensor(id));
 }
 
 bool TraceRewriter::have_same_layout(TensorId a, TensorId b) const {

@@ -1,10 +1,11 @@
 // Primitives of oneDNN behind plain C++, from the system's library rather than LibTorch's copy.
-// Rules of `fast` have some of their own.
+// The
+// rules of `fast` also define primitives of their own, which compute without the library.
 //
 // A layout says how a tensor of floats lies in memory. A primitive is immutable and made for given
 // layouts; several threads may execute it, each with its own Execution. Makers return null if the
 // library has no implementation or only a slow reference. Without the library, `version` is nothing
-// and there are no primitives.
+// and these makers return null.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Uses the threads of LibTorch's OpenMP.
+// Parallel loops on the OpenMP threads of LibTorch, and a limit to one thread.
 //
 // at::parallel_for of LibTorch's headers starts threads only in code compiled with -fopenmp, for
 // which each compiler takes a runtime of its own. This calls the runtime that LibTorch has loaded.
@@ -24,8 +24,7 @@ int MKL_Set_Num_Threads_Local(int num_threads) __attribute__((weak));
 namespace torch_ir {
 
 // Limits OpenMP and MKL to one thread while it lives, for calls too small to gain from more. In a
-// new thread at::get_num_threads() must have been called before, as it sets LibTorch's number
-// there.
+// new thread, call at::get_num_threads() first: it sets LibTorch's number of threads there.
 class OneThread {
  public:
   explicit OneThread(bool is_wanted = true) {
@@ -48,8 +47,8 @@ class OneThread {
   int mkl_threads_ = 0;
 };
 
-// Calls body(first, end) for parts of [0, count): at most one for each thread, of `grain`, which is
-// 1 or more, and equal but for the last. Rethrows what a part throws.
+// Calls body(first, end) for parts of [0, count), at most one for each thread. All but the last are
+// equal and have `grain` elements or more; `grain` is 1 or more. Rethrows what a part throws.
 template <class Body>
 void parallel_for(int64_t count, int64_t grain, const Body& body) {
   struct Work {
