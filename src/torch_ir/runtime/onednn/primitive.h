@@ -1,5 +1,4 @@
-// Primitives of oneDNN behind plain C++, from the system's library rather than LibTorch's copy.
-// The
+// Primitives of oneDNN behind plain C++, from the system's library rather than LibTorch's copy. The
 // rules of `fast` also define primitives of their own, which compute without the library.
 //
 // A layout says how a tensor of floats lies in memory. A primitive is immutable and made for given
