@@ -69,6 +69,7 @@ struct ExportedValue {
   std::string expression = {};
   // Unique within the graph; empty for a value that no node makes any more.
   std::string name = {};
+  std::vector<int64_t> strides = {};
 };
 
 struct ExportedNode;
@@ -130,9 +131,10 @@ struct ExportedProgram : ExportedGraph {
   // The PyTorch that traced the model.
   std::string torch_version;
   std::vector<ExportedMutation> mutations = {};
-  // As IR::constant_inputs and IR::range_constraints.
+  // See the members of IR with the same names.
   AttributeMap constant_inputs = {};
   std::vector<SymbolRange> range_constraints = {};
+  std::vector<std::string> guards = {};
   // By target; on the meta device if the model was built there.
   StateDict constants = StateDict();
 };

@@ -52,6 +52,9 @@ struct TensorMeta {
   // In `Graph::graph_outputs`: the graph input or the placeholder of the buffer whose new value
   // this is. The model updates it; a runtime that keeps state must too. Empty otherwise.
   std::string mutates = {};
+  // In `IR::weights`: the strides, in elements, where they differ from those of a contiguous tensor
+  // and nodes may read them; empty otherwise.
+  std::vector<int64_t> strides = {};
 
   bool operator==(const TensorMeta&) const = default;
 };
@@ -116,6 +119,9 @@ struct IR : Graph {
   AttributeMap constant_inputs = {};
   // Bounds of symbols in shapes, checked by each run.
   std::vector<SymbolRange> range_constraints = {};
+  // Conditions on the sizes of inputs under which the graph is the model ("x.size()[0] % 4 == 0"),
+  // checked by each run.
+  std::vector<std::string> guards = {};
   // Values of lifted constants, by state dict name; contiguous, on the CPU.
   StateDict constants = StateDict();
 

@@ -63,10 +63,17 @@ void read_shape(const JsonValue& value, const Place& place, TensorMeta& tensor) 
   }
 }
 
+// Reads a list, using `read` for each item.
+template <class Read>
+auto list_of(Read read) {
+  return
+      [read](const JsonValue& value, const Place& place) { return as_list_of(value, place, read); };
+}
+
 TensorMeta read_tensor(const JsonValue& value, const Place& place) {
   const ObjectReader members(value, place,
                              {"name", "shape", "dtype", "producer_node", "producer_output_idx",
-                              "arg", "scalar", "expression", "mutates"});
+                              "arg", "scalar", "expression", "mutates", "strides"});
   TensorMeta tensor;
   tensor.name = members.get("name", as_string);
   read_shape(members.get("shape"), place.key("shape"), tensor);
@@ -79,6 +86,7 @@ TensorMeta read_tensor(const JsonValue& value, const Place& place) {
   members.find("expression", as_string, tensor.expression);
   members.find("mutates", as_string, tensor.mutates);
   members.find("scalar", as_boolean, tensor.is_scalar);
+  members.find("strides", list_of(as_integer), tensor.strides);
   return tensor;
 }
 
@@ -89,13 +97,6 @@ std::vector<TensorMeta> read_tensors(const JsonValue& value, const Place& place)
 ConstantOutput read_constant_output(const JsonValue& value, const Place& place) {
   const ObjectReader members(value, place, {"index", "value"});
   return {members.get("index", as_integer), members.get("value", read_plain_attribute)};
-}
-
-// Reads a list, using `read` for each item.
-template <class Read>
-auto list_of(Read read) {
-  return
-      [read](const JsonValue& value, const Place& place) { return as_list_of(value, place, read); };
 }
 
 class GraphReader {
@@ -202,7 +203,8 @@ IR read_ir(const JsonValue& value) {
   const ObjectReader members(value, root,
                              {kFormatVersionKey, "model_name", "pytorch_version", "graph_inputs",
                               "graph_outputs", "constant_outputs", "weights", "weight_name_mapping",
-                              "constant_inputs", "range_constraints", "nodes", "constants"});
+                              "constant_inputs", "range_constraints", "guards", "nodes",
+                              "constants"});
   IR ir;
   members.find("model_name", as_string, ir.model_name);
   members.find("pytorch_version", as_string, ir.pytorch_version);
@@ -216,6 +218,7 @@ IR read_ir(const JsonValue& value) {
   }
   members.find("constant_inputs", read_plain_attributes, ir.constant_inputs);
   members.find("range_constraints", read_ranges, ir.range_constraints);
+  members.find("guards", list_of(as_string), ir.guards);
   if (const JsonValue* constants = members.find("constants")) {
     read_constants(*constants, root.key("constants"), ir);
   }
@@ -283,7 +286,7 @@ JsonValue to_json(const AttributeMap& attributes) {
 }
 
 JsonValue to_json(const TensorMeta& tensor) {
-  ObjectWriter out(9);
+  ObjectWriter out(10);
   out.add("name", tensor.name);
   JsonValue shape = tensor.shape;
   for (size_t i = 0; i < tensor.symbolic_shape.size(); ++i) {
@@ -299,6 +302,7 @@ JsonValue to_json(const TensorMeta& tensor) {
   if (tensor.is_scalar) out.add("scalar", true);
   out.add_text("expression", tensor.expression);
   out.add_text("mutates", tensor.mutates);
+  if (!tensor.strides.empty()) out.add("strides", tensor.strides);
   return out.take();
 }
 
@@ -342,7 +346,7 @@ JsonValue to_json(const std::vector<SymbolRange>& ranges) {
 }
 
 JsonValue to_json(const IR& ir) {
-  ObjectWriter out(12);
+  ObjectWriter out(13);
   if (format_version(ir) != 1) out.add("format_version", format_version(ir));
   out.add("model_name", ir.model_name);
   out.add("pytorch_version", ir.pytorch_version);
@@ -353,6 +357,7 @@ JsonValue to_json(const IR& ir) {
   out.add("weight_name_mapping", mapping.take());
   if (!ir.constant_inputs.empty()) out.add("constant_inputs", to_json(ir.constant_inputs));
   if (!ir.range_constraints.empty()) out.add("range_constraints", to_json(ir.range_constraints));
+  if (!ir.guards.empty()) out.add("guards", ir.guards);
   out.add("nodes", to_json(ir.nodes));
   if (!ir.constants.is_empty()) {
     ObjectWriter constants(ir.constants.size());
@@ -386,6 +391,7 @@ int64_t format_version(const IR& ir) {
   const bool is_first = are_version_1(ir.graph_inputs) && are_version_1(ir.graph_outputs) &&
                         ir.constant_outputs.empty() && ir.constant_inputs.empty() &&
                         ir.range_constraints.empty() &&
+                        ir.guards.empty() &&
                         std::ranges::all_of(ir.nodes, is_node_of_version_1);
   return is_first ? 1 : 2;
 }

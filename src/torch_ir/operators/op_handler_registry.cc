@@ -7,6 +7,7 @@
 #include <iostream>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -39,7 +40,7 @@ std::vector<at::Tensor> print(const OpNode& node, const std::vector<at::Tensor>&
 }
 
 const at::Tensor& argument(const OpNode& node, const std::vector<at::Tensor>& inputs,
-                           const std::string& name) {
+                           std::string_view name) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (node.inputs[i].arg == name) return inputs[i];
   }
