@@ -168,6 +168,7 @@ def torch_ir_room(
         is_cold = False,
         test_size = "small",
         test_data = [],
+        test_env = {},
         test_shards = None,
         fuzz_seeds = {},
         test_main = "@googletest//:gtest_main",
@@ -194,6 +195,7 @@ def torch_ir_room(
       is_cold: Whether it has no loop over elements or nodes that is worth the optimizer's time.
       test_size: As in cc_test.
       test_data: Files that its tests read.
+      test_env: Environment variables of its tests.
       test_shards: The number of processes among which Bazel divides its tests.
       fuzz_seeds: For each NAME, the pattern of the seed files of the fuzz test NAME_fuzz_test, which
         tools/fuzz/NAME_fuzz.cc implements.
@@ -249,6 +251,7 @@ def torch_ir_room(
             size = test_size,
             srcs = tests,
             data = test_data,
+            env = test_env,
             main = test_main,
             shard_count = test_shards,
             units = test_units,

@@ -82,6 +82,7 @@ def torch_ir_dependencies():
         name = "onednn",
         hdrs = ["oneapi/dnnl"],
         optional = True,
+        opened = True,
         targets = {"onednn": ["dnnl"]},
         prefix_variable = "ONEDNN",
         version_header = "oneapi/dnnl/dnnl_version.h",

@@ -38,10 +38,15 @@ def _link(ctx):
     build = ['package(default_visibility = ["//visibility:public"])\n']
     earlier = []
     for target, libraries in ctx.attr.targets.items():
+        paths = [files[library] for library in libraries]
+        linkopts = ["-pthread"] if libraries else []
+        if ctx.attr.opened and _prefix(ctx):
+            linkopts.append("-Wl,-rpath,{}/lib".format(_prefix(ctx)))
         build.append(_TARGET.format(
             name = target,
-            srcs = [files[library] for library in libraries],
-            linkopts = ["-pthread"] if libraries else [],
+            srcs = [] if ctx.attr.opened else paths,
+            data = paths if ctx.attr.opened else [],
+            linkopts = linkopts,
             deps = earlier,
         ))
         earlier = earlier + [":" + target]
@@ -50,6 +55,7 @@ def _link(ctx):
 _TARGET = """cc_library(
     name = "{name}",
     srcs = {srcs},
+    data = {data},
     hdrs = glob(["include/**"]),
     includes = ["include"],
     linkopts = {linkopts},
@@ -152,6 +158,9 @@ system_library = repository_rule(
         "optional": attr.bool(
             doc = "Whether to build without it if it is not installed: @NAME//:found.bzl has " +
                   "FOUND, and without the library there are no targets.",
+        ),
+        "opened": attr.bool(
+            doc = "Whether programs open its libraries when they run, and are not linked with them.",
         ),
         "packages": attr.string_dict(
             mandatory = True,

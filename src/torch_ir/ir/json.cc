@@ -200,11 +200,11 @@ IR read_ir(const JsonValue& value) {
   for (const auto& [key, member] : as_object(value, root)) {
     if (key == kFormatVersionKey) check_format_version(member, root.key(key));
   }
-  const ObjectReader members(value, root,
-                             {kFormatVersionKey, "model_name", "pytorch_version", "graph_inputs",
-                              "graph_outputs", "constant_outputs", "weights", "weight_name_mapping",
-                              "constant_inputs", "range_constraints", "guards", "nodes",
-                              "constants"});
+  const ObjectReader members(
+      value, root,
+      {kFormatVersionKey, "model_name", "pytorch_version", "graph_inputs", "graph_outputs",
+       "constant_outputs", "weights", "weight_name_mapping", "constant_inputs", "range_constraints",
+       "guards", "nodes", "constants"});
   IR ir;
   members.find("model_name", as_string, ir.model_name);
   members.find("pytorch_version", as_string, ir.pytorch_version);
@@ -390,8 +390,7 @@ bool is_node_of_version_1(const OpNode& node) {
 int64_t format_version(const IR& ir) {
   const bool is_first = are_version_1(ir.graph_inputs) && are_version_1(ir.graph_outputs) &&
                         ir.constant_outputs.empty() && ir.constant_inputs.empty() &&
-                        ir.range_constraints.empty() &&
-                        ir.guards.empty() &&
+                        ir.range_constraints.empty() && ir.guards.empty() &&
                         std::ranges::all_of(ir.nodes, is_node_of_version_1);
   return is_first ? 1 : 2;
 }

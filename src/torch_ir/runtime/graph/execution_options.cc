@@ -33,7 +33,8 @@ Optimization choose_optimization(const std::string& name) {
   if (chosen != Optimization::kFast || onednn::version()) return chosen;
   fmt::print(
       stderr,
-      "torch-ir was built without oneDNN, which level fast needs; running level exact instead.\n");
+      "oneDNN is missing, which level fast needs: torch-ir was built without it, or its library "
+      "cannot be opened; running level exact instead.\n");
   return Optimization::kExact;
 }
 

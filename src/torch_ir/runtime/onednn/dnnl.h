@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <utility>
 #include <vector>
+
+#include "torch_ir/runtime/onednn/functions.h"
+// After the functions.
+#include <oneapi/dnnl/dnnl.hpp>
 
 namespace torch_ir::onednn {
 

@@ -66,7 +66,8 @@ std::optional<std::vector<Axis>> axes_of(const Descriptor& descriptor) {
 }  // namespace
 
 std::optional<std::string> version() {
-  const dnnl_version_t* version = dnnl_version();
+  if (functions() == nullptr) return std::nullopt;
+  const dnnl_version_t* version = dnnl::dnnl_version();
   return std::to_string(version->major) + '.' + std::to_string(version->minor) + '.' +
          std::to_string(version->patch);
 }
@@ -158,7 +159,7 @@ class LibraryExecution final : public Execution {
   void run() override {
     // A primitive must be executed with as many threads as it was made with.
     const OneThread one_thread(is_small_);
-    const dnnl_status_t status = dnnl_primitive_execute(
+    const dnnl_status_t status = dnnl::dnnl_primitive_execute(
         primitive_.get(), stream().get(), static_cast<int>(arguments_.size()), arguments_.data());
     dnnl::error::wrap_c_api(status, "a primitive of oneDNN failed");
   }

@@ -16,7 +16,7 @@
 
 namespace torch_ir::onednn {
 
-// "2.6.3"; nothing if torch-ir was built without oneDNN.
+// "2.6.3"; nothing if torch-ir was built without oneDNN, or the library cannot be opened.
 std::optional<std::string> version();
 
 using Dims = std::vector<int64_t>;
