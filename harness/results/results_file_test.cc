@@ -481,7 +481,7 @@ TEST(ReadResultsTest, OtherFilesAreRefused) {
     return [text] { read_run_record(write_temporary(text)); };
   };
   EXPECT_THAT(read("{"), ThrowsMessage<SerializationError>(
-                             AllOf(HasSubstr("results.json: not valid JSON: parse error at line"),
+                             AllOf(HasSubstr("results.json: not valid JSON: line 1, column 2: "),
                                    Not(HasSubstr("\n")))));
   EXPECT_THAT(read(""), ThrowsMessage<SerializationError>(HasSubstr("not valid JSON")));
   // The usual limits of JSON apply.

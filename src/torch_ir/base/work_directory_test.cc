@@ -257,7 +257,9 @@ TEST_F(MoveFilesTest, AKillLeavesWholeFilesAndTheLastNameWithItsOwn) {
     ::waitpid(child, nullptr, 0);
     ::close(ends[0]);
     ::close(ends[1]);
-    const Files files = files_in(to_);
+    Files files = files_in(to_);
+    // A kill may also leave folders that have become empty.
+    std::erase_if(files, [](const auto& file) { return file.second == "an empty folder"; });
     for (const auto& [name, content] : files) EXPECT_THAT(content, Not(IsEmpty())) << name;
     if (!files.contains("SUMMARY.md")) continue;
     ASSERT_TRUE(files == kOld || files == kReplaced) << ::testing::PrintToString(files);

@@ -19,6 +19,9 @@ namespace {
 // The most bytes that one deflated byte can make; an entry that declares more is invalid.
 constexpr uint64_t kMaxDeflateRatio = 1032;
 
+constexpr const char* kCannotInflate =
+    "cannot be inflated: its content does not match its checksum or its size in the directory";
+
 // Serves the archive to libzip. It remembers the last read, since libzip has no other way to tell
 // where the bytes of an entry begin.
 struct Source {
@@ -112,22 +115,18 @@ struct ZipArchive::Impl {
   void open() {
     // libzip takes an empty file for an archive without entries.
     if (source.bytes.size == 0) fail("cannot be read as a zip archive: the file is empty");
-    zip_error_t error;
-    zip_error_init(&error);
     const auto try_open = [&](int flags) {
-      zip_source_t* bytes = zip_source_function_create(serve_source, &source, &error);
+      zip_source_t* bytes = zip_source_function_create(serve_source, &source, nullptr);
       if (bytes == nullptr) return;
-      zip = zip_open_from_source(bytes, flags, &error);
+      zip = zip_open_from_source(bytes, flags, nullptr);
       if (zip == nullptr) zip_source_free(bytes);
     };
     try_open(ZIP_RDONLY | ZIP_CHECKCONS);
-    // libzip does not say which name is duplicated; reading the directory does.
-    if (zip == nullptr && zip_error_code_zip(&error) == ZIP_ER_EXISTS) try_open(ZIP_RDONLY);
-    const std::string reason = zip_error_strerror(&error);
-    zip_error_fini(&error);
-    if (zip == nullptr) {
-      fail("cannot be read as a zip archive: it is damaged or truncated: " + reason);
-    }
+    const bool is_consistent = zip != nullptr;
+    // libzip does not name the entry at fault; reading the directory may.
+    if (!is_consistent) try_open(ZIP_RDONLY);
+    if (zip != nullptr) read_directory();
+    if (!is_consistent) fail("cannot be read as a zip archive: it is damaged or truncated");
   }
 
   void read_directory() {
@@ -141,6 +140,11 @@ struct ZipArchive::Impl {
       if (entry.encryption_method != ZIP_EM_NONE) {
         fail(entry.name, "is encrypted, which is not supported");
       }
+      if (entry.comp_method == ZIP_CM_STORE && entry.comp_size != entry.size) {
+        fail(entry.name, "is stored, but has two sizes in the directory, " +
+                             std::to_string(entry.size) + " and " +
+                             std::to_string(entry.comp_size));
+      }
       if (!std::string_view(entry.name).ends_with('/')) entries.emplace_back(entry.name);
     }
   }
@@ -152,8 +156,7 @@ struct ZipArchive::Impl {
     zip_stat_t entry;
     zip_stat_init(&entry);
     if (zip_stat_index(zip, index, ZIP_FL_ENC_RAW, &entry) != 0) {
-      fail("entry " + std::to_string(index) +
-           " cannot be read: " + zip_error_strerror(zip_get_error(zip)));
+      fail("entry " + std::to_string(index) + " cannot be read from the directory");
     }
     if ((entry.valid & kNeeded) != kNeeded) {
       fail("entry " + std::to_string(index) + " is incomplete in the directory");
@@ -164,10 +167,6 @@ struct ZipArchive::Impl {
   EntryFile open_entry(zip_uint64_t index, zip_flags_t flags) const {
     return {zip_fopen_index(zip, index, flags), zip_fclose};
   }
-  std::string reason(const EntryFile& file) const {
-    return zip_error_strerror(file == nullptr ? zip_get_error(zip)
-                                              : zip_file_get_error(file.get()));
-  }
 
   zip_uint64_t find(std::string_view entry) const {
     const auto found = indices.find(std::string(entry));
@@ -176,14 +175,12 @@ struct ZipArchive::Impl {
   }
 
   ByteRange locate(const zip_stat_t& entry) {
-    if (entry.comp_size != entry.size) {
-      fail(entry.name, "is stored, but has two sizes in the directory, " +
-                           std::to_string(entry.size) + " and " + std::to_string(entry.comp_size));
-    }
     if (entry.size == 0) return {source.bytes.data, 0, source.bytes.owner};
     const EntryFile file = open_entry(entry.index, ZIP_FL_COMPRESSED);
     std::byte first;
-    if (read_entry(file, &first, 1) != 1) fail(entry.name, "cannot be read: " + reason(file));
+    if (read_entry(file, &first, 1) != 1) {
+      fail(entry.name, "is not where the directory says");
+    }
     const uint64_t offset = source.last_read;
     if (entry.size > source.bytes.size || offset > source.bytes.size - entry.size) {
       fail(entry.name, "has " + std::to_string(entry.size) +
@@ -211,16 +208,12 @@ struct ZipArchive::Impl {
     uint64_t size = 0;
     while (size < entry.size) {
       const zip_int64_t count = read_entry(file, buffer.get() + size, entry.size - size);
-      if (count <= 0) {
-        fail(entry.name, "cannot be inflated: " + (count < 0 ? reason(file) : "it is truncated"));
-      }
+      if (count <= 0) fail(entry.name, kCannotInflate);
       size += static_cast<uint64_t>(count);
     }
     // libzip compares the checksum when it sees the end.
     std::byte end;
-    const zip_int64_t rest = read_entry(file, &end, 1);
-    if (rest < 0) fail(entry.name, "cannot be inflated: " + reason(file));
-    if (rest > 0) fail(entry.name, "is longer than the directory says");
+    if (read_entry(file, &end, 1) != 0) fail(entry.name, kCannotInflate);
     inflated_size += size;
     return inflated[entry.index] = {buffer.get(), size, buffer};
   }
@@ -247,7 +240,7 @@ struct ZipArchive::Impl {
     zip_int64_t count = 0;
     while ((count = read_entry(file, buffer.data(), buffer.size())) > 0) {
     }
-    if (count < 0) fail(entry.name, "is damaged: " + reason(file));
+    if (count < 0) fail(entry.name, "is damaged: its content does not match its checksum");
   }
 
   std::string name;
@@ -264,7 +257,6 @@ ZipArchive ZipArchive::open(const std::string& path) { return open(map_file(path
 ZipArchive ZipArchive::open(ByteRange bytes, std::string name) {
   auto impl = std::make_shared<Impl>(std::move(bytes), std::move(name));
   impl->open();
-  impl->read_directory();
   return ZipArchive(std::move(impl));
 }
 

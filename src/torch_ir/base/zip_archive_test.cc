@@ -104,7 +104,8 @@ TEST(ZipArchiveTest, ReadComparesTheChecksumAndMapDoesNot) {
   const ZipArchive archive = opened(build_zip({entry}));
   EXPECT_EQ(archive.map("a").text(), "content");
   EXPECT_THAT([&] { archive.read("a"); },
-              ThrowsMessage<Error>("'a.zip' entry 'a' is damaged: CRC error"));
+              ThrowsMessage<Error>(
+                  "'a.zip' entry 'a' is damaged: its content does not match its checksum"));
 }
 
 TEST(ZipArchiveTest, AChecksumOfZeroIsNone) {
@@ -113,11 +114,14 @@ TEST(ZipArchiveTest, AChecksumOfZeroIsNone) {
   EXPECT_EQ(opened(build_zip({entry})).read("a").text(), "content");
 }
 
+constexpr const char* kCannotInflate =
+    "'a.zip' entry 'a' cannot be inflated: its content does not match its checksum or its size in "
+    "the directory";
+
 TEST(ZipArchiveTest, ChecksumsOfDeflatedEntriesAreCompared) {
   ZipEntry entry = {"a", deflate_stored("content"), ZipEntry::kDeflated};
   entry.size = 7;
-  EXPECT_THAT([&] { opened(build_zip({entry})).map("a"); },
-              ThrowsMessage<Error>("'a.zip' entry 'a' cannot be inflated: CRC error"));
+  EXPECT_THAT([&] { opened(build_zip({entry})).map("a"); }, ThrowsMessage<Error>(kCannotInflate));
 }
 
 // --- Rejected archives ---
@@ -134,7 +138,7 @@ void expect_no_entry(const std::string& bytes, const ::testing::Matcher<std::str
 
 TEST(ZipArchiveTest, WhatIsNoArchive) {
   const std::string start = "'a.zip' cannot be read as a zip archive";
-  expect_no_archive("no archive", start + ": it is damaged or truncated: Not a zip archive");
+  expect_no_archive("no archive", start + ": it is damaged or truncated");
   expect_no_archive("", start + ": the file is empty");
   expect_no_archive(build_zip({{"a", "1"}, {"b", "2"}, {"a", "1"}}),
                     "'a.zip' has a duplicate entry 'a'");
@@ -171,7 +175,7 @@ TEST(ZipArchiveTest, SizesThatDeflatingCanNotGive) {
   bomb.size = 13 * 1032;
   expect_no_entry(build_zip({bomb}), HasSubstr("more than deflate can reach"));
   bomb.size -= 1;
-  expect_no_entry(build_zip({bomb}), HasSubstr("cannot be inflated"));
+  expect_no_entry(build_zip({bomb}), kCannotInflate);
 }
 
 TEST(ZipArchiveTest, TooMuchToInflate) {
@@ -188,14 +192,13 @@ TEST(ZipArchiveTest, SizesThatAreNotTrue) {
   ZipEntry entry = {"a", deflate_stored("content"), ZipEntry::kDeflated};
   entry.size = 8;
   entry.crc = zip_checksum("content");
-  expect_no_entry(build_zip({entry}), StartsWith("'a.zip' entry 'a' cannot be inflated"));
+  expect_no_entry(build_zip({entry}), kCannotInflate);
   entry.size = 6;
-  expect_no_entry(build_zip({entry}), StartsWith("'a.zip' entry 'a' "));
+  expect_no_entry(build_zip({entry}), kCannotInflate);
   ZipEntry stored = {"a", "content"};
   stored.size = 8;
-  expect_no_entry(build_zip({stored}),
-                  "'a.zip' entry 'a' is stored, but has two sizes in the directory, 8 and "
-                  "7");
+  expect_no_archive(build_zip({stored}),
+                    "'a.zip' entry 'a' is stored, but has two sizes in the directory, 8 and 7");
 }
 
 TEST(ZipArchiveTest, EntryBeyondTheEnd) {

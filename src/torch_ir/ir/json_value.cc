@@ -98,7 +98,8 @@ class TreeBuilder {
   using string_t = JsonValue::string_t;
   using binary_t = JsonValue::binary_t;
 
-  explicit TreeBuilder(bool has_stand_ins) : has_stand_ins_(has_stand_ins) {}
+  TreeBuilder(std::string_view text, bool has_stand_ins)
+      : text_(text), has_stand_ins_(has_stand_ins) {}
 
   JsonValue take_root() { return std::move(values_.front()); }
 
@@ -156,12 +157,23 @@ class TreeBuilder {
     return true;
   }
 
-  bool parse_error(size_t, const std::string&, const nlohmann::json::exception& error) {
-    // Drops the library's "[json.exception.parse_error.101] ".
-    constexpr size_t kMaxWhat = 1000;
-    const std::string_view what = error.what();
-    throw SerializationError("not valid JSON: " +
-                             printable(what.substr(what.find("] ") + 2), kMaxWhat));
+  // `num_read` characters were read; one more than there are at the end of the text. The words and
+  // tokens of the library differ between its versions.
+  bool parse_error(size_t num_read, const std::string&, const nlohmann::json::exception& error) {
+    constexpr int kNumberOverflow = 406;
+    constexpr size_t kMaxToken = 100;
+    const size_t last = std::max<size_t>(num_read, 1) - 1;
+    const std::string_view before = text_.substr(0, last);
+    std::string problem = "unexpected end of the text";
+    if (last < text_.size()) {
+      size_t begin = last;
+      while (begin > 0 && !ends_token(text_[begin]) && !ends_token(text_[begin - 1])) --begin;
+      problem = (error.id == kNumberOverflow ? "number beyond double '" : "unexpected '") +
+                printable(text_.substr(begin, num_read - begin), kMaxToken) + "'";
+    }
+    throw SerializationError(fmt::format("not valid JSON: line {}, column {}: {}",
+                                         std::ranges::count(before, '\n') + 1,
+                                         last - before.rfind('\n'), problem));
   }
 
  private:
@@ -210,6 +222,8 @@ class TreeBuilder {
     throw SerializationError(place.empty() ? what : place + ": " + what);
   }
 
+  // As given, without stand-ins.
+  std::string_view text_;
   bool has_stand_ins_;
   std::vector<Container> open_;
   std::vector<std::string> keys_;
@@ -284,7 +298,7 @@ JsonValue parse_json(std::string_view text, size_t max_values) {
   }
   const bool may_have_non_finite =
       text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
-  TreeBuilder builder(may_have_non_finite);
+  TreeBuilder builder(text, may_have_non_finite);
   if (may_have_non_finite) {
     nlohmann::json::sax_parse(with_stand_ins(text), &builder);
   } else {

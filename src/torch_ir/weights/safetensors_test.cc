@@ -293,9 +293,7 @@ TEST(SafetensorsRulesTest, HugeHeader) {
 }
 
 TEST(SafetensorsRulesTest, HeaderThatIsNotJson) {
-  expect_header_refused("{", 0,
-                        "not valid JSON: parse error at line 1, column 2: syntax error while "
-                        "parsing object key - unexpected end of input; expected string literal");
+  expect_header_refused("{", 0, "not valid JSON: line 1, column 2: unexpected end of the text");
 }
 
 struct BrokenHeader {
