@@ -22,18 +22,28 @@ double median_ratio(const std::vector<double>& times, const std::vector<double>&
   return median(ratios);
 }
 
+// Google Benchmark 1.8 renamed the member.
+template <class Run>
+bool has_failed(const Run& run) {
+  if constexpr (requires { run.error_occurred; }) {
+    return run.error_occurred;
+  } else {
+    return run.skipped != decltype(run.skipped)();
+  }
+}
+
 }  // namespace
 
 void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
   std::vector<Run> shown;
   for (const Run& run : runs) {
-    has_errors_ |= run.error_occurred;
+    has_errors_ |= has_failed(run);
     const bool is_iteration = run.run_type == Run::RT_Iteration;
-    if (run.error_occurred || (is_iteration && run.repetitions <= 1) ||
+    if (has_failed(run) || (is_iteration && run.repetitions <= 1) ||
         run.aggregate_name == "median") {
       shown.push_back(run);
     }
-    if (!is_iteration || run.error_occurred || run.iterations == 0) continue;
+    if (!is_iteration || has_failed(run) || run.iterations == 0) continue;
     const std::string& name = run.run_name.function_name;
     const size_t model = name.find('/') + 1;
     const size_t engine = name.rfind('/') + 1;

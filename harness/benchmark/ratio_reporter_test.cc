@@ -78,12 +78,23 @@ TEST(RatioReporter, HasNoTableWithoutEngines) {
   EXPECT_THAT(report.text(), Not(HasSubstr("eager us")));
 }
 
+// Google Benchmark 1.8 renamed the members.
+template <class Run>
+void fail(Run& run, const std::string& message) {
+  if constexpr (requires { run.error_occurred; }) {
+    run.error_occurred = true;
+    run.error_message = message;
+  } else {
+    run.skipped = static_cast<decltype(run.skipped)>(2);
+    run.skip_message = message;
+  }
+}
+
 TEST(RatioReporter, KeepsErrors) {
   Report report;
   std::vector<Repetition> runs = repetitions("execute/Net/exact", {1e-6});
   EXPECT_FALSE(report.reporter.has_errors());
-  runs[0].error_occurred = true;
-  runs[0].error_message = "no such model";
+  fail(runs[0], "no such model");
   report.reporter.ReportRuns(runs);
   EXPECT_TRUE(report.reporter.has_errors());
   EXPECT_THAT(report.text(), HasSubstr("no such model"));
