@@ -201,16 +201,16 @@ std::string to_text(const IRSummary& summary, const SizedCost& cost) {
       << "Inputs: " << summary.num_inputs << '\n'
       << "Outputs: " << summary.num_outputs << '\n'
       << "Weights: " << summary.num_weights << '\n'
-      << "Total parameters: " << with_thousands_separators(summary.total_parameters) << '\n'
-      << "Buffers among them: "
-      << (summary.buffer_elements ? with_thousands_separators(*summary.buffer_elements) : "unknown")
-      << '\n';
+      << "Total parameters: " << with_thousands_separators(summary.total_parameters) << '\n';
   write_shapes("Input shapes", summary.inputs, out);
   write_shapes("Output shapes", summary.outputs, out);
   out << "\nOp distribution:\n";
   for (const auto& [op_type, count] : summary.op_distribution) {
     out << "  " << printable(op_type) << ": " << count << '\n';
   }
+  out << "\nBuffers among the parameters: "
+      << (summary.buffer_elements ? with_thousands_separators(*summary.buffer_elements) : "unknown")
+      << '\n';
   write_totals(cost, out);
   return out.str() + operators_table(cost.cost) + modules_table(cost.modules);
 }

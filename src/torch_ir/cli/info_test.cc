@@ -25,7 +25,6 @@ Inputs: 1
 Outputs: 1
 Weights: 51
 Total parameters: 57,617
-Buffers among them: 455
 
 Input shapes:
   x: [1, 3, 32, 32]
@@ -41,6 +40,8 @@ Op distribution:
   aten.adaptive_avg_pool2d.default: 1
   aten.flatten.using_ints: 1
   aten.linear.default: 1
+
+Buffers among the parameters: 455
 )"));
 }
 
