@@ -220,12 +220,13 @@ class RoundingCheck {
 
   static void count(const std::vector<at::Tensor>& sides, RoundedValue& value) {
     const bool has_steps = compares_exactly(sides[0].scalar_type());
+    const c10::ScalarType wide = has_steps ? c10::kLong : c10::kDouble;
     const auto number_of = [](const at::Tensor& mask) { return mask.sum().item<int64_t>(); };
     for_each_block(sides, [&](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
-      const at::Tensor executor = blocks[0].to(c10::kDouble);
-      const at::Tensor eager = blocks[1].to(c10::kDouble);
-      const at::Tensor low = blocks[2].to(c10::kDouble);
-      const at::Tensor high = blocks[3].to(c10::kDouble);
+      const at::Tensor executor = blocks[0].to(wide);
+      const at::Tensor eager = blocks[1].to(wide);
+      const at::Tensor low = blocks[2].to(wide);
+      const at::Tensor high = blocks[3].to(wide);
       const at::Tensor both_nan = executor.isnan().logical_and(eager.isnan());
       const at::Tensor differs = executor.ne(eager).logical_and(both_nan.logical_not());
       const at::Tensor is_right =
@@ -277,8 +278,11 @@ std::string output_problem(const IR& cut, const StateDict& weights,
 std::optional<size_t> rounded_output(const OpNode& node) {
   if (node.inputs.empty() || node.outputs.empty()) return std::nullopt;
   const std::string_view base = std::string_view(node.op_type).substr(0, node.op_type.rfind('.'));
+  // Integers are whole numbers already.
+  const auto dtype = find_dtype(node.inputs[0].dtype);
+  const bool is_whole = dtype && compares_exactly(*dtype);
   for (const auto& [op, output] : kRounding) {
-    if (op == base && output < node.outputs.size()) return output;
+    if (op == base && !is_whole && output < node.outputs.size()) return output;
   }
   const bool is_cast = std::ranges::find(kCasts, base) != std::end(kCasts);
   if (is_cast && is_float8(node.outputs[0]) && !is_float8(node.inputs[0])) return 0;

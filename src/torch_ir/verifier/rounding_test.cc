@@ -1,6 +1,7 @@
 #include "torch_ir/verifier/rounding.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/tensor.h>
@@ -68,6 +69,18 @@ TEST(Rounding, FindsTheNodesThatRound) {
   ASSERT_EQ(extended.graph_outputs.size(), 3u);
   EXPECT_EQ(extended.graph_outputs[1].name, "n0");
   EXPECT_EQ(extended.graph_outputs[2].name, "n3");
+}
+
+TEST(Rounding, IntegersAreWholeNumbersThatNoStepExplains) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::full({4}, int64_t{1} << 60, at::kLong));
+  graph.output(graph.call1("aten.floor.default", {x}));
+  EXPECT_FALSE(rounds(graph.ir));
+  const std::vector<at::Tensor> wrong = {graph.expected()[0] + 100};
+  EXPECT_NE(check_rounding(graph.ir, graph.weights, graph.inputs, wrong, wrong, {.by_dtype = true},
+                           kDefaultErrorFactor)
+                .problem,
+            "");
 }
 
 TEST(Rounding, AStepThatARoundingErrorExplainsIsRight) {

@@ -1,6 +1,7 @@
 #include "torch_ir/verifier/second_opinion.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
@@ -8,8 +9,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/verifier/testing/doubles.h"
+#include "torch_ir/verifier/verdict.h"
 
 namespace torch_ir {
 namespace {
@@ -87,6 +91,31 @@ TEST(SecondOpinion, ComparesIntegersExactly) {
   const at::Tensor index = at::ones({2}, at::kLong);
   EXPECT_EQ(second_opinion(index, index, index).factor, 1);
   EXPECT_EQ(second_opinion(index + 1, index, index).factor, kInf);
+  // Next to each other as doubles.
+  for (const int64_t large : {int64_t{1} << 60, std::numeric_limits<int64_t>::max() - 1}) {
+    const at::Tensor exact = at::full({2}, large, at::kLong);
+    EXPECT_EQ(second_opinion(exact + 1, exact, exact).factor, kInf);
+    EXPECT_EQ(second_opinion(exact + 1, exact, exact).executor_error,
+              1 / static_cast<double>(large));
+  }
+}
+
+TEST(Judge, NeverTakesUnequalIntegersForRight) {
+  const at::Tensor exact = at::full({2}, int64_t{1} << 60, at::kLong);
+  const SecondOpinion near{.factor = 1};
+  for (const ReferenceKind reference : {ReferenceKind::kAuto, ReferenceKind::kFloat64}) {
+    const Criterion criterion{.reference = reference};
+    const ValueVerdict verdict = judge(compare_tensors(exact + 100, exact), &near, criterion);
+    EXPECT_EQ(verdict.basis, Basis::kNone);
+    EXPECT_THAT(verdict.problem, HasSubstr("max abs. error 100, "));
+    EXPECT_THAT(verdict.problem, HasSubstr("1152921504606847076, expected 1152921504606846976"));
+    const at::Tensor yes = at::ones({2}, at::kBool);
+    EXPECT_EQ(judge(compare_tensors(~yes, yes), &near, criterion).basis, Basis::kNone);
+    EXPECT_NE(judge(compare_tensors(exact, exact), &near, criterion).basis, Basis::kNone);
+    const Tolerance own{.rtol = 0, .atol = 100};
+    EXPECT_NE(judge(compare_tensors(exact + 100, exact, own), &near, criterion).basis,
+              Basis::kNone);
+  }
 }
 
 TEST(SecondOpinion, HasNothingToSayOfNothing) {

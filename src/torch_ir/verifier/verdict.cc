@@ -6,6 +6,8 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {
@@ -36,15 +38,17 @@ std::string_view basis_text(Basis basis) { return kBasisTexts[static_cast<size_t
 
 ValueVerdict judge(const TensorComparison& comparison, const SecondOpinion* opinion,
                    const Criterion& criterion) {
-  const bool is_comparable = comparison.mismatch.empty();
-  const bool by_float64 = criterion.reference == ReferenceKind::kFloat64 && is_comparable;
+  const auto dtype = find_dtype(comparison.dtype);
+  const bool is_unequal_integer = !comparison.is_close && dtype && compares_exactly(*dtype);
+  const bool may_use_float64 = comparison.mismatch.empty() && !is_unequal_integer;
+  const bool by_float64 = criterion.reference == ReferenceKind::kFloat64 && may_use_float64;
   if (comparison.is_close && !by_float64) return {.basis = Basis::kTolerance};
   std::string problem;
   if (!by_float64) {
     std::ostringstream text;
     text << comparison;
     problem = text.str();
-    if (!is_comparable || criterion.reference == ReferenceKind::kModel || opinion == nullptr) {
+    if (!may_use_float64 || criterion.reference == ReferenceKind::kModel || opinion == nullptr) {
       return {.problem = problem};
     }
     problem += "; ";

@@ -47,7 +47,8 @@ struct ValueVerdict {
   std::string problem = {};
 };
 
-// `opinion` may be null. Tensors that cannot be compared elementwise are always wrong.
+// `opinion` may be null. Tensors that cannot be compared elementwise are always wrong, and so are
+// integers outside the tolerance, whatever float64 says.
 ValueVerdict judge(const TensorComparison& comparison, const SecondOpinion* opinion,
                    const Criterion& criterion);
 
