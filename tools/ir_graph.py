@@ -47,9 +47,22 @@ def constant(entry):
     return value if shape is None else value.reshape(shape)
 
 
+def with_strides(tensor, strides):
+    """A copy that lies in memory as in the model: files hold contiguous tensors."""
+    copy = torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype)
+    target = copy
+    for dim, (size, stride) in enumerate(zip(tensor.shape, strides)):
+        # All elements along it are one, which torch refuses to write.
+        if stride == 0 and size > 1:
+            target, tensor = target.narrow(dim, 0, 1), tensor.narrow(dim, 0, 1)
+    target.copy_(tensor)
+    return copy
+
+
 def placeholder_values(ir, weights):
     """Weights and constants by placeholder, the names that nodes use."""
     constants = ir.get("constants", {})
+    strides = {tensor["name"]: tensor.get("strides") for tensor in ir.get("weights", [])}
     values = {}
     for placeholder, name in ir["weight_name_mapping"].items():
         if name in weights:
@@ -58,6 +71,8 @@ def placeholder_values(ir, weights):
             values[placeholder] = constant(constants[name])
         else:
             raise ValueError(f"missing weight '{name}': neither the weights nor the IR has it")
+        if strides.get(name):
+            values[placeholder] = with_strides(values[placeholder], strides[name])
     return values
 
 

@@ -52,6 +52,18 @@ class GraphModuleTest(unittest.TestCase):
             constants={"columns": {"data": [2, 0], "dtype": "int64"}})
         self.assertTrue(torch.equal(z, (self.x @ weight.T)[:, [2, 0]]))
 
+    def test_weights_lie_in_memory_as_in_the_model(self):
+        base = torch.arange(12.0)
+        for weight in (base.view(3, 4).t(), base[:4].expand(2, 4), base.as_strided((4, 3), (1, 1)),
+                       torch.ones(3, 0).t(), base.view(1, 3, 2, 2).permute(0, 3, 1, 2)):
+            fields = {"name": "w", "shape": list(weight.shape), "strides": list(weight.stride())}
+            module = GraphModule(
+                graph([], [], ["p_w"], weights=[fields], weight_name_mapping={"p_w": "w"}),
+                {"w": weight.contiguous()})
+            (laid_out,) = module()
+            self.assertEqual(laid_out.stride(), weight.stride())
+            self.assertTrue(torch.equal(laid_out, weight))
+
     def test_a_weight_that_nobody_has_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "missing weight 'w': neither"):
             self.run_graph([], ["x"], weight_name_mapping={"p_w": "w"})

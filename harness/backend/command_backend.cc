@@ -23,6 +23,7 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/weights/safetensors.h"
 
@@ -375,6 +376,7 @@ class CommandBackend : public Backend {
           fmt::format("cannot create '{}': {}", directory_.string(), error.message()));
     }
     write_output([&] {
+      check_storable(ir, weights);
       save_ir(ir, path("ir"));
       save_weights_safetensors(inputs, path("inputs"));
       if (!weights_ || !has_same_tensors(*weights_, weights)) {

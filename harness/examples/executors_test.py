@@ -101,6 +101,16 @@ class ExecutorsTest(unittest.TestCase):
         for model in MODELS:
             self.assertRegex(printed, rf"{model} +PASSED")
 
+    def test_weights_lie_in_memory_as_in_the_archive(self):
+        testdata = EXAMPLES.parents[1] / "src/torch_ir/exporter/pt2/testdata"
+        archives = (f"--pt2={testdata / name}.pt2" for name in ("strides", "part"))
+        status, printed, _ = self.run_harness(
+            EXAMPLES / "torch_executor.py", "--trials=1", *archives, models=[])
+        self.assertEqual(status, 1, printed)
+        self.assertRegex(printed, r"strides +PASSED")
+        self.assertIn("node 'as_strided' reads the storage of 'part', a part of a larger one; a file "
+                      "of weights cannot store that", printed)
+
     def test_intermediates_are_compared(self):
         status, printed, results = self.run_harness(
             EXAMPLES / "torch_executor.py", "--trials=1",

@@ -244,7 +244,11 @@ class GraphComparer {
                   always(ChangeKind::kRange));
     compare_items(
         old.weights, now.weights,
-        [](const TensorMeta& weight) { return Item(weight.name, form_text(weight)); },
+        [](const TensorMeta& weight) {
+          const std::string strides = fmt::format("{}", fmt::join(weight.strides, ", "));
+          return Item(weight.name, form_text(weight) +
+                                       (strides.empty() ? "" : " with strides [" + strides + "]"));
+        },
         {ChangeKind::kWeightAdded, ChangeKind::kWeightRemoved, ChangeKind::kWeightChanged});
     compare_items(mapped_items(old, now), mapped_items(now, old), std::identity(),
                   always(ChangeKind::kWeightMapping));

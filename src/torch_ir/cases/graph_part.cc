@@ -188,10 +188,17 @@ class PartCutter::Maker {
     for (const TensorMeta& input : part_.ir.graph_inputs) check(input.name);
     for (const auto& weight : part_.ir.weight_name_mapping) check(weight.key());
     for (const OpNode& node : part_.ir.nodes) {
-      const bool reads_strides = node.op_type.starts_with("aten.as_strided");
-      if (reads_strides && !node.inputs.empty() && !made_.contains(node.inputs[0].name)) {
-        fail(fmt::format("'{}' depends on the memory layout of '{}'", node.name,
-                         node.inputs[0].name));
+      if (!reads_storage(node)) continue;
+      const auto check_storage = [&](const std::string& value) {
+        const auto memory = memory_.of(value);
+        for (const TensorMeta& input : node.inputs) {
+          if (!memory || memory_.of(input.name) != memory) continue;
+          fail(fmt::format("'{}' depends on the memory layout of '{}'", node.name, value));
+        }
+      };
+      for (const TensorMeta& input : part_.ir.graph_inputs) check_storage(input.name);
+      for (const auto& weight : part_.ir.weight_name_mapping) {
+        if (memory_.is_partial(weight.key())) check_storage(weight.key());
       }
     }
   }

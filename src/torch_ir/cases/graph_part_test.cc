@@ -129,6 +129,21 @@ TEST(GraphPart, SaysWhereStridesMatter) {
   EXPECT_EQ(make_part(graph, 0, 1, strided).problem, "");
 }
 
+// Graphs have the strides of weights, so that only the memory around one is lost.
+TEST(GraphPart, KeepsTheStoragesOfWeightsThatAreWhole) {
+  for (const bool is_whole : {true, false}) {
+    EagerGraph graph;
+    const at::Tensor base = at::randn({3, 4});
+    const V w = graph.weight("w", is_whole ? base.t() : base.slice(1, 1));
+    const V view = graph.call1("aten.t.default", {w});
+    const V strided =
+        graph.call1("aten.as_strided.default", {view, Attribute::list({2}), Attribute::list({1})});
+    graph.output(strided);
+    EXPECT_EQ(make_part(graph, 0, 1, strided).problem,
+              is_whole ? "" : "'n1' depends on the memory layout of 'p_w'");
+  }
+}
+
 TEST(ComputablePart, LeavesOutUnknownOperatorsAndWhatNeedsThem) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 4}));

@@ -12,9 +12,9 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
-#include "torch_ir/cases/strided_copy.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/module_paths.h"
+#include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/op_handler_registry.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
@@ -23,8 +23,7 @@
 namespace torch_ir {
 namespace {
 
-// Copies a tensor that no case changes. If elements share memory, the copy is contiguous, as in a
-// file.
+// Copies a tensor that no case changes. If its strides reach too far, the copy is contiguous.
 at::Tensor copy_of(const at::Tensor& tensor) {
   try {
     return strided_copy(tensor, tensor.strides());
@@ -358,7 +357,8 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
   for (const NodeSpan& call : split.calls()) {
     const bool is_case = split.is_case(call);
     has_case = has_case || is_case;
-    const std::string key = is_case ? split.key_of(call) : "";
+    std::string key = is_case ? split.key_of(call) : "";
+    if (is_case && model.keeps_equal) key += model.name + "." + split.nodes_of(call).back().name;
     auto known = by_key_.find(key);
     if (is_case && known == by_key_.end()) {
       // A call that fails is not a case.

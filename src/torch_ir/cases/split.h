@@ -1,8 +1,8 @@
 // split: splits a model into its distinct calls, each a case of its own.
 //
 // Two calls are the same if operator, attributes, and shapes, dtypes and strides of all tensors
-// are; the case has the values of the first. Dynamic sizes are those of the current run. A group of
-// nodes is one call, whose results are the values at its border.
+// are; the case has the values of the first, and the others do not run. Dynamic sizes are those of
+// the current run. A group of nodes is one call, whose results are the values at its border.
 #pragma once
 
 #include <functional>
@@ -26,6 +26,8 @@ struct SplitModel {
   std::vector<at::Tensor> inputs = {};
   SourceLines source_lines = {};
   std::vector<NodeGroup> groups = {};
+  // Whether each call is a case of its own, also if it equals another.
+  bool keeps_equal = false;
 };
 
 // Collects the calls of several models, each different one once.

@@ -56,6 +56,29 @@ TEST_F(ArchiveCommandsTest, ImportedFilesComputeWhatTheArchiveDoes) {
   }
 }
 
+TEST_F(ArchiveCommandsTest, ImportedFilesKeepHowWeightsLieInMemory) {
+  const std::string folder = path("m");
+  printed({"import", archive("strides.pt2"), "-o", folder});
+  const std::string graph = folder + "/ir.json";
+  const std::string weights = folder + "/weights.safetensors";
+  const std::string inputs = folder + "/inputs.safetensors";
+  const std::string outputs = path("outputs.safetensors");
+  // Python's results, and the bits of the archive.
+  printed({"verify", graph, "--weights", weights, "--inputs", inputs, "--expected",
+           archive("strides.expected.pt")});
+  printed({"execute", archive("strides.pt2"), "--inputs", inputs, "--outputs", outputs});
+  printed({"verify", graph, "--weights", weights, "--inputs", inputs, "--expected", outputs,
+           "--rtol", "0", "--atol", "0"});
+}
+
+TEST_F(ArchiveCommandsTest, ImportRefusesReadsAroundAWeight) {
+  const std::string file = archive("part.pt2");
+  expect_refused(torch_ir({"import", file, "--output", path("folder")}),
+                 file +
+                     ": node 'as_strided' reads the storage of 'part', a part of a larger one; a "
+                     "file of weights cannot store that: run the archive itself");
+}
+
 // So that `harness --ir FOLDER` runs the model.
 TEST_F(ArchiveCommandsTest, ImportKeepsExampleInputs) {
   const std::string folder = path("m");

@@ -1,13 +1,11 @@
 // torch-ir import: converts an archive of torch.export.save to IR JSON, weights and inputs.
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <optional>
 #include <ostream>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "torch_ir/base/error.h"
@@ -19,7 +17,6 @@
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
-#include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
 
@@ -34,30 +31,6 @@ struct ImportArguments {
   std::string file;
   std::string output;
 };
-
-// Throws if the graph writes to memory that weights share, as a file stores each separately.
-void check_written_weights(const std::string& path, const IR& ir, const StateDict& weights) {
-  const std::vector<std::string> names = weights.keys();
-  const std::vector<size_t> groups = overlap_groups(weights.values());
-  const GraphMemory memory(ir, weights);
-  std::unordered_map<size_t, const OpNode*> writers;
-  for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    for (const size_t place : memory.written_by(i)) writers.emplace(place, &ir.nodes[i]);
-  }
-  for (const auto& item : ir.weight_name_mapping) {
-    const auto place = memory.of(item.key());
-    const auto writer = place ? writers.find(*place) : writers.end();
-    const auto written = std::ranges::find(names, item.value());
-    if (writer == writers.end() || written == names.end()) continue;
-    const size_t group = groups[static_cast<size_t>(written - names.begin())];
-    for (size_t i = 0; i < names.size(); ++i) {
-      if (groups[i] != group || names[i] == *written) continue;
-      throw Error(path + ": node '" + writer->second->name + "' writes to '" + *written +
-                  "', which shares its memory with '" + names[i] +
-                  "'; a file of weights cannot store that: run the archive itself");
-    }
-  }
-}
 
 // The example inputs by name; empty, with a warning, if they are missing or cannot be read.
 std::optional<StateDict> example_inputs(const std::string& path, const IR& ir, Console& console) {
@@ -77,7 +50,11 @@ int run_import(const ImportArguments& arguments, Console& console) {
   if (!file.weights) {
     throw Error(arguments.file + " is already an IR file; import reads archives (.pt2)");
   }
-  check_written_weights(arguments.file, file.ir, *file.weights);
+  try {
+    check_storable(file.ir, *file.weights);
+  } catch (const WeightError& error) {
+    throw Error(arguments.file + ": " + error.what() + ": run the archive itself");
+  }
   move_large_constants(file.ir, *file.weights);
   const std::string json = serialize_ir(file.ir);
   const std::filesystem::path folder = arguments.output;

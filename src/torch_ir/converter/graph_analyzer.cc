@@ -65,6 +65,7 @@ std::vector<TensorMeta> GraphAnalyzer::get_weights() const {
   for_each_weight(graph_, [&](const ExportedInput& input) {
     weights.push_back(get_output_meta(input.value));
     weights.back().name = input.target;
+    weights.back().strides = graph_[input.value].strides;
   });
   return weights;
 }

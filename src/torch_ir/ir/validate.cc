@@ -83,6 +83,7 @@ class GraphValidator {
     for (const TensorMeta& input : graph_.graph_inputs) {
       check_meta(input, "graph input ", report_);
       check_input_sizes(input, report_);
+      refuse_strides(input);
       if (!declare(input.name, &input)) {
         report_("graph input '{}' has the same name as another graph input", input.name);
       }
@@ -112,6 +113,12 @@ class GraphValidator {
       check_meta(weight, "weight ", report_);
       if (is_dynamic(weight) || weight.is_scalar) {
         report_("weight '{}' must be a tensor whose sizes are known", weight.name);
+      }
+      const auto is_negative = [](int64_t stride) { return stride < 0; };
+      if (!weight.strides.empty() && (weight.strides.size() != weight.shape.size() ||
+                                      std::ranges::any_of(weight.strides, is_negative))) {
+        report_("weight '{}' has the strides [{}], expected {} that are not negative", weight.name,
+                fmt::join(weight.strides, ", "), weight.shape.size());
       }
       if (!weights_.emplace(weight.name, &weight).second) {
         report_("weight '{}' has the same name as another weight", weight.name);
@@ -268,6 +275,7 @@ class GraphValidator {
     check_graphs(node);
     for (const TensorMeta& output : node.outputs) {
       check_meta(output, fmt::format("node '{}': output ", node.name), report_);
+      refuse_strides(output);
       if (!declare(output.name, &output)) {
         report_("node '{}': output '{}' has the same name as another value", node.name,
                 output.name);
@@ -280,7 +288,12 @@ class GraphValidator {
     check_operator(node);
   }
 
+  void refuse_strides(const TensorMeta& value) {
+    if (!value.strides.empty()) report_("'{}' has strides, which only weights have", value.name);
+  }
+
   void check_use(const Use& use) {
+    refuse_strides(use.tensor);
     const TensorMeta* declaration = use.tensor.producer_node ? find_produced(use) : find_named(use);
     if (declaration == nullptr) return;
     if (const auto problem = disagreement(use.tensor, *declaration)) {

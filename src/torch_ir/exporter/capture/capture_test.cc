@@ -19,6 +19,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StrEq;
 
 using Tensors = std::vector<at::Tensor>;
@@ -209,7 +210,7 @@ struct ConstantsImpl : torch::nn::Module, LiftedConstants {
     offset = register_buffer("offset", torch::ones({2}));
     mask = register_constant("mask", torch::tensor({1.f, 0.f}));
     register_constant("unused", torch::tensor({1.f}));
-    unnamed = torch::tensor({3.f, 4.f});
+    unnamed = torch::tensor({3.f, 4.f, 5.f, 6.f}).slice(0, 0, 4, 2);
   }
   at::Tensor forward(const at::Tensor& x) { return (x * scale + offset) * mask + unnamed; }
   at::Tensor scale, offset, mask, unnamed;
@@ -223,7 +224,17 @@ TEST(CaptureTest, NamesPlaceholdersByWhatTheyAre) {
   EXPECT_EQ(program.model_name, "Constants");
   ASSERT_THAT(program.constants.keys(), ElementsAre("mask", "lifted_tensor_0"));
   EXPECT_TRUE(torch::equal(program.constants["mask"], torch::tensor({1.f, 0.f})));
-  EXPECT_TRUE(torch::equal(program.constants["lifted_tensor_0"], torch::tensor({3.f, 4.f})));
+  EXPECT_TRUE(torch::equal(program.constants["lifted_tensor_0"], torch::tensor({3.f, 5.f})));
+}
+
+TEST(CaptureTest, KeepsTheStridesOfWeightsAndConstants) {
+  Constants model;
+  model->scale.set_data(torch::ones({2, 2}).slice(1, 0, 1).select(1, 0));
+  const ExportedProgram program = export_model(model, {torch::ones({2})});
+  std::vector<std::vector<int64_t>> strides;
+  for (const ExportedInput& input : program.inputs) strides.push_back(program[input.value].strides);
+  EXPECT_THAT(strides,
+              ElementsAre(ElementsAre(2), IsEmpty(), IsEmpty(), ElementsAre(2), IsEmpty()));
 }
 
 TEST(CaptureTest, HasTheSameGraphOnMeta) {

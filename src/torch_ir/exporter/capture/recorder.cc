@@ -8,6 +8,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
@@ -69,7 +70,11 @@ bool Recorder::MemoryView::shows(const at::Tensor& other) const {
 void Recorder::add_input(InputKind kind, const std::string& name, const at::Tensor& tensor) {
   const ValueId value = add_value(tensor);
   const bool is_user_input = kind == InputKind::kUserInput;
-  if (is_user_input) graph_[value].name = name;
+  if (is_user_input) {
+    graph_[value].name = name;
+  } else {
+    graph_[value].strides = special_strides(tensor);
+  }
   graph_.inputs.push_back({kind, value, is_user_input ? "" : name});
 }
 
@@ -246,6 +251,7 @@ ValueId Recorder::make_constant(const at::Tensor& tensor) {
                                ? *registered
                                : fmt::format("lifted_tensor_{}", num_unnamed_constants_++);
   const ValueId value = add_value(tensor);
+  graph_[value].strides = special_strides(tensor);
   constant_inputs_.push_back({InputKind::kConstant, value, name});
   constants_.insert(name, tensor.is_meta() ? tensor : tensor.detach().cpu().clone().contiguous());
   return value;

@@ -15,6 +15,7 @@
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
+#include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/weights/storage_tensor.h"
 #include "torch_ir/weights/torch_file.h"
 
@@ -177,6 +178,7 @@ StateDict take_weights(const std::string& archive, const Payload& weights, const
     if (input.kind == InputKind::kUserInput) continue;
     const at::Tensor value = find_value(archive, input, weights, constants);
     check_agreement(archive, input.target, value, program[input.value]);
+    program[input.value].strides = special_strides(value);
     insert(input.kind == InputKind::kConstant ? program.constants : taken, input.target, value);
   }
   for (const auto& weight : weights) {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::ThrowsMessage;
+using ::testing::UnorderedElementsAre;
 
 std::string data_path(const std::string& name) {
   return "src/torch_ir/exporter/pt2/testdata/" + name;
@@ -74,7 +77,7 @@ TEST_P(ArchiveTest, RunsAsInPython) {
 INSTANTIATE_TEST_SUITE_P(All, ArchiveTest,
                          ::testing::Values("small", "weights", "wrappers", "recurrent",
                                            "control_flow", "dynamic", "mutations", "effects",
-                                           "signature", "lists"));
+                                           "signature", "lists", "strides", "part"));
 
 TEST(Pt2Test, AllLayoutsHoldTheSameModel) {
   const Pt2Model newest = read_pt2(data_path("small.pt2"));
@@ -119,6 +122,24 @@ TEST(Pt2Test, WeightsKeepSharingStridesAndShapes) {
   EXPECT_EQ(weights["scalar"].dim(), 0);
   EXPECT_EQ(weights["empty"].sizes().vec(), (std::vector<int64_t>{2, 0}));
   EXPECT_TRUE(at::equal(weights["unused"], at::tensor({1, 2}, at::kLong)));
+}
+
+// Also those that convolutions choose by where shape and contiguity say nothing.
+TEST(Pt2Test, GraphsHaveTheStridesOfWeightsAndConstants) {
+  const IR ir = convert_exported_program(read_pt2(data_path("strides.pt2")).program);
+  std::map<std::string, std::vector<int64_t>> strides;
+  for (const TensorMeta& weight : ir.weights) strides[weight.name] = weight.strides;
+  EXPECT_THAT(strides, UnorderedElementsAre(Pair("turned", ElementsAre(1, 4)),
+                                            Pair("images", ElementsAre(36, 1, 12, 4)),
+                                            Pair("depthwise", ElementsAre(9, 1, 3, 1)),
+                                            Pair("buffer", ElementsAre(1, 4)),
+                                            Pair("repeated", ElementsAre(1, 0)),
+                                            Pair("windows", ElementsAre(1, 1)),
+                                            Pair("constant", ElementsAre(1, 3))));
+  for (const TensorMeta& weight :
+       convert_exported_program(read_pt2(data_path("small.pt2")).program).weights) {
+    EXPECT_THAT(weight.strides, IsEmpty()) << weight.name;
+  }
 }
 
 TEST(Pt2Test, WeightsHaveEveryDtype) {

@@ -63,6 +63,7 @@ IR extended_ir() {
   clamp.inputs[1].arg = "max";
   ir.nodes = {factory, full, clamp};
   ir.weights = {meta("c", {0, 2}, "bfloat16"), meta("z", {2}, "complex64")};
+  ir.weights[1].strides = {3};
   ir.weight_name_mapping.insert("c_c", "c");
   ir.weight_name_mapping.insert("c_z", "z");
   ir.constants.insert("c", at::empty({0, 2}, at::kBFloat16));

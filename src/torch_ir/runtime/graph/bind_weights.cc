@@ -10,6 +10,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
+#include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/ir/tensor_text.h"
 
 namespace torch_ir {
@@ -53,14 +54,28 @@ class WeightBinder {
     const bool is_new = !checked_.contains(name);
     if (!check(name, *tensor)) return;
     if (is_new) check_device(name, *tensor);
-    bound_.tensors.set(placeholder, target_ ? moved(*tensor) : *tensor);
+    bound_.tensors.set(placeholder, placed(name, *tensor));
   }
 
   // Tied weights stay one tensor.
-  at::Tensor moved(const at::Tensor& tensor) {
-    const auto [found, is_new] = moved_.try_emplace(tensor.unsafeGetTensorImpl());
-    if (is_new) found->second = tensor.to(*target_);
+  at::Tensor placed(const std::string& name, const at::Tensor& tensor) {
+    const auto [found, is_new] = placed_.try_emplace(tensor.unsafeGetTensorImpl());
+    if (is_new) found->second = with_strides(name, target_ ? tensor.to(*target_) : tensor);
     return found->second;
+  }
+
+  // Files of weights and constants of an IR are contiguous.
+  at::Tensor with_strides(const std::string& name, const at::Tensor& tensor) {
+    const auto found = metas_.find(name);
+    if (found == metas_.end() || found->second->strides.empty()) return tensor;
+    const std::vector<int64_t>& strides = found->second->strides;
+    if (tensor.strides() == strides) return tensor;
+    try {
+      return strided_copy(tensor, strides);
+    } catch (const Error& error) {
+      problems_.push_back(fmt::format("Weight '{}': {}.", printable(name), error.what()));
+      return tensor;
+    }
   }
 
   // Runs last: these constants follow the others to their device.
@@ -70,7 +85,7 @@ class WeightBinder {
       if (tensor == nullptr) {
         missing_.emplace(placeholder, name);
       } else if (check(name, *tensor)) {
-        bound_.tensors.set(placeholder, tensor->to(bound_.device));
+        bound_.tensors.set(placeholder, with_strides(name, tensor->to(bound_.device)));
       }
     }
   }
@@ -175,7 +190,7 @@ class WeightBinder {
   std::unordered_map<std::string, bool> checked_;
   std::unordered_map<std::string, std::string> missing_;
   std::optional<c10::Device> target_;
-  std::unordered_map<const c10::TensorImpl*, at::Tensor> moved_;
+  std::unordered_map<const c10::TensorImpl*, at::Tensor> placed_;
   std::optional<c10::Device> device_;
   std::string first_name_;
   std::vector<std::string>& problems_;

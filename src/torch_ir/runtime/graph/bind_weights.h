@@ -23,7 +23,8 @@ struct BoundWeights {
 
 // Looks in `weights`, then in `constants`, then in `ir.constants`, each by state dict name and then
 // by placeholder. Moves tensors to `device`; without it, moves only constants of the IR, to the
-// device of the others. Throws ExecutionError with a problem_list.
+// device of the others. Copies tensors that lack the strides of their TensorMeta. Throws
+// ExecutionError with a problem_list.
 BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants,
                           std::optional<c10::Device> device = std::nullopt);
 

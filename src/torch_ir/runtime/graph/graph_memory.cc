@@ -1,9 +1,13 @@
 #include "torch_ir/runtime/graph/graph_memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
@@ -52,6 +56,13 @@ std::vector<bool> spread(const std::vector<size_t>& marked, size_t size, AliasSe
   std::vector<bool> spread(size);
   for (size_t value = 0; value < size; ++value) spread[value] = roots[sets.find(value)];
   return spread;
+}
+
+// Whether the elements of `tensor` are all elements of its storage.
+bool fills_storage(const at::Tensor& tensor) {
+  if (!tensor.has_storage() || tensor.numel() == 0) return true;
+  return tensor.storage_offset() == 0 &&
+         tensor.storage().nbytes() <= static_cast<size_t>(tensor.numel()) * tensor.element_size();
 }
 
 bool may_be_true(const NodeArgument& argument) {
@@ -105,6 +116,10 @@ GraphMemory::GraphMemory(const IR& ir, const StateDict& weights) {
   const AliasAnalysis aliases = analyze_aliases(graph);
   for (size_t id = 0; id < graph.values.size(); ++id) {
     memories_.emplace(graph.values[id].meta.name, aliases.memory[id]);
+    const at::Tensor& constant = graph.values[id].constant;
+    if (constant.defined() && !fills_storage(constant)) {
+      partial_.insert(graph.values[id].meta.name);
+    }
   }
   for (const std::vector<ValueId>& written : aliases.writes) {
     std::vector<size_t>& memories = writes_.emplace_back();
@@ -126,6 +141,50 @@ bool GraphMemory::is_written(size_t memory, size_t first, size_t last) const {
                      [&](const std::vector<size_t>& written) {
                        return std::ranges::find(written, memory) != written.end();
                      });
+}
+
+bool reads_storage(const OpNode& node) {
+  if (node.op_type.starts_with("aten.as_strided")) return true;
+  return std::ranges::any_of(node.graphs, [](const Graph& graph) {
+    return std::ranges::any_of(graph.nodes, reads_storage);
+  });
+}
+
+void check_storable(const IR& ir, const StateDict& weights) {
+  const GraphMemory memory(ir, weights);
+  const std::vector<std::string> names = weights.keys();
+  const std::vector<size_t> groups = overlap_groups(weights.values());
+  const auto fail = [](const OpNode& node, const std::string& what) {
+    throw WeightError(fmt::format("node '{}' {}; a file of weights cannot store that",
+                                  printable(node.name), what));
+  };
+  const auto check_write = [&](const OpNode& node, const std::string& written) {
+    const auto place = std::ranges::find(names, written) - names.begin();
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == written || groups[i] != groups[place]) continue;
+      fail(node, fmt::format("writes to '{}', which shares its memory with '{}'",
+                             printable(written), printable(names[i])));
+    }
+  };
+  for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    const OpNode& node = ir.nodes[i];
+    if (memory.written_by(i).empty() && !reads_storage(node)) continue;
+    for (const auto& item : ir.weight_name_mapping) {
+      const auto& [placeholder, name] = item.pair();
+      const auto place = memory.of(placeholder);
+      if (place && weights.contains(name) && memory.is_written(*place, i, i + 1)) {
+        check_write(node, name);
+      }
+      const bool is_read = reads_storage(node) && memory.is_partial(placeholder) &&
+                           std::ranges::any_of(node.inputs, [&](const TensorMeta& input) {
+                             return memory.of(input.name) == place;
+                           });
+      if (is_read) {
+        fail(node,
+             fmt::format("reads the storage of '{}', a part of a larger one", printable(name)));
+      }
+    }
+  }
 }
 
 }  // namespace torch_ir

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
@@ -28,9 +29,21 @@ class GraphMemory {
 
   bool is_written(size_t memory, size_t first, size_t last) const;
 
+  // Whether this weight, a placeholder, is only a part of its storage. Files keep no more than it.
+  bool is_partial(const std::string& weight) const { return partial_.contains(weight); }
+
  private:
   std::unordered_map<std::string, size_t> memories_;
   std::vector<std::vector<size_t>> writes_;
+  std::unordered_set<std::string> partial_;
 };
+
+// Whether a call of `node` reads storages and not only its inputs, as as_strided does.
+bool reads_storage(const OpNode& node);
+
+// Throws WeightError, naming node and weight, if a file of weights, which stores each by itself,
+// cannot replace `weights`: a node writes to memory that two share, or reads the storage of one
+// that is a part of it.
+void check_storable(const IR& ir, const StateDict& weights);
 
 }  // namespace torch_ir

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/runtime/graph/lowered_graph.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
@@ -147,6 +148,73 @@ TEST(GraphMemory, TakesOperatorsThatThisProcessCannotRun) {
   EXPECT_THAT(memory.written_by(0), IsEmpty());
   graph.ir.nodes[0].op_type = "nobody.foo_.default";
   EXPECT_THAT(GraphMemory(graph.ir, graph.weights).written_by(0), testing::SizeIs(1));
+}
+
+// --- Weights of files, which are contiguous ---
+
+TEST(BindWeights, LaysWeightsAndConstantsOutAsTheGraphSays) {
+  EagerGraph graph;
+  const at::Tensor tied = at::randn({3, 2});
+  graph.weight("w", tied);
+  graph.weight("same", tied);
+  graph.weight("c", at::randn({2, 2}));
+  for (TensorMeta& weight : graph.ir.weights) weight.strides = {1, 3};
+  graph.ir.constants.insert("c", graph.weights["c"]);
+  graph.weights.erase("c");
+  const BoundWeights bound = bind_weights(graph.ir, graph.weights, StateDict());
+  for (const char* name : {"w", "same"}) {
+    const at::Tensor weight = bound.tensors.get(std::string("p_") + name).value();
+    EXPECT_THAT(weight.strides(), ElementsAre(1, 3));
+    EXPECT_TRUE(same_bits(weight, tied));
+  }
+  EXPECT_TRUE(bound.tensors.get("p_w").value().is_same(bound.tensors.get("p_same").value()));
+  EXPECT_THAT(bound.tensors.get("p_c").value().strides(), ElementsAre(1, 3));
+  // Weights that lie so already are not copied.
+  graph.weights["w"] = graph.weights["same"] = bound.tensors.get("p_w").value();
+  EXPECT_TRUE(bind_weights(graph.ir, graph.weights, StateDict())
+                  .tensors.get("p_w")
+                  .value()
+                  .is_same(graph.weights["w"]));
+}
+
+TEST(BindWeights, RefusesValuesThatStridesCannotHold) {
+  EagerGraph graph;
+  graph.weight("w", at::randn({3, 2}));
+  graph.ir.weights[0].strides = {0, 1};
+  EXPECT_THAT([&] { bind_weights(graph.ir, graph.weights, StateDict()); },
+              ::testing::ThrowsMessage<ExecutionError>(::testing::HasSubstr(
+                  "Weight 'w': strides [0, 1] of a tensor of shape [3, 2]: elements that share "
+                  "memory have different values.")));
+}
+
+TEST(CheckStorable, RefusesWhatFilesOfWeightsLose) {
+  const at::Tensor base = at::randn({3, 4});
+  const auto check = [](const at::Tensor& first, const at::Tensor& second, const char* op_type,
+                        std::vector<EagerArgument> rest) {
+    EagerGraph graph;
+    std::vector<EagerArgument> arguments = {
+        graph.call1("aten.t.default", {graph.weight("w", first)})};
+    graph.weight("other", second);
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    graph.output(graph.call1(op_type, arguments));
+    return [graph] { check_storable(graph.ir, graph.weights); };
+  };
+  const auto strided = [&](const at::Tensor& weight) {
+    return check(weight, at::ones({1}), "aten.as_strided.default",
+                 {Attribute::list({2}), Attribute::list({1})});
+  };
+  const std::string lost = "; a file of weights cannot store that";
+  const std::string around = "node 'n1' reads the storage of 'w', a part of a larger one" + lost;
+  EXPECT_THAT(strided(base.slice(1, 1)), ::testing::ThrowsMessage<WeightError>(around));
+  EXPECT_THAT(strided(base.slice(0, 0, 2)), ::testing::ThrowsMessage<WeightError>(around));
+  EXPECT_THAT(strided(base.slice(1, 0, 4, 2)), ::testing::ThrowsMessage<WeightError>(around));
+  EXPECT_NO_THROW(strided(base.t())());
+  EXPECT_NO_THROW(strided(base.slice(1, 1).contiguous())());
+  // Nothing reads around it.
+  EXPECT_NO_THROW(check(base.slice(1, 1), base, "aten.neg.default", {})());
+  EXPECT_THAT(check(base, base.slice(1, 1), "aten.neg_.default", {}),
+              ::testing::ThrowsMessage<WeightError>(
+                  "node 'n1' writes to 'w', which shares its memory with 'other'" + lost));
 }
 
 }  // namespace

@@ -226,6 +226,47 @@ class SharedBuffers(torch.nn.Module):
         return x + self.same
 
 
+class Strides(torch.nn.Module):
+    """Calls that depend on how weights lie in memory."""
+
+    def __init__(self):
+        super().__init__()
+        base = torch.randn(6, 4)
+        self.turned = torch.nn.Parameter(base.t().clone(memory_format=torch.preserve_format))
+        self.images = torch.nn.Parameter(torch.randn(8, 4, 3, 3).to(memory_format=torch.channels_last))
+        # Contiguous in both formats.
+        self.depthwise = torch.nn.Parameter(torch.randn(4, 1, 3, 3).as_strided((4, 1, 3, 3), (9, 1, 3, 1)))
+        self.register_buffer("buffer", torch.arange(12.0).view(3, 4).t())
+        self.register_buffer("repeated", torch.tensor([[1.0], [2.0]]).expand(2, 3))
+        self.register_buffer("windows", torch.arange(6.0).as_strided((4, 3), (1, 1)))
+        self.constant = torch.arange(6).view(2, 3).t()
+
+    def forward(self, x, image):
+        images = torch.conv2d(image, self.images)
+        depthwise = torch.conv2d(image, self.depthwise, groups=4)
+        return (
+            torch.as_strided(self.buffer, (2, 6), (6, 1)),
+            torch.as_strided(self.turned.view(2, 2, 6), (24,), (1,)),
+            torch.as_strided(self.repeated, (2, 2), (0, 1)),
+            torch.as_strided(self.windows, (6,), (1,)),
+            torch.as_strided(self.constant, (6,), (1,)),
+            torch.as_strided(images, (images.numel(),), (1,)),
+            torch.as_strided(depthwise, (depthwise.numel(),), (1,)),
+            x @ self.turned,
+        )
+
+
+class Part(torch.nn.Module):
+    """Reads memory around a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("part", torch.arange(12.0).view(3, 4)[:, 1:])
+
+    def forward(self, x):
+        return x + torch.as_strided(self.part.t(), (4,), (1,), 0)
+
+
 class Effects(torch.nn.Module):
     def forward(self, x):
         torch.ops.aten._print("")
@@ -271,6 +312,8 @@ def main():
     write("mutations", export(Mutations(), (torch.randn(2),)).run_decompositions({}))
     shared = entries_of(export(SharedBuffers(), (torch.ones(4),)))
     write_zip("shared_buffers.pt2", {f"shared_buffers/{entry}": content for entry, content in shared.items()})
+    write("strides", export(Strides(), (torch.randn(3, 4), torch.randn(2, 4, 6, 6))))
+    write("part", export(Part(), (torch.ones(4),)))
     write("effects", export(Effects(), (x,)).run_decompositions({}))
     tree = {"first": torch.randn(2), "pair": (torch.randn(2), torch.randn(3))}
     write("signature", export(Signature(), (tree, torch.randn(2)), {"scale": torch.tensor(3.0)}))

@@ -1,0 +1,74 @@
+#include "torch_ir/ir/strided_copy.h"
+
+#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/equal.h>
+#include <c10/util/strides.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
+
+namespace torch_ir {
+namespace {
+
+// The number of elements from the first to the last; empty on overflow.
+std::optional<int64_t> reach_of(at::IntArrayRef sizes, at::IntArrayRef strides) {
+  int64_t reach = 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    int64_t step = 0;
+    if (sizes[i] == 0) return 0;
+    if (__builtin_mul_overflow(strides[i], sizes[i] - 1, &step) ||
+        __builtin_add_overflow(reach, step, &reach)) {
+      return std::nullopt;
+    }
+  }
+  return reach;
+}
+
+at::Tensor bytes_of(const at::Tensor& tensor) {
+  return tensor.cpu().resolve_conj().resolve_neg().contiguous().flatten().view(c10::kByte);
+}
+
+}  // namespace
+
+std::vector<int64_t> special_strides(const at::Tensor& tensor) {
+  if (tensor.layout() != c10::kStrided || tensor.numel() == 0) return {};
+  if (tensor.strides() == c10::contiguous_strides(tensor.sizes())) return {};
+  return tensor.strides().vec();
+}
+
+at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides) {
+  const auto fail = [&](const std::string& why) {
+    throw Error(fmt::format("strides [{}] of a tensor of shape [{}]: {}", fmt::join(strides, ", "),
+                            fmt::join(tensor.sizes(), ", "), why));
+  };
+  if (strides.size() != static_cast<size_t>(tensor.dim())) fail("expected one for each dimension");
+  if (std::ranges::any_of(strides, [](int64_t stride) { return stride < 0; }))
+    fail("negative stride");
+  const std::optional<int64_t> reach = reach_of(tensor.sizes(), strides);
+  if (!reach || *reach > std::max(tensor.numel(), kMaxStridedBytes / tensor.element_size())) {
+    fail(fmt::format("they span more than the limit of {} bytes", kMaxStridedBytes));
+  }
+  const at::Tensor copy = at::empty_strided(tensor.sizes(), strides, tensor.options());
+  // LibTorch refuses to write to elements that it knows to be the same.
+  at::Tensor target = copy;
+  at::Tensor source = tensor;
+  for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
+    if (strides[static_cast<size_t>(dim)] != 0 || tensor.size(dim) == 0) continue;
+    target = target.narrow(dim, 0, 1);
+    source = source.narrow(dim, 0, 1);
+  }
+  target.copy_(source);
+  if (!copy.is_meta() && !copy.is_non_overlapping_and_dense() &&
+      !at::equal(bytes_of(copy), bytes_of(tensor))) {
+    fail("elements that share memory have different values");
+  }
+  return copy;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,23 @@
+// Strides of tensors, which files of tensors do not keep.
+//
+// A view or a call of a transposed, sliced or expanded tensor differs from that of a contiguous
+// one.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/ArrayRef.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace torch_ir {
+
+// The strides of `tensor`; empty if they are those of a contiguous tensor of its shape.
+std::vector<int64_t> special_strides(const at::Tensor& tensor);
+
+// Copies `tensor` with `strides`, one for each dimension, not negative. Throws Error if elements
+// that would share memory differ, or if the strides span more than kMaxStridedBytes and more than
+// the elements need.
+at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides);
+
+}  // namespace torch_ir
