@@ -189,7 +189,7 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
   options.flag("--per-node", settings.per_node,
                "Compare every value of the graph, even if all outputs agree");
   options.flag("--require-intermediates", arguments.harness.run.requires_intermediates,
-               "As --per-node, and fail if any value differs");
+               "As --per-node, and fail if any value differs or cannot be judged");
   options.flag("--require-support", arguments.harness.requires_support,
                "Treat unsupported cases as failures");
   options.file("--against", arguments.raw.against, "FILE",

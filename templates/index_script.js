@@ -463,11 +463,14 @@ function nodesBlock(detail, graph) {
   };
   values('Values with the largest errors', report.worst);
   values('Values that differ although the nodes that read them are right', report.exonerated);
-  if (report.skipped.length) {
-    parts.push(h('details', {}, h('summary', {}, `Not compared: ${plural(report.num_skipped, 'value')}`),
-        table('Values that were not compared', [['Value'], ['Reason']],
-              report.skipped.map(({value, reason}) => [code(value), reason]))));
-  }
+  const reasons = (what, list, count) => {
+    if (list.length === 0) return;
+    parts.push(h('details', {}, h('summary', {}, `Not ${what}: ${plural(count, 'value')}`),
+        table(`Values that were not ${what}`, [['Value'], ['Reason']],
+              list.map(({value, reason}) => [code(value), reason]))));
+  };
+  reasons('judged', report.not_judged, report.num_not_judged);
+  reasons('compared', report.skipped, report.num_skipped);
   return parts;
 }
 

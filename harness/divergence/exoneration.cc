@@ -4,9 +4,9 @@
 #include <exception>
 #include <optional>
 
+#include "harness/divergence/reproducer.h"
 #include "harness/divergence/reproducer_files.h"
 #include "harness/process/worker.h"
-#include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
@@ -15,26 +15,29 @@ namespace {
 // Each needs a run of the model, and memory for its value.
 constexpr size_t kMaxExonerated = 64;
 
-// Judges the results of a part on other inputs by the rules for the whole graph.
-NodeReport compare_part(const ExplainedRun& run, const IR& part, const StateDict& weights,
-                        const RecordedPart& recorded, const std::vector<at::Tensor>& made) {
-  const auto& outputs = part.graph_outputs;
-  Float64Run float64(part, weights, recorded.inputs,
-                     run.settings.criterion.reference == ReferenceKind::kAuto);
-  return compare_nodes(
-      part, compared_values(part),
-      [&](const ValueObserver& observer) {
-        for (size_t i = 0; i < outputs.size(); ++i) observer(outputs[i].name, recorded.outputs[i]);
-      },
-      [&](const std::string& name) {
-        const auto output = std::ranges::find(outputs, name, &TensorMeta::name);
-        return made.at(static_cast<size_t>(output - outputs.begin()));
-      },
-      part_tolerance(run.settings.tolerance, run.ir, part),
-      NodeJudge{.run = float64, .criterion = run.settings.criterion});
-}
-
 enum class ReadEffect { kNone, kRight, kWrong };
+
+// Judges what a part makes of other inputs by the rules for the whole graph.
+ReadEffect effect_of(const ExplainedRun& run, const IR& part, const StateDict& weights,
+                     const RecordedPart& recorded, const std::vector<at::Tensor>& inputs) {
+  const auto run_on = [&](const IR& graph) { return eager_outputs(graph, weights, inputs); };
+  const std::vector<at::Tensor> made = run_on(part);
+  RunSettings settings = run.settings;
+  settings.tolerance = part_tolerance(settings.tolerance, run.ir, part);
+  const VerificationReport report =
+      judge_run({.ir = part,
+                 .weights = weights,
+                 .inputs = recorded.inputs,
+                 .outputs = made,
+                 .expected = recorded.outputs,
+                 .rerun = run_on,
+                 .run_eagerly = [&] { return eager_outputs(part, weights, recorded.inputs); },
+                 .describe = [](const std::exception& error) { return message_text(error); },
+                 .calls_operators = run.candidate.calls_operators()},
+                settings);
+  if (!report.is_valid) return ReadEffect::kWrong;
+  return report.smallest_passing_tolerance() == 0 ? ReadEffect::kNone : ReadEffect::kRight;
+}
 
 // The effect on the nodes of `reader` of reading `value` in place of the model's value `name`;
 // nothing if they cannot run alone.
@@ -66,10 +69,7 @@ std::optional<ReadEffect> effect_on(const ExplainedRun& run, const ExplainedGrap
   if (read.sizes() != value.sizes() || read.dtype() != value.dtype()) return ReadEffect::kWrong;
   read = value;
   const StateDict weights = used_weights(part.ir, graph.weights);
-  const std::vector<at::Tensor> made = eager_outputs(part.ir, weights, inputs);
-  const NodeReport report = compare_part(run, part.ir, weights, *recorded, made);
-  if (report.num_mismatched > 0) return ReadEffect::kWrong;
-  return report.worst.empty() ? ReadEffect::kNone : ReadEffect::kRight;
+  return effect_of(run, part.ir, weights, *recorded, inputs);
 }
 
 }  // namespace

@@ -17,18 +17,6 @@
 namespace torch_ir {
 namespace {
 
-// Judges the outputs by the rules for the run of a model. An undefined output is not compared.
-VerificationReport verdict_on(const GraphRun& run, const RunSettings& settings) {
-  const Criterion& criterion = settings.criterion;
-  VerificationReport report =
-      compare_known_outputs(run.ir, run.outputs, run.expected, settings.tolerance);
-  if (criterion.reference == ReferenceKind::kModel) return report;
-  add_second_opinions(report, known_second_opinions(run), criterion);
-  if (criterion.reference != ReferenceKind::kAuto) return report;
-  finish_auto_verdict(report, run, /*proves_graph=*/false);
-  return report;
-}
-
 std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators, const IR& ir,
                                          const StateDict& weights,
                                          const std::vector<at::Tensor>& inputs,
@@ -74,16 +62,16 @@ std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators,
     if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
     return message_text(error);
   };
-  const VerificationReport report = verdict_on({.ir = ir,
-                                                .weights = weights,
-                                                .inputs = inputs,
-                                                .outputs = actual,
-                                                .expected = expected,
-                                                .rerun = run_on_backend,
-                                                .run_eagerly = run_eagerly,
-                                                .describe = describe,
-                                                .calls_operators = calls_operators},
-                                               settings);
+  const VerificationReport report = judge_run({.ir = ir,
+                                               .weights = weights,
+                                               .inputs = inputs,
+                                               .outputs = actual,
+                                               .expected = expected,
+                                               .rerun = run_on_backend,
+                                               .run_eagerly = run_eagerly,
+                                               .describe = describe,
+                                               .calls_operators = calls_operators},
+                                              settings);
   if (report.is_valid) return std::nullopt;
   const auto wrong = std::ranges::find(report.output_details, Basis::kNone, &OutputDetail::basis);
   if (wrong == report.output_details.end()) {
@@ -97,6 +85,17 @@ std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators,
 }
 
 }  // namespace
+
+VerificationReport judge_run(const GraphRun& run, const RunSettings& settings) {
+  const Criterion& criterion = settings.criterion;
+  VerificationReport report =
+      compare_known_outputs(run.ir, run.outputs, run.expected, settings.tolerance);
+  if (criterion.reference == ReferenceKind::kModel) return report;
+  add_second_opinions(report, known_second_opinions(run), criterion);
+  if (criterion.reference != ReferenceKind::kAuto) return report;
+  finish_auto_verdict(report, run, /*proves_graph=*/false);
+  return report;
+}
 
 GraphCheck check_on(Backend& backend, bool calls_operators) {
   return [&backend, calls_operators](const auto&... graph) {

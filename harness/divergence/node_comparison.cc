@@ -22,6 +22,7 @@
 
 #include "harness/backend/backend.h"
 #include "harness/divergence/exoneration.h"
+#include "harness/divergence/part_judge.h"
 #include "harness/divergence/value_form.h"
 #include "harness/process/worker.h"
 #include "torch_ir/base/error.h"
@@ -37,6 +38,7 @@
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/float64_run.h"
+#include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/statistics.h"
 
 namespace torch_ir {
@@ -200,18 +202,18 @@ class Explainer {
 
   std::optional<Reproducer> reproduce(NodeReport& report) {
     const bool is_hidden = is_hidden_ && makes_expected();
-    ReproducerSearch found = find_reproducer(
-        {.run = run_,
-         .graph = graph_,
-         .check = check(backend_),
-         .divergence = report.first_divergence,
-         .nodes_agree = !is_hidden && shows_nothing(report) && report.num_mismatched == 0});
+    ReproducerSearch found = find_reproducer({.run = run_,
+                                              .graph = graph_,
+                                              .check = check(backend_),
+                                              .divergence = report.first_divergence,
+                                              .nodes_agree = !is_hidden && shows_nothing(report) &&
+                                                             report.num_mismatched == 0 &&
+                                                             report.num_right_locally == 0});
     add_note(report, found.note);
     if (found.reproducer && is_hidden) {
-      add_note(report, fmt::format("The fault disappears when every value is an output: the {} "
-                                   "probably fuses nodes, and fails only when it does. The "
-                                   "reproducer shows the fault",
-                                   who()));
+      add_note(report,
+               "The fault disappears when every value is an output, so the values do not show it. "
+               "The reproducer does");
     }
     return found.reproducer;
   }
@@ -235,7 +237,8 @@ class Explainer {
   }
 
   static bool shows_nothing(const NodeReport& report) {
-    return report.error.empty() && report.num_compared > 0 && !report.first_divergence;
+    return report.error.empty() && report.num_compared > 0 && !report.first_divergence &&
+           report.num_not_judged == 0;
   }
 
   GraphCheck check(Backend& backend) const {
@@ -265,7 +268,7 @@ class Explainer {
       missing_ = missing;
       return;
     }
-    const bool agreed = report.num_mismatched == 0;
+    const bool agreed = report.num_mismatched == 0 && report.num_not_judged == 0;
     report = std::move(whole);
     add_note(report, runs_plans(settings_) ? "The nodes agree when they run one by one"
                      : agreed ? fmt::format("The node values that the {} returned agree", who())
@@ -343,12 +346,16 @@ class Explainer {
     // Eager operators also run, to check values that only float64 accepts.
     Float64Run float64(computable_.ir, graph_.weights, run_.inputs,
                        settings_.criterion.reference == ReferenceKind::kAuto);
+    const ReferenceKind reference = settings_.criterion.reference;
+    const bool is_local = reference == ReferenceKind::kFloat64 || rounds(ir_);
+    const auto local = is_local ? make_part_judge(run_, graph_) : nullptr;
     NodeReport report = compare_nodes(
         ir_, grouped_.values,
         [&](const ValueObserver& observer) {
           graph_.watch.run(run_.candidate, run_.inputs, settings_.seed, observer);
         },
-        next, settings_.tolerance, NodeJudge{.run = float64, .criterion = settings_.criterion},
+        next, settings_.tolerance,
+        NodeJudge{.run = float64, .criterion = settings_.criterion, .local = local.get()},
         [&](const std::vector<DoubtedValue>& doubted) {
           return exonerate(run_, graph_, doubted, /*has_to_be_unread=*/!failed_,
                            [&](const std::set<std::string>& names, size_t end) {

@@ -315,6 +315,81 @@ TEST_F(NodeComparisonTest, ExoneratesWhatDoesNotReachItsReaders) {
   }
 }
 
+// Behind a node that rounds, right values may differ from the model's by steps of 0.001.
+RegisteredModel rounding_model() {
+  return callable(
+      [](torch::Tensor x) {
+        const torch::Tensor steps = torch::round(torch::sin(x) * 65536) * 0.001;
+        return torch::relu(torch::cos(steps));
+      },
+      {64, 64});
+}
+
+// Rounds otherwise than the model, as a sum in another order would.
+void compute_otherwise(IR& ir) {
+  if (OpNode* node = find_node(ir, "mul")) node->attrs.set("other", Attribute(65536 * (1 + 1e-7)));
+}
+
+Edit otherwise_and(const Edit& edit) {
+  return [=](IR& ir) {
+    compute_otherwise(ir);
+    edit(ir);
+  };
+}
+
+struct RoundingCase {
+  Edit edit;
+  Tell tell;
+  std::string wrong;
+  std::vector<std::string> only_returned_wrong;
+  // The first value that is not judged, and why.
+  std::string not_judged;
+};
+
+TEST_F(NodeComparisonTest, JudgesValuesBehindARoundingByTheirOwnNodes) {
+  const auto times = [](const std::string& wrong, double factor) {
+    return [=](const std::string& name, const at::Tensor& value) {
+      return name == wrong ? value * factor : value;
+    };
+  };
+  const auto edited = [](const char* name, const char* op_type) {
+    return otherwise_and(replace(name, op_type));
+  };
+  const auto scaled = otherwise_and([](IR& ir) {
+    if (OpNode* node = find_node(ir, "mul_1")) node->attrs.set("other", Attribute(0.00101));
+  });
+  const RoundingCase cases[] = {
+      {compute_otherwise, nullptr, "", {}, ""},
+      {edited("cos", "aten.sin.default"), nullptr, "cos", {}, ""},
+      {edited("round_1", "aten.floor.default"), nullptr, "round_1", {}, ""},
+      {scaled, nullptr, "mul_1", {}, ""},
+      {compute_otherwise, times("cos", 3), "", {"cos"}, ""},
+      {compute_otherwise, times("mul_1", 1.01), "", {"mul_1"}, ""},
+      // A node that reads a value that was not returned is judged together with those before it.
+      {compute_otherwise, hide({"mul_1"}), "", {}, ""},
+      {edited("cos", "aten.sin.default"), hide({"mul_1"}), "cos", {}, ""},
+      {compute_otherwise,
+       hide({"sin", "mul", "round_1"}),
+       "",
+       {},
+       "mul_1: the executor does not return 'round_1'"},
+  };
+  for (const RoundingCase& it : cases) {
+    EditingBackend backend(it.edit, it.tell);
+    const NodeReport nodes = explain_model(rounding_model(), backend, /*failed=*/false).nodes;
+    EXPECT_EQ(nodes.error, "");
+    EXPECT_EQ(nodes.first_divergence ? nodes.first_divergence->node.value : "", it.wrong);
+    EXPECT_EQ(names_of(nodes.exonerated), it.only_returned_wrong);
+    const int64_t num_wrong = std::ssize(it.only_returned_wrong) + (it.wrong.empty() ? 0 : 1);
+    EXPECT_EQ(nodes.num_mismatched, num_wrong);
+    EXPECT_GT(nodes.num_right_locally + nodes.num_not_judged, 0);
+    ASSERT_EQ(nodes.not_judged.empty(), it.not_judged.empty());
+    if (it.not_judged.empty()) continue;
+    const NodeReport::Skipped& first = nodes.not_judged.front();
+    EXPECT_EQ(first.value + ": " + first.reason, it.not_judged);
+  }
+}
+
 TEST_F(NodeComparisonTest, NamesTheModuleOfANode) {
   candidate_ = make_candidate(ModelFiles{.path = "harness/testdata/exports/cnn_small.pt2"}, 0);
   ir_ = candidate_->extract();

@@ -1,5 +1,6 @@
 // The page of a model.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -386,6 +387,27 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
   const std::string other = render_model_page(result, {});
   EXPECT_THAT(other, HasSubstr("\nValues were asked for; one by one.\n"));
   EXPECT_THAT(other, HasSubstr("\nThe comparison could not be completed: it ended.\n"));
+}
+
+TEST(ModelPageTest, ValuesThatWereNotJudgedAreNotRight) {
+  Result result = make_result();
+  NodeReport& nodes = result.nodes.emplace(
+      NodeReport{.num_compared = 1200, .num_near_float64 = 3, .num_right_locally = 4});
+  const std::string counts =
+      "1,200 values compared with those of the model: 1,1{} within the tolerance, 3 near enough to "
+      "float64, 4 right for the values that the run returned before them";
+  EXPECT_THAT(render_model_page(result, {}),
+              HasSubstr(fmt::format(fmt::runtime(counts), 93) + "."));
+  nodes.num_mismatched = nodes.num_exonerated = 1;
+  nodes.num_not_judged = 2;
+  nodes.not_judged = {{"fused", "it draws | numbers"}, {"n2", "it draws | numbers"}};
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr(fmt::format(fmt::runtime(counts), 90) +
+                              ", 1 wrong, 2 not judged. Of the wrong ones, 1 does no harm: the "
+                              "nodes that read it are right."));
+  EXPECT_THAT(page, HasSubstr("<summary>Not judged: 2 values</summary>\n\n"
+                              "| Value | Reason |\n|---|---|\n"
+                              "| `fused` | it draws \\| numbers |\n"));
 }
 
 TEST(ModelPageTest, ExoneratedValuesAndModulesAreNamed) {

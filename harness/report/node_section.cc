@@ -117,12 +117,33 @@ Table opinions_table(const NodeReport& report, const RunContext& context) {
   return table;
 }
 
-Table skipped_table(const NodeReport& report) {
+Table reasons_table(const std::vector<NodeReport::Skipped>& values) {
   Table table("ll", {"Value", "Reason"});
-  for (const NodeReport::Skipped& skipped : report.skipped) {
+  for (const NodeReport::Skipped& skipped : values) {
     table.add({code_cell(skipped.value), text_cell(skipped.reason)});
   }
   return table;
+}
+
+// ", all within the tolerance", ", 1 outside the tolerance" or, if other rules judged values,
+// ": 3 within the tolerance, 1 near enough to float64, 2 wrong".
+std::string rules_text(const NodeReport& report) {
+  const int64_t num_others =
+      report.num_near_float64 + report.num_right_locally + report.num_not_judged;
+  if (num_others + report.num_mismatched == 0) return ", all within the tolerance";
+  const auto number = [](int64_t count) { return with_thousands_separators(count); };
+  if (num_others == 0)
+    return fmt::format(", {} outside the tolerance", number(report.num_mismatched));
+  std::string text = fmt::format(": {} within the tolerance",
+                                 number(report.num_compared - num_others - report.num_mismatched));
+  for (const auto& [count, rule] :
+       {std::pair(report.num_near_float64, "near enough to float64"),
+        {report.num_right_locally, "right for the values that the run returned before them"},
+        {report.num_mismatched, "wrong"},
+        {report.num_not_judged, "not judged"}}) {
+    if (count > 0) text += fmt::format(", {} {}", number(count), rule);
+  }
+  return text;
 }
 
 std::string part_text(size_t shown, int64_t all) {
@@ -143,12 +164,13 @@ std::string nodes_summary(const NodeReport& report,
     return fmt::format("{} could not be compared. The first, {}: {}.",
                        counted(report.num_skipped, "value"), code(first.value), first.reason);
   }
-  std::string text = counted(report.num_compared, "value") + " compared with those of the model, ";
-  text += report.num_mismatched == 0
-              ? "all within the tolerance."
-              : with_thousands_separators(report.num_mismatched) + " outside the tolerance.";
+  std::string text = counted(report.num_compared, "value") + " compared with those of the model" +
+                     rules_text(report) + ".";
   if (report.num_exonerated > 0) {
-    text += fmt::format(" Of these, {} no harm: the nodes that read {} are right.",
+    const bool has_list =
+        report.num_right_locally + report.num_near_float64 + report.num_not_judged > 0;
+    text += fmt::format(" Of {}, {} no harm: the nodes that read {} are right.",
+                        has_list ? "the wrong ones" : "these",
                         with_thousands_separators(report.num_exonerated) +
                             (report.num_exonerated == 1 ? " does" : " do"),
                         report.num_exonerated == 1 ? "it" : "them");
@@ -187,7 +209,10 @@ Data node_section(const NodeReport& report, const RunContext& context) {
   set_some(data, "opinions", opinions_table(report, context));
   data.set("skipped_summary",
            "Not compared: " + part_text(report.skipped.size(), report.num_skipped));
-  set_some(data, "skipped", skipped_table(report));
+  set_some(data, "skipped", reasons_table(report.skipped));
+  data.set("not_judged_summary",
+           "Not judged: " + part_text(report.not_judged.size(), report.num_not_judged));
+  set_some(data, "not_judged", reasons_table(report.not_judged));
   return data;
 }
 

@@ -128,16 +128,32 @@ std::string handed_back_text(const NodeReport& nodes,
                      listed(names, kMostNames, static_cast<size_t>(nodes.num_unknown)));
 }
 
+std::string not_judged_text(const NodeReport& nodes,
+                            const std::function<std::string(const std::string&)>& code) {
+  if (nodes.not_judged.empty()) return {};
+  const auto& [value, reason] = nodes.not_judged.front();
+  const bool is_one = nodes.num_not_judged == 1;
+  return fmt::format("{} {} not judged; {} {}: {}", counted(nodes.num_not_judged, "value"),
+                     is_one ? "was" : "were", is_one ? "it is" : "the first is", code(value),
+                     reason);
+}
+
 std::string intermediates_text(const NodeReport& nodes) {
   const int64_t count = nodes.num_mismatched;
+  const int64_t num_unknown = nodes.num_not_judged;
+  if (count == 0) {
+    return counted(num_unknown, "intermediate value") +
+           (num_unknown == 1 ? " was not judged" : " were not judged");
+  }
   std::string text =
       fmt::format("{} intermediate value{}", count, count == 1 ? " differs" : "s differ");
-  if (nodes.num_exonerated == 0) return text;
-  if (nodes.num_exonerated < count) {
-    return text +
-           fmt::format(", {} of them read only by nodes that are right", nodes.num_exonerated);
+  if (nodes.num_exonerated == count) {
+    text += fmt::format("; the nodes that read {} are right", count == 1 ? "it" : "them");
+  } else if (nodes.num_exonerated > 0) {
+    text += fmt::format(", {} of them read only by nodes that are right", nodes.num_exonerated);
   }
-  return text + fmt::format("; the nodes that read {} are right", count == 1 ? "it" : "them");
+  if (num_unknown == 0) return text;
+  return text + fmt::format("; {} {} not judged", num_unknown, num_unknown == 1 ? "was" : "were");
 }
 
 std::string_view outcome_name(const Result& result) {

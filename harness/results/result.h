@@ -261,7 +261,12 @@ std::string first_difference_text(const Result& result,
 std::string handed_back_text(const NodeReport& nodes,
                              const std::function<std::string(const std::string&)>& code);
 
-// "2 intermediate values differ, 1 of them read only by nodes that are right".
+// "2 values were not judged; the first is fused: ...", in one line; empty if all were. `code`
+// formats names.
+std::string not_judged_text(const NodeReport& nodes,
+                            const std::function<std::string(const std::string&)>& code);
+
+// "2 intermediate values differ, 1 of them read only by nodes that are right; 3 were not judged".
 std::string intermediates_text(const NodeReport& nodes);
 
 // "passed", "differs", "unsupported", "crashed", ...

@@ -109,7 +109,8 @@ TORCH_IR_FIELDS(Divergence, node, inputs, actual, expected)
 TORCH_IR_FIELDS(NonFinite, index, node, op_type, value, is_nan, is_expected)
 TORCH_IR_FIELDS(NodeReport::Skipped, value, reason)
 TORCH_IR_FIELDS(NodeError, index, max_diff)
-TORCH_IR_FIELDS(NodeReport, tolerance, num_compared, num_mismatched, first_divergence, exonerated,
+TORCH_IR_FIELDS(NodeReport, tolerance, num_compared, num_near_float64, num_right_locally,
+                num_mismatched, num_not_judged, not_judged, first_divergence, exonerated,
                 num_exonerated, first_nan, first_inf, worst, errors, skipped, num_skipped,
                 num_not_handed_back, unknown, num_unknown, num_groups, num_inside, opinions,
                 num_opinions, num_without_opinion, opinion_problem, error, note)

@@ -365,11 +365,15 @@ TEST(ReadResultsTest, PassedOutputsStayWhatTheyAre) {
   result.nodes->exonerated = result.nodes->worst;
   result.nodes->exonerated[0].module = "layers.0";
   result.nodes->errors = {{.index = 0, .max_diff = 0.5}};
+  result.nodes->num_not_judged = 3;
+  result.nodes->not_judged = {{"fused", "it draws random numbers"}};
   const std::string text = text_of({result});
   EXPECT_EQ(schema_problem(json::parse(text)), "");
   const RunRecord read = read_run_record(write_temporary(text));
   EXPECT_EQ(read.results[0].status(), Status::kPassedOutputs);
   EXPECT_EQ(read.results[0].nodes->errors.at(0).max_diff, 0.5);
+  EXPECT_EQ(read.results[0].nodes->num_not_judged, 3);
+  EXPECT_EQ(read.results[0].nodes->not_judged.at(0).reason, "it draws random numbers");
   EXPECT_EQ(results_to_json(read), text);
 }
 

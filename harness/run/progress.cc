@@ -105,7 +105,10 @@ std::string finding_line(const Result& result, const std::string& reports) {
           fmt::format("reproducer: {}/repro/{}", printable(reports), printable(result.name)));
     }
   }
-  if (result.nodes) findings.push_back(handed_back_text(*result.nodes, plain));
+  if (result.nodes) {
+    findings.push_back(printable(not_judged_text(*result.nodes, plain)));
+    findings.push_back(handed_back_text(*result.nodes, plain));
+  }
   std::erase(findings, "");
   return findings.empty() ? "" : fmt::format("    {}\n", fmt::join(findings, "; "));
 }

@@ -73,6 +73,22 @@ TEST(ProgressTest, PassingOutputsAreNotPassing) {
             "2 intermediate values differ, 1 of them read only by nodes that are right");
   nodes.num_mismatched = 1;
   EXPECT_EQ(result.reason(), "1 intermediate value differs; the nodes that read it are right");
+  nodes.num_not_judged = 2;
+  EXPECT_EQ(result.reason(),
+            "1 intermediate value differs; the nodes that read it are right; 2 were not judged");
+}
+
+TEST(ProgressTest, ALineBelowSaysWhatWasNotJudged) {
+  Result result = passed("A");
+  NodeReport& nodes = result.nodes.emplace(NodeReport{.num_compared = 7, .num_not_judged = 2});
+  nodes.not_judged = {{"fused", "it draws random numbers"}};
+  EXPECT_EQ(result.status(), Status::kPassed);
+  EXPECT_EQ(finding_line(result, "out"),
+            "    2 values were not judged; the first is fused: it draws random numbers\n");
+  EXPECT_EQ(intermediates_text(nodes), "2 intermediate values were not judged");
+  nodes.num_not_judged = 1;
+  EXPECT_EQ(finding_line(result, "out"),
+            "    1 value was not judged; it is fused: it draws random numbers\n");
 }
 
 TEST(ProgressTest, ALineBelowNamesTheGroupAndCountsWhatWasNotHandedBack) {

@@ -155,8 +155,9 @@ class RunWork {
 void require_intermediates(Result& result) {
   if (!result.passed() || !result.nodes) return;
   const NodeReport& nodes = *result.nodes;
-  if (nodes.num_mismatched == 0 && nodes.error.empty()) return;
-  const std::string problem = nodes.num_mismatched == 0
+  const int64_t num_bad = nodes.num_mismatched + nodes.num_not_judged;
+  if (num_bad == 0 && nodes.error.empty()) return;
+  const std::string problem = num_bad == 0
                                   ? "the values of nodes could not be compared: " + nodes.error
                                   : intermediates_text(nodes);
   result.num_passed_stages = static_cast<size_t>(Stage::kVerify);

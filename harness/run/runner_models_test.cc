@@ -7,6 +7,8 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand_like.h>
+#include <ATen/ops/round.h>
+#include <ATen/ops/sin.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <signal.h>
@@ -116,6 +118,9 @@ const bool runner_models_registered = [] {
     const at::Tensor left = x.neg().sin().abs();
     return left * x.cos().exp().tanh();
   });
+  // In float64 it rounds otherwise.
+  add("Steps",
+      [](const at::Tensor& x) { return (at::round(at::sin(x * 7.3) * 0x1p24) * 0.001).cos() * 0; });
   add("Overflows", [](const at::Tensor& x) { return x.exp() - x.exp(); });
   add("Loose", wrong_where(always), {.tolerance = Tolerance{.rtol = 0, .atol = 2}});
   add("LooseOutput", wrong_where(always), {.output_tolerances = {{0, {.rtol = 0, .atol = 2}}}});
@@ -150,6 +155,27 @@ class Rounds : public Backend {
     std::vector<at::Tensor> outputs = PlanBackend(ExecutionOptions()).run(ir, weights, inputs);
     for (at::Tensor& output : outputs) output = output.to(at::kBFloat16).to(at::kFloat);
     return outputs;
+  }
+};
+
+// Returns a wrong value after a rounding, and none before it.
+class Withholds : public PlanBackend {
+ public:
+  Withholds() : PlanBackend(ExecutionOptions()) {}
+  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
+                                     const std::vector<at::Tensor>& inputs) override {
+    struct Values : NodeValues {
+      at::Tensor next(const std::string& name) override {
+        const at::Tensor value = all->next(name);
+        is_shown = is_shown || name == "mul_2";
+        return is_shown ? value + (name == "mul_2" ? 1 : 0) : at::Tensor();
+      }
+      std::unique_ptr<NodeValues> all;
+      bool is_shown = false;
+    };
+    auto values = std::make_unique<Values>();
+    values->all = PlanBackend::values(ir, weights, inputs);
+    return values;
   }
 };
 
@@ -223,6 +249,7 @@ bool add_backend(const char* name) {
 
 const bool runner_backends_registered =
     add_backend<AbortsOnParts>("aborts_on_parts") && add_backend<Rounds>("rounds") &&
+    add_backend<Withholds>("withholds") &&
     add_faulty("aborts", {},
                [] {
                  std::fputs("no room on the chip\n", stderr);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <map>
 #include <set>
@@ -141,6 +142,23 @@ TEST_F(RunnerTest, ValuesThatDifferWhereOutputsAgreeAreAStatus) {
   }
   options.expected_failures["WrongInside"] = options.expected_failures["Good"];
   EXPECT_EQ(run_one("WrongInside", options).status(), Status::kExpectedFailure);
+}
+
+TEST_F(RunnerTest, AValueThatWasNotJudgedIsNotRight) {
+  RunOptions options;
+  options.settings.per_node = true;
+  options.settings.backend = "withholds";
+  const Result result = run_one("Steps", options);
+  EXPECT_EQ(result.status(), Status::kPassed);
+  ASSERT_TRUE(result.nodes);
+  EXPECT_EQ(result.nodes->num_compared, 3);
+  EXPECT_EQ(not_judged_text(*result.nodes, std::identity()),
+            "1 value was not judged; it is mul_2: the executor does not return 'round_1'");
+  options.requires_intermediates = true;
+  const Result required = run_one("Steps", options);
+  ASSERT_TRUE(required.failure);
+  EXPECT_EQ(required.failure->message,
+            "The outputs agree, but 1 intermediate value was not judged");
 }
 
 TEST_F(RunnerTest, EveryVerdictHasASecondOpinion) {

@@ -13,6 +13,7 @@
 
 #include "torch_ir/ir/graph_values.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/statistics.h"
 
 namespace torch_ir {
@@ -74,6 +75,8 @@ ValueReaders readers_of(const Graph& graph, const GraphValues& values) {
 
 using ValueNames = std::unordered_set<std::string_view>;
 
+enum class Finding { kAgrees, kFollowsWrong, kWrong, kNotJudged };
+
 class NodeComparer {
  public:
   NodeComparer(const Graph& graph, const std::vector<std::string>& values,
@@ -84,7 +87,8 @@ class NodeComparer {
         actual_(actual),
         judge_(judge),
         exonerate_(exonerate),
-        values_(values) {
+        values_(values),
+        rounds_(rounds(graph)) {
     report_.tolerance = tolerance;
     is_compared_.insert(values_.begin(), values_.end());
     for (size_t i = 0; i < graph.graph_outputs.size(); ++i) {
@@ -98,7 +102,10 @@ class NodeComparer {
     observed_.insert(value->meta->name);
     if (!expected.defined()) return skip(name, "None in the model");
     const SeenValue actual = next_actual(name);
-    if (!actual.tensor.defined()) return skip(name, "the executor does not return it");
+    if (!actual.tensor.defined()) {
+      if (judge_ && judge_->local) judge_->local->add(name, actual.tensor, /*is_exact=*/false);
+      return skip(name, "the executor does not return it");
+    }
     const OpNode& node = graph_.nodes[*value->maker];
     compare(NodeDetail{.index = static_cast<int64_t>(*value->maker),
                        .node = node.name,
@@ -136,16 +143,23 @@ class NodeComparer {
     const Tolerance own =
         tolerance_of(detail.value, seen.rounded_to.value_or(expected.scalar_type()));
     const Tolerance tolerance = {own.rtol, own.atol + seen.step / 2};
-    if (seen.step > 0 && accepts_zeros(expected, tolerance) && !accepts_zeros(of_model, own)) {
-      return skip(detail.value, "its scale is so large or small that zeros would pass");
-    }
     detail.comparison = compare_tensors(actual, expected, tolerance);
     ++report_.num_compared;
     note_non_finite(detail, actual, expected);
-    const bool is_outside =
-        seen.is_rounded() ? !detail.comparison.is_close : judge(detail, actual, expected);
-    agrees_[known_.find(detail.value)->meta->name] = !is_outside;
-    if (is_outside) {
+    Finding finding;
+    if (seen.step > 0 && accepts_zeros(expected, tolerance) && !accepts_zeros(of_model, own)) {
+      finding = not_judged(detail, "its scale is so large or small that zeros would pass");
+    } else if (seen.is_rounded() || !judge_) {
+      finding = detail.comparison.is_close ? Finding::kAgrees : Finding::kWrong;
+    } else {
+      finding = judge(detail, actual, expected);
+    }
+    findings_[known_.find(detail.value)->meta->name] = finding;
+    if (judge_ && judge_->local) {
+      const bool is_right = finding == Finding::kAgrees || finding == Finding::kFollowsWrong;
+      judge_->local->add(detail.value, actual, is_right && !seen.is_rounded());
+    }
+    if (finding == Finding::kWrong) {
       ++report_.num_mismatched;
       // Any of them may turn out to be the first that is not exonerated.
       if (exonerate_ || outside_.empty()) {
@@ -208,23 +222,23 @@ class NodeComparer {
     is_right.back() = false;
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
       for (const TensorMeta& output : graph_.nodes[i].outputs) {
-        const auto agrees = agrees_.find(output.name);
-        const bool is_seen = agrees != agrees_.end();
+        const auto seen = findings_.find(output.name);
+        const bool is_seen = seen != findings_.end();
+        const bool is_wrong = is_seen && seen->second == Finding::kWrong;
         const auto found = readers.find(output.name);
         const bool is_unread = found == readers.end() && !is_compared_.contains(output.name);
-        if (is_unread || (is_seen && agrees->second)) continue;
-        bool is_cleared = found != readers.end() &&
+        if (is_unread || (is_seen && seen->second == Finding::kAgrees)) continue;
+        bool is_cleared = (is_wrong || !is_seen) && found != readers.end() &&
                           std::ranges::all_of(found->second, [&](auto it) { return is_right[it]; });
-        if (is_seen) is_cleared = is_cleared && is_exonerated(output.name);
-        if (is_seen && is_cleared) exonerated.insert(output.name);
+        if (is_wrong) is_cleared = is_cleared && is_exonerated(output.name);
+        if (is_wrong && is_cleared) exonerated.insert(output.name);
         if (!is_cleared) is_right[i] = false;
       }
     }
     return exonerated;
   }
 
-  bool judge(const NodeDetail& detail, const at::Tensor& actual, const at::Tensor& expected) {
-    if (!judge_) return !detail.comparison.is_close;
+  Finding judge(const NodeDetail& detail, const at::Tensor& actual, const at::Tensor& expected) {
     const at::Tensor float64 = judge_->run.value(detail.value);
     NodeOpinion judged{.index = detail.index,
                        .node = detail.node,
@@ -234,15 +248,41 @@ class NodeComparer {
     SecondOpinion& opinion = judged.opinion;
     if (opinion.reason.empty()) opinion = second_opinion(actual, expected, float64);
     const bool has_opinion = opinion.reason.empty();
-    const bool is_wrong =
-        !is_undecided(detail, has_opinion) && is_refused(detail, opinion, expected, float64);
+    const std::string reason = opinion.reason;
+    const bool is_undecided = may_be_undecided(detail, has_opinion);
+    const bool is_right =
+        is_undecided ? detail.comparison.is_close : !is_refused(detail, opinion, expected, float64);
     if (has_opinion) {
       ++report_.num_opinions;
       keep_worst(report_.opinions, std::move(judged));
     } else if (report_.num_without_opinion++ == 0) {
       report_.opinion_problem = opinion.reason;
     }
-    return is_wrong;
+    if (!is_right) return judge_locally(detail, actual, is_undecided, reason);
+    if (!detail.comparison.is_close) ++report_.num_near_float64;
+    return Finding::kAgrees;
+  }
+
+  Finding judge_locally(const NodeDetail& detail, const at::Tensor& actual, bool is_undecided,
+                        const std::string& reason) {
+    const bool may_differ = is_undecided || rounds_;
+    if (!judge_->local || !may_differ || !detail.comparison.mismatch.empty() ||
+        judge_->criterion.reference == ReferenceKind::kModel) {
+      return is_undecided ? not_judged(detail, reason) : Finding::kWrong;
+    }
+    const LocalJudge::Verdict verdict = judge_->local->judge(detail.value, actual);
+    if (verdict.basis != Basis::kNone) {
+      ++report_.num_right_locally;
+      return verdict.follows_wrong ? Finding::kFollowsWrong : Finding::kAgrees;
+    }
+    const bool is_known = verdict.not_judged.empty() || !is_undecided;
+    return is_known ? Finding::kWrong : not_judged(detail, verdict.not_judged);
+  }
+
+  Finding not_judged(const NodeDetail& detail, const std::string& reason) {
+    ++report_.num_not_judged;
+    keep_reason(report_.not_judged, detail.value, reason);
+    return Finding::kNotJudged;
   }
 
   // If only float64 accepts a value, the model's must be as near to float64 as eager's.
@@ -257,8 +297,8 @@ class NodeComparer {
     return !opinion_problem(of_model, kAsGoodAsEager).empty();
   }
 
-  // Whether neither the tolerance nor float64 can judge the value.
-  bool is_undecided(const NodeDetail& detail, bool has_opinion) const {
+  // Whether float64 cannot judge the value, nor the tolerance reject it.
+  bool may_be_undecided(const NodeDetail& detail, bool has_opinion) const {
     if (has_opinion || !detail.comparison.mismatch.empty()) return false;
     return judge_->criterion.reference == ReferenceKind::kFloat64 ||
            (judge_->criterion.reference == ReferenceKind::kAuto &&
@@ -292,7 +332,12 @@ class NodeComparer {
 
   void skip(const std::string& value, const std::string& reason) {
     ++report_.num_skipped;
-    if (report_.skipped.size() < kMaxNodeDetails) report_.skipped.push_back({value, reason});
+    keep_reason(report_.skipped, value, reason);
+  }
+
+  static void keep_reason(std::vector<NodeReport::Skipped>& list, const std::string& value,
+                          const std::string& reason) {
+    if (list.size() < kMaxNodeDetails) list.push_back({value, reason});
   }
 
   void skip_unobserved() {
@@ -312,10 +357,11 @@ class NodeComparer {
   // Positions among the graph's outputs.
   std::unordered_map<std::string_view, size_t> outputs_;
   const std::vector<std::string>& values_;
+  const bool rounds_;
   ValueNames is_compared_;
   ValueNames observed_;
   // For values that were compared.
-  std::unordered_map<std::string_view, bool> agrees_;
+  std::unordered_map<std::string_view, Finding> findings_;
 };
 
 }  // namespace

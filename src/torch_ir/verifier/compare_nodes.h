@@ -76,9 +76,15 @@ struct NodeReport {
   // The rule in effect. Tolerances of single outputs also apply to the values that are these
   // outputs.
   ToleranceRule tolerance = {};
+  // The compared values: those within the tolerance, and the next four numbers.
   int64_t num_compared = 0;
+  int64_t num_near_float64 = 0;
+  // Right for the values that the run returned before them, see LocalJudge.
+  int64_t num_right_locally = 0;
   // Includes exonerated values.
   int64_t num_mismatched = 0;
+  // At most kMaxNodeDetails of them are in `not_judged`.
+  int64_t num_not_judged = 0;
   // The first value outside the tolerance that is not exonerated.
   std::optional<Divergence> first_divergence = std::nullopt;
   // Values outside the tolerance that were only returned wrong: the nodes that read them are right.
@@ -91,11 +97,12 @@ struct NodeReport {
   std::vector<NodeDetail> worst = {};
   // The error of every node with compared values.
   std::vector<NodeError> errors = {};
-  // Values that could not be compared, at most kMaxNodeDetails, and why.
+  // Values that could not be compared, or not judged, at most kMaxNodeDetails, and why.
   struct Skipped {
     std::string value;
     std::string reason;
   };
+  std::vector<Skipped> not_judged = {};
   std::vector<Skipped> skipped = {};
   int64_t num_skipped = 0;
   // How many of these the executor or backend did not return.
@@ -154,11 +161,33 @@ using ActualValue = std::function<SeenValue(const std::string& name)>;
 // batch norm, may differ between devices.
 std::vector<std::string> compared_values(const Graph& graph);
 
-// Gives second opinions of values. With float64 as the reference, values without an opinion pass;
-// with kAuto, those that the graph may round otherwise.
+// Judges values by their own nodes, computed from the values that the run returned. A graph that
+// rounds needs this: where float64 or the run rounds otherwise, all later values differ.
+class LocalJudge {
+ public:
+  struct Verdict {
+    // kNone if the value is wrong or cannot be judged.
+    Basis basis = Basis::kNone;
+    // Whether it is only right for values that are wrong themselves.
+    bool follows_wrong = false;
+    // One line; empty if the value could be judged.
+    std::string not_judged = {};
+  };
+
+  virtual ~LocalJudge() = default;
+  virtual Verdict judge(const std::string& name, const at::Tensor& value) = 0;
+  // Called for each value in order, after it was judged; `value` is undefined if it was not
+  // returned. One that is not `exact` is wrong, not judged, or rounded.
+  virtual void add(const std::string& name, const at::Tensor& value, bool is_exact) = 0;
+};
+
+// Gives second opinions of values. Values outside the tolerance are not judged if they have no
+// opinion because the graph may round otherwise, or if float64 is the reference; `local`, if any,
+// may judge them. In a graph that rounds, it also judges values that differ too much.
 struct NodeJudge {
   Float64Run& run;
   Criterion criterion = {};
+  LocalJudge* local = nullptr;
 };
 
 // A value outside the tolerance whose readers (nodes by index) are all right.
@@ -174,9 +203,10 @@ using Exonerate = std::function<std::vector<bool>(const std::vector<DoubtedValue
 // report, with all values compared until then. Leaves Divergence::inputs empty.
 //
 // `exonerate` is called at most once, after the runs. A node is right if each of its values agrees,
-// is exonerated, or was not returned and is only read by nodes that are right. Outputs of the
-// graph, and values that nothing reads, are never exonerated. A value that was rounded before it
-// was returned is judged by the tolerance alone.
+// is exonerated, or was not returned and is only read by nodes that are right. A node that follows
+// a wrong value shows that this value was in use. Outputs of the graph, and values that nothing
+// reads, are never exonerated. A value that was rounded before it was returned is judged by the
+// tolerance alone.
 NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
                          const ToleranceRule& tolerance,

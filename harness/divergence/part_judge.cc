@@ -1,0 +1,141 @@
+#include "harness/divergence/part_judge.h"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "harness/divergence/reproducer.h"
+#include "harness/divergence/reproducer_files.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/verifier/verify.h"
+
+namespace torch_ir {
+namespace {
+
+class PartJudge : public LocalJudge {
+ public:
+  PartJudge(const ExplainedRun& run, const ExplainedGraph& graph) : run_(run), graph_(graph) {
+    for (size_t i = 0; i < run.inputs.size(); ++i) {
+      values_[graph.ir.graph_inputs.at(i).name] = run.inputs[i];
+    }
+  }
+
+  Verdict judge(const std::string& name, const at::Tensor& value) override {
+    const GraphPart part = part_for(name, /*exact=*/false);
+    Verdict verdict = judge_part(part, value);
+    verdict.follows_wrong = std::ranges::any_of(
+        part.ir.graph_inputs, [&](const auto& input) { return inexact_.contains(input.name); });
+    if (!verdict.follows_wrong || verdict.basis != Basis::kNone) return verdict;
+    const Verdict from_exact = judge_part(part_for(name, /*exact=*/true), value);
+    return from_exact.basis == Basis::kNone ? verdict : from_exact;
+  }
+
+  void add(const std::string& name, const at::Tensor& value, bool is_exact) override {
+    if (!value.defined()) return;
+    values_[name] = value;
+    if (!is_exact) inexact_.insert(name);
+  }
+
+ private:
+  // The part that computes `name` from returned values, or from `exact` ones only.
+  GraphPart part_for(const std::string& name, bool exact) const {
+    NodeRange range{span_of(name).first, span_of(name).last, {name}};
+    while (true) {
+      GraphPart part = graph_.cutter.cut(range, graph_.watch.facts());
+      size_t first = range.first;
+      for (const TensorMeta& input : part.ir.graph_inputs) {
+        const bool is_usable =
+            values_.contains(input.name) && !(exact && inexact_.contains(input.name));
+        if (is_usable || !graph_.producers.contains(input.name)) continue;
+        first = std::min(first, span_of(input.name).first);
+      }
+      if (first == range.first) return part;
+      range.first = first;
+    }
+  }
+
+  const NodeSpan& span_of(const std::string& name) const {
+    const std::string& node = graph_.ir.nodes[graph_.producers.at(name)].name;
+    return graph_.grouped.spans[graph_.grouped.span_of.at(node)];
+  }
+
+  // Throws Error if the value is not known as a node of the part reads it.
+  const at::Tensor& value_of(const std::string& name, const GraphPart& part) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) {
+      throw Error("the executor does not return '" + printable(name) + "'");
+    }
+    const auto place = graph_.grouped_memory.of(name);
+    const size_t made = graph_.producers.contains(name) ? span_of(name).last + 1 : 0;
+    if (place && graph_.grouped_memory.is_written(*place, made, part.nodes.front())) {
+      throw Error("'" + printable(name) + "' is written in place before it is read");
+    }
+    return found->second;
+  }
+
+  Verdict judge_part(const GraphPart& part, const at::Tensor& value) const {
+    std::string problem = part.problem;
+    for (const OpNode& node : part.ir.nodes) {
+      if (!graph_.watch.random_nodes().contains(graph_.indices.at(node.name))) continue;
+      problem = "node '" + printable(node.name) + "' draws random numbers";
+    }
+    if (!problem.empty()) return {.not_judged = problem};
+    try {
+      std::vector<at::Tensor> inputs;
+      for (const TensorMeta& input : part.ir.graph_inputs) {
+        inputs.push_back(value_of(input.name, part));
+      }
+      const StateDict weights = used_weights(part.ir, graph_.weights);
+      const std::vector<at::Tensor> outputs = {value};
+      const std::vector<at::Tensor> expected = eager_outputs(part.ir, weights, inputs);
+      const auto returned = [&](const IR& extended) {
+        std::vector<at::Tensor> values;
+        for (const TensorMeta& meta : extended.graph_outputs) {
+          const auto found = values_.find(meta.name);
+          const bool is_value = meta.name == part.ir.graph_outputs[0].name;
+          if (is_value) values.push_back(value);
+          if (!is_value) values.push_back(found == values_.end() ? at::Tensor() : found->second);
+          if (values.back().defined()) continue;
+          problem = "the executor does not return '" + printable(meta.name) + "'";
+        }
+        return values;
+      };
+      RunSettings settings = run_.settings;
+      settings.criterion.reference = ReferenceKind::kAuto;
+      settings.tolerance = part_tolerance(settings.tolerance, graph_.ir, part.ir);
+      const VerificationReport report =
+          judge_run({.ir = part.ir,
+                     .weights = weights,
+                     .inputs = inputs,
+                     .outputs = outputs,
+                     .expected = expected,
+                     .rerun = returned,
+                     .run_eagerly = [&] { return expected; },
+                     .describe = [](const std::exception& error) { return message_text(error); },
+                     .calls_operators = true},
+                    settings);
+      return report.is_valid ? Verdict{.basis = report.passed_by} : Verdict{.not_judged = problem};
+    } catch (const std::exception& error) {
+      return {.not_judged = message_text(error)};
+    }
+  }
+
+  const ExplainedRun& run_;
+  const ExplainedGraph& graph_;
+  // The graph inputs, and the values that the run returned.
+  std::unordered_map<std::string, at::Tensor> values_;
+  // Values that are wrong, not judged or rounded.
+  std::unordered_set<std::string> inexact_;
+};
+
+}  // namespace
+
+std::unique_ptr<LocalJudge> make_part_judge(const ExplainedRun& run, const ExplainedGraph& graph) {
+  return std::make_unique<PartJudge>(run, graph);
+}
+
+}  // namespace torch_ir
