@@ -195,7 +195,8 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
         const bool is_same = rewriter.tensor(first).sizes == rewriter.tensor(second).sizes;
         const Layout second_layout = is_same ? layout : rewriter.plain_layout(second);
         const onednn::PrimitivePtr primitive =
-            onednn::make_binary(binary, layout, second_layout, chain.post_ops);
+            guarded(rewriter, onednn::make_binary(binary, layout, second_layout, chain.post_ops),
+                    chain, {.num_sources = 2});
         if (primitive == nullptr) return size_t{0};
         rewriter.emit(primitive, {rewriter.use(first, layout), rewriter.use(second, second_layout)},
                       chain.output, chain.calls.back());

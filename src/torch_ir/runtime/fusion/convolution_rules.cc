@@ -120,7 +120,9 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
       post_ops};
   const bool has_bias = convolution.bias.defined() || chain.norm;
   if (has_bias) wanted.bias = Layout::strided({output_sizes[1]}, {1});
-  const onednn::PrimitivePtr primitive = onednn::make_convolution(wanted);
+  const onednn::PrimitivePtr primitive =
+      guarded(rewriter, onednn::make_convolution(wanted), chain,
+              {.parameters = {convolution.weight, convolution.bias}, .is_winograd = is_winograd});
   if (primitive == nullptr) return false;
   std::vector<TensorId> inputs = {rewriter.use(convolution.source, primitive->inputs()[0])};
   add_parameters(rewriter, convolution, *primitive, has_bias, inputs);

@@ -9,6 +9,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <unordered_map>
@@ -35,6 +36,10 @@ class PackedWeights {
   };
   std::unordered_map<std::string, Entry> entries_;
 };
+
+// Thrown by a call that meets values for which only eager's arithmetic is right: NaN, infinities
+// and numbers above 2^40.
+struct NeedsExact : std::exception {};
 
 void fuse_trace(Trace& trace, PackedWeights& weights);
 

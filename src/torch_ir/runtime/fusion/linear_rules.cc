@@ -30,12 +30,15 @@ size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
   const int64_t rows = rewriter.tensor(linear.source).sizes[0];
   const int64_t k = linear.weight.size(0);
   const int64_t columns = linear.weight.size(1);
-  const auto activation = take_activation(chain.post_ops, /*is_winograd=*/false);
+  onednn::PostOps post_ops = chain.post_ops;
+  const auto activation = take_activation(post_ops, /*is_winograd=*/false);
   std::optional<Layout> bias;
   if (linear.bias.defined()) bias = Layout::strided({columns}, {1});
-  const onednn::PrimitivePtr primitive = onednn::make_inner_product(
-      rewriter.plain_layout(linear.source), Layout::any({columns, k}), bias,
-      Layout::strided({rows, columns}, {columns, 1}), chain.post_ops);
+  const onednn::PrimitivePtr primitive = guarded(
+      rewriter,
+      onednn::make_inner_product(rewriter.plain_layout(linear.source), Layout::any({columns, k}),
+                                 bias, Layout::strided({rows, columns}, {columns, 1}), post_ops),
+      chain, {.parameters = {linear.weight, linear.bias}});
   if (primitive == nullptr) return 0;
   std::vector<TensorId> inputs = {
       rewriter.plain(linear.source),

@@ -140,6 +140,19 @@ std::optional<onednn::PostOp> take_activation(onednn::PostOps& post_ops, bool is
 void emit_activation(TraceRewriter& rewriter, const onednn::PostOp& activation, TensorId value,
                      size_t index);
 
+struct Guard {
+  // Weights and biases, which may be undefined.
+  std::vector<at::Tensor> parameters = {};
+  // The inputs before them.
+  size_t num_sources = 1;
+  bool is_winograd = false;
+};
+// `primitive`, which computes `chain`, made to throw NeedsExact for values that eager's arithmetic
+// may treat otherwise; itself where it computes as eager does. Null if the parameters are such
+// values.
+onednn::PrimitivePtr guarded(const TraceRewriter& rewriter, const onednn::PrimitivePtr& primitive,
+                             const Chain& chain, const Guard& guard);
+
 // Whether the addition may overwrite the addend, which nothing reads later.
 bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source);
 

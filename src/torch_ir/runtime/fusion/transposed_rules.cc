@@ -35,11 +35,14 @@ size_t emit_transposed(TraceRewriter& rewriter, const TransposedConvolution& tra
   const int64_t rows = traced.weight.size(2);
   const int64_t columns = traced.weight.size(3);
   const int64_t channels = rows * columns * out;
-  const onednn::PrimitivePtr product = onednn::make_convolution(
-      {Layout::any({n, sizes[1], h, w}), Layout::any({channels, sizes[1], 1, 1}),
-       Layout::strided({channels}, {1}),
-       Layout::strided({n, channels, h, w}, {h * w * channels, 1, w * channels, channels}),
-       Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{1, 1}, /*is_winograd=*/false, chain.post_ops});
+  const onednn::PrimitivePtr product = guarded(
+      rewriter,
+      onednn::make_convolution(
+          {Layout::any({n, sizes[1], h, w}), Layout::any({channels, sizes[1], 1, 1}),
+           Layout::strided({channels}, {1}),
+           Layout::strided({n, channels, h, w}, {h * w * channels, 1, w * channels, channels}),
+           Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{1, 1}, /*is_winograd=*/false, chain.post_ops}),
+      chain, {.parameters = {traced.weight, traced.bias}});
   const Dims pixels = {n, out, h, rows, w, columns};
   const at::DimVector to = rewriter.tensor(output).strides;
   const onednn::PrimitivePtr reorder = onednn::make_reorder(

@@ -88,6 +88,9 @@ ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at:
     }
     frame->frame.run(inputs, outputs,
                      options.record == nullptr ? nullptr : &options.record->seconds);
+  } catch (const NeedsExact&) {
+    give_back(std::move(frame));
+    return ReplayResult::kNeedsExact;
   } catch (const std::exception&) {
     return ReplayResult::kFailed;
   }

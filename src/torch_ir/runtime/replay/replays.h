@@ -60,6 +60,8 @@ enum class ReplayResult {
   kNotReplayed,
   // It threw; a run step by step will say why.
   kFailed,
+  // As kFailed, but only these values are to blame.
+  kNeedsExact,
 };
 
 struct ReplayRecord {

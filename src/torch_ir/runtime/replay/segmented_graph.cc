@@ -13,7 +13,9 @@ namespace torch_ir {
 namespace {
 
 // A replay threw, maybe after it wrote to values of the run.
-struct ReplayFailed {};
+struct ReplayFailed {
+  bool fails_always;
+};
 
 constexpr const char* kSharedReason = "it is near a write to memory that two values share";
 constexpr const char* kFailedReason = "its replay fails where a run step by step does not";
@@ -223,9 +225,9 @@ std::vector<c10::IValue> SegmentedGraph::run_segments(const Stack& inputs, Symbo
     const SegmentRef segment = segment_at(run.next_step());
     try {
       if (!replay(*segment, run, symbols, record)) run_steps_of(*segment, run, record);
-    } catch (const ReplayFailed&) {
+    } catch (const ReplayFailed& failed) {
       std::vector<c10::IValue> outputs = run_steps(graph_, inputs, symbols);
-      cut(*segment, {kFailedReason, std::nullopt});
+      if (failed.fails_always) cut(*segment, {kFailedReason, std::nullopt});
       return outputs;
     }
   }
@@ -250,7 +252,8 @@ bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* 
   const auto result = try_replay(segment, *inputs, outputs,
                                  {false, symbols, record == nullptr ? nullptr : &replayed});
   if (!result) return true;
-  if (result == ReplayResult::kFailed) throw ReplayFailed();
+  if (result == ReplayResult::kFailed) throw ReplayFailed{true};
+  if (result == ReplayResult::kNeedsExact) throw ReplayFailed{false};
   if (result == ReplayResult::kNotReplayed) return false;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const GraphPort& port = range.outputs[i];
