@@ -213,7 +213,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options.parsed(
       "--optimization",
       [&](const std::string& name) { settings.optimization = choose_optimization(name); }, "LEVEL",
-      "exact (default): bit-identical to eager; fast: within 1e-4 of it");
+      "exact (default): bit-identical to eager; fast: reorders arithmetic");
   options.parsed(
       "--device", [&](const std::string& name) { settings.device = parse_device(name); }, "D",
       "Run on this device: cpu (default), cuda, cuda:1");

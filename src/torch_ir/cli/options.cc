@@ -155,7 +155,7 @@ void add_execution_options(CLI::App& parser, ExecutionOptions& options) {
   add_parsed_option(
       parser, "--optimization",
       [&](const std::string& name) { options.optimization = choose_optimization(name); },
-      "exact (default): bit-identical to eager; fast: within 1e-4")
+      "exact (default): bit-identical to eager; fast: reorders arithmetic")
       ->type_name("LEVEL");
   add_parsed_option(
       parser, "--device", [&](const std::string& name) { options.device = parse_device(name); },

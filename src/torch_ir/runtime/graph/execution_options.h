@@ -13,7 +13,8 @@ namespace torch_ir {
 enum class Optimization {
   // Bit-identical to eager.
   kExact,
-  // May reorder arithmetic, within 1e-4 of eager.
+  // Reorders arithmetic and approximates some functions to about 1e-6; docs/command-line.md says
+  // what it promises.
   kFast,
 };
 
