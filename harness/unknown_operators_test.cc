@@ -28,7 +28,7 @@ using ::testing::Not;
 constexpr const char* kFoo = "nobody.foo.default";
 constexpr const char* kLeftOut =
     "2 of 5 nodes are left out: 1 with an unsupported operator (nobody.foo.default), 1 "
-    "dependent on such nodes; load the library of the operator with --load-library";
+    "dependent on such nodes; load the library that defines it (--load-library)";
 
 // A chip that has the operator, which negates. On request it aborts at assertions.
 class KnowsFoo : public PlanBackend {

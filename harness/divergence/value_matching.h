@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/quantized/quantized.h"
+#include "torch_ir/python_operators/quantized.h"
 
 namespace torch_ir {
 

@@ -25,6 +25,7 @@
 #include "torch_ir/operators/number_functions.h"
 #include "torch_ir/operators/op_handler_registry.h"
 #include "torch_ir/operators/operator_table.h"
+#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {
@@ -185,8 +186,8 @@ Stack call(const ExportedNode& node, const Values& values) {
   const c10::FunctionSchema* schema = find_schema(node.target);
   if (schema == nullptr)
     throw ExecutionError(
-        "unknown operator; load the library that defines it (--load-library), or give the expected "
-        "outputs (--expected)");
+        fmt::format("unknown operator; {}, or give the expected outputs (--expected)",
+                    advice_about_unknown(node.target)));
   Stack stack = make_arguments(node, *schema, values);
   if (const NumberFunction function = find_number_function(node.target)) {
     function(stack);

@@ -323,7 +323,7 @@ constexpr std::string_view kNone[] = {
     "batch_norm", "cosine_similarity", "group_norm", "instance_norm", "layer_norm",
     "linalg__powsum", "linalg_norm", "linalg_vector_norm", "local_response_norm", "log_softmax", "native_batch_norm",
     "native_group_norm", "native_layer_norm", "norm", "normalize", "pairwise_distance", "renorm",
-    "rms_norm", "softmax",
+    "prepare_softmax_online", "rms_norm", "softmax",
     // Reductions, scans, sorting, searching.
     "_unique*", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "argsort", "bincount",
     "bucketize", "count_nonzero", "cummax", "cummin", "cumprod", "cumsum", "diff", "histc",
@@ -338,16 +338,16 @@ constexpr std::string_view kNone[] = {
     // Moving and choosing elements.
     "_cat", "_embedding_bag*", "_index_put_impl", "_to_copy", "_unsafe_index*",
     "_unsafe_masked_index*", "_unsafe_view", "block_diag", "cartesian_prod", "cat", "clone",
-    "column_stack", "concat*", "constant_pad_nd", "contiguous", "copy", "detach_copy", "diag*",
+    "collapse", "column_stack", "concat*", "constant_pad_nd", "contiguous", "copy", "copy_*", "detach_copy", "device_put", "diag*",
     "dstack", "embedding", "embedding_bag", "embedding_renorm", "expand_copy", "fill", "flip",
     "fliplr", "flipud", "gather", "hstack", "index*", "lift*", "masked_*", "meshgrid", "one_hot",
     "pad", "pad_sequence", "permute_copy", "put", "reflection_pad*", "repeat*", "replication_pad*",
-    "resize*", "roll", "rot90", "scatter*", "select_*", "slice_*", "split_*", "stack", "take*",
+    "reshape", "resize*", "rev", "roll", "rot90", "scatter*", "select_*", "slice_*", "split_*", "stack", "take*",
     "tensor_split", "tile", "to", "tril*", "triu*", "type_as", "unbind_copy", "unsafe_chunk",
     "unsafe_split*", "view_copy", "vstack", "where", "zero",
     // New tensors.
     "arange", "bartlett_window", "blackman_window", "empty*", "eye", "full*", "hamming_window",
-    "hann_window", "linspace", "logspace", "new_*", "ones*", "range", "scalar_tensor", "tensor",
+    "hann_window", "iota", "linspace", "logspace", "new_*", "ones*", "range", "scalar_tensor", "tensor",
     "zeros*",
     // Random numbers.
     "alpha_dropout", "bernoulli*", "cauchy", "dropout", "exponential", "feature_dropout",
@@ -365,7 +365,7 @@ constexpr std::string_view kNone[] = {
     "remainder", "rrelu*", "rsub", "smooth_l1_loss", "softplus", "softshrink", "sub", "subtract",
     "threshold", "true_divide", "vander", "xlogy",
     // Questions and checks.
-    "_assert*", "_local_scalar_dense", "_shape_as_tensor", "allclose", "equal", "is_*", "item",
+    "_assert*", "_local_scalar_dense", "_make_token", "_sink_tokens", "_shape_as_tensor", "allclose", "equal", "is_*", "item",
     "numel", "size", "stride", "sym_*",
 };
 
@@ -384,7 +384,8 @@ bool is_view(const c10::FunctionSchema& schema) {
   return !schema.returns().empty() && std::ranges::all_of(schema.returns(), is_aliased);
 }
 
-MultiplyAdds formula_of_aten(std::string_view name) {
+// The formula of an operator of ATen or `prims`.
+MultiplyAdds formula_of_names(std::string_view name) {
   // In-place variants have the same formula.
   if (name.ends_with('_') && !name.starts_with("__")) name.remove_suffix(1);
   const auto row = std::ranges::find_if(
@@ -405,10 +406,10 @@ MultiplyAdds find_formula(std::string_view op_type) {
   if (find_builtin_schema(op_type) != nullptr) return no_multiply_adds;
   const auto op = find_operator(op_type);
   if (!op) return nullptr;
-  constexpr std::string_view kAten = "aten::";
   const std::string_view name = op->operator_name().name;
-  if (name.starts_with(kAten)) {
-    if (const MultiplyAdds formula = formula_of_aten(name.substr(kAten.size()))) return formula;
+  for (const std::string_view space : {"aten::", "prims::"}) {
+    if (!name.starts_with(space)) continue;
+    if (const MultiplyAdds formula = formula_of_names(name.substr(space.size()))) return formula;
   }
   // Quantisation multiplies element by element.
   constexpr std::string_view kQuantization[] = {"quantize_", "dequantize_", "choose_qparams_",

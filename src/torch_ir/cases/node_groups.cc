@@ -18,7 +18,7 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/graph_values.h"
-#include "torch_ir/quantized/quantized.h"
+#include "torch_ir/python_operators/quantized.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare_nodes.h"
 

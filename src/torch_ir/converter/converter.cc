@@ -14,6 +14,7 @@
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/validate.h"
+#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {
@@ -97,8 +98,9 @@ void encode_by_name(const ExportedNode& node, const GraphAnalyzer& analyzer, OpN
       throw ConversionError(
           kNotSupported,
           fmt::format("node '{}': argument '{}' is a list of tensors, but the operator {} is "
-                      "unknown; load the library that registers it",
-                      printable(node.name), printable(argument.name), printable(node.target)));
+                      "unknown; {}",
+                      printable(node.name), printable(argument.name), printable(node.target),
+                      advice_about_unknown(node.target)));
     }
   }
 }

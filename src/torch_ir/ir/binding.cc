@@ -10,7 +10,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/builtin_operators.h"
-#include "torch_ir/quantized/quantized.h"
+#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {
@@ -437,7 +437,7 @@ std::optional<c10::OperatorName> parse_op_type(std::string_view op_type) {
 std::optional<c10::OperatorHandle> find_operator(std::string_view op_type) {
   const auto name = parse_op_type(op_type);
   if (!name) return std::nullopt;
-  if (is_quantized_operator(name->name)) define_quantized_operators();
+  define_python_operators(name->name);
   return c10::Dispatcher::singleton().findSchema(*name);
 }
 

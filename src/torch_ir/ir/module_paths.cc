@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "torch_ir/quantized/quantized.h"
+#include "torch_ir/python_operators/quantized.h"
 
 namespace torch_ir {
 namespace {

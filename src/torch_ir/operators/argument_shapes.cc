@@ -299,7 +299,7 @@ void check_argument_shapes(const c10::OperatorHandle& op, const torch::jit::Stac
        "_native_batch_norm_legit _native_batch_norm_legit_functional "
        "_native_batch_norm_legit_no_training batch_norm_elemt batch_norm_update_stats "
        "native_batch_norm"},
-      {&check_fft, "_fft_c2c _fft_c2r _fft_r2c"},
+      {&check_fft, "_fft_c2c _fft_c2r _fft_r2c prims::fft_c2c prims::fft_c2r prims::fft_r2c"},
       {&check_softmax_gradient, "_log_softmax_backward_data _softmax_backward_data"},
       {&check_heads,
        "_native_multi_head_attention _transform_bias_rescale_qkv _transformer_encoder_layer_fwd"},

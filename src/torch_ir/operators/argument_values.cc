@@ -103,8 +103,7 @@ void check_ldl_pivots(const NamedArguments& arguments) {
 }
 
 // Dividing the least integer by -1 kills the process.
-void check_division(const NamedArguments& arguments) {
-  if (!arguments.has("rounding_mode") || arguments.text("rounding_mode") != "trunc") return;
+void check_truncation(const NamedArguments& arguments) {
   const at::Tensor self = arguments.tensor("self");
   const at::Tensor other = arguments.tensor("other");
   const c10::ScalarType dtype = at::result_type(self, other);
@@ -117,6 +116,11 @@ void check_division(const NamedArguments& arguments) {
       dtype == at::kInt ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
   TORCH_CHECK(!self.eq(least).logical_and(other.eq(-1)).any().item<bool>(), least,
               " divided by -1 is out of range for ", dtype);
+}
+
+void check_division(const NamedArguments& arguments) {
+  if (!arguments.has("rounding_mode") || arguments.text("rounding_mode") != "trunc") return;
+  check_truncation(arguments);
 }
 
 struct ValueRow {
@@ -140,6 +144,7 @@ ValueCheck find_value_check(const c10::OperatorHandle& op) {
        "adaptive_max_pool3d_backward fractional_max_pool3d_backward "
        "max_pool3d_with_indices_backward"},
       {{&check_division, "rounding_mode"}, "div div_ divide divide_"},
+      {{&check_truncation}, "prims::div"},
       {{&check_counted_indices}, "embedding_dense_backward"},
       {{&check_batch_sizes, "batch_sizes"}, "gru lstm rnn_relu rnn_tanh"},
       {{&check_ldl_pivots}, "linalg_ldl_solve"},

@@ -21,13 +21,13 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-// Values for ATen operators with all their overloads. Flags of several rows add up.
+// Values for operators with all their overloads. Flags of several rows add up.
 template <class Value>
 class OperatorNames {
  public:
   struct Row {
     Value value;
-    // Without "aten::".
+    // Without "aten::"; others with their namespace.
     std::string_view names;
   };
 
@@ -44,8 +44,7 @@ class OperatorNames {
   const Value* find(const c10::OperatorHandle& op) const {
     constexpr std::string_view kNamespace = "aten::";
     std::string_view name = op.operator_name().name;
-    if (!name.starts_with(kNamespace)) return nullptr;
-    name.remove_prefix(kNamespace.size());
+    if (name.starts_with(kNamespace)) name.remove_prefix(kNamespace.size());
     const auto found = values_.find(name);
     return found == values_.end() ? nullptr : &found->second;
   }

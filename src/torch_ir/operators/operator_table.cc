@@ -50,7 +50,9 @@ const OperatorNames<unsigned>& facts() {
        "upsample_nearest2d upsample_nearest3d upsample_trilinear3d var vstack where"},
       {kView, "_unsafe_view dequantize lift set_ unsafe_split unsafe_split_with_sizes"},
       {kComposite, "relu relu_"},
-      {kEmpty, "empty empty_like empty_permuted empty_strided new_empty new_empty_strided"},
+      {kEmpty,
+       "empty empty_like empty_permuted empty_strided new_empty new_empty_strided prims::empty "
+       "prims::empty_permuted prims::empty_strided"},
       {kMemory, "_resize_output_ resize_ resize_as_ set_ set_data"},
       {kQuestion,
        "_has_compatible_shallow_copy_type _nested_tensor_size _use_cudnn_ctc_loss _version "

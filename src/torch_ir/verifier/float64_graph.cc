@@ -23,6 +23,7 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> kDtypeBound[] = {
     {"aten.nextafter", "the next representable number differs in float64"},
     {"aten.nextafter_", "the next representable number differs in float64"},
+    {"prims.nextafter", "the next representable number differs in float64"},
     {"aten.nan_to_num", "the greatest number, which replaces infinity, differs in float64"},
     {"aten.nan_to_num_", "the greatest number, which replaces infinity, differs in float64"},
 };
@@ -105,8 +106,10 @@ std::string_view obstacle(const OpNode& node) {
   for (const auto& [op, reason] : kDtypeBound) {
     if (without_overload(node.op_type) == op) return reason;
   }
-  const bool is_bit_cast = node.op_type == "aten.view.dtype" && !node.inputs.empty() &&
-                           !node.outputs.empty() && node.inputs[0].dtype != node.outputs[0].dtype;
+  const bool is_bit_cast =
+      (node.op_type == "aten.view.dtype" || node.op_type == "prims.view_of_dtype.default") &&
+      !node.inputs.empty() && !node.outputs.empty() &&
+      node.inputs[0].dtype != node.outputs[0].dtype;
   const bool is_obstacle =
       is_bit_cast && (is_widened(node.inputs[0].dtype) || is_widened(node.outputs[0].dtype));
   return is_obstacle ? "it reinterprets the bits of one dtype as another" : "";

@@ -31,7 +31,8 @@
 namespace torch_ir {
 namespace {
 
-// ATen operators whose results jump: a small change of an input may change the result a lot.
+// Operators of ATen and `prims` whose results jump: a small change of an input may change the
+// result a lot.
 constexpr std::string_view kJumps[] = {
     "ceil",       "div",       "divide",       "fake_quantize_per_channel_affine",
     "fix",        "floor",     "fmod",         "fake_quantize_per_tensor_affine",
@@ -53,8 +54,8 @@ bool is_integral(const TensorMeta& meta) {
 
 bool jumps(const OpNode& node) {
   const auto name = parse_op_type(node.op_type);
-  if (!name || name->getNamespace() != "aten") return false;
-  std::string_view base = std::string_view(name->name).substr(std::string_view("aten::").size());
+  if (!name || (name->getNamespace() != "aten" && name->getNamespace() != "prims")) return false;
+  std::string_view base = std::string_view(name->name).substr(name->name.find("::") + 2);
   if (base.ends_with('_')) base.remove_suffix(1);
   // A division rounds only with a rounding mode.
   if (base.starts_with("div")) {

@@ -35,6 +35,10 @@ constexpr std::pair<std::string_view, size_t> kRounding[] = {
     {"aten.floor", 0},
     {"aten.round", 0},
     {"aten.trunc", 0},
+    {"prims.ceil", 0},
+    {"prims.floor", 0},
+    {"prims.round", 0},
+    {"prims.trunc", 0},
     {"quantized_decomposed.choose_qparams", 1},
     {"quantized_decomposed.choose_qparams_per_token_asymmetric", 1},
     {"quantized_decomposed._choose_qparams_per_token_asymmetric_impl", 1},
@@ -49,7 +53,7 @@ constexpr std::pair<std::string_view, size_t> kRounding[] = {
 };
 
 // Operators, without overload, that round where their result is float8 and their input is not.
-constexpr std::string_view kCasts[] = {"aten._to_copy", "aten.to"};
+constexpr std::string_view kCasts[] = {"aten._to_copy", "aten.to", "prims.convert_element_type"};
 
 using Tensors = std::unordered_map<std::string, at::Tensor>;
 

@@ -12,6 +12,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
+#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {
@@ -291,11 +292,9 @@ std::string GraphReader::Call::argument_name(size_t index,
   std::string given = (*this)[index].get_or("name", std::string(), as_string);
   if (!given.empty() && target.starts_with(kOperatorPrefix)) return given;
   if (schema == nullptr) {
-    throw ExportError(
-        kNotSupported,
-        fmt::format("argument {} has no name, and the operator is unknown; load the library that "
-                    "registers it",
-                    index));
+    throw ExportError(kNotSupported,
+                      fmt::format("argument {} has no name, and the operator is unknown; {}", index,
+                                  advice_about_unknown(op_type_of_target(target))));
   }
   if (index >= schema->arguments().size()) {
     throw ExportError(fmt::format("wrong number of arguments: {}, expected at most {}", size(),

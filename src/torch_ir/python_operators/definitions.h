@@ -1,8 +1,9 @@
-// Helpers that the definitions of both namespaces share.
+// Helpers that the definitions of all namespaces share.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/enum_tag.h>
 #include <ATen/ops/_assert_async.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 #include <torch/library.h>
@@ -10,8 +11,10 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
-#include "torch_ir/quantized/quantized.h"
+#include "torch_ir/python_operators/quantized.h"
 
 namespace torch_ir {
 
@@ -39,10 +42,10 @@ class Definitions {
 
   // Defines an operator by its calls of ATen, unless the dispatcher knows it.
   template <class Function>
-  void add(const std::string& schema, Function* function) {
+  void add(const std::string& schema, Function&& function, const std::vector<at::Tag>& tags = {}) {
     c10::FunctionSchema parsed = torch::jit::parseSchema(name_ + "::" + schema);
     if (c10::Dispatcher::singleton().findSchema(parsed.operator_name())) return;
-    library_.def(std::move(parsed), function);
+    library_.def(std::move(parsed), std::forward<Function>(function), tags);
   }
 
  private:
@@ -52,5 +55,6 @@ class Definitions {
 
 void define_quantized_decomposed(Definitions& definitions);
 void define_torchao(Definitions& definitions);
+void define_prims(Definitions& definitions);
 
 }  // namespace torch_ir

@@ -1,6 +1,6 @@
-#include "torch_ir/quantized/quantized.h"
+#include "torch_ir/python_operators/quantized.h"
 
-#include "torch_ir/quantized/definitions.h"
+#include "torch_ir/python_operators/definitions.h"
 
 namespace torch_ir {
 
@@ -35,14 +35,6 @@ void check_bounds(const at::Scalar& quant_min, const at::Scalar& quant_max, at::
 
 bool is_quantized_operator(std::string_view name) {
   return name.starts_with("quantized_decomposed::") || name.starts_with("torchao::");
-}
-
-void define_quantized_operators() {
-  [[maybe_unused]] static const bool is_done = [] {
-    define_quantized_decomposed(*new Definitions("quantized_decomposed"));
-    define_torchao(*new Definitions("torchao"));
-    return true;
-  }();
 }
 
 }  // namespace torch_ir

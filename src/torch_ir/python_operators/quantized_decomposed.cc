@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "torch_ir/quantized/definitions.h"
+#include "torch_ir/python_operators/definitions.h"
 
 namespace torch_ir {
 namespace {

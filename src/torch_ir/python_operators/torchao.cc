@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/quantized/definitions.h"
+#include "torch_ir/python_operators/definitions.h"
 
 namespace torch_ir {
 namespace {

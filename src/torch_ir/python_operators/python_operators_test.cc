@@ -1,0 +1,72 @@
+#include "torch_ir/python_operators/python_operators.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+#include <string>
+
+namespace torch_ir {
+namespace {
+
+// Python's kernel returns a dimension more than its meta kernel declares there.
+TEST(PythonOperators, RefuseANegativeAxisOfFakeQuantPerChannel) {
+  define_python_operators("quantized_decomposed::");
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(
+      "quantized_decomposed::fake_quant_per_channel", "");
+  const at::Tensor ones = at::ones({2, 2});
+  torch::jit::Stack stack = {ones, at::ones({2}), at::ones({2}), -1, -8, 7};
+  try {
+    op.callBoxed(stack);
+    FAIL();
+  } catch (const c10::Error& error) {
+    EXPECT_THAT(error.what_without_backtrace(), ::testing::HasSubstr("an axis of 0 or more"));
+  }
+}
+
+// prims_schemas.txt has the schemas of PyTorch 2.13: str(torch.ops.prims.NAME.default._schema).
+TEST(PythonOperators, HaveTheSchemasOfPython) {
+  // Archives cannot hold the first row, and only Inductor makes or computes the others.
+  const std::set<std::string> absent = {"item",
+                                        "maximum_value",
+                                        "minimum_value",
+                                        "resize",
+                                        "_low_memory_max_pool_offsets_to_indices",
+                                        "_low_memory_max_pool_with_offsets",
+                                        "xor_sum"};
+  define_python_operators("prims::add");
+  std::ifstream file("src/torch_ir/python_operators/prims_schemas.txt");
+  size_t num_schemas = 0;
+  for (std::string line; std::getline(file, line); ++num_schemas) {
+    const std::string name = line.substr(0, line.find('('));
+    const auto op = c10::Dispatcher::singleton().findSchema({name, ""});
+    const std::string own_name = name.substr(name.find("::") + 2);
+    if (absent.contains(own_name) || own_name.starts_with("inductor_")) {
+      EXPECT_FALSE(op) << name;
+    } else {
+      ASSERT_TRUE(op) << name;
+      EXPECT_EQ(c10::toString(op->schema()), line);
+    }
+  }
+  EXPECT_EQ(num_schemas, 140U);
+}
+
+TEST(PythonOperators, RefuseArgumentsThatPythonRefuses) {
+  define_python_operators("prims::sum");
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("prims::sum", "");
+  torch::jit::Stack stack = {at::ones({2, 2}), c10::List<int64_t>({0}), at::kDouble};
+  EXPECT_THROW(op.callBoxed(stack), c10::Error);
+}
+
+TEST(PythonOperators, AreNotAdvisedToBeLoaded) {
+  EXPECT_EQ(advice_about_unknown("prims.xor_sum.default"),
+            "only Python defines it, so export the model without it");
+  EXPECT_EQ(advice_about_unknown("torchvision.nms.default"),
+            "load the library that defines it (--load-library)");
+}
+
+}  // namespace
+}  // namespace torch_ir
