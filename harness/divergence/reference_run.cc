@@ -130,7 +130,7 @@ void ReferenceWatch::run(Candidate& candidate, const std::vector<at::Tensor>& in
   at::manual_seed(seed);
   RandomState before;
   candidate.observe(inputs, [&](const std::string& name, const at::Tensor& value) {
-    if (value.defined()) facts_.shapes[name] = value.sizes().vec();
+    if (value.defined()) facts_.add(name, value);
     if (const auto node = drawing_.find(name); node != drawing_.end()) {
       if (before.has_moved()) random_nodes_.insert(node->second);
       before = RandomState();

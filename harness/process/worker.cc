@@ -19,6 +19,7 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -188,6 +189,9 @@ class LineReader {
   std::string text_;
 };
 
+// Those of the current request: a model may run several times, but its warnings are read once.
+std::set<std::string> said_warnings;
+
 void work(const std::map<std::string, WorkTask>& tasks) {
   LineReader lines;
   const std::optional<std::string> first = lines.next();
@@ -197,6 +201,7 @@ void work(const std::map<std::string, WorkTask>& tasks) {
   const DoRequest do_request = tasks.at(start.at(kTaskKey))(start.at(kSetupKey));
   const TellNews tell = [](const WorkJson& news) { send_message(kNewsKey, news); };
   while (const std::optional<std::string> line = lines.next()) {
+    said_warnings.clear();
     send_message(kAnswerKey, do_request(WorkJson::parse(*line), tell));
   }
 }
@@ -230,6 +235,7 @@ std::optional<int> run_as_worker(int argc, char** argv,
 }
 
 void PlainWarnings::process(const c10::Warning& warning) {
+  if (!said_warnings.insert(warning.msg()).second) return;
   std::fprintf(stderr, "warning: %s\n", warning.msg().c_str());
 }
 

@@ -11,8 +11,10 @@
 
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_table.h"
+#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {
@@ -162,6 +164,8 @@ class PartCutter::Maker {
     } else if (std::ranges::find(meta.shape, kDynamicSize) != meta.shape.end()) {
       return fail(fmt::format("unknown size of '{}'", value));
     }
+    const auto dtype = run_.dtypes.find(value);
+    if (dtype != run_.dtypes.end() && !meta.is_scalar) meta.dtype = dtype_name(dtype->second);
     meta.symbolic_shape.clear();
     meta.expression.clear();
   }
@@ -237,7 +241,7 @@ std::string ComputablePart::left_out() const {
                   ir.nodes.size() + num_left_out, num_unsupported,
                   printable(fmt::format("{}", fmt::join(unsupported, ", "))));
   if (num_dependent > 0) text += fmt::format(", {} dependent on such nodes", num_dependent);
-  return text + "; load the library of the operator with --load-library";
+  return fmt::format("{}; {}", text, advice_about_unknown(unsupported.front()));
 }
 
 ComputablePart computable_part(const IR& ir) {

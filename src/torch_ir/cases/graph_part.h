@@ -22,9 +22,16 @@
 namespace torch_ir {
 
 struct RunFacts {
+  // May differ from what the graph declares.
   std::unordered_map<std::string, std::vector<int64_t>> shapes = {};
+  std::unordered_map<std::string, c10::ScalarType> dtypes = {};
   // Replace references in attributes; other numbers become inputs.
   std::unordered_map<std::string, Attribute> numbers = {};
+
+  void add(const std::string& name, const at::Tensor& value) {
+    shapes[name] = value.sizes().vec();
+    dtypes[name] = value.scalar_type();
+  }
 };
 
 // Nodes [first, last], whole groups, and those of their values that are wanted.

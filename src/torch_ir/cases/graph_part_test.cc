@@ -160,8 +160,8 @@ TEST(ComputablePart, LeavesOutUnknownOperatorsAndWhatNeedsThem) {
   EXPECT_THAT(names(part.ir.graph_outputs), ElementsAre(kept.name));
   EXPECT_EQ(part.left_out(),
             "2 of 4 nodes are left out: 1 with an unsupported operator "
-            "(nobody.knows.default), 1 dependent on such nodes; load the library of the operator "
-            "with --load-library");
+            "(nobody.knows.default), 1 dependent on such nodes; load the library that defines it "
+            "(--load-library)");
   const std::vector<at::Tensor> outputs =
       compile(part.ir, StateDict()).run_checked({graph.value(x)});
   EXPECT_TRUE(same_bits(outputs.at(0), graph.value(kept)));

@@ -168,7 +168,7 @@ class ModelSplit {
       for (const TensorMeta& input : node.inputs) {
         const std::string name = cutter_.values().name_of(input);
         if (made.contains(name)) continue;
-        facts.shapes[name] = tensor_of(name).sizes().vec();
+        facts.add(name, tensor_of(name));
         // Copy before the node runs, which may write to them.
         if (values_.contains(name)) inputs[name] = copy_of(values_.at(name));
       }
@@ -193,7 +193,7 @@ class ModelSplit {
       for (const TensorMeta& output : node.outputs) {
         const at::Tensor& value = values_.at(output.name);
         if (!value.defined()) continue;
-        facts.shapes[output.name] = value.sizes().vec();
+        facts.add(output.name, value);
         if (is_read && !compared_.contains(output.name)) continue;
         range.outputs.push_back(output.name);
         graph_case.expected.push_back(copy_of(value));

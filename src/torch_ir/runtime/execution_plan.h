@@ -35,8 +35,10 @@ class ExecutionPlan {
   // As above, but into `outputs`, which are released first, so that the run can reuse their memory.
   void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) const;
 
-  // As run, but also throws ExecutionError if a node output that the graph reads differs from the
-  // IR in shape or dtype. Outputs that nothing reads may differ between devices, such as the
+  // As run, but also compares the node outputs that the graph reads with the IR. Where an operator
+  // returns another shape or dtype, because PyTorch declared a wrong one in the export, it warns
+  // once and goes on; it throws ExecutionError where an op handler does, or where one is a number
+  // and the other is not. Outputs that nothing reads may differ between devices, such as the
   // statistics that a batch norm saves.
   std::vector<at::Tensor> run_checked(const std::vector<at::Tensor>& inputs) const;
 

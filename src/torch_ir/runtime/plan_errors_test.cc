@@ -222,29 +222,98 @@ TEST(PlanErrors, RefusesAnOpHandlerThatReturnsTooFewTensors) {
               HasSubstr("it returned 0 values, expected 1"));
 }
 
-TEST(PlanErrors, ChecksOutputsAgainstTheIrWhenAsked) {
+// The shape or dtype that a graph declares for its first node, and reads in its second.
+void declare(EagerGraph& graph, std::vector<int64_t> shape, const std::string& dtype) {
+  for (TensorMeta* meta : {&graph.ir.nodes[0].outputs[0], &graph.ir.nodes[1].inputs[0],
+                           &graph.ir.nodes[1].outputs[0], &graph.ir.graph_outputs[0]}) {
+    meta->shape = shape;
+    meta->dtype = dtype;
+  }
+}
+
+TEST(PlanErrors, WarnsOnceWhereEagerDiffersFromTheIr) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 4}));
   const V relu = graph.call1("aten.relu.default", {x});
   graph.output(graph.call1("aten.neg.default", {relu}));
-  const ExecutionPlan right = compile(graph.ir, graph.weights);
-  EXPECT_TRUE(same_bits(right.run_checked(graph.inputs)[0], graph.expected()[0]));
+  const auto warnings_of = [&] {
+    Warnings warnings;
+    const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
+    for (const bool traces : {true, false}) {
+      const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), {.trace = traces});
+      for (int run = 0; run < 3; ++run) {
+        EXPECT_TRUE(same_bits(plan.run_checked(graph.inputs)[0], graph.expected()[0]));
+      }
+    }
+    return warnings.messages;
+  };
+  EXPECT_THAT(warnings_of(), IsEmpty());
+  const auto warning = [](const std::string& declared) {
+    return "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR declares " +
+           declared + "; the run goes on with what PyTorch's operator returned";
+  };
+  // The node after it differs too, but only for this reason.
+  declare(graph, {7, 99}, "float32");
+  EXPECT_THAT(warnings_of(), ElementsAre(warning("float32 [7, 99]"), warning("float32 [7, 99]")));
+  declare(graph, {2, 4}, "float16");
+  EXPECT_THAT(warnings_of(), ElementsAre(warning("float16 [2, 4]"), warning("float16 [2, 4]")));
+}
 
-  TensorMeta& written = graph.ir.nodes[0].outputs[0];
-  TensorMeta& read = graph.ir.nodes[1].inputs[0];
-  written.shape = read.shape = {7, 99};
-  const ExecutionPlan other_shape = compile(graph.ir, graph.weights);
-  EXPECT_TRUE(same_bits(other_shape.run(graph.inputs)[0], graph.expected()[0]));
-  EXPECT_EQ(execution_error([&] { other_shape.run_checked(graph.inputs); }),
-            "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR declares "
-            "float32 [7, 99]");
+TEST(PlanErrors, RefusesAnOpHandlerThatDiffersFromTheIr) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V relu = graph.call1("aten.relu.default", {x});
+  graph.output(graph.call1("aten.neg.default", {relu}));
+  const auto error_with = [&](const at::Tensor& made) {
+    register_executor("aten.relu.default", [=](const OpNode&, const std::vector<at::Tensor>&) {
+      return std::vector<at::Tensor>{made};
+    });
+    const ExecutionPlan plan = compile(graph.ir, graph.weights);
+    register_executor("aten.relu.default", {});
+    return execution_error([&] { plan.run_checked(graph.inputs); });
+  };
+  EXPECT_EQ(error_with(at::ones({4, 2})),
+            "node 'n0' (aten.relu.default): output 'n0' is float32 [4, 2], but the IR declares "
+            "float32 [2, 4]");
+  EXPECT_EQ(error_with(at::ones({2, 4}, at::kHalf)),
+            "node 'n0' (aten.relu.default): output 'n0' is float16 [2, 4], but the IR declares "
+            "float32 [2, 4]");
+}
 
-  written.shape = read.shape = {2, 4};
-  written.dtype = read.dtype = "float16";
-  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights).run_checked(graph.inputs); }),
-            "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR declares "
-            "float16 [2, "
-            "4]");
+// PyTorch's meta kernels declare another dtype and another shape for these.
+TEST(PlanErrors, ComputesAsEagerWhereMetaKernelsAreWrong) {
+  EagerGraph graph;
+  const V gradient = graph.input("gradient", at::tensor({3, -2, 5}, at::kLong));
+  const V self = graph.input("self", at::tensor({1.0F, 1.0F, -1.0F}));
+  const V backward =
+      graph.call1("aten.threshold_backward.default", {gradient, self, Attribute(0.0)});
+  graph.output(graph.call1("aten.mul.Tensor", {backward, self}));
+  graph.ir.nodes[0].outputs[0].dtype = graph.ir.nodes[1].inputs[0].dtype = "int64";
+  Warnings warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
+  for (const Optimization level : {Optimization::kExact, Optimization::kFast}) {
+    const ExecutionPlan plan =
+        compile(graph.ir, graph.weights, StateDict(), {.optimization = level});
+    EXPECT_TRUE(same_bits(plan.run_checked(graph.inputs)[0], graph.expected()[0]));
+  }
+  EXPECT_THAT(warnings.messages, SizeIs(2));
+}
+
+TEST(PlanErrors, ReplaysNoOperatorThatResizesItsResult) {
+  for (const int64_t size : {3, 12}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::full({size}, 7.0F));
+    const V doubled = graph.call1("aten.add.Tensor", {x, x});
+    const V arange =
+        graph.call1("aten.arange.start_out", {Attribute(0), Attribute(5), Attribute(1), doubled});
+    graph.output(graph.call1("aten.neg.default", {arange}));
+    const ExecutionPlan plan = compile(graph.ir, graph.weights);
+    for (int run = 0; run < 4; ++run) {
+      EXPECT_TRUE(same_bits(plan.run_checked(graph.inputs)[0], -at::arange(5).to(at::kFloat)));
+    }
+    EXPECT_THAT(plan.not_replayed(),
+                ElementsAre(::testing::Field(&NodeNotReplayed::reason, "it resizes a tensor")));
+  }
 }
 
 TEST(PlanErrors, ChecksNoOutputsThatNobodyReads) {

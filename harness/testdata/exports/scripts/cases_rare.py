@@ -340,3 +340,31 @@ def _():
             return self.a_rather_long_name_of_a_submodule(x)
 
     return Case(Deep(40), (torch.randn(1, 2),))
+
+
+@case("rare_wrong_meta_operators")
+def _():
+    """PyTorch's meta kernels declare another dtype or shape than its kernels return."""
+
+    def run(self, x, y, n):
+        aten = torch.ops.aten
+        wide, half, ones = y.double(), y.half(), torch.ones_like(y)
+        return [
+            aten.threshold_backward(n, x, 0) * 2,
+            aten.threshold_backward(x, wide, 0).sum(),
+            aten.arange.start_out(0, 12, 1, out=torch.zeros(3, 4)) + 1,
+            aten.arange.start_out(0, 5, 1, out=torch.zeros(3, dtype=torch.int64)) + 1,
+            aten.cumprod_backward(x, y, 1, wide).t(),
+            aten.huber_loss(x, wide, 0),
+            aten.mish_backward(x, half) + 1,
+            aten.mse_loss_backward(x, y, wide, 1),
+            aten.native_dropout_backward(x, ones > 0, 1.0),
+            aten.smooth_l1_loss_backward(x, y, wide, 1, 1.0),
+            aten.soft_margin_loss(x, wide, 0) - 1,
+            torch.ops.prims.signbit(x),
+            torch.ops.prims.sum(n.int(), [0]) + 1,
+        ]
+
+    return Case(
+        Fn(run), (torch.randn(3, 4), torch.randn(3, 4), torch.randint(-5, 5, (3, 4)))
+    )

@@ -15,6 +15,7 @@
 #include "torch_ir/ir/name_index.h"
 #include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/operator_table.h"
+#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {
@@ -203,10 +204,10 @@ class GraphBuilder {
             ? ""
             : fmt::format(" (the graph is of PyTorch {})", printable(torch_version_));
     return fmt::format(
-        "Unknown operator '{}' of node '{}': LibTorch {} in this process does not have it{}. Load "
-        "the library that defines it (--load-library), or register an op handler with "
-        "register_executor.",
-        printable(node.op_type), printable(node.name), TORCH_VERSION, made_with);
+        "Unknown operator '{}' of node '{}': LibTorch {} in this process does not have it{}; {}, "
+        "or register an op handler with register_executor.",
+        printable(node.op_type), printable(node.name), TORCH_VERSION, made_with,
+        advice_about_unknown(node.op_type));
   }
 
   // The condition comes first, then the operands of the graphs.
@@ -316,6 +317,14 @@ void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)>
   } else if (const auto* list = std::get_if<ListArgument>(&argument)) {
     for (const auto& item : list->items) visit_use(item);
   }
+}
+
+bool DifferingValues::add(const LoweredNode& node, const std::vector<ValueId>& values) {
+  const std::lock_guard lock(mutex_);
+  bool is_new = true;
+  visit_values(node, [&](ValueId read) { is_new &= !values_.contains(read); });
+  for (const ValueId value : values) is_new &= values_.insert(value).second;
+  return is_new;
 }
 
 void visit_values(const LoweredNode& node, c10::function_ref<void(ValueId)> visit) {

@@ -1,7 +1,7 @@
 // LoweredGraph: an IR with names resolved to numbers and operators to handles.
 //
 // `lower` makes one. It owns all its data and never changes afterwards, so any number of threads
-// may run it; each run keeps its own values.
+// may run it; each run keeps its own values, but warnings are given once.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -10,8 +10,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -103,6 +105,18 @@ struct GraphPort {
   c10::ScalarType dtype;
 };
 
+// The values that runs have found to differ from the IR, shared by the threads that run a graph.
+class DifferingValues {
+ public:
+  // Adds `values`, which `node` makes. Returns whether this is the first time and no value that
+  // `node` reads differs, which would explain it.
+  bool add(const LoweredNode& node, const std::vector<ValueId>& values);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_set<ValueId> values_;
+};
+
 struct LoweredGraph {
   c10::Device device = c10::kCPU;
   // Symbolic sizes; empty for the graphs of control flow.
@@ -113,6 +127,8 @@ struct LoweredGraph {
   std::vector<GraphPort> outputs;
   // Whether any input or constant is written to. Set by `lower`.
   bool writes_in_place = false;
+  // What runs have warned of.
+  std::shared_ptr<DifferingValues> differing = std::make_shared<DifferingValues>();
 };
 
 // How to treat nodes whose operator this process cannot run (operator_support): kKeep keeps them,

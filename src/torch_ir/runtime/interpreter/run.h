@@ -47,7 +47,7 @@ using BodyRunner = std::function<std::vector<c10::IValue>(
 class StepRun {
  public:
   // Takes one of `inputs` for each graph input, as from input_values. With `symbols`, node outputs
-  // that differ from the IR are errors. Graph and symbols outlive the run.
+  // are compared with the IR as in ExecutionPlan::run_checked. Graph and symbols outlive the run.
   StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols,
           const BodyRunner* run_body = nullptr);
   // As above, for a part of a graph, which outlives the run too.

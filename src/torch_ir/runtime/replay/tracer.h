@@ -105,7 +105,7 @@ class Tracer : public DispatchMode {
 
 struct TraceOptions {
   bool fold_constants = true;
-  // If given, node outputs that differ from the IR are errors.
+  // If given, node outputs are compared with the IR, as in ExecutionPlan::run_checked.
   SymbolValues* symbols = nullptr;
 };
 
