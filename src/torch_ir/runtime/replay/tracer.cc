@@ -304,10 +304,17 @@ void Tracer::note_later_write(TensorId tensor) {
 }
 
 void Tracer::note_writes(const TraceCall& call) {
+  const std::vector<TensorId> read = tensors_of(call);
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!writes_argument(call, i)) continue;
     for (const TensorId tensor : tensors_of(call.arguments[i])) {
       const BufferId buffer = trace_.tensors[tensor].buffer;
+      // An operator resizes an `out` argument that has another shape than its result.
+      const bool is_resized = std::ranges::any_of(call.outputs, [&](TensorId output) {
+        return trace_.tensors[output].buffer == buffer &&
+               std::ranges::find(read, output) == read.end();
+      });
+      if (is_resized && !call.op.hasTag(at::Tag::inplace_view)) refuse("it resizes a tensor");
       if (trace_.buffers[buffer].kind == BufferKind::kInput &&
           call.op.hasTag(at::Tag::inplace_view)) {
         refuse("it changes the shape of a tensor in place");
