@@ -24,6 +24,7 @@
 #include "torch_ir/operators/argument_values.h"
 #include "torch_ir/operators/number_functions.h"
 #include "torch_ir/operators/op_handler_registry.h"
+#include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/python_operators/python_operators.h"
 
@@ -50,13 +51,20 @@ class Values {
   Stack values_;
 };
 
+const ExportedArgument* find_argument(const ExportedNode& node, const std::string& name) {
+  const auto found = std::ranges::find(node.arguments, name, &ExportedArgument::name);
+  return found == node.arguments.end() ? nullptr : &*found;
+}
+
 bool writes_in_place(const ExportedGraph& graph) {
-  const auto writes = [](const ExportedNode& node) {
-    const c10::FunctionSchema* schema = find_schema(node.target);
-    const auto is_written = [](const c10::Argument& argument) {
-      return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+  EffectsTable table;
+  const auto writes = [&](const ExportedNode& node) {
+    const auto op = find_operator(node.target);
+    const auto may_be_true = [&](size_t i) {
+      const ExportedArgument* given = find_argument(node, op->schema().arguments()[i].name());
+      return given == nullptr || given->value != decltype(given->value)(Attribute(false));
     };
-    return (schema != nullptr && std::ranges::any_of(schema->arguments(), is_written)) ||
+    return (op && std::ranges::count(table.of(*op, may_be_true).writes, true) > 0) ||
            std::ranges::any_of(node.graphs, writes_in_place);
   };
   return std::ranges::any_of(graph.nodes, writes);
@@ -82,11 +90,6 @@ class Copier {
   std::unordered_map<c10::StorageImpl*, at::Tensor> copies_;
 };
 
-const ExportedArgument* find_argument(const ExportedNode& node, const std::string& name) {
-  const auto found = std::ranges::find(node.arguments, name, &ExportedArgument::name);
-  return found == node.arguments.end() ? nullptr : &*found;
-}
-
 Stack make_arguments(const ExportedNode& node, const c10::FunctionSchema& schema,
                      const Values& values) {
   const auto find_given = [&](const c10::Argument& argument) {
@@ -96,28 +99,9 @@ Stack make_arguments(const ExportedNode& node, const c10::FunctionSchema& schema
   return make_stack(schema, find_given, values);
 }
 
-// Flattens lists.
-void append_values(const c10::IValue& value, Stack& values) {
-  if (!value.isList()) {
-    values.push_back(value);
-    return;
-  }
-  for (const c10::IValue& item : value.toListRef()) append_values(item, values);
-}
-
-bool is_absent(const c10::IValue& value) {
-  return value.isNone() || (value.isTensor() && !value.toTensor().defined());
-}
-
 void store_outputs(const ExportedNode& node, const Stack& results, Values& values) {
-  Stack flat;
-  for (const c10::IValue& result : results) append_values(result, flat);
-  if (flat.size() != node.outputs.size()) std::erase_if(flat, is_absent);
-  if (flat.size() != node.outputs.size()) {
-    throw ExecutionError("it returned " + std::to_string(flat.size()) + " values, expected " +
-                         std::to_string(node.outputs.size()));
-  }
-  for (size_t i = 0; i < flat.size(); ++i) values[node.outputs[i]] = std::move(flat[i]);
+  Stack outputs = output_values(results, node.outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) values[node.outputs[i]] = std::move(outputs[i]);
 }
 
 Stack run_graph(const ExportedGraph& graph, const Stack& inputs,

@@ -1,9 +1,11 @@
 #include "harness/stages/eager_program.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/mean.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/tensor.h>
@@ -16,8 +18,10 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/converter/converter.h"
 #include "torch_ir/exporter/testing/graphs.h"
 #include "torch_ir/operators/op_handler_registry.h"
+#include "torch_ir/runtime/execution_plan.h"
 
 namespace torch_ir {
 namespace {
@@ -130,6 +134,58 @@ TEST(EagerProgramTest, OutputsThatAnOperatorLeavesOutAreLeftOut) {
   program.nodes[0].outputs.push_back(program.add_value({.shape = {2}, .dtype = at::kLong}));
   program.outputs = {program.nodes[0].outputs[1]};
   EXPECT_TRUE(at::equal(run_one(program, {at::arange(6).view({2, 3})}), at::tensor({2, 2})));
+}
+
+// Their values are in later nodes already: sizes, dtypes, questions.
+TEST(EagerProgramTest, ResultsWithoutAnOutputAreLeftOut) {
+  ExportedProgram program;
+  const ValueId x = add_input(program, "x", kTensor);
+  const std::vector<std::pair<std::string, std::vector<ExportedArgument>>> calls = {
+      {"aten.promote_types.default", {{"type1", at::kFloat}, {"type2", at::kDouble}}},
+      {"aten.result_type.Scalar", {{"tensor", x}, {"other", 2}}},
+      {"aten.size.int", {{"self", x}, {"dim", 0}}},
+      {"aten.sym_numel.default", {{"self", x}}},
+      {"aten.is_floating_point.default", {{"self", x}}},
+  };
+  for (const auto& [target, arguments] : calls) {
+    program.nodes.push_back({.name = target, .target = target, .arguments = arguments});
+  }
+  program.outputs = {add_node(program, "neg", "aten.neg.default", {{"self", x}}, kTensor)};
+  EXPECT_TRUE(at::equal(run_one(program, {at::ones({2, 3})}), -at::ones({2, 3})));
+}
+
+TEST(EagerProgramTest, WritesThatASchemaDoesNotMarkGoToCopies) {
+  const ExportedValue stats = {.shape = {3}, .dtype = at::kFloat};
+  const at::Tensor in = at::arange(48, at::kFloat).view({2, 3, 2, 4});
+  for (const std::string name : {"instance_norm", "batch_norm"}) {
+    const std::string flag = name == "batch_norm" ? "training" : "use_input_stats";
+    ExportedProgram program;
+    const ValueId x = add_input(program, "x", {.shape = {2, 3, 2, 4}, .dtype = at::kFloat});
+    const ValueId mean = add_input(program, "b_mean", stats, InputKind::kBuffer, "mean");
+    const ValueId var = add_input(program, "b_var", stats, InputKind::kBuffer, "var");
+    add_node(program, "norm", "aten." + name + ".default",
+             {{"input", x},
+              {"weight", Attribute()},
+              {"bias", Attribute()},
+              {"running_mean", mean},
+              {"running_var", var},
+              {flag, true},
+              {"momentum", 0.5},
+              {"eps", 1e-5},
+              {"cudnn_enabled", false}},
+             {.shape = {2, 3, 2, 4}, .dtype = at::kFloat});
+    program.outputs = {mean};
+    StateDict weights;
+    weights.insert("mean", at::zeros({3}));
+    weights.insert("var", at::ones({3}));
+    const at::Tensor expected = in.mean(at::IntArrayRef{0, 2, 3}) / 2;
+    const ExecutionPlan plan = compile(convert_exported_program(program), weights);
+    for (int run = 0; run < 2; ++run) {
+      EXPECT_TRUE(at::allclose(run_one(program, {in}, weights), expected)) << name;
+      EXPECT_TRUE(at::allclose(plan.run({in})[0], expected)) << name;
+    }
+    EXPECT_TRUE(at::equal(weights["mean"], at::zeros({3}))) << name;
+  }
 }
 
 TEST(EagerProgramTest, AnObserverIsToldOfEveryValueInOrder) {

@@ -19,6 +19,7 @@
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/validate.h"
 #include "torch_ir/operators/call_recording.h"
+#include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/registry/operator_case.h"
 
 namespace torch_ir {
@@ -186,6 +187,31 @@ TEST(OperatorCasesTest, HaveTolerancesThatAdmitTheRoundedResult) {
 TEST(OperatorCasesTest, RunInEagerTwiceWithTheSameResult) {
   std::string problems;
   for (const OperatorCase& it : list_operator_cases()) problems += problem_of(it);
+  EXPECT_EQ(problems, "");
+}
+
+// Runs work on copies of the arguments that an operator writes.
+TEST(OperatorCasesTest, WriteOnlyArgumentsOfTheirEffects) {
+  std::string problems;
+  EffectsTable table;
+  for (const OperatorCase& it : list_operator_cases()) {
+    const c10::OperatorHandle op = find_operator(it.op_type).value();
+    const std::vector<c10::IValue> arguments = it.arguments();
+    const std::vector<c10::IValue> before = it.arguments();
+    std::vector<c10::IValue> stack = arguments;
+    try {
+      op.callBoxed(stack);
+    } catch (const c10::Error&) {
+      continue;  // RunInEagerTwiceWithTheSameResult reports it.
+    }
+    const OperatorEffects& effects = table.of(op, [](size_t) { return true; });
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      if (effects.writes[i] || are_equal(tensors_of({arguments[i]}), tensors_of({before[i]}))) {
+        continue;
+      }
+      problems += it.name() + " writes " + op.schema().arguments()[i].name() + "\n";
+    }
+  }
   EXPECT_EQ(problems, "");
 }
 

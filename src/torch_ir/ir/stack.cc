@@ -1,6 +1,7 @@
 #include "torch_ir/ir/stack.h"
 
 #include <ATen/core/jit_type.h>
+#include <fmt/format.h>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/binding.h"
@@ -16,7 +17,37 @@ Attribute number_attribute(const c10::IValue& value) {
   throw ExecutionError("expected a number, found " + value.tagKind());
 }
 
+void append_values(const c10::IValue& value, std::vector<c10::IValue>& values) {
+  if (!value.isList()) {
+    values.push_back(value);
+    return;
+  }
+  for (const c10::IValue& item : value.toListRef()) append_values(item, values);
+}
+
+bool is_absent(const c10::IValue& value) {
+  return value.isNone() || (value.isTensor() && !value.toTensor().defined());
+}
+
+bool is_no_tensor(const c10::IValue& value) { return !value.isTensor(); }
+
 }  // namespace
+
+std::vector<c10::IValue> flat_values(const torch::jit::Stack& stack) {
+  std::vector<c10::IValue> values;
+  for (const c10::IValue& value : stack) append_values(value, values);
+  return values;
+}
+
+std::vector<c10::IValue> output_values(const torch::jit::Stack& results, size_t num_outputs) {
+  std::vector<c10::IValue> values = flat_values(results);
+  if (values.size() != num_outputs) std::erase_if(values, is_absent);
+  const size_t num_made = values.size();
+  if (values.size() != num_outputs) std::erase_if(values, is_no_tensor);
+  if (values.size() == num_outputs) return values;
+  throw ExecutionError(fmt::format("it returned {} value{}, expected {}", num_made,
+                                   num_made == 1 ? "" : "s", num_outputs));
+}
 
 c10::IValue default_value(const c10::Argument& argument) {
   return argument.default_value().value_or(c10::IValue());

@@ -14,6 +14,7 @@
 #include <string>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "torch_ir/ir/attribute.h"
 #include "torch_ir/ir/ir.h"
@@ -24,6 +25,14 @@ namespace torch_ir {
 // for references in its attributes. Throws ValidationError for arguments that do not fit.
 torch::jit::Stack make_stack(const OpNode& node, const c10::FunctionSchema& schema,
                              c10::function_ref<c10::IValue(const std::string& name)> value_of);
+
+// The values on `stack`, those of lists one by one.
+std::vector<c10::IValue> flat_values(const torch::jit::Stack& stack);
+
+// Returns the results of a call that are outputs of its node. A graph leaves out what an operator
+// did not make, and numbers and dtypes that nothing reads. Throws ExecutionError if the others are
+// not `num_outputs`.
+std::vector<c10::IValue> output_values(const torch::jit::Stack& results, size_t num_outputs);
 
 c10::IValue default_value(const c10::Argument& argument);
 

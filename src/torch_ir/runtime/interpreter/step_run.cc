@@ -117,31 +117,8 @@ void call_op_handler(const OpHandlerCall& call, Stack& stack) {
   for (at::Tensor& output : call.handler(call.node, inputs)) stack.emplace_back(std::move(output));
 }
 
-void append_values(const c10::IValue& value, std::vector<c10::IValue>& values) {
-  if (!value.isList()) {
-    values.push_back(value);
-    return;
-  }
-  for (const c10::IValue& item : value.toListRef()) append_values(item, values);
-}
-
-bool is_absent(const c10::IValue& value) {
-  return value.isNone() || (value.isTensor() && !value.toTensor().defined());
-}
-
-bool is_no_tensor(const c10::IValue& value) { return !value.isTensor(); }
-
-// Skips results as the graph does: those the operator did not make, and unread numbers and dtypes.
 void store_values(const LoweredNode& node, const Stack& stack, RunValues& values) {
-  std::vector<c10::IValue> results;
-  for (const c10::IValue& value : stack) append_values(value, results);
-  if (results.size() != node.outputs.size()) std::erase_if(results, is_absent);
-  const size_t num_made = results.size();
-  if (results.size() != node.outputs.size()) std::erase_if(results, is_no_tensor);
-  if (results.size() != node.outputs.size()) {
-    throw ExecutionError(fmt::format("it returned {} value{}, expected {}", num_made,
-                                     num_made == 1 ? "" : "s", node.outputs.size()));
-  }
+  std::vector<c10::IValue> results = output_values(stack, node.outputs.size());
   for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = std::move(results[i]);
 }
 
@@ -162,10 +139,8 @@ void call(const LoweredNode& node, Stack& stack, GraphRunner run_graph) {
 
 // The arguments of a call that threw are still on the stack.
 std::string shapes_text(const Stack& stack) {
-  std::vector<c10::IValue> values;
-  for (const c10::IValue& value : stack) append_values(value, values);
   std::string shapes;
-  for (const c10::IValue& value : values) {
+  for (const c10::IValue& value : flat_values(stack)) {
     if (!value.isTensor()) continue;
     if (!shapes.empty()) shapes += ", ";
     shapes += value.toTensor().defined() ? shape_list_text(value.toTensor().sizes()) : "None";
