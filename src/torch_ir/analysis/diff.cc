@@ -243,6 +243,9 @@ class GraphComparer {
     compare_items(old.range_constraints, now.range_constraints, range_item,
                   always(ChangeKind::kRange));
     compare_items(
+        old.guards, now.guards, [](const std::string& guard) { return Item(guard, "checked"); },
+        always(ChangeKind::kGuard));
+    compare_items(
         old.weights, now.weights,
         [](const TensorMeta& weight) {
           const std::string strides = fmt::format("{}", fmt::join(weight.strides, ", "));

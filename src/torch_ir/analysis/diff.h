@@ -24,6 +24,7 @@ enum class ChangeKind {
   kConstantInput,
   // The known range of a symbol.
   kRange,
+  kGuard,
   kWeightAdded,
   kWeightRemoved,
   kWeightChanged,

@@ -138,15 +138,17 @@ TEST(Diff, NamesConstants) {
   EXPECT_THAT(texts(diff(old, two_layers())), ElementsAre("constant removed: mask, float32 [2]"));
 }
 
-TEST(Diff, NamesFixedInputsOutputsAndRanges) {
-  EXPECT_THAT(
-      changes_of([](IR& ir) {
-        ir.constant_inputs.set("flag", true);
-        ir.range_constraints.push_back({"s0", 2, std::nullopt});
-        ir.constant_outputs.push_back({1, Attribute()});
-      }),
-      ElementsAre("fixed input changed: flag nothing -> True",
-                  "range changed: s0 nothing -> 2 to any", "output added: fixed output 1, None"));
+TEST(Diff, NamesFixedInputsOutputsRangesAndGuards) {
+  EXPECT_THAT(changes_of([](IR& ir) {
+                ir.constant_inputs.set("flag", true);
+                ir.range_constraints.push_back({"s0", 2, std::nullopt});
+                ir.guards.push_back("x.size()[0] != 5");
+                ir.constant_outputs.push_back({1, Attribute()});
+              }),
+              ElementsAre("fixed input changed: flag nothing -> True",
+                          "range changed: s0 nothing -> 2 to any",
+                          "guard changed: x.size()[0] != 5 nothing -> checked",
+                          "output added: fixed output 1, None"));
 }
 
 TEST(Diff, NamesAttributes) {

@@ -2,6 +2,7 @@
 // commands.
 
 #include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -129,6 +130,21 @@ TEST_F(ArchiveCommandsTest, ExecuteWritesWhatTheModelUpdates) {
 TEST_F(ArchiveCommandsTest, DynamicShapesAreShownByTheirSymbols) {
   EXPECT_THAT(printed({"info", archive("dynamic.pt2"), "--json"}), HasSubstr("\"s"));
   printed({"visualize", archive("dynamic.pt2")});
+}
+
+TEST_F(ArchiveCommandsTest, InputsThatBreakAGuardAreRefused) {
+  const std::string inputs = tensor_file(
+      "inputs.safetensors",
+      {{"x", at::ones({9, 3})}, {"pair_a_b_0", at::ones({6})}, {"n", at::full({}, 3, at::kLong)}});
+  for (const char* command : {"execute", "verify", "benchmark"}) {
+    std::vector<std::string> arguments = {command, archive("guards.pt2"), "--inputs", inputs};
+    if (command == std::string("execute"))
+      arguments.insert(arguments.end(), {"--outputs", path("o")});
+    if (command == std::string("verify")) arguments.insert(arguments.end(), {"--expected", inputs});
+    const Outcome outcome = torch_ir(arguments);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("Guard failed: x.size()[0] % 4 == 0, got 9"));
+  }
 }
 
 TEST_F(ArchiveCommandsTest, ImportRefusesWhatIsNoArchive) {

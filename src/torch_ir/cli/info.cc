@@ -98,7 +98,7 @@ Json cost_json(const SizedCost& sized) {
   return json;
 }
 
-std::string to_json(const IRSummary& summary, const SizedCost& cost) {
+std::string to_json(const IR& ir, const IRSummary& summary, const SizedCost& cost) {
   Json json = {
       {"model_name", summary.model_name},   {"num_nodes", summary.num_nodes},
       {"num_inputs", summary.num_inputs},   {"num_outputs", summary.num_outputs},
@@ -116,6 +116,8 @@ std::string to_json(const IRSummary& summary, const SizedCost& cost) {
   }
   json["buffer_elements"] = summary.buffer_elements ? Json(*summary.buffer_elements) : Json();
   json["cost"] = cost_json(cost);
+  json["guards"] = ir.guards;
+  json["unchecked_guards"] = SymbolBinder(ir).unreadable_guards();
   return json.dump(2) + "\n";
 }
 
@@ -194,7 +196,7 @@ std::string modules_table(const std::vector<ModuleCost>& modules) {
          text_table(rows, " >>>");
 }
 
-std::string to_text(const IRSummary& summary, const SizedCost& cost) {
+std::string to_text(const IR& ir, const IRSummary& summary, const SizedCost& cost) {
   std::ostringstream out;
   out << "Model: " << printable(summary.model_name) << '\n'
       << "Nodes: " << summary.num_nodes << '\n'
@@ -211,6 +213,9 @@ std::string to_text(const IRSummary& summary, const SizedCost& cost) {
   out << "\nBuffers among the parameters: "
       << (summary.buffer_elements ? with_thousands_separators(*summary.buffer_elements) : "unknown")
       << '\n';
+  const std::vector<std::string> unchecked = SymbolBinder(ir).unreadable_guards();
+  if (!unchecked.empty()) out << "\nGuards that runs do not check:\n";
+  for (const std::string& guard : unchecked) out << "  " << guard << '\n';
   write_totals(cost, out);
   return out.str() + operators_table(cost.cost) + modules_table(cost.modules);
 }
@@ -220,7 +225,8 @@ int run_info(const InfoArguments& arguments, Console& console) {
   const GraphFile file = load_shown_graph(arguments.file, console);
   const IRSummary summary = summarize(file.ir);
   const SizedCost cost = cost_of_file(arguments.file, file);
-  const std::string text = arguments.json ? to_json(summary, cost) : to_text(summary, cost);
+  const std::string text =
+      arguments.json ? to_json(file.ir, summary, cost) : to_text(file.ir, summary, cost);
   write_result(arguments.output, text, console);
   return kDone;
 }

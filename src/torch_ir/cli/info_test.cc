@@ -72,6 +72,25 @@ TEST_F(InfoTest, SaysWhatModulesCost) {
   EXPECT_EQ(json["cost"]["modules"][1]["module"], "conv1");
 }
 
+TEST_F(InfoTest, NamesGuardsThatRunsDoNotCheck) {
+  TestGraphBuilder builder("Guarded");
+  IR ir = builder.input("x", {2}).op("a", "aten.neg.default", {"x"}, {2}).output("a").build();
+  ir.guards = {"x.size()[0] % 2 == 0"};
+  EXPECT_THAT(torch_ir({"info", graph_file("guarded.json", ir)}).out,
+              testing::Not(HasSubstr("uards")));
+  ir.guards.push_back("L['x']._base.size()[0] == 2");
+  const std::string graph = graph_file("guarded.json", ir);
+  const std::string reason =
+      "L['x']._base.size()[0] == 2: the expression 'L['x']._base.size()[0] == 2' has a syntax "
+      "error "
+      "at character 2";
+  EXPECT_THAT(torch_ir({"info", graph}).out,
+              HasSubstr("\nGuards that runs do not check:\n  " + reason + "\n\n"));
+  const auto json = nlohmann::json::parse(torch_ir({"info", graph, "--json"}).out);
+  EXPECT_EQ(json["guards"], nlohmann::json(ir.guards));
+  EXPECT_EQ(json["unchecked_guards"], nlohmann::json::array({reason}));
+}
+
 TEST_F(InfoTest, NamesWhatItCouldNotCount) {
   TestGraphBuilder graph("Odd");
   graph.input("x", {2}).op("a", "my.op.default", {"x"}, {2}).output("a");
@@ -113,7 +132,8 @@ TEST_F(InfoTest, PrintsJson) {
              "peak_node": "mul", "num_unknown_sizes": 0,
              "operators": {"aten.mul.Tensor": {"num_nodes": 1, "multiply_adds": 0,
                                                "parameters": 3, "output_bytes": 24}},
-             "modules": []}})")
+             "modules": []},
+    "guards": [], "unchecked_guards": []})")
                     .dump(2) +
                 "\n");
 }

@@ -178,6 +178,7 @@ IR IRConverter::convert(const ExportedProgram& program, const std::string& model
   ir.weight_name_mapping = analyzer.get_weight_name_mapping();
   ir.constant_inputs = program.constant_inputs;
   ir.range_constraints = program.range_constraints;
+  ir.guards = program.guards;
   ir.constants = analyzer.get_constants();
   try {
     validate_ir(ir);

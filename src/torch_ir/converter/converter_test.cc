@@ -121,6 +121,8 @@ TEST(ConverterTest, ConvertsAWholeProgram) {
 TEST(ConverterTest, KeepsTheLimitsOfSizes) {
   ExportedProgram program = sample_program();
   program.range_constraints = {{"s0", 2, 64}, {"2*s1", std::nullopt, 7}};
+  program.guards = {"x.size()[0] % 2 == 0"};
+  EXPECT_EQ(convert_exported_program(program).guards, program.guards);
   EXPECT_EQ(convert_exported_program(program).range_constraints, program.range_constraints);
 }
 

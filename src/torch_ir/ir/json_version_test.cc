@@ -56,6 +56,7 @@ IR version_2_ir() {
   ir.pytorch_version = "2.13.0";
   ir.graph_inputs = {dynamic("x", {"s0", "3"})};
   ir.range_constraints = {{"s0", 2, 16}, {"2*s0", 4, std::nullopt}};
+  ir.guards = {"x.size()[0] % 2 == 0", "L['x']._base.size()[0] != 3"};
   ir.constant_inputs = {{"scale", 0.5}, {"mode", "sum"}, {"mask", Attribute()}};
   ir.weights = {meta("count", {}, "int64")};
   ir.weight_name_mapping.insert("b_count", "count");

@@ -86,6 +86,7 @@ TEST_F(SchemaTest, RefusesWhatTheReaderRefuses) {
   refuses("/graph_inputs/0/dtype", "float31");
   refuses("/graph_outputs/0/scalar", "yes");
   refuses("/range_constraints/s0", json::array({1}));
+  refuses("/guards", json::array({1}));
   refuses("/constant_outputs/0", json::object());
   refuses("/nodes/0/attrs/dim", json::object({{"name", "x"}}));
   json without = valid;

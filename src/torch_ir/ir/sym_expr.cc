@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -18,14 +22,32 @@ namespace {
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
+
+// Binary operators, the loosest first; "//" before "/", and "<=" before "<".
+constexpr std::array<std::array<std::string_view, 6>, 8> kLevels = {{
+    {"or"},
+    {"and"},
+    {"==", "!=", "<=", ">=", "<", ">"},
+    {"|"},
+    {"^"},
+    {"&"},
+    {"+", "-"},
+    {"*", "//", "/", "%"},
+}};
+constexpr size_t kComparison = 2;
+constexpr size_t kSum = 6;
+
 class Parser {
  public:
-  Parser(std::string_view text, std::vector<SymNode>& nodes) : text_(text), nodes_(nodes) {}
+  // Expressions have operators from `loosest` on.
+  Parser(std::string_view text, size_t loosest, std::vector<SymNode>& nodes)
+      : text_(text), loosest_(loosest), nodes_(nodes) {}
 
   void parse() {
     if (text_.size() > kMaxExpressionLength)
       fail(fmt::format("is longer than {} characters", kMaxExpressionLength));
-    parse_sum(1);
+    parse_level(loosest_, 1);
     skip_spaces();
     if (position_ < text_.size()) fail_here();
   }
@@ -46,10 +68,15 @@ class Parser {
 
   bool accept(std::string_view token) {
     skip_spaces();
-    if (!text_.substr(position_).starts_with(token)) return false;
+    const std::string_view rest = text_.substr(position_);
+    if (token.empty() || !rest.starts_with(token)) return false;
+    const bool is_word = is_name_start(token[0]);
+    if (is_word && rest.size() > token.size() && is_name_part(rest[token.size()])) return false;
     position_ += token.size();
     return true;
   }
+
+  bool is_condition() const { return loosest_ < kSum; }
 
   size_t add(SymNode node) {
     nodes_.push_back(std::move(node));
@@ -62,40 +89,38 @@ class Parser {
     }
   }
 
-  size_t parse_sum(int depth) {
+  size_t parse_level(size_t level, int depth) {
     check_depth(depth);
-    size_t left = parse_product(depth);
-    while (true) {
-      const char* op = accept("+") ? "+" : accept("-") ? "-" : nullptr;
-      if (op == nullptr) return left;
-      left = add({op, {}, 0, {left, parse_product(depth)}});
+    if (level == kLevels.size()) return parse_unary(depth + 1);
+    if (level == kComparison && accept("not")) {
+      return add({"not", {}, {}, {parse_level(level, depth + 1)}});
     }
-  }
-
-  size_t parse_product(int depth) {
-    size_t left = parse_unary(depth + 1);
-    while (true) {
-      skip_spaces();
-      const std::string_view rest = text_.substr(position_);
+    size_t result = parse_level(level + 1, depth);
+    size_t left = result;
+    for (bool is_first = true;; is_first = false) {
       const auto* const op = std::ranges::find_if(
-          kProductOperators, [&](std::string_view token) { return rest.starts_with(token); });
-      if (op == std::end(kProductOperators)) return left;
-      position_ += op->size();
-      left = add({std::string(*op), {}, 0, {left, parse_unary(depth + 1)}});
+          kLevels[level], [&](std::string_view token) { return accept(token); });
+      if (op == kLevels[level].end()) return result;
+      const size_t right = parse_level(level + 1, depth);
+      const size_t both = add({std::string(*op), {}, {}, {left, right}});
+      // Python's "a < b < c" is "a < b and b < c".
+      const bool is_chain = level == kComparison && !is_first;
+      result = is_chain ? add({"and", {}, {}, {result, both}}) : both;
+      left = level == kComparison ? right : result;
     }
   }
 
   size_t parse_unary(int depth) {
     check_depth(depth);
-    if (accept("-")) return add({"neg", {}, 0, {parse_unary(depth + 1)}});
+    if (accept("-")) return add({"neg", {}, {}, {parse_unary(depth + 1)}});
     const size_t base = parse_atom(depth);
-    if (accept("**")) return add({"**", {}, 0, {base, parse_unary(depth + 1)}});
+    if (accept("**")) return add({"**", {}, {}, {base, parse_unary(depth + 1)}});
     return base;
   }
 
   size_t parse_atom(int depth) {
     if (accept("(")) {
-      const size_t inner = parse_sum(depth + 1);
+      const size_t inner = parse_level(loosest_, depth + 1);
       if (!accept(")")) fail_here();
       return inner;
     }
@@ -104,10 +129,10 @@ class Parser {
     if (is_digit(text_[position_])) return parse_number();
     if (!is_name_start(text_[position_])) fail_here();
     std::string name = parse_name();
-    if (!accept("(")) return add({{}, std::move(name), 0, {}});
-    SymNode call{std::move(name), {}, 0, {}};
+    if (!accept("(")) return add({{}, std::move(name), {}, {}});
+    SymNode call{std::move(name), {}, {}, {}};
     if (!accept(")")) {
-      do call.children.push_back(parse_sum(depth + 1));
+      do call.children.push_back(parse_level(loosest_, depth + 1));
       while (accept(","));
       if (!accept(")")) fail_here();
     }
@@ -119,29 +144,45 @@ class Parser {
     const char* const begin = text_.data() + position_;
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), number);
     if (error != std::errc()) fail("has a number beyond 64 bits");
-    position_ += static_cast<size_t>(end - begin);
-    return add({{}, {}, number, {}});
+    const char* const next = begin + (end - begin);
+    const bool is_float = next != text_.data() + text_.size() && (*next == '.' || *next == 'e');
+    if (!is_condition() || !is_float) {
+      position_ += static_cast<size_t>(end - begin);
+      return add({{}, {}, number, {}});
+    }
+    const std::string rest(text_.substr(position_));
+    char* float_end = nullptr;
+    const double value = std::strtod(rest.c_str(), &float_end);
+    position_ += static_cast<size_t>(float_end - rest.c_str());
+    return add({{}, {}, value, {}});
   }
 
   std::string parse_name() {
     const size_t begin = position_;
-    while (position_ < text_.size() &&
-           (is_name_start(text_[position_]) || is_digit(text_[position_]))) {
+    const auto skip_name = [&] {
+      while (position_ < text_.size() && is_name_part(text_[position_])) ++position_;
+    };
+    skip_name();
+    while (is_condition() && text_.substr(position_).starts_with('.')) {
       ++position_;
+      skip_name();
+    }
+    // "x.size()[0]"
+    if (is_condition() && text_.substr(position_).starts_with("()[")) {
+      position_ = std::min(text_.find(']', position_), text_.size() - 1) + 1;
     }
     return std::string(text_.substr(begin, position_ - begin));
   }
 
-  // "//" before "/". parse_unary has already consumed any "**".
-  static constexpr std::string_view kProductOperators[] = {"*", "//", "/", "%"};
-
   std::string_view text_;
+  size_t loosest_;
   std::vector<SymNode>& nodes_;
   size_t position_ = 0;
 };
 
 using Value = std::optional<int64_t>;
 using Values = std::span<const int64_t>;
+using Reals = std::span<const double>;
 
 __extension__ using Wide = __int128;
 
@@ -188,33 +229,72 @@ Value power(Values x) {
 }
 
 struct Function {
+  // Null for a function of floats.
   Value (*evaluate)(Values);
   size_t min_arguments;
   size_t max_arguments;
+  // For floats, and if `evaluate` has no result.
+  double (*evaluate_real)(Reals) = nullptr;
 };
 
-// Operators, and the functions of sympy and torch.utils._sympy.functions.
+template <class Op>
+constexpr Function kRelation = {[](Values x) { return Value(Op()(x[0], x[1])); }, 2, 2,
+                                [](Reals x) { return double{Op()(x[0], x[1])}; }};
+
+// Operators, the functions of sympy and torch.utils._sympy.functions, and those of guards.
 const Function* find_function(const std::string& name) {
   constexpr size_t kAny = SIZE_MAX;
+  constexpr Function kMax = {[](Values x) { return Value(std::ranges::max(x)); }, 1, kAny,
+                             [](Reals x) { return std::ranges::max(x); }};
+  constexpr Function kMin = {[](Values x) { return Value(std::ranges::min(x)); }, 1, kAny,
+                             [](Reals x) { return std::ranges::min(x); }};
   static const std::unordered_map<std::string, Function> table = {
       {"+",
-       {[](Values x) { return checked(std::accumulate(x.begin(), x.end(), Wide{0})); }, 2, kAny}},
-      {"-", {[](Values x) { return checked(Wide{x[0]} - x[1]); }, 2, 2}},
-      {"*", {multiply, 2, kAny}},
-      {"/", {exact_divide, 2, 2}},
+       {[](Values x) { return checked(std::accumulate(x.begin(), x.end(), Wide{0})); }, 2, kAny,
+        [](Reals x) { return std::accumulate(x.begin(), x.end(), 0.0); }}},
+      {"-",
+       {[](Values x) { return checked(Wide{x[0]} - x[1]); }, 2, 2,
+        [](Reals x) { return x[0] - x[1]; }}},
+      {"*",
+       {multiply, 2, kAny,
+        [](Reals x) { return std::accumulate(x.begin(), x.end(), 1.0, std::multiplies<>()); }}},
+      {"/", {exact_divide, 2, 2, [](Reals x) { return x[0] / x[1]; }}},
       {"//", {floor_divide, 2, 2}},
       {"%", {modulo, 2, 2}},
-      {"**", {power, 2, 2}},
-      {"neg", {[](Values x) { return checked(-Wide{x[0]}); }, 1, 1}},
+      {"**", {power, 2, 2, [](Reals x) { return std::pow(x[0], x[1]); }}},
+      {"neg", {[](Values x) { return checked(-Wide{x[0]}); }, 1, 1, [](Reals x) { return -x[0]; }}},
+      {"==", kRelation<std::equal_to<>>},
+      {"!=", kRelation<std::not_equal_to<>>},
+      {"<=", kRelation<std::less_equal<>>},
+      {">=", kRelation<std::greater_equal<>>},
+      {"<", kRelation<std::less<>>},
+      {">", kRelation<std::greater<>>},
+      {"and", kRelation<std::logical_and<>>},
+      {"or", kRelation<std::logical_or<>>},
+      {"not", {[](Values x) { return Value(x[0] == 0); }, 1, 1}},
+      {"|", {[](Values x) { return Value(x[0] | x[1]); }, 2, 2}},
+      {"^", {[](Values x) { return Value(x[0] ^ x[1]); }, 2, 2}},
+      {"&", {[](Values x) { return Value(x[0] & x[1]); }, 2, 2}},
       {"FloorDiv", {floor_divide, 2, 2}},
       {"CleanDiv", {exact_divide, 2, 2}},
       {"CeilDiv", {ceil_divide, 2, 2}},
       {"Mod", {modulo, 2, 2}},
       {"PythonMod", {modulo, 2, 2}},
       {"PowByNatural", {power, 2, 2}},
-      {"Max", {[](Values x) { return Value(std::ranges::max(x)); }, 1, kAny}},
-      {"Min", {[](Values x) { return Value(std::ranges::min(x)); }, 1, kAny}},
+      {"Max", kMax},
+      {"Min", kMin},
+      {"max", kMax},
+      {"min", kMin},
       {"Identity", {[](Values x) { return Value(x[0]); }, 1, 1}},
+      {"abs",
+       {[](Values x) { return checked(x[0] < 0 ? -Wide{x[0]} : Wide{x[0]}); }, 1, 1,
+        [](Reals x) { return std::abs(x[0]); }}},
+      {"round", {nullptr, 1, 1, [](Reals x) { return std::nearbyint(x[0]); }}},
+      {"math.floor", {nullptr, 1, 1, [](Reals x) { return std::floor(x[0]); }}},
+      {"math.ceil", {nullptr, 1, 1, [](Reals x) { return std::ceil(x[0]); }}},
+      {"math.trunc", {nullptr, 1, 1, [](Reals x) { return std::trunc(x[0]); }}},
+      {"torch.sym_float", {nullptr, 1, 1, [](Reals x) { return x[0]; }}},
+      {"torch._sym_sqrt", {nullptr, 1, 1, [](Reals x) { return std::sqrt(x[0]); }}},
   };
   const auto found = table.find(name);
   return found == table.end() ? nullptr : &found->second;
@@ -227,11 +307,34 @@ const Function* callable(const SymNode& node) {
   return is_callable ? function : nullptr;
 }
 
+std::optional<SymNumber> call(const Function& function, const std::vector<SymNumber>& arguments) {
+  std::vector<int64_t> integers;
+  std::vector<double> reals;
+  for (const SymNumber& argument : arguments) {
+    if (const auto* integer = std::get_if<int64_t>(&argument)) integers.push_back(*integer);
+    reals.push_back(std::visit([](auto number) { return static_cast<double>(number); }, argument));
+  }
+  if (function.evaluate != nullptr && integers.size() == arguments.size()) {
+    if (const Value value = function.evaluate(integers)) return *value;
+  }
+  if (function.evaluate_real == nullptr) return std::nullopt;
+  const double value = function.evaluate_real(reals);
+  // From 2**53 on a double does not hold every integer.
+  if (value == std::trunc(value) && std::abs(value) < 0x1p53) return static_cast<int64_t>(value);
+  return std::isfinite(value) ? std::optional<SymNumber>(value) : std::nullopt;
+}
+
 }  // namespace
 
 SymExpr SymExpr::parse(std::string_view text) {
   SymExpr expression;
-  Parser(text, expression.nodes_).parse();
+  Parser(text, kSum, expression.nodes_).parse();
+  return expression;
+}
+
+SymExpr SymExpr::parse_condition(std::string_view text) {
+  SymExpr expression;
+  Parser(text, 0, expression.nodes_).parse();
   return expression;
 }
 
@@ -243,14 +346,14 @@ std::optional<std::string> SymExpr::unknown_function() const {
 }
 
 std::optional<int64_t> SymExpr::evaluate(const SymbolValues& values) const {
-  std::vector<int64_t> results;
-  std::vector<int64_t> arguments;
+  std::vector<SymNumber> results;
+  std::vector<SymNumber> arguments;
   results.reserve(nodes_.size());
   for (const SymNode& node : nodes_) {
     if (!node.symbol.empty()) {
       const auto found = values.find(node.symbol);
       if (found == values.end()) return std::nullopt;
-      results.push_back(found->second);
+      results.emplace_back(found->second);
       continue;
     }
     if (node.op.empty()) {
@@ -261,11 +364,12 @@ std::optional<int64_t> SymExpr::evaluate(const SymbolValues& values) const {
     if (function == nullptr) return std::nullopt;
     arguments.clear();
     for (const size_t child : node.children) arguments.push_back(results[child]);
-    const Value result = function->evaluate(arguments);
+    const auto result = call(*function, arguments);
     if (!result) return std::nullopt;
     results.push_back(*result);
   }
-  return results.back();
+  const auto* integer = std::get_if<int64_t>(&results.back());
+  return integer == nullptr ? std::nullopt : Value(*integer);
 }
 
 std::vector<std::string> SymExpr::symbols() const {

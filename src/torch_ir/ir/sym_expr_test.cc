@@ -89,6 +89,49 @@ TEST(SymExprTest, LevelsAndLengthAreLimited) {
   is_refused("s" + std::string(kMaxExpressionLength, ' '), "is longer than 10000 characters");
 }
 
+// Python's values, 1 for True.
+TEST(SymExprTest, EvaluatesConditionsAsPythonDoes) {
+  const auto condition = [](const std::string& text) {
+    return SymExpr::parse_condition(text).evaluate(
+        {{"x.size()[0]", 9}, {"x.stride()[1]", 4}, {"n", 10}, {"nothing", 0}});
+  };
+  EXPECT_EQ(condition("(x.size()[0] % 4) == 0"), 0);
+  EXPECT_EQ(condition("1 + x.size()[0] // 2 < x.stride()[1] or n != 10"), 0);
+  EXPECT_EQ(condition("n == 10 or n == 9 and x.size()[0] == 8"), 1);
+  EXPECT_EQ(condition("not (n == 9) and not nothing == 1"), 1);
+  EXPECT_EQ(condition("3 < 2 < 1"), 0);
+  EXPECT_EQ(condition("2 <= x.size()[0] <= 64"), 1);
+  EXPECT_EQ(condition("2 <= x.size()[0] < 9"), 0);
+  EXPECT_EQ(condition("max(1, n, 3)*min(2, n) == 20 and abs(-n) == n"), 1);
+  EXPECT_EQ(condition("n & 3 == 2"), 1);
+  EXPECT_EQ(condition("(n & 3) == 2 and (n | 1) == 11 and (n ^ 3) == 9"), 1);
+  EXPECT_EQ(condition("n / 4 > 2.5"), 0);
+  EXPECT_EQ(condition("n / 4 == 2.5"), 1);
+  EXPECT_EQ(condition("0.1*torch.sym_float(n) + 0.2 == 1.2 and 1e-1 < 0.25"), 1);
+  EXPECT_EQ(condition("round(0.25*n) == 2 and math.ceil(n / 4) == 3"), 1);
+  EXPECT_EQ(condition("math.trunc(-0.25*n) == -2 and math.floor(-0.25*n) % 4 == 1"), 1);
+  EXPECT_EQ(condition("torch._sym_sqrt(torch.sym_float(x.size()[0])) == 3"), 1);
+  EXPECT_EQ(condition("2**n > 1000 and 2**100 > 2**99"), 1);
+  EXPECT_EQ(condition("9007199254740993 % 9007199254740992 == 1"), 1);
+  // Python fails.
+  EXPECT_EQ(condition("n % nothing == 0"), std::nullopt);
+  // Beyond 64 bits.
+  EXPECT_EQ(condition("3**100 % 7 == 4"), std::nullopt);
+}
+
+TEST(SymExprTest, RefusesWhatIsNoCondition) {
+  for (const std::string text : {"", "n ==", "n = 1", "L['x']._base.size()[0] == 1",
+                                 "1 if n == 1 else 2", "n << 2 == 1", "n is None", "n == 1 n"}) {
+    EXPECT_THROW(SymExpr::parse_condition(text), ValidationError) << text;
+  }
+  for (const std::string text : {"s0 == 1", "not s0", "s0 & 1", "1.5", "x.size()[0]"}) {
+    EXPECT_THROW(SymExpr::parse(text), ValidationError) << text;
+  }
+  EXPECT_EQ(SymExpr::parse_condition("math.cos(n) == 1").unknown_function(), "math.cos");
+  EXPECT_EQ(SymExpr::parse_condition("x.storage_offset() == 1").unknown_function(),
+            "x.storage_offset");
+}
+
 TEST(SymExprTest, SolvesForOneSymbol) {
   const auto solve = [](const std::string& text, int64_t result) {
     return solve_linear(SymExpr::parse(text), "s", result, {{"t", 3}});

@@ -147,6 +147,43 @@ TEST(DynamicGraphs, NamesAllSizesThatNoSymbolGives) {
                           "Dimension 1 of input 'c' is 5, expected s2 + 1 = 6."));
 }
 
+TEST(DynamicGraphs, ChecksGuardsInEachRun) {
+  IR ir;
+  ir.graph_inputs = {tensor("x", {"4", "s0"}), number("n")};
+  ir.graph_outputs = {tensor("x", {"4", "s0"})};
+  ir.guards = {"x.stride()[0] == x.size()[1] or x.size()[1] == 1", "n % 3 == 0"};
+  const ExecutionPlan plan = compile(ir, StateDict());
+  const auto run = [&](const at::Tensor& x, int64_t n) {
+    plan.run({x, at::full({}, n, at::kLong)});
+  };
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NO_THROW(run(at::rand({4, 2}), 3));
+    EXPECT_THAT([&] { run(at::rand({4, 2}), 4); },
+                ThrowsMessage<ExecutionError>("Guard failed: n % 3 == 0, got 4"));
+    EXPECT_THAT([&] { run(at::rand({2, 4}).t(), 4); },
+                ThrowsMessage<ExecutionError>(
+                    "2 problems with the inputs:\n"
+                    "  Guard failed: x.stride()[0] == x.size()[1] or x.size()[1] == 1, got "
+                    "x.stride()[0] = 1, x.size()[1] = 2\n"
+                    "  Guard failed: n % 3 == 0, got 4"));
+  }
+}
+
+TEST(DynamicGraphs, SaysWhichGuardsItDoesNotCheck) {
+  IR ir = two_inputs("3", "3");
+  ir.guards = {"L['a']._base.size()[0] != 3", "a.storage_offset() == 0", "b.size()[1] == 3",
+               "a.size()[0] != 4"};
+  EXPECT_THAT(SymbolBinder(ir).unreadable_guards(),
+              ElementsAre("L['a']._base.size()[0] != 3: the expression 'L['a']._base.size()[0] != "
+                          "3' has a syntax error at character 2",
+                          "a.storage_offset() == 0: unknown function 'a.storage_offset'",
+                          "b.size()[1] == 3: unknown size 'b.size()[1]'"));
+  ::testing::internal::CaptureStderr();
+  EXPECT_NO_THROW(compile(ir, StateDict()).run({at::rand({3}), at::rand({3})}));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("Runs do not check a guard of the model: b.size()[1] == 3: "));
+}
+
 // Each symbol becomes known by the next one: linear, or it would not end.
 TEST(DynamicGraphs, SolvesForManySymbols) {
   constexpr int64_t kSymbols = 20'000;

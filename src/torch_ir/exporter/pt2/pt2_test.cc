@@ -3,6 +3,8 @@
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -211,6 +213,29 @@ TEST(Pt2Test, MutationsNameThePlaceholders) {
   EXPECT_EQ(program[program.mutations[0].placeholder].name, "b_count");
   EXPECT_EQ(program.mutations[1].output, 1);
   EXPECT_EQ(program[program.mutations[1].placeholder].name, "x");
+}
+
+// As Python's module; make_testdata.py prints what it takes.
+TEST(Pt2Test, RunsCheckTheGuardsOfTheModel) {
+  const Pt2Model model = read_pt2(data_path("guards.pt2"));
+  const ExecutionPlan plan = compile(convert_exported_program(model.program), StateDict());
+  const auto problem = [&](int64_t rows, int64_t others, int64_t n) -> std::string {
+    try {
+      plan.run({at::ones({rows, 3}), at::ones({others}), at::scalar_tensor(n, at::kLong)});
+      return "";
+    } catch (const ExecutionError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(problem(8, 6, 3), "");
+  EXPECT_EQ(problem(9, 6, 3), "Guard failed: x.size()[0] % 4 == 0, got 9");
+  EXPECT_EQ(problem(8, 8, 3),
+            "Guard failed: x.size()[0] > pair_a_b_0.size()[0], got x.size()[0] = "
+            "8, pair_a_b_0.size()[0] = 8");
+  EXPECT_EQ(problem(8, 6, 4), "Guard failed: n % 3 != 1, got 4");
+  EXPECT_EQ(problem(12, 6, 3),
+            "Guard failed: math.ceil(0.3*torch.sym_float(x.size()[0])) != 4, got 12");
+  EXPECT_EQ(problem(16, 15, 5), "");
 }
 
 TEST(Pt2Test, EffectsAreCallsWithoutTokens) {

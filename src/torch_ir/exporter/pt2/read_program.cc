@@ -136,12 +136,6 @@ std::optional<int64_t> read_limit(const JsonValue* value, const Place& place) {
   return limit;
 }
 
-// Guards are Python text, to be evaluated by Python. They are ignored: the shapes and ranges that a
-// run checks cover most of them.
-void check_guards(const ObjectReader& root) {
-  if (root.find("guards_code") != nullptr) root.get_list("guards_code", as_string);
-}
-
 std::vector<SymbolRange> read_ranges(const ObjectReader& root) {
   std::vector<SymbolRange> ranges;
   const JsonValue* table = root.find("range_constraints");
@@ -276,7 +270,6 @@ ExportedProgram read_program(const JsonValue& value, const std::string& model_na
   const Place place;
   const ObjectReader root(value, place);
   check_version(root);
-  check_guards(root);
   const Place module_place = place.key("graph_module");
   const ObjectReader module(root.get("graph_module"), module_place);
   const Signature signature = module.get("signature", read_signature);
@@ -285,6 +278,9 @@ ExportedProgram read_program(const JsonValue& value, const std::string& model_na
   if (program.model_name.empty()) program.model_name = model_name;
   program.torch_version = read_torch_version(root);
   program.range_constraints = read_ranges(root);
+  if (root.find("guards_code") != nullptr) {
+    program.guards = find_guards(root.get_list("guards_code", as_string), signature, program);
+  }
   return program;
 }
 

@@ -39,6 +39,11 @@ Signature read_signature(const JsonValue& value, const Place& place);
 // ExportError that locates the error in the JSON.
 ExportedProgram read_program(const JsonValue& root, const std::string& model_name);
 
+// Returns IR::guards for the guards of an archive: with the names of graph inputs, and without
+// those that shapes and ranges of `program` say too.
+std::vector<std::string> find_guards(const std::vector<std::string>& guards_code,
+                                     const Signature& signature, const ExportedProgram& program);
+
 // Repairs known bugs: PyTorch 2.6 to 2.9 gave the final states of a bidirectional LSTM one
 // dimension too many. They have the shapes of the initial ones.
 void repair_known_faults(ExportedGraph& graph);

@@ -413,5 +413,48 @@ TEST(ReadProgramTest, InlinedGraphsMustFitTheirNode) {
             place + "wrong number of outputs: 0, expected 1 for the outputs of the graph");
 }
 
+// The texts are PyTorch 2.13's, for the arguments x, inp = {'a': [..], 'B c': ..}, k, 2.5 and n.
+TEST(ReadProgramTest, GuardsHaveTheNamesOfGraphInputs) {
+  ExportedProgram program;
+  for (const char* name : {"x", "inp_a_0", "inp_b_c", "k"}) {
+    const std::string size = name == std::string("k") ? "s1" : "s0";
+    add_input(program, name, {{kDynamicSize, 3}, at::kFloat, {size, ""}});
+  }
+  add_input(program, "n", {{}, at::kLong, {}, true, "s2"});
+  Signature signature;
+  for (const char* name : {"x", "inp_a_0", "inp_b_c", "k"}) {
+    signature.inputs.push_back({PortSpec::Role::kValue, name});
+  }
+  signature.inputs.push_back({PortSpec::Role::kFixed, "scale"});
+  signature.inputs.push_back({PortSpec::Role::kValue, "n"});
+  signature.inputs.push_back({PortSpec::Role::kValue, "p_w", InputKind::kParameter, "w"});
+  const auto guards = [&](const std::string& code) {
+    return find_guards({code}, signature, program);
+  };
+  EXPECT_THAT(guards("(L['x'].size()[0] % 4) == 0"), ElementsAre("x.size()[0] % 4 == 0"));
+  EXPECT_THAT(guards("L['x'].size()[0] == (2*L['inp']['a'][0].size()[1])"),
+              ElementsAre("x.size()[0] == 2*inp_a_0.size()[1]"));
+  EXPECT_THAT(guards("(L['inp'][\"B c\"].size()[0] // 2)*(L['n'] % 3) >= 2"),
+              ElementsAre("(inp_b_c.size()[0] // 2)*(n % 3) >= 2"));
+  EXPECT_THAT(guards("(L['flat_args'][5] % 3) != L['flat_args'][3].size()[0]"),
+              ElementsAre("n % 3 != k.size()[0]"));
+  EXPECT_THAT(guards("L['n'] >= 0 and L['n'] <= L['inp'].a[0].size()[0]"),
+              ElementsAre("n >= 0 and n <= inp_a_0.size()[0]"));
+  // A shape says the same.
+  EXPECT_THAT(guards("L['x'].size()[0] == L['inp']['a'][0].size()[0]"), IsEmpty());
+  EXPECT_THAT(guards("L['x'].size()[0] == L['k'].size()[0]"),
+              ElementsAre("x.size()[0] == k.size()[0]"));
+  EXPECT_THAT(guards("L['x'].size()[0] != L['inp']['a'][0].size()[0]"),
+              ElementsAre("x.size()[0] != inp_a_0.size()[0]"));
+  const std::string again = "L['x'].size()[0] > 3";
+  EXPECT_THAT(find_guards({again, again}, signature, program), ElementsAre("x.size()[0] > 3"));
+  for (const std::string code :
+       {"L['x']._base.size()[0] != L['x'].size()[1]", "L['y'].size()[0] > 3", "L['x'", "L",
+        "L['scale", "L['x'].size()[0] if L['n'] == 3 else 4", "L['self'].w.size()[0] == 3",
+        "__import__('os')"}) {
+    EXPECT_THAT(guards(code), ElementsAre(code));
+  }
+}
+
 }  // namespace
 }  // namespace torch_ir

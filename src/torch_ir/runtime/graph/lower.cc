@@ -1,4 +1,5 @@
 #include <ATen/core/jit_type.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <ranges>
@@ -94,6 +95,9 @@ LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& cons
   validate_ir(ir);
   LoweredGraph graph = build_graph(ir, bind_weights(ir, weights, constants, device));
   prepare_for_runs(graph);
+  for (const std::string& guard : graph.symbols.unreadable_guards()) {
+    TORCH_WARN("Runs do not check a guard of the model: ", guard);
+  }
   return graph;
 }
 

@@ -303,7 +303,7 @@ class GraphBuilder {
 LoweredGraph build_graph(const IR& ir, const BoundWeights& weights, Unsupported unsupported) {
   LoweredGraph graph =
       GraphBuilder(ir, ir.pytorch_version, weights, unsupported).build(ir.weights.size());
-  graph.symbols = SymbolBinder(ir.graph_inputs, ir.range_constraints);
+  graph.symbols = SymbolBinder(ir);
   return graph;
 }
 

@@ -1,6 +1,7 @@
 #include "torch_ir/runtime/graph/symbol_binder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -26,10 +27,9 @@ const std::string* only_unknown(const std::vector<std::string>& symbols,
 
 }  // namespace
 
-SymbolBinder::SymbolBinder(const std::vector<TensorMeta>& inputs,
-                           const std::vector<SymbolRange>& ranges) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const TensorMeta& input = inputs[i];
+SymbolBinder::SymbolBinder(const IR& ir) {
+  for (size_t i = 0; i < ir.graph_inputs.size(); ++i) {
+    const TensorMeta& input = ir.graph_inputs[i];
     const auto add = [&](std::optional<size_t> dimension, const std::string& text) {
       if (text.empty()) return;
       const SymExpr expression = SymExpr::parse(text);
@@ -41,8 +41,61 @@ SymbolBinder::SymbolBinder(const std::vector<TensorMeta>& inputs,
     if (input.is_scalar && input.dtype == "int64") add(std::nullopt, input.expression);
     for (size_t d = 0; d < input.symbolic_shape.size(); ++d) add(d, input.symbolic_shape[d]);
   }
-  for (const SymbolRange& range : ranges) {
+  for (const SymbolRange& range : ir.range_constraints) {
     ranges_.push_back({range, SymExpr::parse(range.expression)});
+  }
+  for (size_t i = 0; i < ir.graph_inputs.size() && !ir.guards.empty(); ++i) {
+    const TensorMeta& input = ir.graph_inputs[i];
+    if (input.is_scalar && input.dtype == "int64") {
+      guard_symbols_.push_back({input.name, i, std::nullopt, false});
+    }
+    for (size_t d = 0; d < input.shape.size(); ++d) {
+      guard_symbols_.push_back({fmt::format("{}.size()[{}]", input.name, d), i, d, false});
+      guard_symbols_.push_back({fmt::format("{}.stride()[{}]", input.name, d), i, d, true});
+    }
+  }
+  for (const std::string& text : ir.guards) {
+    try {
+      add_guard(text);
+    } catch (const ValidationError& error) {
+      unreadable_guards_.push_back(fmt::format("{}: {}", printable(text), error.what()));
+    }
+  }
+}
+
+void SymbolBinder::add_guard(const std::string& text) {
+  SymExpr expression = SymExpr::parse_condition(text);
+  if (const auto function = expression.unknown_function()) {
+    throw ValidationError(fmt::format("unknown function '{}'", printable(*function)));
+  }
+  for (const std::string& symbol : expression.symbols()) {
+    if (std::ranges::find(guard_symbols_, symbol, &GuardSymbol::name) == guard_symbols_.end()) {
+      throw ValidationError(fmt::format("unknown size '{}'", printable(symbol)));
+    }
+  }
+  guards_.push_back({text, std::move(expression)});
+}
+
+void SymbolBinder::check_guards(const std::vector<c10::IValue>& inputs,
+                                std::vector<std::string>& problems) const {
+  if (guards_.empty()) return;
+  SymbolValues values;
+  for (const auto& [name, input, dimension, is_stride] : guard_symbols_) {
+    const c10::IValue& value = inputs[input];
+    values[name] = !dimension ? value.toInt()
+                              : (is_stride ? value.toTensor().strides()
+                                           : value.toTensor().sizes())[*dimension];
+  }
+  for (const Guard& guard : guards_) {
+    if (guard.expression.evaluate(values) == 1) continue;
+    const std::vector<std::string> symbols = guard.expression.symbols();
+    std::vector<std::string> got;
+    for (const std::string& symbol : symbols) {
+      const std::string name = symbols.size() == 1 ? "" : printable(symbol) + " = ";
+      got.push_back(name + std::to_string(values.at(symbol)));
+    }
+    problems.push_back(
+        fmt::format("Guard failed: {}, got {}", printable(guard.text), fmt::join(got, ", ")));
   }
 }
 
@@ -68,6 +121,7 @@ SymbolValues SymbolBinder::find(const std::vector<c10::IValue>& inputs,
   }
   solve(values, symbols);
   check(values, symbols, problems);
+  check_guards(inputs, problems);
   return symbols;
 }
 
@@ -146,12 +200,12 @@ std::vector<c10::IValue> symbol_inputs(const IR& ir, const std::vector<at::Tenso
 }  // namespace
 
 SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs) {
-  return SymbolBinder(ir.graph_inputs, ir.range_constraints).bind(symbol_inputs(ir, inputs));
+  return SymbolBinder(ir).bind(symbol_inputs(ir, inputs));
 }
 
 std::vector<std::string> size_problems(const IR& ir, const std::vector<at::Tensor>& inputs) {
   std::vector<std::string> problems;
-  SymbolBinder(ir.graph_inputs, ir.range_constraints).find(symbol_inputs(ir, inputs), problems);
+  SymbolBinder(ir).find(symbol_inputs(ir, inputs), problems);
   return problems;
 }
 

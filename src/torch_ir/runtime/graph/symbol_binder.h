@@ -1,7 +1,7 @@
 // SymbolBinder: computes the values of a graph's symbols for each run.
 //
-// A plan makes one from the symbolic shapes of the graph inputs and the ranges of the IR. A checked
-// run compares all shapes with its values.
+// A plan makes one from the symbolic shapes of the graph inputs, and the ranges and guards of the
+// IR. A checked run compares all shapes with its values.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -19,16 +19,19 @@ namespace torch_ir {
 class SymbolBinder {
  public:
   SymbolBinder() = default;
-  // Throws ValidationError for text that is not an expression.
-  SymbolBinder(const std::vector<TensorMeta>& inputs, const std::vector<SymbolRange>& ranges);
+  // Throws ValidationError for a size or range that is not an expression.
+  explicit SymbolBinder(const IR& ir);
 
-  bool empty() const { return sizes_.empty(); }
+  bool empty() const { return sizes_.empty() && guards_.empty(); }
+
+  // "GUARD: REASON" for each guard that runs cannot check.
+  const std::vector<std::string>& unreadable_guards() const { return unreadable_guards_; }
 
   // Takes one input for each graph input. Reads symbols that stand alone, and solves expressions
   // that are linear in one. Throws ExecutionError with a problem_list from `find`.
   SymbolValues bind(const std::vector<c10::IValue>& inputs) const;
   // As above, but adds to `problems` a line for each expression that contradicts the inputs or is
-  // out of range, with input, dimension and both values.
+  // out of range, with input, dimension and both values, and for each guard that is not true.
   SymbolValues find(const std::vector<c10::IValue>& inputs,
                     std::vector<std::string>& problems) const;
 
@@ -46,15 +49,32 @@ class SymbolBinder {
     SymbolRange range;
     SymExpr expression;
   };
+  struct Guard {
+    std::string text;
+    SymExpr expression;
+  };
+  // What a guard may read: "x.size()[0]", "x.stride()[0]", or an input that is an int.
+  struct GuardSymbol {
+    std::string name;
+    size_t input;
+    std::optional<size_t> dimension;
+    bool is_stride;
+  };
 
   static std::string place(const Size& size);
+  void add_guard(const std::string& text);
   void solve(const std::vector<int64_t>& values, SymbolValues& symbols) const;
   void check(const std::vector<int64_t>& values, const SymbolValues& symbols,
              std::vector<std::string>& problems) const;
+  void check_guards(const std::vector<c10::IValue>& inputs,
+                    std::vector<std::string>& problems) const;
 
   std::vector<Size> sizes_;
   std::unordered_map<std::string, std::vector<size_t>> sizes_with_;
   std::vector<Range> ranges_;
+  std::vector<Guard> guards_;
+  std::vector<GuardSymbol> guard_symbols_;
+  std::vector<std::string> unreadable_guards_;
 };
 
 // The symbols for `inputs`, one for each graph input. Throws as SymbolBinder::bind does.

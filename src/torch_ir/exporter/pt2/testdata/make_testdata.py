@@ -6,6 +6,7 @@ machine to machine (stack traces, ids); NAME.expected.pt holds the outputs that 
 
 import io
 import json
+import math
 import pathlib
 import zipfile
 
@@ -287,7 +288,30 @@ class Lists(torch.nn.Module):
         return x[:, index], x[index], torch.cat([a, c]), values, torch.clamp(x, max=float("inf")), x * (1 + 2j)
 
 
+# What export decides here leaves no trace in shapes and ranges.
+class Guards(torch.nn.Module):
+    def forward(self, x, pair, n):
+        rows = x.shape[0]
+        if rows % 4 == 0 and rows > pair["a b"][0].shape[0] and n % 3 != 1 and math.ceil(rows * 0.3) != 4:
+            return x.sum(0) * 2
+        return x.mean(0)
+
+
+def write_guards():
+    """Prints which sizes Python's module takes; pt2_test.cc has them too."""
+    shapes = ({0: Dim.DYNAMIC}, {"a b": [{0: Dim.DYNAMIC}]}, Dim.DYNAMIC)
+    program = export(Guards(), (torch.ones(8, 3), {"a b": [torch.ones(6)]}, 3), dynamic_shapes=shapes)
+    write_zip("guards.pt2", {f"guards/{entry}": content for entry, content in entries_of(program).items()})
+    for rows, others, n in ((8, 6, 3), (9, 6, 3), (8, 8, 3), (8, 6, 4), (12, 6, 3), (16, 15, 5)):
+        try:
+            program.module()(torch.ones(rows, 3), {"a b": [torch.ones(others)]}, n)
+            print(rows, others, n, "taken")
+        except AssertionError as error:
+            print(rows, others, n, error)
+
+
 def main():
+    write_guards()
     torch.manual_seed(0)
     x = torch.randn(4, 4)
     small = export(Small(), (torch.randn(2, 3),))
