@@ -1,3 +1,6 @@
+#include <ATen/MemoryOverlap.h>
+#include <ATen/ops/empty_strided.h>
+
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -42,7 +45,14 @@ class ImportedCandidate : public Candidate {
       const TensorMeta& meta = ir_.graph_inputs[i];
       // The graph may be specialized for the number.
       if (meta.is_scalar) continue;
-      inputs[i] = trial_values(trial, {.name = meta.name, .normal = inputs[i]}, seed_, files_.name);
+      const at::Tensor values =
+          trial_values(trial, {.name = meta.name, .normal = inputs[i]}, seed_, files_.name);
+      // The strides stay too, because guards may read them.
+      const bool overlaps = at::has_internal_overlap(inputs[i]) == at::MemOverlap::Yes;
+      inputs[i] = overlaps
+                      ? values
+                      : at::empty_strided(values.sizes(), inputs[i].strides(), values.options())
+                            .copy_(values);
     }
     return inputs;
   }

@@ -139,7 +139,7 @@ TEST_F(ArchiveCommandsTest, InputsThatBreakAGuardAreRefused) {
   for (const char* command : {"execute", "verify", "benchmark"}) {
     std::vector<std::string> arguments = {command, archive("guards.pt2"), "--inputs", inputs};
     if (command == std::string("execute"))
-      arguments.insert(arguments.end(), {"--outputs", path("o")});
+      arguments.insert(arguments.end(), {"--outputs", path("o.safetensors")});
     if (command == std::string("verify")) arguments.insert(arguments.end(), {"--expected", inputs});
     const Outcome outcome = torch_ir(arguments);
     EXPECT_EQ(outcome.status, 2);
