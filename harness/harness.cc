@@ -202,18 +202,23 @@ std::string interrupted_text(const RunRecord& record, const Selected& selected) 
     return fmt::format("interrupted; the reports cover the {} of {} {} that finished", num_finished,
                        num_planned, what);
   };
-  return record.results.empty() ? text(record.cases.size(), selected.cases.size(), "cases")
-                                : text(record.results.size(), selected.models.size(), "models");
+  return record.results.size() == selected.models.size() && !selected.cases.empty()
+             ? text(record.cases.size(), selected.cases.size(), "cases")
+             : text(record.results.size(), selected.models.size(), "models");
 }
 
-std::vector<SuiteProblem> split(Selected& selected, const HarnessOptions& options,
-                                const std::string& directory) {
-  const SuiteRequest request{.output = directory + "/split",
-                             .what = "models",
-                             .candidates = selected.models,
-                             .is_split = true,
-                             .is_grouped = options.is_grouped,
-                             .may_lack_candidates = true};
+// Where a model failed, each of its calls may be at fault, also one that equals another.
+std::vector<SuiteProblem> split(Selected& selected, const std::vector<Result>& results,
+                                const HarnessOptions& options, const std::string& directory) {
+  SuiteRequest request{.output = directory + "/split",
+                       .what = "models",
+                       .candidates = selected.models,
+                       .is_split = true,
+                       .is_grouped = options.is_grouped,
+                       .may_lack_candidates = true};
+  for (const Result& result : results) {
+    if (result.failure) request.keeps_equal.push_back(result.name);
+  }
   MadeSuite made = make_suite(request, options.run);
   std::ranges::move(cases_in(request.output), std::back_inserter(selected.cases));
   return std::move(made.problems);
@@ -304,6 +309,8 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   RunRecord record{.coverage = selected.coverage, .context = page_context(options)};
   GraphChanges changes;
 
+  // Pages with calls are written once these have run.
+  std::map<std::string, IR> graphs;
   const InterruptGuard interrupt_guard;
   std::vector<std::string> names;
   for (const ModelSource& model : selected.models) names.push_back(name_of(model));
@@ -316,19 +323,36 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
       .on_finish =
           [&](Result& result, const std::string& directory) {
             if (baseline) changes[result.name] = graph_changes(*baseline, options.baseline, result);
-            files.write_model(result, directory, record.context, record.cases);
+            files.write_model(result, directory, record.context);
+            if (options.is_split && result.graph) graphs.emplace(result.name, *result.graph);
             progress.finish(result);
           },
       .on_wait = [&] { progress.tick(); },
   };
-  std::vector<SuiteProblem> not_split;
-  if (options.is_split) not_split = split(selected, options, files.work_directory());
   check_names(selected.cases);
-  record.cases = run_cases(selected.cases, run_options, files.work_directory(), streams);
-  if (!InterruptGuard::interrupted()) {
-    record.results = run_candidates(selected.models, run_options, files.work_directory(), observer);
+  record.results = run_candidates(selected.models, run_options, files.work_directory(), observer);
+  std::vector<SuiteProblem> not_split;
+  bool has_all_cases = true;
+  if (options.is_split) {
+    try {
+      not_split = split(selected, record.results, options, files.work_directory());
+      check_names(selected.cases);
+    } catch (const Interrupted&) {
+      // Models may have finished.
+      has_all_cases = false;
+    }
   }
-  record.coverage.is_interrupted = !is_complete(record, selected);
+  if (!InterruptGuard::interrupted()) {
+    record.cases = run_cases(selected.cases, run_options, files.work_directory(), streams);
+  }
+  for (Result& result : record.results) {
+    const auto graph = graphs.find(result.name);
+    if (graph == graphs.end() || record.cases.empty()) continue;
+    result.graph = std::move(graph->second);
+    files.write_calls(result, record.context, record.cases);
+    result.drop_graph();
+  }
+  record.coverage.is_interrupted = !has_all_cases || !is_complete(record, selected);
   if (record.coverage.is_interrupted && record.results.empty() && record.cases.empty()) {
     throw Interrupted(interrupted_text(record, selected));
   }

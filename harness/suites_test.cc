@@ -316,8 +316,21 @@ TEST_F(SuitesTest, TakeApartWhatCanBeBesideAModelThatAborts) {
   const HarnessOutcome outcome =
       run({"--split", "--model", "Aborts", "--model", "Wrong", "--model", "Close"});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_EQ(results()["cases"].size(), 1u);
+  // Equal calls run where a model fails.
+  ASSERT_EQ(results()["cases"].size(), 2u);
+  for (const json& it : results()["cases"]) EXPECT_EQ(it["call"]["occurrences"].size(), 1u);
+}
+
+TEST_F(SuitesTest, SayWhichCallsDidNotRun) {
+  EXPECT_EQ(run({"--split", "--model", "Good", "--model", "Close"}).status, 0);
+  ASSERT_EQ(results()["cases"].size(), 1u);
   EXPECT_EQ(results()["cases"][0]["call"]["occurrences"].size(), 2u);
+  EXPECT_THAT(reports().at("Good.md"),
+              AllOf(HasSubstr("1 of 1 call pass alone"), HasSubstr("| ✅ passed |"),
+                    Not(HasSubstr("not run"))));
+  EXPECT_THAT(reports().at("Close.md"),
+              AllOf(HasSubstr("| as `add` of Good, not run |"), HasSubstr("1 not run, because"),
+                    Not(HasSubstr("| ✅ passed |"))));
 }
 
 TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {

@@ -275,24 +275,41 @@ Data calls_section(const Result& result, const std::vector<Result>& cases,
   }
   Data data;
   if (by_node.empty() || !result.graph) return data;
-  size_t num_passed = 0;
-  for (const auto& [node, call] : by_node) num_passed += call.first->passed() ? 1 : 0;
+  int64_t num_run = 0;
+  int64_t num_passed = 0;
+  const auto has_run = [](const Result& alone, const CaseOccurrence* occurrence) {
+    return occurrence == &alone.call->occurrences.front();
+  };
+  for (const auto& [node, call] : by_node) {
+    if (!has_run(*call.first, call.second)) continue;
+    ++num_run;
+    num_passed += call.first->passed() ? 1 : 0;
+  }
   Table table("llllrr", {"Node", "Operator", "Module and source", "Alone", "Max abs. error alone",
                          "Max abs. error in the graph"});
   for (const OpNode& node : result.graph->nodes) {
     const auto call = by_node.find(node.name);
     if (call == by_node.end() || table.num_rows() == kMostRows) continue;
     const auto& [alone, occurrence] = call->second;
+    const CaseOccurrence& first = alone->call->occurrences.front();
+    const std::string model = first.model == result.name ? "" : " of " + text_cell(first.model);
+    const bool is_first = has_run(*alone, occurrence);
     table.add({code_cell(node.name), code_cell(node.op_type),
                text_cell(trimmed(occurrence->module + " " + occurrence->source)),
-               fmt::format("{} {}", case_mark(*alone), outcome_name(*alone)),
-               max_diff_text(*alone, context), accumulated_text(node, result, context)});
+               is_first ? fmt::format("{} {}", case_mark(*alone), outcome_name(*alone))
+                        : "as " + code_cell(first.node) + model + ", not run",
+               is_first ? max_diff_text(*alone, context) : "",
+               accumulated_text(node, result, context)});
   }
   data.set(
       "summary",
-      fmt::format("{} of {} pass alone, on the inputs that the model computes for them. The last "
+      fmt::format("{} of {} pass alone, on the inputs that the model computes for them{}. The last "
                   "column is the error when the whole graph runs.",
-                  num_passed, counted(std::ssize(by_node), "call")));
+                  num_passed, counted(num_run, "call"),
+                  num_run == std::ssize(by_node)
+                      ? ""
+                      : fmt::format("; {} not run, because they equal one that ran",
+                                    std::ssize(by_node) - num_run)));
   data.set("table", table.markdown());
   return data;
 }

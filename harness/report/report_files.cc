@@ -82,8 +82,19 @@ ReportFiles::ReportFiles(const std::string& directory, const std::vector<std::st
   make_folder(unfinished_);
 }
 
-void ReportFiles::write_model(Result& result, const std::string& files, const RunContext& context,
+GraphPicture ReportFiles::picture_of_page(const Result& result) const {
+  if (!result.picture_problem.empty()) return {.problem = result.picture_problem};
+  return {.svg = read_file(unfinished_ / "svg" / (result.name + ".svg"))};
+}
+
+void ReportFiles::write_calls(const Result& result, const RunContext& context,
                               const std::vector<Result>& cases) const {
+  write_file(unfinished_ / (result.name + ".md"),
+             render_model_page(result, context, picture_of_page(result), cases));
+}
+
+void ReportFiles::write_model(Result& result, const std::string& files,
+                              const RunContext& context) const {
   const fs::path from = files;
   const std::string& name = result.name;
   move_if_there(from / "ir.json", unfinished_ / "ir" / (name + ".json"));
@@ -98,14 +109,11 @@ void ReportFiles::write_model(Result& result, const std::string& files, const Ru
     write_file(unfinished_ / "svg" / (name + ".svg"), picture.svg);
   }
   result.picture_problem = picture.problem;
-  write_file(unfinished_ / (name + ".md"), render_model_page(result, context, picture, cases));
+  write_file(unfinished_ / (name + ".md"), render_model_page(result, context, picture));
 }
 
 void ReportFiles::write_run(const RunRecord& run, const BaselineComparison* baseline) const {
-  const auto find_picture = [&](const Result& result) {
-    if (!result.picture_problem.empty()) return GraphPicture{.problem = result.picture_problem};
-    return GraphPicture{.svg = read_file(unfinished_ / "svg" / (result.name + ".svg"))};
-  };
+  const auto find_picture = [&](const Result& result) { return picture_of_page(result); };
   write_pieces(unfinished_ / kResults,
                [&](const PutText& put) { write_results(run, baseline, put); });
   write_file(unfinished_ / kJunit, to_junit_xml(run));

@@ -35,9 +35,11 @@ class ReportFiles {
   std::string work_directory() const { return (work_directory_.path() / "run").string(); }
 
   // Writes the page of `result` and its picture, and takes the files that run_candidate left in
-  // `files`. Sets picture_problem if there is no picture. `cases` may include the model's calls.
-  void write_model(Result& result, const std::string& files, const RunContext& context,
-                   const std::vector<Result>& cases = {}) const;
+  // `files`. Sets picture_problem if there is no picture.
+  void write_model(Result& result, const std::string& files, const RunContext& context) const;
+  // Writes the page again, with the model's calls among `cases`. `result` has its graph.
+  void write_calls(const Result& result, const RunContext& context,
+                   const std::vector<Result>& cases) const;
   // Writes the files about the whole run. `baseline` may be null.
   void write_run(const RunRecord& run, const BaselineComparison* baseline) const;
 
@@ -45,6 +47,8 @@ class ReportFiles {
   void finish(const std::vector<std::string>& models, bool has_run) const;
 
  private:
+  GraphPicture picture_of_page(const Result& result) const;
+
   std::filesystem::path directory_;
   WorkDirectory work_directory_;
   std::filesystem::path unfinished_;

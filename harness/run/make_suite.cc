@@ -24,6 +24,7 @@ struct SuiteSetup {
   std::string folder = {};
   bool is_split = false;
   bool is_grouped = false;
+  std::vector<std::string> keeps_equal = {};
   RunSettings settings = {};
   std::vector<CaseInfo> cases = {};
   std::vector<std::string> keys = {};
@@ -37,7 +38,7 @@ struct SuiteAnswer {
   std::vector<std::string> keys = {};
 };
 
-TORCH_IR_FIELDS(SuiteSetup, folder, is_split, is_grouped, settings, cases, keys)
+TORCH_IR_FIELDS(SuiteSetup, folder, is_split, is_grouped, keeps_equal, settings, cases, keys)
 TORCH_IR_FIELDS(SuiteAnswer, problem, left_out, cases, keys)
 
 namespace {
@@ -106,6 +107,7 @@ class SuiteWork {
                      .weights = &candidate.weights(),
                      .inputs = candidate.inputs(0),
                      .source_lines = candidate.source_lines()};
+    model.keeps_equal = std::ranges::find(setup_.keeps_equal, name) != setup_.keeps_equal.end();
     if (setup_.is_grouped) {
       if (!backend_) backend_ = open_backend(setup_.settings, setup_.folder);
       at::manual_seed(setup_.settings.seed);
@@ -127,6 +129,7 @@ MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
   SuiteSetup setup{.folder = writer.unfinished(),
                    .is_split = request.is_split,
                    .is_grouped = request.is_grouped,
+                   .keeps_equal = request.keeps_equal,
                    .settings = options.settings};
   MadeSuite made;
   const auto add_problem = [&](size_t id, const std::string& message, bool is_partial = false) {

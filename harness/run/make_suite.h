@@ -21,6 +21,8 @@ struct SuiteRequest {
   bool is_split = false;
   // With is_split, whether the groups that the executor or backend fuses stay whole.
   bool is_grouped = false;
+  // With is_split, the names of candidates whose equal calls are all cases.
+  std::vector<std::string> keeps_equal = {};
   // Whether candidates may fail. Otherwise no suite is written if one fails, or if there is no
   // case.
   bool may_lack_candidates = false;
