@@ -239,7 +239,7 @@ struct Function {
 
 template <class Op>
 constexpr Function kRelation = {[](Values x) { return Value(Op()(x[0], x[1])); }, 2, 2,
-                                [](Reals x) { return double{Op()(x[0], x[1])}; }};
+                                [](Reals x) { return static_cast<double>(Op()(x[0], x[1])); }};
 
 // Operators, the functions of sympy and torch.utils._sympy.functions, and those of guards.
 const Function* find_function(const std::string& name) {

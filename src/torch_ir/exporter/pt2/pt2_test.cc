@@ -131,13 +131,12 @@ TEST(Pt2Test, GraphsHaveTheStridesOfWeightsAndConstants) {
   const IR ir = convert_exported_program(read_pt2(data_path("strides.pt2")).program);
   std::map<std::string, std::vector<int64_t>> strides;
   for (const TensorMeta& weight : ir.weights) strides[weight.name] = weight.strides;
-  EXPECT_THAT(strides, UnorderedElementsAre(Pair("turned", ElementsAre(1, 4)),
-                                            Pair("images", ElementsAre(36, 1, 12, 4)),
-                                            Pair("depthwise", ElementsAre(9, 1, 3, 1)),
-                                            Pair("buffer", ElementsAre(1, 4)),
-                                            Pair("repeated", ElementsAre(1, 0)),
-                                            Pair("windows", ElementsAre(1, 1)),
-                                            Pair("constant", ElementsAre(1, 3))));
+  EXPECT_THAT(strides,
+              UnorderedElementsAre(
+                  Pair("turned", ElementsAre(1, 4)), Pair("images", ElementsAre(36, 1, 12, 4)),
+                  Pair("depthwise", ElementsAre(9, 1, 3, 1)), Pair("buffer", ElementsAre(1, 4)),
+                  Pair("repeated", ElementsAre(1, 0)), Pair("windows", ElementsAre(1, 1)),
+                  Pair("constant", ElementsAre(1, 3))));
   for (const TensorMeta& weight :
        convert_exported_program(read_pt2(data_path("small.pt2")).program).weights) {
     EXPECT_THAT(weight.strides, IsEmpty()) << weight.name;
