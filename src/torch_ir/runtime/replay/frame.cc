@@ -21,8 +21,6 @@
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/runtime/interpreter/run.h"
 #include "torch_ir/runtime/replay/dispatched_call.h"
-#include "torch_ir/runtime/replay/fit_threads.h"
-#include "torch_ir/runtime/threads/threads.h"
 
 namespace torch_ir {
 namespace {
@@ -261,7 +259,7 @@ void Frame::prepare(size_t index, bool uses_kernels) {
   }
   kernel = with_checked_values(call, std::move(kernel));
   add_users(index, kernel.get());
-  steps_.push_back({std::move(kernel), index, traced.fused == nullptr && fits_one_thread(call)});
+  steps_.push_back({std::move(kernel), index});
   add_releases(index);
 }
 
@@ -301,7 +299,7 @@ void Frame::add_releases(size_t index) {
     const BufferPlace& place = trace_->buffers[buffer].place;
     if (place.placement == Placement::kReturned && place.last_call == index) {
       steps_.push_back({make_kernel([&storage = returned_[buffer]] { storage = c10::Storage(); }),
-                        index, steps_.back().fits_one_thread});
+                        index});
     }
   }
 }
@@ -353,22 +351,15 @@ void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& 
                 std::vector<double>* seconds) {
   using Clock = std::chrono::steady_clock;
   begin_run(inputs, outputs);
-  std::optional<OneThread> one_thread;
   Clock::time_point last;
   if (seconds != nullptr) last = Clock::now();
   for (const Step& step : steps_) {
-    if (!step.fits_one_thread) {
-      one_thread.reset();
-    } else if (!one_thread) {
-      one_thread.emplace();
-    }
     step.kernel->run();
     if (seconds == nullptr) continue;
     const Clock::time_point now = Clock::now();
     (*seconds)[step.call] += std::chrono::duration<double>(now - last).count();
     last = now;
   }
-  one_thread.reset();
   end_run(inputs, outputs);
 }
 

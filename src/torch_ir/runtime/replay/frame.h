@@ -68,7 +68,6 @@ class Frame {
   struct Step {
     std::unique_ptr<PreparedKernel> kernel;
     size_t call;
-    bool fits_one_thread = false;
   };
   struct InputBinding {
     size_t input;

@@ -11,8 +11,8 @@
 namespace torch_ir {
 namespace {
 
-// Small calls run on one thread, but only if that gives the same bits as several.
-TEST(FitThreads, GivesTheBitsOfSeveralThreads) {
+// The bits of some calls depend on the number of threads: a plan runs them on as many as eager.
+TEST(ThreadBits, AreEagersOnSeveralThreads) {
   const int threads = at::get_num_threads();
   at::set_num_threads(4);
   const at::Tensor rows = at::randn({40, 65});
