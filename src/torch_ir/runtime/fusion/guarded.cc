@@ -95,9 +95,9 @@ int64_t span_of(const onednn::Layout& layout) {
 }
 
 bool is_moderate(const at::Tensor& parameter) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kMaximumNorm = std::numeric_limits<double>::infinity();
   return !parameter.defined() ||
-         at::linalg_vector_norm(parameter, kInfinity).item<double>() <= kMaxParameter;
+         at::linalg_vector_norm(parameter, kMaximumNorm).item<double>() <= kMaxParameter;
 }
 
 }  // namespace
