@@ -253,14 +253,15 @@ TEST_F(RunCasesTest, OfModelsThatEndTheirProcessAreLeftOut) {
 TEST_F(RunCasesTest, EqualCallsOfNamedModelsAreAllCases) {
   const SuiteRequest request{.output = directory_ + "/files",
                              .what = "models",
-                             .candidates = {"Close", "Wrong", "Good"},
+                             .candidates = {"Close", "Wrong", "WrongInside"},
                              .is_split = true,
                              .keeps_equal = {"Wrong"}};
   make_suite(request, {});
   const std::vector<CaseInfo> cases = read_suite(request.output);
-  ASSERT_EQ(cases.size(), 2u);
-  EXPECT_THAT(cases[0].occurrences, ElementsAre(CaseOccurrence{.model = "Close", .node = "add"},
-                                                CaseOccurrence{.model = "Good", .node = "add"}));
+  ASSERT_EQ(cases.size(), 3u);
+  EXPECT_THAT(cases[0].occurrences,
+              ElementsAre(CaseOccurrence{.model = "Close", .node = "add"},
+                          CaseOccurrence{.model = "WrongInside", .node = "add"}));
   EXPECT_THAT(cases[1].occurrences, ElementsAre(CaseOccurrence{.model = "Wrong", .node = "add"}));
   EXPECT_EQ(cases[1].name, cases[0].name + "-2");
 }

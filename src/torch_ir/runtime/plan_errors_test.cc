@@ -240,7 +240,8 @@ TEST(PlanErrors, WarnsOnceWhereEagerDiffersFromTheIr) {
     Warnings warnings;
     const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
     for (const bool traces : {true, false}) {
-      const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), {.trace = traces});
+      const ExecutionPlan plan =
+          compile(graph.ir, graph.weights, StateDict(), {.device = std::nullopt, .trace = traces});
       for (int run = 0; run < 3; ++run) {
         EXPECT_TRUE(same_bits(plan.run_checked(graph.inputs)[0], graph.expected()[0]));
       }
@@ -292,8 +293,8 @@ TEST(PlanErrors, ComputesAsEagerWhereMetaKernelsAreWrong) {
   Warnings warnings;
   const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
   for (const Optimization level : {Optimization::kExact, Optimization::kFast}) {
-    const ExecutionPlan plan =
-        compile(graph.ir, graph.weights, StateDict(), {.optimization = level});
+    const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(),
+                                       {.optimization = level, .device = std::nullopt});
     EXPECT_TRUE(same_bits(plan.run_checked(graph.inputs)[0], graph.expected()[0]));
   }
   EXPECT_THAT(warnings.messages, SizeIs(2));

@@ -130,10 +130,19 @@ class DefaultDtypeGuard {
   const caffe2::TypeMeta before_ = c10::get_default_dtype();
 };
 
+// With `is_strict`, a value that differs from the IR ends the run: in float64, one that some
+// operator computes in another dtype is no second opinion.
+LoweredGraph lower_checked(const IR& ir, const StateDict& weights, bool is_strict) {
+  LoweredGraph graph = lower(ir, weights, StateDict(), c10::kCPU);
+  if (is_strict) graph.differing = nullptr;
+  return graph;
+}
+
 // A run of a graph, checked against the IR.
 struct CheckedRun {
-  CheckedRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs)
-      : graph(lower(ir, weights, StateDict(), c10::kCPU)),
+  CheckedRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
+             bool is_strict)
+      : graph(lower_checked(ir, weights, is_strict)),
         values(input_values(graph, inputs)),
         symbols(graph.symbols.empty() ? SymbolValues() : graph.symbols.bind(values)),
         run(start()) {}
@@ -187,7 +196,7 @@ std::unique_ptr<CheckedRun> start_wide(const IR& ir, const StateDict& weights,
     wide_weights.insert(weights[i].key(), tensors[inputs.size() + i]);
   }
   tensors.resize(inputs.size());
-  return std::make_unique<CheckedRun>(in_float64(ir), wide_weights, tensors);
+  return std::make_unique<CheckedRun>(in_float64(ir), wide_weights, tensors, /*is_strict=*/true);
 }
 
 }  // namespace
@@ -197,7 +206,7 @@ struct Float64Run::State {
         bool runs_eagerly)
       : ir(graph), memory(graph, weights), wide(start_wide(graph, weights, inputs)) {
     if (runs_eagerly || std::ranges::any_of(ir.nodes, decides)) {
-      eager = std::make_unique<CheckedRun>(ir, weights, inputs);
+      eager = std::make_unique<CheckedRun>(ir, weights, inputs, /*is_strict=*/false);
     }
     for (size_t step = 0; step < ir.nodes.size(); ++step) {
       const std::vector<TensorMeta>& outputs = ir.nodes[step].outputs;

@@ -200,7 +200,7 @@ TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {
       Program::node("torch.ops.mine.op.default", Program::argument("", tensor("x")), tensor("y"));
   EXPECT_EQ(error_of(program),
             "node 'y' (mine.op.default): argument 0 has no name, and the operator is unknown; load "
-            "the library that registers it");
+            "the library that defines it (--load-library)");
 }
 
 TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {

@@ -127,7 +127,7 @@ struct LoweredGraph {
   std::vector<GraphPort> outputs;
   // Whether any input or constant is written to. Set by `lower`.
   bool writes_in_place = false;
-  // What runs have warned of.
+  // What runs have warned of; null if it is an error.
   std::shared_ptr<DifferingValues> differing = std::make_shared<DifferingValues>();
 };
 

@@ -298,8 +298,8 @@ void Frame::add_releases(size_t index) {
     const BufferId buffer = trace_->buffer_of(tensor).place.owner;
     const BufferPlace& place = trace_->buffers[buffer].place;
     if (place.placement == Placement::kReturned && place.last_call == index) {
-      steps_.push_back({make_kernel([&storage = returned_[buffer]] { storage = c10::Storage(); }),
-                        index});
+      steps_.push_back(
+          {make_kernel([&storage = returned_[buffer]] { storage = c10::Storage(); }), index});
     }
   }
 }

@@ -309,11 +309,14 @@ void Tracer::note_writes(const TraceCall& call) {
     if (!writes_argument(call, i)) continue;
     for (const TensorId tensor : tensors_of(call.arguments[i])) {
       const BufferId buffer = trace_.tensors[tensor].buffer;
-      // An operator resizes an `out` argument that has another shape than its result.
-      const bool is_resized = std::ranges::any_of(call.outputs, [&](TensorId output) {
-        return trace_.tensors[output].buffer == buffer &&
-               std::ranges::find(read, output) == read.end();
-      });
+      // An operator resizes an `out` argument that has another shape than its result. An empty one
+      // that the graph made gets its memory then.
+      const bool has_memory = bytes_of(trace_.tensors[tensor]) > 0 ||
+                              trace_.buffers[buffer].kind != BufferKind::kIntermediate;
+      const bool is_resized = has_memory && std::ranges::any_of(call.outputs, [&](TensorId output) {
+                                return trace_.tensors[output].buffer == buffer &&
+                                       std::ranges::find(read, output) == read.end();
+                              });
       if (is_resized && !call.op.hasTag(at::Tag::inplace_view)) refuse("it resizes a tensor");
       if (trace_.buffers[buffer].kind == BufferKind::kInput &&
           call.op.hasTag(at::Tag::inplace_view)) {
