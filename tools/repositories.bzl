@@ -82,7 +82,7 @@ def torch_ir_dependencies():
         name = "onednn",
         hdrs = ["oneapi/dnnl"],
         optional = True,
-        opened = True,
+        opened_as = "ONEDNN_LIBRARY",
         targets = {"onednn": ["dnnl"]},
         prefix_variable = "ONEDNN",
         version_header = "oneapi/dnnl/dnnl_version.h",

@@ -40,12 +40,16 @@ def _link(ctx):
     for target, libraries in ctx.attr.targets.items():
         paths = [files[library] for library in libraries]
         linkopts = ["-pthread"] if libraries else []
-        if ctx.attr.opened and _prefix(ctx):
-            linkopts.append("-Wl,-rpath,{}/lib".format(_prefix(ctx)))
+        defines = []
+        if ctx.attr.opened_as:
+            defines = ['{}=\\"{}\\"'.format(ctx.attr.opened_as, path.split("/")[-1]) for path in paths]
+            if _prefix(ctx):
+                linkopts.append("-Wl,-rpath,{}/lib".format(_prefix(ctx)))
         build.append(_TARGET.format(
             name = target,
-            srcs = [] if ctx.attr.opened else paths,
-            data = paths if ctx.attr.opened else [],
+            srcs = [] if ctx.attr.opened_as else paths,
+            data = paths if ctx.attr.opened_as else [],
+            defines = defines,
             linkopts = linkopts,
             deps = earlier,
         ))
@@ -56,6 +60,7 @@ _TARGET = """cc_library(
     name = "{name}",
     srcs = {srcs},
     data = {data},
+    defines = {defines},
     hdrs = glob(["include/**"]),
     includes = ["include"],
     linkopts = {linkopts},
@@ -159,8 +164,8 @@ system_library = repository_rule(
             doc = "Whether to build without it if it is not installed: @NAME//:found.bzl has " +
                   "FOUND, and without the library there are no targets.",
         ),
-        "opened": attr.bool(
-            doc = "Whether programs open its libraries when they run, and are not linked with them.",
+        "opened_as": attr.string(
+            doc = "A macro with the name of its library, which programs open when they run; they are not linked with it.",
         ),
         "packages": attr.string_dict(
             mandatory = True,

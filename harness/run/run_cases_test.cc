@@ -105,7 +105,7 @@ std::vector<ModelSource> all_cases() {
 }
 
 TEST(CaseCandidateTest, OutputsOfAnotherDtypeAreComparedAsTheyAre) {
-  const OperatorCase& empty = find_operator_case("aten.empty_like.default/float32/usual");
+  const OperatorCase empty = find_operator_case("aten.empty_like.default/float32/usual");
   const auto candidate = make_candidate(CaseSource{.info = info_of(empty)}, RunSettings());
   candidate->extract();
   const std::vector<at::Tensor> expected = candidate->expected({});

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <optional>
-#include <string>
 
 namespace torch_ir::onednn {
 namespace {
@@ -16,8 +15,8 @@ bool has_sanitizer() {
 
 std::optional<Functions> open_library() {
   if (has_sanitizer()) return std::nullopt;
-  const std::string name = "libdnnl.so." + std::to_string(DNNL_VERSION_MAJOR);
-  void* const library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  // The name that the library gives itself, with the part of the version that its interface has.
+  void* const library = dlopen(ONEDNN_LIBRARY, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   if (library == nullptr) return std::nullopt;
   Functions found;
   bool has_all = true;
