@@ -37,7 +37,7 @@ std::map<std::string, Lines> nodes_not_replayed() {
        {"conj: it has a tensor that is not plain memory (sparse, quantized, conjugated)",
         "clone: it reads a tensor that is not dense"}},
       {"rare_unbacked_comparisons", {"item" + kData, "item_1" + kData}},
-      {"rare_wrong_meta_operators", {"arange_1: it resizes a tensor", "cumprod_backward" + kData}},
+      {"rare_wrong_meta", {"arange_1: it resizes a tensor", "cumprod_backward" + kData}},
       {"while_loop_closes_over_weights", {"while_loop" + kControlFlow}},
   };
 }

@@ -1,6 +1,6 @@
 """Graphs that are decomposed to `prims.*`, which PyTorch defines in Python alone.
 
-`prims_operators` calls the operators themselves. torch.export refuses calls of those that return a
+`prims_functions` calls the operators themselves. torch.export refuses calls of those that return a
 view of an argument, but not decompositions to them: `prims_views_operators`.
 """
 
@@ -168,7 +168,7 @@ def inputs():
     )
 
 
-@case("prims_operators")
+@case("prims_functions")
 def _():
     return Case(Operators(), inputs())
 

@@ -342,7 +342,7 @@ def _():
     return Case(Deep(40), (torch.randn(1, 2),))
 
 
-@case("rare_wrong_meta_operators")
+@case("rare_wrong_meta")
 def _():
     """PyTorch's meta kernels declare another dtype or shape than its kernels return."""
 
