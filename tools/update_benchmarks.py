@@ -60,11 +60,13 @@ in the tables):
 - LSTM with 512 units, 19 %, and with 256 units, 46 %: the recurrent weights (4 MB per layer with 512
   units) do not stay in the L2 cache and are read again in each step.
 
-On 2 threads, 8 of the 124 ratios are more than 5 % worse than on 1 thread (counted by hand). In
-MultiTaskHead, SiameseEncoder and Inception, a second thread helps eager more: its max pooling takes several
-times as long as ours. PointNet at `exact` is slower because LibTorch, with several threads, computes its
-convolutions with oneDNN. RecurrentUnroll has calls of 0.1 us, and changing the number of threads between them
-takes time.
+On 2 threads, 23 of the 124 ratios are more than 5 % worse than on 1 thread (counted by hand), because each
+call starts as many threads as eager's does, which alone keeps `exact` exact. In MultiTaskHead, SiameseEncoder
+and Inception, a second thread also helps eager more: its max pooling takes several times as long as ours.
+PointNet at `exact` is slower because LibTorch, with several threads, computes its convolutions with oneDNN.
+In GruSeq2Seq and NeRF, the calls are too small for a second thread. Eager's times on 2 threads were measured
+an hour before those on 1 thread, on the same machine with less of its cores to itself: compare ratios within
+a table, not times between tables.
 
 With oneDNN 3.2 instead of 2.6, `fast` takes 4 % longer (geometric mean of 64 models; 54 of them are within
 a tenth). Networks of 3x3 convolutions on AVX-512 are slower, because oneDNN 3 has no Winograd algorithm:
