@@ -23,6 +23,7 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/weights/safetensors.h"
@@ -276,7 +277,7 @@ class CommandBackend : public Backend {
                               const std::vector<at::Tensor>& inputs) override {
     const CommandEnd end = run_command(ir, weights, inputs);
     const StateDict file = read_tensors(path("outputs"), "{outputs}", end);
-    return outputs_of(file, ir, bind_symbols(ir, inputs));
+    return outputs_of(file, ir, bind_symbols(resolve(ir), inputs));
   }
 
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
@@ -376,7 +377,7 @@ class CommandBackend : public Backend {
           fmt::format("cannot create '{}': {}", directory_.string(), error.message()));
     }
     write_output([&] {
-      check_storable(ir, weights);
+      check_storable(resolve(ir), weights);
       save_ir(ir, path("ir"));
       save_weights_safetensors(inputs, path("inputs"));
       if (!weights_ || !has_same_tensors(*weights_, weights)) {

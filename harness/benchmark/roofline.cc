@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "torch_ir/analysis/cost.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/runtime/onednn/primitive.h"
 
@@ -83,7 +84,7 @@ std::string peak_text() {
 }
 
 std::optional<double> least_time(const BenchmarkedGraph& graph, int64_t output_bytes) {
-  const CostTotals costs = cost_of(at_sizes(graph.ir, bind_symbols(graph.ir, graph.inputs))).totals;
+  const CostTotals costs = cost_of(at_sizes(graph.ir, bind_symbols(resolve(graph.ir), graph.inputs))).totals;
   if (peak() == 0 || !costs.not_counted.empty() || costs.num_unknown_sizes > 0) {
     return std::nullopt;
   }

@@ -31,7 +31,7 @@
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/visualize/mermaid.h"
 

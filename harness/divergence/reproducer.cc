@@ -17,7 +17,7 @@
 #include "harness/divergence/reproducer_files.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/ir/tensor_text.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/tolerance.h"
 

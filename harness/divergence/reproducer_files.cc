@@ -7,6 +7,7 @@
 #include "harness/results/run_context.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/libraries/load_library.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/weights/safetensors.h"
@@ -52,7 +53,7 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
   if (error) throw OutputError("cannot make '" + directory + "': " + error.message());
   const auto path = [&](const char* name) { return (fs::path(directory) / name).string(); };
   const auto save = [&] {
-    check_storable(ir, weights);
+    check_storable(resolve(ir), weights);
     save_weights_safetensors(tensors_by_name(ir.graph_inputs, inputs), path("inputs.safetensors"));
     if (!expected.empty() || ir.graph_outputs.empty()) {
       save_weights_safetensors(tensors_by_name(ir.graph_outputs, expected),

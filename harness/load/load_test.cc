@@ -35,7 +35,7 @@
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/testing/test_graphs.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/visualize/dot.h"

@@ -69,7 +69,7 @@ std::string bytes_cell(const NodeCost& cost) {
 }
 
 // Numbers the nodes inside node 2 as 2.0.0, 2.0.1, ..., 2.1.0, ... They have no separate costs.
-void add_nodes(const Graph& graph, const std::string& prefix, const std::vector<NodeCost>& costs,
+void add_nodes(const IRGraph& graph, const std::string& prefix, const std::vector<NodeCost>& costs,
                Table& table) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const OpNode& node = graph.nodes[i];

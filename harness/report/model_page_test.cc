@@ -209,7 +209,7 @@ TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
   OpNode inner;
   inner.name = "sub";
   inner.op_type = "aten.sub.Tensor";
-  Graph& branch = result.graph->nodes[0].graphs.emplace_back();
+  IRGraph& branch = result.graph->nodes[0].graphs.emplace_back();
   branch.nodes = {inner, inner};
   result.graph->nodes[0].graphs.push_back(branch);
   result.graph->nodes.push_back(inner);

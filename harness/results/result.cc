@@ -235,7 +235,7 @@ const Trial* Result::worst_trial() const {
 
 namespace {
 
-void forget_modules(Graph& graph) {
+void forget_modules(IRGraph& graph) {
   for (OpNode& node : graph.nodes) {
     node.module.clear();
     std::ranges::for_each(node.graphs, forget_modules);

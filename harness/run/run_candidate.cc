@@ -22,6 +22,7 @@
 #include "harness/stages/trials.h"
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/verify.h"
@@ -64,7 +65,7 @@ std::vector<SymbolSize> sizes_of(const IR& ir, const std::vector<at::Tensor>& in
   std::vector<SymbolSize> sizes;
   if (inputs.size() != ir.graph_inputs.size()) return sizes;
   try {
-    for (const auto& [symbol, value] : bind_symbols(ir, inputs)) sizes.push_back({symbol, value});
+    for (const auto& [symbol, value] : bind_symbols(resolve(ir), inputs)) sizes.push_back({symbol, value});
   } catch (const std::exception&) {
     return {};
   }

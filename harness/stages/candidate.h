@@ -12,7 +12,7 @@
 #include "harness/results/model_files.h"
 #include "harness/results/result.h"
 #include "harness/stages/trials.h"
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/registry/registry.h"
 

@@ -1,5 +1,6 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/ops/empty_strided.h>
+#include <fmt/format.h>
 
 #include <string>
 #include <unordered_set>
@@ -7,16 +8,16 @@
 #include <vector>
 
 #include "harness/stages/candidate.h"
-#include "harness/stages/eager_program.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
+#include "torch_ir/runtime/interpreter/run_program.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -62,7 +63,7 @@ class ImportedCandidate : public Candidate {
   }
 
   std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
-    if (files_.expected.empty()) return run(inputs);
+    if (files_.expected.empty()) return reference(inputs);
     return loading([&] { return read_expected(files_.expected, ir_); });
   }
 
@@ -76,6 +77,16 @@ class ImportedCandidate : public Candidate {
   const IR& ir() const { return ir_; }
 
  private:
+  std::vector<at::Tensor> reference(const std::vector<at::Tensor>& inputs) {
+    try {
+      return run(inputs);
+    } catch (const ExecutionError& error) {
+      throw ExecutionError(error, fmt::format("the reference failed: {}; --expected gives the "
+                                              "outputs where it cannot run",
+                                              error.what()));
+    }
+  }
+
   const ModelFiles files_;
   const uint64_t seed_;
   IR ir_;
@@ -89,9 +100,10 @@ class ArchiveCandidate : public ImportedCandidate {
   SourceLines source_lines() const override { return source_lines_of(model_.program); }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    std::unordered_set<std::string> left_out;
-    for (const OpNode& node : ir().nodes) left_out.insert(node.name);
-    for (const OpNode& node : computable_part(ir()).ir.nodes) left_out.erase(node.name);
+    std::unordered_set<std::string> computable;
+    for (const OpNode& node : computable_part(ir()).ir.nodes) computable.insert(node.name);
+    std::vector<bool> left_out;
+    for (const Node& node : model_.program.nodes) left_out.push_back(!computable.contains(node.name));
     run_program(model_.program, model_.weights, inputs, observer, left_out);
   }
 

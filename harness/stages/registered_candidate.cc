@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "harness/stages/candidate.h"
-#include "harness/stages/eager_program.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/capture/capture.h"
 #include "torch_ir/operators/random_state.h"
+#include "torch_ir/runtime/interpreter/run_program.h"
 
 namespace torch_ir {
 namespace {
@@ -52,20 +52,20 @@ class RegisteredCandidate : public Candidate {
   }
 
  private:
-  ExportedProgram capture(const std::vector<at::Tensor>& inputs) {
+  Program capture(const std::vector<at::Tensor>& inputs) {
     ExportOptions options;
     for (const ModelInput& input : model_.spec.inputs) options.input_names.push_back(input.name);
     const RandomStateGuard keep_generator;
-    ExportedProgram program = export_model(instance_.model, inputs, options);
+    Program program = export_model(instance_.model, inputs, options);
     restore();
     check_same_nodes(program);
     return program;
   }
 
   // Nodes are named after their operators, in order, so equal names mean equal calls.
-  void check_same_nodes(const ExportedGraph& called) const {
+  void check_same_nodes(const Graph& called) const {
     const auto [call, node] =
-        std::ranges::mismatch(called.nodes, graph_.nodes, {}, &ExportedNode::name, &OpNode::name);
+        std::ranges::mismatch(called.nodes, graph_.nodes, {}, &Node::name, &OpNode::name);
     const bool has_ended = node == graph_.nodes.end();
     const bool calls_no_more = call == called.nodes.end();
     if (has_ended && calls_no_more) return;
@@ -98,8 +98,8 @@ class RegisteredCandidate : public Candidate {
   RegisteredModel model_;
   uint64_t seed_;
   std::vector<uint64_t> versions_;
-  Graph graph_;
-  std::optional<ExportedProgram> program_;
+  IRGraph graph_;
+  std::optional<Program> program_;
   ModelInstance instance_{.model = ModelFn(), .weights = StateDict(), .inputs = {}};
 };
 

@@ -21,7 +21,7 @@
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
@@ -146,7 +146,7 @@ void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::
   const auto save = [&](const char* name, const StateDict& tensors) {
     write_output([&] { save_weights_safetensors(tensors, directory + "/" + name); });
   };
-  check_storable(ir, weights);
+  check_storable(resolve(ir), weights);
   save("weights.safetensors", weights);
   save("inputs.safetensors", tensors_by_name(ir.graph_inputs, inputs));
   save("expected.safetensors", tensors_by_name(ir.graph_outputs, expected));

@@ -17,7 +17,7 @@
 
 #include "torch_ir/cases/graph_case.h"
 #include "torch_ir/ir/binding.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/call_recording.h"
 #include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/registry/operator_case.h"

@@ -10,7 +10,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/execution_plan.h"
 
 namespace {

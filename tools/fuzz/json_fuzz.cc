@@ -1,7 +1,7 @@
 // Any text is an IR, or gives an error; an IR stays the same when it is written and read back.
 #include "tools/fuzz/fuzzing.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   torch_ir::expect_result_or_error([&] {

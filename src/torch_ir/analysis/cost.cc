@@ -117,7 +117,7 @@ struct Memory {
 
 class GraphMemories {
  public:
-  GraphMemories(const Graph& graph, const IR* ir, KnownOperators& operators) : graph_(graph) {
+  GraphMemories(const IRGraph& graph, const IR* ir, KnownOperators& operators) : graph_(graph) {
     for (const TensorMeta& input : graph.graph_inputs) add({.name = input.name}, input.name);
     if (ir != nullptr) add_weights(*ir);
     for (size_t i = 0; i < graph.nodes.size(); ++i) add_node(i, operators);
@@ -183,7 +183,7 @@ class GraphMemories {
     if (found != places_.end()) memories_[found->second].last = node;
   }
 
-  const Graph& graph_;
+  const IRGraph& graph_;
   std::vector<Memory> memories_;
   std::unordered_map<std::string, size_t> places_;
 };
@@ -193,7 +193,7 @@ struct Peak {
   size_t node = kNever;
 };
 
-Peak find_peak(const Graph& graph, const std::vector<Memory>& memories,
+Peak find_peak(const IRGraph& graph, const std::vector<Memory>& memories,
                const std::vector<int64_t>& inside) {
   std::vector<int64_t> begins(graph.nodes.size() + 1);
   std::vector<int64_t> ends(graph.nodes.size() + 1);
@@ -237,13 +237,13 @@ class Counter {
   }
 
   // For control flow, the maximum over its graphs.
-  Peak count_graph(const Graph& graph, const IR* ir, std::vector<NodeCost>* nodes) {
+  Peak count_graph(const IRGraph& graph, const IR* ir, std::vector<NodeCost>* nodes) {
     const GraphMemories memories(graph, ir, operators_);
     std::vector<int64_t> inside;
     inside.reserve(graph.nodes.size());
     for (const OpNode& node : graph.nodes) {
       int64_t most = 0;
-      for (const Graph& inner : node.graphs) {
+      for (const IRGraph& inner : node.graphs) {
         most = std::max(most, count_graph(inner, nullptr, nullptr).bytes);
       }
       inside.push_back(most);
@@ -307,7 +307,7 @@ class Counter {
   }
 
   bool has_multiply_adds(const OpNode& node) {
-    return std::ranges::any_of(node.graphs, [&](const Graph& graph) {
+    return std::ranges::any_of(node.graphs, [&](const IRGraph& graph) {
       return std::ranges::any_of(graph.nodes, [&](const OpNode& inner) {
         return inner.graphs.empty()
                    ? find_known(inner.op_type, operators_).formula != no_multiply_adds
@@ -338,7 +338,7 @@ class Counter {
 };
 
 // Many values share a few expressions, so `known` caches their values.
-void set_sizes(Graph& graph, const SymbolValues& symbols,
+void set_sizes(IRGraph& graph, const SymbolValues& symbols,
                std::unordered_map<std::string, std::optional<int64_t>>& known) {
   const auto set = [&](std::vector<TensorMeta>& metas) {
     for (TensorMeta& meta : metas) {
@@ -356,7 +356,7 @@ void set_sizes(Graph& graph, const SymbolValues& symbols,
   for (OpNode& node : graph.nodes) {
     set(node.inputs);
     set(node.outputs);
-    for (Graph& inner : node.graphs) set_sizes(inner, symbols, known);
+    for (IRGraph& inner : node.graphs) set_sizes(inner, symbols, known);
   }
 }
 

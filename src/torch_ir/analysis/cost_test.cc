@@ -152,7 +152,7 @@ TEST(Cost, CountsAtTheSizesOfARun) {
   EXPECT_THAT(totals.not_counted, IsEmpty());
   EXPECT_FALSE(cost_of(at_sizes(ir, {{"s1", 4}})).totals.not_counted.empty());
 
-  Graph inner;
+  IRGraph inner;
   inner.graph_inputs = ir.graph_inputs;
   ir.nodes[0].graphs = {inner};
   EXPECT_THAT(at_sizes(ir, {{"s0", 4}}).nodes[0].graphs[0].graph_inputs[0].shape,
@@ -219,7 +219,7 @@ TEST(Cost, DoesNotGuessHowOftenALoopRuns) {
   graph.input("x", {2, 2});
   graph.op("loop", "higher_order.while_loop", {"x"}, {2, 2}).output("loop");
   IR ir = graph.build();
-  ir.nodes[0].graphs = {Graph(), inner.build()};
+  ir.nodes[0].graphs = {IRGraph(), inner.build()};
   const GraphCost cost = cost_of(ir);
   EXPECT_EQ(cost.totals.multiply_adds, 0);
   EXPECT_EQ(

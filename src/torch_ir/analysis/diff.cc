@@ -125,7 +125,7 @@ std::pair<std::string, std::string> values_text(const at::Tensor& old, const at:
                       differs.sum().item<int64_t>(), old.numel())};
 }
 
-Origins made_values(const Graph& graph) {
+Origins made_values(const IRGraph& graph) {
   Origins origins;
   for (const OpNode& node : graph.nodes) {
     for (const TensorMeta& output : node.outputs) {
@@ -160,7 +160,7 @@ Attribute with_origins(const Attribute& attribute, const Origins& origins) {
 
 class GraphComparer {
  public:
-  GraphComparer(const Graph& old, const Graph& now, std::string place, GraphDiff& diff)
+  GraphComparer(const IRGraph& old, const IRGraph& now, std::string place, GraphDiff& diff)
       : old_(old),
         new_(now),
         place_(std::move(place)),
@@ -460,8 +460,8 @@ class GraphComparer {
            !(is_as_made(before, old_origins_) && is_as_made(after, new_origins_));
   }
 
-  const Graph& old_;
-  const Graph& new_;
+  const IRGraph& old_;
+  const IRGraph& new_;
   const std::string place_;
   GraphDiff& diff_;
   Origins old_origins_;

@@ -22,7 +22,7 @@ struct Label {
   size_t num_outputs = 0;
 };
 
-std::vector<Label> labels_of(const Graph& graph, const Origins& origins) {
+std::vector<Label> labels_of(const IRGraph& graph, const Origins& origins) {
   const std::hash<std::string> hash;
   std::vector<Label> labels;
   for (const OpNode& node : graph.nodes) {
@@ -48,7 +48,7 @@ uint32_t agreement(const Label& old, const Label& now) {
 
 class Matcher {
  public:
-  Matcher(const Graph& old, const Graph& now, Origins& old_origins, Origins& new_origins)
+  Matcher(const IRGraph& old, const IRGraph& now, Origins& old_origins, Origins& new_origins)
       : old_(old.nodes),
         new_(now.nodes),
         old_origins_(old_origins),
@@ -211,7 +211,7 @@ bool is_same_origin(const std::string& old, const std::string& now) {
   return !old.empty() && old == now;
 }
 
-NodeMatch match_nodes(const Graph& old, const Graph& now, Origins& old_origins,
+NodeMatch match_nodes(const IRGraph& old, const IRGraph& now, Origins& old_origins,
                       Origins& new_origins) {
   return Matcher(old, now, old_origins, new_origins).run();
 }

@@ -38,7 +38,7 @@ struct NodeMatch {
 };
 
 // Also sets the keys of values whose nodes have partners.
-NodeMatch match_nodes(const Graph& old, const Graph& now, Origins& old_origins,
+NodeMatch match_nodes(const IRGraph& old, const IRGraph& now, Origins& old_origins,
                       Origins& new_origins);
 
 }  // namespace torch_ir

@@ -240,7 +240,7 @@ TEST(Diff, TakesOutTheOneWhoseNameIsGone) {
 TEST(Diff, LooksIntoConditions) {
   IR old = two_layers();
   OpNode condition = call("cond", "cond", {"x"});
-  condition.graphs.push_back(Graph{.graph_inputs = {value("y")},
+  condition.graphs.push_back(IRGraph{.graph_inputs = {value("y")},
                                    .graph_outputs = {value("r")},
                                    .nodes = {call("r", "relu", {"y"}, {{"k", 1}})}});
   old.nodes.push_back(condition);

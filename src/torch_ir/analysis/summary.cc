@@ -16,7 +16,7 @@ void count_operators(const std::vector<OpNode>& nodes, Counts& counts,
     const auto [place, is_new] = places.try_emplace(node.op_type, counts.size());
     if (is_new) counts.emplace_back(node.op_type, 0);
     ++counts[place->second].second;
-    for (const Graph& graph : node.graphs) count_operators(graph.nodes, counts, places);
+    for (const IRGraph& graph : node.graphs) count_operators(graph.nodes, counts, places);
   }
 }
 
@@ -39,7 +39,7 @@ std::optional<int64_t> count_buffer_elements(const IR& ir) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, int64_t>> count_operators(const Graph& graph) {
+std::vector<std::pair<std::string, int64_t>> count_operators(const IRGraph& graph) {
   Counts counts;
   std::unordered_map<std::string_view, size_t> places;
   count_operators(graph.nodes, counts, places);

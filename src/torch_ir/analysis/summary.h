@@ -32,6 +32,6 @@ struct IRSummary {
 IRSummary summarize(const IR& ir);
 
 // As IRSummary::op_distribution.
-std::vector<std::pair<std::string, int64_t>> count_operators(const Graph& graph);
+std::vector<std::pair<std::string, int64_t>> count_operators(const IRGraph& graph);
 
 }  // namespace torch_ir

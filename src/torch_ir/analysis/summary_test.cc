@@ -49,7 +49,7 @@ TEST(Summarize, CountsTheOperatorsOfSubgraphsToo) {
   IR ir = TestGraphBuilder("M").build();
   OpNode neg;
   neg.op_type = "aten.neg.default";
-  Graph branch;
+  IRGraph branch;
   branch.nodes = {neg, neg};
   OpNode cond;
   cond.op_type = "higher_order.cond";

@@ -204,7 +204,7 @@ bool keeps_books(const std::string& op_type) {
   return list.contains(op_type);
 }
 
-GraphOperators operators_of(std::string name, const Graph& graph) {
+GraphOperators operators_of(std::string name, const IRGraph& graph) {
   return {.name = std::move(name), .operators = count_operators(graph)};
 }
 

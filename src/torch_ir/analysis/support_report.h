@@ -53,7 +53,7 @@ struct GraphOperators {
   std::string error = {};
 };
 
-GraphOperators operators_of(std::string name, const Graph& graph);
+GraphOperators operators_of(std::string name, const IRGraph& graph);
 
 struct GraphSupport {
   std::string name;

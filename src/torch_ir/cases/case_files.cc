@@ -19,7 +19,7 @@
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/ir/strided_copy.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {

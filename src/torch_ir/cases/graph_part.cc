@@ -26,7 +26,7 @@ bool has(const std::vector<TensorMeta>& metas, const std::string& name) {
 // Also those in the graphs of control flow.
 void add_unsupported(const OpNode& node, std::vector<std::string>& unsupported) {
   if (!operator_support(node.op_type).is_supported) unsupported.push_back(node.op_type);
-  for (const Graph& graph : node.graphs) {
+  for (const IRGraph& graph : node.graphs) {
     for (const OpNode& inner : graph.nodes) add_unsupported(inner, unsupported);
   }
 }

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 

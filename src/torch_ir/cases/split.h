@@ -13,7 +13,7 @@
 
 #include "torch_ir/cases/graph_case.h"
 #include "torch_ir/cases/node_groups.h"
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 

@@ -12,6 +12,7 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/exporter/pt2/pt2.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/verifier/statistics.h"
@@ -48,15 +49,15 @@ void add_nan_problem(const std::string& what, const std::string& name, const at:
 
 void add_nan_problems(const LoadedGraph& graph, std::vector<std::string>& problems) {
   std::vector<std::string> ignored;
-  const TensorRegistry weights =
-      bind_weights(graph.ir, graph.weights, graph.constants, std::nullopt, ignored).tensors;
+  const Program program = resolve(graph.ir);
+  const std::vector<at::Tensor> weights =
+      bind_weights(program, graph.weights, graph.constants, std::nullopt, ignored).tensors;
   std::set<std::string> seen;
-  const auto add = [&](const std::string& placeholder, const std::string& name) {
-    const auto weight = weights.get(placeholder);
-    if (weight && seen.insert(name).second) add_nan_problem("Weight", name, *weight, problems);
-  };
-  for (const auto& item : graph.ir.weight_name_mapping) add(item.key(), item.value());
-  for (const TensorMeta& weight : graph.ir.weights) add(weight.name, weight.name);
+  for (const GraphInput& input : program.inputs) {
+    const at::Tensor& weight = weights[input.value];
+    if (!weight.defined() || !seen.insert(input.target).second) continue;
+    add_nan_problem("Weight", input.target, weight, problems);
+  }
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     add_nan_problem("Input", graph.ir.graph_inputs[i].name, graph.inputs[i], problems);
   }

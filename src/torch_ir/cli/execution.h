@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "torch_ir/cli/options.h"
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 

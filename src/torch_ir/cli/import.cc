@@ -16,6 +16,7 @@
 #include "torch_ir/cli/options.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
@@ -51,7 +52,7 @@ int run_import(const ImportArguments& arguments, Console& console) {
     throw Error(arguments.file + " is already an IR file; import reads archives (.pt2)");
   }
   try {
-    check_storable(file.ir, *file.weights);
+    check_storable(resolve(file.ir), *file.weights);
   } catch (const WeightError& error) {
     throw Error(arguments.file + ": " + error.what() + ": run the archive itself");
   }

@@ -19,6 +19,7 @@
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/exporter/pt2/pt2.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 
 namespace torch_ir {
@@ -41,6 +42,8 @@ Json shape_json(const TensorMeta& value) {
   return shape;
 }
 
+bool has_dynamic_sizes(const TensorMeta& input) { return is_dynamic(input); }
+
 // The cost of a graph, with the sizes used for its symbols.
 struct SizedCost {
   GraphCost cost = {};
@@ -50,9 +53,9 @@ struct SizedCost {
 
 SizedCost cost_of_file(const std::string& path, const GraphFile& file) {
   SymbolValues sizes;
-  if (file.weights && std::ranges::any_of(file.ir.graph_inputs, is_dynamic)) {
+  if (file.weights && std::ranges::any_of(file.ir.graph_inputs, has_dynamic_sizes)) {
     try {
-      sizes = bind_symbols(file.ir, example_graph_inputs(path, file.ir));
+      sizes = bind_symbols(resolve(file.ir, GraphChecks::kStructure), example_graph_inputs(path, file.ir));
     } catch (const Error&) {
       // The archive has no examples, so sizes stay unknown.
     }
@@ -117,7 +120,7 @@ std::string to_json(const IR& ir, const IRSummary& summary, const SizedCost& cos
   json["buffer_elements"] = summary.buffer_elements ? Json(*summary.buffer_elements) : Json();
   json["cost"] = cost_json(cost);
   json["guards"] = ir.guards;
-  json["unchecked_guards"] = SymbolBinder(ir).unreadable_guards();
+  json["unchecked_guards"] = SymbolBinder(resolve(ir, GraphChecks::kStructure)).unreadable_guards();
   return json.dump(2) + "\n";
 }
 
@@ -213,7 +216,7 @@ std::string to_text(const IR& ir, const IRSummary& summary, const SizedCost& cos
   out << "\nBuffers among the parameters: "
       << (summary.buffer_elements ? with_thousands_separators(*summary.buffer_elements) : "unknown")
       << '\n';
-  const std::vector<std::string> unchecked = SymbolBinder(ir).unreadable_guards();
+  const std::vector<std::string> unchecked = SymbolBinder(resolve(ir, GraphChecks::kStructure)).unreadable_guards();
   if (!unchecked.empty()) out << "\nGuards that runs do not check:\n";
   for (const std::string& guard : unchecked) out << "  " << guard << '\n';
   write_totals(cost, out);

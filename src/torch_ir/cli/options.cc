@@ -13,7 +13,7 @@
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/weights/state_dict.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "torch_ir/cli/command.h"
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/tolerance.h"

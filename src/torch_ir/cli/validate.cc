@@ -1,6 +1,6 @@
 // torch-ir validate: checks that a file is a well-formed IR, and that weights fit it.
 
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 
 #include <CLI/CLI.hpp>
 #include <ostream>

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/exporter/testing/graphs.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -16,9 +16,9 @@ using ::testing::HasSubstr;
 using ::testing::StrEq;
 
 // linear(x, fc.weight, bias) * mask, then split in two.
-ExportedProgram sample_program() {
+Program sample_program() {
   const c10::ScalarType f32 = c10::ScalarType::Float;
-  ExportedProgram program;
+  Program program;
   program.model_name = "Sample";
   program.torch_version = "2.13.0";
   const ValueId mask = add_input(program, "c_mask", {{4}, f32}, InputKind::kConstant, "mask");
@@ -39,6 +39,7 @@ ExportedProgram sample_program() {
                            {first, second}});
   program.outputs = {second, x};
   program.constants.insert("mask", at::ones({4}));
+  set_uses(program);
   return program;
 }
 
@@ -71,7 +72,7 @@ class ScopedConverter {
 };
 
 TEST(GraphAnalyzerTest, AnswersOneQuestionAtATime) {
-  const ExportedProgram program = sample_program();
+  const Program program = sample_program();
   const GraphAnalyzer analyzer(program);
   EXPECT_THAT(names(analyzer.get_graph_inputs()), ElementsAre("x"));
   EXPECT_THAT(names(analyzer.get_graph_outputs()), ElementsAre("split_1", "x"));
@@ -85,7 +86,7 @@ TEST(GraphAnalyzerTest, AnswersOneQuestionAtATime) {
 }
 
 TEST(GraphAnalyzerTest, GivesProducersToInputsOnly) {
-  const ExportedProgram program = sample_program();
+  const Program program = sample_program();
   const GraphAnalyzer analyzer(program);
   const TensorMeta split = analyzer.get_input_meta("split_1");
   EXPECT_EQ(split.producer_node, "split");
@@ -97,7 +98,7 @@ TEST(GraphAnalyzerTest, GivesProducersToInputsOnly) {
 }
 
 TEST(GraphAnalyzerTest, SkipsConstantsWithoutDataWithAWarning) {
-  ExportedProgram program = sample_program();
+  Program program = sample_program();
   program.constants["mask"] = at::ones({4}, c10::kMeta);
   const GraphAnalyzer analyzer(program);
   const Warnings warnings;
@@ -119,7 +120,7 @@ TEST(ConverterTest, ConvertsAWholeProgram) {
 }
 
 TEST(ConverterTest, KeepsTheLimitsOfSizes) {
-  ExportedProgram program = sample_program();
+  Program program = sample_program();
   program.range_constraints = {{"s0", 2, 64}, {"2*s1", std::nullopt, 7}};
   program.guards = {"x.size()[0] % 2 == 0"};
   EXPECT_EQ(convert_exported_program(program).guards, program.guards);
@@ -128,7 +129,7 @@ TEST(ConverterTest, KeepsTheLimitsOfSizes) {
 
 TEST(ConverterTest, UsesTheRegisteredConverter) {
   const ScopedConverter converter("aten.split.Tensor",
-                                  [](const ExportedNode& node, const GraphAnalyzer& analyzer) {
+                                  [](const Node& node, const GraphAnalyzer& analyzer) {
                                     OpNode converted = convert_default(node, analyzer);
                                     converted.attrs.set("dim", -1);
                                     return converted;
@@ -139,7 +140,7 @@ TEST(ConverterTest, UsesTheRegisteredConverter) {
 
 TEST(ConverterTest, FallsBackWithAWarningUnlessStrict) {
   const ScopedConverter converter("aten.mul.Tensor",
-                                  [](const ExportedNode&, const GraphAnalyzer&) -> OpNode {
+                                  [](const Node&, const GraphAnalyzer&) -> OpNode {
                                     throw std::runtime_error("no such form");
                                   });
   {
@@ -160,7 +161,7 @@ TEST(ConverterTest, FallsBackWithAWarningUnlessStrict) {
 
 // No schema gives their types when such a file is read.
 TEST(ConverterTest, WritesTypedAttributesOfUnknownOperatorsAsNames) {
-  ExportedProgram program = sample_program();
+  Program program = sample_program();
   program.nodes[1].target = "no_such_library.cast.default";
   program.nodes[1].arguments = {program.nodes[1].arguments[0],
                                 {"dtype", c10::ScalarType::BFloat16},
@@ -174,7 +175,7 @@ TEST(ConverterTest, WritesTypedAttributesOfUnknownOperatorsAsNames) {
 }
 
 TEST(ConverterTest, KeepsTheArgumentsOfUnknownOperatorsByName) {
-  ExportedProgram program = sample_program();
+  Program program = sample_program();
   program.nodes[1].target = "mylib.scale.default";
   program.nodes[1].arguments.push_back({"factor", Attribute(2.0)});
   const IR ir = convert_exported_program(program);
@@ -184,7 +185,7 @@ TEST(ConverterTest, KeepsTheArgumentsOfUnknownOperatorsByName) {
 }
 
 TEST(ConverterTest, RefusesProgramsThatContradictThemselves) {
-  const auto error_of = [](const ExportedProgram& program) -> std::string {
+  const auto error_of = [](const Program& program) -> std::string {
     try {
       convert_exported_program(program);
     } catch (const ConversionError& error) {
@@ -192,7 +193,7 @@ TEST(ConverterTest, RefusesProgramsThatContradictThemselves) {
     }
     return "no error";
   };
-  ExportedProgram program = sample_program();
+  Program program = sample_program();
   program.nodes[1].arguments[0].name = "left";
   EXPECT_THAT(error_of(program), StrEq("node 'mul': aten.mul.Tensor has no argument 'left'"));
   program.nodes[1].name = "mul\n";

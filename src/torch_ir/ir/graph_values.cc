@@ -2,7 +2,7 @@
 
 namespace torch_ir {
 
-GraphValues::GraphValues(const Graph& graph) {
+GraphValues::GraphValues(const IRGraph& graph) {
   for (const TensorMeta& input : graph.graph_inputs) values_.try_emplace(input.name, Value{&input});
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     nodes_.try_emplace(graph.nodes[i].name, &graph.nodes[i]);

@@ -14,7 +14,7 @@ namespace torch_ir {
 // The graph must outlive it, and need not be well formed: the first value of a name counts.
 class GraphValues {
  public:
-  explicit GraphValues(const Graph& graph);
+  explicit GraphValues(const IRGraph& graph);
 
   struct Value {
     const TensorMeta* meta = nullptr;

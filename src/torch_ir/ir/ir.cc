@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 namespace {
@@ -49,7 +50,9 @@ bool same_items(const torch::OrderedDict<std::string, Value>& a,
   return true;
 }
 
-std::string size_text(const TensorMeta& meta, size_t dimension) {
+// The functions below take a TensorMeta or a Value.
+template <class AnyValue>
+std::string size_text(const AnyValue& meta, size_t dimension) {
   const bool is_symbolic = !meta.symbolic_shape.empty() && !meta.symbolic_shape[dimension].empty();
   return is_symbolic ? meta.symbolic_shape[dimension] : std::to_string(meta.shape[dimension]);
 }
@@ -59,6 +62,37 @@ std::string factor_text(const std::string& size) {
   const bool is_word =
       std::ranges::all_of(size, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   return is_word ? size : "(" + size + ")";
+}
+
+std::string number_text(const TensorMeta& meta) {
+  if (meta.dtype == "bool") return "bool";
+  return meta.dtype == "float64" ? "float" : "int";
+}
+
+std::string number_text(const Value& value) {
+  if (value.dtype == c10::kBool) return "bool";
+  return value.dtype == c10::kDouble ? "float" : "int";
+}
+
+template <class AnyValue>
+std::string text_of_shape(const AnyValue& value) {
+  if (value.is_scalar) return number_text(value);
+  if (value.shape.empty()) return "scalar";
+  std::string text = factor_text(size_text(value, 0));
+  for (size_t i = 1; i < value.shape.size(); ++i) text += "x" + factor_text(size_text(value, i));
+  return text;
+}
+
+template <class AnyValue>
+std::string text_of_sizes(const AnyValue& value) {
+  std::string text;
+  for (size_t i = 0; i < value.shape.size(); ++i) text += (i > 0 ? ", " : "") + size_text(value, i);
+  return "[" + text + "]";
+}
+
+template <class AnyValue>
+bool has_symbol(const AnyValue& value) {
+  return std::ranges::any_of(value.symbolic_shape, [](const auto& text) { return !text.empty(); });
 }
 
 }  // namespace
@@ -71,7 +105,7 @@ bool OpNode::operator==(const OpNode& other) const {
 
 bool IR::operator==(const IR& other) const {
   return model_name == other.model_name && pytorch_version == other.pytorch_version &&
-         Graph::operator==(other) && weights == other.weights &&
+         IRGraph::operator==(other) && weights == other.weights &&
          constant_inputs == other.constant_inputs && range_constraints == other.range_constraints &&
          guards == other.guards && same_items(weight_name_mapping, other.weight_name_mapping) &&
          same_items(constants, other.constants);
@@ -84,6 +118,7 @@ std::ostream& operator<<(std::ostream& stream, const IR& ir) {
 }
 
 int64_t num_elements(const TensorMeta& meta) { return c10::multiply_integers(meta.shape); }
+int64_t num_elements(const Value& value) { return c10::multiply_integers(value.shape); }
 
 std::string shape_text(const std::vector<int64_t>& shape) {
   if (shape.empty()) return "scalar";
@@ -95,25 +130,13 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return text;
 }
 
-std::string shape_text(const TensorMeta& meta) {
-  if (meta.is_scalar) {
-    if (meta.dtype == "bool") return "bool";
-    return meta.dtype == "float64" ? "float" : "int";
-  }
-  if (meta.shape.empty()) return "scalar";
-  std::string text = factor_text(size_text(meta, 0));
-  for (size_t i = 1; i < meta.shape.size(); ++i) text += "x" + factor_text(size_text(meta, i));
-  return text;
-}
+std::string shape_text(const TensorMeta& meta) { return text_of_shape(meta); }
+std::string shape_text(const Value& value) { return text_of_shape(value); }
 
-std::string shape_list_text(const TensorMeta& meta) {
-  std::string text;
-  for (size_t i = 0; i < meta.shape.size(); ++i) text += (i > 0 ? ", " : "") + size_text(meta, i);
-  return "[" + text + "]";
-}
+std::string shape_list_text(const TensorMeta& meta) { return text_of_sizes(meta); }
+std::string shape_list_text(const Value& value) { return text_of_sizes(value); }
 
-bool is_dynamic(const TensorMeta& meta) {
-  return std::ranges::any_of(meta.symbolic_shape, [](const auto& text) { return !text.empty(); });
-}
+bool is_dynamic(const TensorMeta& meta) { return has_symbol(meta); }
+bool is_dynamic(const Value& value) { return has_symbol(value); }
 
 }  // namespace torch_ir

@@ -49,7 +49,7 @@ struct TensorMeta {
   bool is_scalar = false;
   // The number as an expression of symbols, if known; scalars only.
   std::string expression = {};
-  // In `Graph::graph_outputs`: the graph input or the placeholder of the buffer whose new value
+  // In `IRGraph::graph_outputs`: the graph input or the placeholder of the buffer whose new value
   // this is. The model updates it; a runtime that keeps state must too. Empty otherwise.
   std::string mutates = {};
   // In `IR::weights`: the strides, in elements, where they differ from those of a contiguous tensor
@@ -60,7 +60,7 @@ struct TensorMeta {
 };
 
 struct ConstantOutput {
-  // Its index among all outputs, including those of Graph::graph_outputs.
+  // Its index among all outputs, including those of IRGraph::graph_outputs.
   int64_t index;
   Attribute value;
 
@@ -69,13 +69,13 @@ struct ConstantOutput {
 
 struct OpNode;
 
-struct Graph {
+struct IRGraph {
   std::vector<TensorMeta> graph_inputs;
   std::vector<TensorMeta> graph_outputs;
   std::vector<ConstantOutput> constant_outputs = {};
   std::vector<OpNode> nodes;
 
-  bool operator==(const Graph&) const = default;
+  bool operator==(const IRGraph&) const = default;
 };
 
 struct OpNode {
@@ -88,7 +88,7 @@ struct OpNode {
   AttributeMap attrs;
   // The graphs of a control flow operator: the branches of "higher_order.cond" (true, false),
   // condition and body of "higher_order.while_loop". Each sees only its own values.
-  std::vector<Graph> graphs = {};
+  std::vector<IRGraph> graphs = {};
   // The path of the module that makes the call ("encoder.layers.0.mlp"); empty if unknown, and for
   // calls of the model itself. It labels the node and has no effect on what is computed.
   std::string module = {};
@@ -105,7 +105,7 @@ struct SymbolRange {
   bool operator==(const SymbolRange&) const = default;
 };
 
-struct IR : Graph {
+struct IR : IRGraph {
   std::string model_name;
   // The version of PyTorch that extracted the graph, such as "2.13.0".
   std::string pytorch_version;

@@ -102,7 +102,7 @@ ConstantOutput read_constant_output(const JsonValue& value, const Place& place) 
 class GraphReader {
  public:
   // The members that IRs and the graphs of nodes have in common.
-  void read(const ObjectReader& members, Graph& graph) {
+  void read(const ObjectReader& members, IRGraph& graph) {
     graph.graph_inputs = members.get("graph_inputs", read_tensors);
     graph.graph_outputs = members.get("graph_outputs", read_tensors);
     members.find("constant_outputs", list_of(read_constant_output), graph.constant_outputs);
@@ -132,8 +132,8 @@ class GraphReader {
     return node;
   }
 
-  Graph read_graph(const JsonValue& value, const Place& place) {
-    Graph graph;
+  IRGraph read_graph(const JsonValue& value, const Place& place) {
+    IRGraph graph;
     read(ObjectReader(value, place, {"graph_inputs", "graph_outputs", "constant_outputs", "nodes"}),
          graph);
     return graph;
@@ -231,7 +231,7 @@ JsonValue to_json(const Attribute& attribute);
 JsonValue to_json(const TensorMeta& tensor);
 JsonValue to_json(const ConstantOutput& output);
 JsonValue to_json(const OpNode& node);
-JsonValue to_json(const Graph& graph);
+JsonValue to_json(const IRGraph& graph);
 
 template <class T>
 JsonValue to_json(const std::vector<T>& items) {
@@ -310,14 +310,14 @@ JsonValue to_json(const ConstantOutput& output) {
   return {{"index", output.index}, {"value", to_json(output.value)}};
 }
 
-void add_signature(const Graph& graph, ObjectWriter& out) {
+void add_signature(const IRGraph& graph, ObjectWriter& out) {
   out.add("graph_inputs", to_json(graph.graph_inputs));
   out.add("graph_outputs", to_json(graph.graph_outputs));
   if (graph.constant_outputs.empty()) return;
   out.add("constant_outputs", to_json(graph.constant_outputs));
 }
 
-JsonValue to_json(const Graph& graph) {
+JsonValue to_json(const IRGraph& graph) {
   ObjectWriter out(4);
   add_signature(graph, out);
   out.add("nodes", to_json(graph.nodes));

@@ -17,7 +17,7 @@
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/ir/testing/json_test_graphs.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {

@@ -11,7 +11,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/testing/json_test_graphs.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -73,12 +73,12 @@ IR version_2_ir() {
   OpNode compare = node("gt", "_operator.gt", {}, {number("gt", "bool")});
   compare.attrs = {{"a", ValueRef{"mul"}}, {"b", 8}};
 
-  Graph negative;
+  IRGraph negative;
   negative.graph_inputs = {dynamic("arg0_1", {"s0", "3"})};
   const TensorMeta argument = made_by(dynamic("arg0_1", {"s0", "3"}), "arg0_1");
   negative.nodes = {node("neg", "aten.neg.default", {argument}, {dynamic("neg", {"s0", "3"})})};
   negative.graph_outputs = {made_by(dynamic("neg", {"s0", "3"}), "neg")};
-  Graph same = negative;
+  IRGraph same = negative;
   same.nodes.clear();
   same.graph_outputs = {argument};
   same.constant_outputs = {{1, Attribute()}};

@@ -180,57 +180,57 @@ class Parser {
   size_t position_ = 0;
 };
 
-using Value = std::optional<int64_t>;
+using Result = std::optional<int64_t>;
 using Values = std::span<const int64_t>;
 using Reals = std::span<const double>;
 
 __extension__ using Wide = __int128;
 
-Value checked(Wide value) {
+Result checked(Wide value) {
   const bool fits = value >= INT64_MIN && value <= INT64_MAX;
-  return fits ? Value(static_cast<int64_t>(value)) : std::nullopt;
+  return fits ? Result(static_cast<int64_t>(value)) : std::nullopt;
 }
 
-Value multiply(Values x) {
-  Value result = 1;
+Result multiply(Values x) {
+  Result result = 1;
   for (size_t i = 0; i < x.size() && result; ++i) result = checked(Wide{*result} * x[i]);
   return result;
 }
 
 bool can_divide(Values x) { return x[1] != 0 && !(x[0] == INT64_MIN && x[1] == -1); }
 
-Value floor_divide(Values x) {
+Result floor_divide(Values x) {
   if (!can_divide(x)) return std::nullopt;
   const int64_t quotient = x[0] / x[1];
   const bool is_rounded_up = x[0] % x[1] != 0 && (x[0] < 0) != (x[1] < 0);
   return quotient - (is_rounded_up ? 1 : 0);
 }
 
-Value modulo(Values x) {
-  const Value quotient = floor_divide(x);
+Result modulo(Values x) {
+  const Result quotient = floor_divide(x);
   if (!quotient) return std::nullopt;
   return x[0] - *quotient * x[1];
 }
 
-Value ceil_divide(Values x) {
-  const Value quotient = floor_divide(x);
+Result ceil_divide(Values x) {
+  const Result quotient = floor_divide(x);
   if (!quotient) return std::nullopt;
   return *quotient + (x[0] % x[1] != 0 ? 1 : 0);
 }
 
-Value exact_divide(Values x) {
+Result exact_divide(Values x) {
   if (!can_divide(x) || x[0] % x[1] != 0) return std::nullopt;
   return x[0] / x[1];
 }
 
-Value power(Values x) {
+Result power(Values x) {
   if (x[1] < 0 || x[1] > 64) return std::nullopt;
   return multiply(std::vector<int64_t>(static_cast<size_t>(x[1]), x[0]));
 }
 
 struct Function {
   // Null for a function of floats.
-  Value (*evaluate)(Values);
+  Result (*evaluate)(Values);
   size_t min_arguments;
   size_t max_arguments;
   // For floats, and if `evaluate` has no result.
@@ -238,15 +238,15 @@ struct Function {
 };
 
 template <class Op>
-constexpr Function kRelation = {[](Values x) { return Value(Op()(x[0], x[1])); }, 2, 2,
+constexpr Function kRelation = {[](Values x) { return Result(Op()(x[0], x[1])); }, 2, 2,
                                 [](Reals x) { return static_cast<double>(Op()(x[0], x[1])); }};
 
 // Operators, the functions of sympy and torch.utils._sympy.functions, and those of guards.
 const Function* find_function(const std::string& name) {
   constexpr size_t kAny = SIZE_MAX;
-  constexpr Function kMax = {[](Values x) { return Value(std::ranges::max(x)); }, 1, kAny,
+  constexpr Function kMax = {[](Values x) { return Result(std::ranges::max(x)); }, 1, kAny,
                              [](Reals x) { return std::ranges::max(x); }};
-  constexpr Function kMin = {[](Values x) { return Value(std::ranges::min(x)); }, 1, kAny,
+  constexpr Function kMin = {[](Values x) { return Result(std::ranges::min(x)); }, 1, kAny,
                              [](Reals x) { return std::ranges::min(x); }};
   static const std::unordered_map<std::string, Function> table = {
       {"+",
@@ -271,10 +271,10 @@ const Function* find_function(const std::string& name) {
       {">", kRelation<std::greater<>>},
       {"and", kRelation<std::logical_and<>>},
       {"or", kRelation<std::logical_or<>>},
-      {"not", {[](Values x) { return Value(x[0] == 0); }, 1, 1}},
-      {"|", {[](Values x) { return Value(x[0] | x[1]); }, 2, 2}},
-      {"^", {[](Values x) { return Value(x[0] ^ x[1]); }, 2, 2}},
-      {"&", {[](Values x) { return Value(x[0] & x[1]); }, 2, 2}},
+      {"not", {[](Values x) { return Result(x[0] == 0); }, 1, 1}},
+      {"|", {[](Values x) { return Result(x[0] | x[1]); }, 2, 2}},
+      {"^", {[](Values x) { return Result(x[0] ^ x[1]); }, 2, 2}},
+      {"&", {[](Values x) { return Result(x[0] & x[1]); }, 2, 2}},
       {"FloorDiv", {floor_divide, 2, 2}},
       {"CleanDiv", {exact_divide, 2, 2}},
       {"CeilDiv", {ceil_divide, 2, 2}},
@@ -285,7 +285,7 @@ const Function* find_function(const std::string& name) {
       {"Min", kMin},
       {"max", kMax},
       {"min", kMin},
-      {"Identity", {[](Values x) { return Value(x[0]); }, 1, 1}},
+      {"Identity", {[](Values x) { return Result(x[0]); }, 1, 1}},
       {"abs",
        {[](Values x) { return checked(x[0] < 0 ? -Wide{x[0]} : Wide{x[0]}); }, 1, 1,
         [](Reals x) { return std::abs(x[0]); }}},
@@ -315,7 +315,7 @@ std::optional<SymNumber> call(const Function& function, const std::vector<SymNum
     reals.push_back(std::visit([](auto number) { return static_cast<double>(number); }, argument));
   }
   if (function.evaluate != nullptr && integers.size() == arguments.size()) {
-    if (const Value value = function.evaluate(integers)) return *value;
+    if (const Result value = function.evaluate(integers)) return *value;
   }
   if (function.evaluate_real == nullptr) return std::nullopt;
   const double value = function.evaluate_real(reals);
@@ -369,7 +369,7 @@ std::optional<int64_t> SymExpr::evaluate(const SymbolValues& values) const {
     results.push_back(*result);
   }
   const auto* integer = std::get_if<int64_t>(&results.back());
-  return integer == nullptr ? std::nullopt : Value(*integer);
+  return integer == nullptr ? std::nullopt : Result(*integer);
 }
 
 std::vector<std::string> SymExpr::symbols() const {
@@ -400,8 +400,8 @@ std::optional<int64_t> solve_linear(const SymExpr& expression, const std::string
   // An expression with divisions has a value only for some arguments, so probe two multiples of a
   // number that most sizes divide.
   constexpr int64_t kStep = 5040;
-  const Value origin = at(0);
-  const Value step = at(kStep);
+  const Result origin = at(0);
+  const Result step = at(kStep);
   if (!origin || !step) return std::nullopt;
   int64_t rise = 0;
   int64_t wanted = 0;
@@ -411,7 +411,7 @@ std::optional<int64_t> solve_linear(const SymExpr& expression, const std::string
                          __builtin_mul_overflow(wanted, kStep, &scaled);
   if (overflows || rise == 0) return std::nullopt;
   const int64_t solution = scaled / rise;
-  return at(solution) == Value(value) ? Value(solution) : std::nullopt;
+  return at(solution) == Result(value) ? Result(solution) : std::nullopt;
 }
 
 }  // namespace torch_ir

@@ -9,15 +9,32 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 namespace {
 
-bool has_known_sizes(const at::Tensor& tensor, const TensorMeta& meta) {
+template <class AnyValue>
+std::string difference(const at::Tensor& tensor, const AnyValue& value, c10::ScalarType dtype) {
+  std::string text;
+  const auto add = [&](std::string_view what, const std::string& actual,
+                       const std::string& expected) {
+    if (!text.empty()) text += ", and ";
+    text += fmt::format("{} {}, expected {}", what, actual, expected);
+  };
   const auto agrees = [](int64_t actual, int64_t expected) {
     return expected == kDynamicSize || actual == expected;
   };
-  return std::ranges::equal(tensor.sizes(), meta.shape, agrees);
+  if (!std::ranges::equal(tensor.sizes(), value.shape, agrees)) {
+    add("shape", shape_list_text(tensor.sizes()), shape_list_text(value));
+  }
+  if (tensor.scalar_type() != dtype) {
+    add("dtype", dtype_name(tensor.scalar_type()), dtype_name(dtype));
+  }
+  if (tensor.layout() != c10::kStrided) {
+    add("layout", layout_name(tensor.layout()), layout_name(c10::kStrided));
+  }
+  return text;
 }
 
 }  // namespace
@@ -27,22 +44,11 @@ std::string shape_list_text(c10::IntArrayRef shape) {
 }
 
 std::string describe_difference(const at::Tensor& tensor, const TensorMeta& meta) {
-  std::string text;
-  const auto add = [&](std::string_view what, const std::string& actual,
-                       const std::string& expected) {
-    if (!text.empty()) text += ", and ";
-    text += fmt::format("{} {}, expected {}", what, actual, expected);
-  };
-  if (!has_known_sizes(tensor, meta)) {
-    add("shape", shape_list_text(tensor.sizes()), shape_list_text(meta));
-  }
-  if (tensor.scalar_type() != parse_dtype(meta.dtype)) {
-    add("dtype", dtype_name(tensor.scalar_type()), printable(meta.dtype));
-  }
-  if (tensor.layout() != c10::kStrided) {
-    add("layout", layout_name(tensor.layout()), layout_name(c10::kStrided));
-  }
-  return text;
+  return difference(tensor, meta, parse_dtype(meta.dtype));
+}
+
+std::string describe_difference(const at::Tensor& tensor, const Value& value) {
+  return difference(tensor, value, value.dtype);
 }
 
 std::string message_text(const std::exception& error) {

@@ -1,4 +1,4 @@
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>

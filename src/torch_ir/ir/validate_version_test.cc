@@ -6,7 +6,7 @@
 
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/testing/json_test_graphs.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -90,7 +90,7 @@ TEST(ValidateVersionTest, MutationsAndConstantOutputs) {
 }
 
 IR with_cond() {
-  Graph branch;
+  IRGraph branch;
   branch.graph_inputs = {meta("a", {2})};
   branch.graph_outputs = {meta("a", {2})};
   IR ir;
@@ -123,7 +123,7 @@ TEST(ValidateVersionTest, GraphsOfNodes) {
   EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond' (higher_order.cond): the true graph "
                                              "returns 0 values, expected 1"));
   ir = with_number();
-  ir.nodes[0].graphs = {Graph()};
+  ir.nodes[0].graphs = {IRGraph()};
   EXPECT_THAT(find_problems(ir),
               ElementsAre("node 'add' (aten.add.Tensor): wrong number of graphs: 1, expected 0"));
 }

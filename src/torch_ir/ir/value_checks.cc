@@ -68,7 +68,7 @@ void check_cond(const OpNode& node, const ProblemReport& report) {
   const size_t first = node.attrs.find("pred") == nullptr ? 1 : 0;
   const char* const names[] = {"the true graph", "the false graph"};
   for (size_t i = 0; i < 2; ++i) {
-    const Graph& graph = node.graphs[i];
+    const IRGraph& graph = node.graphs[i];
     check_carried(node, names[i], node.inputs, first, graph.graph_inputs, report);
     if (graph.graph_outputs.size() != node.outputs.size()) {
       report("node '{}' ({}): {} returns {} value{}, expected {}", node.name, node.op_type,
@@ -79,8 +79,8 @@ void check_cond(const OpNode& node, const ProblemReport& report) {
 }
 
 void check_while_loop(const OpNode& node, const ProblemReport& report) {
-  const Graph& condition = node.graphs[0];
-  const Graph& body = node.graphs[1];
+  const IRGraph& condition = node.graphs[0];
+  const IRGraph& body = node.graphs[1];
   check_carried(node, "the condition", node.inputs, 0, condition.graph_inputs, report);
   check_carried(node, "the body", node.inputs, 0, body.graph_inputs, report);
   if (condition.graph_outputs.size() != 1 || condition.graph_outputs[0].dtype != "bool") {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "torch_ir/analysis/diff.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/properties/random_graph.h"
 #include "torch_ir/properties/random_network.h"
 #include "torch_ir/runtime/execution_plan.h"

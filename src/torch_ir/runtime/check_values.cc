@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/validate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/runtime/interpreter/run.h"
@@ -17,10 +17,10 @@ namespace torch_ir {
 
 std::vector<std::string> weight_problems(const IR& ir, const StateDict& weights,
                                          const StateDict& constants) {
-  validate_ir(ir);
+  const Program program = resolve(ir);
   std::vector<std::string> problems;
   const BoundWeights bound =
-      bind_weights(ir, weights, constants, /*device=*/std::nullopt, problems);
+      bind_weights(program, weights, constants, /*device=*/std::nullopt, problems);
   if (!bound.only_missing.empty()) {
     std::string& problem = problems.front();
     problem += fmt::format("{} It is '{}' in the state dict.", problem.ends_with('.') ? "" : ".",
@@ -36,12 +36,14 @@ std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tens
       !problem.empty()) {
     return {std::move(problem)};
   }
+  const Program program = resolve(ir);
+  const std::vector<ValueId> ids = program.user_inputs();
   std::vector<std::string> problems;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    std::string problem = input_problem(ir.graph_inputs[i], device, inputs[i]);
+    std::string problem = input_problem(program[ids[i]], device, inputs[i]);
     if (!problem.empty()) problems.push_back(std::move(problem));
   }
-  return problems.empty() ? size_problems(ir, inputs) : problems;
+  return problems.empty() ? size_problems(program, inputs) : problems;
 }
 
 std::vector<std::string> value_problems(const IR& ir, const StateDict& weights,

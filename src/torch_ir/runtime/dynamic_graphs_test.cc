@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 
@@ -141,7 +142,7 @@ TEST(DynamicGraphs, NamesAllSizesThatNoSymbolGives) {
   ir.graph_inputs = {tensor("a", {"4*s0"}), tensor("b", {"2*s1"}), tensor("c", {"3", "s2 + 1"}),
                      tensor("d", {"s2"})};
   ir.graph_outputs = ir.graph_inputs;
-  EXPECT_THAT(size_problems(ir, {at::rand({9}), at::rand({3}), at::rand({3, 5}), at::rand({5})}),
+  EXPECT_THAT(size_problems(resolve(ir), {at::rand({9}), at::rand({3}), at::rand({3, 5}), at::rand({5})}),
               ElementsAre("Dimension 0 of input 'a' is 9, which is not 4*s0 for any s0.",
                           "Dimension 0 of input 'b' is 3, which is not 2*s1 for any s1.",
                           "Dimension 1 of input 'c' is 5, expected s2 + 1 = 6."));
@@ -173,7 +174,7 @@ TEST(DynamicGraphs, SaysWhichGuardsItDoesNotCheck) {
   IR ir = two_inputs("3", "3");
   ir.guards = {"L['a']._base.size()[0] != 3", "a.storage_offset() == 0", "b.size()[1] == 3",
                "a.size()[0] != 4"};
-  EXPECT_THAT(SymbolBinder(ir).unreadable_guards(),
+  EXPECT_THAT(SymbolBinder(resolve(ir)).unreadable_guards(),
               ElementsAre("L['a']._base.size()[0] != 3: the expression 'L['a']._base.size()[0] != "
                           "3' has a syntax error at character 2",
                           "a.storage_offset() == 0: unknown function 'a.storage_offset'",
@@ -195,7 +196,7 @@ TEST(DynamicGraphs, SolvesForManySymbols) {
     ir.graph_inputs.push_back(number(fmt::format("n{}", i), "int64", size));
     inputs.push_back(at::full({}, is_last ? 3 : 5, at::kLong));
   }
-  const SymbolValues symbols = bind_symbols(ir, inputs);
+  const SymbolValues symbols = bind_symbols(resolve(ir), inputs);
   EXPECT_EQ(symbols.size(), static_cast<size_t>(kSymbols));
   EXPECT_EQ(symbols.at("s0"), 2);
 }
@@ -278,8 +279,8 @@ TEST(DynamicGraphs, FailedAssertionsFailTheRun) {
 
 // --- Control flow ---
 
-Graph branch(const std::string& op_type) {
-  Graph graph;
+IRGraph branch(const std::string& op_type) {
+  IRGraph graph;
   graph.graph_inputs = {tensor("a", {"2"})};
   graph.nodes = {node(op_type, {tensor("a", {"2"})}, {tensor("r", {"2"})})};
   graph.graph_outputs = {tensor("r", {"2"})};
@@ -328,11 +329,11 @@ TEST(DynamicGraphs, LoopsRunUntilTheirConditionFails) {
   const TensorMeta i = tensor("i", {}, "int64");
   const TensorMeta x = tensor("x", {"2"});
   const TensorMeta n = tensor("n", {}, "int64");
-  Graph condition;
+  IRGraph condition;
   condition.graph_inputs = {i, x, n};
   condition.nodes = {node("aten.lt.Tensor", {i, n}, {tensor("lt", {}, "bool")})};
   condition.graph_outputs = {tensor("lt", {}, "bool")};
-  Graph body;
+  IRGraph body;
   body.graph_inputs = {i, x, n};
   body.nodes = {node("aten.add.Tensor", {i}, {tensor("next", {}, "int64")}, {{"other", 1}}),
                 node("aten.mul.Tensor", {x}, {tensor("twice", {"2"})}, {{"other", 2}})};
@@ -358,11 +359,11 @@ TEST(DynamicGraphs, LoopsRunUntilTheirConditionFails) {
 // i = x; while i < 5: i = i * 2, from 0
 TEST(DynamicGraphs, LoopsThatNeverEndFail) {
   const TensorMeta i = tensor("i", {}, "int64");
-  Graph condition;
+  IRGraph condition;
   condition.graph_inputs = {i};
   condition.nodes = {node("aten.lt.Scalar", {i}, {tensor("lt", {}, "bool")}, {{"other", 5}})};
   condition.graph_outputs = {tensor("lt", {}, "bool")};
-  Graph body;
+  IRGraph body;
   body.graph_inputs = {i};
   body.nodes = {node("aten.mul.Tensor", {i}, {tensor("next", {}, "int64")}, {{"other", 2}})};
   body.graph_outputs = {tensor("next", {}, "int64")};

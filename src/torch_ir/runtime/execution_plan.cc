@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/lowered_graph.h"
 #include "torch_ir/runtime/replay/segmented_graph.h"
@@ -20,7 +21,7 @@ double median(std::vector<double> values) {
 std::vector<NodeProfile> describe(const LoweredGraph& graph, const SegmentedRunRecord& run) {
   std::vector<NodeProfile> profiles;
   for (const LoweredNode& node : graph.nodes)
-    profiles.push_back({node.name, node.op_type, {}, 0, 0});
+    profiles.push_back({node.name(), node.op_type(), {}, 0, 0});
   for (const auto& [node, seconds] : run.step_seconds) {
     profiles[node].calls = {profiles[node].op_type};
   }
@@ -121,10 +122,15 @@ std::vector<NodeNotReplayed> ExecutionPlan::not_replayed() const {
   return state_->segmented.not_replayed();
 }
 
+ExecutionPlan compile(std::shared_ptr<const Program> program, const StateDict& weights,
+                      const StateDict& constants, const ExecutionOptions& options) {
+  return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(
+      lower(std::move(program), weights, constants, options.device), options));
+}
+
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,
                       const ExecutionOptions& options) {
-  return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(
-      lower(ir, weights, constants, options.device), options));
+  return compile(std::make_shared<const Program>(resolve(ir)), weights, constants, options);
 }
 
 }  // namespace torch_ir

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
@@ -53,7 +53,7 @@ class ExecutionPlan {
   std::vector<NodeNotReplayed> not_replayed() const;
 
  private:
-  friend ExecutionPlan compile(const IR&, const StateDict&, const StateDict&,
+  friend ExecutionPlan compile(std::shared_ptr<const Program>, const StateDict&, const StateDict&,
                                const ExecutionOptions&);
   struct State;
   explicit ExecutionPlan(std::unique_ptr<const State> state);
@@ -61,10 +61,15 @@ class ExecutionPlan {
   std::unique_ptr<const State> state_;
 };
 
-// Compiles `ir`. Looks up weights by state dict name or placeholder, in `weights`, then in
-// `constants`, then in `ir.constants`, and keeps them without a copy. Throws ValidationError for an
-// IR that is not well formed, and ExecutionError for weights that are missing or do not fit, in one
-// problem_list (check_values.h), or an operator that this process does not have.
+// Compiles `program`. Looks up weights by state dict name or placeholder, in `weights`, then in
+// `constants`, then in `program->constants`, and keeps them without a copy. Throws ExecutionError
+// for weights that are missing or do not fit, in one problem_list (check_values.h), or an operator
+// that this process does not have.
+ExecutionPlan compile(std::shared_ptr<const Program> program, const StateDict& weights,
+                      const StateDict& constants = StateDict(),
+                      const ExecutionOptions& options = ExecutionOptions());
+
+// As above, for the program of `ir`. Throws ValidationError if it is not well formed.
 ExecutionPlan compile(const IR& ir, const StateDict& weights,
                       const StateDict& constants = StateDict(),
                       const ExecutionOptions& options = ExecutionOptions());

@@ -62,7 +62,7 @@ bool accepts_zeros(const at::Tensor& expected, const Tolerance& tolerance) {
 using ValueReaders = std::unordered_map<std::string, std::vector<size_t>>;
 
 // The nodes that read each value, ascending; the number of nodes stands for the graph's outputs.
-ValueReaders readers_of(const Graph& graph, const GraphValues& values) {
+ValueReaders readers_of(const IRGraph& graph, const GraphValues& values) {
   ValueReaders readers;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     values.for_each_read(graph.nodes[i], [&](const auto& value) { readers[value].push_back(i); });
@@ -79,7 +79,7 @@ enum class Finding { kAgrees, kFollowsWrong, kWrong, kNotJudged };
 
 class NodeComparer {
  public:
-  NodeComparer(const Graph& graph, const std::vector<std::string>& values,
+  NodeComparer(const IRGraph& graph, const std::vector<std::string>& values,
                const ActualValue& actual, const ToleranceRule& tolerance,
                const std::optional<NodeJudge>& judge, const Exonerate& exonerate)
       : graph_(graph),
@@ -346,7 +346,7 @@ class NodeComparer {
     }
   }
 
-  const Graph& graph_;
+  const IRGraph& graph_;
   const GraphValues known_;
   const ActualValue& actual_;
   const std::optional<NodeJudge>& judge_;
@@ -366,7 +366,7 @@ class NodeComparer {
 
 }  // namespace
 
-std::vector<std::string> compared_values(const Graph& graph) {
+std::vector<std::string> compared_values(const IRGraph& graph) {
   const ValueReaders readers = readers_of(graph, GraphValues(graph));
   std::vector<std::string> values;
   for (const OpNode& node : graph.nodes) {
@@ -378,7 +378,7 @@ std::vector<std::string> compared_values(const Graph& graph) {
   return values;
 }
 
-NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
+NodeReport compare_nodes(const IRGraph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
                          const ToleranceRule& tolerance, const std::optional<NodeJudge>& judge,
                          const Exonerate& exonerate) {

@@ -34,8 +34,8 @@ OpNode node(const std::string& name, const std::vector<std::string>& inputs,
 }
 
 // a = f(x), (b_0, b_1) = g(a), c = h(b_0)
-Graph make_graph() {
-  Graph graph{.graph_inputs = {meta("x")}, .graph_outputs = {meta("c")}, .nodes = {}};
+IRGraph make_graph() {
+  IRGraph graph{.graph_inputs = {meta("x")}, .graph_outputs = {meta("c")}, .nodes = {}};
   graph.nodes = {node("a", {"x"}, {"a"}), node("b", {"a"}, {"b_0", "b_1"}),
                  node("c", {"b_0"}, {"c"})};
   return graph;
@@ -43,7 +43,7 @@ Graph make_graph() {
 
 at::Tensor value(double number) { return at::full({2}, number); }
 
-NodeReport compare(const Graph& graph, const Values& expected,
+NodeReport compare(const IRGraph& graph, const Values& expected,
                    const std::map<std::string, at::Tensor>& actual,
                    const ToleranceRule& tolerance = {}, const Exonerate& exonerate = nullptr) {
   return compare_nodes(
@@ -138,7 +138,7 @@ bool is_in(const std::string& name, const std::string& digits) {
 }
 
 TEST(CompareNodes, ExoneratesValuesWhoseReadersAreRight) {
-  Graph graph{.graph_inputs = {meta("x")}, .graph_outputs = {meta("n5"), meta("n6")}, .nodes = {}};
+  IRGraph graph{.graph_inputs = {meta("x")}, .graph_outputs = {meta("n5"), meta("n6")}, .nodes = {}};
   const char* inputs[] = {"x", "n0", "n1", "n2", "n3", "n4", "n1"};
   Values expected;
   for (size_t i = 0; i < std::size(inputs); ++i) {
@@ -208,7 +208,7 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
     observer("b_0", value(1));
     throw std::runtime_error("the model is gone");
   };
-  const Graph graph = make_graph();
+  const IRGraph graph = make_graph();
   const std::vector<std::string> values = compared_values(graph);
   NodeReport report =
       compare_nodes(graph, values, reference, [](const std::string&) { return value(1); }, {});
@@ -226,7 +226,7 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
 }
 
 TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
-  const Graph graph{
+  const IRGraph graph{
       .graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
   const auto compared = [&](double expected, double actual, double step) {
     const auto seen = [&](const std::string&) {
@@ -256,7 +256,7 @@ TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
 }
 
 TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
-  const Graph graph{
+  const IRGraph graph{
       .graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
   const auto mismatches = [&](std::optional<c10::ScalarType> dtype) {
     const auto seen = [&](const std::string&) {
@@ -273,7 +273,7 @@ TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
 
 TEST(CompareNodes, TakesAReaderOfNoComparedValueForAsRightAsItsGroup) {
   // The group of "a" and "b" returns only "b_0", which is wrong too.
-  Graph graph = make_graph();
+  IRGraph graph = make_graph();
   graph.nodes.insert(graph.nodes.begin(), node("first", {"x"}, {"first"}));
   graph.nodes[1].inputs = {meta("first")};
   const auto reference = [&](const ValueObserver& observer) {
@@ -292,7 +292,7 @@ TEST(CompareNodes, TakesAReaderOfNoComparedValueForAsRightAsItsGroup) {
 }
 
 TEST(CompareNodes, KeepsTheWorstOfMany) {
-  Graph graph{.graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {}};
+  IRGraph graph{.graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {}};
   Values expected;
   std::map<std::string, at::Tensor> actual;
   for (int i = 0; i < 300; ++i) {

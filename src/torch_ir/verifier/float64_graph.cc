@@ -115,7 +115,7 @@ std::string_view obstacle(const OpNode& node) {
   return is_obstacle ? "it reinterprets the bits of one dtype as another" : "";
 }
 
-void widen(Graph& graph) {
+void widen(IRGraph& graph) {
   widen(graph.graph_inputs);
   widen(graph.graph_outputs);
   for (OpNode& node : graph.nodes) {
@@ -135,7 +135,7 @@ void widen(Graph& graph) {
       define_wide_operators();
       node.op_type = kWideScaledMm;
     }
-    for (Graph& inner : node.graphs) widen(inner);
+    for (IRGraph& inner : node.graphs) widen(inner);
   }
 }
 
@@ -168,7 +168,7 @@ c10::ScalarType in_float64(c10::ScalarType dtype) {
 
 IR in_float64(const IR& ir) {
   IR wide = ir;
-  widen(static_cast<Graph&>(wide));
+  widen(static_cast<IRGraph&>(wide));
   widen(wide.weights);
   std::vector<at::Tensor> constants;
   for (const auto& item : ir.constants) constants.push_back(item.value());

@@ -78,7 +78,7 @@ bool decides(const OpNode& node) {
 }
 
 bool decides_inside(const OpNode& node) {
-  return std::ranges::any_of(node.graphs, [](const Graph& graph) {
+  return std::ranges::any_of(node.graphs, [](const IRGraph& graph) {
     return std::ranges::any_of(
         graph.nodes, [](const OpNode& inner) { return decides(inner) || decides_inside(inner); });
   });
@@ -159,10 +159,10 @@ struct CheckedRun {
 
   // An output of the last step; numbers as tensors, undefined for None.
   at::Tensor made(size_t output) const {
-    const ValueId id = graph.nodes.at(run.next_step() - 1).outputs.at(output);
+    const ValueId id = graph.nodes.at(run.next_step() - 1).outputs().at(output);
     const c10::IValue& value = run.value(id);
     if (value.isNone()) return {};
-    return as_tensor(value, parse_dtype(graph.values[id].meta.dtype));
+    return as_tensor(value, (*graph.source)[id].dtype);
   }
 
   const LoweredGraph graph;

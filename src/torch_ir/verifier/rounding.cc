@@ -1,3 +1,4 @@
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/verifier/rounding.h"
 
 #include <ATen/TensorOperators.h>
@@ -111,12 +112,23 @@ double epsilon_of(c10::ScalarType dtype) {
                                : std::numeric_limits<float>::epsilon();
 }
 
+std::unordered_map<std::string, at::Tensor> weights_by_name(const IR& ir,
+                                                            const StateDict& weights) {
+  const Program program = resolve(ir);
+  const std::vector<at::Tensor> tensors = bind_weights(program, weights, StateDict()).tensors;
+  std::unordered_map<std::string, at::Tensor> by_name;
+  for (ValueId id = 0; id < tensors.size(); ++id) {
+    if (tensors[id].defined()) by_name.emplace(program[id].name, tensors[id]);
+  }
+  return by_name;
+}
+
 class RoundingCheck {
  public:
   RoundingCheck(const IR& cut, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                 const Tensors& rounded, double error_factor)
       : ir_(cut),
-        weights_(bind_weights(cut, weights, StateDict()).tensors),
+        weights_(weights_by_name(cut, weights)),
         rounded_(rounded),
         error_factor_(error_factor),
         eager_(cut, weights, inputs),
@@ -166,9 +178,9 @@ class RoundingCheck {
       return made->second;
     }
     if (const auto given = given_.find(name); given != given_.end()) return given->second;
-    const std::optional<at::Tensor> weight = weights_.get(name);
-    if (!weight) throw Error("the value of '" + printable(name) + "' is unknown");
-    return *weight;
+    const auto weight = weights_.find(name);
+    if (weight != weights_.end()) return weight->second;
+    throw Error("the value of '" + printable(name) + "' is unknown");
   }
 
   // The output of the node for `input` in place of its first one.
@@ -246,7 +258,7 @@ class RoundingCheck {
   }
 
   const IR& ir_;
-  const TensorRegistry weights_;
+  const std::unordered_map<std::string, at::Tensor> weights_;
   const Tensors& rounded_;
   const double error_factor_;
   NodeRun eager_;
@@ -295,7 +307,7 @@ std::optional<size_t> rounded_output(const OpNode& node) {
 
 bool rounds(const OpNode& node) { return rounded_output(node).has_value(); }
 
-bool rounds(const Graph& graph) {
+bool rounds(const IRGraph& graph) {
   return std::ranges::any_of(graph.nodes, [](const OpNode& node) { return rounds(node); });
 }
 

@@ -26,7 +26,7 @@ namespace torch_ir {
 std::optional<size_t> rounded_output(const OpNode& node);
 
 bool rounds(const OpNode& node);
-bool rounds(const Graph& graph);
+bool rounds(const IRGraph& graph);
 
 // A value that a node rounds. Floating-point steps differ in size, so a right element counts as off
 // by one, a wrong one as off by more.

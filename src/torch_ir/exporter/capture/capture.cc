@@ -132,7 +132,7 @@ std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Te
   }
 }
 
-ExportedProgram capture(const Model& model, const std::vector<at::Tensor>& inputs,
+Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
                         const ExportOptions& options) {
   const ModuleState state = state_of(model);
   const std::vector<std::string> names = input_names(inputs, options);
@@ -152,8 +152,8 @@ ExportedProgram capture(const Model& model, const std::vector<at::Tensor>& input
     recorder.add_input(InputKind::kUserInput, names[i], example_inputs[i]);
   }
 
-  ExportedProgram program;
-  ExportedGraph& graph = program;
+  Program program;
+  Graph& graph = program;
   graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
   rewrite_to_python_form(graph);
   name_graph(graph);
@@ -163,12 +163,12 @@ ExportedProgram capture(const Model& model, const std::vector<at::Tensor>& input
 
 }  // namespace
 
-ExportedProgram export_model(const Model& model, const std::vector<at::Tensor>& inputs,
+Program export_model(const Model& model, const std::vector<at::Tensor>& inputs,
                              const ExportOptions& options) {
   if (options.strict) check_strict(state_of(model), inputs);
   const std::string name = class_name(model);
   try {
-    ExportedProgram program = capture(model, inputs, options);
+    Program program = capture(model, inputs, options);
     program.model_name = name;
     program.torch_version = TORCH_VERSION;
     return program;

@@ -1,4 +1,4 @@
-// Captures a C++ model as an ExportedProgram.
+// Captures a C++ model as an Program.
 //
 // Runs the model once on the example inputs and records its operator calls as torch.export does:
 // before autograd and before the decomposition of composite operators. On meta tensors nothing is
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "torch_ir/exporter/capture/model.h"
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -26,7 +26,7 @@ struct ExportOptions {
 // Throws ExportError, naming the operator and the model, if training mode would change the result,
 // if an operator needs the data of a tensor (item, nonzero on meta, equal of two different
 // tensors), and if the model itself throws.
-ExportedProgram export_model(const Model& model, const std::vector<at::Tensor>& inputs,
+Program export_model(const Model& model, const std::vector<at::Tensor>& inputs,
                              const ExportOptions& options = {});
 
 }  // namespace torch_ir

@@ -12,7 +12,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/meta/meta_device.h"
-#include "torch_ir/exporter/testing/graphs.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -25,7 +25,7 @@ using ::testing::StrEq;
 using Tensors = std::vector<at::Tensor>;
 
 // "add_1 = aten.add.Tensor(self=x, other=2.0)"
-std::string text(const ExportedGraph& graph, const ExportedNode& node) {
+std::string text(const Graph& graph, const Node& node) {
   std::ostringstream stream;
   const auto name = [&](const auto& id) { return id ? graph[*id].name : "None"; };
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -33,7 +33,7 @@ std::string text(const ExportedGraph& graph, const ExportedNode& node) {
   }
   stream << " = " << node.target << '(';
   const char* separator = "";
-  for (const ExportedArgument& argument : node.arguments) {
+  for (const Argument& argument : node.arguments) {
     stream << separator << argument.name << '=';
     separator = ", ";
     if (const auto* value = std::get_if<ValueId>(&argument.value)) {
@@ -50,25 +50,25 @@ std::string text(const ExportedGraph& graph, const ExportedNode& node) {
   return stream.str();
 }
 
-std::vector<std::string> nodes(const ExportedProgram& program) {
+std::vector<std::string> nodes(const Program& program) {
   std::vector<std::string> lines;
-  for (const ExportedNode& node : program.nodes) lines.push_back(text(program, node));
+  for (const Node& node : program.nodes) lines.push_back(text(program, node));
   return lines;
 }
 
-std::vector<std::string> outputs(const ExportedProgram& program) {
+std::vector<std::string> outputs(const Program& program) {
   return names_of(program, program.outputs);
 }
 
-std::vector<std::string> placeholders(const ExportedProgram& program) {
+std::vector<std::string> placeholders(const Program& program) {
   std::vector<std::string> names;
-  for (const ExportedInput& input : program.inputs) names.push_back(program[input.value].name);
+  for (const GraphInput& input : program.inputs) names.push_back(program[input.value].name);
   return names;
 }
 
 // Captures `forward`, a function of one tensor.
 template <class Forward>
-ExportedProgram capture(Forward forward, const at::Tensor& input) {
+Program capture(Forward forward, const at::Tensor& input) {
   return export_model(Model([&](const Tensors& inputs) { return Tensors{forward(inputs[0])}; }),
                       {input});
 }
@@ -188,7 +188,7 @@ TEST(CaptureTest, NamesNoNodeAsAnEarlierOutput) {
 
 TEST(CaptureTest, NamesNoOutputAsAnInput) {
   const Model split([](const Tensors& inputs) { return inputs[0].split(1); });
-  const ExportedProgram program =
+  const Program program =
       export_model(split, {torch::ones({2, 3})}, {.input_names = {"split_1"}});
   EXPECT_THAT(outputs(program), ElementsAre("split_2_0", "split_2_1"));
 }
@@ -218,7 +218,7 @@ struct ConstantsImpl : torch::nn::Module, LiftedConstants {
 TORCH_MODULE(Constants);
 
 TEST(CaptureTest, NamesPlaceholdersByWhatTheyAre) {
-  const ExportedProgram program = export_model(Constants(), {torch::ones({2})});
+  const Program program = export_model(Constants(), {torch::ones({2})});
   EXPECT_THAT(placeholders(program),
               ElementsAre("p_scale", "b_offset", "c_mask", "c_lifted_tensor_0", "x"));
   EXPECT_EQ(program.model_name, "Constants");
@@ -230,9 +230,9 @@ TEST(CaptureTest, NamesPlaceholdersByWhatTheyAre) {
 TEST(CaptureTest, KeepsTheStridesOfWeightsAndConstants) {
   Constants model;
   model->scale.set_data(torch::ones({2, 2}).slice(1, 0, 1).select(1, 0));
-  const ExportedProgram program = export_model(model, {torch::ones({2})});
+  const Program program = export_model(model, {torch::ones({2})});
   std::vector<std::vector<int64_t>> strides;
-  for (const ExportedInput& input : program.inputs) strides.push_back(program[input.value].strides);
+  for (const GraphInput& input : program.inputs) strides.push_back(program[input.value].strides);
   EXPECT_THAT(strides,
               ElementsAre(ElementsAre(2), IsEmpty(), IsEmpty(), ElementsAre(2), IsEmpty()));
 }
@@ -240,14 +240,14 @@ TEST(CaptureTest, KeepsTheStridesOfWeightsAndConstants) {
 TEST(CaptureTest, HasTheSameGraphOnMeta) {
   const std::vector<std::string> real = nodes(export_model(Constants(), {torch::ones({2})}));
   const MetaDeviceGuard guard;
-  const ExportedProgram program = export_model(Constants(), {torch::ones({2})}, {.strict = true});
+  const Program program = export_model(Constants(), {torch::ones({2})}, {.strict = true});
   EXPECT_EQ(nodes(program), real);
   EXPECT_TRUE(program.constants["mask"].is_meta());
 }
 
 // In a capture on meta, only the shapes of real weights matter.
 TEST(CaptureTest, TakesRealWeightsOnMetaByTheirShapes) {
-  const ExportedProgram program = export_model(Constants(), {meta({2})});
+  const Program program = export_model(Constants(), {meta({2})});
   EXPECT_THAT(program.nodes, ::testing::SizeIs(4));
   EXPECT_TRUE(torch::equal(program.constants["mask"], torch::tensor({1.f, 0.f})));
 }
@@ -257,7 +257,7 @@ TEST(CaptureTest, LiftsTensorsMadeFromValuesInForward) {
     return x * torch::tensor({2.f, 3.f}) + torch::tensor(std::vector<float>{4, 5});
   };
   for (const at::Tensor& input : {torch::ones({2}), meta({2})}) {
-    const ExportedProgram program = capture(forward, input);
+    const Program program = capture(forward, input);
     EXPECT_THAT(nodes(program),
                 ElementsAre("mul = aten.mul.Tensor(self=x, other=c_lifted_tensor_0)",
                             "add = aten.add.Tensor(self=mul, other=c_lifted_tensor_1)"));
@@ -276,7 +276,7 @@ TEST(CaptureTest, KeepsViewsOfScratchThatIsWrittenTo) {
     second.fill_(7);
     return whole;
   };
-  const ExportedProgram program = capture(forward, torch::ones({2}));
+  const Program program = capture(forward, torch::ones({2}));
   EXPECT_THAT(nodes(program),
               ElementsAre("select = aten.select.int(self=c_lifted_tensor_0, dim=0, index=0)",
                           "copy_ = aten.copy_.default(self=select, src=x)",
@@ -294,15 +294,15 @@ TEST(CaptureTest, StartsSomeNamesAtOne) {
     y = y.gt(0);
     return torch::__and__(y, y);
   };
-  const ExportedProgram program = capture(forward, torch::ones({2}));
+  const Program program = capture(forward, torch::ones({2}));
   std::vector<std::string> names;
-  for (const ExportedNode& node : program.nodes) names.push_back(node.name);
+  for (const Node& node : program.nodes) names.push_back(node.name);
   EXPECT_THAT(names, ElementsAre("sum_1", "pow_1", "sum_2", "add", "gt", "and_1"));
 }
 
 TEST(CaptureTest, RecordsFactories) {
   const auto forward = [](const at::Tensor& x) { return x + torch::zeros({2}, x.options()); };
-  const ExportedProgram program = capture(forward, torch::ones({2}));
+  const Program program = capture(forward, torch::ones({2}));
   EXPECT_THAT(program.nodes, ::testing::SizeIs(2));
   EXPECT_EQ(program.nodes[0].target, "aten.zeros.default");
   EXPECT_EQ(program.nodes[1].target, "aten.add.Tensor");
@@ -322,7 +322,7 @@ TEST(CaptureTest, NamesInputsAsTold) {
 }
 
 TEST(CaptureTest, ReturnsInputsAndWeights) {
-  const ExportedProgram program =
+  const Program program =
       export_model(Model([](const Tensors& inputs) { return Tensors{inputs[0], inputs[0].exp()}; }),
                    {torch::ones({2})});
   EXPECT_THAT(outputs(program), ElementsAre("x", "exp"));

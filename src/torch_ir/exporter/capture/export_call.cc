@@ -14,14 +14,14 @@
 namespace torch_ir {
 namespace {
 
-ExportedValue value_of(const at::Tensor& tensor) {
+Value value_of(const at::Tensor& tensor) {
   return {.shape = tensor.sizes().vec(), .dtype = tensor.scalar_type()};
 }
 
-std::vector<ExportedArgument> add_inputs(const c10::FunctionSchema& schema,
+std::vector<Argument> add_inputs(const c10::FunctionSchema& schema,
                                          const torch::jit::Stack& arguments, ExportedCall& call) {
   TensorTable<ValueId> inputs;
-  std::vector<ExportedArgument> exported;
+  std::vector<Argument> exported;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& name = schema.arguments()[i].name();
     size_t position = 0;
@@ -29,7 +29,7 @@ std::vector<ExportedArgument> add_inputs(const c10::FunctionSchema& schema,
       const size_t index = position++;
       const auto [id, is_new] = inputs.insert(tensor, ValueId());
       if (is_new) {
-        ExportedValue value = value_of(tensor);
+        Value value = value_of(tensor);
         value.name = arguments[i].isTensor() ? name : fmt::format("{}_{}", name, index);
         *id = call.program.add_value(std::move(value));
         call.program.inputs.push_back({InputKind::kUserInput, *id});
@@ -45,7 +45,7 @@ std::vector<ExportedArgument> add_inputs(const c10::FunctionSchema& schema,
 
 void add_outputs(const std::string& name, const c10::IValue& result, ExportedCall& call) {
   const auto add = [&](const at::Tensor& tensor, bool is_scalar) {
-    ExportedValue value = value_of(tensor);
+    Value value = value_of(tensor);
     value.is_scalar = is_scalar;
     call.program.outputs.push_back(call.program.add_value(std::move(value)));
     call.outputs.push_back(tensor);
@@ -66,7 +66,7 @@ void add_outputs(const std::string& name, const c10::IValue& result, ExportedCal
 
 ExportedCall export_call(const c10::OperatorHandle& op, const torch::jit::Stack& arguments) {
   ExportedCall call;
-  ExportedNode node{.name = {},
+  Node node{.name = {},
                     .target = op_type_name(op.operator_name()),
                     .arguments = add_inputs(op.schema(), arguments, call)};
   torch::jit::Stack stack = arguments;

@@ -6,12 +6,12 @@
 
 #include <vector>
 
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
 struct ExportedCall {
-  ExportedProgram program;
+  Program program;
   // One for each input of the program: the distinct tensors among the arguments.
   std::vector<at::Tensor> inputs;
   // The eager results, numbers as tensors without dimensions.

@@ -71,14 +71,14 @@ std::string base_name(const std::string& target) {
 }
 
 // C++ accepts one number for `int[2] padding`; Python's graphs have the whole list.
-void expand_list(const c10::Argument& schema, ExportedArgument& argument) {
+void expand_list(const c10::Argument& schema, Argument& argument) {
   auto* value = std::get_if<Attribute>(&argument.value);
   const auto* items = value == nullptr ? nullptr : value->get_if<Attribute::List>();
   if (items == nullptr || !schema.N() || items->size() != 1) return;
   *value = Attribute(Attribute::List(static_cast<size_t>(*schema.N()), items->front()));
 }
 
-bool is_default(const c10::Argument& schema, const ExportedArgument& argument) {
+bool is_default(const c10::Argument& schema, const Argument& argument) {
   const auto* value = std::get_if<Attribute>(&argument.value);
   if (value == nullptr) return false;
   if (schema.default_value()) {
@@ -88,7 +88,7 @@ bool is_default(const c10::Argument& schema, const ExportedArgument& argument) {
 }
 
 // `node` has all arguments of `schema`.
-void drop_defaults(const std::vector<c10::Argument>& schema, ExportedNode& node) {
+void drop_defaults(const std::vector<c10::Argument>& schema, Node& node) {
   std::vector<bool> is_given(schema.size());
   bool is_trailing = true;
   for (size_t i = schema.size(); i-- > 0;) {
@@ -99,12 +99,12 @@ void drop_defaults(const std::vector<c10::Argument>& schema, ExportedNode& node)
     is_given[i] = !is_trailing;
   }
   size_t index = 0;
-  std::erase_if(node.arguments, [&](const ExportedArgument&) { return !is_given[index++]; });
+  std::erase_if(node.arguments, [&](const Argument&) { return !is_given[index++]; });
 }
 
 }  // namespace
 
-ExportedArgument exported_argument(const c10::Argument& argument, RecordedArgument<ValueId> value) {
+Argument exported_argument(const c10::Argument& argument, RecordedArgument<ValueId> value) {
   if (const auto* id = std::get_if<ValueId>(&value)) return {argument.name(), *id};
   if (auto* list = std::get_if<RecordedList<ValueId>>(&value)) {
     return {argument.name(), std::move(list->items)};
@@ -112,20 +112,21 @@ ExportedArgument exported_argument(const c10::Argument& argument, RecordedArgume
   return {argument.name(), to_attribute(std::get<c10::IValue>(value), *argument.real_type())};
 }
 
-void name_graph(ExportedGraph& graph) {
+void name_graph(Graph& graph) {
   Namer namer;
-  for (const ExportedInput& input : graph.inputs) {
+  for (const GraphInput& input : graph.inputs) {
     std::string& name = graph[input.value].name;
     const bool is_user_input = input.kind == InputKind::kUserInput;
     name = namer.unique(kPrefixes[static_cast<size_t>(input.kind)] +
                         as_identifier(is_user_input ? name : input.target));
   }
-  for (ExportedNode& node : graph.nodes) {
+  for (Node& node : graph.nodes) {
     node.name = namer.unique(as_identifier(base_name(node.target)), node.outputs.size());
     drop_defaults(find_schema(node.target)->arguments(), node);
     const std::vector<std::string> names = output_names(node.name, node.outputs.size());
     for (size_t i = 0; i < names.size(); ++i) graph[node.outputs[i]].name = names[i];
   }
+  set_uses(graph);
 }
 
 }  // namespace torch_ir

@@ -143,7 +143,7 @@ bool Recorder::answer_question(const c10::OperatorHandle& op, torch::jit::Stack*
 void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                              Arguments arguments) {
   check_eval_mode(op.schema(), arguments);
-  ExportedNode node = trace_call(op, arguments);
+  Node node = trace_call(op, arguments);
   if (on_meta_) move_to_meta(op, stack);
   try {
     op.callBoxed(stack);
@@ -191,8 +191,8 @@ at::Tensor Recorder::twin_of(const at::Tensor& tensor) {
   return *twin;
 }
 
-ExportedNode Recorder::trace_call(const c10::OperatorHandle& op, Arguments arguments) {
-  ExportedNode node{.name = {}, .target = op_type_name(op.operator_name()), .arguments = {}};
+Node Recorder::trace_call(const c10::OperatorHandle& op, Arguments arguments) {
+  Node node{.name = {}, .target = op_type_name(op.operator_name()), .arguments = {}};
   for (size_t i = 0; i < arguments.size(); ++i) {
     node.arguments.push_back(exported_argument(
         op.schema().arguments()[i],
@@ -211,11 +211,11 @@ std::vector<ValueId> Recorder::trace_outputs(const c10::OperatorHandle& op,
   return outputs;
 }
 
-ExportedGraph Recorder::finish(const std::vector<at::Tensor>& outputs) {
+Graph Recorder::finish(const std::vector<at::Tensor>& outputs) {
   for (const at::Tensor& output : outputs) graph_.outputs.push_back(value_of(output));
   // Constants stand between the weights and the user inputs.
   const auto first_user_input =
-      std::ranges::find(graph_.inputs, InputKind::kUserInput, &ExportedInput::kind);
+      std::ranges::find(graph_.inputs, InputKind::kUserInput, &GraphInput::kind);
   graph_.inputs.insert(first_user_input, constant_inputs_.begin(), constant_inputs_.end());
   return std::move(graph_);
 }
@@ -259,7 +259,7 @@ ValueId Recorder::make_constant(const at::Tensor& tensor) {
 
 // The view becomes a node of its constant memory, so that writes to one show through the other.
 ValueId Recorder::replay_view(const at::Tensor& tensor, const View& view) {
-  ExportedNode node = trace_call(view.op, view.arguments);
+  Node node = trace_call(view.op, view.arguments);
   node.outputs = {add_value(tensor)};
   graph_.nodes.push_back(std::move(node));
   return graph_.nodes.back().outputs[0];

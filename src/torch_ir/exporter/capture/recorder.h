@@ -35,7 +35,7 @@ class Recorder : public DispatchMode {
 
   // Returns the graph that returns `outputs`. Call it once, after the model ran. Nodes have all
   // their arguments and no names (python_form.h).
-  ExportedGraph finish(const std::vector<at::Tensor>& outputs);
+  Graph finish(const std::vector<at::Tensor>& outputs);
 
   // The constants by name, as they were at their first use.
   const StateDict& constants() const { return constants_; }
@@ -73,7 +73,7 @@ class Recorder : public DispatchMode {
 
   void move_to_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   at::Tensor twin_of(const at::Tensor& tensor);
-  ExportedNode trace_call(const c10::OperatorHandle& op, Arguments arguments);
+  Node trace_call(const c10::OperatorHandle& op, Arguments arguments);
   std::vector<ValueId> trace_outputs(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
 
   // The value of `tensor`, which becomes a constant if it has none.
@@ -85,9 +85,9 @@ class Recorder : public DispatchMode {
   bool is_scratch(const at::Tensor& tensor);
 
   const bool on_meta_;
-  ExportedGraph graph_;
+  Graph graph_;
   StateDict constants_{"Constant"};
-  std::vector<ExportedInput> constant_inputs_;
+  std::vector<GraphInput> constant_inputs_;
   size_t num_unnamed_constants_ = 0;
 
   TensorTable<ValueId> values_;

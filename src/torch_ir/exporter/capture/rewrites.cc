@@ -9,14 +9,14 @@
 namespace torch_ir {
 namespace {
 
-using Match = std::span<const ExportedNode>;
-using Value = decltype(ExportedArgument::value);
+using Match = std::span<const Node>;
+using Given = ArgumentValue;
 
-const Value& argument(const ExportedNode& node, size_t index) {
+const Given& argument(const Node& node, size_t index) {
   return node.arguments[index].value;
 }
 
-bool is_number(const Value& value, double number) {
+bool is_number(const Given& value, double number) {
   const auto* attribute = std::get_if<Attribute>(&value);
   if (attribute == nullptr) return false;
   if (const auto* integer = attribute->get_if<int64_t>()) return *integer == number;
@@ -24,48 +24,48 @@ bool is_number(const Value& value, double number) {
   return real != nullptr && *real == number;
 }
 
-bool consumes(const ExportedNode& node, size_t index, const ExportedNode& producer) {
-  return argument(node, index) == Value(producer.outputs[0]);
+bool consumes(const Node& node, size_t index, const Node& producer) {
+  return argument(node, index) == Given(producer.outputs[0]);
 }
 
 class Values {
  public:
-  explicit Values(const ExportedGraph& graph) : graph_(graph), is_weight_(graph.values.size()) {
-    for (const ExportedInput& input : graph.inputs) {
+  explicit Values(const Graph& graph) : graph_(graph), is_weight_(graph.values.size()) {
+    for (const GraphInput& input : graph.inputs) {
       is_weight_[static_cast<size_t>(input.value)] = input.kind != InputKind::kUserInput;
     }
   }
 
-  size_t dim(const Value& value) const {
+  size_t dim(const Given& value) const {
     const auto* id = std::get_if<ValueId>(&value);
     return id == nullptr ? 0 : graph_[*id].shape.size();
   }
 
-  bool is_weight(const Value& value) const {
+  bool is_weight(const Given& value) const {
     const auto* id = std::get_if<ValueId>(&value);
     return id != nullptr && is_weight_[static_cast<size_t>(*id)];
   }
 
  private:
-  const ExportedGraph& graph_;
+  const Graph& graph_;
   std::vector<bool> is_weight_;
 };
 
 // The replacement of a match, or nothing if the arguments do not fit. The caller sets its outputs.
-using Rewrite = std::optional<ExportedNode> (*)(Match, const Values&);
+using Rewrite = std::optional<Node> (*)(Match, const Values&);
 
-ExportedNode make_node(std::string target, std::vector<ExportedArgument> arguments) {
+Node make_node(std::string target, std::vector<Argument> arguments) {
   return {.name = {}, .target = std::move(target), .arguments = std::move(arguments)};
 }
 
-ExportedNode make_linear(const Value& input, const Value& weight, const Value& bias) {
+Node make_linear(const Given& input, const Given& weight, const Given& bias) {
   return make_node("aten.linear.default", {{"input", input}, {"weight", weight}, {"bias", bias}});
 }
 
 // t(weight), addmm(bias, input, t)
-std::optional<ExportedNode> linear_from_addmm(Match match, const Values& values) {
-  const ExportedNode& t = match[0];
-  const ExportedNode& addmm = match[1];
+std::optional<Node> linear_from_addmm(Match match, const Values& values) {
+  const Node& t = match[0];
+  const Node& addmm = match[1];
   const bool is_linear = consumes(addmm, 2, t) && !consumes(addmm, 1, t) &&
                          values.dim(argument(t, 0)) == 2 && values.dim(argument(addmm, 0)) == 1 &&
                          is_number(argument(addmm, 3), 1) && is_number(argument(addmm, 4), 1);
@@ -74,9 +74,9 @@ std::optional<ExportedNode> linear_from_addmm(Match match, const Values& values)
 }
 
 // t(weight), matmul(input, t), optionally add_(matmul, bias). A product of two activations stays.
-std::optional<ExportedNode> linear_from_matmul(Match match, const Values& values) {
-  const ExportedNode& t = match[0];
-  const ExportedNode& matmul = match[1];
+std::optional<Node> linear_from_matmul(Match match, const Values& values) {
+  const Node& t = match[0];
+  const Node& matmul = match[1];
   const bool is_product =
       consumes(matmul, 1, t) && !consumes(matmul, 0, t) && values.dim(argument(t, 0)) == 2;
   if (!is_product) return std::nullopt;
@@ -84,7 +84,7 @@ std::optional<ExportedNode> linear_from_matmul(Match match, const Values& values
     if (!values.is_weight(argument(t, 0))) return std::nullopt;
     return make_linear(argument(matmul, 0), argument(t, 0), Attribute());
   }
-  const ExportedNode& add = match[2];
+  const Node& add = match[2];
   const bool has_bias = consumes(add, 0, matmul) && values.dim(argument(add, 1)) == 1 &&
                         is_number(argument(add, 2), 1);
   if (!has_bias) return std::nullopt;
@@ -93,33 +93,33 @@ std::optional<ExportedNode> linear_from_matmul(Match match, const Values& values
 
 // Whether empty_like(other), fill_(empty, number), OP_(filled, other) is `number OP other`.
 bool has_number_first(Match match) {
-  const ExportedNode& op = match[2];
+  const Node& op = match[2];
   return consumes(match[1], 0, match[0]) && consumes(op, 0, match[1]) &&
          argument(op, 1) == argument(match[0], 0);
 }
 
-std::optional<ExportedNode> rsub(Match match, const Values&) {
+std::optional<Node> rsub(Match match, const Values&) {
   if (!has_number_first(match) || !is_number(argument(match[2], 2), 1)) return std::nullopt;
   return make_node(
       "aten.rsub.Scalar",
       {{"self", argument(match[2], 1)}, {"other", argument(match[1], 1)}, {"alpha", Attribute(1)}});
 }
 
-std::optional<ExportedNode> remainder_of_number(Match match, const Values&) {
+std::optional<Node> remainder_of_number(Match match, const Values&) {
   if (!has_number_first(match)) return std::nullopt;
   return make_node("aten.remainder.Scalar_Tensor",
                    {{"self", argument(match[1], 1)}, {"other", argument(match[2], 1)}});
 }
 
 // cuDNN is off in a Python export, but C++ leaves this argument at its default. No kernel reads it.
-std::optional<ExportedNode> layer_norm_without_cudnn(Match match, const Values&) {
-  ExportedNode layer_norm = match[0];
+std::optional<Node> layer_norm_without_cudnn(Match match, const Values&) {
+  Node layer_norm = match[0];
   layer_norm.arguments.back().value = Attribute(false);
   return layer_norm;
 }
 
 // "aten.add_.Scalar" to "aten.add_.Tensor", which Python calls with a number.
-std::optional<ExportedNode> number_as_tensor(Match match, const Values&) {
+std::optional<Node> number_as_tensor(Match match, const Values&) {
   constexpr std::string_view kOperators[] = {"add", "sub", "mul", "div", "floor_divide"};
   constexpr std::string_view kOverload = ".Scalar";
   std::string target = match[0].target;
@@ -153,11 +153,11 @@ constexpr Rule kRules[] = {
     {{}, 1, number_as_tensor},
 };
 
-std::vector<size_t> count_uses(const ExportedGraph& graph) {
+std::vector<size_t> count_uses(const Graph& graph) {
   std::vector<size_t> uses(graph.values.size());
   const auto count = [&](ValueId value) { ++uses[static_cast<size_t>(value)]; };
-  for (const ExportedNode& node : graph.nodes) {
-    for (const ExportedArgument& given : node.arguments) for_each_value(given, count);
+  for (const Node& node : graph.nodes) {
+    for (const Argument& given : node.arguments) for_each_value(given, count);
   }
   std::ranges::for_each(graph.outputs, count);
   return uses;
@@ -173,20 +173,20 @@ bool has_operators_of(const Rule& rule, Match nodes) {
 
 // A node, or the replacement of a match that begins with it.
 struct Rewritten {
-  ExportedNode node;
+  Node node;
   size_t length = 1;
 };
 
 Rewritten rewrite(Match nodes, const Values& values, const std::vector<size_t>& uses) {
   // Each value made inside of a match is used exactly once, by the next node.
-  const auto is_inside = [&](const ExportedNode& node) {
+  const auto is_inside = [&](const Node& node) {
     return node.outputs.size() == 1 && uses[static_cast<size_t>(node.outputs[0])] == 1;
   };
   for (const Rule& rule : kRules) {
     if (!has_operators_of(rule, nodes)) continue;
     const Match match = nodes.first(rule.length);
     if (!std::ranges::all_of(match.first(match.size() - 1), is_inside)) continue;
-    if (std::optional<ExportedNode> node = rule.rewrite(match, values)) {
+    if (std::optional<Node> node = rule.rewrite(match, values)) {
       node->outputs = match.back().outputs;
       return {std::move(*node), rule.length};
     }
@@ -196,10 +196,10 @@ Rewritten rewrite(Match nodes, const Values& values, const std::vector<size_t>& 
 
 }  // namespace
 
-void rewrite_to_python_form(ExportedGraph& graph) {
+void rewrite_to_python_form(Graph& graph) {
   const std::vector<size_t> uses = count_uses(graph);
   const Values values(graph);
-  std::vector<ExportedNode> nodes;
+  std::vector<Node> nodes;
   for (Match rest = graph.nodes; !rest.empty();) {
     Rewritten next = rewrite(rest, values, uses);
     nodes.push_back(std::move(next.node));

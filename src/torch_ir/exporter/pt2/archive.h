@@ -15,7 +15,7 @@
 #include <string>
 
 #include "torch_ir/base/zip_archive.h"
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -52,6 +52,6 @@ Payload open_payload(const Pt2Archive& archive, const PayloadEntries& entries);
 // lifted constants to program.constants. Throws ExportError, naming `archive`, for a weight that is
 // missing, or whose shape or dtype differs from the graph.
 StateDict take_weights(const std::string& archive, const Payload& weights, const Payload& constants,
-                       ExportedProgram& program);
+                       Program& program);
 
 }  // namespace torch_ir

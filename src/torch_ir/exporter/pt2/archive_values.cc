@@ -246,7 +246,7 @@ Size read_size(const JsonValue& value, const Place& place) {
   place.fail(fmt::format("unknown kind of size '{}'", printable(size.tag)));
 }
 
-void check_bytes(const ExportedValue& meta, const Place& place) {
+void check_bytes(const Value& meta, const Place& place) {
   if (std::ranges::find(meta.shape, 0) != meta.shape.end()) return;
   auto bytes = static_cast<int64_t>(c10::elementSize(meta.dtype));
   for (const int64_t size : meta.shape) {
@@ -335,9 +335,9 @@ void check_layout(const ObjectReader& meta) {
   place.refuse(fmt::format("tensors of the layout {} are not supported", layout_name(layout)));
 }
 
-ExportedValue read_tensor_meta(const JsonValue& value, const Place& place) {
+Value read_tensor_meta(const JsonValue& value, const Place& place) {
   const ObjectReader fields(value, place);
-  ExportedValue meta;
+  Value meta;
   meta.dtype = fields.get("dtype", read_dtype);
   check_layout(fields);
   const Place sizes_place = place.key("sizes");
@@ -360,7 +360,7 @@ ExportedValue read_tensor_meta(const JsonValue& value, const Place& place) {
   return meta;
 }
 
-ExportedValue read_integer_meta(const JsonValue& value, const Place& place) {
+Value read_integer_meta(const JsonValue& value, const Place& place) {
   Size size = read_size(value, place);
   return {.shape = {},
           .dtype = c10::ScalarType::Long,
@@ -370,7 +370,7 @@ ExportedValue read_integer_meta(const JsonValue& value, const Place& place) {
 }
 
 // Ignores their expressions, which shapes do not use: runs compute them with nodes.
-ExportedValue read_number_meta(c10::ScalarType dtype, const JsonValue& value, const Place& place) {
+Value read_number_meta(c10::ScalarType dtype, const JsonValue& value, const Place& place) {
   const TaggedValue number = as_tagged(value, place);
   if (number.tag != "as_expr" && number.tag != "as_float" && number.tag != "as_bool") {
     place.fail(fmt::format("unknown kind of number '{}'", printable(number.tag)));

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
 
@@ -20,7 +20,7 @@ namespace torch_ir {
 
 // An argument of an archive, or the meaning of a name. Numbers that nodes make are references,
 // whatever kind of argument refers to them.
-using Operand = decltype(ExportedArgument::value);
+using Operand = decltype(Argument::value);
 using OperandOf = c10::function_ref<Operand(const std::string& name)>;
 
 // Reads {"as_tensor": {"name": "x"}}, {"as_ints": [1, 2]}, ... Throws ExportError for kinds that
@@ -44,14 +44,14 @@ std::string read_name(const JsonValue& value, const Place& place);
 c10::ScalarType read_dtype(const JsonValue& value, const Place& place);
 
 // {"dtype": 7, "sizes": [{"as_int": 3}, {"as_expr": {...}}], ...}
-ExportedValue read_tensor_meta(const JsonValue& value, const Place& place);
+Value read_tensor_meta(const JsonValue& value, const Place& place);
 
 // Throws unless `meta` is dense or has no layout.
 void check_layout(const ObjectReader& meta);
 
 // Numbers that nodes make: an integer, fixed or an expression of symbols; or of another dtype.
-ExportedValue read_integer_meta(const JsonValue& value, const Place& place);
-ExportedValue read_number_meta(c10::ScalarType dtype, const JsonValue& value, const Place& place);
+Value read_integer_meta(const JsonValue& value, const Place& place);
+Value read_number_meta(c10::ScalarType dtype, const JsonValue& value, const Place& place);
 
 // {"as_int": 3}, and lists of them, none symbolic.
 int64_t read_fixed_size(const JsonValue& value, const Place& place);

@@ -70,7 +70,7 @@ struct Ones {
   const GraphBuilder& builder;
 
   c10::IValue operator()(ValueId id) const {
-    const ExportedValue& value = builder.graph()[id];
+    const Value& value = builder.graph()[id];
     if (!value.is_scalar) {
       return at::ones(std::vector<int64_t>(value.shape.size(), 1), at::dtype(value.dtype));
     }
@@ -80,13 +80,13 @@ struct Ones {
   c10::IValue operator()(const ValueRef& ref) const { return (*this)(*builder.find(ref.name)); }
 };
 
-template <class Node>
-auto find_argument(Node& node, const std::string& name) {
-  const auto found = std::ranges::find(node.arguments, name, &ExportedArgument::name);
+template <class AnyNode>
+auto find_argument(AnyNode& node, const std::string& name) {
+  const auto found = std::ranges::find(node.arguments, name, &Argument::name);
   return found == node.arguments.end() ? nullptr : &found->value;
 }
 
-torch::jit::Stack arguments_behind(const ExportedNode& node, const c10::OperatorHandle& op,
+torch::jit::Stack arguments_behind(const Node& node, const c10::OperatorHandle& op,
                                    c10::ScalarType dtype, const GraphBuilder& builder) {
   const auto find_given = [&](const c10::Argument& argument) {
     return find_argument(node, argument.name());
@@ -108,7 +108,7 @@ torch::jit::Stack arguments_behind(const ExportedNode& node, const c10::Operator
 }
 
 ValueId cast(ValueId id, c10::ScalarType dtype, GraphBuilder& builder) {
-  ExportedValue value = builder.graph()[id];
+  Value value = builder.graph()[id];
   if (value.dtype == dtype) return id;
   value.dtype = dtype;
   value.name = builder.new_name(value.name + "_" + dtype_name(dtype));
@@ -116,9 +116,9 @@ ValueId cast(ValueId id, c10::ScalarType dtype, GraphBuilder& builder) {
                            std::move(value));
 }
 
-bool takes_dtype(const ExportedNode& node, c10::ScalarType dtype, const GraphBuilder& builder) {
+bool takes_dtype(const Node& node, c10::ScalarType dtype, const GraphBuilder& builder) {
   bool takes = false;
-  for (const ExportedArgument& argument : node.arguments) {
+  for (const Argument& argument : node.arguments) {
     for_each_value(argument, [&](ValueId id) { takes |= builder.graph()[id].dtype == dtype; });
     const auto* fixed = std::get_if<Attribute>(&argument.value);
     takes |= fixed != nullptr && *fixed == Attribute(dtype);
@@ -131,16 +131,16 @@ constexpr std::string_view kCastInside[] = {"aten.lstm",     "aten.gru",      "a
                                             "aten.rnn_relu", "aten.bilinear", "aten._trilinear"};
 
 // Whether autocast casts inside of an operator without a rule: only its outputs have that dtype.
-bool casts_inside(const ExportedNode& node, const std::vector<ExportedValue>& outputs,
+bool casts_inside(const Node& node, const std::vector<Value>& outputs,
                   c10::ScalarType dtype, const GraphBuilder& builder) {
   const bool is_known = std::ranges::any_of(
       kCastInside, [&](std::string_view prefix) { return node.target.starts_with(prefix); });
   const bool makes_dtype =
-      std::ranges::find(outputs, dtype, &ExportedValue::dtype) != outputs.end();
+      std::ranges::find(outputs, dtype, &Value::dtype) != outputs.end();
   return is_known || (makes_dtype && !takes_dtype(node, dtype, builder));
 }
 
-void cast_arguments(ExportedNode& node, const c10::OperatorHandle& op, c10::ScalarType dtype,
+void cast_arguments(Node& node, const c10::OperatorHandle& op, c10::ScalarType dtype,
                     GraphBuilder& builder) {
   const torch::jit::Stack arrived = arguments_behind(node, op, dtype, builder);
   const auto& schema = op.schema().arguments();
@@ -161,7 +161,7 @@ void cast_arguments(ExportedNode& node, const c10::OperatorHandle& op, c10::Scal
 
 }  // namespace
 
-std::vector<ValueId> add_under_autocast(ExportedNode node, std::vector<ExportedValue> outputs,
+std::vector<ValueId> add_under_autocast(Node node, std::vector<Value> outputs,
                                         c10::ScalarType dtype, GraphBuilder& builder) {
   const auto op = find_operator(node.target);
   if (op && op->hasKernelForDispatchKey(kAutocastKey)) {

@@ -24,15 +24,15 @@ class AutocastTest : public ::testing::Test {
   }
 
   // The nodes that a call of `target` becomes: each with its target and tensor arguments.
-  std::vector<std::string> add(const std::string& target, std::vector<ExportedArgument> arguments,
+  std::vector<std::string> add(const std::string& target, std::vector<Argument> arguments,
                                c10::ScalarType dtype, c10::ScalarType autocast = at::kBFloat16) {
     add_under_autocast({"out", target, std::move(arguments)},
                        {{.shape = {2, 2}, .dtype = dtype, .name = "out"}}, autocast, builder_);
-    const ExportedGraph& graph = builder_.graph();
+    const Graph& graph = builder_.graph();
     std::vector<std::string> texts;
-    for (const ExportedNode& node : graph.nodes) {
+    for (const Node& node : graph.nodes) {
       std::string text = node.name + " = " + node.target;
-      for (const ExportedArgument& argument : node.arguments) {
+      for (const Argument& argument : node.arguments) {
         for_each_value(argument, [&](ValueId id) { text += " " + graph[id].name; });
       }
       texts.push_back(text);

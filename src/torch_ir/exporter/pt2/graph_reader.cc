@@ -74,8 +74,8 @@ std::string read_metadata(const ObjectReader& node, const char* key) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-std::unordered_map<std::string, ExportedValue> read_values(const ObjectReader& graph) {
-  std::unordered_map<std::string, ExportedValue> values;
+std::unordered_map<std::string, Value> read_values(const ObjectReader& graph) {
+  std::unordered_map<std::string, Value> values;
   const auto read_table = [&](std::string_view key, const auto& read_value) {
     const JsonValue* table = graph.find(key);
     if (table == nullptr) return;
@@ -117,15 +117,15 @@ std::string GraphBuilder::new_name(const std::string& wanted) {
   }
 }
 
-ValueId GraphBuilder::add_input(InputKind kind, ExportedValue value, const std::string& target) {
+ValueId GraphBuilder::add_input(InputKind kind, Value value, const std::string& target) {
   producers_.insert(value.name);
   const ValueId id = define(std::move(value));
   graph_.inputs.push_back({kind, id, target});
   return id;
 }
 
-std::vector<ValueId> GraphBuilder::add_node(ExportedNode node, std::vector<ExportedValue> outputs) {
-  for (ExportedValue& output : outputs) node.outputs.push_back(define(std::move(output)));
+std::vector<ValueId> GraphBuilder::add_node(Node node, std::vector<Value> outputs) {
+  for (Value& output : outputs) node.outputs.push_back(define(std::move(output)));
   if (!producers_.insert(node.name).second) {
     throw ExportError(fmt::format("duplicate node or input '{}'", printable(node.name)));
   }
@@ -134,8 +134,8 @@ std::vector<ValueId> GraphBuilder::add_node(ExportedNode node, std::vector<Expor
   return graph_.nodes.back().outputs;
 }
 
-ValueId GraphBuilder::add_value(const std::string& target, std::vector<ExportedArgument> arguments,
-                                ExportedValue output) {
+ValueId GraphBuilder::add_value(const std::string& target, std::vector<Argument> arguments,
+                                Value output) {
   return add_node({output.name, target, std::move(arguments)}, {output})[0];
 }
 
@@ -161,7 +161,7 @@ std::optional<ValueId> GraphBuilder::value_of(const Operand& operand) const {
   return name == nullptr ? std::nullopt : find(*name);
 }
 
-ValueId GraphBuilder::define(ExportedValue value) {
+ValueId GraphBuilder::define(Value value) {
   taken_.insert(value.name);
   if (values_.contains(value.name)) {
     throw ExportError(fmt::format("duplicate value '{}'", printable(value.name)));
@@ -251,17 +251,17 @@ void GraphReader::bind(const std::string& name, Operand operand) {
 }
 
 void GraphReader::bind_value(const std::string& name, ValueId id) {
-  const ExportedValue& value = builder_.graph()[id];
+  const Value& value = builder_.graph()[id];
   bind(name, value.is_scalar ? Operand(Attribute(ValueRef{value.name})) : id);
 }
 
 void GraphReader::add_input(InputKind kind, const std::string& name, const std::string& target) {
-  ExportedValue input = value(name);
+  Value input = value(name);
   input.name = name;
   bind_value(name, builder_.add_input(kind, std::move(input), target));
 }
 
-const ExportedValue& GraphReader::value(const std::string& name) const {
+const Value& GraphReader::value(const std::string& name) const {
   const auto value = values_.find(name);
   if (value != values_.end()) return value->second;
   throw ExportError(fmt::format("missing shape and dtype of the value '{}'", printable(name)));
@@ -315,12 +315,12 @@ std::vector<Operand> GraphReader::read_list(const Call& call, size_t index) cons
   });
 }
 
-std::vector<ExportedArgument> GraphReader::read_arguments(const Call& call) const {
+std::vector<Argument> GraphReader::read_arguments(const Call& call) const {
   const c10::FunctionSchema* schema = find_schema(op_type_of_target(call.target));
-  std::vector<ExportedArgument> arguments;
+  std::vector<Argument> arguments;
   for (size_t i = 0; i < call.size(); ++i) {
     const std::string name = call.argument_name(i, schema);
-    if (std::ranges::find(arguments, name, &ExportedArgument::name) != arguments.end()) {
+    if (std::ranges::find(arguments, name, &Argument::name) != arguments.end()) {
       throw ExportError(fmt::format("duplicate argument '{}'", printable(name)));
     }
     try {
@@ -373,19 +373,19 @@ void GraphReader::add_operator(const Call& call) {
 
 // The meta kernel of this operator in Python declares float64 and int64; its kernel, and ours,
 // return the dtype of the input, or float32 where that is float16.
-void GraphReader::declare_dtypes(const ExportedNode& node,
-                                 std::vector<ExportedValue>& outputs) const {
+void GraphReader::declare_dtypes(const Node& node,
+                                 std::vector<Value>& outputs) const {
   if (node.target != "quantized_decomposed.choose_qparams_per_token.default") return;
   const auto* input =
       node.arguments.empty() ? nullptr : std::get_if<ValueId>(&node.arguments.front().value);
   if (input == nullptr) return;
   const c10::ScalarType dtype = builder_.graph()[*input].dtype;
-  for (ExportedValue& output : outputs) output.dtype = dtype == at::kHalf ? at::kFloat : dtype;
+  for (Value& output : outputs) output.dtype = dtype == at::kHalf ? at::kFloat : dtype;
 }
 
-void GraphReader::add_node(const Call& call, ExportedNode node) {
+void GraphReader::add_node(const Call& call, Node node) {
   std::vector<std::string> names;
-  std::vector<ExportedValue> outputs;
+  std::vector<Value> outputs;
   for (const auto& name : call.outputs) {
     // An output that the operator leaves undefined has no name.
     if (!name) continue;
@@ -410,8 +410,8 @@ std::string GraphReader::new_name(const std::string& name) const {
 
 // A node with one output is named after it if the archive does so. Archives of old schemas do not
 // name nodes: FX calls "torch.ops.aten.add.Tensor" "add_Tensor".
-std::string GraphReader::node_name(const Call& call, const ExportedNode& node,
-                                   const std::vector<ExportedValue>& outputs) const {
+std::string GraphReader::node_name(const Call& call, const Node& node,
+                                   const std::vector<Value>& outputs) const {
   const bool is_single = call.outputs.size() == 1 && outputs.size() == 1 && node.graphs.empty();
   if (is_single && (call.name.empty() || call.name == *call.outputs[0])) return outputs[0].name;
   if (!call.name.empty()) return new_name(call.name);

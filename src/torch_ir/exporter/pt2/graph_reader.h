@@ -1,4 +1,4 @@
-// Reads one graph of an archive into an ExportedGraph.
+// Reads one graph of an archive into an Graph.
 //
 // Resolves names, names arguments after the operators' schemas, inlines wrappers (higher_order.cc)
 // and makes the casts of autocast explicit. Keeps nothing of the JSON but the shapes of values.
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/exporter/pt2/archive_values.h"
 
 namespace torch_ir {
@@ -31,12 +31,12 @@ class GraphBuilder {
 
   void set_origin(NodeOrigin origin) { origin_ = std::move(origin); }
 
-  ValueId add_input(InputKind kind, ExportedValue value, const std::string& target = {});
+  ValueId add_input(InputKind kind, Value value, const std::string& target = {});
   // Adds a node and returns its outputs. Throws ExportError if a name is taken.
-  std::vector<ValueId> add_node(ExportedNode node, std::vector<ExportedValue> outputs);
+  std::vector<ValueId> add_node(Node node, std::vector<Value> outputs);
   // Names the node and its output after `output`.
-  ValueId add_value(const std::string& target, std::vector<ExportedArgument> arguments,
-                    ExportedValue output);
+  ValueId add_value(const std::string& target, std::vector<Argument> arguments,
+                    Value output);
   ValueId add_number(const std::string& wanted, const Attribute& value);
   void add_output(ValueId value) { graph_.outputs.push_back(value); }
   void add_output(const Attribute& value);
@@ -44,13 +44,13 @@ class GraphBuilder {
   std::optional<ValueId> find(const std::string& name) const;
   // The value that `operand` is or refers to; nothing if it is fixed.
   std::optional<ValueId> value_of(const Operand& operand) const;
-  const ExportedGraph& graph() const { return graph_; }
-  ExportedGraph take() { return std::move(graph_); }
+  const Graph& graph() const { return graph_; }
+  Graph take() { return std::move(graph_); }
 
  private:
-  ValueId define(ExportedValue value);
+  ValueId define(Value value);
 
-  ExportedGraph graph_;
+  Graph graph_;
   NodeOrigin origin_;
   std::unordered_map<std::string, ValueId> values_;
   std::unordered_set<std::string> taken_;
@@ -62,7 +62,7 @@ class GraphBuilder {
 // Adds `node` with the casts that autocast to `dtype` makes of its arguments, each a node of its
 // own (aten.to.dtype), and returns its outputs. Asks LibTorch which arguments are cast. Throws
 // ExportError for an operator without a rule for autocast that consists of operators with one.
-std::vector<ValueId> add_under_autocast(ExportedNode node, std::vector<ExportedValue> outputs,
+std::vector<ValueId> add_under_autocast(Node node, std::vector<Value> outputs,
                                         c10::ScalarType dtype, GraphBuilder& builder);
 
 // An inlined graph has names of its own, which may clash with others: its inputs stand for the
@@ -111,19 +111,19 @@ class GraphReader {
   void read_node(const JsonValue& json, const Place& place);
   void add(const Call& call);
   void add_operator(const Call& call);
-  void add_node(const Call& call, ExportedNode node);
-  void declare_dtypes(const ExportedNode& node, std::vector<ExportedValue>& outputs) const;
+  void add_node(const Call& call, Node node);
+  void declare_dtypes(const Node& node, std::vector<Value>& outputs) const;
   std::string new_name(const std::string& name) const;
-  std::string node_name(const Call& call, const ExportedNode& node,
-                        const std::vector<ExportedValue>& outputs) const;
+  std::string node_name(const Call& call, const Node& node,
+                        const std::vector<Value>& outputs) const;
 
   const Operand& find(const std::string& name) const;
-  const ExportedValue& value(const std::string& name) const;
+  const Value& value(const std::string& name) const;
   Operand read(const Call& call, size_t index) const;
   std::vector<Operand> read_list(const Call& call, size_t index) const;
   template <class T>
   T read_fixed(const Call& call, size_t index, const char* expected) const;
-  std::vector<ExportedArgument> read_arguments(const Call& call) const;
+  std::vector<Argument> read_arguments(const Call& call) const;
 
   template <class Use>
   auto with_graph(const Call& call, size_t index, const Use& use) const;
@@ -140,7 +140,7 @@ class GraphReader {
   void skip(const Call&) {}
 
   ValueList values_among(const std::vector<Operand>& operands) const;
-  ExportedGraph read_branch(const Call& call, size_t index, const std::vector<Operand>& operands,
+  Graph read_branch(const Call& call, size_t index, const std::vector<Operand>& operands,
                             bool returns_outputs) const;
   void add_cond(const Call& call);
   void add_while_loop(const Call& call);
@@ -159,7 +159,7 @@ class GraphReader {
   const AutocastDtype autocast_;
   std::vector<Attribute> inputs_;
   std::vector<Attribute> outputs_;
-  std::unordered_map<std::string, ExportedValue> values_;
+  std::unordered_map<std::string, Value> values_;
   std::unordered_map<std::string, Operand> operands_;
   // Preferred names for the values of an inlined graph.
   std::unordered_map<std::string, std::string> wishes_;

@@ -91,9 +91,9 @@ std::string without_parentheses(const std::string& side) {
 }
 
 // A size of an input as the graph has it, "s0"; anything else as it is.
-std::string in_symbols(const std::string& side, const ExportedProgram& program) {
-  for (const ExportedInput& input : program.inputs) {
-    const ExportedValue& value = program[input.value];
+std::string in_symbols(const std::string& side, const Program& program) {
+  for (const GraphInput& input : program.inputs) {
+    const Value& value = program[input.value];
     for (size_t d = 0; d < value.symbolic_shape.size(); ++d) {
       if (side == fmt::format("{}.size()[{}]", value.name, d)) return value.symbolic_shape[d];
     }
@@ -102,7 +102,7 @@ std::string in_symbols(const std::string& side, const ExportedProgram& program) 
 }
 
 // Without parentheses around the sides of a comparison; empty if shapes say that they are equal.
-std::string simplified(const std::string& guard, const ExportedProgram& program) {
+std::string simplified(const std::string& guard, const Program& program) {
   const size_t op = guard.find_first_of("=!<>");
   const size_t begin = guard.find(' ', op) + 1;
   const bool is_one =
@@ -118,7 +118,7 @@ std::string simplified(const std::string& guard, const ExportedProgram& program)
 }  // namespace
 
 std::vector<std::string> find_guards(const std::vector<std::string>& guards_code,
-                                     const Signature& signature, const ExportedProgram& program) {
+                                     const Signature& signature, const Program& program) {
   std::vector<std::string> guards;
   for (const std::string& code : guards_code) {
     std::string guard = with_input_names(code, signature).value_or(code);

@@ -98,7 +98,7 @@ ValueList GraphReader::values_among(const std::vector<Operand>& operands) const 
 
 // Reads a graph of a control flow operator. Fixed inputs stay fixed inside; a fixed output becomes
 // a value if the operator has one there.
-ExportedGraph GraphReader::read_branch(const Call& call, size_t index,
+Graph GraphReader::read_branch(const Call& call, size_t index,
                                        const std::vector<Operand>& operands,
                                        bool returns_outputs) const {
   return with_graph(call, index, [&](const JsonValue& graph, const Place& place) {
@@ -131,7 +131,7 @@ ExportedGraph GraphReader::read_branch(const Call& call, size_t index,
 void GraphReader::add_cond(const Call& call) {
   const Operand condition = read(call, 0);
   const std::vector<Operand> operands = read_list(call, 3);
-  ExportedNode node{.name = {},
+  Node node{.name = {},
                     .target = std::string(kCond),
                     .arguments = {{"pred", condition}, {"operands", values_among(operands)}}};
   for (const size_t index : {1, 2}) {
@@ -148,7 +148,7 @@ void GraphReader::add_while_loop(const Call& call) {
     if (builder_.value_of(operand)) continue;
     operand = builder_.add_number(call.name + "_carried", std::get<Attribute>(operand));
   }
-  ExportedNode node{.name = {},
+  Node node{.name = {},
                     .target = std::string(kWhileLoop),
                     .arguments = {{"carried_inputs", values_among(operands)},
                                   {"additional_inputs", values_among(additional)}}};

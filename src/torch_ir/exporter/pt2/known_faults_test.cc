@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "torch_ir/exporter/pt2/read_program.h"
-#include "torch_ir/exporter/testing/graphs.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 // The shapes that PyTorch 2.6 wrote for nn.LSTM(3, 4, bidirectional=True).
 TEST(KnownFaultsTest, FinalStatesOfAnLstmHaveTheShapesOfTheInitialOnes) {
   const c10::ScalarType f32 = c10::ScalarType::Float;
-  ExportedGraph graph;
+  Graph graph;
   const ValueId x = add_input(graph, "x", {{5, 2, 3}, f32});
   const ValueId h = add_input(graph, "h", {{2, 2, 4}, f32});
   const ValueId c = add_input(graph, "c", {{2, 2, 4}, f32});

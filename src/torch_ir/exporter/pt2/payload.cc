@@ -134,7 +134,7 @@ std::string text(const std::vector<int64_t>& shape, c10::ScalarType dtype) {
 }
 
 // Non-persistent buffers are among the constants of an archive, parameters never are.
-at::Tensor find_value(const std::string& archive, const ExportedInput& input,
+at::Tensor find_value(const std::string& archive, const GraphInput& input,
                       const Payload& weights, const Payload& constants) {
   const bool is_constant = input.kind == InputKind::kConstant;
   const auto* make = (is_constant ? constants : weights).find(input.target);
@@ -146,7 +146,7 @@ at::Tensor find_value(const std::string& archive, const ExportedInput& input,
 }
 
 void check_agreement(const std::string& archive, const std::string& name, const at::Tensor& value,
-                     const ExportedValue& meta) {
+                     const Value& meta) {
   const std::vector<int64_t> shape = value.sizes().vec();
   if (shape == meta.shape && value.scalar_type() == meta.dtype) return;
   throw ExportError(fmt::format("{}: weight '{}' has {}, but {} in the graph", archive,
@@ -172,9 +172,9 @@ Payload open_payload(const Pt2Archive& archive, const PayloadEntries& entries) {
 }
 
 StateDict take_weights(const std::string& archive, const Payload& weights, const Payload& constants,
-                       ExportedProgram& program) {
+                       Program& program) {
   StateDict taken("Weight");
-  for (const ExportedInput& input : program.inputs) {
+  for (const GraphInput& input : program.inputs) {
     if (input.kind == InputKind::kUserInput) continue;
     const at::Tensor value = find_value(archive, input, weights, constants);
     check_agreement(archive, input.target, value, program[input.value]);

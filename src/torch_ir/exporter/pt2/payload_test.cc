@@ -11,7 +11,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/testing/zip_builder.h"
 #include "torch_ir/exporter/pt2/archive.h"
-#include "torch_ir/exporter/testing/graphs.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -104,8 +104,8 @@ TEST(PayloadTest, WhatDoesNotFitIsNamed) {
 TEST(PayloadTest, WeightsAreAsTheGraphSays) {
   const Pt2Archive archive = archive_of(R"({"config": {"w": )" + item({4}, {1}) + "}}");
   const Payload weights = open_payload(archive, archive.weights);
-  const auto take = [&](const ExportedValue& meta) {
-    ExportedProgram program;
+  const auto take = [&](const Value& meta) {
+    Program program;
     add_input(program, "p_w", meta, InputKind::kParameter, "w");
     return take_weights("a.pt2", weights, Payload(), program);
   };

@@ -1,4 +1,4 @@
-// Archives of torch.export.save (`.pt2`): an ExportedProgram with its weights.
+// Archives of torch.export.save (`.pt2`): an Program with its weights.
 //
 // Reads all three layouts that PyTorch has written (archive.h). Never executes or evaluates
 // anything in an archive; rejects unknown content by name.
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -16,7 +16,7 @@ namespace torch_ir {
 struct Pt2Model {
   // Includes the values of lifted constants that are tensors. The model's name is its class, or the
   // file's stem if the archive does not say.
-  ExportedProgram program;
+  Program program;
   // Parameters and buffers by state dict name, including those that the graph does not use or that
   // are not persistent. They are views of the mapped file if possible.
   StateDict weights = StateDict();

@@ -17,7 +17,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/testing/zip_builder.h"
 #include "torch_ir/converter/converter.h"
-#include "torch_ir/exporter/testing/graphs.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/weights/pt.h"
@@ -37,9 +37,9 @@ std::string data_path(const std::string& name) {
 
 std::vector<std::string> names_of(const StateDict& tensors) { return tensors.keys(); }
 
-std::vector<std::string> targets_of(const ExportedGraph& graph) {
+std::vector<std::string> targets_of(const Graph& graph) {
   std::vector<std::string> targets;
-  for (const ExportedNode& node : graph.nodes) targets.push_back(node.target);
+  for (const Node& node : graph.nodes) targets.push_back(node.target);
   return targets;
 }
 
@@ -96,7 +96,7 @@ TEST(Pt2Test, AllLayoutsHoldTheSameModel) {
 }
 
 TEST(Pt2Test, NamesTheModelAfterItsClass) {
-  const ExportedProgram program = read_pt2(data_path("small.pt2")).program;
+  const Program program = read_pt2(data_path("small.pt2")).program;
   EXPECT_EQ(program.model_name, "Small");
   EXPECT_EQ(program.torch_version, "2.13.0");
 }
@@ -158,11 +158,11 @@ TEST(Pt2Test, WeightsHaveEveryDtype) {
 }
 
 TEST(Pt2Test, WrappersAreInlined) {
-  const ExportedProgram program = read_pt2(data_path("wrappers.pt2")).program;
+  const Program program = read_pt2(data_path("wrappers.pt2")).program;
   EXPECT_THAT(targets_of(program), ::testing::Each(::testing::StartsWith("aten.")));
   // The second linear is the one under autocast, the third the one where it is off.
   std::vector<c10::ScalarType> dtypes;
-  for (const ExportedNode& node : program.nodes) {
+  for (const Node& node : program.nodes) {
     if (node.target != "aten.linear.default") continue;
     dtypes.push_back(program[std::get<ValueId>(node.arguments[1].value)].dtype);
   }
@@ -170,9 +170,9 @@ TEST(Pt2Test, WrappersAreInlined) {
 }
 
 TEST(Pt2Test, ControlFlowKeepsItsGraphs) {
-  const ExportedProgram program = read_pt2(data_path("control_flow.pt2")).program;
-  std::vector<const ExportedNode*> nodes;
-  for (const ExportedNode& node : program.nodes) {
+  const Program program = read_pt2(data_path("control_flow.pt2")).program;
+  std::vector<const Node*> nodes;
+  for (const Node& node : program.nodes) {
     if (!node.graphs.empty()) nodes.push_back(&node);
   }
   ASSERT_EQ(nodes.size(), 3);
@@ -186,8 +186,8 @@ TEST(Pt2Test, ControlFlowKeepsItsGraphs) {
 }
 
 TEST(Pt2Test, SizesAreSymbolsWithRanges) {
-  const ExportedProgram program = read_pt2(data_path("control_flow.pt2")).program;
-  const ExportedValue x = value_of(program, "x");
+  const Program program = read_pt2(data_path("control_flow.pt2")).program;
+  const Value x = value_of(program, "x");
   ASSERT_EQ(x.shape, (std::vector<int64_t>{kDynamicSize, 3}));
   EXPECT_EQ(x.symbolic_shape[1], "");
   EXPECT_THAT(program.range_constraints,
@@ -195,7 +195,7 @@ TEST(Pt2Test, SizesAreSymbolsWithRanges) {
 }
 
 TEST(Pt2Test, FixedInputsAndOutputsAreKeptApart) {
-  const ExportedProgram program = read_pt2(data_path("dynamic.pt2")).program;
+  const Program program = read_pt2(data_path("dynamic.pt2")).program;
   EXPECT_EQ(program.constant_inputs, (AttributeMap{{"flag", true}, {"text", "text"}}));
   ASSERT_EQ(program.inputs.size(), 2);
   EXPECT_TRUE(value_of(program, "n").is_scalar);
@@ -206,7 +206,7 @@ TEST(Pt2Test, FixedInputsAndOutputsAreKeptApart) {
 }
 
 TEST(Pt2Test, MutationsNameThePlaceholders) {
-  const ExportedProgram program = read_pt2(data_path("mutations.pt2")).program;
+  const Program program = read_pt2(data_path("mutations.pt2")).program;
   ASSERT_EQ(program.mutations.size(), 2);
   EXPECT_EQ(program.mutations[0].output, 0);
   EXPECT_EQ(program[program.mutations[0].placeholder].name, "b_count");
@@ -238,7 +238,7 @@ TEST(Pt2Test, RunsCheckTheGuardsOfTheModel) {
 }
 
 TEST(Pt2Test, EffectsAreCallsWithoutTokens) {
-  const ExportedProgram program = read_pt2(data_path("effects.pt2")).program;
+  const Program program = read_pt2(data_path("effects.pt2")).program;
   EXPECT_EQ(program.nodes[0].target, "aten._print.default");
   EXPECT_EQ(program.nodes[0].arguments[0].name, "s");
   EXPECT_THAT(program.nodes[0].outputs, IsEmpty());

@@ -172,13 +172,13 @@ class ProgramReader {
   ProgramReader(const JsonValue& graph, const Place& place, const Signature& signature)
       : signature_(signature), graph_(graph, place, GraphNames::kKept, builder_) {}
 
-  ExportedProgram read() {
+  Program read() {
     check_count("input", signature_.inputs.size(), graph_.inputs().size());
     check_count("output", signature_.outputs.size(), graph_.outputs().size());
     for (size_t i = 0; i < graph_.inputs().size(); ++i) add_input(i);
     graph_.read_nodes();
     for (size_t i = 0; i < graph_.outputs().size(); ++i) add_output(i);
-    static_cast<ExportedGraph&>(program_) = builder_.take();
+    static_cast<Graph&>(program_) = builder_.take();
     // The last component of the class of the model: "ResNet".
     program_.model_name = graph_.root_class().substr(graph_.root_class().rfind('.') + 1);
     return std::move(program_);
@@ -214,8 +214,8 @@ class ProgramReader {
   }
 
   ValueId find_mutated(const PortSpec& output) const {
-    const ExportedGraph& graph = builder_.graph();
-    for (const ExportedInput& input : graph.inputs) {
+    const Graph& graph = builder_.graph();
+    for (const GraphInput& input : graph.inputs) {
       if (input.kind != output.kind) continue;
       const bool is_user_input = input.kind == InputKind::kUserInput;
       if ((is_user_input ? graph[input.value].name : input.target) == output.target) {
@@ -230,7 +230,7 @@ class ProgramReader {
   // Gives `value` the archive's name for it, by which callers know the output. It may have another
   // if an inlined wrapper returned an operand.
   ValueId named(ValueId value, const std::string& name) {
-    ExportedValue alias = builder_.graph()[value];
+    Value alias = builder_.graph()[value];
     if (alias.name == name || alias.is_scalar) return value;
     if (const auto known = builder_.find(name)) return *known;
     alias.name = name;
@@ -240,19 +240,19 @@ class ProgramReader {
   const Signature& signature_;
   GraphBuilder builder_;
   GraphReader graph_;
-  ExportedProgram program_;
+  Program program_;
 };
 
 // "aten.lstm.input" returns (output, h_n, c_n); its argument hx is [h_0, c_0].
-void repair_lstm_states(const ExportedNode& node, ExportedGraph& graph) {
-  const auto argument = std::ranges::find(node.arguments, "hx", &ExportedArgument::name);
+void repair_lstm_states(const Node& node, Graph& graph) {
+  const auto argument = std::ranges::find(node.arguments, "hx", &Argument::name);
   if (argument == node.arguments.end()) return;
   const auto* states = std::get_if<ValueList>(&argument->value);
   if (states == nullptr) return;
   for (size_t i = 0; i < states->size() && i + 1 < node.outputs.size(); ++i) {
     if (!(*states)[i]) continue;
-    const ExportedValue& initial = graph[*(*states)[i]];
-    ExportedValue& final = graph[node.outputs[i + 1]];
+    const Value& initial = graph[*(*states)[i]];
+    Value& final = graph[node.outputs[i + 1]];
     final.shape = initial.shape;
     final.symbolic_shape = initial.symbolic_shape;
   }
@@ -266,14 +266,14 @@ Signature read_signature(const JsonValue& value, const Place& place) {
           read_specs(fields, "output_specs", kOutputReaders)};
 }
 
-ExportedProgram read_program(const JsonValue& value, const std::string& model_name) {
+Program read_program(const JsonValue& value, const std::string& model_name) {
   const Place place;
   const ObjectReader root(value, place);
   check_version(root);
   const Place module_place = place.key("graph_module");
   const ObjectReader module(root.get("graph_module"), module_place);
   const Signature signature = module.get("signature", read_signature);
-  ExportedProgram program =
+  Program program =
       ProgramReader(module.get("graph"), module_place.key("graph"), signature).read();
   if (program.model_name.empty()) program.model_name = model_name;
   program.torch_version = read_torch_version(root);
@@ -281,13 +281,14 @@ ExportedProgram read_program(const JsonValue& value, const std::string& model_na
   if (root.find("guards_code") != nullptr) {
     program.guards = find_guards(root.get_list("guards_code", as_string), signature, program);
   }
+  set_uses(program);
   return program;
 }
 
-void repair_known_faults(ExportedGraph& graph) {
-  for (ExportedNode& node : graph.nodes) {
+void repair_known_faults(Graph& graph) {
+  for (Node& node : graph.nodes) {
     if (node.target == "aten.lstm.input") repair_lstm_states(node, graph);
-    for (ExportedGraph& inner : node.graphs) repair_known_faults(inner);
+    for (Graph& inner : node.graphs) repair_known_faults(inner);
   }
 }
 

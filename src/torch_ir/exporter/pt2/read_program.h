@@ -1,10 +1,10 @@
-// Reads the JSON of an archive's model as an ExportedProgram without weights.
+// Reads the JSON of an archive's model as an Program without weights.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/attribute.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
@@ -37,15 +37,15 @@ Signature read_signature(const JsonValue& value, const Place& place);
 
 // `model_name` is for models whose class the archive does not tell. Throws SerializationError or
 // ExportError that locates the error in the JSON.
-ExportedProgram read_program(const JsonValue& root, const std::string& model_name);
+Program read_program(const JsonValue& root, const std::string& model_name);
 
 // Returns IR::guards for the guards of an archive: with the names of graph inputs, and without
 // those that shapes and ranges of `program` say too.
 std::vector<std::string> find_guards(const std::vector<std::string>& guards_code,
-                                     const Signature& signature, const ExportedProgram& program);
+                                     const Signature& signature, const Program& program);
 
 // Repairs known bugs: PyTorch 2.6 to 2.9 gave the final states of a bidirectional LSTM one
 // dimension too many. They have the shapes of the initial ones.
-void repair_known_faults(ExportedGraph& graph);
+void repair_known_faults(Graph& graph);
 
 }  // namespace torch_ir

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/exporter/testing/graphs.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -25,7 +25,7 @@ std::string tensor(const std::string& name) {
 }
 
 // The parts of a program; by default y = relu(x).
-struct Program {
+struct ProgramText {
   std::string version = R"({"major": 8, "minor": 20})";
   std::string inputs = tensor("x");
   std::string nodes =
@@ -62,10 +62,10 @@ struct Program {
            input_specs + R"(], "output_specs": [)" + output_specs + "]}}}";
   }
 
-  ExportedProgram read() const { return read_program(parse_json(text()), "stem"); }
+  Program read() const { return read_program(parse_json(text()), "stem"); }
 };
 
-std::string error_of(const Program& program) {
+std::string error_of(const ProgramText& program) {
   try {
     program.read();
   } catch (const Error& error) {
@@ -76,16 +76,16 @@ std::string error_of(const Program& program) {
 
 // The value of the argument `other` of aten.mul.Tensor, read from `value`.
 Attribute read_attribute(const std::string& value) {
-  Program program;
-  program.nodes = Program::node(
+  ProgramText program;
+  program.nodes = ProgramText::node(
       "torch.ops.aten.mul.Tensor",
-      Program::argument("self", tensor("x")) + ", " + Program::argument("other", value),
+      ProgramText::argument("self", tensor("x")) + ", " + ProgramText::argument("other", value),
       tensor("y"));
   return std::get<Attribute>(program.read().nodes[0].arguments[1].value);
 }
 
 TEST(ReadProgramTest, ReadsNodesInputsAndOutputs) {
-  const ExportedProgram program = Program().read();
+  const Program program = ProgramText().read();
   EXPECT_EQ(program.model_name, "stem");
   EXPECT_EQ(program.torch_version, "2.13.0");
   ASSERT_EQ(program.inputs.size(), 1);
@@ -165,7 +165,7 @@ TEST(ReadProgramTest, RefusesWhatIsNotInTheSchema) {
 }
 
 TEST(ReadProgramTest, RefusesOtherVersionsOfTheSchema) {
-  Program program;
+  ProgramText program;
   program.version = R"({"major": 9, "minor": 1})";
   EXPECT_EQ(error_of(program),
             "unsupported schema version 9.1: this program reads version 8.20; export the model "
@@ -175,9 +175,9 @@ TEST(ReadProgramTest, RefusesOtherVersionsOfTheSchema) {
 }
 
 TEST(ReadProgramTest, UnsupportedOperatorsAreNamedWithTheirNodes) {
-  Program program;
+  ProgramText program;
   const auto call = [](const std::string& target, const std::string& name) {
-    return Program::node(target, Program::argument("", tensor("x")), tensor(name), name);
+    return ProgramText::node(target, ProgramText::argument("", tensor("x")), tensor(name), name);
   };
   program.nodes =
       call("torch.ops.higher_order.scan", "a") + ", " + call("torch.ops.higher_order.scan", "b");
@@ -192,73 +192,73 @@ TEST(ReadProgramTest, UnsupportedOperatorsAreNamedWithTheirNodes) {
 }
 
 TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {
-  Program program;
+  ProgramText program;
   program.nodes =
-      Program::node("torch.ops.mine.op.default", Program::argument("a", tensor("x")), tensor("y"));
+      ProgramText::node("torch.ops.mine.op.default", ProgramText::argument("a", tensor("x")), tensor("y"));
   EXPECT_EQ(program.read().nodes[0].target, "mine.op.default");
   program.nodes =
-      Program::node("torch.ops.mine.op.default", Program::argument("", tensor("x")), tensor("y"));
+      ProgramText::node("torch.ops.mine.op.default", ProgramText::argument("", tensor("x")), tensor("y"));
   EXPECT_EQ(error_of(program),
             "node 'y' (mine.op.default): argument 0 has no name, and the operator is unknown; load "
             "the library that defines it (--load-library)");
 }
 
 TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
-  Program program;
+  ProgramText program;
   program.nodes =
-      Program::node("torch.ops.aten.relu.default", Program::argument("", tensor("x")), tensor("y"));
+      ProgramText::node("torch.ops.aten.relu.default", ProgramText::argument("", tensor("x")), tensor("y"));
   EXPECT_EQ(program.read().nodes[0].arguments[0].name, "self");
-  program.nodes = Program::node(
+  program.nodes = ProgramText::node(
       "torch.ops.aten.relu.default",
-      Program::argument("", tensor("x")) + ", " + Program::argument("", tensor("x")), tensor("y"));
+      ProgramText::argument("", tensor("x")) + ", " + ProgramText::argument("", tensor("x")), tensor("y"));
   EXPECT_EQ(error_of(program),
             "node 'y' (aten.relu.default): wrong number of arguments: 2, expected at most 1");
-  program.nodes = Program::node(
+  program.nodes = ProgramText::node(
       "torch.ops.aten.relu.default",
-      Program::argument("self", tensor("x")) + ", " + Program::argument("self", tensor("x")),
+      ProgramText::argument("self", tensor("x")) + ", " + ProgramText::argument("self", tensor("x")),
       tensor("y"));
   EXPECT_EQ(error_of(program), "node 'y' (aten.relu.default): duplicate argument 'self'");
 }
 
 TEST(ReadProgramTest, NodesWithoutNamesAreCalledAsTheirOutput) {
-  Program program;
-  program.nodes = Program::node("torch.ops.aten.relu.default",
-                                Program::argument("self", tensor("x")), tensor("y"), "");
+  ProgramText program;
+  program.nodes = ProgramText::node("torch.ops.aten.relu.default",
+                                ProgramText::argument("self", tensor("x")), tensor("y"), "");
   EXPECT_EQ(program.read().nodes[0].name, "y");
-  program.nodes += ", " + Program::node("torch.ops.aten._assert_async.default",
-                                        Program::argument("self", tensor("x")), "", "");
+  program.nodes += ", " + ProgramText::node("torch.ops.aten._assert_async.default",
+                                        ProgramText::argument("self", tensor("x")), "", "");
   EXPECT_EQ(program.read().nodes[1].name, "_assert_async_default");
 }
 
 TEST(ReadProgramTest, OutputsThatAreNoneAreLeftOut) {
-  Program program;
+  ProgramText program;
   program.values += std::string(", \"z\": ") + kFloatMeta;
-  program.nodes = Program::node(
+  program.nodes = ProgramText::node(
       "torch.ops.aten.convolution_backward.default", "",
       R"({"as_none": true}, {"as_tensors": [{"name": "y"}]}, )" + tensor("z"), "node");
-  const ExportedProgram read = program.read();
+  const Program read = program.read();
   EXPECT_THAT(names_of(read, read.nodes[0].outputs), ElementsAre("y", "z"));
   EXPECT_EQ(read.nodes[0].name, "node");
 }
 
 TEST(ReadProgramTest, NumbersOfNodesAreReferences) {
-  Program program;
+  ProgramText program;
   program.numbers =
       R"json("n": {"as_expr": {"expr_str": "Symbol('s0')", "hint": null}}, "m": {"as_int": 6})json";
   program.inputs += R"(, {"as_sym_int": {"as_name": "n"}})";
   program.input_specs += R"(, {"user_input": {"arg": {"as_sym_int": {"as_name": "n"}}}})";
   program.nodes =
-      Program::node("_operator.mul",
-                    Program::argument("", R"({"as_sym_int": {"as_name": "n"}})") + ", " +
-                        Program::argument("", R"({"as_int": 2})"),
+      ProgramText::node("_operator.mul",
+                    ProgramText::argument("", R"({"as_sym_int": {"as_name": "n"}})") + ", " +
+                        ProgramText::argument("", R"({"as_int": 2})"),
                     R"({"as_sym_int": {"as_name": "m"}})", "m") +
       ", " +
-      Program::node(
+      ProgramText::node(
           "torch.ops.aten.full.default",
-          Program::argument("size", R"({"as_sym_ints": [{"as_name": "m"}, {"as_int": 3}]})") +
-              ", " + Program::argument("fill_value", tensor("n")),
+          ProgramText::argument("size", R"({"as_sym_ints": [{"as_name": "m"}, {"as_int": 3}]})") +
+              ", " + ProgramText::argument("fill_value", tensor("n")),
           tensor("y"));
-  const ExportedProgram read = program.read();
+  const Program read = program.read();
   EXPECT_EQ(value_of(read, "n").expression, "s0");
   EXPECT_EQ(value_of(read, "m").expression, "6");
   EXPECT_EQ(read.nodes[0].target, "_operator.mul");
@@ -271,7 +271,7 @@ TEST(ReadProgramTest, NumbersOfNodesAreReferences) {
 }
 
 TEST(ReadProgramTest, RangesWithoutLimitsSayNothing) {
-  Program program;
+  ProgramText program;
   program.ranges =
       R"("s0": {"min_val": 2, "max_val": null}, "u0": {"min_val": null, "max_val": null},
          "2*s0": {"min_val": -9223372036854775807, "max_val": 9223372036854775806},
@@ -300,64 +300,64 @@ TEST(ReadProgramTest, ShapesMustBePossible) {
       {R"("sizes": [])", ": missing key 'dtype'"},
   };
   for (const auto& [meta, message] : cases) {
-    Program program;
+    ProgramText program;
     program.values = "\"x\": {" + meta + "}";
     EXPECT_EQ(error_of(program), place + message);
   }
 }
 
 TEST(ReadProgramTest, AnExpressionWithoutSymbolsIsASize) {
-  Program program;
+  ProgramText program;
   program.values =
       std::string("\"y\": ") + kFloatMeta +
       R"json(, "x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "Integer(5)"}}]})json";
-  const ExportedValue meta = value_of(program.read(), "x");
+  const Value meta = value_of(program.read(), "x");
   EXPECT_EQ(meta.shape, std::vector<int64_t>{5});
   EXPECT_THAT(meta.symbolic_shape, IsEmpty());
 }
 
 TEST(ReadProgramTest, GraphAndSignatureMustAgree) {
-  const auto with = [](std::string Program::* part, const std::string& text) {
-    Program program;
+  const auto with = [](std::string ProgramText::* part, const std::string& text) {
+    ProgramText program;
     program.*part = text;
     return error_of(program);
   };
-  EXPECT_EQ(with(&Program::input_specs, ""),
+  EXPECT_EQ(with(&ProgramText::input_specs, ""),
             "wrong number of inputs in the graph: 1; the signature has 0");
-  EXPECT_EQ(with(&Program::output_specs, ""),
+  EXPECT_EQ(with(&ProgramText::output_specs, ""),
             "wrong number of outputs in the graph: 1; the signature has 0");
-  EXPECT_EQ(with(&Program::input_specs, R"({"user_input": {"arg": )" + tensor("y") + "}}"),
+  EXPECT_EQ(with(&ProgramText::input_specs, R"({"user_input": {"arg": )" + tensor("y") + "}}"),
             "an input is 'y' in the signature, but 'x' in the graph");
-  EXPECT_EQ(with(&Program::outputs, R"({"as_int": 1})"),
+  EXPECT_EQ(with(&ProgramText::outputs, R"({"as_int": 1})"),
             "an output is 'y' in the signature, but fixed in the graph");
-  EXPECT_EQ(with(&Program::input_specs, R"({"lifted": {}})"),
+  EXPECT_EQ(with(&ProgramText::input_specs, R"({"lifted": {}})"),
             "graph_module.signature.input_specs[0]: unknown kind 'lifted'");
-  EXPECT_EQ(with(&Program::input_specs,
+  EXPECT_EQ(with(&ProgramText::input_specs,
                  R"({"custom_obj": {"arg": {"name": "x"}, "custom_obj_name": "queue"}})"),
             "graph_module.signature.input_specs[0].custom_obj: the model uses the object 'queue', "
             "which is not a tensor; objects (torchbind, opaque) are not supported");
-  EXPECT_EQ(with(&Program::output_specs,
+  EXPECT_EQ(with(&ProgramText::output_specs,
                  R"({"gradient_to_parameter": {"arg": {"name": "y"}, "parameter_name": "w"}})"),
             "graph_module.signature.output_specs[0].gradient_to_parameter: gradients among the "
             "outputs are not supported; export the model for inference");
-  EXPECT_EQ(with(&Program::output_specs,
+  EXPECT_EQ(with(&ProgramText::output_specs,
                  R"({"buffer_mutation": {"arg": {"name": "y"}, "buffer_name": "b"}})"),
             "the output 'y' is the new value of the buffer 'b', which is not an input");
 }
 
 TEST(ReadProgramTest, NamesAreUniqueAndKnown) {
   const auto with = [](const std::string& nodes) {
-    Program program;
+    ProgramText program;
     program.nodes = nodes;
     return error_of(program);
   };
-  const std::string relu = Program().nodes;
+  const std::string relu = ProgramText().nodes;
   EXPECT_EQ(with(relu + ", " + relu), "node 'y' (aten.relu.default): duplicate value 'y'");
-  EXPECT_EQ(with(Program::node("torch.ops.aten.relu.default",
-                               Program::argument("self", tensor("x")), tensor("new"))),
+  EXPECT_EQ(with(ProgramText::node("torch.ops.aten.relu.default",
+                               ProgramText::argument("self", tensor("x")), tensor("new"))),
             "node 'y' (aten.relu.default): missing shape and dtype of the value 'new'");
-  EXPECT_EQ(with(Program::node("torch.ops.aten.relu.default",
-                               Program::argument("self", tensor("y")), tensor("y"))),
+  EXPECT_EQ(with(ProgramText::node("torch.ops.aten.relu.default",
+                               ProgramText::argument("self", tensor("y")), tensor("y"))),
             "node 'y' (aten.relu.default): argument 'self': the value 'y' is used before any node "
             "or input makes it");
 }
@@ -367,22 +367,22 @@ TEST(ReadProgramTest, InlinedGraphsAreNamedAnew) {
   const std::string values =
       std::string("\"x\": ") + kFloatMeta + ", \"y\": " + kFloatMeta + ", \"z\": " + kFloatMeta;
   const std::string relu = "torch.ops.aten.relu.default";
-  const std::string inner = Program::graph(
+  const std::string inner = ProgramText::graph(
       tensor("y"),
-      Program::node(relu, Program::argument("self", tensor("y")), tensor("x"), "x") + ", " +
-          Program::node(relu, Program::argument("self", tensor("x")), tensor("z"), "z"),
+      ProgramText::node(relu, ProgramText::argument("self", tensor("y")), tensor("x"), "x") + ", " +
+          ProgramText::node(relu, ProgramText::argument("self", tensor("x")), tensor("z"), "z"),
       tensor("z") + ", " + tensor("y"), values);
-  Program program;
+  ProgramText program;
   program.values = values;
-  program.nodes = Program::node(
+  program.nodes = ProgramText::node(
       "torch.ops.higher_order.wrap_with_set_grad_enabled",
-      Program::argument("", R"({"as_bool": false})") + ", " +
-          Program::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") + ", " +
-          Program::argument("", tensor("x")),
+      ProgramText::argument("", R"({"as_bool": false})") + ", " +
+          ProgramText::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") + ", " +
+          ProgramText::argument("", tensor("x")),
       tensor("y") + ", " + tensor("z"), "wrap");
   program.outputs = tensor("y") + ", " + tensor("z");
   program.output_specs += R"(, {"user_output": {"arg": )" + tensor("z") + "}}";
-  const ExportedProgram read = program.read();
+  const Program read = program.read();
   ASSERT_EQ(read.nodes.size(), 3);
   EXPECT_EQ(read.nodes[0].name, "x_1");
   EXPECT_EQ(read[std::get<ValueId>(read.nodes[0].arguments[0].value)].name, "x");
@@ -395,13 +395,13 @@ TEST(ReadProgramTest, InlinedGraphsAreNamedAnew) {
 
 TEST(ReadProgramTest, InlinedGraphsMustFitTheirNode) {
   const std::string inner =
-      Program::graph(tensor("x"), "", tensor("x"), "\"x\": " + std::string(kFloatMeta));
+      ProgramText::graph(tensor("x"), "", tensor("x"), "\"x\": " + std::string(kFloatMeta));
   const auto wrap = [&](const std::string& operands, const std::string& outputs) {
-    Program program;
-    program.nodes = Program::node(
+    ProgramText program;
+    program.nodes = ProgramText::node(
         "torch.ops.higher_order.wrap_with_set_grad_enabled",
-        Program::argument("", R"({"as_bool": false})") + ", " +
-            Program::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") +
+        ProgramText::argument("", R"({"as_bool": false})") + ", " +
+            ProgramText::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") +
             operands,
         outputs, "wrap");
     return error_of(program);
@@ -409,13 +409,13 @@ TEST(ReadProgramTest, InlinedGraphsMustFitTheirNode) {
   const std::string place = "node 'wrap' (higher_order.wrap_with_set_grad_enabled): ";
   EXPECT_EQ(wrap("", tensor("y")),
             place + "wrong number of operands: 0, expected 1 for the inputs of the graph");
-  EXPECT_EQ(wrap(", " + Program::argument("", tensor("x")), ""),
+  EXPECT_EQ(wrap(", " + ProgramText::argument("", tensor("x")), ""),
             place + "wrong number of outputs: 0, expected 1 for the outputs of the graph");
 }
 
 // The texts are PyTorch 2.13's, for the arguments x, inp = {'a': [..], 'B c': ..}, k, 2.5 and n.
 TEST(ReadProgramTest, GuardsHaveTheNamesOfGraphInputs) {
-  ExportedProgram program;
+  Program program;
   for (const char* name : {"x", "inp_a_0", "inp_b_c", "k"}) {
     const std::string size = name == std::string("k") ? "s1" : "s0";
     add_input(program, name, {{kDynamicSize, 3}, at::kFloat, {size, ""}});

@@ -10,6 +10,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/ir/tensor_text.h"
 
@@ -18,74 +19,70 @@ namespace {
 
 class WeightBinder {
  public:
-  WeightBinder(const IR& ir, const StateDict& weights, const StateDict& constants,
+  WeightBinder(const Program& program, const StateDict& weights, const StateDict& constants,
                std::optional<c10::Device> target, std::vector<std::string>& problems)
-      : ir_(ir), weights_(weights), constants_(constants), target_(target), problems_(problems) {
-    for (const TensorMeta& meta : ir.weights) metas_.emplace(meta.name, &meta);
+      : program_(program),
+        weights_(weights),
+        constants_(constants),
+        target_(target),
+        problems_(problems) {
+    bound_.tensors.resize(program.values.size());
   }
 
   BoundWeights bind() {
-    for (const auto& item : ir_.weight_name_mapping) bind(item.key(), item.value());
-    for (const TensorMeta& meta : ir_.weights) {
-      if (!ir_.weight_name_mapping.contains(meta.name)) bind(meta.name, meta.name);
+    for (const GraphInput& input : program_.inputs) {
+      if (input.kind != InputKind::kUserInput) bind(input);
     }
     if (target_ || device_) bound_.device = target_ ? *target_ : *device_;
-    bind_constants_of_ir();
+    bind_constants_of_program();
     add_missing();
     if (!problems_.empty()) add_surplus();
     return std::move(bound_);
   }
 
  private:
-  struct Unbound {
-    std::string placeholder;
-    std::string name;
-  };
-
-  void bind(const std::string& placeholder, const std::string& name) {
-    names_.insert(placeholder);
-    names_.insert(name);
-    const at::Tensor* tensor = find(weights_, placeholder, name);
-    if (tensor == nullptr) tensor = find(constants_, placeholder, name);
+  void bind(const GraphInput& input) {
+    names_.insert(program_[input.value].name);
+    names_.insert(input.target);
+    const at::Tensor* tensor = find(weights_, input);
+    if (tensor == nullptr) tensor = find(constants_, input);
     if (tensor == nullptr) {
-      unbound_.push_back({placeholder, name});
+      unbound_.push_back(&input);
       return;
     }
-    const bool is_new = !checked_.contains(name);
-    if (!check(name, *tensor)) return;
-    if (is_new) check_device(name, *tensor);
-    bound_.tensors.set(placeholder, placed(name, *tensor));
+    const bool is_new = !checked_.contains(input.target);
+    if (!check(input, *tensor)) return;
+    if (is_new) check_device(input.target, *tensor);
+    bound_.tensors[input.value] = placed(input, *tensor);
   }
 
   // Tied weights stay one tensor.
-  at::Tensor placed(const std::string& name, const at::Tensor& tensor) {
+  at::Tensor placed(const GraphInput& input, const at::Tensor& tensor) {
     const auto [found, is_new] = placed_.try_emplace(tensor.unsafeGetTensorImpl());
-    if (is_new) found->second = with_strides(name, target_ ? tensor.to(*target_) : tensor);
+    if (is_new) found->second = with_strides(input, target_ ? tensor.to(*target_) : tensor);
     return found->second;
   }
 
   // Files of weights and constants of an IR are contiguous.
-  at::Tensor with_strides(const std::string& name, const at::Tensor& tensor) {
-    const auto found = metas_.find(name);
-    if (found == metas_.end() || found->second->strides.empty()) return tensor;
-    const std::vector<int64_t>& strides = found->second->strides;
-    if (tensor.strides() == strides) return tensor;
+  at::Tensor with_strides(const GraphInput& input, const at::Tensor& tensor) {
+    const std::vector<int64_t>& strides = program_[input.value].strides;
+    if (strides.empty() || tensor.strides() == strides) return tensor;
     try {
       return strided_copy(tensor, strides);
     } catch (const Error& error) {
-      problems_.push_back(fmt::format("Weight '{}': {}.", printable(name), error.what()));
+      problems_.push_back(fmt::format("Weight '{}': {}.", printable(input.target), error.what()));
       return tensor;
     }
   }
 
   // Runs last: these constants follow the others to their device.
-  void bind_constants_of_ir() {
-    for (const auto& [placeholder, name] : unbound_) {
-      const at::Tensor* tensor = find(ir_.constants, placeholder, name);
+  void bind_constants_of_program() {
+    for (const GraphInput* input : unbound_) {
+      const at::Tensor* tensor = find(program_.constants, *input);
       if (tensor == nullptr) {
-        missing_.emplace(placeholder, name);
-      } else if (check(name, *tensor)) {
-        bound_.tensors.set(placeholder, with_strides(name, tensor->to(bound_.device)));
+        missing_.emplace(input->value, input);
+      } else if (check(*input, *tensor)) {
+        bound_.tensors[input->value] = with_strides(*input, tensor->to(bound_.device));
       }
     }
   }
@@ -96,41 +93,36 @@ class WeightBinder {
     if (missing_.empty()) return;
     std::string only;
     std::string only_name;
-    const auto add = [&](const std::string& placeholder, const std::string& reader,
-                         const std::string& alone) {
-      const auto found = missing_.find(placeholder);
+    const auto add = [&](ValueId value, const std::string& reader, const std::string& alone) {
+      const auto found = missing_.find(value);
       if (found == missing_.end()) return;
+      const std::string& name = found->second->target;
       only = problems_.empty() ? alone : "";
-      only_name = found->second == placeholder ? "" : found->second;
-      problems_.push_back(fmt::format("Missing weight '{}'{}, read by {}.",
-                                      printable(found->second), type_text(found->second), reader));
+      only_name = name == program_[value].name ? "" : name;
+      problems_.push_back(fmt::format("Missing weight '{}' ({} {}), read by {}.", printable(name),
+                                      dtype_name(program_[value].dtype),
+                                      shape_list_text(program_[value]), reader));
       missing_.erase(found);
     };
-    for (const OpNode& node : ir_.nodes) {
-      for (const TensorMeta& input : node.inputs) {
-        add(input.name, fmt::format("node '{}'", printable(node.name)),
+    for (const Node& node : program_.nodes) {
+      for (const ValueId input : node.inputs()) {
+        add(input, fmt::format("node '{}'", printable(node.name)),
             fmt::format("Weight/input '{}' not found in registry for node '{}'.",
-                        printable(input.name), printable(node.name)));
+                        printable(program_[input].name), printable(node.name)));
       }
     }
-    for (const TensorMeta& output : ir_.graph_outputs) {
-      add(output.name, fmt::format("output '{}'", printable(output.name)),
-          fmt::format("Graph output '{}' not found in registry", printable(output.name)));
+    for (const ValueId output : program_.outputs) {
+      const std::string name = printable(program_[output].name);
+      add(output, fmt::format("output '{}'", name),
+          fmt::format("Graph output '{}' not found in registry", name));
     }
     if (only.empty() || has_surplus()) return;
     problems_.back() = only;
     bound_.only_missing = only_name;
   }
 
-  std::string type_text(const std::string& name) const {
-    const auto found = metas_.find(name);
-    if (found == metas_.end()) return {};
-    return fmt::format(" ({} {})", printable(found->second->dtype),
-                       shape_list_text(*found->second));
-  }
-
   bool is_surplus(const std::string& name) const {
-    return !metas_.contains(name) && !names_.contains(name);
+    return !names_.contains(name);
   }
 
   bool has_surplus() const {
@@ -145,28 +137,25 @@ class WeightBinder {
     }
   }
 
-  static const at::Tensor* find(const StateDict& tensors, const std::string& placeholder,
-                                const std::string& name) {
-    const at::Tensor* tensor = tensors.find(name);
-    return tensor != nullptr ? tensor : tensors.find(placeholder);
+  const at::Tensor* find(const StateDict& tensors, const GraphInput& input) const {
+    const at::Tensor* tensor = tensors.find(input.target);
+    return tensor != nullptr ? tensor : tensors.find(program_[input.value].name);
   }
 
-  bool check(const std::string& name, const at::Tensor& tensor) {
-    const auto [checked, is_new] = checked_.try_emplace(name);
-    if (is_new) checked->second = fits(name, tensor);
+  bool check(const GraphInput& input, const at::Tensor& tensor) {
+    const auto [checked, is_new] = checked_.try_emplace(input.target);
+    if (is_new) checked->second = fits(input, tensor);
     return checked->second;
   }
 
-  bool fits(const std::string& name, const at::Tensor& tensor) {
+  bool fits(const GraphInput& input, const at::Tensor& tensor) {
     const auto add = [&](const std::string& what) {
-      problems_.push_back(fmt::format("Weight '{}' {}.", printable(name), what));
+      problems_.push_back(fmt::format("Weight '{}' {}.", printable(input.target), what));
       return false;
     };
     if (!tensor.defined()) return add("is undefined");
     if (tensor.is_meta()) return add("is on the meta device and has no data; supply its values");
-    const auto found = metas_.find(name);
-    if (found == metas_.end()) return true;
-    const std::string difference = describe_difference(tensor, *found->second);
+    const std::string difference = describe_difference(tensor, program_[input.value]);
     return difference.empty() || add("has " + difference);
   }
 
@@ -181,14 +170,13 @@ class WeightBinder {
     }
   }
 
-  const IR& ir_;
+  const Program& program_;
   const StateDict& weights_;
   const StateDict& constants_;
-  std::unordered_map<std::string, const TensorMeta*> metas_;
   std::unordered_set<std::string> names_;
-  std::vector<Unbound> unbound_;
+  std::vector<const GraphInput*> unbound_;
   std::unordered_map<std::string, bool> checked_;
-  std::unordered_map<std::string, std::string> missing_;
+  std::unordered_map<ValueId, const GraphInput*> missing_;
   std::optional<c10::Device> target_;
   std::unordered_map<const c10::TensorImpl*, at::Tensor> placed_;
   std::optional<c10::Device> device_;
@@ -199,17 +187,19 @@ class WeightBinder {
 
 }  // namespace
 
-BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants,
+BoundWeights bind_weights(const Program& program, const StateDict& weights,
+                          const StateDict& constants,
                           std::optional<c10::Device> device) {
   std::vector<std::string> problems;
-  BoundWeights bound = bind_weights(ir, weights, constants, device, problems);
+  BoundWeights bound = bind_weights(program, weights, constants, device, problems);
   if (!problems.empty()) throw ExecutionError(problem_list(problems, "the weights"));
   return bound;
 }
 
-BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants,
+BoundWeights bind_weights(const Program& program, const StateDict& weights,
+                          const StateDict& constants,
                           std::optional<c10::Device> device, std::vector<std::string>& problems) {
-  return WeightBinder(ir, weights, constants, device, problems).bind();
+  return WeightBinder(program, weights, constants, device, problems).bind();
 }
 
 }  // namespace torch_ir

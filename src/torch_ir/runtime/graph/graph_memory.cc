@@ -8,6 +8,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
@@ -96,9 +97,17 @@ AliasAnalysis analyze_aliases(const LoweredGraph& graph) {
           writes[index].push_back(value);
         }
         if (!is_shared) return;
-        for (const ValueId output : node.outputs) sets.unite(output, value);
+        for (const ValueId output : node.outputs()) sets.unite(output, value);
       });
     }
+  }
+  for (size_t index = 0; index < graph.nodes.size(); ++index) {
+    const LoweredNode& node = graph.nodes[index];
+    const bool is_handler =
+        std::holds_alternative<std::shared_ptr<const OpHandlerCall>>(node.callee);
+    if (!is_handler || operator_support(node.op_type()).is_supported) continue;
+    if (!writes_by_name(node.op_type())) continue;
+    visit_values(node, [&](ValueId value) { writes[index].push_back(value); });
   }
   std::vector<size_t> constants;
   for (size_t id = 0; id < size; ++id) {
@@ -110,23 +119,21 @@ AliasAnalysis analyze_aliases(const LoweredGraph& graph) {
           std::move(writes)};
 }
 
-GraphMemory::GraphMemory(const IR& ir, const StateDict& weights) {
-  const BoundWeights bound = bind_weights(ir, weights, StateDict());
-  const LoweredGraph graph = build_graph(ir, bound, Unsupported::kKeep);
-  const AliasAnalysis aliases = analyze_aliases(graph);
-  for (size_t id = 0; id < graph.values.size(); ++id) {
-    memories_.emplace(graph.values[id].meta.name, aliases.memory[id]);
-    const at::Tensor& constant = graph.values[id].constant;
-    if (constant.defined() && !fills_storage(constant)) {
-      partial_.insert(graph.values[id].meta.name);
+GraphMemory::GraphMemory(const IR& ir, const StateDict& weights)
+    : GraphMemory(lower(std::make_shared<const Program>(resolve(ir)), weights, StateDict(),
+                        std::nullopt, Unsupported::kKeep)) {}
+
+GraphMemory::GraphMemory(const LoweredGraph& graph) {
+  const std::vector<Value>& values = graph.source->values;
+  for (ValueId id = 0; id < values.size(); ++id) {
+    memories_.emplace(values[id].name, graph.aliases.memory[id]);
+    if (graph.values[id].constant.defined() && !fills_storage(graph.values[id].constant)) {
+      partial_.insert(values[id].name);
     }
   }
-  for (const std::vector<ValueId>& written : aliases.writes) {
+  for (const std::vector<ValueId>& written : graph.aliases.writes) {
     std::vector<size_t>& memories = writes_.emplace_back();
-    for (const ValueId value : written) memories.push_back(aliases.memory[value]);
-    const LoweredNode& node = graph.nodes[writes_.size() - 1];
-    if (operator_support(node.op_type).is_supported || !writes_by_name(node.op_type)) continue;
-    visit_values(node, [&](ValueId value) { memories.push_back(aliases.memory[value]); });
+    for (const ValueId value : written) memories.push_back(graph.aliases.memory[value]);
   }
 }
 
@@ -143,22 +150,30 @@ bool GraphMemory::is_written(size_t memory, size_t first, size_t last) const {
                      });
 }
 
-bool reads_storage(const OpNode& node) {
-  if (node.op_type.starts_with("aten.as_strided")) return true;
+bool reads_storage(const Node& node) {
+  if (node.target.starts_with("aten.as_strided")) return true;
   return std::ranges::any_of(node.graphs, [](const Graph& graph) {
-    return std::ranges::any_of(graph.nodes, reads_storage);
+    return std::ranges::any_of(graph.nodes, [](const Node& it) { return reads_storage(it); });
   });
 }
 
-void check_storable(const IR& ir, const StateDict& weights) {
-  const GraphMemory memory(ir, weights);
+bool reads_storage(const OpNode& node) {
+  if (node.op_type.starts_with("aten.as_strided")) return true;
+  return std::ranges::any_of(node.graphs, [](const IRGraph& graph) {
+    return std::ranges::any_of(graph.nodes, [](const OpNode& it) { return reads_storage(it); });
+  });
+}
+
+void check_storable(const Program& program, const StateDict& weights) {
+  const GraphMemory memory(lower(std::make_shared<const Program>(program), weights, StateDict(),
+                                 std::nullopt, Unsupported::kKeep));
   const std::vector<std::string> names = weights.keys();
   const std::vector<size_t> groups = overlap_groups(weights.values());
-  const auto fail = [](const OpNode& node, const std::string& what) {
+  const auto fail = [](const Node& node, const std::string& what) {
     throw WeightError(fmt::format("node '{}' {}; a file of weights cannot store that",
                                   printable(node.name), what));
   };
-  const auto check_write = [&](const OpNode& node, const std::string& written) {
+  const auto check_write = [&](const Node& node, const std::string& written) {
     const auto place = std::ranges::find(names, written) - names.begin();
     for (size_t i = 0; i < names.size(); ++i) {
       if (names[i] == written || groups[i] != groups[place]) continue;
@@ -166,22 +181,23 @@ void check_storable(const IR& ir, const StateDict& weights) {
                              printable(written), printable(names[i])));
     }
   };
-  for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    const OpNode& node = ir.nodes[i];
+  for (size_t i = 0; i < program.nodes.size(); ++i) {
+    const Node& node = program.nodes[i];
     if (memory.written_by(i).empty() && !reads_storage(node)) continue;
-    for (const auto& item : ir.weight_name_mapping) {
-      const auto& [placeholder, name] = item.pair();
+    for (const GraphInput& input : program.inputs) {
+      if (input.kind == InputKind::kUserInput) continue;
+      const std::string& placeholder = program[input.value].name;
       const auto place = memory.of(placeholder);
-      if (place && weights.contains(name) && memory.is_written(*place, i, i + 1)) {
-        check_write(node, name);
+      if (weights.contains(input.target) && memory.is_written(*place, i, i + 1)) {
+        check_write(node, input.target);
       }
       const bool is_read = reads_storage(node) && memory.is_partial(placeholder) &&
-                           std::ranges::any_of(node.inputs, [&](const TensorMeta& input) {
-                             return memory.of(input.name) == place;
+                           std::ranges::any_of(node.inputs(), [&](ValueId read) {
+                             return memory.of(program[read].name) == place;
                            });
       if (is_read) {
-        fail(node,
-             fmt::format("reads the storage of '{}', a part of a larger one", printable(name)));
+        fail(node, fmt::format("reads the storage of '{}', a part of a larger one",
+                               printable(input.target)));
       }
     }
   }

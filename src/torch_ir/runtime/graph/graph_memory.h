@@ -12,14 +12,18 @@
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
+
+struct LoweredGraph;
 
 class GraphMemory {
  public:
   // Throws as compile does, but takes operators that this process cannot run: they may return their
   // inputs, and write to them if they are called so ("foo_").
   GraphMemory(const IR& ir, const StateDict& weights);
+  explicit GraphMemory(const LoweredGraph& graph);
 
   // A number for the memory of a graph input, placeholder or node output, equal for values that may
   // share memory. Nothing for unknown names.
@@ -39,11 +43,12 @@ class GraphMemory {
 };
 
 // Whether a call of `node` reads storages and not only its inputs, as as_strided does.
+bool reads_storage(const Node& node);
 bool reads_storage(const OpNode& node);
 
 // Throws WeightError, naming node and weight, if a file of weights, which stores each by itself,
 // cannot replace `weights`: a node writes to memory that two share, or reads the storage of one
 // that is a part of it.
-void check_storable(const IR& ir, const StateDict& weights);
+void check_storable(const Program& program, const StateDict& weights);
 
 }  // namespace torch_ir

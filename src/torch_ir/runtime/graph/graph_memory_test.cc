@@ -9,6 +9,7 @@
 #include <string>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/runtime/graph/lowered_graph.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
@@ -25,13 +26,12 @@ struct Names {
 };
 
 Names analyze(const EagerGraph& recorded) {
-  const LoweredGraph graph =
-      build_graph(recorded.ir, bind_weights(recorded.ir, recorded.weights, StateDict()));
-  const AliasAnalysis aliases = analyze_aliases(graph);
+  const LoweredGraph graph = lower(recorded.ir, recorded.weights);
   Names names;
-  for (size_t i = 0; i < graph.values.size(); ++i) {
-    if (aliases.is_written[i]) names.written.emplace(graph.values[i].meta.name);
-    if (aliases.may_be_constant[i]) names.may_be_constant.emplace(graph.values[i].meta.name);
+  for (ValueId id = 0; id < graph.source->values.size(); ++id) {
+    const std::string& name = (*graph.source)[id].name;
+    if (graph.aliases.is_written[id]) names.written.emplace(name);
+    if (graph.aliases.may_be_constant[id]) names.may_be_constant.emplace(name);
   }
   return names;
 }
@@ -161,27 +161,29 @@ TEST(BindWeights, LaysWeightsAndConstantsOutAsTheGraphSays) {
   for (TensorMeta& weight : graph.ir.weights) weight.strides = {1, 3};
   graph.ir.constants.insert("c", graph.weights["c"]);
   graph.weights.erase("c");
-  const BoundWeights bound = bind_weights(graph.ir, graph.weights, StateDict());
-  for (const char* name : {"w", "same"}) {
-    const at::Tensor weight = bound.tensors.get(std::string("p_") + name).value();
+  const Program program = resolve(graph.ir);
+  const auto bound = [&](const std::string& name) {
+    return bind_weights(program, graph.weights, StateDict()).tensors[program.find(name).value()];
+  };
+  for (const char* name : {"p_w", "p_same"}) {
+    const at::Tensor weight = bound(name);
     EXPECT_THAT(weight.strides(), ElementsAre(1, 3));
     EXPECT_TRUE(same_bits(weight, tied));
   }
-  EXPECT_TRUE(bound.tensors.get("p_w").value().is_same(bound.tensors.get("p_same").value()));
-  EXPECT_THAT(bound.tensors.get("p_c").value().strides(), ElementsAre(1, 3));
+  const std::vector<at::Tensor> tensors =
+      bind_weights(program, graph.weights, StateDict()).tensors;
+  EXPECT_TRUE(tensors[*program.find("p_w")].is_same(tensors[*program.find("p_same")]));
+  EXPECT_THAT(bound("p_c").strides(), ElementsAre(1, 3));
   // Weights that lie so already are not copied.
-  graph.weights["w"] = graph.weights["same"] = bound.tensors.get("p_w").value();
-  EXPECT_TRUE(bind_weights(graph.ir, graph.weights, StateDict())
-                  .tensors.get("p_w")
-                  .value()
-                  .is_same(graph.weights["w"]));
+  graph.weights["w"] = graph.weights["same"] = bound("p_w");
+  EXPECT_TRUE(bound("p_w").is_same(graph.weights["w"]));
 }
 
 TEST(BindWeights, RefusesValuesThatStridesCannotHold) {
   EagerGraph graph;
   graph.weight("w", at::randn({3, 2}));
   graph.ir.weights[0].strides = {0, 1};
-  EXPECT_THAT([&] { bind_weights(graph.ir, graph.weights, StateDict()); },
+  EXPECT_THAT([&] { bind_weights(resolve(graph.ir), graph.weights, StateDict()); },
               ::testing::ThrowsMessage<ExecutionError>(::testing::HasSubstr(
                   "Weight 'w': strides [0, 1] of a tensor of shape [3, 2]: elements that share "
                   "memory have different values.")));
@@ -197,7 +199,7 @@ TEST(CheckStorable, RefusesWhatFilesOfWeightsLose) {
     graph.weight("other", second);
     arguments.insert(arguments.end(), rest.begin(), rest.end());
     graph.output(graph.call1(op_type, arguments));
-    return [graph] { check_storable(graph.ir, graph.weights); };
+    return [graph] { check_storable(resolve(graph.ir), graph.weights); };
   };
   const auto strided = [&](const at::Tensor& weight) {
     return check(weight, at::ones({1}), "aten.as_strided.default",

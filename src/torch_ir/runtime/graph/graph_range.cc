@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <unordered_set>
 
-#include "torch_ir/ir/dtype.h"
-
 namespace torch_ir {
 namespace {
 
@@ -13,8 +11,8 @@ namespace {
 GraphPort port_of(const LoweredGraph& graph, ValueId id) {
   const LoweredValue& value = graph.values[id];
   if (value.constant.defined()) return {id, value.constant.scalar_type()};
-  const c10::ScalarType dtype = parse_dtype(value.meta.dtype);
-  return {id, value.meta.is_scalar && c10::isFloatingType(dtype) ? c10::kDouble : dtype};
+  const c10::ScalarType dtype = value.declared->dtype;
+  return {id, value.is_scalar() && c10::isFloatingType(dtype) ? c10::kDouble : dtype};
 }
 
 }  // namespace
@@ -50,7 +48,7 @@ GraphRange RangeCutter::cut(size_t first, size_t last) const {
       range.inputs.push_back(port_of(graph_, value));
       if (read_until_[value] <= last) range.released.push_back(value);
     });
-    for (const ValueId output : graph_.nodes[i].outputs) {
+    for (const ValueId output : graph_.nodes[i].outputs()) {
       known.insert(output);
       if (read_until_[output] > last) range.outputs.push_back(port_of(graph_, output));
     }

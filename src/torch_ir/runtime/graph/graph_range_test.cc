@@ -20,7 +20,7 @@ TEST(RangeCutter, MakesInputsOfWhatIsWritten) {
   const GraphRange range = RangeCutter(lowered).cut(0, 2);
   ASSERT_EQ(range.inputs.size(), 2);
   EXPECT_FALSE(range.value(range.inputs[1]).constant.defined());
-  EXPECT_EQ(range.value(range.inputs[0]).meta.name, "p_state");
+  EXPECT_EQ(range.value(range.inputs[0]).declared->name, "p_state");
   EXPECT_EQ(range.released.size(), 2);
   EXPECT_TRUE(range.writes_inputs());
   EXPECT_FALSE(RangeCutter(lowered).cut(1, 2).inputs.empty());

@@ -1,8 +1,12 @@
 #include "torch_ir/runtime/graph/lowered_graph.h"
 
+#include <ATen/core/jit_type.h>
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <torch/version.h>
 
+#include <algorithm>
+#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -10,9 +14,9 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
-#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/ivalue.h"
-#include "torch_ir/ir/name_index.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/python_operators/python_operators.h"
@@ -20,291 +24,276 @@
 namespace torch_ir {
 namespace {
 
-struct Callee {
-  std::variant<std::monostate, c10::OperatorHandle, OpHandler, NumberFunction> call;
-  std::optional<OperatorBinder> binder;
-  const c10::FunctionSchema* schema = nullptr;
+using Call = decltype(LoweredNode::callee);
 
-  void bind_to(const c10::FunctionSchema& known) {
-    schema = &known;
-    binder.emplace(known);
-  }
-};
-
-class GraphBuilder {
+// Adds to a graph what a run needs.
+class GraphLowerer {
  public:
-  GraphBuilder(const Graph& graph, const std::string& torch_version, const BoundWeights& weights,
-               Unsupported unsupported)
-      : source_(graph),
-        torch_version_(torch_version),
-        weights_(weights),
-        unsupported_(unsupported) {
+  GraphLowerer(std::shared_ptr<const Program> program, const Graph& source,
+               const BoundWeights& weights, Unsupported unsupported)
+      : source_(source), weights_(weights), unsupported_(unsupported) {
+    graph_.program = std::move(program);
+    graph_.source = &source;
     graph_.device = weights.device;
   }
 
-  LoweredGraph build(size_t num_weights) {
-    const size_t num_nodes = source_.nodes.size();
-    size_t num_values = num_weights + source_.graph_inputs.size();
-    for (const OpNode& node : source_.nodes) num_values += node.outputs.size();
-    names_.reserve(num_nodes);
-    entries_.reserve(num_nodes);
-    graph_.values.reserve(num_values);
-    graph_.nodes.reserve(num_nodes);
-    for (const TensorMeta& input : source_.graph_inputs) {
-      const ValueId value = add_value(input);
-      graph_.inputs.push_back({value, parse_dtype(input.dtype)});
-      add_producer(input.name, value, 1);
+  LoweredGraph lower() {
+    graph_.values.reserve(source_.values.size());
+    graph_.nodes.reserve(source_.nodes.size());
+    for (const Value& value : source_.values) graph_.values.push_back({&value, {}});
+    for (size_t id = 0; id < weights_.tensors.size(); ++id) {
+      graph_.values[id].constant = weights_.tensors[id];
     }
-    for (const OpNode& node : source_.nodes) add_node(node);
-    for (const TensorMeta& output : source_.graph_outputs) {
-      const auto value = find_value(output);
-      if (!value) {
-        throw ExecutionError(
-            fmt::format("Graph output '{}' not found in registry", printable(output.name)));
-      }
-      graph_.outputs.push_back({*value, parse_dtype(output.dtype)});
+    for (const ValueId input : source_.user_inputs()) {
+      graph_.inputs.push_back({input, source_[input].dtype});
+    }
+    for (const Node& node : source_.nodes) add_node(node);
+    for (const ValueId output : source_.outputs) {
+      graph_.outputs.push_back({output, source_[output].dtype});
     }
     return std::move(graph_);
   }
 
  private:
-  struct Entry {
-    std::optional<ValueId> value;
-    ValueId first_output = 0;
-    uint32_t num_outputs = 0;
+  void add_node(const Node& node) {
+    if (num_graphs_of(node.target) > 0) return add_control_flow(node);
+    const auto [found, is_new] = callees_.try_emplace(node.target);
+    if (is_new) found->second = find_callee(node);
+    const auto& [call, schema] = found->second;
+    if (const auto* handler = std::get_if<OpHandler>(&call)) {
+      add(node,
+          std::make_shared<const OpHandlerCall>(
+              OpHandlerCall{*handler, convert_default(node, GraphAnalyzer(source_))}),
+          input_uses(node));
+    } else if (const auto* function = std::get_if<NumberFunction>(&call)) {
+      add(node, *function, operator_arguments(node, *schema));
+    } else {
+      add(node, std::get<c10::OperatorHandle>(call), operator_arguments(node, *schema));
+    }
+  }
+
+  struct Callee {
+    std::variant<std::monostate, c10::OperatorHandle, OpHandler, NumberFunction> call;
+    const c10::FunctionSchema* schema = nullptr;
   };
 
-  Entry& entry(std::string_view name) {
-    const uint32_t number = names_.insert(name);
-    if (number == entries_.size()) entries_.emplace_back();
-    return entries_[number];
-  }
-
-  const Entry* find_entry(std::string_view name) const {
-    const auto number = names_.find(name);
-    return number ? &entries_[*number] : nullptr;
-  }
-
-  ValueId add_value(const TensorMeta& meta) {
-    const auto id = static_cast<ValueId>(graph_.values.size());
-    graph_.values.push_back({meta, {}});
-    entry(meta.name).value = id;
-    return id;
-  }
-
-  ValueId add_constant(at::Tensor constant) {
-    graph_.values.push_back({{}, std::move(constant)});
-    return static_cast<ValueId>(graph_.values.size() - 1);
-  }
-
-  void add_producer(std::string_view name, ValueId first_output, size_t num_outputs) {
-    Entry& producer = entry(name);
-    producer.first_output = first_output;
-    producer.num_outputs = static_cast<uint32_t>(num_outputs);
-  }
-
-  std::optional<ValueId> find_value(std::string_view name) const {
-    const Entry* found = find_entry(name);
-    return found == nullptr ? std::nullopt : found->value;
-  }
-
-  // Looks up by producer, as the Python package does, then by name.
-  std::optional<ValueId> find_value(const TensorMeta& meta) {
-    if (meta.producer_node) {
-      const Entry* producer = find_entry(*meta.producer_node);
-      const auto index = static_cast<size_t>(meta.producer_output_idx);
-      if (producer != nullptr && index < producer->num_outputs) {
-        return producer->first_output + static_cast<ValueId>(index);
-      }
+  Callee find_callee(const Node& node) const {
+    if (unsupported_ == Unsupported::kKeep && !operator_support(node.target).is_supported) {
+      return {OpHandler([](const OpNode& it, const auto&) -> std::vector<at::Tensor> {
+                throw ExecutionError("Unsupported operator '" + printable(it.op_type) + "'.");
+              }),
+              nullptr};
     }
-    if (const auto value = find_value(meta.name)) return value;
-    auto weight = weights_.tensors.get(meta.name);
-    if (!weight) return std::nullopt;
-    const ValueId id = add_constant(std::move(*weight));
-    graph_.values[id].meta.name = meta.name;
-    entry(meta.name).value = id;
-    return id;
-  }
-
-  // Validation guarantees that the value exists.
-  ValueId referred_value(const OpNode& node, const std::string& name) {
-    if (const auto value = find_value(name)) return *value;
-    throw ExecutionError(fmt::format("Number '{}' not found in registry for node '{}'.",
-                                     printable(name), printable(node.name)));
-  }
-
-  ValueId input_value(const OpNode& node, size_t index) {
-    const TensorMeta& input = node.inputs[index];
-    if (const auto value = find_value(input)) return *value;
-    throw ExecutionError(fmt::format("Weight/input '{}' not found in registry for node '{}'.",
-                                     printable(input.name), printable(node.name)));
-  }
-
-  void add_node(const OpNode& node) {
-    Callee& callee = callee_of(node);
-    if (const auto* handler = std::get_if<OpHandler>(&callee.call)) {
-      finish_node(node, std::make_shared<const OpHandlerCall>(OpHandlerCall{*handler, node}),
-                  input_values(node));
-    } else if (const auto* function = std::get_if<NumberFunction>(&callee.call)) {
-      finish_node(node, *function, operator_arguments(node, callee));
-    } else if (const auto* op = std::get_if<c10::OperatorHandle>(&callee.call)) {
-      finish_node(node, *op, operator_arguments(node, callee));
-    } else {
-      add_control_flow(node);
+    if (OpHandler handler = find_op_handler(node.target)) return {std::move(handler), nullptr};
+    if (const NumberFunction function = find_number_function(node.target)) {
+      return {function, find_schema(node.target)};
     }
+    const c10::OperatorHandle op = known_operator(node);
+    return {op, &op.schema()};
   }
 
-  Callee& callee_of(const OpNode& node) {
-    const auto [found, is_new] = callees_.try_emplace(node.op_type);
-    if (is_new) found->second = find_callee(node);
-    return found->second;
-  }
-
-  Callee find_callee(const OpNode& node) const {
-    Callee callee;
-    if (unsupported_ == Unsupported::kKeep && !operator_support(node.op_type).is_supported) {
-      callee.call = OpHandler([](const OpNode& it, const auto&) -> std::vector<at::Tensor> {
-        throw ExecutionError("Unsupported operator '" + printable(it.op_type) + "'.");
-      });
-    } else if (OpHandler handler = find_op_handler(node.op_type)) {
-      callee.call = std::move(handler);
-    } else if (const NumberFunction function = find_number_function(node.op_type)) {
-      callee.call = function;
-      callee.bind_to(*find_schema(node.op_type));
-    } else if (num_graphs_of(node.op_type) == 0) {
-      const c10::OperatorHandle op = known_operator(node);
-      callee.call = op;
-      callee.bind_to(op.schema());
-    }
-    return callee;
-  }
-
-  c10::OperatorHandle known_operator(const OpNode& node) const {
-    if (const std::string reason = refusal(node.op_type); !reason.empty()) {
+  c10::OperatorHandle known_operator(const Node& node) const {
+    if (const std::string reason = refusal(node.target); !reason.empty()) {
       throw ExecutionError(fmt::format("Operator '{}' of node '{}' is refused: {}.",
-                                       printable(node.op_type), printable(node.name), reason));
+                                       printable(node.target), printable(node.name), reason));
     }
-    const auto op = find_operator(node.op_type);
+    const auto op = find_operator(node.target);
     if (!op) throw ExecutionError(unknown_operator(node));
     return *op;
   }
 
-  std::vector<NodeArgument> input_values(const OpNode& node) {
-    std::vector<NodeArgument> values;
-    values.reserve(node.inputs.size());
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      values.emplace_back(ValueUse{input_value(node, i)});
-    }
-    return values;
-  }
-
-  std::string unknown_operator(const OpNode& node) const {
+  std::string unknown_operator(const Node& node) const {
+    const std::string& version = graph_.program->torch_version;
     const std::string made_with =
-        torch_version_.empty()
-            ? ""
-            : fmt::format(" (the graph is of PyTorch {})", printable(torch_version_));
+        version.empty() ? "" : fmt::format(" (the graph is of PyTorch {})", printable(version));
     return fmt::format(
         "Unknown operator '{}' of node '{}': LibTorch {} in this process does not have it{}; {}, "
         "or register an op handler with register_executor.",
-        printable(node.op_type), printable(node.name), TORCH_VERSION, made_with,
-        advice_about_unknown(node.op_type));
+        printable(node.target), printable(node.name), TORCH_VERSION, made_with,
+        advice_about_unknown(node.target));
+  }
+
+  static std::vector<NodeArgument> input_uses(const Node& node) {
+    std::vector<NodeArgument> uses;
+    for (const ValueId input : node.inputs()) uses.emplace_back(ValueUse{input});
+    return uses;
   }
 
   // The condition comes first, then the operands of the graphs.
-  void add_control_flow(const OpNode& node) {
-    std::vector<NodeArgument> arguments = input_values(node);
-    if (const Attribute* pred = node.attrs.find("pred")) {
-      const c10::Argument& argument = find_schema(node.op_type)->arguments()[0];
-      arguments.insert(arguments.begin(), attribute_argument(node, argument, *pred));
+  void add_control_flow(const Node& node) {
+    const auto& schema = find_schema(node.target)->arguments();
+    std::vector<NodeArgument> arguments;
+    for (const Argument& argument : node.arguments) {
+      if (std::holds_alternative<Attribute>(argument.value)) {
+        arguments.push_back(attribute_argument(node, schema[0], argument));
+      } else {
+        for_each_value(argument, [&](ValueId id) { arguments.emplace_back(ValueUse{id}); });
+      }
     }
     ControlFlowCall control_flow{
-        node.op_type == kCond ? ControlFlow::kCond : ControlFlow::kWhileLoop, {}};
+        node.target == kCond ? ControlFlow::kCond : ControlFlow::kWhileLoop, {}};
     for (const Graph& graph : node.graphs) {
       BoundWeights none;
       none.device = weights_.device;
       control_flow.graphs.push_back(
-          GraphBuilder(graph, torch_version_, none, unsupported_).build(/*num_weights=*/0));
+          GraphLowerer(graph_.program, graph, none, unsupported_).lower());
     }
-    finish_node(node, std::move(control_flow), std::move(arguments));
+    add(node, std::move(control_flow), std::move(arguments));
   }
 
-  void finish_node(const OpNode& node, decltype(LoweredNode::callee) callee,
-                   std::vector<NodeArgument> arguments) {
-    const auto first = static_cast<ValueId>(graph_.values.size());
-    std::vector<ValueId> outputs;
-    outputs.reserve(node.outputs.size());
-    for (const TensorMeta& output : node.outputs) outputs.push_back(add_value(output));
-    add_producer(node.name, first, outputs.size());
-    graph_.nodes.push_back(
-        {node.name, node.op_type, std::move(callee), std::move(arguments), std::move(outputs), {}});
+  void add(const Node& node, Call callee, std::vector<NodeArgument> arguments) {
+    graph_.nodes.push_back({&node, std::move(callee), std::move(arguments), {}});
   }
 
-  std::vector<NodeArgument> operator_arguments(const OpNode& node, Callee& callee) {
-    const std::vector<BoundArgument>& bound = callee.binder->bind(node);
+  std::vector<NodeArgument> operator_arguments(const Node& node,
+                                               const c10::FunctionSchema& schema) {
     std::vector<NodeArgument> arguments;
-    arguments.reserve(bound.size());
-    for (size_t i = 0; i < bound.size(); ++i) {
-      arguments.push_back(operator_argument(node, callee.schema->arguments()[i], bound[i]));
+    arguments.reserve(schema.arguments().size());
+    for (const c10::Argument& argument : schema.arguments()) {
+      const Argument* given = node.find(argument.name());
+      arguments.push_back(given == nullptr ? default_value(argument)
+                                           : operator_argument(node, argument, *given));
     }
     return arguments;
   }
 
-  NodeArgument operator_argument(const OpNode& node, const c10::Argument& argument,
-                                 const BoundArgument& bound) {
-    if (const auto* tensor = std::get_if<TensorArgument>(&bound)) {
-      return ValueUse{input_value(node, tensor->input)};
-    }
-    if (const auto* tensors = std::get_if<TensorListArgument>(&bound)) {
+  NodeArgument operator_argument(const Node& node, const c10::Argument& argument,
+                                 const Argument& given) {
+    if (const auto* value = std::get_if<ValueId>(&given.value)) return ValueUse{*value};
+    if (const auto* values = std::get_if<ValueList>(&given.value)) {
       ListArgument list{{}, takes_none(argument)};
-      for (const auto& input : tensors->inputs) {
+      for (const auto& value : *values) {
         list.items.emplace_back();
-        if (input) list.items.back() = ValueUse{input_value(node, *input)};
+        if (value) list.items.back() = ValueUse{*value};
       }
       return list;
     }
-    if (const auto* attribute = std::get_if<AttributeArgument>(&bound)) {
-      return attribute_argument(node, argument, *attribute->value);
-    }
-    return default_value(argument);
+    return attribute_argument(node, argument, given);
   }
 
-  NodeArgument attribute_argument(const OpNode& node, const c10::Argument& argument,
-                                  const Attribute& attribute) {
-    if (const std::vector<std::string> names = value_refs(attribute); !names.empty()) {
-      NumbersArgument numbers{attribute, &argument, {}};
-      for (const std::string& name : names) numbers.values.push_back(referred_value(node, name));
-      return numbers;
-    }
+  NodeArgument attribute_argument(const Node& node, const c10::Argument& argument,
+                                  const Argument& given) {
+    if (!given.numbers.empty()) return NumbersArgument{&given, &argument};
     c10::IValue value;
     try {
-      value = to_ivalue(attribute, argument);
+      value = to_ivalue(std::get<Attribute>(given.value), argument);
     } catch (const ValidationError& error) {
       throw ValidationError(fmt::format("node '{}' ({}): {}", printable(node.name),
-                                        printable(node.op_type), error.what()));
+                                        printable(node.target), error.what()));
     }
-    if (value.isTensor()) return ValueUse{add_constant(value.toTensor())};
+    if (value.isTensor()) {
+      graph_.values.push_back({nullptr, value.toTensor()});
+      return ValueUse{static_cast<ValueId>(graph_.values.size() - 1)};
+    }
     // A graph captured on the meta device names it where it makes tensors.
     if (value.isDevice() && value.toDevice().is_meta()) return c10::IValue(graph_.device);
     return value;
   }
 
   const Graph& source_;
-  const std::string& torch_version_;
   const BoundWeights& weights_;
   const Unsupported unsupported_;
   LoweredGraph graph_;
-  NameIndex names_;
-  std::vector<Entry> entries_;
   std::unordered_map<std::string_view, Callee> callees_;
 };
 
+// Whether each result of the operator is one node output: a tensor or a number, not a list.
+bool returns_values(const LoweredNode& node) {
+  const auto* op = std::get_if<c10::OperatorHandle>(&node.callee);
+  if (op == nullptr) return std::holds_alternative<NumberFunction>(node.callee);
+  const std::vector<c10::Argument>& returns = op->schema().returns();
+  return returns.size() == node.outputs().size() &&
+         std::none_of(returns.begin(), returns.end(), [](const c10::Argument& result) {
+           return result.type()->kind() == c10::TypeKind::ListType ||
+                  result.type()->kind() == c10::TypeKind::OptionalType;
+         });
+}
+
+void mark_values(LoweredGraph& graph) {
+  for (const LoweredNode& node : graph.nodes) {
+    visit_values(node, [&](ValueId value) { graph.values[value].is_read = true; });
+  }
+  for (const GraphPort& output : graph.outputs) graph.values[output.value].is_read = true;
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    LoweredValue& value = graph.values[id];
+    value.is_written = graph.aliases.is_written[id];
+    value.may_be_constant = graph.aliases.may_be_constant[id] && !value.is_written;
+    if (!value.is_read) value.constant = at::Tensor();
+    graph.writes_in_place |= value.is_written && value.constant.defined();
+  }
+  for (const GraphPort& input : graph.inputs) {
+    graph.writes_in_place |= graph.values[input.value].is_written;
+  }
+}
+
+void fix_constants(const LoweredGraph& graph, LoweredNode& node) {
+  const auto fix = [&](auto& item) {
+    const auto* use = std::get_if<ValueUse>(&item);
+    if (use == nullptr || !graph.values[use->value].is_fixed()) return;
+    item = c10::IValue(graph.values[use->value].constant);
+  };
+  for (NodeArgument& argument : node.arguments) {
+    fix(argument);
+    if (auto* list = std::get_if<ListArgument>(&argument)) std::ranges::for_each(list->items, fix);
+  }
+}
+
+void mark_last_uses(LoweredGraph& graph) {
+  std::vector<bool> is_read_later(graph.values.size(), false);
+  for (const GraphPort& output : graph.outputs) is_read_later[output.value] = true;
+  const auto mark = [&](auto& item) {
+    if (auto* use = std::get_if<ValueUse>(&item)) {
+      use->is_last = !is_read_later[use->value];
+      is_read_later[use->value] = true;
+    }
+  };
+  for (LoweredNode& node : std::views::reverse(graph.nodes)) {
+    for (NodeArgument& argument : std::views::reverse(node.arguments)) {
+      mark(argument);
+      if (auto* list = std::get_if<ListArgument>(&argument)) {
+        std::ranges::for_each(std::views::reverse(list->items), mark);
+      } else if (const auto* numbers = std::get_if<NumbersArgument>(&argument)) {
+        for (const ValueId number : numbers->given->numbers) is_read_later[number] = true;
+      }
+    }
+  }
+}
+
+void prepare_for_runs(LoweredGraph& graph) {
+  graph.aliases = analyze_aliases(graph);
+  mark_values(graph);
+  for (LoweredNode& node : graph.nodes) {
+    if (auto* call = std::get_if<ControlFlowCall>(&node.callee)) {
+      std::ranges::for_each(call->graphs, prepare_for_runs);
+    }
+    fix_constants(graph, node);
+    node.returns_values = returns_values(node);
+    std::ranges::copy_if(node.outputs(), std::back_inserter(node.unread),
+                         [&](ValueId output) { return !graph.values[output].is_read; });
+  }
+  mark_last_uses(graph);
+}
+
 }  // namespace
 
-LoweredGraph build_graph(const IR& ir, const BoundWeights& weights, Unsupported unsupported) {
-  LoweredGraph graph =
-      GraphBuilder(ir, ir.pytorch_version, weights, unsupported).build(ir.weights.size());
-  graph.symbols = SymbolBinder(ir);
+LoweredGraph lower(std::shared_ptr<const Program> program, const StateDict& weights,
+                   const StateDict& constants, std::optional<c10::Device> device,
+                   Unsupported unsupported) {
+  const BoundWeights bound = bind_weights(*program, weights, constants, device);
+  const Program& source = *program;
+  LoweredGraph graph = GraphLowerer(std::move(program), source, bound, unsupported).lower();
+  graph.symbols = SymbolBinder(source);
+  prepare_for_runs(graph);
+  if (unsupported == Unsupported::kKeep) return graph;
+  for (const std::string& guard : graph.symbols.unreadable_guards()) {
+    TORCH_WARN("Runs do not check a guard of the model: ", guard);
+  }
   return graph;
+}
+
+LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& constants,
+                   std::optional<c10::Device> device) {
+  return lower(std::make_shared<const Program>(resolve(ir)), weights, constants, device);
 }
 
 void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)> visit) {
@@ -313,7 +302,7 @@ void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)>
   };
   visit_use(argument);
   if (const auto* numbers = std::get_if<NumbersArgument>(&argument)) {
-    for (const ValueId number : numbers->values) visit(number);
+    for (const ValueId number : numbers->given->numbers) visit(number);
   } else if (const auto* list = std::get_if<ListArgument>(&argument)) {
     for (const auto& item : list->items) visit_use(item);
   }

@@ -1,7 +1,7 @@
-// LoweredGraph: an IR with names resolved to numbers and operators to handles.
+// LoweredGraph: what a run needs besides the program: operators as handles, constants, a device.
 //
-// `lower` makes one. It owns all its data and never changes afterwards, so any number of threads
-// may run it; each run keeps its own values, but warnings are given once.
+// `lower` makes one. It never changes afterwards, so any number of threads may run it; each run
+// keeps its own values, but warnings are given once.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -17,7 +17,7 @@
 #include <variant>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/operators/number_functions.h"
 #include "torch_ir/operators/op_handler_registry.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
@@ -25,10 +25,9 @@
 
 namespace torch_ir {
 
-using ValueId = uint32_t;
-
 struct LoweredValue {
-  TensorMeta meta;
+  // Null for a number given as a tensor argument, which the program does not number.
+  const Value* declared = nullptr;
   // A weight, a lifted constant, or a number given as a tensor argument. Undefined for inputs and
   // outputs of nodes.
   at::Tensor constant;
@@ -41,6 +40,7 @@ struct LoweredValue {
   bool may_be_constant = false;
 
   bool is_fixed() const { return constant.defined() && !is_written; }
+  bool is_scalar() const { return declared != nullptr && declared->is_scalar; }
 };
 
 struct ValueUse {
@@ -57,11 +57,10 @@ struct ListArgument {
   bool holds_none = false;
 };
 
+// An attribute that refers to numbers: `given->numbers`.
 struct NumbersArgument {
-  Attribute attribute;
+  const Argument* given;
   const c10::Argument* argument;
-  // One for each of value_refs(attribute).
-  std::vector<ValueId> values;
 };
 
 // An IValue is the same in every run.
@@ -71,6 +70,7 @@ struct LoweredGraph;
 
 struct OpHandlerCall {
   OpHandler handler;
+  // As the handler expects it.
   OpNode node;
 };
 
@@ -84,20 +84,23 @@ struct ControlFlowCall {
 };
 
 struct LoweredNode {
-  std::string name;
-  std::string op_type;
+  // Of the program; its outputs have the same numbers.
+  const Node* source = nullptr;
   // Operators and number functions take the arguments of their schema, op handlers one for each of
   // OpNode::inputs.
   std::variant<c10::OperatorHandle, NumberFunction, std::shared_ptr<const OpHandlerCall>,
                ControlFlowCall>
       callee;
   std::vector<NodeArgument> arguments;
-  std::vector<ValueId> outputs;
 
   // Set by `lower`: the outputs that nothing reads, and whether the stack holds the results one by
   // one, as in `outputs`.
   std::vector<ValueId> unread;
   bool returns_values = false;
+
+  const std::string& name() const { return source->name; }
+  const std::string& op_type() const { return source->target; }
+  const std::vector<ValueId>& outputs() const { return source->outputs; }
 };
 
 struct GraphPort {
@@ -117,14 +120,34 @@ class DifferingValues {
   std::unordered_set<ValueId> values_;
 };
 
+// The values that may share memory or be written in place. A run uses it to keep weights,
+// constants and inputs intact, a cut to keep a value and its writers together. Conservative, as it
+// uses only the schemas: values that it says share memory may not (`reshape` copies if it has to),
+// but never the reverse.
+struct AliasAnalysis {
+  std::vector<bool> is_written;
+  std::vector<bool> may_be_constant;
+  // Equal for values that may share memory.
+  std::vector<size_t> memory;
+  // By node. An operator that this process cannot run writes if it is called so ("foo_").
+  std::vector<std::vector<ValueId>> writes;
+};
+
 struct LoweredGraph {
+  // Keeps `source` alive, which is the program or a graph in it.
+  std::shared_ptr<const Program> program;
+  const Graph* source = nullptr;
   c10::Device device = c10::kCPU;
   // Symbolic sizes; empty for the graphs of control flow.
   SymbolBinder symbols;
+  // Those of `source`, under the same numbers, then numbers given as tensor arguments.
   std::vector<LoweredValue> values;
+  // One for each of `source`.
   std::vector<LoweredNode> nodes;
+  // The user inputs.
   std::vector<GraphPort> inputs;
   std::vector<GraphPort> outputs;
+  AliasAnalysis aliases;
   // Whether any input or constant is written to. Set by `lower`.
   bool writes_in_place = false;
   // What runs have warned of; null if it is an error.
@@ -135,28 +158,19 @@ struct LoweredGraph {
 // for graphs that are only analyzed; running them throws.
 enum class Unsupported { kRefuse, kKeep };
 
+// The first half of compile: a graph that is ready to run. Looks for weights as bind_weights does.
 // Throws ExecutionError, naming the node, for a missing weight or an operator that is unknown or
-// refused (operator_table.h), and ValidationError for arguments that do not fit the operator.
-LoweredGraph build_graph(const IR& ir, const BoundWeights& weights,
-                         Unsupported unsupported = Unsupported::kRefuse);
+// refused (operator_table.h).
+LoweredGraph lower(std::shared_ptr<const Program> program, const StateDict& weights,
+                   const StateDict& constants = StateDict(),
+                   std::optional<c10::Device> device = std::nullopt,
+                   Unsupported unsupported = Unsupported::kRefuse);
 
-// The values that may share memory or be written in place. A run uses it to keep weights,
-// constants and inputs intact.
-struct AliasAnalysis {
-  std::vector<bool> is_written;
-  std::vector<bool> may_be_constant;
-  // Equal for values that may share memory.
-  std::vector<size_t> memory;
-  std::vector<std::vector<ValueId>> writes;
-};
-
-// Conservative, as it uses only the schemas: values that it says share memory may not (`reshape`
-// copies if it has to), but never the reverse.
-AliasAnalysis analyze_aliases(const LoweredGraph& graph);
-
-// The first half of compile, with its arguments and errors: a graph that is ready to run.
+// As above, for `resolve(ir)`; throws also ValidationError.
 LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& constants = StateDict(),
                    std::optional<c10::Device> device = std::nullopt);
+
+AliasAnalysis analyze_aliases(const LoweredGraph& graph);
 
 // Visits values in order, as often as they are read.
 void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)> visit);

@@ -27,9 +27,10 @@ const std::string* only_unknown(const std::vector<std::string>& symbols,
 
 }  // namespace
 
-SymbolBinder::SymbolBinder(const IR& ir) {
-  for (size_t i = 0; i < ir.graph_inputs.size(); ++i) {
-    const TensorMeta& input = ir.graph_inputs[i];
+SymbolBinder::SymbolBinder(const Program& program) {
+  const std::vector<ValueId> inputs = program.user_inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& input = program[inputs[i]];
     const auto add = [&](std::optional<size_t> dimension, const std::string& text) {
       if (text.empty()) return;
       const SymExpr expression = SymExpr::parse(text);
@@ -38,15 +39,15 @@ SymbolBinder::SymbolBinder(const IR& ir) {
       }
       sizes_.push_back({i, dimension, input.name, text, expression, expression.symbols()});
     };
-    if (input.is_scalar && input.dtype == "int64") add(std::nullopt, input.expression);
+    if (input.is_scalar && input.dtype == c10::kLong) add(std::nullopt, input.expression);
     for (size_t d = 0; d < input.symbolic_shape.size(); ++d) add(d, input.symbolic_shape[d]);
   }
-  for (const SymbolRange& range : ir.range_constraints) {
+  for (const SymbolRange& range : program.range_constraints) {
     ranges_.push_back({range, SymExpr::parse(range.expression)});
   }
-  for (size_t i = 0; i < ir.graph_inputs.size() && !ir.guards.empty(); ++i) {
-    const TensorMeta& input = ir.graph_inputs[i];
-    if (input.is_scalar && input.dtype == "int64") {
+  for (size_t i = 0; i < inputs.size() && !program.guards.empty(); ++i) {
+    const Value& input = program[inputs[i]];
+    if (input.is_scalar && input.dtype == c10::kLong) {
       guard_symbols_.push_back({input.name, i, std::nullopt, false});
     }
     for (size_t d = 0; d < input.shape.size(); ++d) {
@@ -54,7 +55,7 @@ SymbolBinder::SymbolBinder(const IR& ir) {
       guard_symbols_.push_back({fmt::format("{}.stride()[{}]", input.name, d), i, d, true});
     }
   }
-  for (const std::string& text : ir.guards) {
+  for (const std::string& text : program.guards) {
     try {
       add_guard(text);
     } catch (const ValidationError& error) {
@@ -185,10 +186,13 @@ std::string SymbolBinder::place(const Size& size) {
 
 namespace {
 
-std::vector<c10::IValue> symbol_inputs(const IR& ir, const std::vector<at::Tensor>& inputs) {
+std::vector<c10::IValue> symbol_inputs(const Program& program,
+                                       const std::vector<at::Tensor>& inputs) {
+  const std::vector<ValueId> ids = program.user_inputs();
   std::vector<c10::IValue> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (ir.graph_inputs[i].is_scalar && ir.graph_inputs[i].dtype == "int64") {
+    const Value& input = program[ids.at(i)];
+    if (input.is_scalar && input.dtype == c10::kLong) {
       values.emplace_back(inputs[i].item().toLong());
     } else {
       values.emplace_back(inputs[i]);
@@ -197,33 +201,43 @@ std::vector<c10::IValue> symbol_inputs(const IR& ir, const std::vector<at::Tenso
   return values;
 }
 
-}  // namespace
-
-SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs) {
-  return SymbolBinder(ir).bind(symbol_inputs(ir, inputs));
-}
-
-std::vector<std::string> size_problems(const IR& ir, const std::vector<at::Tensor>& inputs) {
-  std::vector<std::string> problems;
-  SymbolBinder(ir).find(symbol_inputs(ir, inputs), problems);
-  return problems;
-}
-
-bool has_shape(const at::Tensor& tensor, const TensorMeta& meta, SymbolValues& symbols) {
-  if (!is_dynamic(meta)) return tensor.sizes() == meta.shape;
-  if (tensor.dim() != static_cast<int64_t>(meta.shape.size())) return false;
-  for (size_t i = 0; i < meta.shape.size(); ++i) {
+template <class AnyValue>
+bool has_sizes(const at::Tensor& tensor, const AnyValue& value, SymbolValues& symbols) {
+  if (!is_dynamic(value)) return tensor.sizes() == value.shape;
+  if (tensor.dim() != static_cast<int64_t>(value.shape.size())) return false;
+  for (size_t i = 0; i < value.shape.size(); ++i) {
     const int64_t size = tensor.size(static_cast<int64_t>(i));
-    if (meta.symbolic_shape[i].empty()) {
-      if (size != meta.shape[i]) return false;
+    if (value.symbolic_shape[i].empty()) {
+      if (size != value.shape[i]) return false;
       continue;
     }
-    const SymExpr expression = SymExpr::parse(meta.symbolic_shape[i]);
+    const SymExpr expression = SymExpr::parse(value.symbolic_shape[i]);
     if (const auto symbol = expression.as_symbol()) symbols.emplace(*symbol, size);
     const auto expected = expression.evaluate(symbols);
     if (expected && *expected != size) return false;
   }
   return true;
+}
+
+}  // namespace
+
+SymbolValues bind_symbols(const Program& program, const std::vector<at::Tensor>& inputs) {
+  return SymbolBinder(program).bind(symbol_inputs(program, inputs));
+}
+
+std::vector<std::string> size_problems(const Program& program,
+                                       const std::vector<at::Tensor>& inputs) {
+  std::vector<std::string> problems;
+  SymbolBinder(program).find(symbol_inputs(program, inputs), problems);
+  return problems;
+}
+
+bool has_shape(const at::Tensor& tensor, const Value& value, SymbolValues& symbols) {
+  return has_sizes(tensor, value, symbols);
+}
+
+bool has_shape(const at::Tensor& tensor, const TensorMeta& value, SymbolValues& symbols) {
+  return has_sizes(tensor, value, symbols);
 }
 
 }  // namespace torch_ir

@@ -1,7 +1,7 @@
 // SymbolBinder: computes the values of a graph's symbols for each run.
 //
 // A plan makes one from the symbolic shapes of the graph inputs, and the ranges and guards of the
-// IR. A checked run compares all shapes with its values.
+// program. A checked run compares all shapes with its values.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/sym_expr.h"
 
 namespace torch_ir {
@@ -20,7 +20,7 @@ class SymbolBinder {
  public:
   SymbolBinder() = default;
   // Throws ValidationError for a size or range that is not an expression.
-  explicit SymbolBinder(const IR& ir);
+  explicit SymbolBinder(const Program& program);
 
   bool empty() const { return sizes_.empty() && guards_.empty(); }
 
@@ -78,12 +78,14 @@ class SymbolBinder {
 };
 
 // The symbols for `inputs`, one for each graph input. Throws as SymbolBinder::bind does.
-SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs);
+SymbolValues bind_symbols(const Program& program, const std::vector<at::Tensor>& inputs);
 
-std::vector<std::string> size_problems(const IR& ir, const std::vector<at::Tensor>& inputs);
+std::vector<std::string> size_problems(const Program& program,
+                                       const std::vector<at::Tensor>& inputs);
 
-// Whether `tensor` has the sizes of `meta`, as far as `symbols` are known. Sets unknown symbols
-// that stand alone: sizes that depend on data.
-bool has_shape(const at::Tensor& tensor, const TensorMeta& meta, SymbolValues& symbols);
+// Whether `tensor` has the sizes of `value`, a TensorMeta or Value, as far as `symbols` are known.
+// Sets unknown symbols that stand alone: sizes that depend on data.
+bool has_shape(const at::Tensor& tensor, const Value& value, SymbolValues& symbols);
+bool has_shape(const at::Tensor& tensor, const TensorMeta& value, SymbolValues& symbols);
 
 }  // namespace torch_ir

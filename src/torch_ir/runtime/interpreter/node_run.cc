@@ -3,29 +3,24 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/runtime/graph/lowered_graph.h"
 #include "torch_ir/runtime/interpreter/run.h"
 
 namespace torch_ir {
 namespace {
 
-constexpr size_t kGiven = SIZE_MAX;
+constexpr uint32_t kGiven = UINT32_MAX;
 
 struct Source {
   ValueId value;
-  size_t step = kGiven;
+  uint32_t step = kGiven;
 };
 
 std::unordered_map<std::string_view, Source> sources_of(const LoweredGraph& graph) {
   std::unordered_map<std::string_view, Source> sources;
-  for (size_t step = 0; step < graph.nodes.size(); ++step) {
-    for (const ValueId output : graph.nodes[step].outputs) {
-      sources.emplace(graph.values[output].meta.name, Source{output, step});
-    }
-  }
-  for (ValueId id = 0; id < graph.values.size(); ++id) {
-    sources.try_emplace(graph.values[id].meta.name, Source{id});
+  const std::vector<Value>& values = graph.source->values;
+  for (ValueId id = 0; id < values.size(); ++id) {
+    sources.emplace(values[id].name, Source{id, values[id].producer.value_or(kGiven)});
   }
   return sources;
 }
@@ -73,7 +68,7 @@ at::Tensor NodeRun::value(const std::string& name) {
   if (run.next_step() != step + 1) return {};
   const c10::IValue& value = run.value(id);
   if (value.isNone()) return {};
-  return as_tensor(value, parse_dtype(state_->graph.values[id].meta.dtype));
+  return as_tensor(value, (*state_->graph.source)[id].dtype);
 }
 
 }  // namespace torch_ir

@@ -15,18 +15,18 @@
 
 namespace torch_ir {
 
-std::string input_problem(const TensorMeta& meta, c10::Device device, const at::Tensor& input) {
+std::string input_problem(const Value& declared, c10::Device device, const at::Tensor& input) {
   const auto problem = [&](const std::string& what) {
-    return fmt::format("Input '{}' {}.", printable(meta.name), what);
+    return fmt::format("Input '{}' {}.", printable(declared.name), what);
   };
   if (!input.defined()) {
-    return fmt::format("Missing input '{}' ({} {}).", printable(meta.name), printable(meta.dtype),
-                       shape_list_text(meta));
+    return fmt::format("Missing input '{}' ({} {}).", printable(declared.name), dtype_name(declared.dtype),
+                       shape_list_text(declared));
   }
-  if (const std::string difference = describe_difference(input, meta); !difference.empty()) {
+  if (const std::string difference = describe_difference(input, declared); !difference.empty()) {
     return problem("has " + difference);
   }
-  if (input.device() != device && !meta.is_scalar) {
+  if (input.device() != device && !declared.is_scalar) {
     return problem(fmt::format("is on {}, expected {}", input.device().str(), device.str()));
   }
   return {};
@@ -46,11 +46,11 @@ Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inp
   Stack values;
   values.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    std::string problem =
-        input_problem(graph.values[graph.inputs[i].value].meta, graph.device, inputs[i]);
+    const Value& declared = (*graph.source)[graph.inputs[i].value];
+    std::string problem = input_problem(declared, graph.device, inputs[i]);
     if (!problem.empty()) {
       problems.push_back(std::move(problem));
-    } else if (graph.values[graph.inputs[i].value].meta.is_scalar) {
+    } else if (declared.is_scalar) {
       values.emplace_back(inputs[i].item());
     } else {
       values.emplace_back(inputs[i]);

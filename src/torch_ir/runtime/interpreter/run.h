@@ -32,7 +32,7 @@ class PlainKernelsGuard {
 
 // Explains in one line why a graph on `device` cannot take `input`: it is undefined, or its shape,
 // dtype, layout or device differ. Empty if it can, as far as sizes are known.
-std::string input_problem(const TensorMeta& meta, c10::Device device, const at::Tensor& input);
+std::string input_problem(const Value& declared, c10::Device device, const at::Tensor& input);
 std::string input_count_problem(size_t expected, size_t actual);
 
 // One value for each graph input. Throws ExecutionError with a problem_list that names the inputs

@@ -99,8 +99,8 @@ void fill_stack(const LoweredNode& node, RunValues& values, Stack& stack) {
     } else if (const auto* use = std::get_if<ValueUse>(&argument)) {
       stack.push_back(take(values, *use));
     } else if (const auto* numbers = std::get_if<NumbersArgument>(&argument)) {
-      auto value = numbers->values.begin();
-      stack.push_back(to_ivalue(numbers->attribute, *numbers->argument,
+      auto value = numbers->given->numbers.begin();
+      stack.push_back(to_ivalue(std::get<Attribute>(numbers->given->value), *numbers->argument,
                                 [&](const ValueRef& /*ref*/) { return values[*value++]; }));
     } else {
       const auto& list = std::get<ListArgument>(argument);
@@ -118,8 +118,8 @@ void call_op_handler(const OpHandlerCall& call, Stack& stack) {
 }
 
 void store_values(const LoweredNode& node, const Stack& stack, RunValues& values) {
-  std::vector<c10::IValue> results = output_values(stack, node.outputs.size());
-  for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = std::move(results[i]);
+  std::vector<c10::IValue> results = output_values(stack, node.outputs().size());
+  for (size_t i = 0; i < results.size(); ++i) values[node.outputs()[i]] = std::move(results[i]);
 }
 
 void call(const LoweredNode& node, Stack& stack, GraphRunner run_graph) {
@@ -157,10 +157,10 @@ void run_step(const LoweredNode& node, RunValues& values, Stack& stack, GraphRun
       store_values(node, stack, values);
       return;
     }
-    for (size_t i = 0; i < node.outputs.size(); ++i) values[node.outputs[i]] = std::move(stack[i]);
+    for (size_t i = 0; i < node.outputs().size(); ++i) values[node.outputs()[i]] = std::move(stack[i]);
   } catch (const std::exception& error) {
     throw ExecutionError(fmt::format("Node '{}' ({}) failed on inputs of shape {}: {}",
-                                     printable(node.name), printable(node.op_type),
+                                     printable(node.name()), printable(node.op_type()),
                                      shapes_text(stack), message_text(error)));
   }
 }
@@ -202,36 +202,38 @@ void store_inputs(const LoweredGraph& graph, const Stack& inputs, RunValues& val
   }
 }
 
-void bind(const TensorMeta& meta, const c10::IValue& value, SymbolValues& symbols) {
-  if (const auto symbol = SymExpr::parse(meta.expression).as_symbol()) {
+void bind(const Value& declared, const c10::IValue& value, SymbolValues& symbols) {
+  if (const auto symbol = SymExpr::parse(declared.expression).as_symbol()) {
     symbols.emplace(*symbol, value.toInt());
   }
 }
 
 // "node 'relu' (aten.relu.default): output 'relu' is a number, but the IR declares a tensor"; empty
 // if the value is as declared. Binds symbols whose value depends on data.
-std::string difference(const LoweredNode& node, const TensorMeta& meta, const c10::IValue& value,
+std::string difference(const LoweredNode& node, const Value& declared, const c10::IValue& value,
                        SymbolValues& symbols) {
-  const auto is = [&](const std::string& found, const std::string& declared) {
+  const auto is = [&](const std::string& found, const std::string& expected) {
     return fmt::format("node '{}' ({}): output '{}' is {}, but the IR declares {}",
-                       printable(node.name), printable(node.op_type), printable(meta.name), found,
-                       declared);
+                       printable(node.name()), printable(node.op_type()), printable(declared.name),
+                       found, expected);
   };
   if (!value.isTensor()) {
-    if (!meta.is_scalar) return is("a number", "a tensor");
-    const bool is_whole = meta.dtype == "int64" || meta.dtype == "bool";
-    if (value.isDouble() && is_whole) return is("a float", meta.dtype);
-    const bool is_named = meta.dtype == "int64" && !meta.expression.empty() && value.isInt();
-    if (is_named) bind(meta, value, symbols);
+    if (!declared.is_scalar) return is("a number", "a tensor");
+    if (value.isDouble() && declared.dtype != c10::kDouble) {
+      return is("a float", dtype_name(declared.dtype));
+    }
+    const bool is_named =
+        declared.dtype == c10::kLong && !declared.expression.empty() && value.isInt();
+    if (is_named) bind(declared, value, symbols);
     return "";
   }
   const at::Tensor& output = value.toTensor();
   if (!output.defined()) return "";
-  if (meta.is_scalar) return is("a tensor", "a number");
-  if (has_shape(output, meta, symbols) && output.scalar_type() == parse_dtype(meta.dtype))
-    return "";
-  return is(fmt::format("{} {}", dtype_name(output.scalar_type()), shape_list_text(output.sizes())),
-            fmt::format("{} {}", meta.dtype, shape_list_text(meta)));
+  if (declared.is_scalar) return is("a tensor", "a number");
+  if (has_shape(output, declared, symbols) && output.scalar_type() == declared.dtype) return "";
+  return is(
+      fmt::format("{} {}", dtype_name(output.scalar_type()), shape_list_text(output.sizes())),
+      fmt::format("{} {}", dtype_name(declared.dtype), shape_list_text(declared)));
 }
 
 }  // namespace
@@ -301,12 +303,12 @@ void StepRun::check_results(const LoweredNode& node) const {
   const bool is_control_flow = std::holds_alternative<ControlFlowCall>(node.callee);
   std::vector<ValueId> differing;
   std::string first;
-  for (const ValueId output : node.outputs) {
+  for (const ValueId output : node.outputs()) {
     const LoweredValue& value = graph_.values[output];
     if (!value.is_read) continue;
-    std::string text = difference(node, value.meta, values_[output], *symbols_);
+    std::string text = difference(node, *value.declared, values_[output], *symbols_);
     if (text.empty()) continue;
-    const bool is_number = !values_[output].isTensor() || value.meta.is_scalar;
+    const bool is_number = !values_[output].isTensor() || value.is_scalar();
     const bool is_error = graph_.differing == nullptr || is_number;
     if (is_error || !(is_operator || is_control_flow)) throw ExecutionError(text);
     differing.push_back(output);

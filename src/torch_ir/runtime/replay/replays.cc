@@ -42,7 +42,7 @@ InputLayout::InputLayout(const GraphRange& range, const std::vector<at::Tensor>&
   for (size_t i = 0; i < inputs.size(); ++i) {
     const at::Tensor& tensor = inputs[i];
     Input input{tensor.scalar_type(), keys_of(tensor), at::DimVector(tensor.sizes()), {}, {}};
-    if (range.value(range.inputs[i]).meta.is_scalar) {
+    if (range.value(range.inputs[i]).is_scalar()) {
       input.number = c10::IValue(tensor.item());
     } else if (tensor.layout() == c10::kStrided) {
       input.strides = at::DimVector(tensor.strides());

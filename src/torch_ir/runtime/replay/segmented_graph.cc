@@ -56,16 +56,16 @@ bool may_see_writes(const GraphRange& range, const std::vector<at::Tensor>& inpu
 
 // Turns numbers into tensors for a replay. Nothing if a value does not match its declaration.
 std::optional<at::Tensor> to_port(const LoweredValue& port, const c10::IValue& value) {
-  if (port.meta.is_scalar && value.isScalar()) {
+  if (port.is_scalar() && value.isScalar()) {
     const at::Scalar number = value.toScalar();
     return at::scalar_tensor(number, at::TensorOptions(number.type()));
   }
-  if (port.meta.is_scalar || !value.isTensor() || !value.toTensor().defined()) return std::nullopt;
+  if (port.is_scalar() || !value.isTensor() || !value.toTensor().defined()) return std::nullopt;
   return value.toTensor();
 }
 
 c10::IValue from_port(const LoweredValue& port, const at::Tensor& tensor) {
-  if (port.meta.is_scalar) return tensor.item();
+  if (port.is_scalar()) return tensor.item();
   return tensor;
 }
 
@@ -282,12 +282,12 @@ std::vector<NodeNotReplayed> SegmentedGraph::not_replayed() const {
   std::vector<NodeNotReplayed> nodes;
   for (const auto& [index, reason] : reasons_) {
     const LoweredNode& node = graph_.nodes[index];
-    nodes.push_back({node.name, node.op_type, reason});
+    nodes.push_back({node.name(), node.op_type(), reason});
     const auto* call = std::get_if<ControlFlowCall>(&node.callee);
     if (call == nullptr) continue;
     for (const LoweredGraph& body : call->graphs) {
       for (NodeNotReplayed& inner : bodies_.at(&body)->not_replayed()) {
-        inner.name = node.name + " > " + inner.name;
+        inner.name = node.name() + " > " + inner.name;
         nodes.push_back(std::move(inner));
       }
     }

@@ -41,7 +41,7 @@ Stack separate_values(const GraphRange& range, const std::vector<at::Tensor>& in
   for (size_t i = 0; i < inputs.size(); ++i) {
     const at::Tensor& input = inputs[i];
     const LoweredValue& value = range.value(range.inputs[i]);
-    if (value.meta.is_scalar) {
+    if (value.is_scalar()) {
       values.emplace_back(input.item());
       continue;
     }
@@ -84,12 +84,9 @@ void add_constants(const GraphRange& range, Tracer& tracer) {
 void check_output(const LoweredGraph& graph, ValueId id, const c10::IValue& value) {
   const bool is_number = value.isScalar();
   const bool is_tensor = value.isTensor() && value.toTensor().defined();
-  if (graph.values[id].meta.is_scalar ? is_number : is_tensor || is_number) return;
-  const auto maker = std::ranges::find_if(graph.nodes, [&](const LoweredNode& node) {
-    return std::ranges::find(node.outputs, id) != node.outputs.end();
-  });
+  if (graph.values[id].is_scalar() ? is_number : is_tensor || is_number) return;
   std::optional<size_t> step;
-  if (maker != graph.nodes.end()) step = static_cast<size_t>(maker - graph.nodes.begin());
+  if (const auto producer = (*graph.source)[id].producer) step = *producer;
   throw TraceRefused{"it returns None, but the graph declares a value", step};
 }
 

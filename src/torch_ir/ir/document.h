@@ -1,26 +1,27 @@
-// GraphAnalyzer: gives the parts of the IR of an exported program one by one.
+// Writes a program as a document: GraphAnalyzer gives the parts of its IR one by one, to_ir all.
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
-#include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
 class GraphAnalyzer {
  public:
   // Keeps a reference: `program` must outlive the analyzer.
-  explicit GraphAnalyzer(const ExportedProgram& program)
-      : GraphAnalyzer(static_cast<const ExportedGraph&>(program)) {
+  explicit GraphAnalyzer(const Program& program)
+      : GraphAnalyzer(static_cast<const Graph&>(program)) {
     program_ = &program;
   }
-  explicit GraphAnalyzer(ExportedProgram&&) = delete;
+  explicit GraphAnalyzer(Program&&) = delete;
   // Analyzes the graph of a control flow node, which has neither weights nor constants.
-  explicit GraphAnalyzer(const ExportedGraph& graph);
-  explicit GraphAnalyzer(ExportedGraph&&) = delete;
+  explicit GraphAnalyzer(const Graph& graph);
+  explicit GraphAnalyzer(Graph&&) = delete;
 
   std::vector<TensorMeta> get_graph_inputs() const;
   // With `mutates` set for new values of placeholders.
@@ -29,7 +30,7 @@ class GraphAnalyzer {
   std::vector<TensorMeta> get_weights() const;
   // Placeholder to state dict name, in the same order.
   torch::OrderedDict<std::string, std::string> get_weight_name_mapping() const;
-  const std::vector<ExportedNode>& get_call_function_nodes() const { return graph_.nodes; }
+  const std::vector<Node>& get_call_function_nodes() const { return graph_.nodes; }
   // Constants on the meta device have no data, and are left out with a warning.
   StateDict get_constants() const;
 
@@ -42,17 +43,23 @@ class GraphAnalyzer {
   TensorMeta get_output_meta(const std::string& name) const { return get_output_meta(find(name)); }
 
  private:
-  struct Producer {
-    std::string node;
-    int64_t output_idx;
-  };
-
   ValueId find(const std::string& name) const;
 
-  const ExportedGraph& graph_;
+  const Graph& graph_;
   // Null for the graph of a node.
-  const ExportedProgram* program_ = nullptr;
-  std::vector<std::optional<Producer>> producers_;
+  const Program* program_ = nullptr;
+  std::unordered_set<ValueId> user_inputs_;
 };
+
+// The node as OpNode: the tensors of the call become inputs, the rest attributes (binding.h).
+// Operators that this process does not know keep all their arguments by name.
+OpNode convert_default(const Node& node, const GraphAnalyzer& analyzer);
+
+// The document of `program`, each node as convert_default gives it.
+IR to_ir(const Program& program);
+
+// As above, with `convert` for each call; the graphs of its node are converted here.
+IR to_ir(const Program& program,
+         const std::function<OpNode(const Node&, const GraphAnalyzer&)>& convert);
 
 }  // namespace torch_ir

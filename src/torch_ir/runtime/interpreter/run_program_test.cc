@@ -1,4 +1,4 @@
-#include "harness/stages/eager_program.h"
+#include "torch_ir/runtime/interpreter/run_program.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
@@ -18,10 +18,8 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/converter/converter.h"
-#include "torch_ir/exporter/testing/graphs.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 #include "torch_ir/operators/op_handler_registry.h"
-#include "torch_ir/runtime/execution_plan.h"
 
 namespace torch_ir {
 namespace {
@@ -31,13 +29,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-const ExportedValue kTensor = {.shape = {2, 3}, .dtype = at::kFloat};
-const ExportedValue kInt = {.shape = {}, .dtype = at::kLong, .is_scalar = true};
-const ExportedValue kBool = {.shape = {}, .dtype = at::kBool, .is_scalar = true};
+const Value kTensor = {.shape = {2, 3}, .dtype = at::kFloat};
+const Value kInt = {.shape = {}, .dtype = at::kLong, .is_scalar = true};
+const Value kBool = {.shape = {}, .dtype = at::kBool, .is_scalar = true};
 
 // Adds `number` to its input.
-ExportedGraph make_add(double number) {
-  ExportedGraph graph;
+Graph make_add(double number) {
+  Graph graph;
   const ValueId a = add_input(graph, "a", kTensor);
   const ValueId add =
       add_node(graph, "add", "aten.add.Tensor", {{"self", a}, {"other", number}}, kTensor);
@@ -45,13 +43,20 @@ ExportedGraph make_add(double number) {
   return graph;
 }
 
-at::Tensor run_one(const ExportedProgram& program, const std::vector<at::Tensor>& inputs,
-                   const StateDict& weights = StateDict()) {
-  return run_program(program, weights, inputs).at(0);
+std::vector<at::Tensor> run(Program program, const StateDict& weights,
+                            const std::vector<at::Tensor>& inputs,
+                            const ValueObserver& observer = nullptr) {
+  set_uses(program);
+  return run_program(program, weights, inputs, observer);
 }
 
-TEST(EagerProgramTest, CallsTheOperatorsInOrder) {
-  ExportedProgram program;
+at::Tensor run_one(const Program& program, const std::vector<at::Tensor>& inputs,
+                   const StateDict& weights = StateDict()) {
+  return run(program, weights, inputs).at(0);
+}
+
+TEST(RunProgram, CallsTheOperatorsInOrder) {
+  Program program;
   const ValueId x = add_input(program, "x", kTensor);
   const ValueId p_w = add_input(program, "p_w", kTensor, InputKind::kParameter, "l.w");
   const ValueId mul =
@@ -63,14 +68,14 @@ TEST(EagerProgramTest, CallsTheOperatorsInOrder) {
   StateDict weights;
   weights.insert("l.w", at::full({2, 3}, 2.0));
   const at::Tensor in = at::ones({2, 3});
-  const std::vector<at::Tensor> outputs = run_program(program, weights, {in});
+  const std::vector<at::Tensor> outputs = run(program, weights, {in});
   ASSERT_EQ(outputs.size(), 2u);
   EXPECT_TRUE(at::equal(outputs[0], at::full({2}, 6.0)));
   EXPECT_TRUE(outputs[1].is_same(in));
 }
 
-TEST(EagerProgramTest, WritesToCopiesThatShareMemoryAsTheirOriginalsDo) {
-  ExportedProgram program;
+TEST(RunProgram, WritesToCopiesThatShareMemoryAsTheirOriginalsDo) {
+  Program program;
   const ValueId x = add_input(program, "x", kTensor);
   const ValueId b_row =
       add_input(program, "b_row", {.shape = {3}, .dtype = at::kFloat}, InputKind::kBuffer, "row");
@@ -84,7 +89,7 @@ TEST(EagerProgramTest, WritesToCopiesThatShareMemoryAsTheirOriginalsDo) {
   weights.insert("row", all[1]);
   weights.insert("all", all);
   for (int run = 0; run < 2; ++run) {
-    const std::vector<at::Tensor> outputs = run_program(program, weights, {in});
+    const std::vector<at::Tensor> outputs = run(program, weights, {in});
     EXPECT_TRUE(at::equal(outputs[0][0], at::zeros({3})));
     EXPECT_TRUE(at::equal(outputs[0][1], at::ones({3})));
     EXPECT_TRUE(at::equal(outputs[1], at::full({2, 3}, 5.0)));
@@ -93,8 +98,8 @@ TEST(EagerProgramTest, WritesToCopiesThatShareMemoryAsTheirOriginalsDo) {
   EXPECT_TRUE(at::equal(in, at::ones({2, 3})));
 }
 
-TEST(EagerProgramTest, NumbersGoFromNodeToNode) {
-  ExportedProgram program;
+TEST(RunProgram, NumbersGoFromNodeToNode) {
+  Program program;
   const ValueId x = add_input(program, "x", kTensor);
   add_input(program, "n", kInt);
   add_node(program, "size", "aten.sym_size.int", {{"self", x}, {"dim", 0}}, kInt);
@@ -108,13 +113,13 @@ TEST(EagerProgramTest, NumbersGoFromNodeToNode) {
                                {{"self", view}, {"other", ValueRef{"mul"}}}, kTensor);
   program.outputs = {sub, mul};
   const std::vector<at::Tensor> outputs =
-      run_program(program, StateDict(), {at::zeros({2, 3}), at::scalar_tensor(1, at::kLong)});
+      run(program, StateDict(), {at::zeros({2, 3}), at::scalar_tensor(1, at::kLong)});
   EXPECT_TRUE(at::equal(outputs[0], at::full({3, 2}, -2.0)));
   EXPECT_TRUE(at::equal(outputs[1], at::scalar_tensor(2, at::kLong)));
 }
 
-TEST(EagerProgramTest, ListsMayHoldNone) {
-  ExportedProgram program;
+TEST(RunProgram, ListsMayHoldNone) {
+  Program program;
   const ValueId x = add_input(program, "x", kTensor);
   const ValueId i = add_input(program, "i", {.shape = {1}, .dtype = at::kLong});
   const ValueId index = add_node(program, "index", "aten.index.Tensor",
@@ -127,8 +132,8 @@ TEST(EagerProgramTest, ListsMayHoldNone) {
       at::equal(run_one(program, {in, at::tensor({2})}), at::tensor({2, 5, 2, 5}).view({4, 1})));
 }
 
-TEST(EagerProgramTest, OutputsThatAnOperatorLeavesOutAreLeftOut) {
-  ExportedProgram program;
+TEST(RunProgram, OutputsThatAnOperatorLeavesOutAreLeftOut) {
+  Program program;
   const ValueId x = add_input(program, "x", kTensor);
   add_node(program, "max", "aten.max.dim", {{"self", x}, {"dim", 1}}, kTensor);
   program.nodes[0].outputs.push_back(program.add_value({.shape = {2}, .dtype = at::kLong}));
@@ -137,10 +142,10 @@ TEST(EagerProgramTest, OutputsThatAnOperatorLeavesOutAreLeftOut) {
 }
 
 // Their values are in later nodes already: sizes, dtypes, questions.
-TEST(EagerProgramTest, ResultsWithoutAnOutputAreLeftOut) {
-  ExportedProgram program;
+TEST(RunProgram, ResultsWithoutAnOutputAreLeftOut) {
+  Program program;
   const ValueId x = add_input(program, "x", kTensor);
-  const std::vector<std::pair<std::string, std::vector<ExportedArgument>>> calls = {
+  const std::vector<std::pair<std::string, std::vector<Argument>>> calls = {
       {"aten.promote_types.default", {{"type1", at::kFloat}, {"type2", at::kDouble}}},
       {"aten.result_type.Scalar", {{"tensor", x}, {"other", 2}}},
       {"aten.size.int", {{"self", x}, {"dim", 0}}},
@@ -154,12 +159,12 @@ TEST(EagerProgramTest, ResultsWithoutAnOutputAreLeftOut) {
   EXPECT_TRUE(at::equal(run_one(program, {at::ones({2, 3})}), -at::ones({2, 3})));
 }
 
-TEST(EagerProgramTest, WritesThatASchemaDoesNotMarkGoToCopies) {
-  const ExportedValue stats = {.shape = {3}, .dtype = at::kFloat};
+TEST(RunProgram, WritesThatASchemaDoesNotMarkGoToCopies) {
+  const Value stats = {.shape = {3}, .dtype = at::kFloat};
   const at::Tensor in = at::arange(48, at::kFloat).view({2, 3, 2, 4});
   for (const std::string name : {"instance_norm", "batch_norm"}) {
     const std::string flag = name == "batch_norm" ? "training" : "use_input_stats";
-    ExportedProgram program;
+    Program program;
     const ValueId x = add_input(program, "x", {.shape = {2, 3, 2, 4}, .dtype = at::kFloat});
     const ValueId mean = add_input(program, "b_mean", stats, InputKind::kBuffer, "mean");
     const ValueId var = add_input(program, "b_var", stats, InputKind::kBuffer, "var");
@@ -179,17 +184,15 @@ TEST(EagerProgramTest, WritesThatASchemaDoesNotMarkGoToCopies) {
     weights.insert("mean", at::zeros({3}));
     weights.insert("var", at::ones({3}));
     const at::Tensor expected = in.mean(at::IntArrayRef{0, 2, 3}) / 2;
-    const ExecutionPlan plan = compile(convert_exported_program(program), weights);
     for (int run = 0; run < 2; ++run) {
       EXPECT_TRUE(at::allclose(run_one(program, {in}, weights), expected)) << name;
-      EXPECT_TRUE(at::allclose(plan.run({in})[0], expected)) << name;
     }
     EXPECT_TRUE(at::equal(weights["mean"], at::zeros({3}))) << name;
   }
 }
 
-TEST(EagerProgramTest, AnObserverIsToldOfEveryValueInOrder) {
-  ExportedProgram program;
+TEST(RunProgram, AnObserverIsToldOfEveryValueInOrder) {
+  Program program;
   const ValueId x = add_input(program, "x", kTensor);
   const ValueId p_w = add_input(program, "p_w", kTensor, InputKind::kParameter, "l.w");
   const ValueId mul =
@@ -202,7 +205,7 @@ TEST(EagerProgramTest, AnObserverIsToldOfEveryValueInOrder) {
   weights.insert("l.w", at::full({2, 3}, 2.0));
   std::vector<std::string> names;
   std::map<std::string, at::Tensor> seen;
-  run_program(program, weights, {at::full({2, 3}, 5.0)},
+  run(program, weights, {at::full({2, 3}, 5.0)},
               [&](const std::string& name, const at::Tensor& tensor) {
                 names.push_back(name);
                 seen[name] = tensor.clone();
@@ -214,8 +217,8 @@ TEST(EagerProgramTest, AnObserverIsToldOfEveryValueInOrder) {
   EXPECT_TRUE(at::equal(seen["add"], at::full({2, 3}, 11.0)));
 }
 
-TEST(EagerProgramTest, AConditionRunsOneOfItsGraphs) {
-  ExportedProgram program;
+TEST(RunProgram, AConditionRunsOneOfItsGraphs) {
+  Program program;
   const ValueId x = add_input(program, "x", kTensor);
   add_input(program, "flag", kBool);
   const ValueId cond = add_node(program, "cond", "higher_order.cond",
@@ -227,17 +230,17 @@ TEST(EagerProgramTest, AConditionRunsOneOfItsGraphs) {
   EXPECT_TRUE(at::equal(run_one(program, {in, at::scalar_tensor(false, at::kBool)}), in + 10));
 }
 
-TEST(EagerProgramTest, ALoopRunsUntilItsConditionFails) {
-  ExportedGraph condition;
+TEST(RunProgram, ALoopRunsUntilItsConditionFails) {
+  Graph condition;
   const ValueId a = add_input(condition, "a", kTensor);
   const ValueId end = add_input(condition, "end", kTensor);
   const ValueId lt =
       add_node(condition, "lt", "aten.lt.Tensor", {{"self", a}, {"other", end}}, kTensor);
   condition.outputs = {lt};
-  ExportedGraph body = make_add(2);
+  Graph body = make_add(2);
   add_input(body, "end", kTensor);
 
-  ExportedProgram program;
+  Program program;
   const ValueId x = add_input(program, "x", kTensor);
   const ValueId limit = add_input(program, "limit", kTensor);
   const ValueId loop = add_node(
@@ -253,11 +256,11 @@ TEST(EagerProgramTest, ALoopRunsUntilItsConditionFails) {
       at::scalar_tensor(7.0, at::kFloat)));
 }
 
-TEST(EagerProgramTest, RegisteredOperatorsRun) {
+TEST(RunProgram, RegisteredOperatorsRun) {
   register_executor("my.scale.default", [](const OpNode& node, const std::vector<at::Tensor>& in) {
     return std::vector<at::Tensor>{in.at(0) * *node.attrs.find("factor")->get_if<int64_t>()};
   });
-  ExportedProgram program;
+  Program program;
   const ValueId x = add_input(program, "x", kTensor);
   const ValueId scale =
       add_node(program, "scale", "my.scale.default", {{"in", x}, {"factor", 3}}, kTensor);
@@ -265,9 +268,9 @@ TEST(EagerProgramTest, RegisteredOperatorsRun) {
   EXPECT_TRUE(at::equal(run_one(program, {at::ones({2, 3})}), at::full({2, 3}, 3.0)));
 }
 
-TEST(EagerProgramTest, AFailureNamesItsNode) {
+TEST(RunProgram, AFailureNamesItsNode) {
   const auto run = [](const std::string& target) {
-    ExportedProgram program;
+    Program program;
     const ValueId x = add_input(program, "x", kTensor);
     const ValueId n =
         add_node(program, "n", target, {{"self", x}, {"size", Attribute::list({7})}}, kTensor);
@@ -276,12 +279,12 @@ TEST(EagerProgramTest, AFailureNamesItsNode) {
   };
   EXPECT_THAT([&] { run("aten.view.default"); },
               ThrowsMessage<ExecutionError>(
-                  AllOf(HasSubstr("Node 'n' (aten.view.default) failed in the reference: "),
+                  AllOf(HasSubstr("Node 'n' (aten.view.default) failed on inputs of shape "),
                         HasSubstr("invalid for input of size 6"))));
   EXPECT_THAT([&] { run("my.own.default"); },
-              ThrowsMessage<ExecutionError>(HasSubstr("unknown operator; load the library")));
+              ThrowsMessage<ExecutionError>(HasSubstr("load the library")));
   EXPECT_THAT([&] { run("aten.from_file.default"); },
-              ThrowsMessage<ExecutionError>(HasSubstr("unsupported operator: ")));
+              ThrowsMessage<ExecutionError>(HasSubstr("Operator 'aten.from_file.default' of node 'n' is refused: ")));
 }
 
 }  // namespace

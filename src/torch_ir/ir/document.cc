@@ -1,0 +1,247 @@
+#include "torch_ir/ir/document.h"
+
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/python_operators/python_operators.h"
+
+namespace torch_ir {
+namespace {
+
+// The order of a state dict: parameters, buffers, then constants.
+constexpr std::array kWeightKinds = {InputKind::kParameter, InputKind::kBuffer,
+                                     InputKind::kConstant};
+
+template <class Visit>
+void for_each_weight(const Graph& graph, Visit visit) {
+  for (const InputKind kind : kWeightKinds) {
+    for (const GraphInput& input : graph.inputs) {
+      if (input.kind == kind) visit(input);
+    }
+  }
+}
+
+CallArgument as_call_argument(const Argument& argument, const GraphAnalyzer& analyzer) {
+  if (const auto* value = std::get_if<ValueId>(&argument.value)) {
+    return analyzer.get_input_meta(*value);
+  }
+  if (const auto* values = std::get_if<ValueList>(&argument.value)) {
+    std::vector<std::optional<TensorMeta>> list;
+    for (const auto& value : *values) {
+      list.push_back(value ? std::optional(analyzer.get_input_meta(*value)) : std::nullopt);
+    }
+    return list;
+  }
+  return std::get<Attribute>(argument.value);
+}
+
+void encode_with_schema(const Node& node, const c10::FunctionSchema& schema,
+                        const GraphAnalyzer& analyzer, OpNode& converted) {
+  std::vector<CallArgument> arguments(schema.arguments().size());
+  for (const Argument& argument : node.arguments) {
+    const auto index = schema.argumentIndexWithName(argument.name);
+    if (!index) {
+      throw ConversionError(fmt::format("node '{}': {} has no argument '{}'", printable(node.name),
+                                        printable(node.target), printable(argument.name)));
+    }
+    arguments[static_cast<size_t>(*index)] = as_call_argument(argument, analyzer);
+  }
+  encode_arguments(schema, std::move(arguments), converted);
+}
+
+// Converts `attribute` to what an IR file gives back without a schema: names for dtypes, devices
+// and the like, lists for complex numbers.
+struct WithoutType {
+  Attribute operator()(c10::ScalarType value) const { return dtype_name(value); }
+  Attribute operator()(c10::Layout value) const { return layout_name(value); }
+  Attribute operator()(c10::MemoryFormat value) const { return memory_format_name(value); }
+  Attribute operator()(c10::Device value) const { return value.str(); }
+  Attribute operator()(std::complex<double> value) const {
+    return Attribute::list({value.real(), value.imag()});
+  }
+  Attribute operator()(const Attribute::List& items) const {
+    Attribute::List plain;
+    for (const Attribute& item : items) plain.push_back(std::visit(*this, item.value()));
+    return plain;
+  }
+  Attribute operator()(std::monostate) const { return {}; }
+  template <class Plain>
+  Attribute operator()(const Plain& value) const {
+    return value;
+  }
+};
+
+// Without a schema positions mean nothing, so each input names its argument.
+void encode_by_name(const Node& node, const GraphAnalyzer& analyzer, OpNode& converted) {
+  for (const Argument& argument : node.arguments) {
+    CallArgument value = as_call_argument(argument, analyzer);
+    if (auto* attribute = std::get_if<Attribute>(&value)) {
+      converted.attrs.set(argument.name, std::visit(WithoutType(), attribute->value()));
+    } else if (auto* tensor = std::get_if<TensorMeta>(&value)) {
+      tensor->arg = argument.name;
+      converted.inputs.push_back(std::move(*tensor));
+    } else {
+      throw ConversionError(
+          kNotSupported,
+          fmt::format("node '{}': argument '{}' is a list of tensors, but the operator {} is "
+                      "unknown; {}",
+                      printable(node.name), printable(argument.name), printable(node.target),
+                      advice_about_unknown(node.target)));
+    }
+  }
+}
+
+}  // namespace
+
+GraphAnalyzer::GraphAnalyzer(const Graph& graph) : graph_(graph) {
+  const std::vector<ValueId> user_inputs = graph.user_inputs();
+  user_inputs_.insert(user_inputs.begin(), user_inputs.end());
+}
+
+std::vector<TensorMeta> GraphAnalyzer::get_graph_inputs() const {
+  std::vector<TensorMeta> inputs;
+  for (const ValueId input : graph_.user_inputs()) inputs.push_back(get_output_meta(input));
+  return inputs;
+}
+
+std::vector<TensorMeta> GraphAnalyzer::get_graph_outputs() const {
+  std::vector<TensorMeta> outputs;
+  for (const ValueId output : graph_.outputs) outputs.push_back(get_output_meta(output));
+  if (program_ == nullptr) return outputs;
+  for (const Mutation& mutation : program_->mutations) {
+    outputs.at(mutation.output).mutates = graph_[mutation.placeholder].name;
+  }
+  return outputs;
+}
+
+std::vector<TensorMeta> GraphAnalyzer::get_weights() const {
+  std::vector<TensorMeta> weights;
+  std::unordered_set<std::string_view> names;
+  for_each_weight(graph_, [&](const GraphInput& input) {
+    if (!names.insert(input.target).second) return;
+    weights.push_back(get_output_meta(input.value));
+    weights.back().name = input.target;
+    weights.back().strides = graph_[input.value].strides;
+  });
+  return weights;
+}
+
+torch::OrderedDict<std::string, std::string> GraphAnalyzer::get_weight_name_mapping() const {
+  torch::OrderedDict<std::string, std::string> mapping("Placeholder");
+  for_each_weight(graph_, [&](const GraphInput& input) {
+    mapping.insert(graph_[input.value].name, input.target);
+  });
+  return mapping;
+}
+
+StateDict GraphAnalyzer::get_constants() const {
+  StateDict constants("Constant");
+  if (program_ == nullptr) return constants;
+  std::vector<std::string> skipped;
+  for (const auto& item : program_->constants) {
+    if (item.value().is_meta()) {
+      skipped.push_back("'" + printable(item.key()) + "'");
+    } else {
+      constants.insert(item.key(), item.value());
+    }
+  }
+  if (!skipped.empty()) {
+    TORCH_WARN(
+        fmt::format("Skipping {} meta-device constant(s) (shape/dtype already in weights): [{}]",
+                    skipped.size(), fmt::join(skipped, ", ")));
+  }
+  return constants;
+}
+
+TensorMeta GraphAnalyzer::get_input_meta(ValueId value) const {
+  TensorMeta meta = get_output_meta(value);
+  if (const auto producer = graph_[value].producer) {
+    meta.producer_node = graph_.nodes[*producer].name;
+    meta.producer_output_idx = graph_[value].output_index;
+  } else if (user_inputs_.contains(value)) {
+    meta.producer_node = meta.name;
+  }
+  return meta;
+}
+
+TensorMeta GraphAnalyzer::get_output_meta(ValueId value) const {
+  if (value >= graph_.values.size()) {
+    throw ConversionError(fmt::format("the exported program has no value {}", value));
+  }
+  const Value& known = graph_[value];
+  TensorMeta meta;
+  meta.name = known.name;
+  meta.shape = known.shape;
+  meta.dtype = dtype_name(known.dtype);
+  meta.symbolic_shape = known.symbolic_shape;
+  meta.is_scalar = known.is_scalar;
+  meta.expression = known.expression;
+  return meta;
+}
+
+ValueId GraphAnalyzer::find(const std::string& name) const {
+  if (const auto value = graph_.find(name)) return *value;
+  throw ConversionError("the exported program has no value '" + printable(name) + "'");
+}
+
+OpNode convert_default(const Node& node, const GraphAnalyzer& analyzer) {
+  OpNode converted;
+  converted.name = node.name;
+  converted.op_type = node.target;
+  if (const c10::FunctionSchema* schema = find_schema(node.target)) {
+    encode_with_schema(node, *schema, analyzer, converted);
+  } else {
+    encode_by_name(node, analyzer, converted);
+  }
+  for (const ValueId output : node.outputs) {
+    converted.outputs.push_back(analyzer.get_output_meta(output));
+  }
+  return converted;
+}
+
+namespace {
+
+using Convert = std::function<OpNode(const Node&, const GraphAnalyzer&)>;
+
+void convert_graph(const Graph& graph, const GraphAnalyzer& analyzer, const Convert& convert,
+                   IRGraph& converted) {
+  converted.graph_inputs = analyzer.get_graph_inputs();
+  converted.graph_outputs = analyzer.get_graph_outputs();
+  converted.constant_outputs = graph.constant_outputs;
+  for (const Node& node : graph.nodes) {
+    OpNode& call = converted.nodes.emplace_back(convert(node, analyzer));
+    call.module = node.origin.module;
+    for (const Graph& inner : node.graphs) {
+      convert_graph(inner, GraphAnalyzer(inner), convert, call.graphs.emplace_back());
+    }
+  }
+}
+
+}  // namespace
+
+IR to_ir(const Program& program, const Convert& convert) {
+  const GraphAnalyzer analyzer(program);
+  IR ir;
+  ir.model_name = program.model_name;
+  ir.pytorch_version = program.torch_version;
+  convert_graph(program, analyzer, convert, ir);
+  ir.weights = analyzer.get_weights();
+  ir.weight_name_mapping = analyzer.get_weight_name_mapping();
+  ir.constant_inputs = program.constant_inputs;
+  ir.range_constraints = program.range_constraints;
+  ir.guards = program.guards;
+  ir.constants = analyzer.get_constants();
+  return ir;
+}
+
+IR to_ir(const Program& program) { return to_ir(program, convert_default); }
+
+}  // namespace torch_ir

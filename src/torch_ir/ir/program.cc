@@ -1,0 +1,103 @@
+#include "torch_ir/ir/program.h"
+
+#include <fmt/format.h>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/name_index.h"
+
+namespace torch_ir {
+
+std::optional<ValueId> Graph::find(std::string_view name) const {
+  const auto found = std::ranges::find(values, name, &Value::name);
+  if (found == values.end()) return std::nullopt;
+  return static_cast<ValueId>(found - values.begin());
+}
+
+std::vector<ValueId> Graph::user_inputs() const {
+  std::vector<ValueId> user_inputs;
+  for (const GraphInput& input : inputs) {
+    if (input.kind == InputKind::kUserInput) user_inputs.push_back(input.value);
+  }
+  return user_inputs;
+}
+
+const Argument* Node::find(std::string_view argument) const {
+  const auto found = std::ranges::find(arguments, argument, &Argument::name);
+  return found == arguments.end() ? nullptr : &*found;
+}
+
+const Attribute* Node::find_attribute(std::string_view argument) const {
+  const Argument* found = find(argument);
+  return found == nullptr ? nullptr : std::get_if<Attribute>(&found->value);
+}
+
+std::vector<ValueId> Node::inputs() const {
+  std::vector<ValueId> tensors;
+  for (const Argument& argument : arguments) {
+    for_each_value(argument, [&](ValueId id) { tensors.push_back(id); });
+  }
+  return tensors;
+}
+
+SourceLines source_lines_of(const Graph& graph) {
+  SourceLines lines;
+  for (const Node& node : graph.nodes) {
+    if (!node.origin.source.empty()) lines.emplace(node.name, node.origin.source);
+  }
+  return lines;
+}
+
+namespace {
+
+// Numbers are few: their names are indexed when the first attribute refers to one.
+class NumbersByName {
+ public:
+  explicit NumbersByName(const Graph& graph) : graph_(graph) {}
+
+  ValueId find(const Node& node, const std::string& name) {
+    if (ids_.empty()) {
+      for (ValueId id = 0; id < graph_.values.size(); ++id) ids_.emplace(graph_[id].name, id);
+    }
+    const auto found = ids_.find(name);
+    if (found != ids_.end()) return found->second;
+    throw ValidationError(fmt::format("node '{}' refers to '{}', which is not a value of the graph",
+                                      printable(node.name), printable(name)));
+  }
+
+ private:
+  const Graph& graph_;
+  std::unordered_map<std::string_view, ValueId> ids_;
+};
+
+}  // namespace
+
+void set_uses(Graph& graph) {
+  for (Value& value : graph.values) {
+    value.producer.reset();
+    value.readers.clear();
+  }
+  NumbersByName numbers(graph);
+  for (uint32_t index = 0; index < graph.nodes.size(); ++index) {
+    Node& node = graph.nodes[index];
+    for (Graph& inner : node.graphs) set_uses(inner);
+    for (Argument& argument : node.arguments) {
+      argument.numbers.clear();
+      const auto* attribute = std::get_if<Attribute>(&argument.value);
+      if (attribute == nullptr) continue;
+      for (const std::string& name : value_refs(*attribute)) {
+        argument.numbers.push_back(numbers.find(node, name));
+      }
+    }
+    node.for_each_read([&](ValueId id) {
+      std::vector<uint32_t>& readers = graph[id].readers;
+      if (readers.empty() || readers.back() != index) readers.push_back(index);
+    });
+    for (uint32_t i = 0; i < node.outputs.size(); ++i) {
+      graph[node.outputs[i]].producer = index;
+      graph[node.outputs[i]].output_index = i;
+    }
+  }
+}
+
+}  // namespace torch_ir
