@@ -15,8 +15,10 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
 
 namespace torch_ir {
@@ -113,7 +115,10 @@ std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name, c
   try {
     groups = backend.groups();
     are_read = true;
-    if (!groups.empty()) group_nodes(ir, weights, groups);
+    if (!groups.empty()) {
+      const Program program = resolve(ir);
+      group_nodes(program, memory_of(program, weights), groups);
+    }
   } catch (const Error& error) {
     // A command that fails may leave half of its file.
     if (are_read || !failure) {

@@ -10,6 +10,7 @@
 
 #include "harness/divergence/value_matching.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
@@ -183,11 +184,13 @@ FloatComparison FloatModel::compare(Candidate& quantized, const IR& graph,
   try {
     const std::vector<std::string> problems = input_problems(ir_, inputs);
     if (!problems.empty()) throw LoadError("the inputs do not fit the float model: " + problems[0]);
-    const GraphMemory memory(ir_, candidate_->weights());
+    const Program program = resolve(ir_);
+    const GraphMemory memory = memory_of(program, candidate_->weights());
     at::manual_seed(settings_.seed);
     candidate_->observe(inputs, [&](const std::string& name, const at::Tensor& value) {
-      const auto place = memory.of(name);
-      comparison.keep(name, value, !place || memory.is_written(*place, 0, ir_.nodes.size()));
+      const auto id = program.find(name);
+      comparison.keep(name, value,
+                      !id || memory.is_written(memory.of(*id), 0, program.nodes.size()));
     });
     at::manual_seed(settings_.seed);
     quantized.observe(inputs, [&](const std::string& name, const at::Tensor& value) {

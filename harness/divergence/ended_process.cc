@@ -25,6 +25,7 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
@@ -191,7 +192,8 @@ class EndSearch {
     if (run_.settings.executor.empty()) return {};
     try {
       std::vector<NodeGroup> groups = open_backend(run_.settings, whole_ + kRunSuffix)->groups();
-      group_nodes(run_.ir, run_.candidate.weights(), groups);
+      const Program program = resolve(run_.ir);
+      group_nodes(program, memory_of(program, run_.candidate.weights()), groups);
       return groups;
     } catch (const Error&) {
       return {};

@@ -7,6 +7,7 @@
 #include "harness/divergence/reproducer.h"
 #include "harness/divergence/reproducer_files.h"
 #include "harness/process/worker.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
@@ -45,31 +46,31 @@ std::optional<ReadEffect> effect_on(const ExplainedRun& run, const ExplainedGrap
                                     const NodeSpan& reader, const std::string& name,
                                     const at::Tensor& value) {
   NodeRange range{reader.first, reader.last};
-  for (const OpNode& node : graph.grouped.nodes_of(reader)) {
-    const auto place = graph.memory.of(name);
-    const size_t index = graph.indices.at(node.name);
+  const size_t memory = graph.memory.of(graph.id_of(name));
+  for (size_t i = reader.first; i <= reader.last; ++i) {
+    const size_t index = graph.grouped.original[i];
     const bool is_written =
-        place && graph.memory.is_written(*place, graph.producers.at(name) + 1, index);
+        graph.memory.is_written(memory, graph.producer_of(name).value() + 1, index);
     if (is_written || graph.watch.random_nodes().contains(index)) return std::nullopt;
-    for (const TensorMeta& output : node.outputs) {
+    for (const ValueId output : graph.grouped.program.nodes[i].outputs) {
       const auto& compared = graph.grouped.values;
-      if (std::ranges::find(compared, output.name) == compared.end()) continue;
-      range.outputs.push_back(output.name);
+      if (std::ranges::find(compared, output) == compared.end()) continue;
+      range.outputs.push_back(output);
     }
   }
   const GraphPart part = graph.cutter.cut(range, graph.watch.facts());
-  const auto& metas = part.ir.graph_inputs;
+  const IR ir = to_ir(part.program);
+  const auto& metas = ir.graph_inputs;
   const auto input = std::ranges::find(metas, name, &TensorMeta::name);
   if (!part.problem.empty() || input == metas.end()) return std::nullopt;
   const auto recorded = record_part(run, graph, part, reader.first);
-  const bool is_known = recorded && recorded->outputs.size() == part.ir.graph_outputs.size();
+  const bool is_known = recorded && recorded->outputs.size() == ir.graph_outputs.size();
   if (!is_known) return std::nullopt;
   std::vector<at::Tensor> inputs = recorded->inputs;
   at::Tensor& read = inputs.at(static_cast<size_t>(input - metas.begin()));
   if (read.sizes() != value.sizes() || read.dtype() != value.dtype()) return ReadEffect::kWrong;
   read = value;
-  const StateDict weights = used_weights(part.ir, graph.weights);
-  return effect_of(run, part.ir, weights, *recorded, inputs);
+  return effect_of(run, ir, used_weights(ir, graph.weights), *recorded, inputs);
 }
 
 }  // namespace
@@ -82,13 +83,13 @@ std::vector<bool> exonerate(const ExplainedRun& run, const ExplainedGraph& graph
   try {
     std::set<std::string> names;
     for (size_t i = 0; i < count; ++i) names.insert(values[i].name);
-    const size_t end = graph.producers.at(values[count - 1].name) + 1;
+    const size_t end = graph.producer_of(values[count - 1].name).value() + 1;
     const auto returned = returned_values(names, end);
     for (size_t i = 0; i < count; ++i) {
       bool is_same_to_all = !has_to_be_unread;
       std::set<size_t> readers;
-      for (const size_t node : values[i].readers) {
-        readers.insert(graph.grouped.span_of.at(graph.ir.nodes[node].name));
+      for (const size_t node : graph.grouped.program[graph.id_of(values[i].name)].readers) {
+        readers.insert(graph.grouped.span_of[node]);
       }
       for (const size_t reader : readers) {
         const std::optional<ReadEffect> effect = effect_on(

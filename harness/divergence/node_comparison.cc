@@ -30,7 +30,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/cases/node_groups.h"
-#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/tensor_text.h"
@@ -49,9 +49,9 @@ constexpr int64_t kMaxBytesOfRun = int64_t{256} << 20;
 // Assumed for dynamic sizes.
 constexpr int64_t kGuessedSize = 256;
 
-int64_t bytes_of(const TensorMeta& meta) {
-  auto bytes = static_cast<int64_t>(c10::elementSize(parse_dtype(meta.dtype)));
-  for (const int64_t size : meta.shape) {
+int64_t bytes_of(const Value& value) {
+  auto bytes = static_cast<int64_t>(c10::elementSize(value.dtype));
+  for (const int64_t size : value.shape) {
     if (__builtin_mul_overflow(bytes, size == kDynamicSize ? kGuessedSize : size, &bytes)) {
       return kMaxTensorBytes;
     }
@@ -64,27 +64,24 @@ int64_t bytes_of(const TensorMeta& meta) {
 // writes to are left out, since they no longer hold what their node computed.
 class WholeRunValues : public NodeValues {
  public:
-  WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
-                 const std::vector<at::Tensor>& inputs, const GraphMemory& memory,
-                 const std::vector<std::string>& compared, uint64_t seed)
+  WholeRunValues(Backend& backend, const ExplainedGraph& graph,
+                 const std::vector<at::Tensor>& inputs, uint64_t seed)
       : backend_(backend),
-        weights_(weights),
+        weights_(graph.weights),
         inputs_(inputs),
         seed_(seed),
-        ir_(ir),
-        outputs_(ir.graph_outputs) {
-    ir_.constant_outputs.clear();
-    const std::unordered_set<std::string_view> is_compared(compared.begin(), compared.end());
-    for (size_t i = 0; i < ir.nodes.size(); ++i) {
-      for (size_t k = 0; k < ir.nodes[i].outputs.size(); ++k) {
-        TensorMeta meta = ir.nodes[i].outputs[k];
-        const auto place = memory.of(meta.name);
-        if (!is_compared.contains(meta.name)) continue;
-        if (place && memory.is_written(*place, i + 1, ir.nodes.size())) continue;
-        meta.producer_node = ir.nodes[i].name;
-        meta.producer_output_idx = static_cast<int64_t>(k);
-        positions_.emplace(meta.name, values_.size());
-        values_.push_back(std::move(meta));
+        program_(graph.program),
+        outputs_(program_.outputs) {
+    program_.constant_outputs.clear();
+    std::vector<bool> is_compared(program_.values.size());
+    for (const ValueId value : graph.grouped.values) is_compared[value] = true;
+    const size_t num_nodes = program_.nodes.size();
+    for (size_t i = 0; i < num_nodes; ++i) {
+      for (const ValueId value : program_.nodes[i].outputs) {
+        if (!is_compared[value]) continue;
+        if (graph.memory.is_written(graph.memory.of(value), i + 1, num_nodes)) continue;
+        positions_.emplace(program_[value].name, values_.size());
+        values_.push_back(value);
       }
     }
   }
@@ -92,33 +89,33 @@ class WholeRunValues : public NodeValues {
   at::Tensor next(const std::string& name) override {
     const auto position = positions_.find(name);
     if (position == positions_.end()) return {};
-    if (!pending_.contains(name)) run_from(position->second);
-    return pending_.extract(name).mapped();
+    const ValueId value = values_[position->second];
+    if (!pending_.contains(value)) run_from(position->second);
+    return pending_.extract(value).mapped();
   }
 
  private:
   void run_from(size_t position) {
     pending_.clear();
     // The graph's own outputs are kept, so that it stays the same graph.
-    ir_.graph_outputs = outputs_;
-    std::unordered_map<std::string, size_t> places;
-    for (size_t i = 0; i < outputs_.size(); ++i) places.emplace(outputs_[i].name, i);
+    std::vector<ValueId>& outputs = program_.outputs = outputs_;
+    std::unordered_map<ValueId, size_t> places;
+    for (size_t i = 0; i < outputs.size(); ++i) places.emplace(outputs[i], i);
     int64_t num_bytes = 0;
     size_t end = position;
     for (; end < values_.size(); ++end) {
-      num_bytes += bytes_of(values_[end]);
+      num_bytes += bytes_of(program_[values_[end]]);
       if (end > position && num_bytes > kMaxBytesOfRun) break;
-      const bool is_new = places.emplace(values_[end].name, ir_.graph_outputs.size()).second;
-      if (is_new) ir_.graph_outputs.push_back(values_[end]);
+      if (places.emplace(values_[end], outputs.size()).second) outputs.push_back(values_[end]);
     }
     at::manual_seed(seed_);
-    std::vector<at::Tensor> results = backend_.run(ir_, weights_, inputs_);
-    if (results.size() != ir_.graph_outputs.size()) {
+    std::vector<at::Tensor> results = backend_.run(to_ir(program_), weights_, inputs_);
+    if (results.size() != outputs.size()) {
       throw ExecutionError(fmt::format("wrong number of outputs: {}, expected {}", results.size(),
-                                       ir_.graph_outputs.size()));
+                                       outputs.size()));
     }
     for (size_t i = position; i < end; ++i) {
-      pending_[values_[i].name] = results[places.at(values_[i].name)];
+      pending_[values_[i]] = results[places.at(values_[i])];
     }
   }
 
@@ -126,11 +123,11 @@ class WholeRunValues : public NodeValues {
   const StateDict& weights_;
   const std::vector<at::Tensor>& inputs_;
   const uint64_t seed_;
-  IR ir_;
-  const std::vector<TensorMeta> outputs_;
-  std::vector<TensorMeta> values_;
+  Program program_;
+  const std::vector<ValueId> outputs_;
+  std::vector<ValueId> values_;
   std::unordered_map<std::string, size_t> positions_;
-  std::unordered_map<std::string, at::Tensor> pending_;
+  std::unordered_map<ValueId, at::Tensor> pending_;
 };
 
 // The backend's values, with their own random generator: both sides draw as if each ran alone.
@@ -168,7 +165,8 @@ class Explainer {
         backend_(backend),
         graph_(run),
         grouped_(graph_.grouped),
-        computable_(computable_part(ir_)) {}
+        computable_(computable_part(graph_.program)),
+        computable_program_(without_uncomputable(graph_.program, computable_)) {}
 
   NodeReport compare(bool failed) {
     failed_ = failed;
@@ -283,7 +281,7 @@ class Explainer {
     const auto divergent = static_cast<size_t>(report.first_divergence->node.index);
     std::vector<std::string> before;
     for (const std::string& value : missing_) {
-      if (graph_.producers.at(value) < divergent) before.push_back(value);
+      if (graph_.producer_of(value).value() < divergent) before.push_back(value);
     }
     if (before.empty()) return;
     const std::string verb = runs_whole_             ? "seen"
@@ -302,7 +300,7 @@ class Explainer {
       std::unique_ptr<NodeValues> own = backend_.values(ir_, graph_.weights, run_.inputs);
       if (own) {
         const std::vector<NodeGroup> groups = backend_.groups();
-        group_nodes(ir_, graph_.weights, groups);
+        group_nodes(graph_.program, graph_.memory, groups);
         for (const NodeGroup& group : groups) {
           for (const ValueForm& form : group.values) forms_.emplace(form.name, form);
         }
@@ -310,15 +308,13 @@ class Explainer {
       }
       runs_whole_ = true;
     }
-    return std::make_unique<WholeRunValues>(backend_, ir_, graph_.weights, run_.inputs,
-                                            graph_.memory, grouped_.values, settings_.seed);
+    return std::make_unique<WholeRunValues>(backend_, graph_, run_.inputs, settings_.seed);
   }
 
   SeenValue in_form(const std::string& name, const at::Tensor& value) const {
     const auto form = forms_.find(name);
     if (form == forms_.end() || !value.defined()) return value;
-    const std::vector<TensorMeta>& outputs = ir_.nodes[graph_.producers.at(name)].outputs;
-    return in_graph_form(value, form->second, *std::ranges::find(outputs, name, &TensorMeta::name));
+    return in_graph_form(value, form->second, graph_.program[graph_.id_of(name)]);
   }
 
   NodeReport compare_once() {
@@ -344,13 +340,14 @@ class Explainer {
       }
     };
     // Eager operators also run, to check values that only float64 accepts.
-    Float64Run float64(computable_.ir, graph_.weights, run_.inputs,
+    const IR computable = to_ir(computable_program_);
+    Float64Run float64(computable, graph_.weights, run_.inputs,
                        settings_.criterion.reference == ReferenceKind::kAuto);
     const ReferenceKind reference = settings_.criterion.reference;
     const bool is_local = reference == ReferenceKind::kFloat64 || rounds(ir_);
     const auto local = is_local ? make_part_judge(run_, graph_) : nullptr;
     NodeReport report = compare_nodes(
-        ir_, grouped_.values,
+        ir_, names_of(grouped_.values),
         [&](const ValueObserver& observer) {
           graph_.watch.run(run_.candidate, run_.inputs, settings_.seed, observer);
         },
@@ -376,10 +373,11 @@ class Explainer {
                                                               size_t end, bool copies) {
     std::unordered_map<std::string, at::Tensor> returned;
     BackendValues values(settings_.seed, [this] { return open_values(); });
-    for (const std::string& value : grouped_.values) {
-      if (graph_.producers.at(value) >= end) break;
-      const at::Tensor tensor = in_form(value, values.next(value)).tensor;
-      if (names.contains(value)) returned.emplace(value, copies ? plain_copy(tensor) : tensor);
+    for (const ValueId value : grouped_.values) {
+      if (graph_.program[value].producer.value() >= end) break;
+      const std::string& name = graph_.program[value].name;
+      const at::Tensor tensor = in_form(name, values.next(name)).tensor;
+      if (names.contains(name)) returned.emplace(name, copies ? plain_copy(tensor) : tensor);
     }
     return returned;
   }
@@ -389,7 +387,7 @@ class Explainer {
     const std::vector<std::string> paths = module_paths(ir_);
     const auto name = [&](NodeDetail& detail) {
       detail.module = paths.at(static_cast<size_t>(detail.index));
-      detail.group = grouped_.spans[grouped_.span_of.at(detail.node)].group;
+      detail.group = grouped_.span_making(graph_.id_of(detail.value)).group;
     };
     if (report.first_divergence) name(report.first_divergence->node);
     std::ranges::for_each(report.worst, name);
@@ -399,7 +397,7 @@ class Explainer {
   void add_inputs(NodeReport& report) {
     std::vector<TensorStatistics>& inputs = report.first_divergence->inputs;
     try {
-      inputs = inputs_of(grouped_.span_of.at(report.first_divergence->node.node));
+      inputs = inputs_of(grouped_.span_making(graph_.id_of(report.first_divergence->node.value)));
     } catch (const OutputError&) {
       throw;
     } catch (const std::exception& error) {
@@ -409,43 +407,48 @@ class Explainer {
   }
 
   // For a group, the inputs that it reads from outside.
-  std::vector<TensorStatistics> inputs_of(size_t span) {
-    const std::span<const OpNode> nodes = grouped_.nodes_of(grouped_.spans[span]);
-    std::vector<std::string> read;
-    std::set<std::string_view> known;
-    for (const OpNode& node : nodes) {
-      for (const TensorMeta& input : node.inputs) {
-        const bool is_new = known.insert(input.name).second || nodes.size() == 1;
-        if (is_new && !is_made_by(span, input.name)) read.push_back(input.name);
+  std::vector<TensorStatistics> inputs_of(const NodeSpan& span) {
+    std::vector<ValueId> read;
+    std::set<ValueId> known;
+    for (size_t i = span.first; i <= span.last; ++i) {
+      for (const ValueId input : grouped_.program.nodes[i].inputs()) {
+        const bool is_new = known.insert(input).second || span.size() == 1;
+        const auto producer = grouped_.program[input].producer;
+        const bool is_inside = producer && *producer >= span.first && *producer <= span.last;
+        if (is_new && !is_inside) read.push_back(input);
       }
     }
-    const auto made =
-        returned_values({read.begin(), read.end()}, graph_.indices.at(nodes.back().name),
-                        /*copies=*/false);
+    const std::vector<std::string> names = names_of(read);
+    const auto made = returned_values({names.begin(), names.end()},
+                                      grouped_.original[span.last], /*copies=*/false);
     std::vector<TensorStatistics> inputs;
-    for (const std::string& name : read) {
-      const auto found = made.find(name);
-      const at::Tensor tensor = found != made.end() ? found->second : given(name);
-      const bool is_missing = std::ranges::find(missing_, name) != missing_.end();
-      if (tensor.defined() || is_missing) inputs.push_back(statistics(name, tensor));
+    for (size_t i = 0; i < read.size(); ++i) {
+      const auto found = made.find(names[i]);
+      const at::Tensor tensor = found != made.end() ? found->second : given(read[i]);
+      const bool is_missing = std::ranges::find(missing_, names[i]) != missing_.end();
+      if (tensor.defined() || is_missing) inputs.push_back(statistics(names[i], tensor));
     }
     return inputs;
   }
 
-  bool is_made_by(size_t span, const std::string& value) const {
-    const auto producer = graph_.producers.find(value);
-    return producer != graph_.producers.end() &&
-           grouped_.span_of.at(ir_.nodes[producer->second].name) == span;
+  std::vector<std::string> names_of(const std::vector<ValueId>& values) const {
+    std::vector<std::string> names;
+    for (const ValueId value : values) names.push_back(graph_.program[value].name);
+    return names;
   }
 
-  // A graph input, a weight or a constant; undefined for other names.
-  at::Tensor given(const std::string& name) const {
-    for (size_t i = 0; i < ir_.graph_inputs.size() && i < run_.inputs.size(); ++i) {
-      if (ir_.graph_inputs[i].name == name) return run_.inputs[i];
+  // A graph input, a weight or a constant; undefined for other values.
+  at::Tensor given(ValueId value) const {
+    size_t next_input = 0;
+    for (const GraphInput& input : graph_.program.inputs) {
+      const bool is_weight = input.kind != InputKind::kUserInput;
+      if (input.value == value && !is_weight) return run_.inputs.at(next_input);
+      next_input += !is_weight;
+      if (input.value != value) continue;
+      const at::Tensor* weight = find_weight(graph_.program, graph_.weights, input);
+      return weight == nullptr ? at::Tensor() : *weight;
     }
-    const bool is_weight = ir_.weight_name_mapping.contains(name);
-    const at::Tensor* weight = is_weight ? find_weight(ir_, graph_.weights, name) : nullptr;
-    return weight == nullptr ? at::Tensor() : *weight;
+    return {};
   }
 
   const ExplainedRun& run_;
@@ -456,6 +459,7 @@ class Explainer {
   const GroupedGraph& grouped_;
   // The part of the graph whose values the model reports.
   const ComputablePart computable_;
+  const Program computable_program_;
   // The forms in which the backend returned its values.
   std::unordered_map<std::string, ValueForm> forms_;
   int64_t num_not_handed_back_ = 0;

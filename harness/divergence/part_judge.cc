@@ -11,6 +11,7 @@
 #include "harness/divergence/reproducer.h"
 #include "harness/divergence/reproducer_files.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
@@ -20,15 +21,17 @@ class PartJudge : public LocalJudge {
  public:
   PartJudge(const ExplainedRun& run, const ExplainedGraph& graph) : run_(run), graph_(graph) {
     for (size_t i = 0; i < run.inputs.size(); ++i) {
-      values_[graph.ir.graph_inputs.at(i).name] = run.inputs[i];
+      values_[run.ir.graph_inputs.at(i).name] = run.inputs[i];
     }
   }
 
   Verdict judge(const std::string& name, const at::Tensor& value) override {
     const GraphPart part = part_for(name, /*exact=*/false);
     Verdict verdict = judge_part(part, value);
-    verdict.follows_wrong = std::ranges::any_of(
-        part.ir.graph_inputs, [&](const auto& input) { return inexact_.contains(input.name); });
+    verdict.follows_wrong =
+        std::ranges::any_of(part.program.user_inputs(), [&](ValueId input) {
+          return inexact_.contains(part.program[input].name);
+        });
     if (!verdict.follows_wrong || verdict.basis != Basis::kNone) return verdict;
     const Verdict from_exact = judge_part(part_for(name, /*exact=*/true), value);
     return from_exact.basis == Basis::kNone ? verdict : from_exact;
@@ -43,24 +46,21 @@ class PartJudge : public LocalJudge {
  private:
   // The part that computes `name` from returned values, or from `exact` ones only.
   GraphPart part_for(const std::string& name, bool exact) const {
-    NodeRange range{span_of(name).first, span_of(name).last, {name}};
+    const ValueId id = graph_.id_of(name);
+    const NodeSpan& span = graph_.grouped.span_making(id);
+    NodeRange range{span.first, span.last, {id}};
     while (true) {
       GraphPart part = graph_.cutter.cut(range, graph_.watch.facts());
       size_t first = range.first;
-      for (const TensorMeta& input : part.ir.graph_inputs) {
-        const bool is_usable =
-            values_.contains(input.name) && !(exact && inexact_.contains(input.name));
-        if (is_usable || !graph_.producers.contains(input.name)) continue;
-        first = std::min(first, span_of(input.name).first);
+      for (const ValueId id_in_part : part.program.user_inputs()) {
+        const std::string& input = part.program[id_in_part].name;
+        const bool is_usable = values_.contains(input) && !(exact && inexact_.contains(input));
+        if (is_usable || !graph_.producer_of(input)) continue;
+        first = std::min(first, graph_.grouped.span_making(graph_.id_of(input)).first);
       }
       if (first == range.first) return part;
       range.first = first;
     }
-  }
-
-  const NodeSpan& span_of(const std::string& name) const {
-    const std::string& node = graph_.ir.nodes[graph_.producers.at(name)].name;
-    return graph_.grouped.spans[graph_.grouped.span_of.at(node)];
   }
 
   // Throws Error if the value is not known as a node of the part reads it.
@@ -69,9 +69,11 @@ class PartJudge : public LocalJudge {
     if (found == values_.end()) {
       throw Error("the executor does not return '" + printable(name) + "'");
     }
-    const auto place = graph_.grouped_memory.of(name);
-    const size_t made = graph_.producers.contains(name) ? span_of(name).last + 1 : 0;
-    if (place && graph_.grouped_memory.is_written(*place, made, part.nodes.front())) {
+    const ValueId id = graph_.id_of(name);
+    const size_t made =
+        graph_.producer_of(name) ? graph_.grouped.span_making(id).last + 1 : 0;
+    const size_t memory = graph_.grouped_memory.of(id);
+    if (graph_.grouped_memory.is_written(memory, made, part.nodes.front())) {
       throw Error("'" + printable(name) + "' is written in place before it is read");
     }
     return found->second;
@@ -79,24 +81,26 @@ class PartJudge : public LocalJudge {
 
   Verdict judge_part(const GraphPart& part, const at::Tensor& value) const {
     std::string problem = part.problem;
-    for (const OpNode& node : part.ir.nodes) {
-      if (!graph_.watch.random_nodes().contains(graph_.indices.at(node.name))) continue;
-      problem = "node '" + printable(node.name) + "' draws random numbers";
+    for (const size_t index : part.nodes) {
+      if (!graph_.watch.random_nodes().contains(graph_.grouped.original[index])) continue;
+      problem = "node '" + printable(graph_.grouped.program.nodes[index].name) +
+                "' draws random numbers";
     }
     if (!problem.empty()) return {.not_judged = problem};
     try {
       std::vector<at::Tensor> inputs;
-      for (const TensorMeta& input : part.ir.graph_inputs) {
-        inputs.push_back(value_of(input.name, part));
+      for (const ValueId input : part.program.user_inputs()) {
+        inputs.push_back(value_of(part.program[input].name, part));
       }
-      const StateDict weights = used_weights(part.ir, graph_.weights);
+      const IR ir = to_ir(part.program);
+      const StateDict weights = used_weights(ir, graph_.weights);
       const std::vector<at::Tensor> outputs = {value};
-      const std::vector<at::Tensor> expected = eager_outputs(part.ir, weights, inputs);
+      const std::vector<at::Tensor> expected = eager_outputs(ir, weights, inputs);
       const auto returned = [&](const IR& extended) {
         std::vector<at::Tensor> values;
         for (const TensorMeta& meta : extended.graph_outputs) {
           const auto found = values_.find(meta.name);
-          const bool is_value = meta.name == part.ir.graph_outputs[0].name;
+          const bool is_value = meta.name == ir.graph_outputs[0].name;
           if (is_value) values.push_back(value);
           if (!is_value) values.push_back(found == values_.end() ? at::Tensor() : found->second);
           if (values.back().defined()) continue;
@@ -106,9 +110,9 @@ class PartJudge : public LocalJudge {
       };
       RunSettings settings = run_.settings;
       settings.criterion.reference = ReferenceKind::kAuto;
-      settings.tolerance = part_tolerance(settings.tolerance, graph_.ir, part.ir);
+      settings.tolerance = part_tolerance(settings.tolerance, run_.ir, ir);
       const VerificationReport report =
-          judge_run({.ir = part.ir,
+          judge_run({.ir = ir,
                      .weights = weights,
                      .inputs = inputs,
                      .outputs = outputs,

@@ -7,13 +7,14 @@
 #include <string_view>
 
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 
 namespace torch_ir {
 namespace {
 
-bool may_draw(const OpNode& node) {
-  const auto op = find_operator(node.op_type);
+bool may_draw(const Node& node) {
+  const auto op = find_operator(node.target);
   return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
 }
 
@@ -26,20 +27,18 @@ struct Wanted {
 
 class Recording {
  public:
-  Recording(const IR& ir, const GraphMemory& memory, const GraphPart& part, size_t first)
-      : memory_(memory), part_(part), first_(first) {
-    for (size_t i = 0; i < ir.nodes.size(); ++i) {
-      for (const TensorMeta& output : ir.nodes[i].outputs) nodes_.emplace(output.name, i);
-    }
-    for (const TensorMeta& input : part.ir.graph_inputs) inputs_[input.name];
-    for (const TensorMeta& output : part.ir.graph_outputs) outputs_[output.name];
+  Recording(const ExplainedGraph& graph, const GraphPart& part, size_t first)
+      : graph_(graph), part_(part), first_(first) {
+    for (const ValueId input : part.program.user_inputs()) inputs_[part.program[input].name];
+    for (const ValueId output : part.program.outputs) outputs_[part.program[output].name];
   }
 
   void observe(const std::string& name, const at::Tensor& value) {
     if (const auto input = inputs_.find(name); input != inputs_.end()) take(value, input->second);
-    const auto node = nodes_.find(name);
-    if (node == nodes_.end()) return;
-    if (node->second < first_) copy_again(node->second);
+    const auto id = graph_.find(name);
+    const auto node = id ? graph_.grouped.program[*id].producer : std::nullopt;
+    if (!node) return;
+    if (*node < first_) copy_again(*node);
     const auto output = outputs_.find(name);
     if (output == outputs_.end()) return;
     take(value, output->second);
@@ -48,11 +47,11 @@ class Recording {
 
   std::optional<RecordedPart> finish() {
     RecordedPart recorded;
-    for (const TensorMeta& input : part_.ir.graph_inputs) {
-      recorded.inputs.push_back(inputs_[input.name].copy);
+    for (const ValueId input : part_.program.user_inputs()) {
+      recorded.inputs.push_back(inputs_[part_.program[input].name].copy);
     }
-    for (const TensorMeta& output : part_.ir.graph_outputs) {
-      recorded.outputs.push_back(outputs_[output.name].copy);
+    for (const ValueId output : part_.program.outputs) {
+      recorded.outputs.push_back(outputs_[part_.program[output].name].copy);
     }
     const auto is_there = [](const at::Tensor& tensor) { return tensor.defined(); };
     if (!std::ranges::all_of(recorded.inputs, is_there)) return std::nullopt;
@@ -69,20 +68,18 @@ class Recording {
 
   // Node `index`, which ran before the part, may have written to the copied value.
   void copy_again(size_t index) {
-    const std::vector<size_t>& written = memory_.written_by(index);
+    const std::vector<size_t>& written = graph_.grouped_memory.written_by(index);
     if (written.empty()) return;
     for (auto& [name, input] : inputs_) {
-      const auto memory = memory_.of(name);
-      const bool is_written =
-          memory && std::ranges::find(written, *memory) != written.end() && input.value.defined();
-      if (is_written) input.copy = plain_copy(input.value);
+      const size_t memory = graph_.grouped_memory.of(graph_.id_of(name));
+      const bool is_written = std::ranges::find(written, memory) != written.end();
+      if (is_written && input.value.defined()) input.copy = plain_copy(input.value);
     }
   }
 
-  const GraphMemory& memory_;
+  const ExplainedGraph& graph_;
   const GraphPart& part_;
   const size_t first_;
-  std::unordered_map<std::string_view, size_t> nodes_;
   std::unordered_map<std::string, Wanted> inputs_;
   std::unordered_map<std::string, Wanted> outputs_;
   size_t num_outputs_ = 0;
@@ -90,12 +87,12 @@ class Recording {
 
 // Copies the weights that the model writes to, so that it cannot change the graph's. Copies share
 // memory if their originals do.
-StateDict apart_from_model(const IR& ir, const GraphMemory& memory, const StateDict& weights) {
+StateDict apart_from_model(const Program& program, const GraphMemory& memory,
+                           const StateDict& weights) {
   std::set<std::string> changed;
-  for (const auto& item : ir.weight_name_mapping) {
-    const auto place = memory.of(item.key());
-    if (!place || !memory.is_written(*place, 0, ir.nodes.size())) continue;
-    changed.insert({item.key(), item.value()});
+  for (const GraphInput& input : program.inputs) {
+    if (!memory.is_written(memory.of(input.value), 0, program.nodes.size())) continue;
+    changed.insert({program[input.value].name, input.target});
   }
   const std::vector<std::string> names = weights.keys();
   std::vector<at::Tensor> tensors;
@@ -116,12 +113,20 @@ StateDict apart_from_model(const IR& ir, const GraphMemory& memory, const StateD
   return apart;
 }
 
+std::unordered_map<std::string_view, ValueId> ids_by_name(const Program& program) {
+  std::unordered_map<std::string_view, ValueId> ids;
+  for (ValueId id = 0; id < program.values.size(); ++id) ids.emplace(program[id].name, id);
+  return ids;
+}
+
 }  // namespace
 
-ReferenceWatch::ReferenceWatch(const IR& ir) {
-  for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    if (!may_draw(ir.nodes[i])) continue;
-    for (const TensorMeta& output : ir.nodes[i].outputs) drawing_.emplace(output.name, i);
+ReferenceWatch::ReferenceWatch(const Program& program) {
+  for (size_t i = 0; i < program.nodes.size(); ++i) {
+    if (!may_draw(program.nodes[i])) continue;
+    for (const ValueId output : program.nodes[i].outputs) {
+      drawing_.emplace(program[output].name, i);
+    }
   }
 }
 
@@ -140,22 +145,18 @@ void ReferenceWatch::run(Candidate& candidate, const std::vector<at::Tensor>& in
 }
 
 ExplainedGraph::ExplainedGraph(const ExplainedRun& run)
-    : ir(run.ir),
-      memory(ir, run.candidate.weights()),
-      weights(apart_from_model(ir, memory, run.candidate.weights())),
-      grouped(group_nodes(ir, weights, run.groups)),
-      grouped_memory(grouped.ir, weights),
-      cutter(grouped.ir, grouped_memory, grouped.spans),
-      watch(ir) {
-  for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    indices.emplace(ir.nodes[i].name, i);
-    for (const TensorMeta& output : ir.nodes[i].outputs) producers.emplace(output.name, i);
-  }
-}
+    : program(resolve(run.ir)),
+      memory(memory_of(program, run.candidate.weights())),
+      weights(apart_from_model(program, memory, run.candidate.weights())),
+      grouped(group_nodes(program, memory, run.groups)),
+      grouped_memory(memory_of(grouped.program, weights)),
+      cutter(grouped.program, grouped_memory, grouped.spans),
+      ids(ids_by_name(program)),
+      watch(program) {}
 
 std::optional<RecordedPart> record_part(const ExplainedRun& run, const ExplainedGraph& graph,
                                         const GraphPart& part, size_t first) {
-  Recording recording(graph.grouped.ir, graph.grouped_memory, part, first);
+  Recording recording(graph, part, first);
   at::manual_seed(run.settings.seed);
   try {
     run.candidate.observe(run.inputs, [&](const std::string& name, const at::Tensor& value) {

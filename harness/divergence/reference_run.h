@@ -15,7 +15,7 @@
 #include "harness/stages/candidate.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/cases/node_groups.h"
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 
@@ -23,8 +23,7 @@ namespace torch_ir {
 
 class ReferenceWatch {
  public:
-  // `ir` must outlive this.
-  explicit ReferenceWatch(const IR& ir);
+  explicit ReferenceWatch(const Program& program);
 
   // Runs `candidate` on `inputs` with the random numbers of `seed`; `observer` may be null.
   void run(Candidate& candidate, const std::vector<at::Tensor>& inputs, uint64_t seed,
@@ -62,26 +61,38 @@ struct ExplainedGraph {
   ExplainedGraph(const ExplainedGraph&) = delete;
   ExplainedGraph& operator=(const ExplainedGraph&) = delete;
 
-  const IR& ir;
+  const Program program;
   const GraphMemory memory;
   // Those that the model writes to are copies, so that it cannot change the graph's.
   const StateDict weights;
-  // Parts are cut from this graph, at its spans; each node is in one span.
+  // Parts are cut from this graph, at its spans; each node is in one span. Its values have the
+  // numbers of `program`.
   const GroupedGraph grouped;
   const GraphMemory grouped_memory;
   const PartCutter cutter;
-  // The nodes of `ir` by name, and those that make its values.
-  std::unordered_map<std::string, size_t> indices = {};
-  std::unordered_map<std::string, size_t> producers = {};
+  // Of all values, by name.
+  const std::unordered_map<std::string_view, ValueId> ids;
   // Tells which nodes draw random numbers: a part would draw others than the whole graph.
   ReferenceWatch watch;
+
+  // Nothing for other names.
+  std::optional<ValueId> find(const std::string& name) const {
+    const auto found = ids.find(name);
+    return found == ids.end() ? std::nullopt : std::optional(found->second);
+  }
+  ValueId id_of(const std::string& name) const { return ids.at(name); }
+  // The number in `program` of the node that makes the value; nothing for inputs and weights.
+  std::optional<uint32_t> producer_of(const std::string& name) const {
+    const auto id = find(name);
+    return id ? program[*id].producer : std::nullopt;
+  }
 };
 
 // The values that enter and leave a part when the model itself runs.
 struct RecordedPart {
-  // One per graph input of the part, as it is before the part's first node; contiguous.
+  // One per user input of the part, as it is before the part's first node; contiguous.
   std::vector<at::Tensor> inputs = {};
-  // One per graph output, as its node leaves it; empty if any is unknown.
+  // One per output, as its node leaves it; empty if any is unknown.
   std::vector<at::Tensor> outputs = {};
 };
 

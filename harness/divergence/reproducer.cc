@@ -16,6 +16,7 @@
 
 #include "harness/divergence/reproducer_files.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -61,6 +62,8 @@ size_t bisect(size_t good, size_t bad, const Predicate& is_bad) {
 struct FailingPart {
   NodeRange range;
   GraphPart part;
+  // The part as a document.
+  IR ir = {};
   StateDict weights = StateDict();
   RecordedPart values = {};
   GraphFailure failure = {};
@@ -69,27 +72,22 @@ struct FailingPart {
 class Search {
  public:
   explicit Search(const FailedRun& failed)
-      : failed_(failed), grouped_(failed.graph.grouped), ir_(grouped_.ir) {
-    for (size_t i = 0; i < grouped_.spans.size(); ++i) {
-      for (const OpNode& node : nodes_of(i, i)) {
-        for (const TensorMeta& output : node.outputs) producers_.emplace(output.name, i);
-        // An error may come from a node that returns nothing.
-        if (failed.run.threw() && node.outputs.empty()) values_.try_emplace(i);
+      : failed_(failed), grouped_(failed.graph.grouped), program_(grouped_.program) {
+    for (size_t i = 0; i < program_.nodes.size(); ++i) {
+      // An error may come from a node that returns nothing.
+      if (failed.run.threw() && program_.nodes[i].outputs.empty()) {
+        values_.try_emplace(grouped_.span_of[i]);
       }
     }
-    for (const std::string& value : grouped_.values) {
-      values_[producers_.at(value)].push_back(value);
-    }
-    for (const size_t node : failed.graph.watch.random_nodes()) {
-      random_.insert(failed.run.ir.nodes[node].name);
-    }
+    for (const ValueId value : grouped_.values) values_[span_making(value)].push_back(value);
   }
 
   // An error need not come from the diverged node.
   std::optional<FailingPart> run_from_divergence() {
     if (!failed_.divergence || failed_.run.threw()) return std::nullopt;
-    const size_t span = grouped_.span_of.at(failed_.divergence->node.node);
-    return find_smallest({span, span, {failed_.divergence->node.value}});
+    const ValueId value = failed_.graph.id_of(failed_.divergence->node.value);
+    const size_t span = span_making(value);
+    return find_smallest({span, span, {value}});
   }
 
   std::optional<FailingPart> run_from_outputs() {
@@ -103,23 +101,23 @@ class Search {
   const std::optional<FailingPart>& smallest() const { return smallest_; }
 
  private:
-  // The nodes of spans [first, last].
-  std::span<const OpNode> nodes_of(size_t first, size_t last) const {
-    return grouped_.nodes_of({grouped_.spans[first].first, grouped_.spans[last].last});
+  size_t span_making(ValueId value) const {
+    return grouped_.span_of[program_[value].producer.value()];
   }
 
   // Ranges here count spans: [first, last], with the values to compare. A wrong value stays wrong
   // after its node. A run throws even if nothing reads its values, so its range keeps all nodes.
   NodeRange make_range(size_t first, size_t last) const {
     if (!failed_.run.threw()) return {first, last, values_.at(last)};
-    std::unordered_set<std::string_view> read;
-    for (const OpNode& node : nodes_of(first, last)) {
-      for (const TensorMeta& input : node.inputs) read.insert(input.name);
-    }
+    const auto is_read = [&](ValueId value) {
+      return std::ranges::any_of(program_[value].readers, [&](uint32_t reader) {
+        return grouped_.span_of[reader] >= first && grouped_.span_of[reader] <= last;
+      });
+    };
     NodeRange range{.first = first, .last = last, .keeps_silent_nodes = true};
     for (auto it = values_.lower_bound(first); it != values_.upper_bound(last); ++it) {
-      for (const std::string& value : it->second) {
-        if (it->first == last || !read.contains(value)) range.outputs.push_back(value);
+      for (const ValueId value : it->second) {
+        if (it->first == last || !is_read(value)) range.outputs.push_back(value);
       }
     }
     return range;
@@ -149,17 +147,16 @@ class Search {
       if (!values_.empty()) ends = {values_.rbegin()->first};
     } else {
       NodeRange all;
-      for (const TensorMeta& output : ir_.graph_outputs) {
-        const auto producer = producers_.find(output.name);
-        if (producer == producers_.end() || !values_.contains(producer->second)) continue;
-        ends.push_back(producer->second);
-        all.last = std::max(all.last, producer->second);
-        all.outputs.push_back(output.name);
+      for (const ValueId output : program_.outputs) {
+        if (!program_[output].producer || !values_.contains(span_making(output))) continue;
+        ends.push_back(span_making(output));
+        all.last = std::max(all.last, ends.back());
+        all.outputs.push_back(output);
       }
       // Tries all outputs at once first: one by one takes long if many of them are right.
       if (ends.size() > 1) {
         if (const std::optional<FailingPart> together = try_range(all)) {
-          ends.insert(ends.begin(), producers_.at(together->failure.output));
+          ends.insert(ends.begin(), span_making(failed_.graph.id_of(together->failure.output)));
         } else if (problem_.empty()) {
           return std::nullopt;
         }
@@ -178,7 +175,7 @@ class Search {
     if (smallest->range.outputs.size() < 2) return smallest;
     // One output shows the failure, unless the others contribute to it.
     NodeRange single = smallest->range;
-    single.outputs = {smallest->failure.output};
+    single.outputs = {failed_.graph.id_of(smallest->failure.output)};
     std::optional<FailingPart> with_one = try_range(single);
     return with_one ? with_one : smallest;
   }
@@ -222,13 +219,14 @@ class Search {
     FailingPart failing{.range = range,
                         .part = failed_.graph.cutter.cut(nodes, failed_.graph.watch.facts())};
     if (!can_run_alone(failing.part)) return std::nullopt;
-    failing.weights = used_weights(failing.part.ir, failed_.graph.weights);
+    failing.ir = to_ir(failing.part.program);
+    failing.weights = used_weights(failing.ir, failed_.graph.weights);
     const auto values = record_part(failed_.run, failed_.graph, failing.part, nodes.first);
-    const bool is_known = values && values->outputs.size() == failing.part.ir.graph_outputs.size();
+    const bool is_known = values && values->outputs.size() == failing.ir.graph_outputs.size();
     // Failing with an error needs no expected outputs.
     if (!values || (!is_known && !failed_.run.threw())) {
       note(fmt::format("not all values that node '{}' needs can be stored in a file",
-                       ir_.nodes[nodes.first].name));
+                       program_.nodes[nodes.first].name));
       return std::nullopt;
     }
     failing.values = *values;
@@ -238,12 +236,13 @@ class Search {
   }
 
   bool can_run_alone(GraphPart& part) {
-    for (const OpNode& node : part.ir.nodes) {
-      if (!random_.contains(node.name) || !part.problem.empty()) continue;
-      part.problem = fmt::format("node '{}' draws random numbers", node.name);
+    for (const size_t index : part.nodes) {
+      const bool is_random = failed_.graph.watch.random_nodes().contains(grouped_.original[index]);
+      if (!is_random || !part.problem.empty()) continue;
+      part.problem = fmt::format("node '{}' draws random numbers", program_.nodes[index].name);
     }
     if (part.problem.empty()) {
-      const std::vector<std::string> problems = find_problems(part.ir);
+      const std::vector<std::string> problems = find_problems(to_ir(part.program));
       if (!problems.empty()) part.problem = problems.front();
     }
     note(part.problem);
@@ -258,8 +257,8 @@ class Search {
   // command.
   bool run(FailingPart& failing) {
     RunSettings settings = failed_.run.settings;
-    settings.tolerance = part_tolerance(settings.tolerance, ir_, failing.part.ir);
-    const auto failure = failed_.check(failing.part.ir, failing.weights, failing.values.inputs,
+    settings.tolerance = part_tolerance(settings.tolerance, failed_.run.ir, failing.ir);
+    const auto failure = failed_.check(failing.ir, failing.weights, failing.values.inputs,
                                        failing.values.outputs, settings);
     if (!failure || failure->threw != failed_.run.threw()) return false;
     if (!command_end_) command_end_ = failure->command_end;
@@ -270,11 +269,9 @@ class Search {
 
   const FailedRun& failed_;
   const GroupedGraph& grouped_;
-  const IR& ir_;
-  std::unordered_set<std::string> random_;
-  // The span that makes each value, and the values to compare of a span.
-  std::unordered_map<std::string, size_t> producers_;
-  std::map<size_t, std::vector<std::string>> values_;
+  const Program& program_;
+  // The values to compare of a span.
+  std::map<size_t, std::vector<ValueId>> values_;
   std::string problem_;
   // The end of the first failing part, which is the graph up to the last value.
   std::optional<std::string> command_end_;
@@ -374,15 +371,15 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
 ReproducerSearch find_reproducer(const FailedRun& failed) {
   const FoundPart found = find_part(failed);
   if (!found.part) return try_whole_graph(failed, found.problem);
-  const auto& [range, part, weights, values, failure] = *found.part;
+  const auto& [range, part, ir, weights, values, failure] = *found.part;
   try {
-    write_reproducer(part.ir, weights, values.inputs, values.outputs, failed.run.directory);
+    write_reproducer(ir, weights, values.inputs, values.outputs, failed.run.directory);
   } catch (const WeightError& error) {
     return try_whole_graph(failed, error.what());
   }
   const std::string command =
       reproducer_command(!weights.is_empty(), failure.tolerance, failed.run.settings);
-  ReproducerSearch search{.reproducer = describe(part.ir, command, failure.message)};
+  ReproducerSearch search{.reproducer = describe(ir, command, failure.message)};
   if (!found.ends_at_divergence) {
     search.note = fmt::format(
         "No part of the graph that ends with '{}' fails by itself{}. The reproducer shows a wrong "
@@ -403,7 +400,7 @@ ReproducerSearch find_part_that_ends(const FailedRun& failed) {
                               colon(found.problem)};
   }
   ReproducerSearch search = whole_graph_reproducer(
-      found.part->part.ir, found.part->weights, found.part->values.inputs, /*expected=*/{},
+      found.part->ir, found.part->weights, found.part->values.inputs, /*expected=*/{},
       failed.run.settings, /*message=*/"", failed.run.directory);
   if (search.reproducer) search.note = cut;
   return search;

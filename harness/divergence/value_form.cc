@@ -59,7 +59,7 @@ void check_numbers(const at::Tensor& tensor, const ValueForm& form, c10::ScalarT
 
 }  // namespace
 
-SeenValue in_graph_form(const at::Tensor& tensor, const ValueForm& form, const TensorMeta& value) {
+SeenValue in_graph_form(const at::Tensor& tensor, const ValueForm& form, const Value& value) {
   const c10::ScalarType stored = tensor.scalar_type();
   if (!form.dtype.empty() && dtype_name(stored) != form.dtype) {
     throw ExecutionError(fmt::format("'{}' was returned as {}, but its group expects {}",
@@ -73,7 +73,7 @@ SeenValue in_graph_form(const at::Tensor& tensor, const ValueForm& form, const T
   }
   SeenValue seen = in_order(without_padding(tensor, form), form);
   if (form.dtype.empty()) return seen;
-  const c10::ScalarType wanted = parse_dtype(value.dtype);
+  const c10::ScalarType wanted = value.dtype;
   if (form.scale) {
     const auto zero_point = static_cast<double>(form.zero_point);
     const auto [low, high] = quantized_range(stored);

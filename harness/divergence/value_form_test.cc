@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
@@ -19,7 +20,7 @@ TEST(ValueFormTest, PaddingBehindTheTensorIsRefusedWhateverItsSize) {
   for (const auto& [before, behind] : {Padding(3, 0), Padding(0, 3), Padding(kMost, kMost)}) {
     EXPECT_THROW(
         in_graph_form(at::tensor({1.0f, 2.0f}), {.name = "v", .padding = {{before, behind}}},
-                      {.name = "v", .shape = {}, .dtype = "float32"}),
+                      {.shape = {}, .dtype = c10::kFloat}),
         ExecutionError)
         << before << " " << behind;
   }
@@ -28,7 +29,7 @@ TEST(ValueFormTest, PaddingBehindTheTensorIsRefusedWhateverItsSize) {
 TEST(ValueFormTest, NumbersThatTheGraphCannotHoldDoNotPassAsOthers) {
   const auto in_form = [](const at::Tensor& tensor, const char* dtype, const char* of_graph) {
     return in_graph_form(tensor, {.name = "v", .dtype = dtype},
-                         {.name = "v", .shape = {}, .dtype = of_graph});
+                         {.shape = {}, .dtype = parse_dtype(of_graph)});
   };
   EXPECT_TRUE(in_form(at::tensor({2.0f, 5.0f}), "float32", "int64")
                   .tensor.equal(at::tensor({2, 5}, at::kLong)));

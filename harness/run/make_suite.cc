@@ -12,6 +12,7 @@
 #include "harness/process/supervise.h"
 #include "harness/results/result_fields.h"
 #include "harness/stages/candidate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/case_files.h"
@@ -103,7 +104,7 @@ class SuiteWork {
   std::string split(const std::string& name, Candidate& candidate) {
     const IR ir = candidate.extract();
     SplitModel model{.name = name,
-                     .ir = &ir,
+                     .program = std::make_shared<const Program>(resolve(ir)),
                      .weights = &candidate.weights(),
                      .inputs = candidate.inputs(0),
                      .source_lines = candidate.source_lines()};

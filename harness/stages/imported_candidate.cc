@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -15,8 +14,6 @@
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
-#include "torch_ir/runtime/execution_plan.h"
-#include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/runtime/interpreter/run_program.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
@@ -69,17 +66,32 @@ class ImportedCandidate : public Candidate {
 
   bool calls_operators() const override { return files_.expected.empty(); }
 
+  const StateDict& weights() const override { return weights_; }
+
+  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
+    const ComputablePart part = computable_part(program_);
+    std::vector<bool> left_out;
+    if (!part.is_whole()) {
+      left_out = part.is_computable;
+      left_out.flip();
+    }
+    run_program(program_, weights_, inputs, observer, left_out);
+  }
+
  protected:
+  // Sets the program and the weights. The program is the one of the file: its reference must not
+  // depend on how it is written as an IR.
   virtual IR read() = 0;
-  virtual std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) = 0;
 
   const ModelFiles& files() const { return files_; }
-  const IR& ir() const { return ir_; }
+
+  Program program_;
+  StateDict weights_;
 
  private:
   std::vector<at::Tensor> reference(const std::vector<at::Tensor>& inputs) {
     try {
-      return run(inputs);
+      return run_program(program_, weights_, inputs);
     } catch (const ExecutionError& error) {
       throw ExecutionError(error, fmt::format("the reference failed: {}; --expected gives the "
                                               "outputs where it cannot run",
@@ -96,82 +108,33 @@ class ArchiveCandidate : public ImportedCandidate {
  public:
   using ImportedCandidate::ImportedCandidate;
 
-  const StateDict& weights() const override { return model_.weights; }
-  SourceLines source_lines() const override { return source_lines_of(model_.program); }
-
-  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    std::unordered_set<std::string> computable;
-    for (const OpNode& node : computable_part(ir()).ir.nodes) computable.insert(node.name);
-    std::vector<bool> left_out;
-    for (const Node& node : model_.program.nodes) left_out.push_back(!computable.contains(node.name));
-    run_program(model_.program, model_.weights, inputs, observer, left_out);
-  }
+  SourceLines source_lines() const override { return source_lines_of(program_); }
 
  private:
   IR read() override {
-    model_ = read_pt2(files().path);
-    IR ir = convert_exported_program(model_.program);
-    move_large_constants(ir, model_.weights);
+    Pt2Model model = read_pt2(files().path);
+    program_ = std::move(model.program);
+    weights_ = std::move(model.weights);
+    IR ir = convert_exported_program(program_);
+    move_large_constants(ir, weights_);
     return ir;
   }
-
-  std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) override {
-    return run_program(model_.program, model_.weights, inputs);
-  }
-
-  Pt2Model model_;
 };
 
 class GraphCandidate : public ImportedCandidate {
  public:
   using ImportedCandidate::ImportedCandidate;
 
-  const StateDict& weights() const override { return weights_; }
-
-  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    const ComputablePart part = computable_part(ir());
-    NodeRun run(part.ir, weights_, inputs);
-    const auto tell_given = [&](const std::string& name, const at::Tensor& original) {
-      const at::Tensor own = run.given(name);
-      observer(name, own.defined() ? own : original);
-    };
-    for (size_t i = 0; i < inputs.size(); ++i) tell_given(ir().graph_inputs[i].name, inputs[i]);
-    for (const auto& item : ir().weight_name_mapping) {
-      tell_given(item.key(), weight(item.key(), item.value()));
-    }
-    for (const OpNode& node : part.ir.nodes) {
-      for (const TensorMeta& output : node.outputs) observer(output.name, run.value(output.name));
-    }
-  }
-
  private:
   IR read() override {
     return loading([&] {
       IR ir = load_ir(files().path);
-      validate_ir(ir);
+      program_ = resolve(ir);
       if (!files().weights.empty()) weights_ = load_weights(files().weights);
       move_large_constants(ir, weights_);
       return ir;
     });
   }
-
-  // Without a trace every node calls its operator through the dispatcher.
-  std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) override {
-    ExecutionOptions options;
-    options.trace = false;
-    return compile(ir(), weights_, StateDict(), options).run(inputs);
-  }
-
-  at::Tensor weight(const std::string& placeholder, const std::string& name) const {
-    for (const StateDict* tensors : {&weights_, &ir().constants}) {
-      for (const std::string* key : {&name, &placeholder}) {
-        if (const at::Tensor* tensor = tensors->find(*key)) return *tensor;
-      }
-    }
-    return {};
-  }
-
-  StateDict weights_;
 };
 
 }  // namespace

@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/binding.h"
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/python_operators/python_operators.h"
@@ -19,15 +17,11 @@
 namespace torch_ir {
 namespace {
 
-bool has(const std::vector<TensorMeta>& metas, const std::string& name) {
-  return std::ranges::find(metas, name, &TensorMeta::name) != metas.end();
-}
-
 // Also those in the graphs of control flow.
-void add_unsupported(const OpNode& node, std::vector<std::string>& unsupported) {
-  if (!operator_support(node.op_type).is_supported) unsupported.push_back(node.op_type);
-  for (const IRGraph& graph : node.graphs) {
-    for (const OpNode& inner : graph.nodes) add_unsupported(inner, unsupported);
+void add_unsupported(const Node& node, std::vector<std::string>& unsupported) {
+  if (!operator_support(node.target).is_supported) unsupported.push_back(node.target);
+  for (const Graph& graph : node.graphs) {
+    for (const Node& inner : graph.nodes) add_unsupported(inner, unsupported);
   }
 }
 
@@ -36,42 +30,49 @@ void add_unsupported(const OpNode& node, std::vector<std::string>& unsupported) 
 class PartCutter::Maker {
  public:
   Maker(const PartCutter& cutter, const NodeRange& range, const RunFacts& run,
-        const std::function<bool(const std::string&)>& is_input)
+        const std::function<bool(ValueId)>& is_input)
       : cutter_(cutter),
-        ir_(cutter.ir_),
+        whole_(cutter.program_),
         memory_(cutter.memory_),
-        values_(cutter.values_),
         range_(range),
         run_(run),
-        is_input_(is_input) {}
+        is_input_(is_input),
+        weight_of_(whole_.values.size()),
+        is_needed_(whole_.values.size()),
+        new_ids_(whole_.values.size()) {
+    for (const GraphInput& input : whole_.inputs) {
+      if (input.kind != InputKind::kUserInput) weight_of_[input.value] = &input;
+    }
+  }
 
   GraphPart make() {
-    for (const std::string& output : range_.outputs) need(output);
+    for (const ValueId output : range_.outputs) need(output);
     find_nodes();
-    for (const size_t index : part_.nodes) add_node(ir_.nodes[index]);
-    for (const std::string& output : range_.outputs) {
-      part_.ir.graph_outputs.push_back(made_.at(output));
+    for (const size_t index : part_.nodes) add_node(whole_.nodes[index]);
+    for (const ValueId output : range_.outputs) {
+      part_.program.outputs.push_back(new_ids_[output].value());
     }
-    part_.ir.model_name = ir_.model_name;
-    part_.ir.pytorch_version = ir_.pytorch_version;
+    std::ranges::move(user_inputs_, std::back_inserter(part_.program.inputs));
+    part_.program.model_name = whole_.model_name;
+    part_.program.torch_version = whole_.torch_version;
+    set_uses(part_.program);
     find_problem();
     return std::move(part_);
   }
 
  private:
-  void need(const std::string& value) {
-    needed_.insert(value);
-    if (const auto memory = memory_.of(value)) needed_memories_.insert(*memory);
+  void need(ValueId value) {
+    is_needed_[value] = true;
+    needed_memories_.insert(memory_.of(value));
   }
 
   bool is_needed(size_t index) const {
-    const auto makes_needed = [&](const TensorMeta& output) {
-      return needed_.contains(output.name);
-    };
-    const auto is_read = [&](size_t memory) { return needed_memories_.contains(memory); };
-    return (range_.keeps_silent_nodes && ir_.nodes[index].outputs.empty()) ||
-           std::ranges::any_of(ir_.nodes[index].outputs, makes_needed) ||
-           std::ranges::any_of(memory_.written_by(index), is_read);
+    const std::vector<ValueId>& outputs = whole_.nodes[index].outputs;
+    return (range_.keeps_silent_nodes && outputs.empty()) ||
+           std::ranges::any_of(outputs, [&](ValueId output) { return is_needed_[output]; }) ||
+           std::ranges::any_of(memory_.written_by(index), [&](size_t memory) {
+             return needed_memories_.contains(memory);
+           });
   }
 
   void find_nodes() {
@@ -82,92 +83,72 @@ class PartCutter::Maker {
       if (std::ranges::none_of(group, [&](size_t i) { return is_needed(i); })) continue;
       for (const size_t i : std::views::reverse(group)) {
         part_.nodes.push_back(i);
-        values_.for_each_read(ir_.nodes[i], [&](const std::string& value) { need(value); });
+        whole_.nodes[i].for_each_read([&](ValueId value) { need(value); });
       }
     }
     std::ranges::reverse(part_.nodes);
   }
 
-  void add_node(const OpNode& node) {
-    OpNode copy = node;
-    for (TensorMeta& input : copy.inputs) use(input);
-    for (const auto& [name, attribute] : node.attrs) {
-      if (value_refs(attribute).empty()) continue;
-      copy.attrs.set(name, with_values(attribute, [&](const ValueRef& ref) -> Attribute {
-                       const auto number = run_.numbers.find(ref.name);
-                       if (number != run_.numbers.end()) return number->second;
-                       add_number(ref.name);
-                       return ref;
-                     }));
+  void add_node(const Node& node) {
+    Node copy = node;
+    for (Argument& argument : copy.arguments) {
+      for_each_value(argument, [&](ValueId& value) { value = use(value); });
     }
-    for (size_t i = 0; i < copy.outputs.size(); ++i) {
-      fix_sizes(copy.outputs[i]);
-      TensorMeta& made = made_.emplace(copy.outputs[i].name, copy.outputs[i]).first->second;
-      made.producer_node = node.name;
-      made.producer_output_idx = static_cast<int64_t>(i);
+    for (Argument& argument : copy.arguments) {
+      if (argument.numbers.empty()) continue;
+      argument.value =
+          with_values(std::get<Attribute>(argument.value), [&](const ValueRef& ref) -> Attribute {
+            const auto number = run_.numbers.find(ref.name);
+            if (number != run_.numbers.end()) return number->second;
+            use(whole_.find(ref.name).value());
+            return ref;
+          });
     }
-    part_.ir.nodes.push_back(std::move(copy));
+    for (ValueId& output : copy.outputs) output = add_value(output);
+    part_.program.nodes.push_back(std::move(copy));
   }
 
-  // Numbers that attributes refer to are values of the graph too.
-  void add_number(const std::string& value) {
-    const GraphValues::Value* known = values_.find(value);
-    if (made_.contains(value) || known == nullptr) return;
-    TensorMeta input = *known->meta;
-    add_input(input, value);
-  }
-
-  void use(TensorMeta& input) {
-    const std::string value = values_.name_of(input);
-    if (made_.contains(value)) {
-      fix_sizes(input);
-    } else if (ir_.weight_name_mapping.contains(value) && !is_changed(value)) {
-      add_weight(value);
-    } else {
-      input.name = value;
-      add_input(input, value);
+  // The value in the part.
+  ValueId use(ValueId value) {
+    if (new_ids_[value]) return *new_ids_[value];
+    const GraphInput* weight = weight_of_[value];
+    if (weight == nullptr || is_changed(value)) {
+      const ValueId input = add_value(value);
+      user_inputs_.push_back({InputKind::kUserInput, input});
+      return input;
     }
-  }
-
-  bool is_changed(const std::string& placeholder) const {
-    if (is_input_) return is_input_(placeholder);
-    const auto memory = memory_.of(placeholder);
-    return memory && memory_.is_written(*memory, 0, range_.first);
-  }
-
-  void add_weight(const std::string& placeholder) {
-    if (part_.ir.weight_name_mapping.contains(placeholder)) return;
-    const std::string& name = ir_.weight_name_mapping[placeholder];
-    part_.ir.weight_name_mapping.insert(placeholder, name);
-    if (has(part_.ir.weights, name)) return;
-    const auto weight = std::ranges::find(ir_.weights, name, &TensorMeta::name);
-    if (weight != ir_.weights.end()) part_.ir.weights.push_back(*weight);
-    if (const at::Tensor* constant = ir_.constants.find(name)) {
-      part_.ir.constants.insert(name, *constant);
+    part_.program.inputs.push_back({weight->kind, add_value(value), weight->target});
+    if (const at::Tensor* constant = whole_.constants.find(weight->target);
+        constant != nullptr && !part_.program.constants.contains(weight->target)) {
+      part_.program.constants.insert(weight->target, *constant);
     }
+    return *new_ids_[value];
   }
 
-  void add_input(TensorMeta& input, const std::string& value) {
-    input.producer_node = value;
-    input.producer_output_idx = 0;
-    fix_sizes(input);
-    if (has(part_.ir.graph_inputs, input.name)) return;
-    part_.ir.graph_inputs.push_back(input);
-    part_.ir.graph_inputs.back().arg.clear();
+  bool is_changed(ValueId placeholder) const {
+    return is_input_ ? is_input_(placeholder)
+                     : memory_.is_written(memory_.of(placeholder), 0, range_.first);
   }
 
-  void fix_sizes(TensorMeta& meta) {
-    const std::string& value = values_.name_of(meta);
-    const auto shape = run_.shapes.find(value);
-    if (shape != run_.shapes.end() && !meta.is_scalar) {
-      meta.shape = shape->second;
-    } else if (std::ranges::find(meta.shape, kDynamicSize) != meta.shape.end()) {
-      return fail(fmt::format("unknown size of '{}'", value));
+  ValueId add_value(ValueId id) {
+    Value value = whole_[id];
+    if (!value.is_scalar) fix_sizes(value);
+    value.expression.clear();
+    new_ids_[id] = part_.program.add_value(std::move(value));
+    old_ids_.push_back(id);
+    return *new_ids_[id];
+  }
+
+  void fix_sizes(Value& value) {
+    const auto shape = run_.shapes.find(value.name);
+    if (shape != run_.shapes.end()) {
+      value.shape = shape->second;
+    } else if (std::ranges::find(value.shape, kDynamicSize) != value.shape.end()) {
+      return fail(fmt::format("unknown size of '{}'", value.name));
     }
-    const auto dtype = run_.dtypes.find(value);
-    if (dtype != run_.dtypes.end() && !meta.is_scalar) meta.dtype = dtype_name(dtype->second);
-    meta.symbolic_shape.clear();
-    meta.expression.clear();
+    const auto dtype = run_.dtypes.find(value.name);
+    if (dtype != run_.dtypes.end()) value.dtype = dtype->second;
+    value.symbolic_shape.clear();
   }
 
   void fail(const std::string& problem) {
@@ -180,48 +161,49 @@ class PartCutter::Maker {
     for (const size_t index : part_.nodes) {
       written.insert(memory_.written_by(index).begin(), memory_.written_by(index).end());
     }
-    const auto check = [&](const std::string& value) {
-      const auto memory = memory_.of(value);
-      if (!memory) return;
-      const auto [other, is_new] = inputs.emplace(*memory, value);
-      if (!is_new && written.contains(*memory)) {
-        fail(
-            fmt::format("'{}' and '{}' may share memory that is written to", other->second, value));
+    const auto old_id = [&](const GraphInput& input) { return old_ids_[input.value]; };
+    for (const GraphInput& input : part_.program.inputs) {
+      const size_t memory = memory_.of(old_id(input));
+      const std::string& name = whole_[old_id(input)].name;
+      const auto [other, is_new] = inputs.emplace(memory, name);
+      if (!is_new && written.contains(memory)) {
+        fail(fmt::format("'{}' and '{}' may share memory that is written to", other->second, name));
       }
-    };
-    for (const TensorMeta& input : part_.ir.graph_inputs) check(input.name);
-    for (const auto& weight : part_.ir.weight_name_mapping) check(weight.key());
-    for (const OpNode& node : part_.ir.nodes) {
+    }
+    for (const size_t index : part_.nodes) {
+      const Node& node = whole_.nodes[index];
       if (!reads_storage(node)) continue;
-      const auto check_storage = [&](const std::string& value) {
-        const auto memory = memory_.of(value);
-        for (const TensorMeta& input : node.inputs) {
-          if (!memory || memory_.of(input.name) != memory) continue;
-          fail(fmt::format("'{}' depends on the memory layout of '{}'", node.name, value));
+      for (const GraphInput& input : part_.program.inputs) {
+        const bool is_weight = input.kind != InputKind::kUserInput;
+        if (is_weight && !memory_.is_partial(old_id(input))) continue;
+        for (const ValueId read : node.inputs()) {
+          if (memory_.of(read) != memory_.of(old_id(input))) continue;
+          fail(fmt::format("'{}' depends on the memory layout of '{}'", node.name,
+                           whole_[old_id(input)].name));
         }
-      };
-      for (const TensorMeta& input : part_.ir.graph_inputs) check_storage(input.name);
-      for (const auto& weight : part_.ir.weight_name_mapping) {
-        if (memory_.is_partial(weight.key())) check_storage(weight.key());
       }
     }
   }
 
   const PartCutter& cutter_;
-  const IR& ir_;
+  const Program& whole_;
   const GraphMemory& memory_;
-  const GraphValues& values_;
   const NodeRange& range_;
   const RunFacts& run_;
-  const std::function<bool(const std::string&)>& is_input_;
-  std::unordered_set<std::string> needed_;
+  const std::function<bool(ValueId)>& is_input_;
+  std::vector<const GraphInput*> weight_of_;
+  std::vector<bool> is_needed_;
   std::unordered_set<size_t> needed_memories_;
-  std::unordered_map<std::string, TensorMeta> made_;
+  // By ValueId of the whole graph, and of the part.
+  std::vector<std::optional<ValueId>> new_ids_;
+  std::vector<ValueId> old_ids_;
+  std::vector<GraphInput> user_inputs_;
   GraphPart part_;
 };
 
-PartCutter::PartCutter(const IR& ir, const GraphMemory& memory, const std::vector<NodeSpan>& spans)
-    : ir_(ir), memory_(memory), values_(ir), first_of_group_(ir.nodes.size()) {
+PartCutter::PartCutter(const Program& program, const GraphMemory& memory,
+                       const std::vector<NodeSpan>& spans)
+    : program_(program), memory_(memory), first_of_group_(program.nodes.size()) {
   std::iota(first_of_group_.begin(), first_of_group_.end(), 0);
   for (const NodeSpan& span : spans) {
     for (size_t i = span.first; i <= span.last; ++i) first_of_group_[i] = span.first;
@@ -229,39 +211,32 @@ PartCutter::PartCutter(const IR& ir, const GraphMemory& memory, const std::vecto
 }
 
 GraphPart PartCutter::cut(const NodeRange& range, const RunFacts& run,
-                          const std::function<bool(const std::string&)>& is_input) const {
+                          const std::function<bool(ValueId)>& is_input) const {
   return Maker(*this, range, run, is_input).make();
 }
 
 std::string ComputablePart::left_out() const {
   if (is_whole()) return "";
-  const size_t num_left_out = num_unsupported + num_dependent;
-  std::string text =
-      fmt::format("{} of {} nodes are left out: {} with an unsupported operator ({})", num_left_out,
-                  ir.nodes.size() + num_left_out, num_unsupported,
-                  printable(fmt::format("{}", fmt::join(unsupported, ", "))));
+  std::string text = fmt::format("{} of {} nodes are left out: {} with an unsupported operator ({})",
+                                 num_unsupported + num_dependent, is_computable.size(),
+                                 num_unsupported,
+                                 printable(fmt::format("{}", fmt::join(unsupported, ", "))));
   if (num_dependent > 0) text += fmt::format(", {} dependent on such nodes", num_dependent);
   return fmt::format("{}; {}", text, advice_about_unknown(unsupported.front()));
 }
 
-ComputablePart computable_part(const IR& ir) {
-  ComputablePart part{.ir = ir};
-  const GraphValues values(ir);
-  std::unordered_set<std::string> missing_values;
+ComputablePart computable_part(const Program& program) {
+  ComputablePart part;
+  std::vector<bool> is_missing(program.values.size());
   bool has_written = false;
-  const auto reads_missing = [&](const OpNode& node) {
-    bool reads = false;
-    values.for_each_read(node, [&](const auto& it) { reads |= missing_values.contains(it); });
-    return reads;
-  };
-  part.ir.nodes.clear();
-  for (const OpNode& node : ir.nodes) {
+  for (const Node& node : program.nodes) {
     std::vector<std::string> unsupported;
     add_unsupported(node, unsupported);
-    if (unsupported.empty() && !has_written && !reads_missing(node)) {
-      part.ir.nodes.push_back(node);
-      continue;
-    }
+    bool reads_missing = false;
+    node.for_each_read([&](ValueId value) { reads_missing = reads_missing || is_missing[value]; });
+    const bool is_computable = unsupported.empty() && !has_written && !reads_missing;
+    part.is_computable.push_back(is_computable);
+    if (is_computable) continue;
     ++(unsupported.empty() ? part.num_dependent : part.num_unsupported);
     for (const std::string& op_type : unsupported) {
       has_written = has_written || writes_by_name(op_type);
@@ -269,23 +244,36 @@ ComputablePart computable_part(const IR& ir) {
         part.unsupported.push_back(op_type);
       }
     }
-    for (const TensorMeta& output : node.outputs) missing_values.insert(output.name);
+    for (const ValueId output : node.outputs) is_missing[output] = true;
   }
-  const size_t num_removed = std::erase_if(part.ir.graph_outputs, [&](const TensorMeta& output) {
-    return missing_values.contains(values.name_of(output));
-  });
-  // Their places count all outputs.
-  if (num_removed > 0) part.ir.constant_outputs.clear();
   return part;
 }
 
-const at::Tensor* find_weight(const IR& ir, const StateDict& weights,
-                              const std::string& placeholder) {
-  const std::string* name = ir.weight_name_mapping.find(placeholder);
-  for (const StateDict* tensors : {&weights, &ir.constants}) {
-    for (const std::string* key : {name, &placeholder}) {
-      const at::Tensor* tensor = key == nullptr ? nullptr : tensors->find(*key);
-      if (tensor != nullptr) return tensor;
+Program without_uncomputable(Program program, const ComputablePart& part) {
+  if (part.is_whole()) return program;
+  std::vector<Node> nodes;
+  for (size_t i = 0; i < program.nodes.size(); ++i) {
+    if (part.is_computable[i]) nodes.push_back(std::move(program.nodes[i]));
+  }
+  const size_t num_removed = std::erase_if(program.outputs, [&](ValueId output) {
+    const auto producer = program[output].producer;
+    return producer && !part.is_computable[*producer];
+  });
+  // Their places count all outputs.
+  if (num_removed > 0) {
+    program.constant_outputs.clear();
+    program.mutations.clear();
+  }
+  program.nodes = std::move(nodes);
+  set_uses(program);
+  return program;
+}
+
+const at::Tensor* find_weight(const Program& program, const StateDict& weights,
+                              const GraphInput& input) {
+  for (const StateDict* tensors : {&weights, &program.constants}) {
+    for (const std::string* key : {&input.target, &program[input.value].name}) {
+      if (const at::Tensor* tensor = tensors->find(*key)) return tensor;
     }
   }
   return nullptr;

@@ -1,4 +1,4 @@
-// GraphPart: a part of a graph, as a graph of its own.
+// GraphPart: a part of a graph, as a program of its own.
 //
 // A part has consecutive nodes, except those that the wanted values do not need; the values of
 // earlier nodes become graph inputs. A group of nodes (node_groups.h) is in it as a whole or not at
@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "torch_ir/cases/node_groups.h"
-#include "torch_ir/ir/graph_values.h"
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 
 namespace torch_ir {
 
+// By names of values, since a model may report the values of another program than the one that is
+// cut.
 struct RunFacts {
   // May differ from what the graph declares.
   std::unordered_map<std::string, std::vector<int64_t>> shapes = {};
@@ -38,7 +39,7 @@ struct RunFacts {
 struct NodeRange {
   size_t first = 0;
   size_t last = 0;
-  std::vector<std::string> outputs = {};
+  std::vector<ValueId> outputs = {};
   // Whether nodes that return nothing (an assertion) belong to the part too.
   bool keeps_silent_nodes = false;
 };
@@ -46,7 +47,7 @@ struct NodeRange {
 struct GraphPart {
   // Its inputs have the names of the values they replace: graph inputs, outputs of nodes, and
   // placeholders of weights whose values differ from the state dict.
-  IR ir = {};
+  Program program = {};
   // Indices in the whole graph, ascending.
   std::vector<size_t> nodes = {};
   // Explains why the part would compute other values than the whole graph; empty if it would not.
@@ -56,31 +57,28 @@ struct GraphPart {
 
 class PartCutter {
  public:
-  // Graph and memory outlive this. Without `spans`, there are no groups.
-  PartCutter(const IR& ir, const GraphMemory& memory, const std::vector<NodeSpan>& spans = {});
+  // Program and memory outlive this. Without `spans`, there are no groups.
+  PartCutter(const Program& program, const GraphMemory& memory,
+             const std::vector<NodeSpan>& spans = {});
 
   // Weights for which `is_input` holds become inputs; if it is null, those that nodes before the
   // part may write to.
-  GraphPart cut(
-      const NodeRange& range, const RunFacts& run,
-      const std::function<bool(const std::string& placeholder)>& is_input = nullptr) const;
-
-  const GraphValues& values() const { return values_; }
+  GraphPart cut(const NodeRange& range, const RunFacts& run,
+                const std::function<bool(ValueId placeholder)>& is_input = nullptr) const;
 
  private:
   class Maker;
 
-  const IR& ir_;
+  const Program& program_;
   const GraphMemory& memory_;
-  const GraphValues values_;
   // For each node, the first one of its group.
   std::vector<size_t> first_of_group_;
 };
 
-// The part of a graph that this process can compute.
+// The nodes of a program that this process can compute.
 struct ComputablePart {
-  // Without the nodes that are left out and the outputs that they make.
-  IR ir = {};
+  // By number of the node.
+  std::vector<bool> is_computable = {};
   // The operators that this process cannot run, each once, and the nodes that call them.
   std::vector<std::string> unsupported = {};
   size_t num_unsupported = 0;
@@ -93,11 +91,14 @@ struct ComputablePart {
   std::string left_out() const;
 };
 
-ComputablePart computable_part(const IR& ir);
+ComputablePart computable_part(const Program& program);
 
-// The weight or constant of `ir` that `placeholder` stands for: in `weights`, by its name in the
-// state dict or its placeholder, or among the constants. Null if there is none.
-const at::Tensor* find_weight(const IR& ir, const StateDict& weights,
-                              const std::string& placeholder);
+// The program with the computable nodes only, and the outputs that they make.
+Program without_uncomputable(Program program, const ComputablePart& part);
+
+// The tensor of `input`, a weight or constant of `program`: in `weights`, by its name in the state
+// dict or its placeholder, or among the constants. Null if there is none.
+const at::Tensor* find_weight(const Program& program, const StateDict& weights,
+                              const GraphInput& input);
 
 }  // namespace torch_ir

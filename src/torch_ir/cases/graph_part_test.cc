@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
@@ -21,10 +22,29 @@ std::vector<std::string> names(const std::vector<TensorMeta>& metas) {
   return result;
 }
 
-GraphPart make_part(const EagerGraph& graph, size_t first, size_t last, const V& output,
-                    const RunFacts& run = {}) {
-  const GraphMemory memory(graph.ir, graph.weights);
-  return PartCutter(graph.ir, memory).cut({first, last, {output.name}}, run);
+struct PartDocument : GraphPart {
+  IR ir;
+};
+
+PartDocument make_part(const EagerGraph& graph, size_t first, size_t last, const V& output,
+                       const RunFacts& run = {}) {
+  const Program program = resolve(graph.ir);
+  const GraphMemory memory = memory_of(program, graph.weights);
+  const ValueId wanted = program.find(output.name).value();
+  PartDocument part{PartCutter(program, memory).cut({first, last, {wanted}}, run), {}};
+  part.ir = to_ir(part.program);
+  return part;
+}
+
+struct ComputableDocument : ComputablePart {
+  IR ir;
+};
+
+ComputableDocument computable(const IR& ir) {
+  const Program program = resolve(ir);
+  ComputableDocument part{computable_part(program), {}};
+  part.ir = to_ir(without_uncomputable(program, part));
+  return part;
 }
 
 TEST(GraphPart, HasWhatItsOutputNeedsAndNoMore) {
@@ -39,14 +59,14 @@ TEST(GraphPart, HasWhatItsOutputNeedsAndNoMore) {
   graph.output(graph.call1("aten.add.Tensor", {parts[1], parts[0]}));
   graph.output(dead);
 
-  const GraphPart whole = make_part(graph, 0, 3, parts[1]);
+  const PartDocument whole = make_part(graph, 0, 3, parts[1]);
   EXPECT_THAT(whole.nodes, ElementsAre(0, 2));
   EXPECT_THAT(names(whole.ir.graph_inputs), ElementsAre("x"));
   EXPECT_THAT(names(whole.ir.weights), ElementsAre("used"));
   EXPECT_THAT(find_problems(whole.ir), IsEmpty());
   EXPECT_EQ(whole.problem, "");
 
-  const GraphPart one = make_part(graph, 2, 2, parts[1]);
+  const PartDocument one = make_part(graph, 2, 2, parts[1]);
   EXPECT_THAT(names(one.ir.graph_inputs), ElementsAre(product.name));
   EXPECT_THAT(names(one.ir.graph_outputs), ElementsAre(parts[1].name));
   EXPECT_THAT(one.ir.weights, IsEmpty());
@@ -74,7 +94,7 @@ TEST(GraphPart, FixesTheSizesOfOneRun) {
   }
   ASSERT_THAT(find_problems(graph.ir), IsEmpty());
 
-  const GraphPart part =
+  const PartDocument part =
       make_part(graph, 1, 1, second, {.shapes = {{first.name, {2, 4}}, {second.name, {2, 4}}}});
   EXPECT_EQ(part.problem, "");
   EXPECT_THAT(find_problems(part.ir), IsEmpty());
@@ -110,7 +130,7 @@ TEST(GraphPart, TakesWeightsThatWereWrittenToAsInputs) {
   const V product = graph.call1("aten.mul.Tensor", {x, count});
   graph.output(product);
 
-  const GraphPart part = make_part(graph, 1, 1, product);
+  const PartDocument part = make_part(graph, 1, 1, product);
   EXPECT_THAT(names(part.ir.graph_inputs), ElementsAre("x", "p_count"));
   EXPECT_THAT(part.ir.weights, IsEmpty());
   EXPECT_THAT(find_problems(part.ir), IsEmpty());
@@ -152,11 +172,11 @@ TEST(ComputablePart, LeavesOutUnknownOperatorsAndWhatNeedsThem) {
   graph.output(graph.call1("aten.add.Tensor", {unknown, x}));
   const V kept = graph.call1("aten.exp.default", {relu});
   graph.output(kept);
-  EXPECT_EQ(computable_part(graph.ir).left_out(), "");
-  EXPECT_TRUE(computable_part(graph.ir).ir == graph.ir);
+  EXPECT_EQ(computable(graph.ir).left_out(), "");
+  EXPECT_TRUE(computable(graph.ir).ir == graph.ir);
 
   graph.ir.nodes[1].op_type = "nobody.knows.default";
-  const ComputablePart part = computable_part(graph.ir);
+  const ComputableDocument part = computable(graph.ir);
   EXPECT_THAT(names(part.ir.graph_outputs), ElementsAre(kept.name));
   EXPECT_EQ(part.left_out(),
             "2 of 4 nodes are left out: 1 with an unsupported operator "
@@ -168,7 +188,7 @@ TEST(ComputablePart, LeavesOutUnknownOperatorsAndWhatNeedsThem) {
 
   // It may have written to its input.
   graph.ir.nodes[1].op_type = "nobody.knows_.default";
-  EXPECT_EQ(computable_part(graph.ir).num_dependent, 2u);
+  EXPECT_EQ(computable(graph.ir).num_dependent, 2u);
 }
 
 }  // namespace

@@ -17,7 +17,6 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/ir/graph_values.h"
 #include "torch_ir/python_operators/quantized.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -29,11 +28,11 @@ namespace {
   throw Error(fmt::format("group '{}': {}", printable(group.name), problem));
 }
 
-void check_form(const NodeGroup& group, const ValueForm& form, const TensorMeta& meta) {
+void check_form(const NodeGroup& group, const ValueForm& form, const Value& value) {
   const auto fail = [&](const std::string& problem) {
     refuse(group, fmt::format("its value '{}' {}", printable(form.name), problem));
   };
-  const size_t rank = meta.shape.size();
+  const size_t rank = value.shape.size();
   std::vector<int64_t> sorted = form.permutation;
   std::ranges::sort(sorted);
   for (size_t i = 0; i < sorted.size(); ++i) {
@@ -62,8 +61,8 @@ void check_form(const NodeGroup& group, const ValueForm& form, const TensorMeta&
   if (!is_integer || c10::elementSize(dtype) > kMostBytes) {
     fail("has a scale, but its dtype is not an integer of up to 32 bits");
   }
-  if (!c10::isFloatingType(parse_dtype(meta.dtype))) {
-    fail(fmt::format("has a scale, but its dtype in the graph is {}", meta.dtype));
+  if (!c10::isFloatingType(value.dtype)) {
+    fail(fmt::format("has a scale, but its dtype in the graph is {}", dtype_name(value.dtype)));
   }
   // Beyond that, the difference of two steps would be lost in a double.
   if (!std::in_range<int32_t>(form.zero_point)) {
@@ -73,40 +72,45 @@ void check_form(const NodeGroup& group, const ValueForm& form, const TensorMeta&
   const auto zero_point = static_cast<double>(form.zero_point);
   const double greatest = std::max(high - zero_point, zero_point - low) * *form.scale;
   const auto held =
-      at::scalar_tensor(greatest, c10::kDouble).to(parse_dtype(meta.dtype)).item<double>();
+      at::scalar_tensor(greatest, c10::kDouble).to(value.dtype).item<double>();
   if (held == 0 || !std::isfinite(held)) {
     fail(fmt::format("has the scale {}, with which its greatest number is {} in {}", *form.scale,
-                     held, meta.dtype));
+                     held, dtype_name(value.dtype)));
   }
 }
 
 class Grouping {
  public:
-  Grouping(const IR& ir, const StateDict& weights, const std::vector<NodeGroup>& groups)
-      : ir_(ir), groups_(groups), graph_values_(ir) {
+  Grouping(const Program& program, const GraphMemory& memory, const std::vector<NodeGroup>& groups)
+      : program_(program),
+        groups_(groups),
+        is_read_outside_(program.values.size()),
+        is_handed_back_(program.values.size()) {
     assign();
     if (groups.empty()) return;
     check_values();
     add_reads();
-    add_memory(GraphMemory(ir, weights));
+    add_memory(memory);
   }
 
   GroupedGraph make() {
-    GroupedGraph grouped{.ir = ir_};
-    grouped.ir.nodes.clear();
+    GroupedGraph grouped{.program = program_};
+    std::vector<Node>& nodes = grouped.program.nodes;
+    nodes.clear();
     for (const size_t unit : in_order()) {
-      const size_t first = grouped.ir.nodes.size();
+      const size_t first = nodes.size();
       for (const size_t node : units_[unit].nodes) {
-        grouped.span_of.emplace(ir_.nodes[node].name, grouped.spans.size());
-        grouped.ir.nodes.push_back(ir_.nodes[node]);
+        grouped.span_of.push_back(grouped.spans.size());
+        grouped.original.push_back(node);
+        nodes.push_back(program_.nodes[node]);
       }
       const NodeGroup* group = units_[unit].group;
-      grouped.spans.push_back(
-          {first, grouped.ir.nodes.size() - 1, group == nullptr ? "" : group->name});
+      grouped.spans.push_back({first, nodes.size() - 1, group == nullptr ? "" : group->name});
     }
-    for (std::string& value : compared_values(ir_)) {
+    set_uses(grouped.program);
+    for (const ValueId value : compared_values(program_)) {
       if (is_seen(value)) {
-        grouped.values.push_back(std::move(value));
+        grouped.values.push_back(value);
       } else {
         ++grouped.num_inside;
       }
@@ -123,17 +127,18 @@ class Grouping {
   };
 
   void assign() {
-    unit_of_.resize(ir_.nodes.size(), SIZE_MAX);
+    unit_of_.resize(program_.nodes.size(), SIZE_MAX);
+    std::unordered_map<std::string_view, size_t> indices;
+    for (size_t i = 0; i < program_.nodes.size(); ++i) indices.emplace(program_.nodes[i].name, i);
     std::unordered_set<std::string_view> names;
     for (const NodeGroup& group : groups_) {
       if (!names.insert(group.name).second) refuse(group, "duplicate name");
       if (group.nodes.empty()) refuse(group, "it has no nodes");
       Unit& unit = units_.emplace_back(Unit{&group});
       for (const std::string& name : group.nodes) {
-        const OpNode* node = graph_values_.find_node(name);
-        if (node == nullptr) refuse_unknown(group, name);
-        const auto index = static_cast<size_t>(node - ir_.nodes.data());
-        size_t& owner = unit_of_[index];
+        const auto found = indices.find(name);
+        if (found == indices.end()) refuse_unknown(group, name);
+        size_t& owner = unit_of_[found->second];
         if (owner == units_.size() - 1) {
           refuse(group, fmt::format("duplicate node '{}'", printable(name)));
         } else if (owner != SIZE_MAX) {
@@ -141,7 +146,7 @@ class Grouping {
                                     printable(units_[owner].group->name)));
         }
         owner = units_.size() - 1;
-        unit.nodes.push_back(index);
+        unit.nodes.push_back(found->second);
       }
       std::ranges::sort(unit.nodes);
     }
@@ -154,7 +159,7 @@ class Grouping {
 
   [[noreturn]] void refuse_unknown(const NodeGroup& group, const std::string& name) const {
     std::vector<std::string> known;
-    for (const OpNode& node : ir_.nodes) known.push_back(node.name);
+    for (const Node& node : program_.nodes) known.push_back(node.name);
     refuse(group, fmt::format("the graph has no node '{}'{}", printable(name),
                               printable(suggest(name, known))));
   }
@@ -162,30 +167,30 @@ class Grouping {
   void check_values() {
     for (size_t i = 0; i < groups_.size(); ++i) {
       for (const ValueForm& form : groups_[i].values) {
-        const GraphValues::Value* value = graph_values_.find(form.name);
-        if (value == nullptr || !value->maker || unit_of_[*value->maker] != i) {
+        const auto value = program_.find(form.name);
+        const auto producer = value ? program_[*value].producer : std::nullopt;
+        if (!producer || unit_of_[*producer] != i) {
           refuse(groups_[i],
                  fmt::format("none of its nodes makes the value '{}'", printable(form.name)));
         }
-        check_form(groups_[i], form, *value->meta);
-        if (!handed_back_.insert(form.name).second) {
+        check_form(groups_[i], form, program_[*value]);
+        if (is_handed_back_[*value]) {
           refuse(groups_[i], fmt::format("duplicate value '{}'", printable(form.name)));
         }
+        is_handed_back_[*value] = true;
       }
     }
-    for (const TensorMeta& output : ir_.graph_outputs) {
-      read_outside_.insert(graph_values_.name_of(output));
-    }
+    for (const ValueId output : program_.outputs) is_read_outside_[output] = true;
   }
 
   void add_reads() {
-    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
-      graph_values_.for_each_read(ir_.nodes[i], [&](const std::string& name) {
-        const GraphValues::Value* value = graph_values_.find(name);
-        if (value == nullptr || !value->maker) return;
-        need(i, *value->maker);
-        if (unit_of_[i] != unit_of_[*value->maker]) read_outside_.insert(name);
-      });
+    for (ValueId value = 0; value < program_.values.size(); ++value) {
+      const auto producer = program_[value].producer;
+      if (!producer) continue;
+      for (const size_t reader : program_[value].readers) {
+        need(reader, *producer);
+        if (unit_of_[reader] != unit_of_[*producer]) is_read_outside_[value] = true;
+      }
     }
   }
 
@@ -200,14 +205,11 @@ class Grouping {
       std::vector<size_t> readers;
     };
     std::unordered_map<size_t, Access> accesses;
-    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
-      const OpNode& node = ir_.nodes[i];
+    for (size_t i = 0; i < program_.nodes.size(); ++i) {
+      const Node& node = program_.nodes[i];
       std::set<size_t> used;
-      const auto use = [&](const std::string& value) {
-        if (const auto place = memory.of(value)) used.insert(*place);
-      };
-      for (const TensorMeta& input : node.inputs) use(graph_values_.name_of(input));
-      for (const TensorMeta& output : node.outputs) use(output.name);
+      for (const ValueId input : node.inputs()) used.insert(memory.of(input));
+      for (const ValueId output : node.outputs) used.insert(memory.of(output));
       for (const size_t place : used) {
         Access& access = accesses[place];
         if (access.writer) need(i, *access.writer);
@@ -263,7 +265,7 @@ class Grouping {
     for (size_t i = 1; i < path.size(); ++i) {
       const Unit& unit = units_[path[i]];
       const bool is_group = unit.group != nullptr;
-      const std::string& name = is_group ? unit.group->name : ir_.nodes[unit.nodes.front()].name;
+      const std::string& name = is_group ? unit.group->name : program_.nodes[unit.nodes.front()].name;
       needs +=
           fmt::format("the {} '{}', which needs ", is_group ? "group" : "node", printable(name));
     }
@@ -271,25 +273,25 @@ class Grouping {
            fmt::format("it has a cycle: it needs {}the group's results", needs));
   }
 
-  bool is_seen(const std::string& value) const {
-    const Unit& unit = units_[unit_of_[graph_values_.find(value)->maker.value()]];
-    return unit.nodes.size() == 1 || read_outside_.contains(value) || handed_back_.contains(value);
+  bool is_seen(ValueId value) const {
+    const Unit& unit = units_[unit_of_[program_[value].producer.value()]];
+    return unit.nodes.size() == 1 || is_read_outside_[value] || is_handed_back_[value];
   }
 
-  const IR& ir_;
+  const Program& program_;
   const std::vector<NodeGroup>& groups_;
-  const GraphValues graph_values_;
   std::vector<Unit> units_;
   std::vector<size_t> unit_of_;
-  std::unordered_set<std::string> read_outside_;
-  std::unordered_set<std::string> handed_back_;
+  // By ValueId.
+  std::vector<bool> is_read_outside_;
+  std::vector<bool> is_handed_back_;
 };
 
 }  // namespace
 
-GroupedGraph group_nodes(const IR& ir, const StateDict& weights,
+GroupedGraph group_nodes(const Program& program, const GraphMemory& memory,
                          const std::vector<NodeGroup>& groups) {
-  return Grouping(ir, weights, groups).make();
+  return Grouping(program, memory, groups).make();
 }
 
 }  // namespace torch_ir

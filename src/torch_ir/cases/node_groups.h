@@ -10,10 +10,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 
 namespace torch_ir {
 
@@ -50,25 +50,30 @@ struct NodeSpan {
 };
 
 struct GroupedGraph {
-  // Without groups, the nodes are in their own order.
-  IR ir = {};
+  // The values keep their numbers. Without groups, the nodes are in their own order.
+  Program program = {};
   std::vector<NodeSpan> spans = {};
-  // The index of the span of each node, by its name.
-  std::unordered_map<std::string, size_t> span_of = {};
+  // By number of the node in `program`: its span, and its number in the graph as it was.
+  std::vector<size_t> span_of = {};
+  std::vector<size_t> original = {};
   // The values to compare, in the order of the graph as it was: compared_values, without those that
   // only their own group reads, unless it returns them.
-  std::vector<std::string> values = {};
+  std::vector<ValueId> values = {};
   // compared_values that are left out.
   int64_t num_inside = 0;
 
-  std::span<const OpNode> nodes_of(const NodeSpan& span) const {
-    return std::span(ir.nodes).subspan(span.first, span.size());
+  std::span<const Node> nodes_of(const NodeSpan& span) const {
+    return std::span(program.nodes).subspan(span.first, span.size());
+  }
+  // That of the node that makes `value`.
+  const NodeSpan& span_making(ValueId value) const {
+    return spans[span_of[program[value].producer.value()]];
   }
 };
 
 // Throws Error, naming the group, for an unknown or repeated name, for a form that does not fit its
 // value, and for a group that would need its own results.
-GroupedGraph group_nodes(const IR& ir, const StateDict& weights,
+GroupedGraph group_nodes(const Program& program, const GraphMemory& memory,
                          const std::vector<NodeGroup>& groups);
 
 }  // namespace torch_ir

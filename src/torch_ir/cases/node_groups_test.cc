@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/document.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
@@ -19,10 +21,21 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
-std::vector<std::string> names_of(const IR& ir) {
+std::vector<std::string> names_of(const Program& program) {
   std::vector<std::string> names;
-  for (const OpNode& node : ir.nodes) names.push_back(node.name);
+  for (const Node& node : program.nodes) names.push_back(node.name);
   return names;
+}
+
+std::vector<std::string> values_of(const GroupedGraph& grouped) {
+  std::vector<std::string> names;
+  for (const ValueId value : grouped.values) names.push_back(grouped.program[value].name);
+  return names;
+}
+
+GroupedGraph group_nodes(const EagerGraph& graph, const std::vector<NodeGroup>& groups) {
+  const Program program = resolve(graph.ir);
+  return group_nodes(program, memory_of(program, graph.weights), groups);
 }
 
 std::vector<size_t> sizes_of(const GroupedGraph& grouped) {
@@ -46,7 +59,7 @@ class GroupsTest : public ::testing::Test {
   }
 
   GroupedGraph group(const std::vector<NodeGroup>& groups) {
-    return group_nodes(graph_.ir, graph_.weights, groups);
+    return group_nodes(graph_, groups);
   }
 
   void expect_refused(const std::vector<NodeGroup>& groups, const std::string& problem) {
@@ -58,7 +71,7 @@ class GroupsTest : public ::testing::Test {
 
 TEST_F(GroupsTest, WithoutGroupsEachNodeIsASpanInItsPlace) {
   const GroupedGraph grouped = group({});
-  EXPECT_EQ(grouped.ir, graph_.ir);
+  EXPECT_EQ(to_ir(grouped.program), graph_.ir);
   EXPECT_THAT(sizes_of(grouped), ElementsAre(1, 1, 1, 1, 1, 1));
   EXPECT_EQ(grouped.values.size(), 6);
   EXPECT_EQ(grouped.num_inside, 0);
@@ -66,19 +79,20 @@ TEST_F(GroupsTest, WithoutGroupsEachNodeIsASpanInItsPlace) {
 
 TEST_F(GroupsTest, AGroupBecomesARangeWhoseInsideIsNotCompared) {
   const GroupedGraph grouped = group({{"fused", {"n4", "n0", "n2"}}, {"other", {"n3", "n1"}}});
-  EXPECT_THAT(names_of(grouped.ir), ElementsAre("n0", "n2", "n4", "n1", "n3", "n5"));
+  EXPECT_THAT(names_of(grouped.program), ElementsAre("n0", "n2", "n4", "n1", "n3", "n5"));
   EXPECT_THAT(sizes_of(grouped), ElementsAre(3, 2, 1));
   EXPECT_EQ(grouped.spans[0].group, "fused");
   EXPECT_EQ(grouped.spans[2].group, "");
-  EXPECT_EQ(grouped.span_of.at("n4"), 0);
-  EXPECT_EQ(grouped.span_of.at("n5"), 2);
-  EXPECT_THAT(grouped.values, ElementsAre("n3", "n4", "n5"));
+  EXPECT_EQ(grouped.span_of.at(2), 0);
+  EXPECT_EQ(grouped.span_of.at(5), 2);
+  EXPECT_EQ(grouped.original.at(2), 4);
+  EXPECT_THAT(values_of(grouped), ElementsAre("n3", "n4", "n5"));
   EXPECT_EQ(grouped.num_inside, 3);
 }
 
 TEST_F(GroupsTest, AValueInsideIsComparedIfTheGroupHandsItBack) {
   const GroupedGraph grouped = group({{"fused", {"n0", "n2", "n4"}, {{.name = "n2"}}}});
-  EXPECT_THAT(grouped.values, ElementsAre("n1", "n2", "n3", "n4", "n5"));
+  EXPECT_THAT(values_of(grouped), ElementsAre("n1", "n2", "n3", "n4", "n5"));
 }
 
 TEST_F(GroupsTest, NamesThatDoNotFitAreRefused) {
@@ -126,6 +140,11 @@ TEST_F(GroupsTest, FormsThatDoNotFitAreRefused) {
   refused({.dtype = "int8", .scale = 1e-300},
           "has the scale 1e-300, with which its greatest number is 0 in float32");
   graph_.ir.nodes[0].outputs[0].dtype = "int64";
+  for (OpNode& node : graph_.ir.nodes) {
+    for (TensorMeta& input : node.inputs) {
+      if (input.name == "n0") input.dtype = "int64";
+    }
+  }
   refused({.dtype = "int8", .scale = 1}, "has a scale, but its dtype in the graph is int64");
 }
 
@@ -138,7 +157,7 @@ TEST(Groups, WhatReadsMemoryStaysBeforeWhatWritesToIt) {
   const V sum = graph.call1("aten.add.Tensor", {read, written});
   graph.output(sum);
   // Without the write, the group could come before its reader.
-  EXPECT_THAT([&] { group_nodes(graph.ir, graph.weights, {{"a", {"n0", "n2"}}}); },
+  EXPECT_THAT([&] { group_nodes(graph, {{"a", {"n0", "n2"}}}); },
               ThrowsMessage<Error>("group 'a': it has a cycle: it needs the node 'n1', which needs "
                                    "the group's results"));
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <string_view>
 #include <unordered_set>
@@ -12,6 +11,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/strided_copy.h"
@@ -43,16 +43,15 @@ Attribute number_of(const at::Tensor& value) {
 std::string attributes_text(const AttributeMap& attributes) {
   std::string text;
   for (const auto& [name, value] : attributes) {
-    if (name.starts_with('_')) continue;
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, attribute_text(value));
   }
   return text;
 }
 
 // A group that has lost nodes does not run at once.
-std::vector<NodeGroup> whole_groups(std::vector<NodeGroup> groups, const IR& ir) {
+std::vector<NodeGroup> whole_groups(std::vector<NodeGroup> groups, const Program& program) {
   std::unordered_set<std::string_view> known;
-  for (const OpNode& node : ir.nodes) known.insert(node.name);
+  for (const Node& node : program.nodes) known.insert(node.name);
   std::erase_if(groups, [&](const NodeGroup& group) {
     return !std::ranges::all_of(group.nodes, [&](const auto& it) { return known.contains(it); });
   });
@@ -60,124 +59,157 @@ std::vector<NodeGroup> whole_groups(std::vector<NodeGroup> groups, const IR& ir)
 }
 
 // "aten.matmul.default+aten.div.Tensor"
-std::string operators_text(std::span<const OpNode> nodes) {
+std::string operators_text(std::span<const Node> nodes) {
   constexpr size_t kMostOperators = 3;
   std::string text;
   for (size_t i = 0; i < std::min(nodes.size(), kMostOperators); ++i) {
-    text += (i == 0 ? "" : "+") + nodes[i].op_type;
+    text += (i == 0 ? "" : "+") + nodes[i].target;
   }
   if (nodes.size() > kMostOperators) text += fmt::format("+{}", nodes.size() - kMostOperators);
   return text;
+}
+
+std::string dtype_of_first_tensor(const Program& program) {
+  const Node& node = program.nodes.front();
+  for (const auto& ids : {node.inputs(), node.outputs}) {
+    for (const ValueId id : ids) {
+      if (!program[id].is_scalar) return dtype_name(program[id].dtype);
+    }
+  }
+  return {};
+}
+
+// "1x3x224x224_64x3x7x7"
+std::string shapes_text(const Program& program) {
+  constexpr size_t kMostShapes = 3;
+  std::string text;
+  const std::vector<ValueId> inputs = program.nodes.front().inputs();
+  for (size_t i = 0; i < std::min(inputs.size(), kMostShapes); ++i) {
+    text += (i == 0 ? "" : "_") + shape_text(program[inputs[i]].shape);
+  }
+  return text.empty() ? "no_inputs" : text;
+}
+
+GroupedGraph grouped(const SplitModel& model, const std::vector<NodeGroup>& groups) {
+  return group_nodes(*model.program, memory_of(*model.program, *model.weights), groups);
 }
 
 class ModelSplit {
  public:
   explicit ModelSplit(const SplitModel& model)
       : model_(model),
-        grouped_(group_nodes(*model.ir, *model.weights, whole_groups(model.groups, *model.ir))),
-        ir_(grouped_.ir),
-        compared_(grouped_.values.begin(), grouped_.values.end()),
-        memory_(ir_, *model.weights),
-        cutter_(ir_, memory_, grouped_.spans),
-        run_(ir_, *model.weights, model.inputs) {
+        grouped_(grouped(model, whole_groups(model.groups, *model.program))),
+        program_(grouped_.program),
+        is_compared_(program_.values.size()),
+        run_(std::make_shared<const Program>(program_), *model.weights, model.inputs),
+        memory_(run_.graph()),
+        cutter_(program_, memory_, grouped_.spans),
+        values_(program_.values.size()),
+        weights_(program_.values.size()) {
+    for (const ValueId value : grouped_.values) is_compared_[value] = true;
     find_last_uses();
-    for (size_t i = 0; i < model.inputs.size(); ++i) {
-      const std::string& name = ir_.graph_inputs.at(i).name;
-      const at::Tensor own = run_.given(name);
-      values_[name] = own.defined() ? own : model.inputs[i];
-    }
-    for (const auto& item : ir_.weight_name_mapping) {
-      const at::Tensor own = run_.given(item.key());
-      if (own.defined()) values_[item.key()] = own;
+    size_t next_input = 0;
+    for (const GraphInput& input : program_.inputs) {
+      const at::Tensor own = run_.given(input.value);
+      if (own.defined()) {
+        values_[input.value] = own;
+      } else if (input.kind == InputKind::kUserInput) {
+        values_[input.value] = model.inputs.at(next_input);
+      } else if (const at::Tensor* weight = find_weight(program_, *model.weights, input)) {
+        weights_[input.value] = *weight;
+      }
+      next_input += input.kind == InputKind::kUserInput;
     }
   }
 
   // The calls, in the order in which they run.
   const std::vector<NodeSpan>& calls() const { return grouped_.spans; }
 
-  std::span<const OpNode> nodes_of(const NodeSpan& call) const { return grouped_.nodes_of(call); }
+  std::span<const Node> nodes_of(const NodeSpan& call) const { return grouped_.nodes_of(call); }
 
   bool is_case(const NodeSpan& call) const {
-    const auto is_tensor = [](const TensorMeta& output) { return !output.is_scalar; };
-    return std::ranges::any_of(nodes_of(call), [&](const OpNode& node) {
-      return !hands_on_input(find_op_handler(node.op_type)) &&
-             std::ranges::any_of(node.outputs, is_tensor);
+    return std::ranges::any_of(nodes_of(call), [&](const Node& node) {
+      return !hands_on_input(find_op_handler(node.target)) &&
+             std::ranges::any_of(node.outputs,
+                                 [&](ValueId output) { return !program_[output].is_scalar; });
     });
   }
 
   // The same for equal calls. Call it before `call` runs.
   std::string key_of(const NodeSpan& call) const {
     std::string key;
-    std::unordered_map<std::string, size_t> inputs;
-    std::unordered_map<std::string, size_t> made;
-    for (const OpNode& node : nodes_of(call)) {
-      const AttributeMap attributes = attributes_of(node);
-      key += node.op_type + "(" + attributes_text(attributes);
-      // The attributes with the lengths of lists distinguish calls too.
-      for (const auto& [name, value] : attributes) {
-        if (name.starts_with('_')) key += ";" + name + attribute_text(value);
-      }
-      for (const TensorMeta& input : node.inputs) {
-        const std::string name = cutter_.values().name_of(input);
-        if (const auto inside = made.find(name); inside != made.end()) {
-          key += fmt::format(";m{}", inside->second);
-          continue;
+    std::unordered_map<ValueId, size_t> inputs;
+    std::unordered_map<ValueId, size_t> made;
+    for (const Node& node : nodes_of(call)) {
+      key += node.target + "(" + attributes_text(attributes_of(node));
+      for (const Argument& argument : node.arguments) {
+        if (std::holds_alternative<Attribute>(argument.value)) continue;
+        // The lengths of lists, and where they hold None, distinguish calls too.
+        key += ";" + argument.name;
+        if (const auto* list = std::get_if<ValueList>(&argument.value)) {
+          for (const auto& item : *list) key += item ? "." : "_";
         }
-        const at::Tensor tensor = tensor_of(name);
-        const bool is_weight = !values_.contains(name);
-        key += fmt::format(";{}{} {} {}", is_weight ? "w" : "i", dtype_name(tensor.scalar_type()),
-                           shape_text(tensor.sizes().vec()), shape_text(tensor.strides().vec()));
-        if (is_weight) continue;
-        // Passing the same tensor twice is another call than passing two tensors.
-        const auto [known, is_new] = inputs.emplace(name, inputs.size());
-        if (!is_new) key += "=" + std::to_string(known->second);
+        for_each_value(argument, [&](ValueId value) {
+          if (const auto inside = made.find(value); inside != made.end()) {
+            key += fmt::format(";m{}", inside->second);
+            return;
+          }
+          const at::Tensor tensor = tensor_of(value);
+          const bool is_weight = !values_[value].defined();
+          key += fmt::format(";{}{} {} {}", is_weight ? "w" : "i", dtype_name(tensor.scalar_type()),
+                             shape_text(tensor.sizes().vec()), shape_text(tensor.strides().vec()));
+          if (is_weight) return;
+          // Passing the same tensor twice is another call than passing two tensors.
+          const auto [known, is_new] = inputs.emplace(value, inputs.size());
+          if (!is_new) key += "=" + std::to_string(known->second);
+        });
       }
       // The graphs of control flow are not compared, so each such node is unique.
       if (!node.graphs.empty()) key += ";" + model_.name + "/" + node.name;
-      for (const TensorMeta& output : node.outputs) {
-        made.emplace(output.name, made.size());
-        if (call.size() > 1 && compared_.contains(output.name)) key += ";>";
+      for (const ValueId output : node.outputs) {
+        made.emplace(output, made.size());
+        if (call.size() > 1 && is_compared_[output]) key += ";>";
       }
     }
     return key;
   }
 
   void run(const NodeSpan& call) {
-    for (const OpNode& node : nodes_of(call)) {
-      for (const TensorMeta& output : node.outputs) values_[output.name] = run_.value(output.name);
-      if (usual_property(node.op_type) == CaseProperty::kShape) {
+    for (const Node& node : nodes_of(call)) {
+      for (const ValueId output : node.outputs) values_[output] = run_.value(output);
+      if (usual_property(node.target) == CaseProperty::kShape) {
         // Uninitialized memory would make all later values differ from run to run.
-        for (const TensorMeta& output : node.outputs) values_[output.name].zero_();
+        for (const ValueId output : node.outputs) values_[output].zero_();
       }
     }
   }
 
   void forget(const NodeSpan& call) {
     for (size_t i = call.first; i <= call.last; ++i) {
-      for (const std::string& value : read_last_by_[i]) values_.erase(value);
+      for (const ValueId value : read_last_by_[i]) values_[value] = at::Tensor();
     }
   }
 
   // Runs `call` too. `problem` is why the case is not the call; it stays as it is if it is.
   GraphCase run_case(const NodeSpan& call, std::string& problem) {
-    const std::span<const OpNode> nodes = nodes_of(call);
+    const std::span<const Node> nodes = nodes_of(call);
     RunFacts facts;
-    std::unordered_map<std::string, at::Tensor> inputs;
-    std::unordered_set<std::string> made;
-    for (const OpNode& node : nodes) {
-      for (const TensorMeta& input : node.inputs) {
-        const std::string name = cutter_.values().name_of(input);
-        if (made.contains(name)) continue;
-        facts.add(name, tensor_of(name));
+    std::unordered_map<ValueId, at::Tensor> inputs;
+    std::unordered_set<ValueId> made;
+    for (const Node& node : nodes) {
+      for (const ValueId input : node.inputs()) {
+        if (made.contains(input)) continue;
+        facts.add(program_[input].name, tensor_of(input));
         // Copy before the node runs, which may write to them.
-        if (values_.contains(name)) inputs[name] = copy_of(values_.at(name));
+        if (values_[input].defined()) inputs[input] = copy_of(values_[input]);
       }
-      for (const auto& [name, attribute] : node.attrs) {
-        for (const std::string& ref : value_refs(attribute)) {
-          if (!made.contains(ref)) facts.numbers[ref] = number_of(values_.at(ref));
+      for (const Argument& argument : node.arguments) {
+        for (const ValueId number : argument.numbers) {
+          if (made.contains(number)) continue;
+          facts.numbers[program_[number].name] = number_of(values_[number]);
         }
       }
-      for (const TensorMeta& output : node.outputs) made.insert(output.name);
+      made.insert(node.outputs.begin(), node.outputs.end());
     }
     GraphCase graph_case;
     CaseInfo& info = graph_case.info;
@@ -187,60 +219,67 @@ class ModelSplit {
     info.property = property_of(nodes);
     run(call);
     NodeRange range{call.first, call.last};
+    const auto is_compared = [&](ValueId output) { return is_compared_[output]; };
     const bool is_read = std::ranges::any_of(
-        nodes, [&](const OpNode& it) { return std::ranges::any_of(it.outputs, is_compared_); });
-    for (const OpNode& node : nodes) {
-      for (const TensorMeta& output : node.outputs) {
-        const at::Tensor& value = values_.at(output.name);
-        if (!value.defined()) continue;
-        facts.add(output.name, value);
-        if (is_read && !compared_.contains(output.name)) continue;
-        range.outputs.push_back(output.name);
-        graph_case.expected.push_back(copy_of(value));
+        nodes, [&](const Node& it) { return std::ranges::any_of(it.outputs, is_compared); });
+    for (const Node& node : nodes) {
+      for (const ValueId output : node.outputs) {
+        if (!values_[output].defined()) continue;
+        facts.add(program_[output].name, values_[output]);
+        if (is_read && !is_compared_[output]) continue;
+        range.outputs.push_back(output);
+        graph_case.expected.push_back(copy_of(values_[output]));
       }
     }
-    GraphPart part = cutter_.cut(
-        range, facts, [&](const std::string& placeholder) { return inputs.contains(placeholder); });
+    GraphPart part =
+        cutter_.cut(range, facts, [&](ValueId placeholder) { return inputs.contains(placeholder); });
     if (call.size() > 1) {
       problem = part.problem;
       if (std::ranges::any_of(nodes, is_free)) problem = "its values are arbitrary";
     }
-    graph_case.ir = std::move(part.ir);
-    IR& ir = graph_case.ir;
-    ir.constants = StateDict();
-    for (const TensorMeta& input : ir.graph_inputs) {
-      graph_case.inputs.push_back(inputs.at(input.name));
+    part.program.constants = StateDict();
+    for (const GraphInput& input : part.program.inputs) {
+      const ValueId whole = program_.find(part.program[input.value].name).value();
+      if (input.kind == InputKind::kUserInput) {
+        graph_case.inputs.push_back(inputs.at(whole));
+      } else if (!graph_case.weights.contains(input.target)) {
+        graph_case.weights.insert(input.target, tensor_of(whole));
+      }
     }
-    for (const auto& item : ir.weight_name_mapping) {
-      if (graph_case.weights.contains(item.value())) continue;
-      graph_case.weights.insert(item.value(), tensor_of(item.key()));
-    }
+    info.dtype = dtype_of_first_tensor(part.program);
+    info.name = fmt::format("{}/{}/{}", info.op_type, info.dtype, shapes_text(part.program));
+    // Calls of several modules may share the case; the occurrences name them.
+    for (Node& node : part.program.nodes) node.origin = {};
+    graph_case.ir = to_ir(part.program);
     return graph_case;
   }
 
  private:
-  CaseProperty property_of(std::span<const OpNode> nodes) const {
-    const OpNode& node = nodes.front();
+  CaseProperty property_of(std::span<const Node> nodes) const {
+    const Node& node = nodes.front();
     // A case has no outputs for unread values, so a property may lack what it needs.
     const bool is_whole =
-        node.outputs.size() == 1 || std::ranges::all_of(node.outputs, is_compared_);
-    return nodes.size() == 1 && is_whole ? usual_property(node.op_type) : CaseProperty::kValues;
+        node.outputs.size() == 1 ||
+        std::ranges::all_of(node.outputs, [&](ValueId output) { return is_compared_[output]; });
+    return nodes.size() == 1 && is_whole ? usual_property(node.target) : CaseProperty::kValues;
   }
 
   // The executor may choose these values, so they cannot be compared after other nodes.
-  static bool is_free(const OpNode& node) {
-    const CaseProperty property = usual_property(node.op_type);
+  static bool is_free(const Node& node) {
+    const CaseProperty property = usual_property(node.target);
     return property != CaseProperty::kValues && property != CaseProperty::kPickedValues;
   }
 
   // With references replaced by the numbers of this run, as far as these are known.
-  AttributeMap attributes_of(const OpNode& node) const {
-    AttributeMap attributes = node.attrs;
-    for (const auto& [name, attribute] : node.attrs) {
-      attributes.set(name, with_values(attribute, [&](const ValueRef& ref) -> Attribute {
-                       const auto value = values_.find(ref.name);
-                       if (value == values_.end()) return ref;
-                       return number_of(value->second);
+  AttributeMap attributes_of(const Node& node) const {
+    AttributeMap attributes;
+    for (const Argument& argument : node.arguments) {
+      const auto* attribute = std::get_if<Attribute>(&argument.value);
+      if (attribute == nullptr) continue;
+      auto number = argument.numbers.begin();
+      attributes.set(argument.name, with_values(*attribute, [&](const ValueRef& ref) -> Attribute {
+                       const at::Tensor& value = values_[*number++];
+                       return value.defined() ? number_of(value) : ref;
                      }));
     }
     return attributes;
@@ -248,64 +287,43 @@ class ModelSplit {
 
   // Keeps only those values in memory that are read later.
   void find_last_uses() {
-    std::unordered_map<std::string, size_t> last_reader;
-    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
-      const OpNode& node = ir_.nodes[i];
-      cutter_.values().for_each_read(node, [&](const auto& value) { last_reader[value] = i; });
-      for (const TensorMeta& output : node.outputs) last_reader[output.name] = i;
+    read_last_by_.resize(program_.nodes.size());
+    for (ValueId id = 0; id < program_.values.size(); ++id) {
+      const Value& value = program_[id];
+      if (!value.readers.empty()) {
+        read_last_by_[value.readers.back()].push_back(id);
+      } else if (value.producer) {
+        read_last_by_[*value.producer].push_back(id);
+      }
     }
-    for (const auto& [value, node] : last_reader) read_last_by_[node].push_back(value);
   }
 
   // A value of the run, or a weight that it does not change.
-  at::Tensor tensor_of(const std::string& name) const {
-    const auto value = values_.find(name);
-    if (value != values_.end() && value->second.defined()) return value->second;
-    const at::Tensor* weight =
-        value == values_.end() ? find_weight(ir_, *model_.weights, name) : nullptr;
-    if (weight == nullptr) throw ExecutionError("the graph has no value for '" + name + "'");
-    return *weight;
+  at::Tensor tensor_of(ValueId value) const {
+    if (values_[value].defined()) return values_[value];
+    if (weights_[value].defined()) return weights_[value];
+    throw ExecutionError("the graph has no value for '" + program_[value].name + "'");
   }
 
   const SplitModel& model_;
   const GroupedGraph grouped_;
-  const IR& ir_;
-  const std::unordered_set<std::string> compared_;
-  const std::function<bool(const TensorMeta&)> is_compared_ = [this](const TensorMeta& output) {
-    return compared_.contains(output.name);
-  };
+  const Program& program_;
+  std::vector<bool> is_compared_;
+  NodeRun run_;
   const GraphMemory memory_;
   const PartCutter cutter_;
-  NodeRun run_;
-  std::unordered_map<std::string, at::Tensor> values_;
-  std::unordered_map<size_t, std::vector<std::string>> read_last_by_;
+  // By ValueId: those of the run that are still read, and weights that it does not write to.
+  std::vector<at::Tensor> values_;
+  std::vector<at::Tensor> weights_;
+  // By node.
+  std::vector<std::vector<ValueId>> read_last_by_;
 };
 
-const TensorMeta* first_tensor(const IR& ir) {
-  const OpNode& node = ir.nodes.front();
-  for (const auto* metas : {&node.inputs, &node.outputs}) {
-    for (const TensorMeta& meta : *metas) {
-      if (!meta.is_scalar) return &meta;
-    }
-  }
-  return nullptr;
-}
-
-// "1x3x224x224_64x3x7x7"
-std::string shapes_text(const OpNode& node) {
-  constexpr size_t kMostShapes = 3;
-  std::string text;
-  for (size_t i = 0; i < std::min(node.inputs.size(), kMostShapes); ++i) {
-    text += (i == 0 ? "" : "_") + shape_text(node.inputs[i].shape);
-  }
-  return text.empty() ? "no_inputs" : text;
-}
-
-CaseOccurrence occurrence_of(const OpNode& node, const SplitModel& model) {
+CaseOccurrence occurrence_of(const Node& node, const SplitModel& model) {
   const auto source = model.source_lines.find(node.name);
   return {.model = model.name,
           .node = node.name,
-          .module = node.module,
+          .module = node.origin.module,
           .source = source == model.source_lines.end() ? "" : source->second};
 }
 
@@ -326,30 +344,25 @@ std::vector<std::string> Splitter::keys() const {
 }
 
 void Splitter::describe(GraphCase& graph_case) {
-  const TensorMeta* first = first_tensor(graph_case.ir);
   CaseInfo& info = graph_case.info;
   info.category = kSplitCategory;
-  info.dtype = first == nullptr ? "" : first->dtype;
-  const std::string name =
-      fmt::format("{}/{}/{}", info.op_type, info.dtype, shapes_text(graph_case.ir.nodes.front()));
-  info.name = name;
+  const std::string name = info.name;
   // No shape has a hyphen, so the name is unique.
   for (size_t number = 2; !names_.insert(info.name).second; ++number) {
     info.name = fmt::format("{}-{}", name, number);
   }
   graph_case.ir.model_name = info.name;
-  // Calls of several modules may share the case; the occurrences name them.
-  for (OpNode& node : graph_case.ir.nodes) node.module.clear();
 }
 
 std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
-  if (!model.groups.empty()) group_nodes(*model.ir, *model.weights, model.groups);
-  ComputablePart part = computable_part(*model.ir);
+  if (!model.groups.empty()) grouped(model, model.groups);
+  const ComputablePart part = computable_part(*model.program);
+  Program program = without_uncomputable(*model.program, part);
   // Recorded, because groups change the order of nodes.
-  const std::vector<std::string> modules = module_paths(part.ir);
-  for (size_t i = 0; i < modules.size(); ++i) part.ir.nodes[i].module = modules[i];
+  const std::vector<std::string> modules = module_paths(to_ir(program));
+  for (size_t i = 0; i < modules.size(); ++i) program.nodes[i].origin.module = modules[i];
   SplitModel computable = model;
-  computable.ir = &part.ir;
+  computable.program = std::make_shared<const Program>(std::move(program));
   ModelSplit split(computable);
   std::string left_out = part.left_out();
   size_t num_dependent_groups = 0;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,7 +22,7 @@ inline constexpr const char* kSplitCategory = "split";
 
 struct SplitModel {
   std::string name = {};
-  const IR* ir = nullptr;
+  std::shared_ptr<const Program> program = nullptr;
   const StateDict* weights = nullptr;
   std::vector<at::Tensor> inputs = {};
   SourceLines source_lines = {};

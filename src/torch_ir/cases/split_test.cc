@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
@@ -22,6 +23,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
+
+std::shared_ptr<const Program> program_of(const IR& ir) {
+  return std::make_shared<const Program>(resolve(ir));
+}
 
 // A model whose values are copied as its calls make them.
 class EagerModel : public EagerGraph {
@@ -36,7 +41,7 @@ class EagerModel : public EagerGraph {
   }
 
   SplitModel model(const std::string& name) const {
-    return {.name = name, .ir = &ir, .weights = &weights, .inputs = inputs};
+    return {.name = name, .program = program_of(ir), .weights = &weights, .inputs = inputs};
   }
 
   std::map<std::string, at::Tensor> made;
@@ -264,7 +269,7 @@ TEST_F(SplitTest, FixesSizesAndNumbersAsInTheRun) {
   const IR ir = flatten_any();
   const StateDict no_weights;
   const at::Tensor x = at::rand({5, 3});
-  split({.name = "five", .ir = &ir, .weights = &no_weights, .inputs = {x}});
+  split({.name = "five", .program = program_of(ir), .weights = &no_weights, .inputs = {x}});
   EXPECT_THAT(found(), ElementsAre("aten.view.default/float32/5x3: five.flat",
                                    "aten.mul.Tensor/float32/15: five.scaled"));
   EXPECT_EQ(cases_.at(0).info.note, "size=[15]");
@@ -275,7 +280,7 @@ TEST_F(SplitTest, FixesSizesAndNumbersAsInTheRun) {
     EXPECT_THAT(it.ir.graph_inputs.at(0).symbolic_shape, IsEmpty());
   }
   // Other sizes are other calls.
-  split({.name = "two", .ir = &ir, .weights = &no_weights, .inputs = {at::rand({2, 3})}});
+  split({.name = "two", .program = program_of(ir), .weights = &no_weights, .inputs = {at::rand({2, 3})}});
   EXPECT_EQ(cases_.size(), 4u);
 }
 
@@ -304,8 +309,8 @@ TEST_F(SplitTest, SharesCallsBetweenModels) {
   const V y = other.input("y", at::randn({3}));
   other.output(other.calls1("aten.cos.default", {other.calls1("aten.sin.default", {y})}));
   split(one, "one");
-  SplitModel second = other.model("other");
   other.ir.nodes[0].module = "a.b";
+  SplitModel second = other.model("other");
   second.source_lines["n0"] = "f.py:3";
   split(second);
   EXPECT_THAT(found(), ElementsAre("aten.sin.default/float32/3: one.n0 other.n0",

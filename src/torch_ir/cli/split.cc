@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <memory>
 #include <ostream>
 #include <set>
 
@@ -15,6 +16,7 @@
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -54,7 +56,7 @@ int run_split(const SplitArguments& arguments, Console& console) {
     execution.makes_up_values = true;
     run_graph_file(execution, [&](const LoadedGraph& graph) {
       const SplitModel model{.name = model_name(file),
-                             .ir = &graph.ir,
+                             .program = std::make_shared<const Program>(resolve(graph.ir)),
                              .weights = &graph.weights,
                              .inputs = graph.inputs,
                              .source_lines = graph.source_lines};

@@ -366,6 +366,18 @@ class NodeComparer {
 
 }  // namespace
 
+std::vector<ValueId> compared_values(const Graph& graph) {
+  std::vector<ValueId> values;
+  for (const Node& node : graph.nodes) {
+    for (const ValueId output : node.outputs) {
+      const bool is_read = !graph[output].readers.empty() ||
+                           std::ranges::find(graph.outputs, output) != graph.outputs.end();
+      if (node.outputs.size() == 1 || is_read) values.push_back(output);
+    }
+  }
+  return values;
+}
+
 std::vector<std::string> compared_values(const IRGraph& graph) {
   const ValueReaders readers = readers_of(graph, GraphValues(graph));
   std::vector<std::string> values;

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/second_opinion.h"
@@ -159,6 +159,7 @@ using ActualValue = std::function<SeenValue(const std::string& name)>;
 // The names of the values to compare, in the order of the graph: the results of its nodes; if a
 // node makes several, only those that are read. Unread ones, such as the saved statistics of a
 // batch norm, may differ between devices.
+std::vector<ValueId> compared_values(const Graph& graph);
 std::vector<std::string> compared_values(const IRGraph& graph);
 
 // Judges values by their own nodes, computed from the values that the run returned. A graph that

@@ -19,6 +19,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
@@ -204,7 +205,7 @@ std::unique_ptr<CheckedRun> start_wide(const IR& ir, const StateDict& weights,
 struct Float64Run::State {
   State(const IR& graph, const StateDict& weights, const std::vector<at::Tensor>& inputs,
         bool runs_eagerly)
-      : ir(graph), memory(graph, weights), wide(start_wide(graph, weights, inputs)) {
+      : ir(graph), program(resolve(graph)), memory(memory_of(program, weights)), wide(start_wide(graph, weights, inputs)) {
     if (runs_eagerly || std::ranges::any_of(ir.nodes, decides)) {
       eager = std::make_unique<CheckedRun>(ir, weights, inputs, /*is_strict=*/false);
     }
@@ -279,7 +280,7 @@ struct Float64Run::State {
   }
 
   void doubt_value(const std::string& name, const Doubt& doubt) {
-    if (const auto found = memory.of(name)) add_doubt(*found, doubt);
+    if (const auto found = program.find(name)) add_doubt(memory.of(*found), doubt);
   }
 
   void add_doubt(size_t place, const Doubt& doubt) {
@@ -288,13 +289,14 @@ struct Float64Run::State {
   }
 
   const Doubt* find_doubt(const std::string& name) const {
-    const auto found = memory.of(name);
+    const auto found = program.find(name);
     if (!found) return nullptr;
-    const auto doubt = doubts.find(*found);
+    const auto doubt = doubts.find(memory.of(*found));
     return doubt == doubts.end() ? nullptr : &doubt->second;
   }
 
   const IR& ir;
+  const Program program;
   const GraphMemory memory;
   std::unique_ptr<CheckedRun> wide;
   std::unique_ptr<CheckedRun> eager;

@@ -8,11 +8,9 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
-#include "torch_ir/runtime/graph/lowered_graph.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 
 namespace torch_ir {
@@ -119,27 +117,19 @@ AliasAnalysis analyze_aliases(const LoweredGraph& graph) {
           std::move(writes)};
 }
 
-GraphMemory::GraphMemory(const IR& ir, const StateDict& weights)
-    : GraphMemory(lower(std::make_shared<const Program>(resolve(ir)), weights, StateDict(),
-                        std::nullopt, Unsupported::kKeep)) {}
-
-GraphMemory::GraphMemory(const LoweredGraph& graph) {
-  const std::vector<Value>& values = graph.source->values;
-  for (ValueId id = 0; id < values.size(); ++id) {
-    memories_.emplace(values[id].name, graph.aliases.memory[id]);
-    if (graph.values[id].constant.defined() && !fills_storage(graph.values[id].constant)) {
-      partial_.insert(values[id].name);
-    }
+GraphMemory::GraphMemory(const LoweredGraph& graph) : memory_(graph.aliases.memory) {
+  for (const LoweredValue& value : graph.values) {
+    is_partial_.push_back(value.constant.defined() && !fills_storage(value.constant));
   }
   for (const std::vector<ValueId>& written : graph.aliases.writes) {
     std::vector<size_t>& memories = writes_.emplace_back();
-    for (const ValueId value : written) memories.push_back(graph.aliases.memory[value]);
+    for (const ValueId value : written) memories.push_back(memory_[value]);
   }
 }
 
-std::optional<size_t> GraphMemory::of(const std::string& name) const {
-  const auto found = memories_.find(name);
-  return found == memories_.end() ? std::nullopt : std::optional(found->second);
+GraphMemory memory_of(const Program& program, const StateDict& weights) {
+  return GraphMemory(lower(std::make_shared<const Program>(program), weights, StateDict(),
+                           std::nullopt, Unsupported::kKeep));
 }
 
 bool GraphMemory::is_written(size_t memory, size_t first, size_t last) const {
@@ -153,20 +143,12 @@ bool GraphMemory::is_written(size_t memory, size_t first, size_t last) const {
 bool reads_storage(const Node& node) {
   if (node.target.starts_with("aten.as_strided")) return true;
   return std::ranges::any_of(node.graphs, [](const Graph& graph) {
-    return std::ranges::any_of(graph.nodes, [](const Node& it) { return reads_storage(it); });
-  });
-}
-
-bool reads_storage(const OpNode& node) {
-  if (node.op_type.starts_with("aten.as_strided")) return true;
-  return std::ranges::any_of(node.graphs, [](const IRGraph& graph) {
-    return std::ranges::any_of(graph.nodes, [](const OpNode& it) { return reads_storage(it); });
+    return std::ranges::any_of(graph.nodes, reads_storage);
   });
 }
 
 void check_storable(const Program& program, const StateDict& weights) {
-  const GraphMemory memory(lower(std::make_shared<const Program>(program), weights, StateDict(),
-                                 std::nullopt, Unsupported::kKeep));
+  const GraphMemory memory = memory_of(program, weights);
   const std::vector<std::string> names = weights.keys();
   const std::vector<size_t> groups = overlap_groups(weights.values());
   const auto fail = [](const Node& node, const std::string& what) {
@@ -186,15 +168,14 @@ void check_storable(const Program& program, const StateDict& weights) {
     if (memory.written_by(i).empty() && !reads_storage(node)) continue;
     for (const GraphInput& input : program.inputs) {
       if (input.kind == InputKind::kUserInput) continue;
-      const std::string& placeholder = program[input.value].name;
-      const auto place = memory.of(placeholder);
-      if (weights.contains(input.target) && memory.is_written(*place, i, i + 1)) {
+      const size_t place = memory.of(input.value);
+      if (weights.contains(input.target) && memory.is_written(place, i, i + 1)) {
         check_write(node, input.target);
       }
-      const bool is_read = reads_storage(node) && memory.is_partial(placeholder) &&
-                           std::ranges::any_of(node.inputs(), [&](ValueId read) {
-                             return memory.of(program[read].name) == place;
-                           });
+      const bool is_read =
+          reads_storage(node) && memory.is_partial(input.value) &&
+          std::ranges::any_of(node.inputs(),
+                              [&](ValueId read) { return memory.of(read) == place; });
       if (is_read) {
         fail(node, fmt::format("reads the storage of '{}', a part of a larger one",
                                printable(input.target)));

@@ -122,17 +122,18 @@ TEST(GraphMemory, KnowsWhatSharesMemoryAndWhoWritesToIt) {
   const V relu = graph.call1("aten.relu_.default", {view});
   graph.output(graph.call1("aten.neg.default", {sum}));
 
-  const GraphMemory memory(graph.ir, graph.weights);
-  EXPECT_EQ(memory.of(sum.name), memory.of(view.name));
-  EXPECT_EQ(memory.of(sum.name), memory.of(relu.name));
-  EXPECT_NE(memory.of(sum.name), memory.of("x"));
-  EXPECT_NE(memory.of("x"), memory.of("p_bias"));
-  EXPECT_EQ(memory.of("nothing"), std::nullopt);
+  const Program program = resolve(graph.ir);
+  const GraphMemory memory = memory_of(program, graph.weights);
+  const auto of = [&](const std::string& name) { return memory.of(program.find(name).value()); };
+  EXPECT_EQ(of(sum.name), of(view.name));
+  EXPECT_EQ(of(sum.name), of(relu.name));
+  EXPECT_NE(of(sum.name), of("x"));
+  EXPECT_NE(of("x"), of("p_bias"));
   EXPECT_THAT(memory.written_by(0), IsEmpty());
-  EXPECT_THAT(memory.written_by(2), ElementsAre(memory.of(sum.name).value()));
-  EXPECT_TRUE(memory.is_written(memory.of(view.name).value(), 0, 3));
-  EXPECT_FALSE(memory.is_written(memory.of(view.name).value(), 3, 4));
-  EXPECT_FALSE(memory.is_written(memory.of("x").value(), 0, 4));
+  EXPECT_THAT(memory.written_by(2), ElementsAre(of(sum.name)));
+  EXPECT_TRUE(memory.is_written(of(view.name), 0, 3));
+  EXPECT_FALSE(memory.is_written(of(view.name), 3, 4));
+  EXPECT_FALSE(memory.is_written(of("x"), 0, 4));
 }
 
 TEST(GraphMemory, TakesOperatorsThatThisProcessCannotRun) {
@@ -142,12 +143,14 @@ TEST(GraphMemory, TakesOperatorsThatThisProcessCannotRun) {
   const V exp = graph.call1("aten.exp.default", {foo});
   graph.output(exp);
   graph.ir.nodes[0].op_type = "nobody.foo.default";
-  const GraphMemory memory(graph.ir, graph.weights);
-  EXPECT_EQ(memory.of(foo.name), memory.of("x"));
-  EXPECT_NE(memory.of(exp.name), memory.of("x"));
+  const Program program = resolve(graph.ir);
+  const GraphMemory memory = memory_of(program, graph.weights);
+  const auto of = [&](const std::string& name) { return memory.of(program.find(name).value()); };
+  EXPECT_EQ(of(foo.name), of("x"));
+  EXPECT_NE(of(exp.name), of("x"));
   EXPECT_THAT(memory.written_by(0), IsEmpty());
   graph.ir.nodes[0].op_type = "nobody.foo_.default";
-  EXPECT_THAT(GraphMemory(graph.ir, graph.weights).written_by(0), testing::SizeIs(1));
+  EXPECT_THAT(memory_of(resolve(graph.ir), graph.weights).written_by(0), testing::SizeIs(1));
 }
 
 // --- Weights of files, which are contiguous ---

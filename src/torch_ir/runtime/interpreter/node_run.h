@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
 #include "torch_ir/runtime/graph/execution_options.h"
+#include "torch_ir/runtime/graph/lowered_graph.h"
 
 namespace torch_ir {
 
@@ -19,20 +19,26 @@ class NodeRun {
  public:
   // Throws as compile and ExecutionPlan::run do, but accepts values whose shape or dtype differs
   // from the IR.
+  NodeRun(std::shared_ptr<const Program> program, const StateDict& weights,
+          const std::vector<at::Tensor>& inputs, const ExecutionOptions& options = {});
   NodeRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
           const ExecutionOptions& options = {});
   ~NodeRun();
   NodeRun(const NodeRun&) = delete;
   NodeRun& operator=(const NodeRun&) = delete;
 
-  // A graph input, or the placeholder of a weight that the graph writes to, as the run sees it: a
-  // copy if the graph writes to it. Call it before the first `value`. Undefined for numbers, unread
-  // inputs and other names.
-  at::Tensor given(const std::string& name) const;
+  const LoweredGraph& graph() const;
 
-  // The value called `name` as its node made it; numbers as tensors without dimensions. Undefined
-  // if it is None, not in the graph, or before a value asked for earlier. The run may write to it
-  // when it goes on. Throws ExecutionError, naming the node that failed on the way.
+  // A graph input, or a weight that the graph writes to, as the run sees it: a copy if the graph
+  // writes to it. Call it before the first `value`. Undefined for numbers, unread inputs and other
+  // values.
+  at::Tensor given(ValueId value) const;
+
+  // A value as its node made it; numbers as tensors without dimensions. Undefined if it is None,
+  // not made by a node, or before a value asked for earlier. The run may write to it when it goes
+  // on. Throws ExecutionError, naming the node that failed on the way.
+  at::Tensor value(ValueId value);
+  // As above, by name; undefined also if the graph has no such value.
   at::Tensor value(const std::string& name);
 
  private:

@@ -62,11 +62,14 @@ TEST(NodeRun, TellsWhatItWasGivenAsTheRunChangesIt) {
   graph.output(graph.call1("aten.mul.Tensor", {x, count}));
 
   NodeRun run(graph.ir, graph.weights, graph.inputs);
-  const at::Tensor own_x = run.given("x");
-  const at::Tensor own_count = run.given("p_count");
-  EXPECT_TRUE(run.given("y").is_same(graph.inputs[1]));
-  EXPECT_FALSE(run.given("p_gain").defined());
-  EXPECT_FALSE(run.given("n0").defined());
+  const auto given = [&](const char* name) {
+    return run.given(run.graph().source->find(name).value());
+  };
+  const at::Tensor own_x = given("x");
+  const at::Tensor own_count = given("p_count");
+  EXPECT_TRUE(given("y").is_same(graph.inputs[1]));
+  EXPECT_FALSE(given("p_gain").defined());
+  EXPECT_FALSE(given("n0").defined());
   run.value("n2");
   EXPECT_TRUE(own_x.equal(at::ones({3}) * 2));
   EXPECT_TRUE(own_count.equal(at::ones({3}) * 2));
