@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -20,6 +19,7 @@
 #include <utility>
 
 #include "models/operators/call_text.h"
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/binding.h"
@@ -107,8 +107,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 bool is_variant(std::string_view text) {
-  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  return !text.empty() && std::ranges::all_of(text, fits);
+  return !text.empty() && std::ranges::all_of(text, is_name_part);
 }
 
 // Definitions that files share: the common file comes first, each other file adds to a copy.

@@ -4,10 +4,10 @@
 #include <c10/util/accumulate.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <ostream>
 
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/program.h"
 
@@ -59,9 +59,7 @@ std::string size_text(const AnyValue& meta, size_t dimension) {
 
 // Parenthesizes expressions, which would run into their neighbours between "x": "s0*2" as "(s0*2)".
 std::string factor_text(const std::string& size) {
-  const bool is_word =
-      std::ranges::all_of(size, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-  return is_word ? size : "(" + size + ")";
+  return std::ranges::all_of(size, is_name_part) ? size : "(" + size + ")";
 }
 
 std::string number_text(const TensorMeta& meta) {

@@ -12,17 +12,13 @@
 #include <span>
 #include <utility>
 
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
-
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 
 // Binary operators, the loosest first; "//" before "/", and "<=" before "<".
 constexpr std::array<std::array<std::string_view, 6>, 8> kLevels = {{

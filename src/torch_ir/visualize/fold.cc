@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/ir/graph_values.h"
@@ -31,8 +32,6 @@ constexpr size_t kMaxOperatorsInTitle = 3;
 // Stand for the node that makes a value, if there is none.
 constexpr size_t kGraphInput = std::numeric_limits<size_t>::max();
 constexpr size_t kWeight = kGraphInput - 1;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The first name of `path` below `module`, with the numbers after it: "layers.0" for
 // "encoder.layers.0.mlp" in "encoder", since a list of modules is not called itself. Empty for the

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -14,10 +15,6 @@ constexpr size_t kMaxIdentifierCharacters = 64;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 constexpr std::string_view kEllipsis = "...";
 
-bool is_ascii_alphanumeric(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
 // C0, DEL and C1.
 bool is_control(std::string_view character) {
   const auto first = static_cast<unsigned char>(character[0]);
@@ -26,7 +23,7 @@ bool is_control(std::string_view character) {
 }
 
 // Letters, digits, and the bytes of characters outside ASCII.
-bool is_word(char c) { return is_ascii_alphanumeric(c) || static_cast<unsigned char>(c) >= 0x80; }
+bool is_word(char c) { return is_alphanumeric(c) || static_cast<unsigned char>(c) >= 0x80; }
 
 // Punctuation without meaning to Mermaid; the rest is written as entity codes.
 bool is_plain(char c) {
@@ -117,7 +114,7 @@ std::string Identifiers::make(std::string_view prefix, std::string_view name) {
   base += name;
   if (base.size() > kMaxIdentifierCharacters) base.resize(kMaxIdentifierCharacters);
   for (char& c : base) {
-    if (!is_ascii_alphanumeric(c)) c = '_';
+    if (!is_alphanumeric(c)) c = '_';
   }
   std::string identifier = base;
   for (int64_t i = 2; !taken_.insert(identifier).second; ++i) {

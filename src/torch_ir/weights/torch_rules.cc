@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <unordered_map>
 #include <utility>
 
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
@@ -296,12 +296,11 @@ const Global* find_listed(std::string_view name) {
 bool is_torch_constant(std::string_view name) {
   if (!name.starts_with(kTorch)) return false;
   name.remove_prefix(kTorch.size());
-  const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  if (!std::ranges::all_of(name, is_letter)) return false;
+  if (!std::ranges::all_of(name, is_name_part)) return false;
   const auto begins_name = [&](std::string_view begin) { return name.starts_with(begin); };
   const auto begins_dtype = [&](std::string_view begin) {
     const std::string_view rest = name.substr(std::min(begin.size(), name.size()));
-    return name.starts_with(begin) && !rest.empty() && rest[0] >= '0' && rest[0] <= '9';
+    return name.starts_with(begin) && !rest.empty() && is_digit(rest[0]);
   };
   return find_dtype(name).has_value() || std::ranges::any_of(kDtypeBegins, begins_dtype) ||
          std::ranges::any_of(kConstantBegins, begins_name);

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "torch_ir/base/characters.h"
 #include "torch_ir/exporter/capture/python_form.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ivalue.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<const char*, 4> kPrefixes = {"", "p_", "b_", "c_"};
 
 std::string as_identifier(std::string text) {
-  std::ranges::replace_if(text, [](unsigned char c) { return !std::isalnum(c) && c != '_'; }, '_');
+  std::ranges::replace_if(text, [](char c) { return !is_name_part(c); }, '_');
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/pt2/read_program.h"
 #include "torch_ir/ir/sym_expr.h"
@@ -13,10 +14,6 @@
 // condition that cannot be read as the archive has it.
 namespace torch_ir {
 namespace {
-
-bool is_digit_or_letter(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 // The length of the "['a b']", "[0]" or ".field" at the start of `text`; 0 if there is none, or a
 // method.
@@ -44,7 +41,7 @@ std::string take_path(std::string_view& text) {
     if (!name.empty()) name += '_';
     for (size_t i = 0; i < key.size(); ++i) {
       if (key[i] == '\\') ++i;
-      const char c = i < key.size() && is_digit_or_letter(key[i]) ? key[i] : '_';
+      const char c = i < key.size() && is_alphanumeric(key[i]) ? key[i] : '_';
       name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     }
   }

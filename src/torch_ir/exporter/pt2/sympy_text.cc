@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
@@ -38,10 +39,6 @@ struct Part {
   // Omits named ones ("integer=True"): assumptions about a symbol, and the precision of a float.
   std::vector<Part> arguments = {};
 };
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 
 class Parser {
  public:
