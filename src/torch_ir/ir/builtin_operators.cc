@@ -4,61 +4,35 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace torch_ir {
 namespace {
 
-struct Entry {
-  const char* op_type;
-  // Arguments and results, as LibTorch writes schemas, with the argument names of the Python
-  // functions, which archives use.
-  const char* signature;
-};
-
-constexpr const char* kUnary = "(Scalar a) -> Scalar";
-constexpr const char* kBinary = "(Scalar a, Scalar b) -> Scalar";
-
-constexpr Entry kEntries[] = {
-    {"_operator.add", kBinary},
-    {"_operator.and_", kBinary},
-    {"_operator.eq", kBinary},
-    {"_operator.floordiv", kBinary},
-    {"_operator.ge", kBinary},
-    {"_operator.gt", kBinary},
-    {"_operator.le", kBinary},
-    {"_operator.lshift", kBinary},
-    {"_operator.lt", kBinary},
-    {"_operator.mod", kBinary},
-    {"_operator.mul", kBinary},
-    {"_operator.ne", kBinary},
-    {"_operator.neg", kUnary},
-    {"_operator.or_", kBinary},
-    {"_operator.pos", kUnary},
-    {"_operator.pow", kBinary},
-    {"_operator.rshift", kBinary},
-    {"_operator.sub", kBinary},
-    {"_operator.truediv", kBinary},
-    {"math.ceil", "(Scalar x) -> Scalar"},
-    {"math.floor", "(Scalar x) -> Scalar"},
-    {"math.trunc", "(Scalar x) -> Scalar"},
-    {"torch._sym_sqrt", kUnary},
-    {"torch.sym_float", kUnary},
-    {"torch.sym_int", kUnary},
-    {"torch.sym_ite", "(Scalar b, Scalar t, Scalar f) -> Scalar"},
-    {"torch.sym_max", kBinary},
-    {"torch.sym_min", kBinary},
-    {"torch.sym_not", kUnary},
-    {kCond.data(), "(Tensor pred, Tensor[] operands) -> Tensor[]"},
-    {kWhileLoop.data(), "(Tensor[] carried_inputs, Tensor[] additional_inputs) -> Tensor[]"},
-};
-
 using Table = std::unordered_map<std::string_view, c10::FunctionSchema>;
 
 Table make_table() {
+  // Arguments and results, as LibTorch writes schemas, with the argument names of the Python
+  // functions, which archives use.
+  static const std::pair<const char*, std::vector<std::string_view>> signatures[] = {
+      {"(Scalar a) -> Scalar",
+       {"_operator.neg", "_operator.pos", "torch._sym_sqrt", "torch.sym_float", "torch.sym_int",
+        "torch.sym_not"}},
+      {"(Scalar x) -> Scalar", {"math.ceil", "math.floor", "math.trunc"}},
+      {"(Scalar a, Scalar b) -> Scalar",
+       {"_operator.add", "_operator.and_", "_operator.eq", "_operator.floordiv", "_operator.ge",
+        "_operator.gt", "_operator.le", "_operator.lshift", "_operator.lt", "_operator.mod",
+        "_operator.mul", "_operator.ne", "_operator.or_", "_operator.pow", "_operator.rshift",
+        "_operator.sub", "_operator.truediv", "torch.sym_max", "torch.sym_min"}},
+      {"(Scalar b, Scalar t, Scalar f) -> Scalar", {"torch.sym_ite"}},
+      {"(Tensor pred, Tensor[] operands) -> Tensor[]", {kCond}},
+      {"(Tensor[] carried_inputs, Tensor[] additional_inputs) -> Tensor[]", {kWhileLoop}},
+  };
   Table table;
-  for (const Entry& entry : kEntries) {
-    table.emplace(entry.op_type,
-                  torch::jit::parseSchema(std::string("builtin::call") + entry.signature));
+  for (const auto& [signature, op_types] : signatures) {
+    const auto schema = torch::jit::parseSchema(std::string("builtin::call") + signature);
+    for (const std::string_view op_type : op_types) table.emplace(op_type, schema);
   }
   return table;
 }
