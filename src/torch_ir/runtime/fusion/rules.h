@@ -1,6 +1,6 @@
 // The rules of fuse_trace, and the passes and helpers that they share.
 //
-// Each family's file has a table of its operators. A rule leaves calls that it does not know alone.
+// Each family's file has a table of its operators. A rule leaves unknown calls unchanged.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ class CallArguments {
  public:
   explicit CallArguments(const TraceCall& call) : call_(call) {}
 
-  // Nothing if the argument is None, no tensor, or not in the schema.
+  // Empty unless the schema has the argument and it is a tensor.
   std::optional<TensorId> tensor(std::string_view name) const;
   std::vector<TensorId> tensors(std::string_view name) const;
   c10::IValue value(std::string_view name) const;
