@@ -46,7 +46,7 @@ class ValueComparison {
       : matches_(matches), compared_(matches.size()), quantized_(matches.size()) {
     for (size_t i = 0; i < matches.size(); ++i) {
       floating_.emplace(matches[i].floating, i);
-      seen_.emplace(matches[i].seen, i);
+      dequantized_.emplace(matches[i].dequantized, i);
       if (!matches[i].quantized_to.empty()) quantized_to_.emplace(matches[i].quantized_to, i);
     }
   }
@@ -61,7 +61,7 @@ class ValueComparison {
     if (const auto found = quantized_to_.find(name); found != quantized_to_.end()) {
       take_quantized(found->second, value);
     }
-    if (const auto found = seen_.find(name); found != seen_.end()) {
+    if (const auto found = dequantized_.find(name); found != dequantized_.end()) {
       compare_with_float(found->second, value);
     }
   }
@@ -100,7 +100,7 @@ class ValueComparison {
     result.op_type = match.op_type;
     result.module = match.module;
     result.floating = statistics(match.floating, floating);
-    result.quantized = statistics(match.seen, value);
+    result.quantized = statistics(match.dequantized, value);
     result.sqnr = comparison.signal_to_noise;
     if (quantized.defined()) result.num_saturated = count_saturated(quantized, match.range, value);
   }
@@ -131,7 +131,7 @@ class ValueComparison {
   const std::vector<ValueMatch>& matches_;
   std::unordered_map<std::string, size_t> floating_;
   std::unordered_map<std::string, size_t> quantized_to_;
-  std::unordered_map<std::string, size_t> seen_;
+  std::unordered_map<std::string, size_t> dequantized_;
   std::unordered_map<std::string, at::Tensor> kept_;
   std::vector<std::optional<ComparedValue>> compared_;
   // Kept until they are dequantised.

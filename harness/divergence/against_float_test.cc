@@ -122,7 +122,7 @@ OpNode node_of(const std::string& name, const std::string& op_type, const std::s
 std::map<std::string, std::string> pairs(const IR& quantized, const IR& floating) {
   std::map<std::string, std::string> found;
   const ValueMatching matching = match_values(quantized, floating);
-  for (const ValueMatch& match : matching.matches) found[match.floating] = match.seen;
+  for (const ValueMatch& match : matching.matches) found[match.floating] = match.dequantized;
   for (const std::string& name : matching.unmatched) found[name] = "";
   return found;
 }

@@ -6,17 +6,12 @@
 #include <map>
 #include <string_view>
 
-#include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/operators/operator_table.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 
 namespace torch_ir {
 namespace {
-
-bool may_draw(const Node& node) {
-  const auto op = find_operator(node.target);
-  return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
-}
 
 struct AllRecorded {};
 
@@ -123,7 +118,7 @@ std::unordered_map<std::string_view, ValueId> ids_by_name(const Program& program
 
 ReferenceWatch::ReferenceWatch(const Program& program) {
   for (size_t i = 0; i < program.nodes.size(); ++i) {
-    if (!may_draw(program.nodes[i])) continue;
+    if (!may_draw(program.nodes[i].target)) continue;
     for (const ValueId output : program.nodes[i].outputs) {
       drawing_.emplace(program[output].name, i);
     }

@@ -10,6 +10,8 @@
 
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/operators/operator_facts.h"
+#include "torch_ir/operators/operator_table.h"
 #include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {
@@ -17,34 +19,23 @@ namespace {
 
 using NodeList = std::vector<size_t>;
 
-// Whether `node` calls a quantisation operator whose name without namespace starts with
-// `beginning`.
-bool is_quantization(const OpNode& node, std::string_view beginning = "") {
-  for (const std::string_view space : {"quantized_decomposed.", "torchao."}) {
-    if (!node.op_type.starts_with(space)) continue;
-    return std::string_view(node.op_type).substr(space.size()).starts_with(beginning);
-  }
-  return false;
-}
+bool is_quantization(const OpNode& node) { return !facts_of(node.op_type).quantization.empty(); }
 
 // "aten.relu" of "aten.relu_.default".
 std::string operator_name(const OpNode& node) {
-  std::string name = node.op_type.substr(0, node.op_type.rfind('.'));
-  if (name.ends_with('_')) name.pop_back();
-  return name;
+  const std::string op_type = out_of_place(node.op_type);
+  return op_type.substr(0, op_type.rfind('.'));
 }
 
 bool is_batch_norm(const OpNode& node) {
   return node.op_type.find("batch_norm") != std::string::npos;
 }
 
-// A dropout passes its input on.
-bool is_view(const OpNode& node) {
-  if (operator_name(node) == "aten.dropout") return true;
+// Whether the node has the values of its input, as a view or a dropout has.
+bool passes_values_on(const OpNode& node) {
+  if (!facts_of(out_of_place(node.op_type)).passes_on_input.empty()) return true;
   const c10::FunctionSchema* schema = find_schema(node.op_type);
-  if (schema == nullptr || schema->returns().empty()) return false;
-  const c10::AliasInfo* alias = schema->returns().front().alias_info();
-  return alias != nullptr && !alias->isWrite();
+  return schema != nullptr && is_view(*schema);
 }
 
 bool is_float(const TensorMeta& meta) {
@@ -129,7 +120,7 @@ class Matcher {
     if (!is_float(*meta) || is_quantization(node) || folded_.contains(name)) return;
     const auto partner = partners_.find(name);
     if (partner == partners_.end()) {
-      if (!is_view(node)) result.unmatched.push_back(name);
+      if (!passes_values_on(node)) result.unmatched.push_back(name);
       return;
     }
     ValueMatch match{.floating = name,
@@ -137,21 +128,21 @@ class Matcher {
                      .module = floating_.modules[producer],
                      .quantized = partner->second};
     follow(match);
-    if (!is_view(node) || match.is_dequantized()) result.matches.push_back(match);
+    if (!passes_values_on(node) || match.is_dequantized()) result.matches.push_back(match);
   }
 
   // Sets the quantised form of `match.quantized`.
   void follow(ValueMatch& match) const {
     const std::vector<OpNode>& nodes = quantized_.ir.nodes;
-    match.seen = match.quantized;
+    match.dequantized = match.quantized;
     for (const size_t reader : get(quantized_.readers, match.quantized)) {
-      if (!is_quantization(nodes[reader], "quantize_")) continue;
+      if (facts_of(nodes[reader].op_type).quantization != "quantize") continue;
       if (nodes[reader].inputs.front().name != match.quantized) continue;
       match.quantized_to = nodes[reader].outputs.at(0).name;
       match.range = range_of(nodes[reader]);
       for (const size_t next : get(quantized_.readers, match.quantized_to)) {
-        if (is_quantization(nodes[next], "dequantize_"))
-          match.seen = nodes[next].outputs.at(0).name;
+        if (facts_of(nodes[next].op_type).quantization != "dequantize") continue;
+        match.dequantized = nodes[next].outputs.at(0).name;
       }
       return;
     }
@@ -197,7 +188,8 @@ class Matcher {
   void match_last(const NodeList& call, const NodeList& other_call) {
     for (const size_t index : std::views::reverse(call)) {
       const OpNode& node = floating_.ir.nodes[index];
-      if (is_view(node) || node.outputs.empty() || !is_float(node.outputs.front())) continue;
+      if (passes_values_on(node) || node.outputs.empty() || !is_float(node.outputs.front()))
+        continue;
       for (const size_t other : std::views::reverse(other_call)) {
         const std::vector<TensorMeta>& outputs = quantized_.ir.nodes[other].outputs;
         if (!outputs.empty() && pair(node.outputs.front(), outputs.front())) return;

@@ -32,9 +32,9 @@ struct ValueMatch {
   std::string quantized_to = {};
   QuantizedRange range = {};
   // The result of dequantising it; `quantized` if it is not dequantised.
-  std::string seen = {};
+  std::string dequantized = {};
 
-  bool is_dequantized() const { return seen != quantized; }
+  bool is_dequantized() const { return dequantized != quantized; }
 };
 
 struct ValueMatching {

@@ -14,6 +14,7 @@
 #include "torch_ir/base/text.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
 namespace {
@@ -72,15 +73,12 @@ bool shares(const c10::Argument& argument, const c10::Argument& result) {
   });
 }
 
-// Operators that return their first argument although their schema does not say so; dropouts only
-// if they drop nothing.
+// Whether the node returns its first argument although its schema does not say so.
 bool returns_as_is(const OpNode& node) {
-  constexpr std::array<std::string_view, 3> kDropouts = {
-      "aten.dropout.default", "aten.alpha_dropout.default", "aten.feature_dropout.default"};
-  if (node.op_type == "aten._unsafe_view.default") return true;
-  const Attribute* trains = node.attrs.find("train");
-  return std::ranges::find(kDropouts, node.op_type) != kDropouts.end() && trains != nullptr &&
-         *trains == Attribute(false);
+  const std::string_view condition = facts_of(node.op_type).passes_on_input;
+  if (condition.empty() || condition == "always") return !condition.empty();
+  const Attribute* attribute = node.attrs.find(condition);
+  return attribute != nullptr && *attribute == Attribute(false);
 }
 
 // The input of `node` whose memory its output at `index` may share; empty if it has its own.
@@ -272,10 +270,11 @@ class Counter {
       row.output_bytes += cost.output_bytes.back().value_or(0);
       if (!cost.output_bytes.back()) ++cost_.totals.num_unknown_sizes;
     }
-    std::unordered_set<const Memory*> own;
+    std::unordered_set<const Memory*> counted_here;
     for (const TensorMeta& input : node.inputs) {
       const Memory* memory = memories.find(input.name);
-      if (memory == nullptr || memory->weight == kNever || !own.insert(memory).second) continue;
+      if (memory == nullptr || memory->weight == kNever || !counted_here.insert(memory).second)
+        continue;
       cost.weights.push_back(memory->weight);
       if (!read_[place->second].insert(memory->weight).second) continue;
       row.parameters += num_elements_of(ir_.weights[memory->weight]);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "torch_ir/analysis/multiply_adds.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
@@ -257,6 +258,12 @@ TEST(Cost, IsQuickForLargeGraphs) {
     ir.nodes.push_back(std::move(node));
   }
   EXPECT_EQ(cost_of(ir).totals.multiply_adds, int64_t{512} * kNodes);
+}
+
+TEST(Cost, FindsTheFormulasOfAllRows) {
+  for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    EXPECT_NO_THROW(find_formula(op_type_name(name))) << name;
+  }
 }
 
 TEST(BytesText, HasThreeDigits) {

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/ir/builtin_operators.h"
+#include "torch_ir/operators/operator_facts.h"
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 
@@ -76,9 +79,9 @@ Count elements(const NodeCall& call, std::string_view argument) {
 // A size of an argument; a negative `dim` counts from the end.
 Count size(const NodeCall& call, std::string_view argument, int64_t dim) {
   const std::vector<int64_t>& shape = tensor(call, argument).shape;
-  const int64_t place = dim < 0 ? dim + static_cast<int64_t>(shape.size()) : dim;
-  if (place < 0 || place >= static_cast<int64_t>(shape.size())) throw Missing();
-  return size_of(shape[static_cast<size_t>(place)]);
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (dim < -rank || dim >= rank) throw Missing();
+  return size_of(shape[static_cast<size_t>(dim < 0 ? dim + rank : dim)]);
 }
 
 Count output_elements(const NodeCall& call) {
@@ -88,16 +91,18 @@ Count output_elements(const NodeCall& call) {
 
 // Matrix products: one for each element of the first and each column of the second.
 
-template <size_t N>
-struct Name {
-  char text[N];
-  constexpr Name(const char (&name)[N]) { std::copy_n(name, N, text); }
-};
+// Two operands of the call, which the row of its operator names: "product:self,mat2".
+std::pair<std::string_view, std::string_view> named_operands(const NodeCall& call) {
+  std::string_view names = facts_of(out_of_place(call.node().op_type)).multiply_adds;
+  names.remove_prefix(names.find(':') + 1);
+  const size_t comma = names.find(',');
+  return {names.substr(0, comma), names.substr(comma + 1)};
+}
 
-template <Name kFirst, Name kSecond>
 Count product(const NodeCall& call) {
-  const bool is_vector = tensor(call, kSecond.text).shape.size() == 1;
-  return elements(call, kFirst.text) * (is_vector ? Count(1) : size(call, kSecond.text, -1));
+  const auto [first, second] = named_operands(call);
+  const bool is_vector = tensor(call, second).shape.size() == 1;
+  return elements(call, first) * (is_vector ? Count(1) : size(call, second, -1));
 }
 
 // Batches may be broadcast, so the result counts.
@@ -151,13 +156,13 @@ bool is_in_result(char label, const std::string& equation) {
 }
 
 Count einsum(const NodeCall& call) {
-  const auto* given = attribute(call, "equation").get_if<std::string>();
+  const auto* text = attribute(call, "equation").get_if<std::string>();
   const std::vector<const TensorMeta*> operands = tensors(call, "tensors");
-  if (given == nullptr) throw Missing();
+  if (text == nullptr) throw Missing();
   if (operands.size() < 2) return 0;
   // The order of multiplication is open for more operands.
   if (operands.size() > 2) return Count::unknown();
-  std::string equation = *given;
+  std::string equation = *text;
   std::erase(equation, ' ');
   const std::string terms = equation.substr(0, equation.find("->"));
   const size_t comma = terms.find(',');
@@ -251,150 +256,30 @@ Count recurrent_layer(const NodeCall& call) {
   return of_steps(call, is_packed ? "data" : "input", tensors(call, "params"));
 }
 
-template <Name kInput, Name kHidden>
 Count recurrent_cell(const NodeCall& call) {
-  return of_steps(call, "input", {&tensor(call, kInput.text), &tensor(call, kHidden.text)});
+  const auto [input_weight, hidden_weight] = named_operands(call);
+  return of_steps(call, "input", {&tensor(call, input_weight), &tensor(call, hidden_weight)});
 }
-
-struct FormulaRow {
-  // Matches all overloads; a final '*' matches any suffix.
-  std::string_view name;
-  MultiplyAdds formula;
-};
 
 // After torch/utils/flop_counter.py if it has the operator (mm_flop, addmm_flop, bmm_flop,
 // baddbmm_flop, conv_flop_count, sdpa_flop_count, which count two operations each); otherwise from
 // the documentation of torch.nn.
-constexpr FormulaRow kFormulas[] = {
-    {"_conv_depthwise2d", convolution},
-    {"_convolution", convolution},
-    {"_convolution_mode", convolution},
-    {"_int_mm", product<"self", "mat2">},
-    {"_native_multi_head_attention", multi_head_attention},
-    {"_scaled_dot_product_attention_math", attention},
-    {"_scaled_dot_product_attention_math_for_mps", attention},
-    {"_scaled_dot_product_cudnn_attention", attention},
-    {"_scaled_dot_product_efficient_attention", attention},
-    {"_scaled_dot_product_flash_attention", attention},
-    {"_scaled_dot_product_flash_attention_for_cpu", attention},
-    {"_scaled_dot_product_fused_attention_overrideable", attention},
-    {"_scaled_mm", product<"self", "mat2">},
-    {"_transformer_encoder_layer_fwd", transformer_layer},
-    {"addbmm", product<"batch1", "batch2">},
-    {"addmm", product<"mat1", "mat2">},
-    {"_addmm_activation", product<"mat1", "mat2">},
-    {"addmv", product<"mat", "vec">},
-    {"baddbmm", product<"batch1", "batch2">},
-    {"bmm", product<"self", "mat2">},
-    {"conv1d", convolution},
-    {"conv2d", convolution},
-    {"conv3d", convolution},
-    {"conv_depthwise3d", convolution},
+constexpr NamedFunction<MultiplyAdds> kFormulas[] = {
+    {"attention", attention},
     {"conv_tbc", conv_tbc},
-    {"conv_transpose*", transposed_convolution},
     {"convolution", convolution},
-    {"dot", product<"self", "tensor">},
     {"einsum", einsum},
-    {"gru", recurrent_layer},
-    {"gru_cell", recurrent_cell<"w_ih", "w_hh">},
-    {"inner", matmul},
     {"linear", linear},
-    {"lstm", recurrent_layer},
-    {"lstm_cell", recurrent_cell<"w_ih", "w_hh">},
     {"matmul", matmul},
-    {"mkldnn_rnn_layer", recurrent_cell<"weight0", "weight1">},
-    {"mm", product<"self", "mat2">},
-    {"mv", product<"self", "vec">},
-    {"rnn_relu", recurrent_layer},
-    {"rnn_relu_cell", recurrent_cell<"w_ih", "w_hh">},
-    {"rnn_tanh", recurrent_layer},
-    {"rnn_tanh_cell", recurrent_cell<"w_ih", "w_hh">},
-    {"scaled_dot_product_attention", attention},
+    {"multi_head_attention", multi_head_attention},
+    {"none", no_multiply_adds},
+    {"product", product},
+    {"recurrent_cell", recurrent_cell},
+    {"recurrent_layer", recurrent_layer},
     {"tensordot", tensordot},
-    {"vdot", product<"self", "other">},
+    {"transformer_layer", transformer_layer},
+    {"transposed_convolution", transposed_convolution},
 };
-
-// clang-format off
-// Operators without multiply-adds for which neither a tag of LibTorch nor the schema says so.
-// A final '*' matches any suffix.
-constexpr std::string_view kNone[] = {
-    // Normalizations and softmax.
-    "_fused_rms_norm*", "_log_softmax", "_native_batch_norm*", "_safe_softmax", "_softmax",
-    "batch_norm", "cosine_similarity", "group_norm", "instance_norm", "layer_norm",
-    "linalg__powsum", "linalg_norm", "linalg_vector_norm", "local_response_norm", "log_softmax", "native_batch_norm",
-    "native_group_norm", "native_layer_norm", "norm", "normalize", "pairwise_distance", "renorm",
-    "prepare_softmax_online", "rms_norm", "softmax",
-    // Reductions, scans, sorting, searching.
-    "_unique*", "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "argsort", "bincount",
-    "bucketize", "count_nonzero", "cummax", "cummin", "cumprod", "cumsum", "diff", "histc",
-    "kthvalue", "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "mode", "msort",
-    "nanmean", "nanmedian", "nansum", "nonzero*", "prod", "searchsorted", "sort", "std*", "sum*",
-    "topk", "trace", "unique*", "var*",
-    // Windows and images.
-    "_adaptive_avg_pool*", "_upsample*", "adaptive_*", "affine_grid_generator", "avg_pool*",
-    "channel_shuffle", "col2im", "fractional_max_pool*", "grid_sampler*", "im2col", "max_pool*",
-    "max_unpool*", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle", "unfold",
-    "upsample_*",
-    // Moving and choosing elements.
-    "_cat", "_embedding_bag*", "_index_put_impl", "_to_copy", "_unsafe_index*",
-    "_unsafe_masked_index*", "_unsafe_view", "block_diag", "cartesian_prod", "cat", "clone",
-    "collapse", "column_stack", "concat*", "constant_pad_nd", "contiguous", "copy", "copy_*", "detach_copy", "device_put", "diag*",
-    "dstack", "embedding", "embedding_bag", "embedding_renorm", "expand_copy", "fill", "flip",
-    "fliplr", "flipud", "gather", "hstack", "index*", "lift*", "masked_*", "meshgrid", "one_hot",
-    "pad", "pad_sequence", "permute_copy", "put", "reflection_pad*", "repeat*", "replication_pad*",
-    "reshape", "resize*", "rev", "roll", "rot90", "scatter*", "select_*", "slice_*", "split_*", "stack", "take*",
-    "tensor_split", "tile", "to", "tril*", "triu*", "type_as", "unbind_copy", "unsafe_chunk",
-    "unsafe_split*", "view_copy", "vstack", "where", "zero",
-    // New tensors.
-    "arange", "bartlett_window", "blackman_window", "empty*", "eye", "full*", "hamming_window",
-    "hann_window", "iota", "linspace", "logspace", "new_*", "ones*", "range", "scalar_tensor", "tensor",
-    "zeros*",
-    // Random numbers.
-    "alpha_dropout", "bernoulli*", "cauchy", "dropout", "exponential", "feature_dropout",
-    "geometric", "log_normal", "multinomial", "native_dropout", "normal*", "poisson", "rand*",
-    "random", "uniform",
-    // Elementwise or pairwise, but not tagged by LibTorch.
-    "__*", "_cast_*", "_conj_physical", "_fused_dropout", "_masked_s*", "_prelu_kernel",
-    "_thnn_fused_*", "_weight_norm*", "absolute", "add", "addr", "arc*", "binary_cross_entropy*",
-    "bitwise_*", "celu", "clip", "complex", "copysign", "cosine_embedding_loss", "cross",
-    "cross_entropy_loss", "div*", "elu", "eq", "fix", "floor_divide", "gcd", "ge", "gelu", "ger",
-    "glu", "greater*", "gt", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "heaviside",
-    "huber_loss", "isclose", "isin", "isinf", "isnan", "isreal", "kl_div", "kron", "l1_loss", "lcm",
-    "le", "leaky_relu", "less*", "linalg_cross", "log_sigmoid*", "lt", "mish", "mse_loss", "mul",
-    "multiply", "ne", "negative", "nll_loss*", "not_equal", "outer", "polar", "prelu", "relu*",
-    "remainder", "rrelu*", "rsub", "smooth_l1_loss", "softplus", "softshrink", "sub", "subtract",
-    "threshold", "true_divide", "vander", "xlogy",
-    // Questions and checks.
-    "_assert*", "_local_scalar_dense", "_make_token", "_sink_tokens", "_shape_as_tensor", "allclose", "equal", "is_*", "item",
-    "numel", "size", "stride", "sym_*",
-};
-
-// clang-format on
-
-bool matches(std::string_view row, std::string_view name) {
-  if (!row.ends_with('*')) return row == name;
-  row.remove_suffix(1);
-  return name.starts_with(row);
-}
-
-bool is_view(const c10::FunctionSchema& schema) {
-  const auto is_aliased = [](const c10::Argument& result) {
-    return result.alias_info() != nullptr && !result.alias_info()->isWrite();
-  };
-  return !schema.returns().empty() && std::ranges::all_of(schema.returns(), is_aliased);
-}
-
-// The formula of an operator of ATen or `prims`.
-MultiplyAdds formula_of_names(std::string_view name) {
-  // In-place variants have the same formula.
-  if (name.ends_with('_') && !name.starts_with("__")) name.remove_suffix(1);
-  const auto row = std::ranges::find_if(
-      kFormulas, [&](const FormulaRow& known) { return matches(known.name, name); });
-  if (row != std::end(kFormulas)) return row->formula;
-  const bool is_none =
-      std::ranges::any_of(kNone, [&](std::string_view known) { return matches(known, name); });
-  return is_none ? no_multiply_adds : nullptr;
-}
 
 }  // namespace
 
@@ -406,18 +291,9 @@ MultiplyAdds find_formula(std::string_view op_type) {
   if (find_builtin_schema(op_type) != nullptr) return no_multiply_adds;
   const auto op = find_operator(op_type);
   if (!op) return nullptr;
-  const std::string_view name = op->operator_name().name;
-  for (const std::string_view space : {"aten::", "prims::"}) {
-    if (!name.starts_with(space)) continue;
-    if (const MultiplyAdds formula = formula_of_names(name.substr(space.size()))) return formula;
-  }
-  // Quantisation multiplies element by element.
-  constexpr std::string_view kQuantization[] = {"quantize_", "dequantize_", "choose_qparams_",
-                                                "fake_quant_"};
-  const std::string_view own_name = name.substr(name.find("::") + 2);
-  const bool is_none =
-      std::ranges::any_of(kQuantization, [&](auto known) { return own_name.starts_with(known); }) ||
-      op->hasTag(at::Tag::pointwise) || is_view(op->schema());
+  const std::string_view formula = facts_of(out_of_place(op_type)).multiply_adds;
+  if (!formula.empty()) return find_function(kFormulas, formula.substr(0, formula.find(':')));
+  const bool is_none = op->hasTag(at::Tag::pointwise) || is_view(op->schema());
   return is_none ? no_multiply_adds : nullptr;
 }
 

@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/analysis/text_table.h"
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
+#include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
 namespace {
@@ -23,50 +24,8 @@ constexpr std::string_view kGetItem = "<built-in function getitem>";
 constexpr std::string_view kAll = ".*";
 constexpr std::string_view kTorchOps = "torch.ops.";
 
-// In the form of a list of supported operators.
-constexpr std::string_view kBookkeeping = R"(
-# assert
-aten._assert_async
-aten._assert_scalar
-aten._assert_tensor_metadata
-aten._functional_assert_async
-aten._functional_assert_scalar
-aten._functional_sym_constrain_range
-aten._functional_sym_constrain_range_for_size
-aten._make_dep_token
-aten.sym_constrain_range
-aten.sym_constrain_range_for_size
-# pass a value on
-<built-in function getitem>
-aten.alias
-aten.detach
-aten.detach_
-aten.lift
-aten.lift_fresh
-aten.lift_fresh_copy
-# compute with sizes
-_operator.*
-aten.sym_is_contiguous
-aten.sym_numel
-aten.sym_size
-aten.sym_storage_offset
-aten.sym_stride
-math.*
-torch._sym_sqrt
-torch.sym_float
-torch.sym_int
-torch.sym_ite
-torch.sym_max
-torch.sym_min
-torch.sym_not
-)";
-
 bool is_identifier(std::string_view text) {
-  const auto is_letter = [](char c) {
-    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-  };
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::ranges::all_of(text, is_letter);
+  return !text.empty() && is_name_start(text.front()) && std::ranges::all_of(text, is_name_part);
 }
 
 // The number of identifiers in the dotted name `text`; 0 if it is not one.
@@ -92,7 +51,7 @@ GraphSupport support_of(const GraphOperators& graph, const SupportedOperators& l
   GraphSupport support{.name = graph.name, .missing = {}, .error = graph.error};
   for (const auto& [op_type, calls] : graph.operators) {
     support.num_calls += calls;
-    if (list.contains(op_type) || keeps_books(op_type)) {
+    if (list.contains(op_type) || facts_of(op_type).runs_on_host) {
       support.num_supported_calls += calls;
     } else {
       support.missing.emplace_back(op_type, calls);
@@ -197,11 +156,6 @@ bool SupportedOperators::contains(const std::string& op_type) const {
     if (families_.contains(op_type.substr(0, dot))) return true;
   }
   return false;
-}
-
-bool keeps_books(const std::string& op_type) {
-  static const SupportedOperators list = SupportedOperators::parse(kBookkeeping, "kBookkeeping");
-  return list.contains(op_type);
 }
 
 GraphOperators operators_of(std::string name, const IRGraph& graph) {

@@ -10,7 +10,7 @@
 //   _operator.*        # all operators of a namespace
 //
 // C++ and Python names work too: aten::add.Tensor, torch.ops.aten.add.Tensor. Unused names are
-// ignored. Operators that compute nothing for a backend are never missing (keeps_books).
+// ignored. Operators that run on the host are never missing (OperatorFacts::runs_on_host).
 #pragma once
 
 #include <cstdint>
@@ -38,10 +38,6 @@ class SupportedOperators {
   // "aten.conv2d": matches any name that continues with a dot.
   std::unordered_set<std::string> families_;
 };
-
-// Whether `op_type` only asserts, passes a tensor on, or computes with sizes, which the program
-// around a backend can do: "aten._assert_scalar.default", "aten.alias.default", "_operator.mul".
-bool keeps_books(const std::string& op_type);
 
 // The operators of a graph. The graph itself is not kept, since there may be thousands.
 struct GraphOperators {

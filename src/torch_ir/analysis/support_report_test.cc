@@ -120,7 +120,7 @@ TEST(SupportedOperatorsTest, AListIsAFile) {
       testing::ThrowsMessage<Error>("cannot open '" + path + ".none': No such file or directory"));
 }
 
-TEST(SupportReportTest, WhatOnlyKeepsBooksIsNotMissing) {
+TEST(SupportReportTest, OperatorsThatRunOnTheHostAreNeverMissing) {
   const GraphOperators graph{.name = "a",
                              .operators = {{"aten._assert_scalar.default", 1},
                                            {"aten.sym_size.int", 2},

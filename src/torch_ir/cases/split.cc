@@ -129,7 +129,7 @@ class ModelSplit {
 
   bool is_case(const NodeSpan& call) const {
     return std::ranges::any_of(nodes_of(call), [&](const Node& node) {
-      return !hands_on_input(find_op_handler(node.target)) &&
+      return !returns_input(find_op_handler(node.target)) &&
              std::ranges::any_of(node.outputs,
                                  [&](ValueId output) { return !program_[output].is_scalar; });
     });

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "torch_ir/operators/named_arguments.h"
-#include "torch_ir/operators/operator_names.h"
+#include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
 namespace {
@@ -281,43 +281,33 @@ void check_int4_scales(const NamedArguments& arguments) {
 
 using ShapeCheck = void (*)(const NamedArguments& arguments);
 
+// Of LibTorch 2.13's operators that pass arguments on as raw memory.
+constexpr NamedFunction<ShapeCheck> kShapeChecks[] = {
+    {"alias", check_alias},
+    {"attention", check_attention},
+    {"batch_norm_gradient", check_batch_norm_gradient},
+    {"channels", check_channels},
+    {"fft", check_fft},
+    {"gradient_of_planes_1", check_gradient_of_planes<1>},
+    {"gradient_of_planes_2", check_gradient_of_planes<2>},
+    {"gradient_of_planes_3", check_gradient_of_planes<3>},
+    {"heads", check_heads},
+    {"int4_scales", check_int4_scales},
+    {"kernel_size", check_kernel_size},
+    {"layer_norm_gradient", check_layer_norm_gradient},
+    {"lstm", check_lstm},
+    {"mkldnn_rnn_layer", check_mkldnn_rnn_layer},
+    {"norms", check_norms},
+    {"pivots", check_pivots},
+    {"softmax_gradient", check_softmax_gradient},
+    {"weight_norm", check_weight_norm},
+};
+
 }  // namespace
 
 void check_argument_shapes(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  // LibTorch 2.13's operators that pass arguments on as raw memory.
-  static const OperatorNames<ShapeCheck> checks = {
-      {&check_gradient_of_planes<2>,
-       "_adaptive_avg_pool2d_backward adaptive_max_pool2d_backward avg_pool2d_backward "
-       "fractional_max_pool2d_backward max_pool2d_with_indices_backward "
-       "reflection_pad2d_backward replication_pad2d_backward"},
-      {&check_gradient_of_planes<3>,
-       "_adaptive_avg_pool3d_backward adaptive_max_pool3d_backward avg_pool3d_backward "
-       "fractional_max_pool3d_backward max_pool3d_with_indices_backward "
-       "reflection_pad3d_backward replication_pad3d_backward"},
-      {&check_channels,
-       "_batch_norm_no_update _batch_norm_with_update _batch_norm_with_update_functional "
-       "_native_batch_norm_legit _native_batch_norm_legit_functional "
-       "_native_batch_norm_legit_no_training batch_norm_elemt batch_norm_update_stats "
-       "native_batch_norm"},
-      {&check_fft, "_fft_c2c _fft_c2r _fft_r2c prims::fft_c2c prims::fft_c2r prims::fft_r2c"},
-      {&check_softmax_gradient, "_log_softmax_backward_data _softmax_backward_data"},
-      {&check_heads,
-       "_native_multi_head_attention _transform_bias_rescale_qkv _transformer_encoder_layer_fwd"},
-      {&check_alias, "_reshape_alias _reshape_alias_copy"},
-      {&check_attention, "_scaled_dot_product_flash_attention_for_cpu"},
-      {&check_int4_scales, "_weight_int4pack_mm_for_cpu"},
-      {&check_weight_norm, "_weight_norm"},
-      {&check_norms, "_weight_norm_interface"},
-      {&check_batch_norm_gradient, "batch_norm_backward native_batch_norm_backward"},
-      {&check_lstm, "lstm"},
-      {&check_pivots, "lu_unpack"},
-      {&check_mkldnn_rnn_layer, "mkldnn_rnn_layer"},
-      {&check_layer_norm_gradient, "native_layer_norm_backward"},
-      {&check_gradient_of_planes<1>, "reflection_pad1d_backward replication_pad1d_backward"},
-      {&check_kernel_size,
-       "slow_conv3d slow_conv3d_forward slow_conv_transpose2d slow_conv_transpose3d"},
-  };
-  if (const ShapeCheck* check = checks.find(op)) (*check)({op.schema(), stack});
+  const ShapeCheck check = find_function(kShapeChecks, facts_of(op).shape_check);
+  if (check != nullptr) check({op.schema(), stack});
 }
 
 }  // namespace torch_ir

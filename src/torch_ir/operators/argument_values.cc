@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/operators/operator_names.h"
+#include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
 namespace {
@@ -123,38 +123,24 @@ void check_division(const NamedArguments& arguments) {
   check_truncation(arguments);
 }
 
-struct ValueRow {
-  ValueCheck check;
-  // Restricts the row to overloads that have this argument.
-  const char* argument = nullptr;
+// A composite operator has the check of what it calls.
+constexpr NamedFunction<ValueCheck> kValueChecks[] = {
+    {"bags", check_bags},
+    {"batch_sizes", check_batch_sizes},
+    {"counted_indices", check_counted_indices},
+    {"division", check_division},
+    {"ldl_pivots", check_ldl_pivots},
+    {"maxima_2d", check_maxima<2>},
+    {"maxima_3d", check_maxima<3>},
+    {"segments", check_segments},
+    {"targets", check_targets},
+    {"truncation", check_truncation},
 };
 
 }  // namespace
 
 ValueCheck find_value_check(const c10::OperatorHandle& op) {
-  // LibTorch 2.13's operators. A composite operator has the check of what it calls.
-  static const OperatorNames<ValueRow> rows = {
-      {{&check_targets}, "_ctc_loss ctc_loss"},
-      {{&check_bags}, "_embedding_bag _embedding_bag_forward_only embedding_bag"},
-      {{&check_batch_sizes}, "_pad_packed_sequence"},
-      {{&check_maxima<2>},
-       "adaptive_max_pool2d_backward fractional_max_pool2d_backward "
-       "max_pool2d_with_indices_backward"},
-      {{&check_maxima<3>},
-       "adaptive_max_pool3d_backward fractional_max_pool3d_backward "
-       "max_pool3d_with_indices_backward"},
-      {{&check_division, "rounding_mode"}, "div div_ divide divide_"},
-      {{&check_truncation}, "prims::div"},
-      {{&check_counted_indices}, "embedding_dense_backward"},
-      {{&check_batch_sizes, "batch_sizes"}, "gru lstm rnn_relu rnn_tanh"},
-      {{&check_ldl_pivots}, "linalg_ldl_solve"},
-      {{&check_segments}, "segment_reduce"},
-  };
-  const ValueRow* row = rows.find(op);
-  if (row == nullptr) return nullptr;
-  const bool applies =
-      row->argument == nullptr || op.schema().argumentIndexWithName(row->argument).has_value();
-  return applies ? row->check : nullptr;
+  return find_function(kValueChecks, facts_of(op).value_check);
 }
 
 void check_argument_values(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {

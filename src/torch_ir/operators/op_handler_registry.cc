@@ -108,7 +108,7 @@ OpHandler find_op_handler(const std::string& op_type) {
   return found == all.handlers.end() ? OpHandler() : found->second;
 }
 
-bool hands_on_input(const OpHandler& handler) {
+bool returns_input(const OpHandler& handler) {
   const auto* const function = handler.target<decltype(&getitem)>();
   return function != nullptr && *function == getitem;
 }

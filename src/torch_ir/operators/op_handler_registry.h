@@ -25,8 +25,8 @@ void register_executor(const std::string& op_type, OpHandler handler);
 // Returns an empty function if there is no handler.
 OpHandler find_op_handler(const std::string& op_type);
 
-// Whether it only returns one of its inputs: true for the preregistered getitem.
-bool hands_on_input(const OpHandler& handler);
+// Whether `handler` only returns one of its inputs: true for the preregistered getitem.
+bool returns_input(const OpHandler& handler);
 
 // Sorted.
 std::vector<std::string> list_registered_op_handlers();

@@ -30,6 +30,9 @@ class EffectsTable {
   OperatorEffects of_call_;
 };
 
+// The annotation of a list may be on the list or on its items.
+bool is_write(const c10::AliasInfo& annotation);
+
 // Whether `op_type` has the name of an operator that writes to its inputs ("vendor.add_.default").
 // Without a schema, nothing else is known.
 bool writes_by_name(std::string_view op_type);

@@ -1,11 +1,10 @@
-// The operator table: facts about operators that their schemas omit, one row each in
-// operator_table.cc. No other file lists operators by their properties.
+// Properties of operators that follow from their facts (operator_facts.h), schemas, tags and
+// kernels.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,20 +13,11 @@ namespace torch_ir {
 // Whether its kernel for the CPU may only call other operators.
 bool may_be_composite(const c10::OperatorHandle& op);
 
-// Whether its result is uninitialized memory.
-bool makes_empty(const c10::OperatorHandle& op);
-
-// Whether it replaces the memory of a tensor.
-bool changes_memory(const c10::OperatorHandle& op);
-
 // Whether results may share memory with arguments without an annotation in the schema.
 bool may_share_silently(const c10::OperatorHandle& op);
 
-// The argument that must be true for it to update running statistics, which schemas omit; empty if
-// it always does, nothing if it never does.
-std::optional<std::string_view> statistics_condition(const c10::OperatorHandle& op);
-
-bool asks_about_metadata(const c10::OperatorHandle& op);
+// Whether all results are annotated as views of arguments.
+bool is_view(const c10::FunctionSchema& schema);
 
 // Whether the shape of its results, or a number that it returns, depends on the data of its inputs:
 // always, or unless an argument gives it (repeat_interleave, one_hot).
@@ -39,6 +29,9 @@ bool depends_on_data(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> a
 // Why a graph from a file must not run `op_type` ("it maps or creates a file"); empty for all
 // operators that compute.
 std::string refusal(std::string_view op_type);
+
+// Whether a node of `op_type` may draw random numbers.
+bool may_draw(std::string_view op_type);
 
 struct OperatorSupport {
   bool is_supported;

@@ -21,6 +21,7 @@
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/operators/call_recording.h"
+#include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
 namespace {
@@ -73,17 +74,19 @@ Outputs each(const CaseCall&, const Outputs& outputs) {
   return mapped;
 }
 
-Tensor is_in_unit_interval(const Tensor& it) { return (it >= 0).logical_and(it < 1); }
-Tensor is_zero_or_one(const Tensor& it) { return (it == 0).logical_or(it == 1); }
-Tensor sorted(const Tensor& it) { return std::get<0>(at::sort(it)); }
-Tensor without_values(const Tensor& it) { return at::zeros_like(it); }
+Tensor is_in_unit_interval(const Tensor& values) { return (values >= 0).logical_and(values < 1); }
+Tensor is_zero_or_one(const Tensor& values) { return (values == 0).logical_or(values == 1); }
+Tensor sorted(const Tensor& values) { return std::get<0>(at::sort(values)); }
+Tensor without_values(const Tensor& values) { return at::zeros_like(values); }
 
 Outputs are_in_range(const CaseCall& call, const Outputs& outputs) {
-  const c10::IValue* given = call.find("low");
-  const int64_t low = given == nullptr ? 0 : given->toInt();
+  const c10::IValue* lower = call.find("low");
+  const int64_t low = lower == nullptr ? 0 : lower->toInt();
   const int64_t high = call.get("high").toInt();
   Outputs mapped;
-  for (const Tensor& it : outputs) mapped.push_back((it >= low).logical_and(it < high));
+  for (const Tensor& output : outputs) {
+    mapped.push_back((output >= low).logical_and(output < high));
+  }
   return mapped;
 }
 
@@ -187,14 +190,14 @@ AllCases make_all_cases() {
     std::ranges::move(make(), std::back_inserter(unsorted));
   }
   std::vector<std::tuple<std::string_view, std::string, OperatorCase*>> order;
-  for (OperatorCase& it : unsorted) order.emplace_back(it.category, it.name(), &it);
+  for (OperatorCase& one : unsorted) order.emplace_back(one.category, one.name(), &one);
   std::ranges::sort(order);
   AllCases all;
   all.cases.reserve(order.size());
   all.by_name.reserve(order.size());
-  for (auto& [category, name, it] : order) {
+  for (auto& [category, name, one] : order) {
     const bool is_new =
-        all.by_name.try_emplace(name, &all.cases.emplace_back(std::move(*it))).second;
+        all.by_name.try_emplace(name, &all.cases.emplace_back(std::move(*one))).second;
     if (!is_new) throw Error("duplicate case '" + name + "'");
   }
   return all;
@@ -253,27 +256,8 @@ const OperatorCase& find_operator_case(const std::string& name) {
 }
 
 CaseProperty usual_property(std::string_view op_type) {
-  struct Row {
-    CaseProperty property;
-    std::vector<std::string_view> op_types;
-  };
-  static const Row kRows[] = {
-      {CaseProperty::kShape,
-       {"aten.empty.memory_format", "aten.empty_like.default", "aten.empty_permuted.default",
-        "aten.empty_strided.default", "aten.new_empty.default", "aten.new_empty_strided.default"}},
-      {CaseProperty::kUnitInterval, {"aten.rand.default", "aten.rand_like.default"}},
-      {CaseProperty::kFinite, {"aten.randn.default", "aten.randn_like.default"}},
-      {CaseProperty::kInRange, {"aten.randint.default", "aten.randint.low"}},
-      {CaseProperty::kPermutation, {"aten.randperm.default"}},
-      {CaseProperty::kZeroOrOne, {"aten.bernoulli.default", "aten.bernoulli.p"}},
-      {CaseProperty::kPickedValues,
-       {"aten.argmax.default", "aten.argmin.default", "aten.argsort.default", "aten.max.dim",
-        "aten.min.dim", "aten.sort.default", "aten.topk.default"}},
-  };
-  for (const auto& [property, op_types] : kRows) {
-    if (std::ranges::find(op_types, op_type) != op_types.end()) return property;
-  }
-  return CaseProperty::kValues;
+  const std::string_view property = facts_of(op_type).property;
+  return property.empty() ? CaseProperty::kValues : parse_property(property);
 }
 
 }  // namespace torch_ir

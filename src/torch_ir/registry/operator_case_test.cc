@@ -9,6 +9,7 @@
 #include <set>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
 namespace {
@@ -134,6 +135,12 @@ TEST(OperatorCaseTest, HoldsDropoutToItsProbabilityAndMask) {
   EXPECT_TRUE(agrees({floats({0, 4}), mask(false, true)}));
   EXPECT_FALSE(agrees({floats({0, 2}), mask(false, true)}));
   EXPECT_FALSE(agrees({floats({0, 4}), mask(true, true)}));
+}
+
+TEST(OperatorCaseTest, KnowsThePropertiesOfAllRows) {
+  for (const std::string_view row : rows_of_facts()) EXPECT_NO_THROW(usual_property(row)) << row;
+  EXPECT_EQ(usual_property("aten.randint.low"), CaseProperty::kInRange);
+  EXPECT_EQ(usual_property("aten.max.other"), CaseProperty::kValues);
 }
 
 TEST(OperatorCaseTest, RefusesANameTwice) {

@@ -13,34 +13,19 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/float64_run.h"
 
 namespace torch_ir {
 namespace {
 
-// Operators, without overload, whose results depend on the dtype itself.
-constexpr std::pair<std::string_view, std::string_view> kDtypeBound[] = {
-    {"aten.nextafter", "the next representable number differs in float64"},
-    {"aten.nextafter_", "the next representable number differs in float64"},
-    {"prims.nextafter", "the next representable number differs in float64"},
-    {"aten.nan_to_num", "the greatest number, which replaces infinity, differs in float64"},
-    {"aten.nan_to_num_", "the greatest number, which replaces infinity, differs in float64"},
-};
-
-// Operators, without overload, whose result is float32 without this attribute.
-constexpr std::pair<std::string_view, const char*> kFloat32Results[] = {
-    {"quantized_decomposed.dequantize_per_channel", "out_dtype"},
-    {"quantized_decomposed.dequantize_per_tensor", "out_dtype"},
-    {"torchao.choose_scale_float8", "scale_dtype"},
-    {"torchao.dequantize_affine", "output_dtype"},
-    {"torchao.dequantize_affine_float8_non_decomposed", "output_dtype"},
+constexpr std::pair<std::string_view, std::string_view> kObstacles[] = {
+    {"next_number", "the next representable number differs in float64"},
+    {"greatest_number", "the greatest number, which replaces infinity, differs in float64"},
 };
 
 // LibTorch's kernel adds in float32.
-constexpr std::string_view kScaledMm = "aten._scaled_mm.default";
-constexpr const char* kWideScaledMm = "torch_ir_float64._scaled_mm.default";
-
 at::Tensor scaled_mm(const at::Tensor& self, const at::Tensor& mat2, const at::Tensor& scale_a,
                      const at::Tensor& scale_b, const std::optional<at::Tensor>& bias,
                      const std::optional<at::Tensor>& scale_result,
@@ -64,10 +49,6 @@ void define_wide_operators() {
         scaled_mm);
     return true;
   }();
-}
-
-std::string_view without_overload(std::string_view op_type) {
-  return op_type.substr(0, op_type.rfind('.'));
 }
 
 c10::ScalarType wide_dtype(const std::string& name) {
@@ -102,14 +83,13 @@ bool is_widened(std::string_view dtype) {
 }
 
 // Why the node would mean something else in float64; empty if it would not.
-std::string_view obstacle(const OpNode& node) {
-  for (const auto& [op, reason] : kDtypeBound) {
-    if (without_overload(node.op_type) == op) return reason;
+std::string_view why_not_in_float64(const OpNode& node) {
+  const std::string_view obstacle = facts_of(node.op_type).float64_obstacle;
+  for (const auto& [name, reason] : kObstacles) {
+    if (name == obstacle) return reason;
   }
-  const bool is_bit_cast =
-      (node.op_type == "aten.view.dtype" || node.op_type == "prims.view_of_dtype.default") &&
-      !node.inputs.empty() && !node.outputs.empty() &&
-      node.inputs[0].dtype != node.outputs[0].dtype;
+  const bool is_bit_cast = obstacle == "bit_cast" && !node.inputs.empty() &&
+                           !node.outputs.empty() && node.inputs[0].dtype != node.outputs[0].dtype;
   const bool is_obstacle =
       is_bit_cast && (is_widened(node.inputs[0].dtype) || is_widened(node.outputs[0].dtype));
   return is_obstacle ? "it reinterprets the bits of one dtype as another" : "";
@@ -119,21 +99,22 @@ void widen(IRGraph& graph) {
   widen(graph.graph_inputs);
   widen(graph.graph_outputs);
   for (OpNode& node : graph.nodes) {
-    if (const std::string_view reason = obstacle(node); !reason.empty()) {
+    if (const std::string_view reason = why_not_in_float64(node); !reason.empty()) {
       throw Error(
           fmt::format("node '{}' ({}): {}", printable(node.name), printable(node.op_type), reason));
     }
     widen(node.inputs);
     widen(node.outputs);
     widen(node.attrs);
-    for (const auto& [op, result_dtype] : kFloat32Results) {
-      if (without_overload(node.op_type) != op) continue;
-      const Attribute* given = node.attrs.find(result_dtype);
-      if (given == nullptr || given->is_none()) node.attrs.set(result_dtype, c10::kDouble);
+    const OperatorFacts& facts = facts_of(node.op_type);
+    const std::string_view dtype = facts.float32_without;
+    const Attribute* attribute = dtype.empty() ? nullptr : node.attrs.find(dtype);
+    if (!dtype.empty() && (attribute == nullptr || attribute->is_none())) {
+      node.attrs.set(std::string(dtype), c10::kDouble);
     }
-    if (node.op_type == kScaledMm) {
+    if (!facts.float64_operator.empty()) {
       define_wide_operators();
-      node.op_type = kWideScaledMm;
+      node.op_type = facts.float64_operator;
     }
     for (IRGraph& inner : node.graphs) widen(inner);
   }

@@ -1,7 +1,6 @@
 #include "torch_ir/verifier/float64_run.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/core/enum_tag.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/round.h>
@@ -17,10 +16,10 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
@@ -32,17 +31,6 @@
 namespace torch_ir {
 namespace {
 
-// Operators of ATen and `prims` whose results jump: a small change of an input may change the
-// result a lot.
-constexpr std::string_view kJumps[] = {
-    "ceil",       "div",       "divide",       "fake_quantize_per_channel_affine",
-    "fix",        "floor",     "fmod",         "fake_quantize_per_tensor_affine",
-    "frac",       "heaviside", "floor_divide", "grid_sampler",
-    "hardshrink", "mode",      "remainder",    "grid_sampler_2d",
-    "round",      "sgn",       "sign",         "grid_sampler_3d",
-    "threshold",  "trunc",
-};
-
 bool is_rounded(const TensorMeta& meta) {
   const auto dtype = find_dtype(meta.dtype);
   return dtype && (c10::isFloatingType(*dtype) || c10::isComplexType(*dtype));
@@ -53,23 +41,15 @@ bool is_integral(const TensorMeta& meta) {
   return dtype && compares_exactly(*dtype);
 }
 
+// Whether a small change of an input may change the result a lot.
 bool jumps(const OpNode& node) {
-  const auto name = parse_op_type(node.op_type);
-  if (!name || (name->getNamespace() != "aten" && name->getNamespace() != "prims")) return false;
-  std::string_view base = std::string_view(name->name).substr(name->name.find("::") + 2);
-  if (base.ends_with('_')) base.remove_suffix(1);
-  // A division rounds only with a rounding mode.
-  if (base.starts_with("div")) {
-    const Attribute* mode = node.attrs.find("rounding_mode");
-    return mode != nullptr && !mode->is_none();
-  }
-  return std::ranges::find(kJumps, base) != std::end(kJumps);
+  const std::string_view condition = facts_of(out_of_place(node.op_type)).discontinuous;
+  if (condition.empty() || condition == "always") return !condition.empty();
+  const Attribute* attribute = node.attrs.find(condition);
+  return attribute != nullptr && !attribute->is_none();
 }
 
-bool asks_only(const OpNode& node) {
-  const auto op = find_operator(node.op_type);
-  return op && asks_about_metadata(*op);
-}
+bool asks_only(const OpNode& node) { return facts_of(node.op_type).asks_about_metadata; }
 
 // Whether the node makes integers or booleans from floating-point values, or jumps.
 bool decides(const OpNode& node) {
@@ -83,12 +63,6 @@ bool decides_inside(const OpNode& node) {
     return std::ranges::any_of(
         graph.nodes, [](const OpNode& inner) { return decides(inner) || decides_inside(inner); });
   });
-}
-
-// Whether a node of this operator may draw random numbers.
-bool may_draw(const OpNode& node) {
-  const auto op = find_operator(node.op_type);
-  return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
 }
 
 // Whether a jump differs in float64 by more than rounding: by more than half of the digits, or by
@@ -231,7 +205,7 @@ struct Float64Run::State {
 
   bool advance_wide(const OpNode& node) {
     const DefaultDtypeGuard dtype;
-    if (!may_draw(node)) {
+    if (!may_draw(node.op_type)) {
       wide->advance();
       return false;
     }

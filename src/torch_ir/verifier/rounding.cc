@@ -18,6 +18,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/verifier/float64_run.h"
@@ -26,35 +27,6 @@
 
 namespace torch_ir {
 namespace {
-
-// Operators, without overload, and the output that they round. It never falls, or never rises, when
-// all of the first input rises by the same amount.
-constexpr std::pair<std::string_view, size_t> kRounding[] = {
-    {"aten.ceil", 0},
-    {"aten.fake_quantize_per_channel_affine", 0},
-    {"aten.fake_quantize_per_tensor_affine", 0},
-    {"aten.floor", 0},
-    {"aten.round", 0},
-    {"aten.trunc", 0},
-    {"prims.ceil", 0},
-    {"prims.floor", 0},
-    {"prims.round", 0},
-    {"prims.trunc", 0},
-    {"quantized_decomposed.choose_qparams", 1},
-    {"quantized_decomposed.choose_qparams_per_token_asymmetric", 1},
-    {"quantized_decomposed._choose_qparams_per_token_asymmetric_impl", 1},
-    {"quantized_decomposed.fake_quant_per_channel", 0},
-    {"quantized_decomposed.quantize_per_channel", 0},
-    {"quantized_decomposed.quantize_per_channel_group", 0},
-    {"quantized_decomposed.quantize_per_tensor", 0},
-    {"quantized_decomposed.quantize_per_token", 0},
-    {"torchao.choose_qparams_affine", 1},
-    {"torchao.quantize_affine", 0},
-    {"torchao.quantize_affine_float8_non_decomposed", 0},
-};
-
-// Operators, without overload, that round where their result is float8 and their input is not.
-constexpr std::string_view kCasts[] = {"aten._to_copy", "aten.to", "prims.convert_element_type"};
 
 using Tensors = std::unordered_map<std::string, at::Tensor>;
 
@@ -293,16 +265,16 @@ std::string output_problem(const IR& cut, const StateDict& weights,
 
 std::optional<size_t> rounded_output(const OpNode& node) {
   if (node.inputs.empty() || node.outputs.empty()) return std::nullopt;
-  const std::string_view base = std::string_view(node.op_type).substr(0, node.op_type.rfind('.'));
+  const OperatorFacts& facts = facts_of(node.op_type);
   // Integers are whole numbers already.
   const auto dtype = find_dtype(node.inputs[0].dtype);
   const bool is_whole = dtype && compares_exactly(*dtype);
-  for (const auto& [op, output] : kRounding) {
-    if (op == base && !is_whole && output < node.outputs.size()) return output;
+  if (!facts.rounded_output.empty() && !is_whole) {
+    const size_t output = facts.rounded_output == "0" ? 0 : 1;
+    if (output < node.outputs.size()) return output;
   }
-  const bool is_cast = std::ranges::find(kCasts, base) != std::end(kCasts);
-  if (is_cast && is_float8(node.outputs[0]) && !is_float8(node.inputs[0])) return 0;
-  return std::nullopt;
+  const bool is_cast = facts.rounds_to_float8 && is_float8(node.outputs[0]);
+  return is_cast && !is_float8(node.inputs[0]) ? std::optional<size_t>(0) : std::nullopt;
 }
 
 bool rounds(const OpNode& node) { return rounded_output(node).has_value(); }

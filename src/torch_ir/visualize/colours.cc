@@ -11,6 +11,8 @@
 
 #include "torch_ir/analysis/multiply_adds.h"
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/operators/operator_facts.h"
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {
@@ -64,46 +66,15 @@ constexpr Measure kMeasures[] = {
      {"≤ 0.1", "≤ 0.3", "≤ 1", "≤ 3", "≤ 10", "≤ 30", "> 30"}},
 };
 
-// Those with at::Tag::reduction, which LibTorch 2.8 does not have.
-constexpr std::string_view kReductionNames[] = {"aten::all",
-                                                "aten::amax",
-                                                "aten::amin",
-                                                "aten::aminmax",
-                                                "aten::any",
-                                                "aten::argmax",
-                                                "aten::argmin",
-                                                "aten::count_nonzero",
-                                                "aten::linalg__powsum",
-                                                "aten::linalg_vector_norm",
-                                                "aten::logsumexp",
-                                                "aten::max",
-                                                "aten::mean",
-                                                "aten::min",
-                                                "aten::nansum",
-                                                "aten::norm",
-                                                "aten::prod",
-                                                "aten::std",
-                                                "aten::std_mean",
-                                                "aten::sum",
-                                                "aten::var",
-                                                "aten::var_mean"};
-
 Kind kind_of(std::string_view op_type) {
   const MultiplyAdds formula = find_formula(op_type);
   if (formula != nullptr && formula != no_multiply_adds) return kProducts;
   const auto op = find_operator(op_type);
   if (!op) return kOtherKind;
   if (op->hasTag(at::Tag::pointwise)) return kPointwise;
-  if (std::ranges::find(kReductionNames, op->operator_name().name) != std::end(kReductionNames)) {
-    return kReductions;
-  }
+  if (facts_of(op_type).is_reduction) return kReductions;
   if (op->operator_name().name.find("norm") != std::string::npos) return kNorms;
-  const auto is_alias = [](const c10::Argument& result) {
-    return result.alias_info() != nullptr && !result.alias_info()->isWrite();
-  };
-  const auto& returns = op->schema().returns();
-  const bool is_view = !returns.empty() && std::ranges::all_of(returns, is_alias);
-  return is_view ? kViews : kOtherKind;
+  return is_view(op->schema()) ? kViews : kOtherKind;
 }
 
 template <class Nodes>

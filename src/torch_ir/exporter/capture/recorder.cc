@@ -9,6 +9,7 @@
 #include "torch_ir/exporter/meta/meta_kernels.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/strided_copy.h"
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
@@ -93,7 +94,7 @@ void Recorder::call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::j
 }
 
 bool Recorder::runs_unrecorded(const c10::OperatorHandle& op, Arguments arguments) {
-  if (asks_about_metadata(op)) return true;
+  if (facts_of(op).asks_about_metadata) return true;
   if (is_empty_factory(op.schema())) {
     const c10::IValue* device = find_argument(op.schema(), arguments, "device");
     if (device == nullptr || device->isNone() || !device->toDevice().is_meta()) return true;
@@ -107,7 +108,7 @@ void Recorder::call_unrecorded(const c10::OperatorHandle& op, torch::jit::Stack*
                                Arguments arguments) {
   const std::vector<at::Tensor> inputs = tensors_of(arguments);
   op.callBoxed(stack);
-  if (asks_about_metadata(op)) return;
+  if (facts_of(op).asks_about_metadata) return;
   for_each_tensor(results_of(op, *stack), [&](const at::Tensor& tensor) {
     // Uninitialized memory would make the graph's constants differ from run to run.
     if (is_empty_factory(op.schema())) tensor.zero_();

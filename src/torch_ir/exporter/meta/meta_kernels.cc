@@ -5,7 +5,6 @@
 #include <ATen/ops/empty_strided.h>
 #include <torch/library.h>
 
-#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -14,18 +13,11 @@
 
 #include "torch_ir/exporter/meta/cpu_probe.h"
 #include "torch_ir/exporter/meta/meta_rules.h"
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {
-
-constexpr std::string_view kNamespace = "aten::";
-
-const NamedMetaRule* find_rule(std::string_view name) {
-  const c10::ArrayRef<NamedMetaRule> rules = meta_rules();
-  const auto* const rule = std::ranges::lower_bound(rules, name, {}, &NamedMetaRule::name);
-  return rule != rules.end() && rule->name == name ? rule : nullptr;
-}
 
 class MetaKernel final : public c10::OperatorKernel {
  public:
@@ -71,14 +63,13 @@ bool takes_fallback(const c10::OperatorHandle& op) {
 
 void register_operator(torch::Library& library, const c10::OperatorHandle& op) {
   if (op.hasKernelForDispatchKey(c10::DispatchKey::Meta)) return;
-  const std::string_view base = op.operator_name().name;
-  const NamedMetaRule* rule = find_rule(base.substr(kNamespace.size()));
-  const bool takes_rule =
-      rule != nullptr && (rule->composite == Composite::kReplace || !is_composite(op));
+  const OperatorFacts& facts = facts_of(op);
+  const MetaRule rule = find_meta_rule(facts.meta_rule);
+  const bool takes_rule = facts.replaces_composition || (rule != nullptr && !is_composite(op));
   if (!takes_rule && !takes_fallback(op)) return;
   const std::string name = c10::toString(op.operator_name());
   library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(
-                                 std::make_unique<MetaKernel>(takes_rule ? rule->rule : nullptr)));
+                                 std::make_unique<MetaKernel>(takes_rule ? rule : nullptr)));
 }
 
 // Never destroyed, as that would remove the kernels.
@@ -87,7 +78,7 @@ torch::Library* register_all() {
                                                   c10::DispatchKey::Meta, __FILE__, __LINE__);
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
-    if (!name.name.starts_with(kNamespace)) continue;
+    if (!name.name.starts_with("aten::")) continue;
     if (const auto op = dispatcher.findSchema(name)) register_operator(*library, *op);
   }
   return library.release();

@@ -19,6 +19,7 @@
 
 #include "torch_ir/exporter/meta/cpu_probe.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
+#include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
 namespace {
@@ -55,8 +56,8 @@ std::vector<c10::ScalarType> result_dtypes(const MetaCall& call) {
   return dtypes;
 }
 
-// The layout that TensorIterator, which all these kernels use, gives to the broadcast inputs; the
-// first one wins where they differ.
+// The layout that TensorIterator, which all these kernels use, gives to the broadcast inputs: that
+// of the first one where they differ.
 at::Tensor broadcast(const std::vector<at::Tensor>& inputs, c10::ScalarType dtype) {
   at::TensorIteratorConfig config;
   config.add_owned_output(at::Tensor());
@@ -272,63 +273,21 @@ std::vector<at::Tensor> cholesky(const MetaCall& call) {
   return {meta_tensor(self.sizes(), self.scalar_type()).transpose(-2, -1)};
 }
 
-constexpr NamedMetaRule kMetaRules[] = {
-    {"__lshift__", pointwise},
-    {"__rshift__", pointwise},
-    {"_aminmax", reduction},
-    {"_assert_async", nothing},
-    {"_batch_norm_no_update", nullptr, Composite::kReplace},
-    {"_functional_assert_async", assertion_token},
-    {"_native_batch_norm_legit", batch_norm},
-    {"_prelu_kernel", pointwise},
-    {"_scaled_dot_product_flash_attention_for_cpu", flash_attention},
-    {"abs", pointwise},
+constexpr NamedFunction<MetaRule> kMetaRules[] = {
+    {"assertion_token", assertion_token},
+    {"attention", attention},
+    {"batch_norm", batch_norm},
     {"cholesky", cholesky},
-    {"cholesky_inverse", cholesky},
-    {"complex", pointwise},
-    {"conj_physical", pointwise},
-    {"convolution_backward", nullptr, Composite::kReplace},
-    {"convolution_overrideable", convolution, Composite::kReplace},
-    {"count_nonzero", reduction},
-    {"floor_divide", pointwise},
-    {"group_norm", nullptr, Composite::kReplace},
-    {"hardswish", pointwise},
-    {"hardtanh", pointwise},
+    {"convolution", convolution},
+    {"flash_attention", flash_attention},
     {"index_select", index_select},
-    {"isnan", pointwise},
-    {"logical_and", pointwise},
-    {"logical_not", pointwise},
-    {"logical_or", pointwise},
-    {"logical_xor", pointwise},
-    {"logit", pointwise},
-    {"max", reduction},
-    {"median", reduction},
-    {"min", reduction},
-    {"mode", reduction},
+    {"layer_norm", layer_norm},
     {"multinomial", multinomial},
-    {"nan_to_num", pointwise},
-    {"nanmedian", reduction},
-    {"nansum", reduction},
-    {"native_batch_norm", batch_norm},
-    {"native_group_norm", nullptr, Composite::kReplace},
-    {"native_layer_norm", layer_norm, Composite::kReplace},
-    {"pixel_shuffle", nullptr, Composite::kReplace},
-    {"pixel_unshuffle", nullptr, Composite::kReplace},
-    {"polar", pointwise},
-    {"prod", reduction},
-    {"relu", pointwise},
-    {"remainder", pointwise},
+    {"nothing", nothing},
+    {"pointwise", pointwise},
+    {"reduction", reduction},
     {"repeat_interleave", repeat_interleave},
-    {"scaled_dot_product_attention", attention, Composite::kReplace},
-    {"std", reduction},
-    {"std_mean", reduction},
-    {"trace", reduction},
-    {"var", reduction},
-    {"var_mean", reduction},
-    {"where", pointwise},
 };
-
-static_assert(std::ranges::is_sorted(kMetaRules, {}, &NamedMetaRule::name));
 
 // The argument that `result` aliases and the operator writes to; null for a new tensor.
 const c10::Argument* written_argument(const c10::FunctionSchema& schema,
@@ -389,6 +348,6 @@ torch::jit::Stack deliver(const MetaCall& call, const std::vector<at::Tensor>& r
   return delivered;
 }
 
-c10::ArrayRef<NamedMetaRule> meta_rules() { return kMetaRules; }
+MetaRule find_meta_rule(std::string_view name) { return find_function(kMetaRules, name); }
 
 }  // namespace torch_ir

@@ -50,19 +50,7 @@ torch::jit::Stack deliver(const MetaCall& call, const std::vector<at::Tensor>& r
 
 using MetaRule = std::vector<at::Tensor> (*)(const MetaCall&);
 
-// Whether to keep a composite operator's composition, or to replace it where that fails on meta
-// tensors or differs from the CPU kernel.
-enum class Composite { kKeep, kReplace };
-
-struct NamedMetaRule {
-  // All overloads of the operator: "relu".
-  std::string_view name;
-  // Null to run it on the CPU, as operators without a rule.
-  MetaRule rule;
-  Composite composite = Composite::kKeep;
-};
-
-// Sorted by name.
-c10::ArrayRef<NamedMetaRule> meta_rules();
+// The rule that a row of operator_facts.txt names; null for an empty name.
+MetaRule find_meta_rule(std::string_view name);
 
 }  // namespace torch_ir

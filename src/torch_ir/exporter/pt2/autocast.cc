@@ -18,6 +18,7 @@
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/dispatch_mode.h"
+#include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
 namespace {
@@ -126,18 +127,13 @@ bool takes_dtype(const Node& node, c10::ScalarType dtype, const GraphBuilder& bu
   return takes;
 }
 
-// Composite operators without a rule that cast inside without showing it in their outputs.
-constexpr std::string_view kCastInside[] = {"aten.lstm",     "aten.gru",      "aten.rnn_tanh",
-                                            "aten.rnn_relu", "aten.bilinear", "aten._trilinear"};
-
 // Whether autocast casts inside of an operator without a rule: only its outputs have that dtype.
 bool casts_inside(const Node& node, const std::vector<Value>& outputs,
                   c10::ScalarType dtype, const GraphBuilder& builder) {
-  const bool is_known = std::ranges::any_of(
-      kCastInside, [&](std::string_view prefix) { return node.target.starts_with(prefix); });
   const bool makes_dtype =
       std::ranges::find(outputs, dtype, &Value::dtype) != outputs.end();
-  return is_known || (makes_dtype && !takes_dtype(node, dtype, builder));
+  return facts_of(node.target).casts_under_autocast ||
+         (makes_dtype && !takes_dtype(node, dtype, builder));
 }
 
 void cast_arguments(Node& node, const c10::OperatorHandle& op, c10::ScalarType dtype,
@@ -145,11 +141,11 @@ void cast_arguments(Node& node, const c10::OperatorHandle& op, c10::ScalarType d
   const torch::jit::Stack arrived = arguments_behind(node, op, dtype, builder);
   const auto& schema = op.schema().arguments();
   for (size_t i = 0; i < schema.size(); ++i) {
-    auto* given = find_argument(node, schema[i].name());
-    if (given == nullptr) continue;
-    if (auto* id = std::get_if<ValueId>(given)) {
+    auto* argument = find_argument(node, schema[i].name());
+    if (argument == nullptr) continue;
+    if (auto* id = std::get_if<ValueId>(argument)) {
       *id = cast(*id, arrived[i].toTensor().scalar_type(), builder);
-    } else if (auto* list = std::get_if<ValueList>(given)) {
+    } else if (auto* list = std::get_if<ValueList>(argument)) {
       const auto items = arrived[i].toListRef();
       for (size_t k = 0; k < list->size(); ++k) {
         auto& item = (*list)[k];

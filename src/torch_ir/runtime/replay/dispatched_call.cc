@@ -9,7 +9,7 @@
 
 #include "torch_ir/operators/argument_values.h"
 #include "torch_ir/operators/call_recording.h"
-#include "torch_ir/operators/operator_table.h"
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 
 namespace torch_ir {
@@ -53,18 +53,13 @@ const std::unordered_multimap<std::string, c10::OperatorHandle>& out_overloads()
   return table;
 }
 
-// Operators that compute wrong results in given memory: they use it as scratch.
-bool misuses_results(const c10::OperatorHandle& op) {
-  return op.schema().name() == "aten::binary_cross_entropy";
-}
-
 // Whether the operator writes to nothing, running statistics included, and so may run twice.
 bool is_repeatable(const c10::OperatorHandle& op) {
-  return !op.schema().is_mutable() && !statistics_condition(op);
+  return !op.schema().is_mutable() && facts_of(op).updates_statistics.empty();
 }
 
 std::optional<c10::OperatorHandle> find_out_overload(const c10::OperatorHandle& op) {
-  if (!is_repeatable(op) || misuses_results(op)) return std::nullopt;
+  if (!is_repeatable(op) || facts_of(op).uses_results_as_scratch) return std::nullopt;
   const auto [begin, end] = out_overloads().equal_range(op.schema().name());
   const auto found = std::find_if(begin, end, [&](const auto& entry) {
     return is_out_overload(op.schema(), entry.second.schema());

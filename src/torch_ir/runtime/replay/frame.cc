@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "torch_ir/ir/stack.h"
-#include "torch_ir/operators/operator_table.h"
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/runtime/interpreter/run.h"
 #include "torch_ir/runtime/replay/dispatched_call.h"
@@ -232,7 +232,7 @@ KernelCall Frame::kernel_call(const TraceCall& traced) {
 
 void Frame::prepare(size_t index, bool uses_kernels) {
   const TraceCall& traced = trace_->calls[index];
-  if (traced.fused == nullptr && makes_empty(traced.op)) return;
+  if (traced.fused == nullptr && facts_of(traced.op).makes_empty) return;
   const KernelCall call = kernel_call(traced);
   const bool is_returned = std::ranges::any_of(traced.outputs, [&](TensorId output) {
     const BufferId buffer = trace_->tensors[output].buffer;

@@ -26,7 +26,7 @@ const char* reason_for(const LoweredNode& node) {
     return "control flow; its graphs are replayed separately";
   }
   const auto* call = std::get_if<std::shared_ptr<const OpHandlerCall>>(&node.callee);
-  const bool is_known = call == nullptr || hands_on_input((*call)->handler);
+  const bool is_known = call == nullptr || returns_input((*call)->handler);
   return is_known ? nullptr : "it has a registered op handler";
 }
 

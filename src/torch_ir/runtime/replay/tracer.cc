@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
 
@@ -175,7 +176,7 @@ void Tracer::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
 void Tracer::record(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                     torch::jit::Stack* stack) {
   const bool depends = depends_on_data(op, arguments_of(op, *stack));
-  if (depends || changes_memory(op)) {
+  if (depends || facts_of(op).replaces_memory) {
     // A composite operator that does so inside is called as a whole.
     const char* const reason =
         depends ? "its result depends on data" : "it replaces the memory of a tensor";
@@ -235,7 +236,7 @@ bool Tracer::is_explained(const Mark& mark, const TraceCall& call) const {
     const bool has_values = std::ranges::any_of(inner.outputs, [&](TensorId tensor) {
       return trace_.buffers[trace_.tensors[tensor].buffer].bytes > 0;
     });
-    if (makes_empty(inner.op) && has_values) return false;
+    if (facts_of(inner.op).makes_empty && has_values) return false;
     if (!std::ranges::all_of(tensors_of(inner), is_known)) return false;
     for (const TensorId output : inner.outputs) made.insert(trace_.tensors[output].buffer);
   }
@@ -266,7 +267,7 @@ bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
   const auto is_constant = [&](TensorId tensor) {
     return trace_.kind(tensor) == BufferKind::kConstant;
   };
-  if (writes_any_argument(call) || makes_empty(call.op) ||
+  if (writes_any_argument(call) || facts_of(call.op).makes_empty ||
       !std::ranges::all_of(tensors_of(call), is_constant)) {
     return false;
   }

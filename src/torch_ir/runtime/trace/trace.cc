@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "torch_ir/operators/operator_table.h"
+#include "torch_ir/operators/operator_effects.h"
+#include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
 
@@ -41,14 +42,10 @@ std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call) {
 
 namespace {
 
-bool is_annotated_write(const c10::AliasInfo& info) {
-  return info.isWrite() || std::ranges::any_of(info.containedTypes(), is_annotated_write);
-}
-
 bool updates_statistics(const TraceCall& call) {
-  const auto condition = statistics_condition(call.op);
-  if (!condition) return false;
-  const auto flag = call.op.schema().argumentIndexWithName(*condition);
+  const std::string_view condition = facts_of(call.op).updates_statistics;
+  if (condition.empty()) return false;
+  const auto flag = call.op.schema().argumentIndexWithName(condition);
   if (!flag) return true;
   const auto* value = std::get_if<c10::IValue>(&call.arguments[static_cast<size_t>(*flag)]);
   return value == nullptr || !value->isBool() || value->toBool();
@@ -59,7 +56,7 @@ bool updates_statistics(const TraceCall& call) {
 bool writes_argument(const TraceCall& call, size_t position) {
   if (call.fused != nullptr) return false;
   const c10::Argument& argument = call.op.schema().arguments()[position];
-  if (argument.alias_info() != nullptr) return is_annotated_write(*argument.alias_info());
+  if (argument.alias_info() != nullptr) return is_write(*argument.alias_info());
   return argument.name().starts_with("running_") && !tensors_of(call.arguments[position]).empty() &&
          updates_statistics(call);
 }

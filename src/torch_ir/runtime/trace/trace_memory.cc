@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/runtime/kernels/kernel.h"
 #include "torch_ir/runtime/trace/memory_plan.h"
 #include "torch_ir/runtime/trace/trace.h"
@@ -71,9 +72,10 @@ bool is_elementwise(const TraceCall& call) {
     return false;
   }
   if (call.op.hasTag(at::Tag::pointwise)) return call.outputs.size() == 1;
-  if (call.op.schema().name() != "aten::native_batch_norm") return false;
-  const auto* training = std::get_if<c10::IValue>(&call.arguments[5]);
-  return training != nullptr && training->isBool() && !training->toBool();
+  const auto flag = call.op.schema().argumentIndexWithName(facts_of(call.op).elementwise_unless);
+  if (!flag) return false;
+  const auto* value = std::get_if<c10::IValue>(&call.arguments[static_cast<size_t>(*flag)]);
+  return value != nullptr && value->isBool() && !value->toBool();
 }
 
 // An input that nothing reads later, whose memory the first result of call `index` may take.
