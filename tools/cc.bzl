@@ -184,7 +184,7 @@ def torch_ir_room(
       deps: Libraries, and the rooms directly below it, which bring their own. No other room can be
         included.
       hidden_deps: Libraries that only its sources see: it does not export their headers.
-      test_deps: Further dependencies of its tests.
+      test_deps: Further dependencies of its tests, fuzz tests included.
       testing_deps: Further dependencies of testing/.
       testing_data: Files that testing/ reads.
       units: The number of its translation units.
@@ -243,7 +243,7 @@ def torch_ir_room(
         _fuzz_test(
             name = reader + "_fuzz_test",
             seeds = native.glob([seeds]),
-            deps = own,
+            deps = own + test_deps,
         )
     if tests:
         torch_ir_test(

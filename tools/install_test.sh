@@ -48,7 +48,7 @@ said="$(cd "$work/relative/include" && find . -type f -printf '%P\n' | sort)"
 (cd / && "$work/relative/bin/torch-ir" --version >/dev/null) || fail "torch-ir does not start"
 said="$(objdump -p "$work/relative/bin/torch-ir" | awk '/R(UN)?PATH/ { print $2 }')"
 [[ $said == '$ORIGIN/../lib/torch_ir/libtorch/lib' ]] || fail "run path $said"
-# A linked oneDNN would mix with LibTorch's (runtime/onednn/functions.h).
+# A linked oneDNN would mix with LibTorch's (fast/onednn/functions.h).
 for file in bin/harness bin/torch-ir lib/libtorch_ir.so; do
   ! objdump -p "$work/relative/$file" | grep -q 'NEEDED.*libdnnl' || fail "$file links oneDNN"
 done

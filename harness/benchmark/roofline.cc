@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "torch_ir/analysis/cost.h"
+#include "torch_ir/fast/onednn/primitive.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
-#include "torch_ir/runtime/onednn/primitive.h"
 
 namespace torch_ir {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/runtime/onednn/primitive.h"
+#include "torch_ir/runtime/graph/fast_level.h"
 
 namespace torch_ir {
 
@@ -30,7 +30,7 @@ Optimization parse_optimization(const std::string& name) {
 
 Optimization choose_optimization(const std::string& name) {
   const Optimization chosen = parse_optimization(name);
-  if (chosen != Optimization::kFast || onednn::version()) return chosen;
+  if (chosen != Optimization::kFast || onednn_version()) return chosen;
   fmt::print(
       stderr,
       "oneDNN is missing, which level fast needs: torch-ir was built without it, or its library "
@@ -39,9 +39,17 @@ Optimization choose_optimization(const std::string& name) {
 }
 
 Optimization running_level(const ExecutionOptions& options) {
-  return options.trace && onednn::version() ? options.optimization : Optimization::kExact;
+  const bool is_fast = options.optimization == Optimization::kFast && options.trace;
+  return is_fast && onednn_version() ? Optimization::kFast : Optimization::kExact;
 }
 
-std::optional<std::string> onednn_version() { return onednn::version(); }
+FastLevel& fast_level() {
+  static FastLevel level;
+  return level;
+}
+
+std::optional<std::string> onednn_version() {
+  return fast_level().onednn_version == nullptr ? std::nullopt : fast_level().onednn_version();
+}
 
 }  // namespace torch_ir

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
 namespace {
@@ -18,17 +19,20 @@ TEST(OptimizationNames, AreReadAsTheyAreWritten) {
   }
 }
 
-// Reports name the level that ran.
-TEST(ChooseOptimization, GivesFastOnlyWithItsLibrary) {
-  const Optimization fast = onednn_version() ? Optimization::kFast : Optimization::kExact;
-  EXPECT_EQ(choose_optimization("fast"), fast);
-  ExecutionOptions options;
-  EXPECT_EQ(running_level(options), Optimization::kExact);
-  options.optimization = Optimization::kFast;
-  EXPECT_EQ(running_level(options), fast);
-  options.trace = false;
-  EXPECT_EQ(running_level(options), Optimization::kExact);
+// This program does not link torch_ir/fast. Reports name the level that ran.
+TEST(ChooseOptimization, RunsExactWithoutTheLibraryOfFast) {
+  testing::internal::CaptureStderr();
   EXPECT_EQ(choose_optimization("exact"), Optimization::kExact);
+  EXPECT_EQ(choose_optimization("fast"), Optimization::kExact);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "oneDNN is missing, which level fast needs: torch-ir was built without it, or its "
+            "library cannot be opened; running level exact instead.\n");
+  ExecutionOptions options;
+  options.optimization = Optimization::kFast;
+  EXPECT_EQ(running_level(options), Optimization::kExact);
+  EXPECT_EQ(onednn_version(), std::nullopt);
+  const EagerGraph graph = linear_graph();
+  EXPECT_TRUE(same_bits(fast_plan(graph).run(graph.inputs)[0], graph.expected()[0]));
 }
 
 TEST(OptimizationNames, AreAllThatIsRead) {

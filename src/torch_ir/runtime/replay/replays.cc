@@ -10,7 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "torch_ir/runtime/fusion/fuse_trace.h"
 #include "torch_ir/runtime/interpreter/run.h"
 #include "torch_ir/runtime/replay/tracer.h"
 
@@ -70,7 +69,9 @@ bool InputLayout::matches(const std::vector<at::Tensor>& inputs) const {
 }
 
 Replays::Replays(GraphRange range, const ExecutionOptions& options)
-    : range_(std::move(range)), options_(options) {}
+    : range_(std::move(range)), options_(options) {
+  if (running_level(options) == Optimization::kFast) rewrite_ = fast_level().make_rewrite();
+}
 
 Replays::~Replays() {
   for (auto& slot : pool_) delete slot.load();
@@ -180,7 +181,7 @@ Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,
                                        SymbolValues* symbols) {
   auto trace =
       std::make_shared<Trace>(trace_graph(range_, inputs, {options_.fold_constants, symbols}));
-  if (running_level(options_) == Optimization::kFast) fuse_trace(*trace, packed_weights_);
+  if (rewrite_) rewrite_(*trace);
   place_buffers(*trace, options_.reuse_memory);
   auto layout = std::make_shared<Layout>(InputLayout(range_, inputs), trace, symbols != nullptr);
   FrameRef frame(new PooledFrame{layout, {trace, inputs, options_.kernels}});

@@ -16,8 +16,8 @@
 #include <optional>
 #include <vector>
 
-#include "torch_ir/runtime/fusion/fuse_trace.h"
 #include "torch_ir/runtime/graph/execution_options.h"
+#include "torch_ir/runtime/graph/fast_level.h"
 #include "torch_ir/runtime/graph/graph_range.h"
 #include "torch_ir/runtime/replay/frame.h"
 
@@ -122,8 +122,8 @@ class Replays {
   const ExecutionOptions options_;
   std::array<std::atomic<PooledFrame*>, kMaxFrames> pool_{};
   std::mutex mutex_;
-  // For level `fast`, shared by all layouts. Guarded by mutex_.
-  PackedWeights packed_weights_;
+  // For level `fast`, shared by all layouts; empty otherwise. Guarded by mutex_.
+  TraceRewrite rewrite_;
   // The one used last comes first. Guarded by mutex_.
   std::list<std::shared_ptr<Layout>> layouts_;
   // Layouts without a trace, the last one first. Guarded by mutex_.

@@ -2,7 +2,7 @@
 //
 // Composite operators are replaced by their calls, views become tensors over the memory of their
 // base, and values that depend only on constants are constants. Replays makes a trace with
-// trace_graph, fuse_trace and place_buffers, and shares it, immutable, between frames.
+// trace_graph and place_buffers, and shares it, immutable, between frames.
 #pragma once
 
 #include <ATen/DimVector.h>

@@ -1,0 +1,12 @@
+// Without oneDNN, whose product of matrices is the roof.
+#include "harness/benchmark/roofline.h"
+
+namespace torch_ir {
+
+std::string peak_text() { return ""; }
+
+std::optional<double> least_time(const BenchmarkedGraph& /*graph*/, int64_t /*output_bytes*/) {
+  return std::nullopt;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,202 @@
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+
+#include "torch_ir/fast/rules.h"
+#include "torch_ir/fast/vectors.h"
+#include "torch_ir/runtime/kernels/clones.h"
+#include "torch_ir/runtime/threads/threads.h"
+
+namespace torch_ir {
+
+using onednn::Function;
+using onednn::PostOp;
+
+// x = 1 / x for positive x below 2^126, within a few units in the last place, by Newton's method:
+// because divisions take longer. The first guess negates the exponent.
+template <class Vectors>
+TORCH_IR_PART void take_reciprocal(typename Vectors::Vector& x) {
+  using Vector = typename Vectors::Vector;
+  using Order = typename Vectors::Order;
+  const Order guess = 0x7ef311c7 - reinterpret_cast<const Order&>(x);
+  Vector y = reinterpret_cast<const Vector&>(guess);
+  y = y * (2.0F - x * y);
+  y = y * (2.0F - x * y);
+  x = y * (2.0F - x * y);
+}
+
+// x sigmoid(y)
+template <class Vectors>
+TORCH_IR_PART void scale_by_sigmoid(typename Vectors::Vector& x, typename Vectors::Vector& y) {
+  using Vector = typename Vectors::Vector;
+  const Vector opposite = -y;
+  y = opposite;
+  exponentiate<Vectors>(y);
+  y += 1.0F;
+  take_reciprocal<Vectors>(y);
+  // Above 87 the exponential is clipped.
+  y = opposite > 87.0F ? Vector{} : y;
+  x *= y;
+}
+
+// x sigmoid(x)
+template <class Vectors>
+TORCH_IR_PART void apply_swish(typename Vectors::Vector& x, float /*alpha*/) {
+  typename Vectors::Vector y = x;
+  scale_by_sigmoid<Vectors>(x, y);
+}
+
+// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
+template <class Vectors>
+TORCH_IR_PART void apply_gelu_tanh(typename Vectors::Vector& x, float /*alpha*/) {
+  typename Vectors::Vector y = x * (1.59576912F + 0.07135482F * x * x);
+  scale_by_sigmoid<Vectors>(x, y);
+}
+
+// x p for the probability p that a standard normal variable is below x. Up to 5, p is 1 / 2 + x
+// q(t) with t = 2 (x / 5)^2 - 1 and a polynomial q, fitted so that the greatest error of the result
+// is least: 4e-7. With rounding, and beyond 5, it is at most 1.5e-6.
+template <class Vectors>
+TORCH_IR_PART void apply_gelu_erf(typename Vectors::Vector& x, float /*alpha*/) {
+  using Vector = typename Vectors::Vector;
+  constexpr float kCoefficients[] = {-0.00151415437F, 0.00200185925F, -0.00291567179F,
+                                     0.00616543135F,  -0.0109732328F, 0.0164976567F,
+                                     -0.0233367309F,  0.0314262286F,  -0.0404329486F,
+                                     0.0515214205F,   -0.0702966526F, 0.141363785F};
+  const Vector t = x * x * 0.08F - 1.0F;
+  Vector q = Vector{} + 0.000492969935F;
+  for (const float coefficient : kCoefficients) q = q * t + coefficient;
+  Vector p = x * q + 0.5F;
+  p = x > 5.0F ? Vector{} + 1.0F : p;
+  p = x < -5.0F ? Vector{} : p;
+  x *= p;
+}
+
+// x clip(x / 6 + 1 / 2, 0, 1)
+template <class Vectors>
+TORCH_IR_PART void apply_hardswish(typename Vectors::Vector& x, float /*alpha*/) {
+  using Vector = typename Vectors::Vector;
+  Vector factor = x * (1 / 6.0F) + 0.5F;
+  factor = factor < 0.0F ? Vector{} : factor;
+  factor = factor > 1.0F ? Vector{} + 1.0F : factor;
+  x *= factor;
+}
+
+template <class Vectors>
+TORCH_IR_PART void apply_leaky_relu(typename Vectors::Vector& x, float alpha) {
+  x = x < 0.0F ? x * alpha : x;
+}
+
+template <class Vectors, void (*kApply)(typename Vectors::Vector&, float)>
+TORCH_IR_PART void apply_to_all(float alpha, float* data, int64_t count) {
+  using Vector = typename Vectors::Vector;
+  constexpr int64_t kSize = sizeof(Vector) / sizeof(float);
+  int64_t i = 0;
+  for (; i + kSize <= count; i += kSize) kApply(*reinterpret_cast<Vector*>(data + i), alpha);
+  if (i == count) return;
+  Vector last{};
+  const size_t bytes = static_cast<size_t>(count - i) * sizeof(float);
+  std::memcpy(&last, data + i, bytes);
+  kApply(last, alpha);
+  std::memcpy(data + i, &last, bytes);
+}
+
+template <class Vectors>
+TORCH_IR_PART void activate_with(const PostOp& activation, float* data, int64_t count) {
+  switch (activation.function) {
+    case Function::kGeluErf:
+      return apply_to_all<Vectors, &apply_gelu_erf<Vectors>>(activation.alpha, data, count);
+    case Function::kGeluTanh:
+      return apply_to_all<Vectors, &apply_gelu_tanh<Vectors>>(activation.alpha, data, count);
+    case Function::kHardswish:
+      return apply_to_all<Vectors, &apply_hardswish<Vectors>>(activation.alpha, data, count);
+    case Function::kRelu:
+      return apply_to_all<Vectors, &apply_leaky_relu<Vectors>>(activation.alpha, data, count);
+    case Function::kSwish:
+      return apply_to_all<Vectors, &apply_swish<Vectors>>(activation.alpha, data, count);
+    case Function::kClip:
+    case Function::kLinear:
+    case Function::kLogistic:
+    case Function::kTanh:
+      throw std::logic_error("a function without a kernel");
+  }
+}
+
+#ifdef TORCH_IR_HAS_CLONES
+[[gnu::target("arch=x86-64-v4")]] void activate(const PostOp& activation, float* data,
+                                                int64_t count) {
+  activate_with<Vectors16>(activation, data, count);
+}
+[[gnu::target("arch=x86-64-v3")]] void activate(const PostOp& activation, float* data,
+                                                int64_t count) {
+  activate_with<Vectors8>(activation, data, count);
+}
+[[gnu::target("default")]]
+#endif
+void activate(const PostOp& activation, float* data, int64_t count) {
+  activate_with<Vectors8>(activation, data, count);
+}
+
+namespace {
+
+class ActivationExecution final : public onednn::Execution {
+ public:
+  ActivationExecution(const PostOp& activation, int64_t count)
+      : activation_(activation), count_(count) {}
+
+  void set(size_t /*index*/, void* data) override { data_ = static_cast<float*>(data); }
+  void run() override {
+    constexpr int64_t kElementsPerThread = 1 << 14;
+    parallel_for(count_, kElementsPerThread, [this](int64_t first, int64_t end) {
+      activate(activation_, data_ + first, end - first);
+    });
+  }
+
+ private:
+  PostOp activation_;
+  int64_t count_;
+  float* data_ = nullptr;
+};
+
+class ActivationInPlace final : public onednn::Primitive {
+ public:
+  ActivationInPlace(const PostOp& activation, const onednn::Layout& layout)
+      : activation_(activation) {
+    name_ = "torch_ir::activation";
+    output_ = layout;
+  }
+  std::unique_ptr<onednn::Execution> bind() const override {
+    return std::make_unique<ActivationExecution>(
+        activation_, static_cast<int64_t>(output_.bytes() / sizeof(float)));
+  }
+
+ private:
+  PostOp activation_;
+};
+
+}  // namespace
+
+std::optional<PostOp> take_activation(onednn::PostOps& post_ops, bool is_winograd) {
+  if (post_ops.empty() || post_ops.back().kind != PostOp::Kind::kFunction) return std::nullopt;
+  const PostOp last = post_ops.back();
+  const Function own[] = {Function::kGeluErf, Function::kGeluTanh, Function::kHardswish,
+                          Function::kSwish};
+  const bool is_leaky = last.function == Function::kRelu && last.alpha != 0;
+  if (!(is_winograd && is_leaky) && std::ranges::find(own, last.function) == std::end(own)) {
+    return std::nullopt;
+  }
+  post_ops.pop_back();
+  return last;
+}
+
+void emit_activation(TraceRewriter& rewriter, const PostOp& activation, TensorId value,
+                     size_t index) {
+  const onednn::Layout layout = rewriter.layout_of(value);
+  rewriter.emit(std::make_shared<ActivationInPlace>(activation, layout), {}, value, index,
+                rewriter.use(value, layout));
+}
+
+}  // namespace torch_ir

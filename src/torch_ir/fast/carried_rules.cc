@@ -1,0 +1,268 @@
+#include <algorithm>
+
+#include "torch_ir/fast/rules.h"
+
+namespace torch_ir {
+namespace {
+
+using onednn::Dims;
+using onednn::Layout;
+using onednn::Pooling;
+using onednn::Window;
+
+using Replacement = TraceRewriter::Replacement;
+
+Dims sizes_of(const TraceRewriter& rewriter, TensorId id) {
+  const at::DimVector& sizes = rewriter.tensor(id).sizes;
+  return {sizes.begin(), sizes.end()};
+}
+
+bool is_image_of(const TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
+  return !call.outputs.empty() && rewriter.is_value(source) && rewriter.is_value(call.outputs[0]) &&
+         rewriter.tensor(source).sizes.size() == 4;
+}
+
+// Whether `source`, which `call` reads, is an image in a convolution's layout.
+bool is_carried_into(TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
+  return is_image_of(rewriter, call, source) && rewriter.is_carried(source);
+}
+
+// An output of another shape than the primitive's must have the same memory.
+std::optional<Replacement> pool(TraceRewriter& rewriter, size_t index, TensorId source,
+                                const onednn::PrimitivePtr& primitive) {
+  if (primitive == nullptr) return std::nullopt;
+  const TensorId output = rewriter.call(index).outputs[0];
+  const Dims& sizes = primitive->output().sizes();
+  const bool has_shape = sizes == sizes_of(rewriter, output);
+  const bool is_plain = primitive->output() == contiguous_layout(sizes);
+  if (!has_shape && !(is_plain && rewriter.is_contiguous(output))) return std::nullopt;
+  return Replacement{{index}, [&rewriter, index, output, primitive, source] {
+                       rewriter.emit(primitive, {rewriter.use(source, primitive->inputs()[0])},
+                                     output, index);
+                       return size_t{1};
+                     }};
+}
+
+// Nothing if a window may lie entirely in the padding. In ceil mode the last windows may extend
+// past the padding: for oneDNN that is more padding.
+std::optional<Window> window_of(const TraceRewriter& rewriter, const TraceCall& call,
+                                const Padding& padding) {
+  const CallArguments arguments(call);
+  const Dims kernel = arguments.integers("kernel_size", 2, 1);
+  Dims strides = arguments.integers("stride", 2, 0);
+  if (strides[0] == 0) strides = kernel;
+  const Dims own = arguments.integers("padding", 2, 0);
+  Window window{kernel, strides, sum_of(own, padding.before), sum_of(own, padding.after)};
+  const Dims from = sizes_of(rewriter, padding.source);
+  const Dims to = sizes_of(rewriter, call.outputs[0]);
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t end = (to.end()[static_cast<int>(d) - 2] - 1) * strides[d] + kernel[d];
+    const int64_t begin = from.end()[static_cast<int>(d) - 2] + window.padding_before[d];
+    window.padding_after[d] = std::max(window.padding_after[d], end - begin);
+  }
+  const bool fits = std::ranges::equal(window.padding_before, kernel, std::ranges::less()) &&
+                    std::ranges::equal(window.padding_after, kernel, std::ranges::less());
+  return fits ? std::optional(window) : std::nullopt;
+}
+
+std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index,
+                                            const Padding& padding) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const auto window = window_of(rewriter, call, padding);
+  const bool is_taken = is_carried_into(rewriter, call, padding.source) && window &&
+                        !rewriter.is_read(call.outputs[1]) &&
+                        arguments.integers("dilation", 2, 1) == Dims{1, 1};
+  if (!is_taken) return std::nullopt;
+  return pool(rewriter, index, padding.source,
+              make_max_pool(rewriter.layout_of(padding.source), sizes_of(rewriter, call.outputs[0]),
+                            *window, padding));
+}
+
+// oneDNN adds the numbers of a window one after another: the relative
+// error of the mean of this many is up to 4e-5.
+constexpr int64_t kMaxAveraged = 64 * 64;
+
+onednn::PrimitivePtr make_average(TraceRewriter& rewriter, TensorId source, Pooling pooling,
+                                  const Window& window, const Dims& sizes) {
+  if (window.kernel[0] * window.kernel[1] > kMaxAveraged) return nullptr;
+  return onednn::make_pooling(pooling, rewriter.layout_of(source), Layout::any(sizes), window);
+}
+
+// Averages of equal parts of an image, as many as the last two of `sizes`.
+std::optional<Replacement> average_parts(TraceRewriter& rewriter, size_t index, const Dims& sizes) {
+  const TraceCall& call = rewriter.call(index);
+  const auto source = CallArguments(call).tensor("self");
+  if (sizes.size() != 4 || !source || !is_carried_into(rewriter, call, *source)) {
+    return std::nullopt;
+  }
+  Window window{{}, {}, {0, 0}, {0, 0}};
+  for (size_t d = 2; d < 4; ++d) {
+    const int64_t from = rewriter.tensor(*source).sizes[d];
+    if (sizes[d] == 0 || from % sizes[d] != 0) return std::nullopt;
+    window.kernel.push_back(from / sizes[d]);
+  }
+  window.strides = window.kernel;
+  return pool(rewriter, index, *source,
+              make_average(rewriter, *source, Pooling::kAverage, window, sizes));
+}
+
+std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
+  return average_parts(rewriter, index, sizes_of(rewriter, rewriter.call(index).outputs[0]));
+}
+
+std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t index,
+                                                const Padding& padding) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const auto window = window_of(rewriter, call, padding);
+  const Dims kernel = arguments.integers("kernel_size", 2, 1);
+  const auto covers = [&](size_t d) {
+    return kernel[d] >= rewriter.tensor(padding.source).sizes.end()[static_cast<int>(d) - 2];
+  };
+  // A window over the whole image, as at the end of Hugging Face's EfficientNet.
+  if (padding.before.empty() && arguments.integers("padding", 2, 0) == Dims{0, 0} &&
+      arguments.value("divisor_override").isNone() && covers(0) && covers(1)) {
+    return replace_adaptive_average_pool(rewriter, index);
+  }
+  // The zeros of a call before it count; its own padding counts if it says so; what a window
+  // extends past both never does.
+  const bool is_padded = !padding.before.empty();
+  const Dims own = arguments.integers("padding", 2, 0);
+  const bool has_own = own != Dims{0, 0};
+  const bool extends = window && window->padding_after != sum_of(own, padding.after);
+  const bool counts_own = has_own && arguments.value("count_include_pad").toBool();
+  // Taken in any layout, because LibTorch's average pooling takes several times as long.
+  const bool is_taken = is_image_of(rewriter, call, padding.source) && padding.value == 0 &&
+                        window && arguments.value("divisor_override").isNone() &&
+                        (!is_padded || counts_own || !has_own) &&
+                        !(extends && (is_padded || counts_own));
+  if (!is_taken) return std::nullopt;
+  const bool counts_any = counts_own || is_padded;
+  return pool(rewriter, index, padding.source,
+              make_average(rewriter, padding.source,
+                           counts_any ? Pooling::kAverageWithPadding : Pooling::kAverage, *window,
+                           sizes_of(rewriter, call.outputs[0])));
+}
+
+// The mean of all pixels is pooling with one window.
+std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
+  const CallArguments arguments(rewriter.call(index));
+  const auto source = arguments.tensor("self");
+  Dims dims = arguments.integers("dim", 0, 0);
+  for (int64_t& dim : dims) dim = dim < 0 ? dim + 4 : dim;
+  std::ranges::sort(dims);
+  if (!source || dims != Dims{2, 3} || !arguments.value("dtype").isNone()) return std::nullopt;
+  Dims sizes = sizes_of(rewriter, *source);
+  if (sizes.size() != 4) return std::nullopt;
+  sizes[2] = sizes[3] = 1;
+  return average_parts(rewriter, index, sizes);
+}
+
+std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
+                                          onednn::Binary binary) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const auto self = arguments.tensor("self");
+  const auto other = arguments.tensor("other");
+  if (!self || !other || arguments.number("alpha", 1) != 1) return std::nullopt;
+  const TensorId output = call.outputs[0];
+  const auto is_whole = [&](TensorId id) {
+    return rewriter.is_value(id) && rewriter.have_same_layout(id, output) &&
+           sizes_of(rewriter, id).size() == 4;
+  };
+  const auto broadcasts = [&](TensorId id) {
+    const Dims sizes = sizes_of(rewriter, id);
+    const Dims all = sizes_of(rewriter, output);
+    return rewriter.is_value(id) && sizes.size() == 4 && sizes[0] == all[0] && sizes[1] == all[1] &&
+           sizes[2] == 1 && sizes[3] == 1;
+  };
+  TensorId first = *self;
+  TensorId second = *other;
+  if (!is_whole(first) || (is_whole(second) && !rewriter.is_carried(first))) {
+    std::swap(first, second);
+  }
+  if (!is_whole(first) || !rewriter.is_carried(first) ||
+      !(is_whole(second) || broadcasts(second))) {
+    return std::nullopt;
+  }
+  Chain chain = chain_after(rewriter, index, output, ChainShape::kSame, /*takes_norm=*/false);
+  if (chain.addend) chain.cut_at_addition();
+  std::vector<size_t> calls = chain.calls;
+  return Replacement{
+      calls, [&rewriter, chain, first, second, binary] {
+        const Layout layout = rewriter.layout_of(first);
+        const bool is_same = rewriter.tensor(first).sizes == rewriter.tensor(second).sizes;
+        const Layout second_layout = is_same ? layout : rewriter.plain_layout(second);
+        const onednn::PrimitivePtr primitive =
+            guarded(rewriter, onednn::make_binary(binary, layout, second_layout, chain.post_ops),
+                    chain, {.num_sources = 2});
+        if (primitive == nullptr) return size_t{0};
+        rewriter.emit(primitive, {rewriter.use(first, layout), rewriter.use(second, second_layout)},
+                      chain.output, chain.calls.back());
+        return chain.calls.size();
+      }};
+}
+
+std::optional<Replacement> replace_addition(TraceRewriter& rewriter, size_t index) {
+  return replace_binary(rewriter, index, onednn::Binary::kAdd);
+}
+
+std::optional<Replacement> replace_multiplication(TraceRewriter& rewriter, size_t index) {
+  return replace_binary(rewriter, index, onednn::Binary::kMultiply);
+}
+
+// The layout for joining the channels of `sources`: the blocks of the first source that has them,
+// if they fit; otherwise the channels of a pixel are contiguous. Nothing if none is carried.
+std::optional<Layout> joined_layout(TraceRewriter& rewriter, const std::vector<TensorId>& sources,
+                                    const Dims& sizes) {
+  std::optional<int64_t> block;
+  bool is_carried = false;
+  for (const TensorId source : sources) {
+    if (!rewriter.is_carried(source)) continue;
+    is_carried = true;
+    if (!block) block = rewriter.layout_of(source).block();
+  }
+  if (!is_carried) return std::nullopt;
+  const bool fits = block && sizes[0] == 1 && std::ranges::all_of(sources, [&](TensorId source) {
+                      return rewriter.tensor(source).sizes[1] % *block == 0;
+                    });
+  if (fits) return Layout::blocked(sizes, *block);
+  return Layout::channels_last(sizes);
+}
+
+std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t index) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const std::vector<TensorId> sources = arguments.tensors("tensors");
+  const TensorId output = call.outputs[0];
+  const auto is_image = [&](TensorId id) {
+    return rewriter.is_value(id) && rewriter.tensor(id).sizes.size() == 4;
+  };
+  if (sources.empty() || arguments.number("dim", 0) != 1 || !is_image(output) ||
+      !std::ranges::all_of(sources, is_image)) {
+    return std::nullopt;
+  }
+  const auto joined = joined_layout(rewriter, sources, sizes_of(rewriter, output));
+  if (!joined) return std::nullopt;
+  return Replacement{{index}, [&rewriter, sources, output, index, joined = *joined] {
+                       rewriter.join(sources, output, joined, index);
+                       return size_t{1};
+                     }};
+}
+
+constexpr RuleEntry kCarriedRules[] = {
+    {"aten::_adaptive_avg_pool2d", &replace_adaptive_average_pool},
+    {"aten::add.Tensor", &replace_addition},
+    padded_entry<replace_average_pool>("aten::avg_pool2d"),
+    {"aten::cat", &replace_concatenation},
+    padded_entry<replace_max_pool>("aten::max_pool2d_with_indices"),
+    {"aten::mean.dim", &replace_mean},
+    {"aten::mul.Tensor", &replace_multiplication},
+};
+
+}  // namespace
+
+RuleTable carried_rules() { return kCarriedRules; }
+
+}  // namespace torch_ir

@@ -1,0 +1,199 @@
+// Pooling, joined and split channels at level `fast`, in the layouts of the convolutions
+// before them, against LibTorch's.
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/randn.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "torch_ir/fast/onednn/primitive.h"
+#include "torch_ir/fast/testing/fuse_trace_fixture.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+TEST_F(FuseTrace, CarriesLayoutsThroughPoolingAndConcatenation) {
+  EagerGraph graph;
+  const V a = graph.call1("aten.relu.default",
+                          {convolution(graph, image(graph), "a", {.kernel = 1, .padding = 0})});
+  const V b = convolution(graph, a, "b", {.out = 32});
+  const V all = graph.call1("aten.cat.default", {VList{a, b}, Attribute(1)});
+  const V norm = graph.call1("aten.relu.default", {batch_norm(graph, all, "norm", 48)});
+  const V c = convolution(graph, norm, "c", {.in = 48});
+  const V pooled = graph.call1("aten.avg_pool2d.default", {c, pair(2)});
+  const V most = graph.call1("aten.max_pool2d.default", {a, pair(3), pair(2), pair(1)});
+  const V scaled = graph.call1("aten.mul.Tensor", {pooled, most});
+  graph.output(graph.call1("aten.adaptive_avg_pool2d.default", {scaled, pair(1)}));
+  graph.output(graph.call1("aten.adaptive_avg_pool2d.default", {pooled, pair(3)}));
+  graph.output(graph.call1("aten.mean.dim", {norm, Attribute::list({2, 3}), Attribute(true)}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// In ceil mode the last window extends past the padding, which oneDNN cannot leave out of the
+// count.
+TEST_F(FuseTrace, AveragesWithAndWithoutPadding) {
+  for (const bool counts_padding : {true, false}) {
+    for (const bool is_ceil : {true, false}) {
+      for (const int64_t padding : {0, 1}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", counts_padding, is_ceil, padding));
+        EagerGraph graph;
+        const V y = convolution(graph, image(graph), "a", {.out = 32});
+        const V pooled = graph.call1("aten.avg_pool2d.default",
+                                     {y, pair(3), pair(2), pair(padding), is_ceil, counts_padding});
+        graph.output(convolution(graph, pooled, "b", {.in = 32}));
+        EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "onednn::pooling"),
+                  is_ceil && counts_padding && padding == 1 ? 0 : 1);
+        EXPECT_EQ(difference_at_fast(graph), "");
+      }
+    }
+  }
+}
+
+// oneDNN adds the pixels of a window one after another, which loses precision over many.
+TEST_F(FuseTrace, LeavesMeansOfManyPixels) {
+  for (const int64_t size : {60, 300}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::full({1, 16, size, size}, 0.1));
+    const V y = convolution(graph, x, "a", {.kernel = 1, .padding = 0});
+    graph.output(graph.call1("aten.mean.dim", {y, Attribute::list({2, 3})}));
+    EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "onednn::pooling"), size == 60 ? 1 : 0);
+    EXPECT_EQ(difference_at_fast(graph), "") << size;
+  }
+}
+
+TEST_F(FuseTrace, PoolsMaximaInEveryLayout) {
+  for (const int64_t channels : {5, 8, 24, 64}) {
+    for (const bool is_ceil : {false, true}) {
+      EagerGraph graph;
+      const ConvolutionCase shape{.batch = 2, .out = channels};
+      const V x = convolution(graph, image(graph, shape), "a", shape);
+      graph.output(graph.call1("aten.max_pool2d.default",
+                               {x, Attribute::list({3, 2}), Attribute::list({2, 3}),
+                                Attribute::list({1, 0}), pair(1), is_ceil}));
+      EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "torch_ir::max_pool"), 1) << channels;
+      EXPECT_EQ(difference_at_fast(graph), "") << channels;
+    }
+  }
+}
+
+// As GoogLeNet does, between blocks and at the end.
+TEST_F(FuseTrace, KeepsLayoutsFromBlockToBlock) {
+  EagerGraph graph;
+  const V x = convolution(graph, image(graph), "x", {.out = 32});
+  VList branches;
+  for (const char* name : {"a", "b"}) {
+    branches.push_back(graph.call1(
+        "aten.relu.default", {convolution(graph, x, name, {.in = 32, .kernel = 1, .padding = 0})}));
+  }
+  const V joined = graph.call1("aten.cat.default", {branches, Attribute(1)});
+  const V pooled = graph.call1("aten.max_pool2d.default",
+                               {joined, pair(3), pair(2), pair(0), pair(1), Attribute(true)});
+  const V again = graph.call1("aten.max_pool2d.default", {pooled, pair(3), pair(1), pair(1)});
+  graph.output(graph.call1("aten.mean.dim", {again, Attribute::list({2, 3})}));
+  for (const std::string& call : calls_at_fast(graph)) EXPECT_FALSE(call.starts_with("aten::"));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, KnowsPaddedLayouts) {
+  using onednn::Layout;
+  EXPECT_TRUE(Layout::blocked({1, 16, 1, 1}, 16) == Layout::strided({1, 16, 1, 1}, {16, 1, 1, 1}));
+  EXPECT_FALSE(Layout::blocked({1, 12, 1, 1}, 16) == Layout::strided({1, 12, 1, 1}, {12, 1, 1, 1}));
+}
+
+// As DenseNet does; what was joined is read and added to afterwards.
+TEST_F(FuseTrace, JoinsChannels) {
+  for (const int64_t batch : {1, 2}) {
+    for (const int64_t channels : {16, 12}) {
+      EagerGraph graph;
+      const ConvolutionCase first{.batch = batch, .in = 3, .out = channels};
+      const V x =
+          graph.call1("aten.relu.default", {convolution(graph, image(graph, first), "a", first)});
+      const ConvolutionCase second{.batch = batch, .in = channels};
+      const V y = convolution(graph, x, "b", second);
+      const V xy = graph.call1("aten.cat.default", {VList{x, y}, Attribute(1)});
+      const ConvolutionCase third{.batch = batch, .in = channels + 16, .out = channels};
+      const V z = convolution(graph, graph.call1("aten.relu.default", {xy}), "c", third);
+      const V sum = graph.call1("aten.add.Tensor", {z, x});
+      const V all = graph.call1("aten.cat.default", {VList{xy, sum, x, x}, Attribute(1)});
+      graph.output(graph.call1("aten.add.Tensor", {convolution(graph, sum, "d", second), y}));
+      graph.output(all);
+      EXPECT_EQ(difference_at_fast(graph), "") << batch << ", " << channels;
+    }
+  }
+}
+
+// As MixNet does: parts of the channels go through convolutions of their own. All is oneDNN's, also
+// the norm after them.
+TEST_F(FuseTrace, SplitsChannels) {
+  for (const int64_t batch : {1, 2}) {
+    EagerGraph graph;
+    const ConvolutionCase first{.batch = batch, .out = 26, .kernel = 1, .padding = 0};
+    const V x = convolution(graph, image(graph, first), "a", first);
+    const std::vector<V> parts =
+        graph.call("aten.split_with_sizes.default", {x, Attribute::list({10, 16}), Attribute(1)});
+    const V b = convolution(graph, parts[0], "b", {.in = 10, .out = 10, .groups = 10});
+    const V c = convolution(graph, parts[1], "c", {.kernel = 5, .padding = 2, .groups = 16});
+    const V all = graph.call1("aten.cat.default", {VList{b, c}, Attribute(1)});
+    const V norm = graph.call1("aten.silu.default", {batch_norm(graph, all, "norm", 26)});
+    graph.output(convolution(graph, norm, "d", {.in = 26}));
+    graph.output(graph.call1("aten.mean.dim", {norm, Attribute::list({2, 3}), Attribute(true)}));
+    // LibTorch copies parts of several images before it convolves them.
+    for (const std::string& call : calls_at_fast(graph)) {
+      EXPECT_TRUE(!call.starts_with("aten::") || batch == 2) << call;
+    }
+    EXPECT_EQ(difference_at_fast(graph), "") << batch;
+  }
+}
+
+// As RegNet does: with groups of 8 channels oneDNN would choose blocks of 8.
+TEST_F(FuseTrace, KeepsLayoutsInGroupedConvolutions) {
+  EagerGraph graph;
+  const V x = convolution(graph, image(graph), "a", {.out = 24, .kernel = 1, .padding = 0});
+  const V y = convolution(graph, x, "b", {.in = 24, .out = 24, .groups = 3});
+  graph.output(convolution(graph, y, "c", {.in = 24, .kernel = 1, .padding = 0}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// As Hugging Face's MobileNetV2 and EfficientNet end.
+TEST_F(FuseTrace, EndsWithOneWindowAndDropout) {
+  EagerGraph graph;
+  const V x = convolution(graph, image(graph), "a", {});
+  const V pooled = graph.call1("aten.avg_pool2d.default", {x, pair(40), pair(40), pair(0), true});
+  const V flat = graph.call1("aten.view.default", {pooled, Attribute::list({1, 16})});
+  graph.output(graph.call1("aten.dropout_.default", {flat, Attribute(0.5), Attribute(false)}));
+  EXPECT_EQ(calls_at_fast(graph)[1], "onednn::pooling");
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, ScalesChannels) {
+  EagerGraph graph;
+  const V x = convolution(graph, image(graph), "a", {});
+  const V squeezed = graph.call1("aten.adaptive_avg_pool2d.default", {x, pair(1)});
+  const V gate =
+      graph.call1("aten.hardsigmoid.default",
+                  {convolution(graph, squeezed, "b", {.size = 1, .kernel = 1, .padding = 0})});
+  const V scaled = graph.call1("aten.mul.Tensor", {gate, x});
+  graph.output(convolution(graph, scaled, "c", {}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// As in eager, a convolution and a maximum propagate NaN.
+TEST_F(FuseTrace, PropagatesNaN) {
+  EagerGraph graph;
+  at::Tensor data = at::randn({1, 16, 12, 12});
+  data[0][3][4][5] = std::numeric_limits<float>::quiet_NaN();
+  const V x = graph.input("x", data);
+  const V y = convolution(graph, x, "a", {.kernel = 1, .padding = 0});
+  graph.output(graph.call1("aten.max_pool2d.default", {y, pair(2)}));
+  graph.output(y);
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+}  // namespace
+}  // namespace torch_ir

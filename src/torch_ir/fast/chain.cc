@@ -1,0 +1,299 @@
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/rsqrt.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "torch_ir/fast/rules.h"
+
+namespace torch_ir {
+
+const TraceArgument* CallArguments::find(std::string_view name) const {
+  const auto& arguments = call_.op.schema().arguments();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].name() == name) return &call_.arguments[i];
+  }
+  return nullptr;
+}
+
+std::optional<TensorId> CallArguments::tensor(std::string_view name) const {
+  const TraceArgument* argument = find(name);
+  if (argument == nullptr) return std::nullopt;
+  const auto* id = std::get_if<TensorId>(argument);
+  return id == nullptr ? std::nullopt : std::optional(*id);
+}
+
+std::vector<TensorId> CallArguments::tensors(std::string_view name) const {
+  const TraceArgument* argument = find(name);
+  return argument == nullptr ? std::vector<TensorId>() : tensors_of(*argument);
+}
+
+c10::IValue CallArguments::value(std::string_view name) const {
+  const TraceArgument* argument = find(name);
+  const auto* value = argument == nullptr ? nullptr : std::get_if<c10::IValue>(argument);
+  return value == nullptr ? c10::IValue() : *value;
+}
+
+std::vector<int64_t> CallArguments::integers(std::string_view name, size_t count,
+                                             int64_t missing) const {
+  const c10::IValue found = value(name);
+  if (found.isInt()) return std::vector<int64_t>(count, found.toInt());
+  if (!found.isIntList()) return std::vector<int64_t>(count, missing);
+  std::vector<int64_t> numbers = found.toIntVector();
+  if (numbers.empty()) return std::vector<int64_t>(count, missing);
+  if (numbers.size() == 1) numbers.resize(count, numbers[0]);
+  return numbers;
+}
+
+double CallArguments::number(std::string_view name, double missing) const {
+  const c10::IValue found = value(name);
+  return found.isScalar() ? found.toScalar().toDouble() : missing;
+}
+
+namespace {
+
+using onednn::Function;
+using onednn::PostOp;
+using onednn::PostOps;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+PostOp function(Function function, double alpha = 0, double beta = 0) {
+  return {PostOp::Kind::kFunction, function, static_cast<float>(alpha), static_cast<float>(beta)};
+}
+
+PostOps clamp_of(const CallArguments& call) {
+  return {function(Function::kClip, call.number("min", -kInfinity), call.number("max", kInfinity))};
+}
+
+PostOps clamp_min_of(const CallArguments& call) {
+  const double min = call.number("min", -kInfinity);
+  // oneDNN is fastest with ReLU.
+  if (min == 0) return {function(Function::kRelu)};
+  return {function(Function::kClip, min, kInfinity)};
+}
+
+PostOps gelu_of(const CallArguments& call) {
+  const bool is_tanh =
+      call.value("approximate").isString() && call.value("approximate").toStringRef() == "tanh";
+  return {function(is_tanh ? Function::kGeluTanh : Function::kGeluErf)};
+}
+
+// x clip(x / 6 + 1 / 2, 0, 1), and without the x before it.
+constexpr double kHardSlope = 1.0 / 6;
+constexpr double kHardOffset = 0.5;
+
+PostOps hardsigmoid_of(const CallArguments& /*call*/) {
+  return {function(Function::kLinear, kHardSlope, kHardOffset), function(Function::kClip, 0, 1)};
+}
+
+PostOps hardswish_of(const CallArguments& /*call*/) {
+  return {function(Function::kHardswish, kHardSlope, kHardOffset)};
+}
+
+PostOps hardtanh_of(const CallArguments& call) {
+  return {function(Function::kClip, call.number("min_val", -1), call.number("max_val", 1))};
+}
+
+PostOps leaky_relu_of(const CallArguments& call) {
+  return {function(Function::kRelu, call.number("negative_slope", 0.01))};
+}
+
+template <Function kFunction>
+PostOps plain_of(const CallArguments& /*call*/) {
+  return {function(kFunction, kFunction == Function::kSwish ? 1 : 0)};
+}
+
+struct Activation {
+  std::string_view operator_name;
+  PostOps (*functions)(const CallArguments& call);
+};
+
+constexpr Activation kActivations[] = {
+    {"aten::clamp", &clamp_of},
+    {"aten::clamp_min", &clamp_min_of},
+    {"aten::gelu", &gelu_of},
+    {"aten::hardsigmoid", &hardsigmoid_of},
+    {"aten::hardswish", &hardswish_of},
+    {"aten::hardtanh", &hardtanh_of},
+    {"aten::leaky_relu", &leaky_relu_of},
+    {"aten::relu", &plain_of<Function::kRelu>},
+    {"aten::sigmoid", &plain_of<Function::kLogistic>},
+    {"aten::silu", &plain_of<Function::kSwish>},
+    {"aten::tanh", &plain_of<Function::kTanh>},
+};
+
+std::optional<TensorId> addend_of(const TraceRewriter& rewriter, const TraceCall& call,
+                                  BufferId value) {
+  if (c10::toString(call.op.operator_name()) != "aten::add.Tensor") return std::nullopt;
+  const CallArguments arguments(call);
+  const auto self = arguments.tensor("self");
+  const auto other = arguments.tensor("other");
+  if (!self || !other || arguments.number("alpha", 1) != 1) return std::nullopt;
+  return rewriter.tensor(*self).buffer == value ? other : self;
+}
+
+class ChainBuilder {
+ public:
+  ChainBuilder(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape)
+      : rewriter_(rewriter), shape_(shape), chain_{{index}, output} {}
+
+  bool extend(bool takes_norm) {
+    const auto next = rewriter_.only_reader(chain_.output);
+    if (!next || !rewriter_.is_open(*next)) return false;
+    const TraceCall& call = rewriter_.call(*next);
+    // Calls of a chain use one value, laid out as it was made.
+    if (call.outputs.empty() || !fits(call.outputs[0]) || !reads_all(call)) return false;
+    return (takes_norm && take_norm(*next)) || take_functions(call, *next) ||
+           take_addition(call, *next);
+  }
+
+  Chain take() { return std::move(chain_); }
+
+ private:
+  bool fits(TensorId id) const {
+    const TensorId first = chain_.output;
+    if (!rewriter_.is_value(id)) return false;
+    if (shape_ == ChainShape::kSame && rewriter_.have_same_layout(id, first)) return true;
+    if (shape_ == ChainShape::kSame && !is_squeezed_alike(id, first)) return false;
+    return rewriter_.is_contiguous(id) && rewriter_.tensor(id).offset == 0 &&
+           c10::multiply_integers(rewriter_.tensor(id).sizes) ==
+               c10::multiply_integers(rewriter_.tensor(first).sizes);
+  }
+
+  bool is_squeezed_alike(TensorId a, TensorId b) const {
+    const auto squeezed = [this](TensorId id) {
+      at::DimVector sizes = rewriter_.tensor(id).sizes;
+      sizes.erase(std::remove(sizes.begin(), sizes.end(), 1), sizes.end());
+      return sizes;
+    };
+    return rewriter_.is_contiguous(a) && rewriter_.is_contiguous(b) && squeezed(a) == squeezed(b);
+  }
+
+  bool reads_all(const TraceCall& call) const {
+    const BufferId buffer = rewriter_.tensor(chain_.output).buffer;
+    return std::ranges::all_of(tensors_of(call), [&](TensorId id) {
+      return rewriter_.tensor(id).buffer != buffer || fits(id);
+    });
+  }
+
+  void add(size_t index) {
+    chain_.calls.push_back(index);
+    chain_.output = rewriter_.call(index).outputs[0];
+  }
+
+  bool take_norm(size_t index) {
+    if (chain_.norm || chain_.calls.size() > 1 || !channel_scale_of(rewriter_, index)) return false;
+    // A view may have other channels.
+    const TensorId output = rewriter_.call(index).outputs[0];
+    if (rewriter_.tensor(output).sizes[1] != rewriter_.tensor(chain_.output).sizes[1]) return false;
+    chain_.norm = index;
+    add(index);
+    return true;
+  }
+
+  bool take_functions(const TraceCall& call, size_t index) {
+    const PostOps functions = functions_of(call);
+    if (functions.empty() || contradicts(functions)) return false;
+    chain_.post_ops.insert(chain_.post_ops.end(), functions.begin(), functions.end());
+    add(index);
+    return true;
+  }
+
+  // oneDNN 2 uses the numbers of one function for all functions of its kind.
+  bool contradicts(const PostOps& functions) const {
+    return std::ranges::any_of(functions, [this](const PostOp& next) {
+      return std::ranges::any_of(chain_.post_ops, [&](const PostOp& taken) {
+        return taken.kind == next.kind && taken.function == next.function &&
+               (taken.alpha != next.alpha || taken.beta != next.beta);
+      });
+    });
+  }
+
+  bool take_addition(const TraceCall& call, size_t index) {
+    if (chain_.addend) return false;
+    const auto addend = addend_of(rewriter_, call, rewriter_.tensor(chain_.output).buffer);
+    if (!addend || !fits(*addend) ||
+        rewriter_.tensor(*addend).sizes != rewriter_.tensor(call.outputs[0]).sizes) {
+      return false;
+    }
+    chain_.addend = addend;
+    chain_.calls_before_addition = chain_.calls.size();
+    chain_.output_before_addition = chain_.output;
+    chain_.post_ops.push_back({PostOp::Kind::kSum});
+    add(index);
+    return true;
+  }
+
+  const TraceRewriter& rewriter_;
+  ChainShape shape_;
+  Chain chain_;
+};
+
+}  // namespace
+
+onednn::PostOps functions_of(const TraceCall& call) {
+  const std::string name = c10::toString(call.op.operator_name());
+  const auto found = std::ranges::find(kActivations, name, &Activation::operator_name);
+  return found == std::end(kActivations) ? PostOps() : found->functions(CallArguments(call));
+}
+
+Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
+                  bool takes_norm) {
+  ChainBuilder builder(rewriter, index, output, shape);
+  while (builder.extend(takes_norm)) {
+  }
+  return builder.take();
+}
+
+void Chain::cut_at_addition() {
+  post_ops.erase(std::ranges::find(post_ops, PostOp::Kind::kSum, &PostOp::kind), post_ops.end());
+  calls.resize(calls_before_addition);
+  output = output_before_addition;
+  addend.reset();
+}
+
+bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source) {
+  return rewriter.is_last_use(*chain.addend, chain.calls.back()) &&
+         rewriter.tensor(*chain.addend).buffer != rewriter.tensor(source).buffer &&
+         rewriter.tensor(*chain.addend).offset == 0;
+}
+
+std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size_t index) {
+  const TraceCall& call = rewriter.call(index);
+  const std::string name = c10::toString(call.op.operator_name());
+  if (name != "aten::native_batch_norm" && name != "aten::_native_batch_norm_legit_no_training") {
+    return std::nullopt;
+  }
+  const CallArguments arguments(call);
+  const c10::IValue training = arguments.value("training");
+  if (training.isBool() && training.toBool()) return std::nullopt;
+  for (size_t i = 1; i < call.outputs.size(); ++i) {
+    if (rewriter.is_read(call.outputs[i])) return std::nullopt;
+  }
+  ChannelScale result;
+  result.eps = arguments.number("eps", 0);
+  const auto constant = [&](std::string_view parameter) -> at::Tensor {
+    const auto id = arguments.tensor(parameter);
+    const at::Tensor tensor = id ? rewriter.constant(*id) : at::Tensor();
+    result.sources.push_back(tensor);
+    return tensor.defined() ? tensor.to(at::kDouble) : tensor;
+  };
+  const auto is_variable = [&](std::string_view parameter) {
+    const auto id = arguments.tensor(parameter);
+    return id && !rewriter.constant(*id).defined();
+  };
+  if (is_variable("weight") || is_variable("bias")) return std::nullopt;
+  const at::Tensor weight = constant("weight");
+  const at::Tensor bias = constant("bias");
+  const at::Tensor mean = constant("running_mean");
+  const at::Tensor variance = constant("running_var");
+  if (!mean.defined() || !variance.defined()) return std::nullopt;
+  result.scale = (variance + result.eps).rsqrt();
+  if (weight.defined()) result.scale = result.scale * weight;
+  result.shift = -mean * result.scale;
+  if (bias.defined()) result.shift = result.shift + bias;
+  return result;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,227 @@
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "torch_ir/fast/rules.h"
+
+namespace torch_ir {
+namespace {
+
+using onednn::Dims;
+using onednn::Layout;
+using onednn::PostOp;
+using onednn::PostOps;
+
+// Measured: from these channels on Winograd's algorithm is faster than the direct one. With more
+// weights than this and few pixels it is slower, as the weights leave the cache.
+constexpr int64_t kMinWinogradChannels = 16;
+constexpr int64_t kMinWinogradPixels = 4;
+constexpr int64_t kManyWinogradWeights = 128 * 128;
+constexpr int64_t kMinPixelsForManyWeights = 64;
+
+struct TracedConvolution {
+  TensorId source;
+  at::Tensor weight;
+  at::Tensor bias;
+  Dims strides;
+  Dims padding_before;
+  Dims padding_after;
+  Dims dilation;
+  int64_t groups;
+  Chain chain;
+};
+
+struct Parameters {
+  at::Tensor weight;
+  at::Tensor bias;
+};
+
+Parameters folded(const TracedConvolution& convolution, const ChannelScale& norm) {
+  std::vector<int64_t> by_output(static_cast<size_t>(convolution.weight.dim()), 1);
+  by_output[0] = -1;
+  at::Tensor bias = norm.shift;
+  if (convolution.bias.defined()) bias = bias + convolution.bias.to(at::kDouble) * norm.scale;
+  const at::Tensor weight = convolution.weight.to(at::kDouble) * norm.scale.view(by_output);
+  return {weight.to(at::kFloat), bias.to(at::kFloat)};
+}
+
+Dims dims_of(at::IntArrayRef sizes) { return sizes.vec(); }
+
+Dims weight_dims(const TracedConvolution& convolution) {
+  Dims dims = dims_of(convolution.weight.sizes());
+  if (convolution.groups > 1) {
+    dims[0] /= convolution.groups;
+    dims.insert(dims.begin(), convolution.groups);
+  }
+  return dims;
+}
+
+bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output) {
+  const auto all_are = [](const Dims& dims, int64_t number) {
+    return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
+  };
+  const at::Tensor& weight = convolution.weight;
+  if (convolution.groups != 1 || weight.dim() != 4 || weight.size(2) != 3 || weight.size(3) != 3 ||
+      !all_are(convolution.strides, 1) || !all_are(convolution.dilation, 1)) {
+    return false;
+  }
+  const int64_t pixels = output.sizes[0] * output.sizes[2] * output.sizes[3];
+  const bool has_many_weights = weight.size(0) * weight.size(1) > kManyWinogradWeights;
+  return std::min(weight.size(0), weight.size(1)) >= kMinWinogradChannels &&
+         pixels >= (has_many_weights ? kMinPixelsForManyWeights : kMinWinogradPixels);
+}
+
+void add_parameters(TraceRewriter& rewriter, const TracedConvolution& convolution,
+                    const onednn::Primitive& primitive, bool has_bias,
+                    std::vector<TensorId>& inputs) {
+  std::vector<at::Tensor> sources = {convolution.weight, convolution.bias};
+  std::optional<ChannelScale> norm;
+  std::string key;
+  if (convolution.chain.norm) {
+    norm = channel_scale_of(rewriter, *convolution.chain.norm);
+    sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
+    key = std::to_string(std::bit_cast<uint64_t>(norm->eps));
+  }
+  const auto parameters = [&] {
+    return norm ? folded(convolution, *norm) : Parameters{convolution.weight, convolution.bias};
+  };
+  const Layout& wanted = primitive.inputs()[1];
+  inputs.push_back(rewriter.packed(key + wanted.key(), sources, [&] {
+    const at::Tensor weight = parameters().weight.contiguous();
+    return reorder_constant(weight, contiguous_layout(wanted.sizes()), wanted);
+  }));
+  if (!has_bias) return;
+  inputs.push_back(
+      norm ? rewriter.packed(key + "bias", sources, [&] { return parameters().bias.contiguous(); })
+           : rewriter.add_constant(convolution.bias.contiguous()));
+}
+
+bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, const Layout& source,
+               bool is_winograd) {
+  const Chain& chain = convolution.chain;
+  onednn::PostOps post_ops = chain.post_ops;
+  const auto activation = take_activation(post_ops, is_winograd);
+  const Dims output_sizes = dims_of(rewriter.tensor(chain.output).sizes);
+  // Given a channels-last source, oneDNN may pick another output layout.
+  const bool is_channels_last = source == Layout::channels_last(source.sizes());
+  onednn::Convolution wanted{
+      source,
+      Layout::any(weight_dims(convolution)),
+      std::nullopt,
+      is_channels_last ? Layout::channels_last(output_sizes) : Layout::any(output_sizes),
+      convolution.strides,
+      convolution.padding_before,
+      convolution.padding_after,
+      convolution.dilation,
+      is_winograd,
+      post_ops};
+  const bool has_bias = convolution.bias.defined() || chain.norm;
+  if (has_bias) wanted.bias = Layout::strided({output_sizes[1]}, {1});
+  const onednn::PrimitivePtr primitive =
+      guarded(rewriter, onednn::make_convolution(wanted), chain,
+              {.parameters = {convolution.weight, convolution.bias}, .is_winograd = is_winograd});
+  if (primitive == nullptr) return false;
+  std::vector<TensorId> inputs = {rewriter.use(convolution.source, primitive->inputs()[0])};
+  add_parameters(rewriter, convolution, *primitive, has_bias, inputs);
+  std::optional<TensorId> written;
+  if (chain.addend) written = rewriter.use(*chain.addend, primitive->output());
+  rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
+  if (activation) emit_activation(rewriter, *activation, chain.output, chain.calls.back());
+  return true;
+}
+
+size_t emit(TraceRewriter& rewriter, TracedConvolution convolution) {
+  Chain& chain = convolution.chain;
+  const TensorId first = rewriter.call(chain.calls.front()).outputs[0];
+  if (chain.addend && !may_sum(rewriter, chain, convolution.source)) chain.cut_at_addition();
+  chain.output = rewriter.shaped_like(chain.output, first);
+  if (chain.addend) chain.addend = rewriter.shaped_like(*chain.addend, first);
+  const Layout made = rewriter.layout_of(convolution.source);
+  const Layout any = Layout::any(made.sizes());
+  // With groups a reorder takes longer than the best layout saves.
+  const bool keeps_layout = convolution.groups > 1 && rewriter.is_carried(convolution.source);
+  const bool is_done =
+      (is_winograd(convolution, rewriter.tensor(chain.output)) &&
+       emit_with(rewriter, convolution, any, /*is_winograd=*/true)) ||
+      (keeps_layout && emit_with(rewriter, convolution, made, /*is_winograd=*/false)) ||
+      emit_with(rewriter, convolution, any, /*is_winograd=*/false);
+  return is_done ? chain.calls.size() : 0;
+}
+
+std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rewriter, size_t index,
+                                                              const Padding& padding) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const TensorId source = padding.source;
+  const auto weight = arguments.tensor("weight");
+  const auto bias = arguments.tensor("bias");
+  if (!weight || call.outputs.empty() || padding.value != 0 || !rewriter.is_value(source) ||
+      !rewriter.is_value(call.outputs[0]) || !rewriter.constant(*weight).defined() ||
+      !rewriter.is_value(*weight) || (bias && !rewriter.constant(*bias).defined())) {
+    return std::nullopt;
+  }
+  const size_t dims = rewriter.tensor(source).sizes.size();
+  if (dims < 3 || rewriter.tensor(*weight).sizes.size() != dims) return std::nullopt;
+  const c10::IValue groups = arguments.value("groups");
+  const std::vector<int64_t> own = arguments.integers("padding", dims - 2, 0);
+  const TracedConvolution convolution{
+      source,
+      rewriter.constant(*weight),
+      bias ? rewriter.constant(*bias) : at::Tensor(),
+      arguments.integers("stride", dims - 2, 1),
+      sum_of(own, padding.before),
+      sum_of(own, padding.after),
+      arguments.integers("dilation", dims - 2, 1),
+      groups.isInt() ? groups.toInt() : 1,
+      chain_after(rewriter, index, call.outputs[0], ChainShape::kSame,
+                  /*takes_norm=*/true)};
+  return TraceRewriter::Replacement{
+      convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
+}
+
+// A batch norm that does not follow a convolution, but whose input has the layout of one, becomes a
+// depthwise 1x1 convolution.
+std::optional<TraceRewriter::Replacement> replace_norm(TraceRewriter& rewriter, size_t index) {
+  const TraceCall& call = rewriter.call(index);
+  const auto source = CallArguments(call).tensor("input");
+  if (!source || !rewriter.is_value(*source) || !rewriter.is_value(call.outputs[0]) ||
+      !rewriter.is_carried(*source) || !channel_scale_of(rewriter, index)) {
+    return std::nullopt;
+  }
+  const at::DimVector& sizes = rewriter.tensor(*source).sizes;
+  if (sizes.size() < 3) return std::nullopt;
+  at::DimVector weight_sizes(sizes.size(), 1);
+  weight_sizes[0] = sizes[1];
+  const size_t dims = sizes.size() - 2;
+  TracedConvolution convolution{
+      *source,
+      at::ones(weight_sizes),
+      at::Tensor(),
+      Dims(dims, 1),
+      Dims(dims, 0),
+      Dims(dims, 0),
+      Dims(dims, 1),
+      sizes[1],
+      chain_after(rewriter, index, call.outputs[0], ChainShape::kSame, /*takes_norm=*/false)};
+  convolution.chain.norm = index;
+  return TraceRewriter::Replacement{
+      convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
+}
+
+constexpr RuleEntry kConvolutionRules[] = {
+    {"aten::_native_batch_norm_legit_no_training", &replace_norm},
+    padded_entry<replace_convolution>("aten::_slow_conv2d_forward"),
+    padded_entry<replace_convolution>("aten::mkldnn_convolution"),
+    {"aten::native_batch_norm", &replace_norm},
+    padded_entry<replace_convolution>("aten::slow_conv3d_forward"),
+    padded_entry<replace_convolution>("aten::slow_conv_dilated2d"),
+};
+
+}  // namespace
+
+RuleTable convolution_rules() { return kConvolutionRules; }
+
+}  // namespace torch_ir

@@ -1,0 +1,281 @@
+// Convolutions at level `fast`, with the norms, additions, activations and padding around them,
+// against LibTorch's.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "torch_ir/fast/testing/fuse_trace_fixture.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+TEST_F(FuseTrace, MakesPrimitivesOfConvolutions) {
+  const ConvolutionCase cases[] = {
+      {},
+      {.batch = 3},
+      {.in = 3, .out = 8, .size = 17, .kernel = 5, .stride = 2, .padding = 2},
+      {.in = 5, .out = 7, .size = 9},
+      {.size = 1, .kernel = 1, .padding = 0},
+      {.in = 24, .out = 40, .kernel = 1, .padding = 0},
+      {.in = 24, .out = 24, .groups = 24},
+      {.in = 12, .out = 24, .stride = 2, .groups = 12},
+      {.in = 32, .out = 16, .groups = 4},
+      {.padding = 2, .dilation = 2},
+      {.in = 64, .out = 64, .size = 7},
+      {.in = 17, .out = 33, .size = 5},
+  };
+  for (const ConvolutionCase& shape : cases) {
+    for (const bool has_bias : {true, false}) {
+      SCOPED_TRACE(fmt::format("{} to {}, size {}, kernel {}, groups {}", shape.in, shape.out,
+                               shape.size, shape.kernel, shape.groups));
+      EagerGraph graph;
+      graph.output(convolution(graph, image(graph, shape), "conv", shape, has_bias));
+      EXPECT_EQ(difference_at_fast(graph), "");
+    }
+  }
+}
+
+TEST_F(FuseTrace, TakesNormAdditionAndActivationIntoTheConvolution) {
+  for (const bool is_winograd : {false, true}) {
+    const ConvolutionCase shape{
+        .in = 16, .out = 16, .kernel = is_winograd ? 3 : 5, .padding = is_winograd ? 1 : 2};
+    EagerGraph graph;
+    const V x = image(graph, shape);
+    const V first = graph.call1("aten.relu.default", {convolution(graph, x, "a", shape)});
+    const V second = convolution(graph, first, "b", shape);
+    const V norm = batch_norm(graph, convolution(graph, second, "c", shape, false), "norm");
+    const V sum = graph.call1("aten.add.Tensor", {norm, first});
+    graph.output(graph.call1("aten.relu.default", {sum}));
+    const std::string name = is_winograd ? winograd() : "onednn::convolution";
+    EXPECT_EQ(calls_at_fast(graph), Calls(3, name));
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+}
+
+TEST_F(FuseTrace, KnowsActivations) {
+  for (const char* activation : {"relu", "sigmoid", "tanh", "silu", "hardswish", "gelu",
+                                 "leaky_relu", "relu6", "hardtanh"}) {
+    for (const int64_t kernel : {1, 3}) {
+      EagerGraph graph;
+      const ConvolutionCase shape{.kernel = kernel, .padding = kernel / 2};
+      const V y = convolution(graph, image(graph), "conv", shape);
+      graph.output(graph.call1(fmt::format("aten.{}.default", activation), {y}));
+      for (const std::string& call : calls_at_fast(graph)) EXPECT_FALSE(call.starts_with("aten::"));
+      EXPECT_EQ(difference_at_fast(graph), "") << activation;
+    }
+  }
+}
+
+// The second activation reads the first one's results, also for negative numbers.
+TEST_F(FuseTrace, AppliesActivationsOneAfterTheOther) {
+  for (const char* first : {"relu", "hardtanh", "leaky_relu", "sigmoid", "hardswish", "tanh"}) {
+    for (const char* second : {"relu", "relu6", "leaky_relu", "hardsigmoid", "gelu", "tanh"}) {
+      for (const bool is_winograd : {false, true}) {
+        EagerGraph graph;
+        const ConvolutionCase shape{
+            .in = 16, .out = 16, .kernel = is_winograd ? 3 : 1, .padding = is_winograd ? 1 : 0};
+        V y = convolution(graph, image(graph, shape), "conv", shape);
+        y = graph.call1(fmt::format("aten.{}.default", first), {y});
+        y = graph.call1(fmt::format("aten.{}.default", second), {y});
+        graph.output(y);
+        EXPECT_EQ(difference_at_fast(graph), "") << first << ", " << second << ", " << is_winograd;
+      }
+    }
+  }
+}
+
+// The addend is the input of the convolution.
+TEST_F(FuseTrace, AddsTheSourceItself) {
+  for (const int64_t kernel : {1, 3}) {
+    EagerGraph graph;
+    const ConvolutionCase shape{.kernel = kernel, .padding = kernel / 2};
+    const V x = graph.call1("aten.sigmoid.default", {convolution(graph, image(graph), "a", shape)});
+    const V y = convolution(graph, x, "b", shape);
+    graph.output(graph.call1("aten.add.Tensor", {x, y}));
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+}
+
+// As a U-Net does. Windows that overlap, leave gaps or are in groups stay LibTorch's.
+TEST_F(FuseTrace, MakesPrimitivesOfTransposedConvolutions) {
+  struct Case {
+    int64_t batch = 1;
+    int64_t in = 16;
+    int64_t out = 8;
+    int64_t kernel = 2;
+    int64_t stride = 2;
+    int64_t output_padding = 0;
+    int64_t groups = 1;
+    bool has_norm = true;
+  };
+  for (const Case& shape : {Case{}, Case{.batch = 2, .out = 24}, Case{.kernel = 3, .stride = 3},
+                            Case{.in = 5, .out = 3, .has_norm = false}, Case{.kernel = 3},
+                            Case{.output_padding = 1}, Case{.groups = 2}}) {
+    for (const bool is_carried : {true, false}) {
+      EagerGraph graph;
+      const ConvolutionCase first{
+          .batch = shape.batch, .in = shape.in, .out = shape.in, .kernel = 1, .padding = 0};
+      V x = image(graph, first);
+      if (is_carried) x = convolution(graph, x, "a", first);
+      const V y = graph.call1("aten.conv_transpose2d.input",
+                              {x,
+                               graph.weight("w", at::randn({shape.in, shape.out / shape.groups,
+                                                            shape.kernel, shape.kernel}) /
+                                                     8),
+                               graph.weight("b", at::randn({shape.out})), pair(shape.stride),
+                               pair(0), pair(shape.output_padding), Attribute(shape.groups)});
+      const V z = shape.has_norm ? batch_norm(graph, y, "norm", shape.out) : y;
+      graph.output(graph.call1("aten.relu.default", {z}));
+      const bool is_apart =
+          shape.kernel == shape.stride && shape.output_padding == 0 && shape.groups == 1;
+      EXPECT_EQ(calls_at_fast(graph) == Calls(is_carried ? 2 : 1, "onednn::convolution"), is_apart);
+      EXPECT_EQ(difference_at_fast(graph), "") << shape.kernel << ", " << shape.out;
+    }
+  }
+}
+
+V padded(EagerGraph& graph, const V& x, const std::vector<int64_t>& padding, double value = 0) {
+  return graph.call1("aten.pad.default",
+                     {x, Attribute::list(padding), "constant", Attribute(value)});
+}
+
+bool has_padding(const EagerGraph& graph) {
+  return std::ranges::count(calls_at_fast(graph), "aten::constant_pad_nd") > 0;
+}
+
+// Models that come from TensorFlow pad so: by nothing, alike, or more on one side.
+TEST_F(FuseTrace, FoldsZeroPaddingIntoConvolutions) {
+  for (const std::vector<int64_t>& padding : std::vector<std::vector<int64_t>>{
+           {0, 0, 0, 0}, {1, 1, 1, 1}, {0, 1, 0, 1}, {3, 1, 0, 2}, {1, 2}, {0, 1, 0, 1, 0, 0}}) {
+    for (const ConvolutionCase& shape :
+         {ConvolutionCase{.kernel = 5, .padding = 0},
+          ConvolutionCase{.kernel = 5, .stride = 2, .padding = 1, .groups = 16}}) {
+      EagerGraph graph;
+      const V x = convolution(graph, image(graph), "a", {.kernel = 1, .padding = 0});
+      const V y = convolution(graph, padded(graph, x, padding), "b", shape);
+      graph.output(graph.call1("aten.relu6.default", {y}));
+      EXPECT_EQ(calls_at_fast(graph), Calls(2, "onednn::convolution"));
+      EXPECT_EQ(difference_at_fast(graph), "") << testing::PrintToString(padding);
+    }
+  }
+}
+
+TEST_F(FuseTrace, KeepsPaddingThatIsNotOfTheConvolution) {
+  const ConvolutionCase shape{.kernel = 5, .padding = 0};
+  const auto expect_kept = [](EagerGraph& graph, const V& y) {
+    graph.output(y);
+    EXPECT_TRUE(has_padding(graph));
+    EXPECT_EQ(difference_at_fast(graph), "");
+  };
+  EagerGraph ones;
+  expect_kept(ones, convolution(ones, padded(ones, image(ones), {1, 1, 1, 1}, 1), "a", shape));
+  EagerGraph cut;
+  expect_kept(cut, convolution(cut, padded(cut, image(cut), {1, 1, -1, 1}), "a", shape));
+  EagerGraph channels;
+  const V more = padded(channels, image(channels, {.in = 15}), {1, 1, 1, 1, 0, 1});
+  expect_kept(channels, convolution(channels, more, "a", shape));
+  EagerGraph read;
+  const V both = padded(read, image(read), {1, 1, 1, 1});
+  read.output(read.call1("aten.cos.default", {both}));
+  expect_kept(read, convolution(read, both, "a", shape));
+}
+
+// Folded zeros count, in an average and in a maximum; a pooling's own padding does not.
+TEST_F(FuseTrace, FoldsPaddingIntoPoolingWhereItIsRight) {
+  for (const bool counts_padding : {true, false}) {
+    for (const int64_t own : {0, 1}) {
+      EagerGraph graph;
+      const V x = convolution(graph, image(graph), "a", {.kernel = 1, .padding = 0});
+      graph.output(
+          graph.call1("aten.avg_pool2d.default", {padded(graph, x, {0, 1, 1, 0}), pair(4), pair(2),
+                                                  pair(own), Attribute(false), counts_padding}));
+      EXPECT_EQ(has_padding(graph), own == 1 && !counts_padding);
+      EXPECT_EQ(difference_at_fast(graph), "") << counts_padding << ", " << own;
+    }
+  }
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  for (const bool is_positive : {true, false}) {
+    for (const double value : {0.0, 0.5, kLeast}) {
+      EagerGraph graph;
+      V x = convolution(graph, image(graph), "a", {.kernel = 1, .padding = 0});
+      if (is_positive) x = graph.call1("aten.relu.default", {x});
+      graph.output(graph.call1("aten.max_pool2d.default",
+                               {padded(graph, x, {0, 1, 0, 1}, value), pair(3), pair(2), pair(1)}));
+      EXPECT_FALSE(has_padding(graph));
+      EXPECT_EQ(difference_at_fast(graph), "") << is_positive << ", " << value;
+    }
+  }
+}
+
+// Weights are packed with the norm after them, down to the last digit of its epsilon.
+TEST_F(FuseTrace, PacksOneWeightForSeveralNorms) {
+  EagerGraph graph;
+  const V x = image(graph);
+  const V weight = graph.weight("weight", at::randn({16, 16, 3, 3}) / 12000.0);
+  const V mean = graph.weight("mean", at::randn({16}) / 1000.0);
+  const V variance = graph.weight("variance", at::rand({16}) / 1e6);
+  for (const double epsilon : {1e-5, 0.5, 1e-7, 4e-7}) {
+    const V y = graph.call1("aten.conv2d.default", {x, weight, std::monostate(), pair(1), pair(1)});
+    graph.output(graph.call("aten.native_batch_norm.default",
+                            {y, std::monostate(), std::monostate(), mean, variance,
+                             Attribute(false), Attribute(0.1), epsilon})[0]);
+  }
+  EXPECT_EQ(calls_at_fast(graph), Calls(4, winograd()));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// As BiT's ResNet does. One weight has more than 16 MB.
+TEST_F(FuseTrace, FoldsStandardizedWeights) {
+  for (const int64_t out : {16, 4096}) {
+    EagerGraph graph;
+    const ConvolutionCase shape{.in = 1050, .size = 2, .kernel = 1, .padding = 0};
+    const V weight = graph.weight("w", at::randn({out, 1050, 1, 1}));
+    const V rows = graph.call1("aten.view.default", {weight, Attribute::list({1, out, 1050})});
+    const V standard = graph.call1(
+        "aten.batch_norm.default",
+        {rows, {}, {}, {}, {}, Attribute(true), Attribute(0.0), Attribute(1e-6), Attribute(false)});
+    const V scaled =
+        graph.call1("aten.view.default", {standard, Attribute::list({out, 1050, 1, 1})});
+    graph.output(graph.call1("aten.conv2d.default", {image(graph, shape), scaled}));
+    EXPECT_EQ(calls_at_fast(graph), Calls{"onednn::convolution"});
+    if (out != 16) continue;
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+}
+
+TEST_F(FuseTrace, TakesActivationsOfOneDimension) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 20, 50}));
+  const V y = graph.call1("aten.conv1d.default", {x, graph.weight("w", at::randn({32, 20, 3}) / 8),
+                                                  graph.weight("b", at::randn({32})),
+                                                  Attribute::list({1}), Attribute::list({1})});
+  const V z = graph.call1("aten.gelu.default", {y});
+  const V w = graph.call1("aten.conv1d.default", {z,
+                                                  graph.weight("v", at::randn({32, 32, 3}) / 8),
+                                                  {},
+                                                  Attribute::list({1}),
+                                                  Attribute::list({1})});
+  graph.output(graph.call1("aten.add.Tensor", {w, z}));
+  graph.output(graph.call1("aten.transpose.int", {z, Attribute(1), Attribute(2)}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, KeepsNormsOfOtherChannels) {
+  EagerGraph graph;
+  const V y = convolution(graph, image(graph), "a", {}, /*has_bias=*/false);
+  const V view = graph.call1("aten.view.default", {y, Attribute::list({16, 1, 12, 12})});
+  graph.output(batch_norm(graph, view, "norm", 1));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,178 @@
+#include <ATen/TensorGeometry.h>
+#include <ATen/core/enum_tag.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "torch_ir/fast/rules.h"
+
+namespace torch_ir {
+namespace {
+
+// LibTorch does not tag hardswish.
+bool is_pointwise(const c10::OperatorHandle& op) {
+  return op.hasTag(at::Tag::pointwise) || op.schema().name() == "aten::hardswish";
+}
+
+// aten::relu for aten::relu_; nothing for an operator that is not elementwise.
+std::optional<c10::OperatorHandle> function_of(const c10::OperatorHandle& op) {
+  c10::OperatorName name = op.operator_name();
+  if (!name.name.ends_with('_') || name.name.ends_with("__")) return std::nullopt;
+  name.name.pop_back();
+  const auto found = c10::Dispatcher::singleton().findSchema(name);
+  if (!found || !is_pointwise(*found)) return std::nullopt;
+  const bool is_alike = found->schema().arguments().size() == op.schema().arguments().size();
+  return is_alike ? found : std::nullopt;
+}
+
+class Functionalizer {
+ public:
+  explicit Functionalizer(Trace& trace) : trace_(trace) {}
+
+  void run() {
+    for (TraceCall& call : trace_.calls) {
+      for (TraceArgument& argument : call.arguments) rename(argument);
+      if (!rewrite(call)) {
+        for (TensorId& output : call.outputs) rename(output);
+      }
+    }
+    for (TensorId& output : trace_.outputs) rename(output);
+  }
+
+ private:
+  void rename(TensorId& tensor) {
+    const BufferId old = trace_.tensors[tensor].buffer;
+    const auto found = successors_.find(old);
+    if (found == successors_.end()) return;
+    const auto [known, is_new] = renamed_.try_emplace({tensor, found->second}, 0);
+    if (is_new) {
+      TraceTensor copy = trace_.tensors[tensor];
+      copy.buffer = found->second;
+      known->second = static_cast<TensorId>(trace_.tensors.size());
+      trace_.tensors.push_back(std::move(copy));
+    }
+    tensor = known->second;
+  }
+
+  void rename(TraceArgument& argument) {
+    if (auto* tensor = std::get_if<TensorId>(&argument)) rename(*tensor);
+    if (auto* list = std::get_if<TraceList>(&argument)) {
+      for (auto& item : list->items) {
+        if (item) rename(*item);
+      }
+    }
+  }
+
+  bool rewrite(TraceCall& call) {
+    if (!call.op.schema().is_mutable() || call.arguments.empty() || call.outputs.size() != 1) {
+      return false;
+    }
+    const auto* self = std::get_if<TensorId>(&call.arguments[0]);
+    const auto function = function_of(call.op);
+    if (self == nullptr || !function || !covers(*self) || !has_one_dtype(call, *self)) return false;
+    const BufferId old = trace_.tensors[*self].buffer;
+    const auto next = static_cast<BufferId>(trace_.buffers.size());
+    trace_.buffers.push_back({BufferKind::kIntermediate, trace_.buffers[old].bytes});
+    // Calls refer to the memory by its original buffer or by its latest successor.
+    for (auto& [from, to] : successors_) {
+      if (to == old) to = next;
+    }
+    successors_[old] = next;
+    TraceTensor result = trace_.tensors[*self];
+    result.buffer = next;
+    call.op = *function;
+    call.outputs = {static_cast<TensorId>(trace_.tensors.size())};
+    trace_.tensors.push_back(std::move(result));
+    return true;
+  }
+
+  bool covers(TensorId id) const {
+    const TraceTensor& tensor = trace_.tensors[id];
+    return trace_.kind(id) == BufferKind::kIntermediate && tensor.offset == 0 &&
+           at::geometry_is_contiguous(tensor.sizes, tensor.strides) &&
+           bytes_of(tensor) == trace_.buffer_of(id).bytes;
+  }
+
+  // A function of several dtypes may return another dtype than `self` has.
+  bool has_one_dtype(const TraceCall& call, TensorId self) const {
+    return std::ranges::all_of(tensors_of(call), [&](TensorId tensor) {
+      return trace_.tensors[tensor].dtype == trace_.tensors[self].dtype &&
+             c10::isFloatingType(trace_.tensors[tensor].dtype);
+    });
+  }
+
+  Trace& trace_;
+  std::map<BufferId, BufferId> successors_;
+  std::map<std::pair<TensorId, BufferId>, TensorId> renamed_;
+};
+
+}  // namespace
+
+void functionalize(Trace& trace) { Functionalizer(trace).run(); }
+
+namespace {
+
+bool is_dropout_outside_training(const TraceCall& call, const std::string& name) {
+  return (name == "aten::dropout_" || name == "aten::feature_dropout_") &&
+         !CallArguments(call).value("train").toBool();
+}
+
+}  // namespace
+
+void drop_needless_calls(Trace& trace) {
+  std::erase_if(trace.calls, [](const TraceCall& call) {
+    const std::string name = c10::toString(call.op.operator_name());
+    return name == "aten::_assert_tensor_metadata" || is_dropout_outside_training(call, name);
+  });
+  const std::vector<bool> is_written = written_buffers(trace);
+  std::vector<bool> is_output(trace.buffers.size(), false);
+  for (const TensorId output : trace.outputs) is_output[trace.tensors[output].buffer] = true;
+  std::erase_if(trace.calls, [&](const TraceCall& call) {
+    const std::string name = c10::toString(call.op.operator_name());
+    if (name != "aten::clone") return false;
+    const TraceTensor from = trace.tensors[std::get<TensorId>(call.arguments[0])];
+    const TraceTensor to = trace.tensors[call.outputs[0]];
+    const bool is_shared = trace.buffers[from.buffer].kind != BufferKind::kConstant &&
+                           !is_written[from.buffer] && !is_written[to.buffer] &&
+                           !is_output[to.buffer] && from.sizes == to.sizes &&
+                           from.strides == to.strides && from.dtype == to.dtype;
+    if (!is_shared) return false;
+    for (TraceTensor& tensor : trace.tensors) {
+      if (tensor.buffer != to.buffer) continue;
+      tensor.buffer = from.buffer;
+      tensor.offset += from.offset - to.offset;
+    }
+    return true;
+  });
+}
+
+void straighten_sums(Trace& trace) {
+  const std::vector<bool> is_written = written_buffers(trace);
+  // By buffer: the sum it holds, if only sums and norms read it, in the layout it was made in.
+  std::vector<std::optional<TensorId>> sums(trace.buffers.size());
+  for (const TraceCall& call : trace.calls) {
+    const std::string name = c10::toString(call.op.operator_name());
+    const bool is_sum = name == "aten::add.Tensor";
+    for (const TensorId id : tensors_of(call)) {
+      auto& sum = sums[trace.tensors[id].buffer];
+      if (sum != id || !(is_sum || name == "aten::native_layer_norm")) sum.reset();
+    }
+    if (is_sum && !is_written[trace.tensors[call.outputs[0]].buffer]) {
+      sums[trace.tensors[call.outputs[0]].buffer] = call.outputs[0];
+    }
+  }
+  for (const TensorId id : trace.outputs) sums[trace.tensors[id].buffer].reset();
+  for (const auto& id : sums) {
+    if (!id || bytes_of(trace.tensors[*id]) != trace.buffer_of(*id).bytes) continue;
+    int64_t stride = 1;
+    for (size_t d = trace.tensors[*id].sizes.size(); d-- > 0;) {
+      trace.tensors[*id].strides[d] = stride;
+      stride *= trace.tensors[*id].sizes[d];
+    }
+  }
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,309 @@
+// Tests the traces that the level `fast` makes with oneDNN, and that their results are within 1e-4
+// of eager's.
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/randn.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "torch_ir/fast/testing/fuse_trace_fixture.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+TEST_F(FuseTrace, IsTheLevelFast) {
+  EXPECT_EQ(choose_optimization("fast"), Optimization::kFast);
+  ExecutionOptions options;
+  EXPECT_EQ(running_level(options), Optimization::kExact);
+  options.optimization = Optimization::kFast;
+  EXPECT_EQ(running_level(options), Optimization::kFast);
+  options.trace = false;
+  EXPECT_EQ(running_level(options), Optimization::kExact);
+}
+
+TEST_F(FuseTrace, WritesInPlaceAsFunctions) {
+  EagerGraph graph;
+  const V x = image(graph);
+  const V y = batch_norm(graph, convolution(graph, x, "a", {}, false), "norm");
+  graph.call("aten.relu_.default", {y});
+  const V z = convolution(graph, convolution(graph, y, "b", {}), "c", {});
+  graph.call("aten.add_.Tensor", {z, y});
+  graph.call("aten.relu_.default", {z});
+  graph.output(graph.call1("aten.flatten.using_ints", {z, Attribute(1)}));
+  EXPECT_EQ(calls_at_fast(graph), Calls(3, winograd()));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// The result of an in-place operator replaces an earlier value.
+TEST_F(FuseTrace, WritesInPlaceBetweenOperatorsOfLibTorch) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 16, 12, 12}));
+  const V y = graph.call1("aten.mul.Tensor", {x, x});
+  graph.call("aten.hardswish_.default", {y});
+  const V z = graph.call1("aten.exp.default", {y});
+  graph.call("aten.add_.Tensor", {z, x});
+  graph.output(graph.call1("aten.sum.dim_IntList",
+                           {graph.call1("aten.cos.default", {z}), Attribute::list({1})}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// A view of written memory shows the write, even if the view was made before.
+TEST_F(FuseTrace, WritesInPlaceSeenThroughViews) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 16, 8}));
+  const V y = graph.call1("aten.mul.Tensor", {x, x});
+  const V view = graph.call1("aten.view.default", {y, Attribute::list({16, 16})});
+  const V column = graph.call1("aten.select.int", {y, Attribute(2), Attribute(1)});
+  graph.call("aten.sub_.Tensor", {y, x});
+  graph.call("aten.mul_.Tensor", {column, column});
+  graph.call("aten.tanh_.default", {view});
+  graph.output(view);
+  graph.output(y);
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, KeepsWhatOthersReadOrGet) {
+  EagerGraph graph;
+  const V x = image(graph);
+  const V y = convolution(graph, x, "a", {});
+  const V z = graph.call1("aten.relu.default", {y});
+  const V w = graph.call1("aten.add.Tensor", {convolution(graph, z, "b", {}), y});
+  const V v = graph.call1("aten.add.Tensor", {convolution(graph, w, "c", {}), w});
+  graph.output(y);
+  graph.output(z);
+  graph.output(w);
+  graph.output(v);
+  graph.output(graph.call1("aten.transpose.int", {v, Attribute(1), Attribute(2)}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, SharesCopiesThatNobodyWrites) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 16, 8}));
+  const V y = graph.call1("aten.mul.Tensor", {x, x});
+  const V copy = graph.call1("aten.clone.default", {y});
+  const V column = graph.call1("aten.select.int", {copy, Attribute(1), Attribute(3)});
+  graph.output(graph.call1("aten.exp.default", {column}));
+  graph.output(graph.call1("aten.clone.default", {y}));
+  const V written = graph.call1("aten.clone.default", {y});
+  const V first = graph.call1("aten.select.int", {written, Attribute(1), Attribute(0)});
+  graph.call("aten.mul_.Tensor", {first, first});
+  graph.output(graph.call1("aten.cos.default", {written}));
+  const auto calls = calls_at_fast(graph);
+  EXPECT_EQ(std::ranges::count(calls, "aten::clone"), 2);
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, KeepsWhatIsReturnedBesidesTheNext) {
+  EagerGraph graph;
+  const V y = convolution(graph, image(graph), "conv", {});
+  graph.output(y);
+  graph.output(graph.call1("aten.relu.default", {y}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, PacksLinearLayers) {
+  for (const int64_t rows : {1, 5, 64}) {
+    for (const char* activation : {"relu", "gelu", "silu", "tanh", "sigmoid"}) {
+      EagerGraph graph;
+      const V x = graph.input("x", at::randn({2, rows, 100}));
+      const V w = graph.weight("w", at::randn({130, 100}) / 10);
+      const V y = graph.call1("aten.linear.default", {x, w, graph.weight("b", at::randn({130}))});
+      const V z = graph.call1(fmt::format("aten.{}.default", activation), {y});
+      graph.output(
+          graph.call1("aten.linear.default", {z, graph.weight("v", at::randn({40, 130}))}));
+      EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "onednn::inner_product"), 2);
+      for (const std::string& call : calls_at_fast(graph)) EXPECT_FALSE(call.starts_with("aten::"));
+      EXPECT_EQ(difference_at_fast(graph), "") << activation;
+    }
+  }
+}
+
+TEST_F(FuseTrace, AddsToLinearLayers) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 32, 64}));
+  const V w = graph.weight("w", at::randn({64, 64}) / 8);
+  const V b = graph.weight("b", at::randn({64}));
+  const V first =
+      graph.call1("aten.add.Tensor", {graph.call1("aten.linear.default", {x, w, b}), x});
+  const V second =
+      graph.call1("aten.add.Tensor", {first, graph.call1("aten.linear.default", {first, w, b})});
+  const V gate =
+      graph.call1("aten.silu.default", {graph.call1("aten.linear.default", {second, w})});
+  graph.output(
+      graph.call1("aten.mul.Tensor", {gate, graph.call1("aten.linear.default", {second, w, b})}));
+  graph.output(second);
+  // The first addend is an input, and the last two are not additions.
+  EXPECT_EQ(calls_at_fast(graph),
+            (Calls{"onednn::inner_product", "aten::add", "onednn::inner_product", "aten::add",
+                   "onednn::inner_product", "torch_ir::activation", "onednn::inner_product",
+                   "aten::mul"}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, ScalesWhatLinearLayersAdd) {
+  for (const double beta : {1.0, 0.5}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::randn({32, 64}));
+    const V weight = graph.weight("weight", at::randn({64, 64}) / 8);
+    const V y =
+        graph.call1("aten.addmm.default", {graph.weight("bias", at::randn({64})), x, weight, beta});
+    graph.output(y);
+    EXPECT_EQ(difference_at_fast(graph), "") << beta;
+  }
+}
+
+TEST_F(FuseTrace, TellsActivationsOfOneOperatorApart) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({32, 64}));
+  const V weight = graph.weight("weight", at::randn({64, 64}) / 8);
+  const auto linear = [&] { return graph.call1("aten.linear.default", {x, weight}); };
+  graph.output(graph.call1("aten.gelu.default", {linear()}));
+  graph.output(graph.call1("aten.gelu.default", {linear(), "tanh"}));
+  graph.output(graph.call1("aten.elu.default", {linear()}));
+  graph.output(graph.call1("aten.selu.default", {linear()}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// As Hugging Face spells it.
+TEST_F(FuseTrace, RecognizesGelu) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 16, 64}));
+  const V y = graph.call1("aten.linear.default", {x, graph.weight("w", at::randn({80, 64}) / 8)});
+  const V half = graph.call1("aten.mul.Tensor", {y, graph.weight("half", at::full({}, 0.5))});
+  const V cube = graph.call1("aten.pow.Tensor_Scalar", {y, Attribute(3.0)});
+  const V scaled =
+      graph.call1("aten.mul.Tensor", {cube, graph.weight("c", at::full({}, 0.044715))});
+  const V sum = graph.call1("aten.add.Tensor", {y, scaled});
+  const V inner =
+      graph.call1("aten.mul.Tensor", {sum, graph.weight("d", at::full({}, 0.7978845608028654))});
+  const V tanh = graph.call1("aten.tanh.default", {inner});
+  const V factor = graph.call1("aten.add.Tensor", {tanh, graph.weight("one", at::full({}, 1.0))});
+  graph.output(graph.call1("aten.mul.Tensor", {half, factor}));
+  EXPECT_EQ(calls_at_fast(graph), (Calls{"onednn::inner_product", "torch_ir::activation"}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// As Whisper's encoder does; the first sum would have the layout of the permuted operand.
+TEST_F(FuseTrace, AddsToLinearLayersAfterPermutations) {
+  for (const bool is_output : {false, true}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::randn({2, 64, 20}));
+    const V permuted = graph.call1(
+        "aten.permute.default", {graph.call1("aten.exp.default", {x}), Attribute::list({0, 2, 1})});
+    const V y = graph.call1("aten.add.Tensor", {permuted, graph.weight("p", at::randn({20, 64}))});
+    const V norm = graph.call1("aten.layer_norm.default", {y, Attribute::list({64})});
+    const V linear =
+        graph.call1("aten.linear.default", {norm, graph.weight("w", at::randn({64, 64}) / 8)});
+    const V z = graph.call1("aten.add.Tensor", {y, linear});
+    graph.output(graph.call1("aten.layer_norm.default", {z, Attribute::list({64})}));
+    if (is_output) graph.output(y);
+    const auto calls = calls_at_fast(graph);
+    EXPECT_EQ(std::ranges::count(calls, "aten::add"), is_output ? 2 : 1);
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+}
+
+// As Llama and T5 spell it.
+TEST_F(FuseTrace, RecognizesRmsNorm) {
+  for (const int64_t size : {64, 40, 3}) {
+    for (const bool is_read : {false, true}) {
+      EagerGraph graph;
+      const V x = graph.call1("aten.exp.default", {graph.input("x", at::randn({2, 5, size}))});
+      const V square = graph.call1("aten.pow.Tensor_Scalar", {x, Attribute(2)});
+      const V mean = graph.call1("aten.mean.dim", {square, Attribute::list({-1}), Attribute(true)});
+      const V sum = graph.call1("aten.add.Tensor", {mean, Attribute(1e-5)});
+      const V scaled =
+          graph.call1("aten.mul.Tensor", {x, graph.call1("aten.rsqrt.default", {sum})});
+      graph.output(graph.call1("aten.mul.Tensor", {graph.weight("w", at::randn({size})), scaled}));
+      if (is_read) graph.output(graph.call1("aten.cos.default", {mean}));
+      EXPECT_EQ(calls_at_fast(graph) == (Calls{"aten::exp", "torch_ir::rms_norm"}), !is_read);
+      EXPECT_EQ(difference_at_fast(graph), "") << size;
+    }
+  }
+}
+
+TEST_F(FuseTrace, LeavesOtherDtypesAndSmallLinearLayers) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 16, 8, 8}).to(at::kDouble));
+  const V w = graph.weight("w", at::randn({16, 16, 3, 3}).to(at::kDouble));
+  graph.output(graph.call1("aten.conv2d.default", {x, w}));
+  const V small = graph.input("small", at::randn({1, 8}));
+  graph.output(graph.call1("aten.linear.default", {small, graph.weight("v", at::randn({8, 8}))}));
+  for (const std::string& call : calls_at_fast(graph)) EXPECT_FALSE(call.starts_with("onednn"));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+TEST_F(FuseTrace, TakesInputsInAnyLayout) {
+  EagerGraph graph;
+  // Frames of a signal overlap.
+  const V frames = graph.call1(
+      "aten.unfold.default",
+      {graph.input("s", at::randn({2000})), Attribute(0), Attribute(400), Attribute(160)});
+  graph.output(
+      graph.call1("aten.linear.default", {frames, graph.weight("u", at::randn({80, 400}))}));
+  // Every other column, of an odd number.
+  const V columns =
+      graph.call1("aten.slice.Tensor", {graph.input("c", at::randn({64, 161})), Attribute(1),
+                                        Attribute(0), Attribute(161), Attribute(2)});
+  graph.output(
+      graph.call1("aten.linear.default", {columns, graph.weight("t", at::randn({80, 81}))}));
+  const V x = graph.input("x", at::randn({2, 12, 12, 16}).permute({0, 3, 1, 2}));
+  const V y = convolution(graph, x, "a", {});
+  graph.output(graph.call1("aten.relu.default", {y}));
+  const V z = graph.input("z", at::randn({64, 2, 80}).transpose(0, 1));
+  graph.output(graph.call1("aten.linear.default", {z, graph.weight("v", at::randn({80, 80}))}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, SharesWeightsBetweenLayoutsAndThreads) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 16, 12, 12}));
+  graph.output(graph.call1("aten.relu.default", {convolution(graph, x, "a", {})}));
+  const ExecutionPlan plan = fast_plan(graph);
+  const at::Tensor expected = graph.expected()[0];
+  std::vector<std::thread> threads;
+  std::atomic<int> num_close = 0;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) {
+        num_close += at::allclose(plan.run(graph.inputs)[0], expected, 1e-4, 1e-4) ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(num_close, 80);
+}
+
+TEST_F(FuseTrace, RunsOnTheThreadsThatLibTorchHas) {
+  EagerGraph graph;
+  const ConvolutionCase shape{.in = 64, .out = 64, .size = 28};
+  const V y = convolution(graph, image(graph, shape), "a", shape);
+  const V z = convolution(graph, graph.call1("aten.relu.default", {y}), "b",
+                          {.in = 64, .out = 32, .size = 28, .kernel = 1, .padding = 0});
+  const V rows = graph.call1("aten.view.default", {z, Attribute::list({32, 784})});
+  graph.output(
+      graph.call1("aten.linear.default", {rows, graph.weight("w", at::randn({50, 784}) / 28)}));
+  const ExecutionPlan plan = fast_plan(graph);
+  const int before = at::get_num_threads();
+  for (const int threads : {1, 2, 1, 2}) {
+    at::set_num_threads(threads);
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_TRUE(at::allclose(plan.run(graph.inputs)[0], graph.expected()[0], 1e-4, 1e-4));
+    }
+  }
+  at::set_num_threads(before);
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,128 @@
+// A primitive that ends the run before it reads values that it would get wrong. Clips of oneDNN
+// make a number of NaN, and Winograd's algorithm subtracts infinities.
+#include <ATen/ops/linalg_vector_norm.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "torch_ir/fast/rules.h"
+#include "torch_ir/fast/vectors.h"
+#include "torch_ir/runtime/kernels/clones.h"
+#include "torch_ir/runtime/threads/threads.h"
+
+namespace torch_ir {
+
+// Within these limits no sum of products overflows, also of weights scaled by a batch norm.
+constexpr float kMaxValue = 0x1p40F;
+constexpr float kMaxParameter = 0x1p24F;
+
+// As integers, the magnitudes of floats have the same order, and NaN exceeds all.
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+bool are_moderate(const float* data, int64_t count) {
+  constexpr auto kMost = std::bit_cast<int32_t>(kMaxValue);
+  Integers room{};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    room |= kMost - (reinterpret_cast<const Integers&>(lanes(data + i)) & 0x7fffffff);
+  }
+  int32_t least = 0;
+  for (int64_t lane = 0; lane < kLanes; ++lane) least |= room[lane];
+  for (; i < count; ++i) least |= kMost - (std::bit_cast<int32_t>(data[i]) & 0x7fffffff);
+  return least >= 0;
+}
+
+namespace {
+
+struct CheckedMemory {
+  size_t argument;
+  int64_t count;
+  const float* data = nullptr;
+};
+
+class GuardedExecution final : public onednn::Execution {
+ public:
+  GuardedExecution(std::unique_ptr<onednn::Execution> inner, std::vector<CheckedMemory> checked)
+      : inner_(std::move(inner)), checked_(std::move(checked)) {}
+
+  void set(size_t index, void* data) override {
+    inner_->set(index, data);
+    for (CheckedMemory& memory : checked_) {
+      if (memory.argument == index) memory.data = static_cast<const float*>(data);
+    }
+  }
+
+  void run() override {
+    constexpr int64_t kElementsPerThread = 1 << 16;
+    for (const CheckedMemory& memory : checked_) {
+      std::atomic<bool> is_moderate = true;
+      parallel_for(memory.count, kElementsPerThread, [&](int64_t first, int64_t end) {
+        if (!are_moderate(memory.data + first, end - first)) is_moderate = false;
+      });
+      if (!is_moderate) throw NeedsExact();
+    }
+    inner_->run();
+  }
+
+ private:
+  std::unique_ptr<onednn::Execution> inner_;
+  std::vector<CheckedMemory> checked_;
+};
+
+class Guarded final : public onednn::Primitive {
+ public:
+  Guarded(const onednn::PrimitivePtr& inner, std::vector<CheckedMemory> checked)
+      : Primitive(*inner), inner_(inner), checked_(std::move(checked)) {}
+  std::unique_ptr<onednn::Execution> bind() const override {
+    return std::make_unique<GuardedExecution>(inner_->bind(), checked_);
+  }
+
+ private:
+  onednn::PrimitivePtr inner_;
+  std::vector<CheckedMemory> checked_;
+};
+
+// Of floats from the first to the last element, with the gaps between them.
+int64_t span_of(const onednn::Layout& layout) {
+  const auto strides = layout.strides();
+  if (!strides) return static_cast<int64_t>(layout.bytes() / sizeof(float));
+  int64_t last = 0;
+  for (size_t d = 0; d < strides->size(); ++d) last += (layout.sizes()[d] - 1) * (*strides)[d];
+  return last + 1;
+}
+
+bool is_moderate(const at::Tensor& parameter) {
+  constexpr double kMaximumNorm = std::numeric_limits<double>::infinity();
+  return !parameter.defined() ||
+         at::linalg_vector_norm(parameter, kMaximumNorm).item<double>() <= kMaxParameter;
+}
+
+}  // namespace
+
+onednn::PrimitivePtr guarded(const TraceRewriter& rewriter, const onednn::PrimitivePtr& primitive,
+                             const Chain& chain, const Guard& guard) {
+  const auto has = [&](onednn::PostOp::Kind kind) {
+    return std::ranges::count(chain.post_ops, kind, &onednn::PostOp::kind) > 0;
+  };
+  const bool is_guarded = guard.is_winograd || chain.norm || has(onednn::PostOp::Kind::kFunction);
+  if (primitive == nullptr || !is_guarded) return primitive;
+  std::vector<at::Tensor> parameters = guard.parameters;
+  if (chain.norm) {
+    const auto norm = channel_scale_of(rewriter, *chain.norm);
+    parameters.insert(parameters.end(), {norm->scale, norm->shift});
+  }
+  if (!std::ranges::all_of(parameters, is_moderate)) return nullptr;
+  std::vector<CheckedMemory> checked;
+  for (size_t i = 0; i < guard.num_sources; ++i) {
+    checked.push_back({i, span_of(primitive->inputs()[i])});
+  }
+  if (has(onednn::PostOp::Kind::kSum)) {
+    checked.push_back({primitive->inputs().size(), span_of(primitive->output())});
+  }
+  return std::make_shared<Guarded>(primitive, std::move(checked));
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,226 @@
+// NaN, infinities and the largest numbers at level `fast`, which must be where LibTorch has them.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/randn.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "torch_ir/fast/testing/fuse_trace_fixture.h"
+#include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kMax = std::numeric_limits<float>::max();
+
+// Runs both levels with each special value in the middle of the first input, and at last without;
+// level `exact` has eager's bits.
+std::string difference_with_special_values(const EagerGraph& graph) {
+  const ExecutionPlan fast = fast_plan(graph);
+  const ExecutionPlan exact = compile(graph.ir, graph.weights);
+  std::string difference;
+  for (const float value : {kNan, kInfinity, -kInfinity, kMax, 0.5F}) {
+    std::vector<at::Tensor> inputs = graph.inputs;
+    inputs[0] = inputs[0].clone();
+    inputs[0].view(-1)[inputs[0].numel() / 2 + 3] = value;
+    const std::vector<at::Tensor> expected = exact.run(inputs);
+    const std::vector<at::Tensor> outputs = fast.run(inputs);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (at::allclose(outputs[i], expected[i], 1e-4, 1e-4, /*equal_nan=*/true)) continue;
+      difference += fmt::format(
+          "{}: output {} has {} NaN and {} infinities, expected {} and {}\n", value, i,
+          outputs[i].isnan().sum().item<int64_t>(), outputs[i].isinf().sum().item<int64_t>(),
+          expected[i].isnan().sum().item<int64_t>(), expected[i].isinf().sum().item<int64_t>());
+    }
+  }
+  for (const NodeNotReplayed& node : fast.not_replayed()) {
+    difference += node.name + " is no longer replayed\n";
+  }
+  return difference;
+}
+
+using Build = std::function<V(EagerGraph& graph)>;
+
+struct Producer {
+  std::string name;
+  Build build;
+};
+
+Build convolution_of(const ConvolutionCase& shape) {
+  return
+      [shape](EagerGraph& graph) { return convolution(graph, image(graph, shape), "conv", shape); };
+}
+
+Build convolution_with(const std::string& op, const std::vector<int64_t>& sizes,
+                       const std::vector<int64_t>& weight_sizes, int64_t padding) {
+  return [=](EagerGraph& graph) {
+    const std::vector<int64_t> ones(sizes.size() - 2, 1);
+    return graph.call1(op, {graph.input("x", at::randn(sizes)),
+                            graph.weight("w", at::randn(weight_sizes) / 8),
+                            {},
+                            Attribute::list(ones),
+                            Attribute::list(std::vector<int64_t>(ones.size(), padding))});
+  };
+}
+
+V pointwise(EagerGraph& graph, const V& x, const std::string& name) {
+  return convolution(graph, x, name, {.kernel = 1, .padding = 0});
+}
+
+std::vector<Producer> producers() {
+  const ConvolutionCase large{.kernel = 5, .padding = 2};
+  return {
+      {"1x1", convolution_of({.kernel = 1, .padding = 0})},
+      {"Winograd", convolution_of({})},
+      {"5x5", convolution_of(large)},
+      {"depthwise", convolution_of({.groups = 16})},
+      {"padded channels", convolution_of({.in = 20, .out = 20})},
+      {"1d", convolution_with("aten.conv1d.default", {1, 16, 40}, {16, 16, 3}, 1)},
+      {"3d", convolution_with("aten.conv3d.default", {1, 16, 6, 6, 6}, {16, 16, 3, 3, 3}, 1)},
+      {"transposed",
+       [](EagerGraph& graph) {
+         return graph.call1("aten.conv_transpose2d.input",
+                            {image(graph), graph.weight("w", at::randn({16, 8, 2, 2}) / 8),
+                             graph.weight("b", at::randn({8})), pair(2)});
+       }},
+      {"norm after convolution",
+       [=](EagerGraph& graph) { return batch_norm(graph, convolution_of(large)(graph), "norm"); }},
+      {"norm alone",
+       [](EagerGraph& graph) {
+         const V x = pointwise(graph, image(graph), "conv");
+         graph.output(x);
+         return batch_norm(graph, x, "norm");
+       }},
+      {"convolution and addend",
+       [](EagerGraph& graph) {
+         const V y = graph.input("y", at::randn({1, 16, 12, 12}));
+         const V addend = pointwise(graph, y, "a");
+         return graph.call1("aten.add.Tensor", {pointwise(graph, image(graph), "b"), addend});
+       }},
+      {"sum",
+       [](EagerGraph& graph) {
+         const V y = pointwise(graph, image(graph), "a");
+         return graph.call1("aten.add.Tensor", {y, graph.input("y", at::randn({1, 16, 12, 12}))});
+       }},
+      {"product",
+       [](EagerGraph& graph) {
+         const V x = image(graph);
+         const V y = pointwise(graph, x, "a");
+         return graph.call1("aten.mul.Tensor", {y, pointwise(graph, x, "b")});
+       }},
+      {"linear",
+       [](EagerGraph& graph) {
+         return graph.call1("aten.linear.default", {graph.input("x", at::randn({2, 32, 64})),
+                                                    graph.weight("w", at::randn({128, 64}) / 8),
+                                                    graph.weight("b", at::randn({128}))});
+       }},
+  };
+}
+
+struct NamedActivation {
+  std::string op;
+  std::vector<EagerArgument> arguments = {};
+  bool follows_all = false;
+};
+
+const NamedActivation kAll[] = {
+    {"", {}, true},
+    {"relu", {}, true},
+    {"relu6"},
+    {"clamp", {Attribute(-1.0), Attribute(1.0)}},
+    {"clamp_min", {Attribute(0.0)}},
+    {"clamp_min", {Attribute(0.1)}},
+    {"clamp_max", {Attribute(0.5)}},
+    {"hardtanh"},
+    {"hardsigmoid", {}, true},
+    {"hardswish"},
+    {"sigmoid"},
+    {"tanh"},
+    {"gelu", {}, true},
+    {"gelu", {Attribute("tanh")}},
+    {"silu"},
+    {"leaky_relu", {Attribute(0.1)}},
+    {"elu"},
+};
+
+// All activations follow the first two producers, and some follow all.
+TEST_F(FuseTrace, HasSpecialValuesWhereEagerHasThem) {
+  const std::vector<Producer> all = producers();
+  for (const Producer& producer : all) {
+    for (const NamedActivation& activated : kAll) {
+      if (&producer - all.data() > 1 && !activated.follows_all) continue;
+      SCOPED_TRACE(producer.name + ", " + activated.op);
+      EagerGraph graph;
+      V y = producer.build(graph);
+      if (!activated.op.empty()) {
+        std::vector<EagerArgument> arguments = {y};
+        arguments.insert(arguments.end(), activated.arguments.begin(), activated.arguments.end());
+        y = graph.call1("aten." + activated.op + ".default", arguments);
+      }
+      graph.output(y);
+      EXPECT_EQ(difference_with_special_values(graph), "");
+    }
+  }
+}
+
+TEST_F(FuseTrace, HasSpecialValuesOfWeights) {
+  for (const float value : {kNan, kInfinity, kMax}) {
+    for (const int64_t kernel : {1, 3}) {
+      EagerGraph graph;
+      const at::Tensor weight = at::randn({16, 16, kernel, kernel}) / 8;
+      weight.view(-1)[7] = value;
+      const V x = image(graph);
+      const V y = graph.call1("aten.conv2d.default",
+                              {x, graph.weight("w", weight), {}, pair(1), pair(kernel / 2)});
+      graph.output(graph.call1("aten.relu.default", {y}));
+      EXPECT_EQ(difference_at_fast(graph), "") << value << ", " << kernel;
+    }
+  }
+}
+
+// LibTorch's attention makes zeros of a row whose only score is negative infinity.
+TEST_F(FuseTrace, HasSpecialValuesInAttention) {
+  for (const bool is_causal : {false, true}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::randn({1, 2, 16, 16}));
+    const V y = graph.input("y", at::randn({1, 2, 16, 16}));
+    graph.output(graph.call1("aten.scaled_dot_product_attention.default",
+                             {x, y, y, {}, Attribute(0.0), Attribute(is_causal)}));
+    EXPECT_EQ(difference_with_special_values(graph), "");
+  }
+}
+
+// The second part of a graph that is replayed in parts meets them.
+TEST_F(FuseTrace, HasSpecialValuesAfterWhatDependsOnData) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({32, 64}));
+  const V chosen = graph.call1("aten.nonzero.default", {x});
+  const V weight = graph.weight("w", at::randn({64, 64}) / 8);
+  const V y = graph.call1("aten.linear.default", {x, weight});
+  graph.output(graph.call1("aten.relu.default", {y}));
+  graph.output(chosen);
+  const ExecutionPlan fast = fast_plan(graph);
+  const ExecutionPlan exact = compile(graph.ir, graph.weights);
+  for (const float value : {kNan, 0.5F, kNan}) {
+    const at::Tensor data = at::randn({32, 64});
+    data[3][5] = value;
+    const std::vector<at::Tensor> expected = exact.run({data});
+    const std::vector<at::Tensor> outputs = fast.run({data});
+    for (size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_TRUE(at::allclose(outputs[i], expected[i], 1e-4, 1e-4, /*equal_nan=*/true)) << value;
+    }
+    EXPECT_EQ(fast.not_replayed().size(), 1U);
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir

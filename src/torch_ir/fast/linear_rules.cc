@@ -1,0 +1,106 @@
+#include <c10/util/accumulate.h>
+
+#include "torch_ir/fast/rules.h"
+
+namespace torch_ir {
+
+using onednn::Layout;
+
+TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight, const Layout& wanted) {
+  const Layout layout = Layout::strided(wanted.sizes(), weight.strides().vec());
+  return rewriter.packed(layout.key() + wanted.key(), {weight},
+                         [&] { return reorder_constant(weight, layout, wanted); });
+}
+
+namespace {
+
+// Measured: with fewer multiplications oneDNN's fixed cost per call exceeds its gain.
+constexpr int64_t kMinMultiplications = 8192;
+
+struct TracedLinear {
+  TensorId source;
+  at::Tensor weight;
+  at::Tensor bias;
+  Chain chain;
+};
+
+size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
+  Chain& chain = linear.chain;
+  if (chain.addend && !may_sum(rewriter, chain, linear.source)) chain.cut_at_addition();
+  const int64_t rows = rewriter.tensor(linear.source).sizes[0];
+  const int64_t k = linear.weight.size(0);
+  const int64_t columns = linear.weight.size(1);
+  onednn::PostOps post_ops = chain.post_ops;
+  const auto activation = take_activation(post_ops, /*is_winograd=*/false);
+  std::optional<Layout> bias;
+  if (linear.bias.defined()) bias = Layout::strided({columns}, {1});
+  const onednn::PrimitivePtr primitive = guarded(
+      rewriter,
+      onednn::make_inner_product(rewriter.plain_layout(linear.source), Layout::any({columns, k}),
+                                 bias, Layout::strided({rows, columns}, {columns, 1}), post_ops),
+      chain, {.parameters = {linear.weight, linear.bias}});
+  if (primitive == nullptr) return 0;
+  std::vector<TensorId> inputs = {
+      rewriter.plain(linear.source),
+      packed_weight(rewriter, linear.weight.t(), primitive->inputs()[1])};
+  if (bias) inputs.push_back(rewriter.add_constant(linear.bias.contiguous()));
+  std::optional<TensorId> written;
+  if (chain.addend) written = rewriter.plain(*chain.addend);
+  rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
+  if (activation) emit_activation(rewriter, *activation, chain.output, chain.calls.back());
+  return chain.calls.size();
+}
+
+int64_t multiplications(const TraceRewriter& rewriter, TensorId source, TensorId weight) {
+  return rewriter.tensor(source).sizes[0] * c10::multiply_integers(rewriter.tensor(weight).sizes);
+}
+
+std::optional<TraceRewriter::Replacement> replace(TraceRewriter& rewriter, size_t index,
+                                                  std::optional<TensorId> source,
+                                                  std::optional<TensorId> weight,
+                                                  const at::Tensor& bias) {
+  const TraceCall& call = rewriter.call(index);
+  if (!source || !weight || !rewriter.is_value(*source) || !rewriter.is_value(*weight) ||
+      !rewriter.is_value(call.outputs[0]) || !rewriter.is_contiguous(call.outputs[0]) ||
+      rewriter.tensor(call.outputs[0]).offset != 0 ||
+      multiplications(rewriter, *source, *weight) < kMinMultiplications ||
+      !rewriter.constant(*weight).defined()) {
+    return std::nullopt;
+  }
+  const TracedLinear linear{*source, rewriter.constant(*weight), bias,
+                            chain_after(rewriter, index, call.outputs[0], ChainShape::kContiguous,
+                                        /*takes_norm=*/false)};
+  return TraceRewriter::Replacement{linear.chain.calls,
+                                    [&rewriter, linear] { return emit(rewriter, linear); }};
+}
+
+std::optional<TraceRewriter::Replacement> replace_addmm(TraceRewriter& rewriter, size_t index) {
+  if (auto step = replace_gru_step(rewriter, index)) return step;
+  const CallArguments arguments(rewriter.call(index));
+  const auto self = arguments.tensor("self");
+  const auto weight = arguments.tensor("mat2");
+  if (!self || !weight || arguments.number("alpha", 1) != 1 || arguments.number("beta", 1) != 1) {
+    return std::nullopt;
+  }
+  const at::Tensor bias = rewriter.constant(*self);
+  const bool is_row = bias.defined() && bias.dim() == 1 && rewriter.is_value(*self) &&
+                      bias.size(0) == rewriter.tensor(*weight).sizes[1];
+  if (!is_row) return std::nullopt;
+  return replace(rewriter, index, arguments.tensor("mat1"), weight, bias);
+}
+
+std::optional<TraceRewriter::Replacement> replace_mm(TraceRewriter& rewriter, size_t index) {
+  const CallArguments arguments(rewriter.call(index));
+  return replace(rewriter, index, arguments.tensor("self"), arguments.tensor("mat2"), {});
+}
+
+constexpr RuleEntry kLinearRules[] = {
+    {"aten::addmm", &replace_addmm},
+    {"aten::mm", &replace_mm},
+};
+
+}  // namespace
+
+RuleTable linear_rules() { return kLinearRules; }
+
+}  // namespace torch_ir

@@ -1,0 +1,225 @@
+// The steps of one LSTM layer, in one direction, for few sequences.
+//
+// Each step is bound by reading the recurrent weights: LibTorch and oneDNN (2.6.3) take twice as
+// long for 128 units, ten times for 32.
+#include <ATen/TensorOperators.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+#include "torch_ir/fast/rules.h"
+#include "torch_ir/fast/vectors.h"
+#include "torch_ir/runtime/kernels/clones.h"
+
+namespace torch_ir {
+
+// Columns per panel of packed weights.
+constexpr int64_t kLstmPanel = 64;
+
+struct LstmLayer {
+  int64_t num_steps;
+  int64_t num_sequences;
+  // A multiple of 16.
+  int64_t num_units;
+  bool is_reverse;
+  // [steps, sequences, 4 units], in the order input, forget, cell, output: the contribution of
+  // inputs and biases. Overwritten.
+  float* gates;
+  // [4 units / kLstmPanel, units, kLstmPanel]: the recurrent weights.
+  const float* weights;
+  // [sequences, units]: the first state and cell, replaced by the last.
+  float* state;
+  float* cell;
+  // [steps, sequences, units]
+  float* outputs;
+};
+
+namespace {
+
+// Every other step goes backwards, to begin with the weights that are still in the L1 cache.
+TORCH_IR_PART void add_product(const float* state, const float* all_weights, int64_t num_units,
+                               bool goes_back, float* gates) {
+  for (int64_t i = 0; i < 4 * num_units; i += kLstmPanel) {
+    const int64_t column = goes_back ? 4 * num_units - kLstmPanel - i : i;
+    float* const panel = gates + column;
+    const float* weights = all_weights + column * num_units;
+    Floats a = lanes(panel);
+    Floats b = lanes(panel + kLanes);
+    Floats c = lanes(panel + 2 * kLanes);
+    Floats d = lanes(panel + 3 * kLanes);
+    for (int64_t k = 0; k < num_units; ++k, weights += kLstmPanel) {
+      a += state[k] * lanes(weights);
+      b += state[k] * lanes(weights + kLanes);
+      c += state[k] * lanes(weights + 2 * kLanes);
+      d += state[k] * lanes(weights + 3 * kLanes);
+    }
+    lanes(panel) = a;
+    lanes(panel + kLanes) = b;
+    lanes(panel + 2 * kLanes) = c;
+    lanes(panel + 3 * kLanes) = d;
+  }
+}
+
+TORCH_IR_PART void update(const float* gates, int64_t num_units, float* cell, float* output) {
+  for (int64_t unit = 0; unit < num_units; unit += kLanes) {
+    Floats input = lanes(gates + unit);
+    Floats forget = lanes(gates + num_units + unit);
+    Floats candidate = lanes(gates + 2 * num_units + unit);
+    Floats out = lanes(gates + 3 * num_units + unit);
+    apply_sigmoid(input);
+    apply_sigmoid(forget);
+    apply_tanh(candidate);
+    apply_sigmoid(out);
+    Floats next = forget * lanes(cell + unit) + input * candidate;
+    lanes(cell + unit) = next;
+    apply_tanh(next);
+    lanes(output + unit) = out * next;
+  }
+}
+
+}  // namespace
+
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+void run_lstm_layer(const LstmLayer& layer) {
+  const int64_t num_units = layer.num_units;
+  for (int64_t sequence = 0; sequence < layer.num_sequences; ++sequence) {
+    const float* state = layer.state + sequence * num_units;
+    for (int64_t i = 0; i < layer.num_steps; ++i) {
+      const int64_t step = layer.is_reverse ? layer.num_steps - 1 - i : i;
+      const int64_t row = step * layer.num_sequences + sequence;
+      float* const gates = layer.gates + row * 4 * num_units;
+      float* const output = layer.outputs + row * num_units;
+      add_product(state, layer.weights, num_units, i % 2 == 1, gates);
+      update(gates, num_units, layer.cell + sequence * num_units, output);
+      state = output;
+    }
+    std::copy_n(state, num_units, layer.state + sequence * num_units);
+  }
+}
+
+namespace {
+
+using onednn::Layout;
+
+// Arguments: gates and weights as in LstmLayer, state and cell before. Outputs: those of all steps,
+// state and cell after.
+std::unique_ptr<PreparedKernel> prepare_lstm(const KernelCall& call, LstmLayer layer) {
+  std::vector<at::Tensor> inputs;
+  for (const c10::IValue& argument : call.arguments) inputs.push_back(argument.toTensor());
+  const size_t bytes = static_cast<size_t>(layer.num_sequences * layer.num_units) * sizeof(float);
+  return make_kernel([layer, inputs, outputs = call.outputs, bytes]() mutable {
+    layer.gates = static_cast<float*>(inputs[0].mutable_data_ptr());
+    layer.weights = static_cast<const float*>(inputs[1].const_data_ptr());
+    layer.outputs = outputs[0].mutable_data_ptr<float>();
+    layer.state = outputs[1].mutable_data_ptr<float>();
+    layer.cell = outputs[2].mutable_data_ptr<float>();
+    std::memcpy(layer.state, inputs[2].const_data_ptr(), bytes);
+    std::memcpy(layer.cell, inputs[3].const_data_ptr(), bytes);
+    run_lstm_layer(layer);
+  });
+}
+
+class LstmBuilder {
+ public:
+  LstmBuilder(TraceRewriter& rewriter, size_t index)
+      : rewriter_(rewriter),
+        index_(index),
+        arguments_(rewriter.call(index)),
+        source_(*arguments_.tensor("input")) {
+    layer_.num_steps = rewriter.tensor(source_).sizes[0];
+    layer_.num_sequences = rewriter.tensor(source_).sizes[1];
+    layer_.num_units = arguments_.value("hidden_size").toInt();
+    layer_.is_reverse = arguments_.value("reverse").toBool();
+  }
+
+  size_t emit() {
+    const auto gates = make_gates();
+    if (!gates) return 0;
+    const auto prepare = [layer = layer_](const KernelCall& call) {
+      return prepare_lstm(call, layer);
+    };
+    rewriter_.emit(std::make_shared<FusedCall>(FusedCall{"torch_ir::lstm_layer", prepare}),
+                   {*gates, recurrent_weights(), rewriter_.plain(*arguments_.tensor("hx_")),
+                    rewriter_.plain(*arguments_.tensor("cx_"))},
+                   rewriter_.call(index_).outputs, index_);
+    return 1;
+  }
+
+ private:
+  const at::Tensor& constant(std::string_view name) const {
+    return rewriter_.constant(*arguments_.tensor(name));
+  }
+
+  std::optional<TensorId> make_gates() {
+    const int64_t rows = layer_.num_steps * layer_.num_sequences;
+    const int64_t num_inputs = rewriter_.tensor(source_).sizes[2];
+    const int64_t num_gates = 4 * layer_.num_units;
+    std::optional<Layout> bias;
+    // Without biases LibTorch passes other weights in their place.
+    if (arguments_.value("has_biases").toBool()) bias = Layout::strided({num_gates}, {1});
+    const onednn::PrimitivePtr product = onednn::make_inner_product(
+        Layout::strided({rows, num_inputs}, {num_inputs, 1}), Layout::any({num_gates, num_inputs}),
+        bias, Layout::strided({rows, num_gates}, {num_gates, 1}), {});
+    if (product == nullptr) return std::nullopt;
+    std::vector<TensorId> inputs = {
+        rewriter_.plain(source_),
+        packed_weight(rewriter_, constant("weight0"), product->inputs()[1])};
+    if (bias) {
+      const std::vector<at::Tensor> biases = {constant("weight2"), constant("weight3")};
+      inputs.push_back(rewriter_.packed("sum", biases, [&] { return biases[0] + biases[1]; }));
+    }
+    return rewriter_.make(product, inputs, index_);
+  }
+
+  TensorId recurrent_weights() {
+    const at::Tensor& weight = constant("weight1");
+    return rewriter_.packed("panels", {weight}, [&] {
+      return weight.view({-1, kLstmPanel, layer_.num_units}).transpose(1, 2).contiguous();
+    });
+  }
+
+  TraceRewriter& rewriter_;
+  size_t index_;
+  CallArguments arguments_;
+  TensorId source_;
+  LstmLayer layer_{};
+};
+
+// LibTorch calls it for each layer and direction; outside training it has no workspace to return.
+std::optional<TraceRewriter::Replacement> replace_lstm(TraceRewriter& rewriter, size_t index) {
+  constexpr int64_t kLstmMode = 2;
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const int64_t num_units = arguments.value("hidden_size").toInt();
+  const auto source = arguments.tensor("input");
+  const auto is_usable = [&](TensorId id) {
+    return rewriter.is_value(id) && rewriter.is_contiguous(id);
+  };
+  const auto is_given = [&](std::string_view name) {
+    const auto id = arguments.tensor(name);
+    return id && is_usable(*id);
+  };
+  const auto is_constant = [&](std::string_view name) {
+    return is_given(name) && rewriter.constant(*arguments.tensor(name)).defined();
+  };
+  const bool is_taken =
+      arguments.value("mode").toInt() == kLstmMode && !arguments.value("train").toBool() &&
+      is_given("input") && rewriter.tensor(*source).sizes.size() == 3 &&
+      has_few_sequences(rewriter.tensor(*source).sizes[1], num_units) && is_given("hx_") &&
+      is_given("cx_") && is_constant("weight0") && is_constant("weight1") &&
+      is_constant("weight2") && is_constant("weight3") && call.outputs.size() == 3 &&
+      std::ranges::all_of(call.outputs, is_usable);
+  if (!is_taken) return std::nullopt;
+  return TraceRewriter::Replacement{
+      {index}, [&rewriter, index] { return LstmBuilder(rewriter, index).emit(); }};
+}
+
+constexpr RuleEntry kLstmRules[] = {{"aten::mkldnn_rnn_layer", &replace_lstm}};
+
+}  // namespace
+
+RuleTable lstm_rules() { return kLstmRules; }
+
+}  // namespace torch_ir

@@ -1,0 +1,380 @@
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "torch_ir/fast/onednn/dnnl.h"
+#include "torch_ir/fast/onednn/primitive.h"
+#include "torch_ir/runtime/threads/threads.h"
+
+namespace torch_ir::onednn {
+
+using Descriptor = dnnl::memory::desc;
+
+struct LayoutAccess {
+  static const Descriptor& descriptor(const Layout& layout) {
+    return *static_cast<const Descriptor*>(layout.descriptor_.get());
+  }
+  static Layout layout(const Descriptor& descriptor) {
+    Layout layout;
+    layout.sizes_ = sizes_of(descriptor);
+    layout.descriptor_ = std::make_shared<const Descriptor>(descriptor);
+    return layout;
+  }
+};
+
+namespace {
+
+using dnnl::algorithm;
+using dnnl::prop_kind;
+
+const Descriptor& descriptor(const Layout& layout) { return LayoutAccess::descriptor(layout); }
+
+// A dimension by its memory layout: dimensions of size one are left out, and a block that is the
+// whole dimension is not a block.
+struct Axis {
+  int64_t size;
+  int64_t stride;
+  // The size of the innermost, contiguous block; 1 without blocks.
+  int64_t block;
+  bool operator==(const Axis&) const = default;
+};
+
+// Nothing for layouts with several blocks (those of weights).
+std::optional<std::vector<Axis>> axes_of(const Descriptor& descriptor) {
+  if (!is_blocked(descriptor)) return std::nullopt;
+  const Blocking blocking = blocking_of(descriptor);
+  if (blocking.block_sizes.size() > 1 || blocking.sizes != blocking.padded_sizes) {
+    return std::nullopt;
+  }
+  std::vector<Axis> axes;
+  for (size_t d = 0; d < blocking.sizes.size(); ++d) {
+    const bool has_block =
+        !blocking.block_dims.empty() && blocking.block_dims[0] == static_cast<int64_t>(d);
+    Axis axis{blocking.sizes[d], blocking.strides[d], has_block ? blocking.block_sizes[0] : 1};
+    if (axis.block > 1 && (axis.size == axis.block || axis.stride == axis.block)) {
+      axis.stride = axis.block = 1;
+    }
+    if (axis.size == 1) axis.stride = axis.block = 1;
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+}  // namespace
+
+std::optional<std::string> version() {
+  if (functions() == nullptr) return std::nullopt;
+  const dnnl_version_t* version = dnnl::dnnl_version();
+  return std::to_string(version->major) + '.' + std::to_string(version->minor) + '.' +
+         std::to_string(version->patch);
+}
+
+Layout Layout::strided(const Dims& sizes, const Dims& strides) {
+  return LayoutAccess::layout(Descriptor(sizes, dnnl::memory::data_type::f32, strides));
+}
+
+Layout Layout::any(const Dims& sizes) {
+  return LayoutAccess::layout(
+      Descriptor(sizes, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any));
+}
+
+Layout Layout::channels_last(const Dims& sizes) {
+  Dims strides(sizes.size(), sizes[1]);
+  for (size_t d = sizes.size() - 1; d > 2; --d) strides[d - 1] = strides[d] * sizes[d];
+  strides[1] = 1;
+  strides[0] = strides[2] * sizes[2];
+  return strided(sizes, strides);
+}
+
+Layout Layout::blocked(const Dims& sizes, int64_t block) {
+  using Tag = dnnl::memory::format_tag;
+  return LayoutAccess::layout(
+      Descriptor(sizes, dnnl::memory::data_type::f32, block == 16 ? Tag::nChw16c : Tag::nChw8c));
+}
+
+std::optional<int64_t> Layout::block() const {
+  for (const int64_t size : {16, 8}) {
+    if (sizes_.size() == 4 && *this == blocked(sizes_, size)) return size;
+  }
+  return std::nullopt;
+}
+
+std::optional<Dims> Layout::strides() const {
+  const Descriptor& descriptor = LayoutAccess::descriptor(*this);
+  if (!is_blocked(descriptor)) return std::nullopt;
+  const Blocking blocking = blocking_of(descriptor);
+  return blocking.block_dims.empty() ? std::optional(blocking.strides) : std::nullopt;
+}
+
+size_t Layout::bytes() const { return LayoutAccess::descriptor(*this).get_size(); }
+
+// A number: oneDNN 3 does not show what is in a descriptor of packed weights.
+std::string Layout::key() const {
+  static std::mutex mutex;
+  static std::vector<Descriptor> known;
+  const Descriptor& wanted = LayoutAccess::descriptor(*this);
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = std::ranges::find(known, wanted);
+  const auto number = found - known.begin();
+  if (found == known.end()) known.push_back(wanted);
+  return std::to_string(number) + ' ';
+}
+
+bool Layout::operator==(const Layout& other) const {
+  const Descriptor& a = LayoutAccess::descriptor(*this);
+  const Descriptor& b = LayoutAccess::descriptor(other);
+  if (a == b) return true;
+  const auto axes = axes_of(a);
+  return axes && axes == axes_of(b);
+}
+
+namespace {
+
+const dnnl::engine& cpu() {
+  static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+const dnnl::stream& stream() {
+  static const dnnl::stream stream(cpu());
+  return stream;
+}
+
+class LibraryExecution final : public Execution {
+ public:
+  LibraryExecution(const dnnl::primitive& primitive, std::vector<int> names,
+                   const std::vector<Descriptor>& descriptors, bool is_small)
+      : primitive_(primitive), is_small_(is_small) {
+    for (size_t i = 0; i < names.size(); ++i) {
+      memory_.emplace_back(descriptors[i], cpu(), static_cast<void*>(DNNL_MEMORY_NONE));
+      arguments_.push_back({names[i], memory_.back().get()});
+    }
+  }
+
+  void set(size_t index, void* data) override { memory_[index].set_data_handle(data); }
+
+  void run() override {
+    // A primitive must be executed with as many threads as it was made with.
+    const OneThread one_thread(is_small_);
+    const dnnl_status_t status = dnnl::dnnl_primitive_execute(
+        primitive_.get(), stream().get(), static_cast<int>(arguments_.size()), arguments_.data());
+    dnnl::error::wrap_c_api(status, "a primitive of oneDNN failed");
+  }
+
+ private:
+  dnnl::primitive primitive_;
+  bool is_small_;
+  std::vector<dnnl::memory> memory_;
+  std::vector<dnnl_exec_arg_t> arguments_;
+};
+
+class LibraryPrimitive final : public Primitive {
+ public:
+  // `names` identify the inputs (DNNL_ARG_SRC, ...). The primitive was made under
+  // OneThread(is_small).
+  LibraryPrimitive(const std::string& name, const dnnl::primitive_desc_base& made,
+                   std::vector<int> names, std::vector<Layout> inputs, Layout output, bool is_small)
+      : primitive_(made.get()), names_(std::move(names)), is_small_(is_small) {
+    name_ = "onednn::" + name;
+    inputs_ = std::move(inputs);
+    output_ = std::move(output);
+    for (const Layout& input : inputs_) descriptors_.push_back(descriptor(input));
+    descriptors_.push_back(descriptor(output_));
+    descriptors_.push_back(made.scratchpad_desc());
+    scratchpad_bytes_ = descriptors_.back().get_size();
+    names_.push_back(DNNL_ARG_DST);
+    names_.push_back(DNNL_ARG_SCRATCHPAD);
+  }
+
+  std::unique_ptr<Execution> bind() const override {
+    return std::make_unique<LibraryExecution>(primitive_, names_, descriptors_, is_small_);
+  }
+
+ private:
+  dnnl::primitive primitive_;
+  std::vector<int> names_;
+  std::vector<Descriptor> descriptors_;
+  bool is_small_;
+};
+
+algorithm algorithm_of(Function function) {
+  switch (function) {
+    case Function::kClip:
+      return algorithm::eltwise_clip;
+    case Function::kGeluErf:
+      return algorithm::eltwise_gelu_erf;
+    case Function::kGeluTanh:
+      return algorithm::eltwise_gelu_tanh;
+    case Function::kHardswish:
+      return algorithm::eltwise_hardswish;
+    case Function::kLinear:
+      return algorithm::eltwise_linear;
+    case Function::kLogistic:
+      return algorithm::eltwise_logistic;
+    case Function::kRelu:
+      return algorithm::eltwise_relu;
+    case Function::kSwish:
+      return algorithm::eltwise_swish;
+    case Function::kTanh:
+      return algorithm::eltwise_tanh;
+  }
+  return algorithm::undef;
+}
+
+algorithm algorithm_of(Binary binary) {
+  return binary == Binary::kMultiply ? algorithm::binary_mul : algorithm::binary_add;
+}
+
+algorithm algorithm_of(Pooling pooling) {
+  switch (pooling) {
+    case Pooling::kAverage:
+      return algorithm::pooling_avg_exclude_padding;
+    case Pooling::kAverageWithPadding:
+      return algorithm::pooling_avg_include_padding;
+  }
+  return algorithm::undef;
+}
+
+dnnl::primitive_attr attributes(const PostOps& post_ops = {}) {
+  dnnl::post_ops list;
+  for (const PostOp& op : post_ops) {
+    if (op.kind == PostOp::Kind::kSum) {
+      list.append_sum();
+    } else {
+      append_function(list, algorithm_of(op.function), op.alpha, op.beta);
+    }
+  }
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(list);
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+// A smaller call ends before another thread has begun.
+constexpr int64_t kSmallElements = 1 << 15;
+constexpr int64_t kSmallMultiplications = 1 << 20;
+
+int64_t product_of(const Dims& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies());
+}
+
+bool has_few_elements(const Layout& layout) { return product_of(layout.sizes()) < kSmallElements; }
+
+// Each weight is used once for each row or pixel of the output, which has `channels` channels.
+bool is_small_product(const Layout& weights, const Layout& output, int64_t channels) {
+  const int64_t pixels = product_of(output.sizes()) / std::max<int64_t>(channels, 1);
+  return has_few_elements(output) && pixels * product_of(weights.sizes()) < kSmallMultiplications;
+}
+
+// Null if the library cannot make it.
+template <class Make>
+PrimitivePtr attempt(bool is_small, Make make) {
+  const OneThread one_thread(is_small);
+  try {
+    return make();
+  } catch (const dnnl::error&) {
+    return nullptr;
+  }
+}
+
+// Whether the library has an implementation other than the slow reference.
+template <class Made>
+bool is_usable(const Made& made) {
+  return made && std::string_view(made.impl_info_str()).find("ref") == std::string_view::npos;
+}
+
+Descriptor optional_descriptor(const std::optional<Layout>& layout) {
+  return layout ? descriptor(*layout) : Descriptor();
+}
+
+template <class Made>
+PrimitivePtr finish_product(const char* name, const Made& made, bool has_bias, bool is_small) {
+  if (!is_usable(made)) return nullptr;
+  std::vector<int> names = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS};
+  std::vector<Layout> inputs = {LayoutAccess::layout(made.src_desc()),
+                                LayoutAccess::layout(made.weights_desc())};
+  if (has_bias) {
+    names.push_back(DNNL_ARG_BIAS);
+    inputs.push_back(LayoutAccess::layout(made.bias_desc()));
+  }
+  return std::make_shared<LibraryPrimitive>(name, made, std::move(names), std::move(inputs),
+                                            LayoutAccess::layout(made.dst_desc()), is_small);
+}
+
+}  // namespace
+
+PrimitivePtr make_convolution(const Convolution& convolution) {
+  const bool is_small =
+      is_small_product(convolution.weights, convolution.output, convolution.output.sizes()[1]);
+  return attempt(is_small, [&] {
+    const algorithm kind =
+        convolution.is_winograd ? algorithm::convolution_winograd : algorithm::convolution_direct;
+    Dims dilation = convolution.dilation;
+    for (int64_t& distance : dilation) --distance;
+    const auto made = describe<dnnl::convolution_forward>(
+        cpu(), attributes(convolution.post_ops), prop_kind::forward_inference, kind,
+        descriptor(convolution.source), descriptor(convolution.weights),
+        optional_descriptor(convolution.bias), descriptor(convolution.output), convolution.strides,
+        dilation, convolution.padding_before, convolution.padding_after);
+    return finish_product(convolution.is_winograd ? "convolution_winograd" : "convolution", made,
+                          convolution.bias.has_value(), is_small);
+  });
+}
+
+PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
+                                const std::optional<Layout>& bias, const Layout& output,
+                                const PostOps& post_ops) {
+  const bool is_small = is_small_product(weights, output, output.sizes()[1]);
+  return attempt(is_small, [&] {
+    const auto made = describe<dnnl::inner_product_forward>(
+        cpu(), attributes(post_ops), prop_kind::forward_inference, descriptor(source),
+        descriptor(weights), optional_descriptor(bias), descriptor(output));
+    return finish_product("inner_product", made, bias.has_value(), is_small);
+  });
+}
+
+PrimitivePtr make_reorder(const Layout& from, const Layout& to) {
+  const bool is_small = has_few_elements(to);
+  return attempt(is_small, [&]() -> PrimitivePtr {
+    const dnnl::reorder::primitive_desc made(cpu(), descriptor(from), cpu(), descriptor(to),
+                                             attributes(), /*allow_empty=*/true);
+    // Accepts the reference implementation: no other code knows the layouts.
+    if (!made) return nullptr;
+    return std::make_shared<LibraryPrimitive>("reorder", made, std::vector<int>{DNNL_ARG_FROM},
+                                              std::vector<Layout>{from}, to, is_small);
+  });
+}
+
+PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,
+                          const Window& window) {
+  const bool is_small = has_few_elements(source);
+  return attempt(is_small, [&]() -> PrimitivePtr {
+    const auto made = describe<DilatedPooling>(
+        cpu(), attributes(), prop_kind::forward_inference, algorithm_of(pooling),
+        descriptor(source), descriptor(output), window.strides, window.kernel,
+        Dims(window.kernel.size(), 0), window.padding_before, window.padding_after);
+    if (!is_usable(made)) return nullptr;
+    return std::make_shared<LibraryPrimitive>("pooling", made, std::vector<int>{DNNL_ARG_SRC},
+                                              std::vector<Layout>{source},
+                                              LayoutAccess::layout(made.dst_desc()), is_small);
+  });
+}
+
+PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
+                         const PostOps& post_ops) {
+  const bool is_small = has_few_elements(first);
+  return attempt(is_small, [&]() -> PrimitivePtr {
+    const auto made =
+        describe<dnnl::binary>(cpu(), attributes(post_ops), algorithm_of(binary), descriptor(first),
+                               descriptor(second), descriptor(first));
+    if (!is_usable(made)) return nullptr;
+    return std::make_shared<LibraryPrimitive>("binary", made,
+                                              std::vector<int>{DNNL_ARG_SRC_0, DNNL_ARG_SRC_1},
+                                              std::vector<Layout>{first, second}, first, is_small);
+  });
+}
+
+}  // namespace torch_ir::onednn

@@ -1,0 +1,189 @@
+#include <ATen/TensorGeometry.h>
+
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "torch_ir/fast/rules.h"
+
+namespace torch_ir {
+namespace {
+
+class Recognizer {
+ public:
+  explicit Recognizer(Trace& trace)
+      : trace_(trace),
+        is_written_(written_buffers(trace)),
+        makers_(trace.buffers.size()),
+        num_readers_(trace.buffers.size()),
+        is_dead_(trace.calls.size()) {
+    for (size_t i = 0; i < trace.calls.size(); ++i) {
+      for (const TensorId id : trace.calls[i].outputs) makers_[trace.tensors[id].buffer] = i;
+      for (const TensorId id : tensors_of(trace.calls[i])) ++num_readers_[buffer(id)];
+    }
+    for (const TensorId id : trace.outputs) ++num_readers_[buffer(id)];
+  }
+
+  void run() {
+    const auto gelu = c10::Dispatcher::singleton().findSchema({"aten::gelu", ""});
+    for (size_t i = 0; i < trace_.calls.size(); ++i) {
+      inner_.clear();
+      TraceCall& call = trace_.calls[i];
+      if (const auto input = gelu ? tanh_gelu_at(i) : std::nullopt) {
+        call.op = *gelu;
+        call.arguments = {*input, c10::IValue("tanh")};
+      } else if (const auto norm = rms_norm_at(i)) {
+        call.fused = std::make_shared<FusedCall>(rms_norm(norm->eps));
+        call.arguments = {norm->input, norm->weight};
+      } else {
+        continue;
+      }
+      for (const size_t inner : inner_) is_dead_[inner] = true;
+    }
+    std::vector<TraceCall> live;
+    for (size_t i = 0; i < trace_.calls.size(); ++i) {
+      if (!is_dead_[i]) live.push_back(std::move(trace_.calls[i]));
+    }
+    trace_.calls = std::move(live);
+  }
+
+ private:
+  BufferId buffer(TensorId id) const { return trace_.tensors[id].buffer; }
+
+  // The call `name` that made `id`, if `id` has one reader.
+  const TraceCall* made_by(TensorId id, std::string_view name) {
+    const std::optional<size_t>& maker = makers_[buffer(id)];
+    if (!maker || is_written_[buffer(id)] || num_readers_[buffer(id)] != 1) return nullptr;
+    const TraceCall& call = trace_.calls[*maker];
+    if (c10::toString(call.op.operator_name()) != name || call.outputs[0] != id) return nullptr;
+    inner_.push_back(*maker);
+    return &call;
+  }
+
+  std::optional<double> number(const TraceArgument& argument) const {
+    if (const auto* value = std::get_if<c10::IValue>(&argument)) {
+      return value->isScalar() ? std::optional(value->toScalar().toDouble()) : std::nullopt;
+    }
+    const auto* id = std::get_if<TensorId>(&argument);
+    if (id == nullptr) return std::nullopt;
+    const at::Tensor& constant = trace_.tensors[*id].constant;
+    const bool is_number = constant.defined() && constant.dim() == 0;
+    return is_number ? std::optional(constant.item().toDouble()) : std::nullopt;
+  }
+
+  // The other operand, if one operand of `call` is `expected`.
+  std::optional<TensorId> with_number(const TraceCall* call, double expected) const {
+    if (call == nullptr) return std::nullopt;
+    for (const size_t side : {0, 1}) {
+      const auto found = number(call->arguments[side]);
+      const auto* other = std::get_if<TensorId>(&call->arguments[1 - side]);
+      if (found && other != nullptr && std::abs(*found - expected) < 1e-6) return *other;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<TensorId> cubic_of(TensorId id) {
+    const TraceCall* sum = made_by(id, "aten::add.Tensor");
+    if (sum == nullptr) return std::nullopt;
+    const auto* x = std::get_if<TensorId>(&sum->arguments[0]);
+    const auto* scaled = std::get_if<TensorId>(&sum->arguments[1]);
+    if (x == nullptr || scaled == nullptr) return std::nullopt;
+    const auto cube = with_number(made_by(*scaled, "aten::mul.Tensor"), 0.044715);
+    if (!cube) return std::nullopt;
+    const TraceCall* power = made_by(*cube, "aten::pow.Tensor_Scalar");
+    return with_number(power, 3) == *x ? std::optional(*x) : std::nullopt;
+  }
+
+  std::optional<TensorId> factor_of(TensorId id) {
+    const auto tanh = with_number(made_by(id, "aten::add.Tensor"), 1);
+    const TraceCall* call = tanh ? made_by(*tanh, "aten::tanh") : nullptr;
+    if (call == nullptr) return std::nullopt;
+    const auto cubic = with_number(
+        made_by(std::get<TensorId>(call->arguments[0]), "aten::mul.Tensor"), std::sqrt(2 / M_PI));
+    return cubic ? cubic_of(*cubic) : std::nullopt;
+  }
+
+  // x where call `index` is 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+  std::optional<TensorId> tanh_gelu_at(size_t index) {
+    const TraceCall& call = trace_.calls[index];
+    if (c10::toString(call.op.operator_name()) != "aten::mul.Tensor") return std::nullopt;
+    const auto* half = std::get_if<TensorId>(&call.arguments[0]);
+    const auto* factor = std::get_if<TensorId>(&call.arguments[1]);
+    if (half == nullptr || factor == nullptr) return std::nullopt;
+    const auto x = with_number(made_by(*half, "aten::mul.Tensor"), 0.5);
+    if (!x || is_written_[buffer(*x)] || factor_of(*factor) != x) return std::nullopt;
+    return x;
+  }
+
+  struct RmsNorm {
+    TensorId input;
+    TensorId weight;
+    double eps;
+  };
+
+  bool is_plain(TensorId id) const {
+    const TraceTensor& tensor = trace_.tensors[id];
+    return tensor.dtype == c10::kFloat && !is_written_[tensor.buffer] &&
+           at::geometry_is_contiguous(tensor.sizes, tensor.strides);
+  }
+
+  // The number added to the mean of the squares of `x`, if `id` is that sum.
+  std::optional<double> eps_of(TensorId id, TensorId x) {
+    const TraceCall* sum = made_by(id, "aten::add.Tensor");
+    if (sum == nullptr) return std::nullopt;
+    const auto eps = number(sum->arguments[1]);
+    const TraceCall* mean = made_by(std::get<TensorId>(sum->arguments[0]), "aten::mean.dim");
+    if (!eps || mean == nullptr || CallArguments(*sum).number("alpha", 1) != 1) return std::nullopt;
+    const auto last = static_cast<int64_t>(trace_.tensors[x].sizes.size()) - 1;
+    const CallArguments arguments(*mean);
+    const c10::IValue dims = arguments.value("dim");
+    const bool is_last = dims.isIntList() && dims.toIntVector().size() == 1 &&
+                         (dims.toIntVector()[0] == -1 || dims.toIntVector()[0] == last) &&
+                         arguments.value("keepdim").toBool() && arguments.value("dtype").isNone();
+    const auto squared =
+        with_number(made_by(std::get<TensorId>(mean->arguments[0]), "aten::pow.Tensor_Scalar"), 2);
+    return is_last && squared == x ? eps : std::nullopt;
+  }
+
+  // Call `index` where it is weight * (x * rsqrt(mean(x^2) + eps)).
+  std::optional<RmsNorm> rms_norm_at(size_t index) {
+    const TraceCall& call = trace_.calls[index];
+    if (c10::toString(call.op.operator_name()) != "aten::mul.Tensor") return std::nullopt;
+    for (const size_t side : {0, 1}) {
+      const auto* weight = std::get_if<TensorId>(&call.arguments[side]);
+      const auto* scaled = std::get_if<TensorId>(&call.arguments[1 - side]);
+      inner_.clear();
+      const TraceCall* product =
+          weight == nullptr || scaled == nullptr ? nullptr : made_by(*scaled, "aten::mul.Tensor");
+      if (product == nullptr) continue;
+      const auto* x = std::get_if<TensorId>(&product->arguments[0]);
+      const auto* factor = std::get_if<TensorId>(&product->arguments[1]);
+      const TraceCall* root =
+          x == nullptr || factor == nullptr ? nullptr : made_by(*factor, "aten::rsqrt");
+      if (root == nullptr) continue;
+      const auto eps = eps_of(std::get<TensorId>(root->arguments[0]), *x);
+      const at::DimVector& sizes = trace_.tensors[*x].sizes;
+      const bool is_norm = eps && !sizes.empty() && sizes.back() > 0 && is_plain(*x) &&
+                           is_plain(*weight) && is_plain(call.outputs[0]) &&
+                           trace_.tensors[*weight].sizes == at::DimVector{sizes.back()} &&
+                           trace_.tensors[call.outputs[0]].sizes == sizes;
+      if (is_norm) return RmsNorm{*x, *weight, *eps};
+    }
+    return std::nullopt;
+  }
+
+  Trace& trace_;
+  std::vector<bool> is_written_;
+  std::vector<std::optional<size_t>> makers_;
+  std::vector<size_t> num_readers_;
+  std::vector<bool> is_dead_;
+  std::vector<size_t> inner_;
+};
+
+}  // namespace
+
+void recognize_functions(Trace& trace) { Recognizer(trace).run(); }
+
+}  // namespace torch_ir

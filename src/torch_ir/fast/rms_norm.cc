@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "torch_ir/fast/rules.h"
+#include "torch_ir/fast/vectors.h"
+#include "torch_ir/runtime/kernels/clones.h"
+#include "torch_ir/runtime/threads/threads.h"
+
+namespace torch_ir {
+
+// Fewer are done before another thread has begun.
+constexpr int64_t kElementsPerThread = 1 << 15;
+
+struct RmsNormRows {
+  int64_t num_rows;
+  int64_t size;
+  float eps;
+  const float* input;
+  const float* weight;
+  float* output;
+};
+
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+void run_rms_norm(const RmsNormRows& rows) {
+  const int64_t whole = rows.size / kLanes * kLanes;
+  for (int64_t row = 0; row < rows.num_rows; ++row) {
+    const float* const x = rows.input + row * rows.size;
+    float* const y = rows.output + row * rows.size;
+    Floats sums{};
+    for (int64_t i = 0; i < whole; i += kLanes) sums += lanes(x + i) * lanes(x + i);
+    float sum = 0;
+    for (int64_t i = 0; i < kLanes; ++i) sum += sums[i];
+    for (int64_t i = whole; i < rows.size; ++i) sum += x[i] * x[i];
+    const float scale = 1 / std::sqrt(sum / static_cast<float>(rows.size) + rows.eps);
+    for (int64_t i = 0; i < whole; i += kLanes) {
+      lanes(y + i) = lanes(x + i) * scale * lanes(rows.weight + i);
+    }
+    for (int64_t i = whole; i < rows.size; ++i) y[i] = x[i] * scale * rows.weight[i];
+  }
+}
+
+FusedCall rms_norm(double eps) {
+  return {"torch_ir::rms_norm", [eps](const KernelCall& call) {
+            return make_kernel([eps, x = call.arguments[0].toTensor(),
+                                weight = call.arguments[1].toTensor(),
+                                output = call.outputs[0]]() mutable {
+              const int64_t size = weight.numel();
+              const RmsNormRows all{output.numel() / size,
+                                    size,
+                                    static_cast<float>(eps),
+                                    static_cast<const float*>(x.const_data_ptr()),
+                                    static_cast<const float*>(weight.const_data_ptr()),
+                                    static_cast<float*>(output.mutable_data_ptr())};
+              const int64_t grain = std::max<int64_t>(kElementsPerThread / size, 1);
+              parallel_for(all.num_rows, grain, [&](int64_t first, int64_t last) {
+                RmsNormRows part = all;
+                part.num_rows = last - first;
+                part.input += first * size;
+                part.output += first * size;
+                run_rms_norm(part);
+              });
+            });
+          }};
+}
+
+}  // namespace torch_ir

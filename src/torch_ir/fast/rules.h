@@ -1,0 +1,173 @@
+// The rules of the level `fast`, and the passes and helpers that they share.
+//
+// Each family's file has a table of its operators. A rule leaves unknown calls unchanged.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/fast/trace_rewriter.h"
+#include "torch_ir/runtime/graph/fast_level.h"
+
+namespace torch_ir {
+
+// Turns in-place calls into functions: `relu_` of an intermediate value becomes `relu`, and later
+// readers get its result. Only for calls that overwrite all of a value that the trace owns.
+void functionalize(Trace& trace);
+
+// Drops copies, whose readers then read the original, unless either is written to; padding by
+// nothing is a copy. Also drops assertions about shapes and dtypes, which tracing has checked, and
+// dropout in place outside training.
+// Runs after functionalize.
+void drop_needless_calls(Trace& trace);
+
+// Makes sums contiguous that LibTorch lays out as a permuted operand, if only sums and layer norms
+// read them: each norm would copy them first, and they could not be fused. Runs after
+// functionalize.
+void straighten_sums(Trace& trace);
+
+// x / sqrt(mean(x^2) + eps) * weight along the last dimension. Inputs: x and weight, contiguous.
+FusedCall rms_norm(double eps);
+
+// Replaces spelled-out functions by one call, so that they can be fused: Hugging Face writes the
+// tanh form of GELU as eight operators, and the RMS norm as six. Runs after functionalize.
+void recognize_functions(Trace& trace);
+
+// The arguments of a call by the names of the operator's schema.
+class CallArguments {
+ public:
+  explicit CallArguments(const TraceCall& call) : call_(call) {}
+
+  // Empty unless the schema has the argument and it is a tensor.
+  std::optional<TensorId> tensor(std::string_view name) const;
+  std::vector<TensorId> tensors(std::string_view name) const;
+  c10::IValue value(std::string_view name) const;
+  // `count` numbers, repeating a single one; `missing` if the schema has no such argument.
+  std::vector<int64_t> integers(std::string_view name, size_t count, int64_t missing) const;
+  double number(std::string_view name, double missing) const;
+
+ private:
+  const TraceArgument* find(std::string_view name) const;
+
+  const TraceCall& call_;
+};
+
+// The source of a convolution or a pooling, with the padding that an earlier call adds to it.
+struct Padding {
+  TensorId source;
+  // By spatial dimension; empty without such a call.
+  onednn::Dims before = {};
+  onednn::Dims after = {};
+  double value = 0;
+};
+
+// `own`, the padding of a convolution or a pooling, and `padding` around it.
+onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding);
+
+// Max pooling that propagates NaN, which oneDNN's ignores. Null unless the source is in blocks of
+// channels or channels last.
+onednn::PrimitivePtr make_max_pool(const onednn::Layout& source, const onednn::Dims& sizes,
+                                   const onednn::Window& window, const Padding& padding);
+
+using PaddedRule = std::optional<TraceRewriter::Replacement> (*)(TraceRewriter& rewriter,
+                                                                 size_t index,
+                                                                 const Padding& padding);
+
+struct RuleEntry {
+  std::string_view operator_name;
+  TraceRewriter::Rule rule;
+  // Null if the operator does not take padding into its own.
+  PaddedRule padded_rule = nullptr;
+};
+
+template <PaddedRule kRule>
+constexpr RuleEntry padded_entry(std::string_view operator_name) {
+  const auto rule = [](TraceRewriter& rewriter, size_t index) {
+    const auto source = CallArguments(rewriter.call(index)).tensor("self");
+    return source ? kRule(rewriter, index, {*source}) : std::nullopt;
+  };
+  return {operator_name, rule, kRule};
+}
+
+using RuleTable = std::span<const RuleEntry>;
+
+// A step of a GRU, if it begins with the product at `index`.
+std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index);
+
+RuleTable attention_rules();
+RuleTable convolution_rules();
+RuleTable linear_rules();
+RuleTable lstm_rules();
+RuleTable carried_rules();
+RuleTable padding_rules();
+RuleTable transposed_rules();
+
+// Null if there is none.
+const RuleEntry* find_entry(std::string_view operator_name);
+
+// The functions equal to a call of an activation or with a number; empty for other calls.
+onednn::PostOps functions_of(const TraceCall& call);
+
+// The calls after a call that can be fused with it.
+struct Chain {
+  // Includes the call itself, first.
+  std::vector<size_t> calls;
+  TensorId output;
+  onednn::PostOps post_ops = {};
+  std::optional<TensorId> addend = {};
+  std::optional<size_t> norm = {};
+
+  void cut_at_addition();
+
+  size_t calls_before_addition = 0;
+  TensorId output_before_addition = 0;
+};
+
+enum class ChainShape {
+  kSame,
+  // Each is contiguous with the same number of elements.
+  kContiguous,
+};
+
+Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
+                  bool takes_norm);
+
+// Removes and returns the last function of `post_ops` if our own kernel should apply it after the
+// primitive (emit_activation): GELU, hardswish and SiLU, which are slower in oneDNN, and leaky ReLU
+// after Winograd's algorithm, which does not support it.
+std::optional<onednn::PostOp> take_activation(onednn::PostOps& post_ops, bool is_winograd);
+void emit_activation(TraceRewriter& rewriter, const onednn::PostOp& activation, TensorId value,
+                     size_t index);
+
+struct Guard {
+  // Weights and biases, which may be undefined.
+  std::vector<at::Tensor> parameters = {};
+  // The inputs before them.
+  size_t num_sources = 1;
+  bool is_winograd = false;
+};
+// `primitive`, which computes `chain`, made to throw NeedsExact for values that eager's arithmetic
+// may treat otherwise; itself where it computes as eager does. Null if the parameters are such
+// values.
+onednn::PrimitivePtr guarded(const TraceRewriter& rewriter, const onednn::PrimitivePtr& primitive,
+                             const Chain& chain, const Guard& guard);
+
+// Whether the addition may overwrite the addend, which nothing reads later.
+bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source);
+
+TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,
+                       const onednn::Layout& wanted);
+
+// A batch norm in evaluation as scale and shift by channel, in double precision; nothing for other
+// calls.
+struct ChannelScale {
+  at::Tensor scale;
+  at::Tensor shift;
+  std::vector<at::Tensor> sources;
+  double eps = 0;
+};
+std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size_t index);
+
+}  // namespace torch_ir

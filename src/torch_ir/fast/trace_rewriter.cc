@@ -1,0 +1,428 @@
+#include "torch_ir/fast/trace_rewriter.h"
+
+#include <ATen/TensorGeometry.h>
+#include <ATen/ops/empty.h>
+#include <c10/util/accumulate.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+namespace torch_ir {
+namespace {
+
+onednn::Dims dims_of(const at::DimVector& dims) { return {dims.begin(), dims.end()}; }
+
+class PrimitiveKernel final : public PreparedKernel {
+ public:
+  PrimitiveKernel(const onednn::Primitive& primitive, const KernelCall& call)
+      : execution_(primitive.bind()) {
+    for (const c10::IValue& argument : call.arguments) tensors_.push_back(argument.toTensor());
+    tensors_.insert(tensors_.end(), call.outputs.begin(), call.outputs.end());
+    for (size_t i = 0; i < tensors_.size(); ++i) set(i);
+  }
+
+  void run() override { execution_->run(); }
+
+  void on_moved(const c10::StorageImpl* storage) override {
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      if (tensors_[i].storage().unsafeGetStorageImpl() == storage) set(i);
+    }
+  }
+
+ private:
+  void set(size_t index) {
+    execution_->set(index, const_cast<void*>(tensors_[index].const_data_ptr()));
+  }
+
+  std::unique_ptr<onednn::Execution> execution_;
+  std::vector<at::Tensor> tensors_;
+};
+
+// Takes the primitive's inputs; returns its output and, if it has one, its scratchpad.
+FusedCall call_of(const onednn::PrimitivePtr& primitive) {
+  return {primitive->name(), [primitive](const KernelCall& call) {
+            return std::make_unique<PrimitiveKernel>(*primitive, call);
+          }};
+}
+
+// Whether oneDNN refuses the strides: they overlap, as in frames of a signal, or interleave. It
+// accepts stride 0.
+bool has_refused_strides(const TraceTensor& tensor) {
+  std::vector<std::pair<int64_t, int64_t>> dims;
+  for (size_t d = 0; d < tensor.sizes.size(); ++d) {
+    if (tensor.sizes[d] > 1 && tensor.strides[d] != 0) {
+      dims.emplace_back(tensor.strides[d], tensor.sizes[d]);
+    }
+  }
+  std::ranges::sort(dims);
+  int64_t least = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride < least) return true;
+    least = stride * size;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<bool> written_buffers(const Trace& trace) {
+  std::vector<bool> is_written(trace.buffers.size(), false);
+  for (const TraceCall& call : trace.calls) {
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      if (!writes_argument(call, i)) continue;
+      for (const TensorId tensor : tensors_of(call.arguments[i])) {
+        is_written[trace.tensors[tensor].buffer] = true;
+      }
+    }
+  }
+  return is_written;
+}
+
+TraceRewriter::TraceRewriter(Trace& trace, PackedWeights& weights)
+    : trace_(trace), weights_(weights), is_written_(written_buffers(trace)) {
+  calls_ = std::move(trace.calls);
+  is_output_.resize(trace.buffers.size());
+  for (const TensorId output : trace.outputs) is_output_[trace.tensors[output].buffer] = true;
+  count_readers();
+}
+
+void TraceRewriter::count_readers() {
+  readers_.resize(trace_.buffers.size());
+  last_reader_.resize(trace_.buffers.size());
+  is_shared_.resize(trace_.buffers.size());
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    for (const TensorId id : tensors_of(calls_[i])) {
+      readers_[tensor(id).buffer].push_back(i);
+      last_reader_[tensor(id).buffer] = i;
+    }
+  }
+}
+
+void TraceRewriter::run(FindRule find_rule) {
+  find_rule_ = find_rule;
+  states_.assign(calls_.size(), State::kOpen);
+  for (current_ = 0; current_ < calls_.size(); ++current_) {
+    if (states_[current_] == State::kOpen) rewrite(current_);
+    if (const auto found = replacements_.extract(current_)) finish(found.mapped());
+  }
+  current_ = calls_.size() - 1;
+  for (const TensorId output : trace_.outputs) plain(output);
+  trace_.calls = std::move(rewritten_);
+}
+
+// Copies the call or replaces it; a replacement goes where the last of its calls was.
+void TraceRewriter::rewrite(size_t index) {
+  std::optional<Replacement> found;
+  if (calls_[index].fused == nullptr) {
+    const Rule rule = find_rule_(c10::toString(calls_[index].op.operator_name()));
+    if (rule != nullptr) found = rule(*this, index);
+  }
+  if (!found) {
+    copy(index);
+    return;
+  }
+  const size_t last = found->calls.back();
+  for (const size_t call : found->calls) {
+    states_[call] = State::kSwallowed;
+    for (const TensorId id : tensors_of(calls_[call])) {
+      size_t& reader = last_reader_[tensor(id).buffer];
+      reader = std::max(reader, last);
+    }
+  }
+  if (last <= current_) {
+    finish(*found);
+  } else {
+    replacements_.emplace(last, std::move(*found));
+  }
+}
+
+void TraceRewriter::finish(const Replacement& replacement) {
+  const size_t taken = replacement.emit();
+  const std::vector<size_t> others(replacement.calls.begin() + static_cast<std::ptrdiff_t>(taken),
+                                   replacement.calls.end());
+  for (const size_t call : replacement.calls) states_[call] = State::kDone;
+  for (const size_t call : others) states_[call] = State::kOpen;
+  for (size_t i = 0; i < others.size(); ++i) {
+    if (states_[others[i]] != State::kOpen) continue;
+    if (taken == 0 && i == 0) {
+      copy(others[i]);
+    } else {
+      rewrite(others[i]);
+    }
+  }
+}
+
+void TraceRewriter::copy(size_t index) {
+  states_[index] = State::kDone;
+  for (const TensorId id : tensors_of(calls_[index])) plain(id);
+  rewritten_.push_back(calls_[index]);
+}
+
+bool TraceRewriter::is_read(TensorId id) const {
+  const BufferId buffer = tensor(id).buffer;
+  return is_output_[buffer] || !readers_[buffer].empty();
+}
+
+std::optional<size_t> TraceRewriter::only_reader(TensorId id) const {
+  const BufferId buffer = tensor(id).buffer;
+  if (is_output_[buffer] || is_written_[buffer] || readers_[buffer].size() != 1) {
+    return std::nullopt;
+  }
+  return readers_[buffer].front();
+}
+
+bool TraceRewriter::is_read_within(TensorId id, size_t first, size_t last) const {
+  const BufferId buffer = tensor(id).buffer;
+  return !is_output_[buffer] && std::ranges::all_of(readers_[buffer], [&](size_t reader) {
+    return reader >= first && reader <= last;
+  });
+}
+
+bool TraceRewriter::is_value(TensorId id) const {
+  return tensor(id).dtype == c10::kFloat && !is_written_[tensor(id).buffer] &&
+         c10::multiply_integers(tensor(id).sizes) > 0 && !has_refused_strides(tensor(id));
+}
+
+bool TraceRewriter::have_same_layout(TensorId a, TensorId b) const {
+  return tensor(a).sizes == tensor(b).sizes && tensor(a).strides == tensor(b).strides &&
+         tensor(a).offset == tensor(b).offset && tensor(a).dtype == tensor(b).dtype;
+}
+
+bool TraceRewriter::is_contiguous(TensorId id) const {
+  return at::geometry_is_contiguous(tensor(id).sizes, tensor(id).strides);
+}
+
+onednn::Layout TraceRewriter::plain_layout(TensorId id) const {
+  return onednn::Layout::strided(dims_of(tensor(id).sizes), dims_of(tensor(id).strides));
+}
+
+TraceRewriter::Value* TraceRewriter::find_value(TensorId id) {
+  const auto found = values_.find(tensor(id).buffer);
+  if (found == values_.end() || !have_same_layout(found->second.tensor, id)) return nullptr;
+  return &found->second;
+}
+
+onednn::Layout TraceRewriter::layout_of(TensorId id) {
+  const Value* value = find_value(id);
+  return value == nullptr ? plain_layout(id) : value->variants.front().layout;
+}
+
+TensorId TraceRewriter::plain(TensorId id) {
+  const auto found = values_.find(tensor(id).buffer);
+  if (found == values_.end() || found->second.has_plain) return id;
+  Value& value = found->second;
+  value.has_plain = true;
+  const onednn::Layout layout = plain_layout(value.tensor);
+  const Variant made = value.variants.front();
+  value.variants.push_back({layout, value.tensor});
+  add_call(onednn::make_reorder(made.layout, layout), {made.tensor}, value.tensor, current_);
+  return id;
+}
+
+// A range of the channels of a value that is kept in another strided layout, as `split` gives it.
+std::optional<TraceRewriter::Variant> TraceRewriter::channels_of_value(TensorId id) {
+  const auto found = values_.find(tensor(id).buffer);
+  if (found == values_.end() || !is_carried(found->second.tensor)) return std::nullopt;
+  const Variant& made = found->second.variants.front();
+  const TraceTensor whole = tensor(found->second.tensor);
+  const TraceTensor part = tensor(id);
+  const auto strides = made.layout.strides();
+  at::DimVector sizes = whole.sizes;
+  if (!strides || sizes.size() < 3 || part.strides != whole.strides) return std::nullopt;
+  const int64_t first = (part.offset - whole.offset) / whole.strides[1];
+  sizes[1] = part.sizes[1];
+  const bool is_part = part.sizes == sizes && first >= 0 &&
+                       part.offset == whole.offset + first * whole.strides[1] &&
+                       first + sizes[1] <= whole.sizes[1];
+  if (!is_part) return std::nullopt;
+  return Variant{onednn::Layout::strided(dims_of(sizes), *strides),
+                 add_part(made.tensor, first * (*strides)[1] * int64_t{sizeof(float)})};
+}
+
+TensorId TraceRewriter::use(TensorId id, const onednn::Layout& layout) {
+  if (layout == plain_layout(id)) return plain(id);
+  if (find_value(id) == nullptr && !values_.contains(tensor(id).buffer) && is_value(id)) {
+    values_.emplace(tensor(id).buffer, Value{id, {{plain_layout(id), id}}, true});
+  }
+  Value* value = find_value(id);
+  if (value != nullptr) {
+    for (const Variant& variant : value->variants) {
+      if (variant.layout == layout) return variant.tensor;
+    }
+  }
+  std::optional<Variant> found = value != nullptr ? value->variants.front() : channels_of_value(id);
+  const Variant from = found ? *found : Variant{plain_layout(id), plain(id)};
+  const TensorId reordered = add_bytes(layout.bytes());
+  add_call(onednn::make_reorder(from.layout, layout), {from.tensor}, reordered, current_);
+  if (value != nullptr) value->variants.push_back({layout, reordered});
+  return reordered;
+}
+
+bool TraceRewriter::is_last_use(TensorId id, size_t index) const {
+  const BufferId buffer = tensor(id).buffer;
+  return buffer < readers_.size() && trace_.buffers[buffer].kind == BufferKind::kIntermediate &&
+         !is_output_[buffer] && !is_written_[buffer] && !is_shared_[buffer] &&
+         last_reader_[buffer] <= std::max(index, current_);
+}
+
+TensorId TraceRewriter::packed(const std::string& key, const std::vector<at::Tensor>& sources,
+                               const std::function<at::Tensor()>& make) {
+  return add_constant(weights_.find_or_make(key, sources, make));
+}
+
+TensorId TraceRewriter::add_constant(const at::Tensor& constant) {
+  TraceTensor traced{static_cast<BufferId>(trace_.buffers.size()),
+                     constant.scalar_type(),
+                     at::DimVector(constant.sizes()),
+                     at::DimVector(constant.strides()),
+                     constant.storage_offset(),
+                     constant};
+  trace_.buffers.push_back({BufferKind::kConstant, constant.storage().nbytes()});
+  trace_.tensors.push_back(std::move(traced));
+  return static_cast<TensorId>(trace_.tensors.size() - 1);
+}
+
+TensorId TraceRewriter::add_bytes(size_t bytes) {
+  TraceTensor traced{static_cast<BufferId>(trace_.buffers.size()),
+                     c10::kByte,
+                     {static_cast<int64_t>(bytes)},
+                     {1},
+                     0,
+                     {}};
+  trace_.buffers.push_back({BufferKind::kIntermediate, bytes});
+  trace_.tensors.push_back(std::move(traced));
+  return static_cast<TensorId>(trace_.tensors.size() - 1);
+}
+
+// The bytes of `whole`, which add_bytes gave, from `offset` on.
+TensorId TraceRewriter::add_part(TensorId whole, int64_t offset) {
+  TraceTensor part = tensor(whole);
+  part.sizes[0] -= offset;
+  part.offset += offset;
+  trace_.tensors.push_back(std::move(part));
+  return static_cast<TensorId>(trace_.tensors.size() - 1);
+}
+
+TensorId TraceRewriter::shaped_like(TensorId id, TensorId other) {
+  if (have_same_layout(id, other)) return id;
+  TraceTensor shaped = tensor(other);
+  shaped.buffer = tensor(id).buffer;
+  trace_.tensors.push_back(std::move(shaped));
+  return static_cast<TensorId>(trace_.tensors.size() - 1);
+}
+
+void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
+                             const std::vector<TensorId>& inputs, TensorId output, size_t index) {
+  TraceCall call{calls_[index].op,
+                 {},
+                 {output},
+                 calls_[index].step,
+                 std::make_shared<FusedCall>(call_of(primitive))};
+  for (const TensorId input : inputs) call.arguments.emplace_back(input);
+  if (primitive->scratchpad_bytes() > 0) {
+    call.outputs.push_back(add_bytes(primitive->scratchpad_bytes()));
+  }
+  rewritten_.push_back(std::move(call));
+}
+
+void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs,
+                         TensorId output, size_t index, std::optional<TensorId> written) {
+  const bool is_plain = primitive->output() == plain_layout(output) ||
+                        primitive->output().sizes() != dims_of(tensor(output).sizes);
+  TensorId target = output;
+  if (written && is_plain) {
+    const BufferId from = tensor(output).buffer;
+    const BufferId to = tensor(*written).buffer;
+    for (TraceTensor& traced : trace_.tensors) {
+      if (traced.buffer == from) traced.buffer = to;
+    }
+    is_output_[to] = is_output_[from];
+    readers_[to] = readers_[from];
+    last_reader_[to] = last_reader_[from];
+    values_.erase(to);
+  } else if (written) {
+    target = *written;
+  } else if (!is_plain) {
+    target = add_bytes(primitive->output().bytes());
+  }
+  add_call(primitive, inputs, target, index);
+  const bool is_same_shape = primitive->output().sizes() == dims_of(tensor(output).sizes);
+  const onednn::Layout layout = is_same_shape ? primitive->output() : plain_layout(output);
+  values_.insert_or_assign(tensor(output).buffer, Value{output, {{layout, target}}, is_plain});
+}
+
+TensorId TraceRewriter::make(const onednn::PrimitivePtr& primitive,
+                             const std::vector<TensorId>& inputs, size_t index) {
+  const TensorId made = add_bytes(primitive->output().bytes());
+  add_call(primitive, inputs, made, index);
+  return made;
+}
+
+void TraceRewriter::emit(std::shared_ptr<const FusedCall> fused,
+                         const std::vector<TensorId>& inputs, std::vector<TensorId> outputs,
+                         size_t index) {
+  TraceCall call{calls_[index].op, {}, std::move(outputs), calls_[index].step, std::move(fused)};
+  for (const TensorId input : inputs) call.arguments.emplace_back(input);
+  rewritten_.push_back(std::move(call));
+}
+
+// Places `part`, which has memory of its own, in `whole` instead.
+bool TraceRewriter::move_into(TensorId part, TensorId whole, int64_t offset) {
+  const BufferId from = tensor(part).buffer;
+  // Memory of the original trace may be an input or seen through views.
+  const bool is_own = from >= readers_.size() && tensor(part).offset == 0 &&
+                      static_cast<size_t>(tensor(part).sizes[0]) == trace_.buffers[from].bytes;
+  if (!is_own) return false;
+  for (TraceTensor& traced : trace_.tensors) {
+    if (traced.buffer != from) continue;
+    traced.buffer = tensor(whole).buffer;
+    traced.offset += offset;
+  }
+  return true;
+}
+
+void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output,
+                         const onednn::Layout& joined, size_t index) {
+  const auto strides = joined.strides();
+  const TensorId whole = add_bytes(joined.bytes());
+  int64_t offset = 0;
+  for (const TensorId source : sources) {
+    const onednn::Dims sizes = dims_of(tensor(source).sizes);
+    const onednn::Layout layout = strides ? onednn::Layout::strided(sizes, *strides)
+                                          : onednn::Layout::blocked(sizes, *joined.block());
+    const onednn::Layout from = strides ? layout_of(source) : layout;
+    const TensorId part = use(source, from);
+    is_shared_[tensor(source).buffer] = true;
+    if (strides || !move_into(part, whole, offset)) {
+      add_call(onednn::make_reorder(from, layout), {part}, add_part(whole, offset), index);
+    }
+    offset += strides ? sizes[1] * (*strides)[1] * int64_t{sizeof(float)}
+                      : static_cast<int64_t>(layout.bytes());
+  }
+  is_shared_[tensor(output).buffer] = true;
+  values_.insert_or_assign(tensor(output).buffer, Value{output, {{joined, whole}}, false});
+}
+
+onednn::Layout contiguous_layout(const onednn::Dims& sizes) {
+  onednn::Dims strides(sizes.size(), 1);
+  for (size_t d = sizes.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * sizes[d];
+  return onednn::Layout::strided(sizes, strides);
+}
+
+at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,
+                            const onednn::Layout& to) {
+  const onednn::PrimitivePtr reorder = onednn::make_reorder(from, to);
+  if (reorder == nullptr) return {};
+  at::Tensor packed = at::empty({static_cast<int64_t>(to.bytes())}, at::kByte);
+  const at::Tensor scratchpad =
+      at::empty({static_cast<int64_t>(reorder->scratchpad_bytes())}, at::kByte);
+  const std::unique_ptr<onednn::Execution> execution = reorder->bind();
+  execution->set(0, const_cast<void*>(tensor.const_data_ptr()));
+  execution->set(1, packed.mutable_data_ptr());
+  execution->set(2, scratchpad.mutable_data_ptr());
+  execution->run();
+  return packed;
+}
+
+}  // namespace torch_ir

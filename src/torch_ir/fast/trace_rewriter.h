@@ -1,0 +1,156 @@
+// TraceRewriter: rewrites a trace call by call.
+//
+// A rule looks at a call and its only readers, and may replace them. The rewriter knows which
+// layouts of each value exist and reorders on demand: it makes plain memory only for operators that
+// read it and for outputs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "torch_ir/fast/onednn/primitive.h"
+#include "torch_ir/runtime/trace/trace.h"
+
+namespace torch_ir {
+
+class PackedWeights {
+ public:
+  // Returns what `make` gave for the first call with `key`. Keeps `sources`, as their addresses are
+  // part of the key.
+  at::Tensor find_or_make(const std::string& key, const std::vector<at::Tensor>& sources,
+                          const std::function<at::Tensor()>& make);
+
+  // Drops weights that no trace uses any more.
+  void forget_unused();
+
+ private:
+  struct Entry {
+    std::vector<at::Tensor> sources;
+    at::Tensor packed;
+  };
+  std::unordered_map<std::string, Entry> entries_;
+};
+
+class TraceRewriter {
+ public:
+  TraceRewriter(Trace& trace, PackedWeights& weights);
+
+  struct Replacement {
+    // In order, the call itself first. The replacement goes where the last one was.
+    std::vector<size_t> calls;
+    // Returns how many of the calls it replaced; the rest are looked at again.
+    std::function<size_t()> emit;
+  };
+  using Rule = std::optional<Replacement> (*)(TraceRewriter& rewriter, size_t index);
+  using FindRule = Rule (*)(std::string_view operator_name);
+  void run(FindRule find_rule);
+
+  // Queries of the original trace.
+
+  size_t num_calls() const { return calls_.size(); }
+  const TraceCall& call(size_t index) const { return calls_[index]; }
+  const TraceTensor& tensor(TensorId id) const { return trace_.tensors[id]; }
+  // Null for a tensor that is not a constant.
+  const at::Tensor& constant(TensorId id) const { return trace_.tensors[id].constant; }
+  bool is_read(TensorId id) const;
+  // The one call that reads the memory of `id`, once; nothing if it is also an output or written
+  // again.
+  std::optional<size_t> only_reader(TensorId id) const;
+  // Whether only the calls from `first` to `last` read the memory of `id`.
+  bool is_read_within(TensorId id, size_t first, size_t last) const;
+  bool is_open(size_t index) const { return states_[index] == State::kOpen; }
+  // Whether it is plain memory of floats that no call changes.
+  bool is_value(TensorId id) const;
+  bool have_same_layout(TensorId a, TensorId b) const;
+  bool is_contiguous(TensorId id) const;
+
+  // The values in the new trace.
+
+  onednn::Layout plain_layout(TensorId id) const;
+  onednn::Layout layout_of(TensorId id);
+  bool is_carried(TensorId id) { return !(layout_of(id) == plain_layout(id)); }
+  // The value in a layout of the same sizes.
+  TensorId use(TensorId id, const onednn::Layout& layout);
+  TensorId plain(TensorId id);
+  // Whether nothing reads the value after call `index`, and the trace owns its memory.
+  bool is_last_use(TensorId id, size_t index) const;
+  // A constant computed from `sources` and packed for a primitive.
+  TensorId packed(const std::string& key, const std::vector<at::Tensor>& sources,
+                  const std::function<at::Tensor()>& make);
+  TensorId add_constant(const at::Tensor& tensor);
+
+  // All memory of `id`, with the shape of `other`.
+  TensorId shaped_like(TensorId id, TensorId other);
+
+  // Calls `primitive` to make the value of `output`. With `written`, it adds to the memory of that
+  // value.
+  void emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs, TensorId output,
+            size_t index, std::optional<TensorId> written = std::nullopt);
+  // Calls `primitive` for an intermediate result, in memory of its own.
+  TensorId make(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
+                size_t index);
+  // Calls a function that is not a primitive; it makes the plain memory of `outputs`.
+  void emit(std::shared_ptr<const FusedCall> fused, const std::vector<TensorId>& inputs,
+            std::vector<TensorId> outputs, size_t index);
+  // Joins the channels of `sources` as the value of `output`, in a layout of one image in blocks of
+  // channels, or of strides. Sources in blocks are written in place where possible.
+  void join(const std::vector<TensorId>& sources, TensorId output, const onednn::Layout& joined,
+            size_t index);
+
+ private:
+  struct Variant {
+    onednn::Layout layout;
+    TensorId tensor;
+  };
+  struct Value {
+    TensorId tensor;
+    std::vector<Variant> variants;
+    bool has_plain;
+  };
+
+  enum class State { kOpen, kSwallowed, kDone };
+
+  void count_readers();
+  void rewrite(size_t index);
+  void finish(const Replacement& replacement);
+  void copy(size_t index);
+  bool move_into(TensorId part, TensorId whole, int64_t offset);
+  Value* find_value(TensorId id);
+  std::optional<Variant> channels_of_value(TensorId id);
+  TensorId add_part(TensorId whole, int64_t offset);
+  TensorId add_bytes(size_t bytes);
+  void add_call(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
+                TensorId output, size_t index);
+
+  Trace& trace_;
+  PackedWeights& weights_;
+  std::vector<TraceCall> calls_;
+  std::vector<TraceCall> rewritten_;
+  std::vector<std::vector<size_t>> readers_;
+  // By buffer: the last call that reads it, where a replacement counts as its last call.
+  std::vector<size_t> last_reader_;
+  std::vector<bool> is_output_;
+  std::vector<bool> is_written_;
+  // Whether a write to this memory would show in another value.
+  std::vector<bool> is_shared_;
+  std::unordered_map<BufferId, Value> values_;
+  FindRule find_rule_ = nullptr;
+  std::vector<State> states_;
+  std::unordered_map<size_t, Replacement> replacements_;
+  size_t current_ = 0;
+};
+
+std::vector<bool> written_buffers(const Trace& trace);
+
+onednn::Layout contiguous_layout(const onednn::Dims& sizes);
+
+// Reorders weights for a primitive; null if that is impossible.
+at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,
+                            const onednn::Layout& to);
+
+}  // namespace torch_ir
