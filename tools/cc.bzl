@@ -154,8 +154,8 @@ def _fuzz_test(name, seeds, deps):
 
 def torch_ir_room(
         name,
-        hdrs,
         deps = [],
+        private_hdrs = [],
         hidden_deps = [],
         test_deps = [],
         testing_deps = [],
@@ -180,9 +180,9 @@ def torch_ir_room(
 
     Args:
       name: The name of the folder.
-      hdrs: The headers that other rooms may include. All others are the room's own.
       deps: Libraries, and the rooms directly below it, which bring their own. No other room can be
         included.
+      private_hdrs: The headers that other rooms may not include.
       hidden_deps: Libraries that only its sources see: it does not export their headers.
       test_deps: Further dependencies of its tests, fuzz tests included.
       testing_deps: Further dependencies of testing/.
@@ -202,6 +202,7 @@ def torch_ir_room(
       test_main: The library with the main function of its tests.
       visibility: As in cc_library.
     """
+    hdrs = native.glob(["*.h"], exclude = private_hdrs, allow_empty = True)
     native.exports_files(hdrs, visibility = ["//:__subpackages__"])
 
     tests = native.glob(["*_test.cc"], exclude = exclude, allow_empty = True)
