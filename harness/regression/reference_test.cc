@@ -10,7 +10,6 @@
 
 #include "harness/regression/reference_pages.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/visualize/testing/mermaid_rules.h"
 
 namespace torch_ir {
 namespace {
@@ -63,16 +62,6 @@ TEST_F(ReferencePagesTest, ModelsDifferOnlyWhereTheyCallOtherOperatorsThanTheirG
   for (const Result& result : run_.results) {
     const double limit = adds_bias_after_matmul(graph_of(result)) ? 1e-6 : 0;
     EXPECT_LE(result.worst_trial()->verification.max_diff, limit) << result.name;
-  }
-}
-
-TEST_F(ReferencePagesTest, DiagramsAreDrawnByGitHub) {
-  for (const auto& [name, content] : run_.pages) {
-    const std::vector<std::string> blocks = mermaid_blocks(content);
-    EXPECT_EQ(blocks.size(), !name.ends_with(".md") ? 0u : name == "SUMMARY.md" ? 1u : 2u) << name;
-    for (const std::string& block : blocks) {
-      EXPECT_THAT(check_mermaid(block), ::testing::IsEmpty()) << name << '\n' << block;
-    }
   }
 }
 

@@ -6,14 +6,12 @@
 
 #include "harness/report/pages.h"
 #include "harness/report/testing/page_test_results.h"
-#include "torch_ir/visualize/testing/mermaid_rules.h"
 
 namespace torch_ir {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -50,12 +48,6 @@ TEST(ModelPageTest, BlankLinesAreSingleButInCode) {
   Result failed = make_failure();
   failed.failure->message = "one\n\n\ntwo";
   EXPECT_THAT(render_model_page(failed, {}), HasSubstr("```\none\n\n\ntwo\n```\n"));
-}
-
-TEST(ModelPageTest, DiagramsObeyMermaidsRules) {
-  const std::vector<std::string> blocks = mermaid_blocks(render_model_page(make_result(), {}));
-  ASSERT_EQ(blocks.size(), 2u);
-  for (const std::string& block : blocks) EXPECT_THAT(check_mermaid(block), IsEmpty()) << block;
 }
 
 TEST(ModelPageTest, ADifferenceIsShownWithItsPlaceAndTolerance) {

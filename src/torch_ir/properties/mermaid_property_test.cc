@@ -70,8 +70,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Quoted text must hold only letters, a little punctuation and entity codes.
-const std::string kLabel = R"re((?:[A-Za-z0-9 .,_/()?:-]|#(?:\d+|quot);)+)re";
+// Quoted text must hold only letters, a little punctuation and entity codes, and be no list.
+const std::string kLabel = R"re((?!- |\d+[.)] )(?:[A-Za-z0-9 .,_/()?:-]|#(?:\d+|quot);)+)re";
 const std::string kText = kLabel + "(?:<br/>" + kLabel + ")?";
 
 bool is_flowchart(const std::string& text) {
