@@ -7,7 +7,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/testing/json_test_graphs.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {

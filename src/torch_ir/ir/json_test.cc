@@ -16,8 +16,8 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/json_value.h"
-#include "torch_ir/ir/testing/json_test_graphs.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {

@@ -10,8 +10,8 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/testing/json_test_graphs.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -32,24 +32,6 @@ TEST(JsonVersionTest, GoldenFileOfVersion1IsReadAndWritten) {
   EXPECT_EQ(deserialize_ir(version_testdata("version_1.json")), extended_ir());
 }
 
-TensorMeta dynamic(std::string name, std::vector<std::string> sizes) {
-  TensorMeta tensor = meta(std::move(name), {});
-  for (std::string& size : sizes) {
-    const bool is_number = size.find_first_not_of("0123456789") == std::string::npos;
-    tensor.shape.push_back(is_number ? std::stoll(size) : kDynamicSize);
-    tensor.symbolic_shape.push_back(is_number ? std::string() : std::move(size));
-  }
-  return tensor;
-}
-
-TensorMeta number(std::string name, std::string dtype, std::string expression = "") {
-  TensorMeta value = meta(std::move(name), {}, std::move(dtype));
-  value.is_scalar = true;
-  value.expression = std::move(expression);
-  return value;
-}
-
-// A well-formed graph with everything that version 2 adds.
 IR version_2_ir() {
   IR ir;
   ir.model_name = "Dynamic";
@@ -62,16 +44,14 @@ IR version_2_ir() {
   ir.weight_name_mapping.insert("b_count", "count");
 
   const TensorMeta x = made_by(dynamic("x", {"s0", "3"}), "x");
-  OpNode size =
-      node("sym_size_int", "aten.sym_size.int", {x}, {number("sym_size_int", "int64", "s0")});
-  size.attrs = {{"dim", 0}};
-  OpNode twice = node("mul", "_operator.mul", {}, {number("mul", "int64", "2*s0")});
-  twice.attrs = {{"a", 2}, {"b", ValueRef{"sym_size_int"}}};
-  OpNode add =
-      node("add", "aten.add.Tensor", {meta("b_count", {}, "int64")}, {meta("add", {}, "int64")});
-  add.attrs = {{"other", 1}};
-  OpNode compare = node("gt", "_operator.gt", {}, {number("gt", "bool")});
-  compare.attrs = {{"a", ValueRef{"mul"}}, {"b", 8}};
+  const OpNode size = node("sym_size_int", "aten.sym_size.int", {x},
+                           {number("sym_size_int", "int64", "s0")}, {{"dim", 0}});
+  const OpNode twice = node("mul", "_operator.mul", {}, {number("mul", "int64", "2*s0")},
+                            {{"a", 2}, {"b", ValueRef{"sym_size_int"}}});
+  const OpNode add = node("add", "aten.add.Tensor", {meta("b_count", {}, "int64")},
+                          {meta("add", {}, "int64")}, {{"other", 1}});
+  const OpNode compare =
+      node("gt", "_operator.gt", {}, {number("gt", "bool")}, {{"a", ValueRef{"mul"}}, {"b", 8}});
 
   IRGraph negative;
   negative.graph_inputs = {dynamic("arg0_1", {"s0", "3"})};
@@ -85,9 +65,9 @@ IR version_2_ir() {
   OpNode cond = node("cond", "higher_order.cond", {x}, {dynamic("cond", {"s0", "3"})});
   cond.attrs = {{"_tensor_list_sizes", Attribute::list({1})}, {"pred", ValueRef{"gt"}}};
   cond.graphs = {negative, same};
-  OpNode view = node("view", "aten.view.default", {made_by(dynamic("cond", {"s0", "3"}), "cond")},
-                     {dynamic("view", {"3*s0"})});
-  view.attrs = {{"size", Attribute::list({-1})}};
+  const OpNode view =
+      node("view", "aten.view.default", {made_by(dynamic("cond", {"s0", "3"}), "cond")},
+           {dynamic("view", {"3*s0"})}, {{"size", Attribute::list({-1})}});
   ir.nodes = {size, twice, add, compare, cond, view};
 
   ir.graph_outputs = {made_by(meta("add", {}, "int64"), "add", 0),

@@ -12,7 +12,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/testing/json_test_graphs.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -26,36 +26,26 @@ using ::testing::ThrowsMessage;
 
 // relu(linear(x, w)), with a constant that no node uses.
 IR well_formed() {
-  IR ir;
-  ir.model_name = "M";
-  ir.graph_inputs = {meta("x", {1, 4})};
-  ir.graph_outputs = {meta("relu", {1, 2})};
-  ir.weights = {meta("w", {2, 4}), meta("c", {3}, "int64")};
-  ir.weight_name_mapping.insert("p_w", "w");
-  ir.weight_name_mapping.insert("c_c", "c");
+  IR ir = TestGraphBuilder("M")
+              .input("x", {1, 4})
+              .weight("p_w", "w", {2, 4})
+              .weight("c_c", "c", {3}, "int64")
+              .op("linear", "aten.linear.default", {"x", "p_w"}, {1, 2})
+              .op("relu", "aten.relu.default", {"linear"}, {1, 2})
+              .output("relu")
+              .build();
   ir.constants.insert("c", at::empty({3}, at::kLong));
-  ir.nodes = {
-      node("linear", "aten.linear.default", {made_by(meta("x", {1, 4}), "x"), meta("p_w", {2, 4})},
-           {meta("linear", {1, 2})}),
-      node("relu", "aten.relu.default", {made_by(meta("linear", {1, 2}), "linear")},
-           {meta("relu", {1, 2})})};
   return ir;
 }
 
 // A split into two, and a getitem that takes the second.
 IR with_getitem() {
-  IR ir;
-  ir.graph_inputs = {meta("x", {4})};
-  ir.graph_outputs = {meta("getitem", {2})};
-  ir.nodes = {
-      node("split", "aten.split.Tensor", {made_by(meta("x", {4}), "x")},
-           {meta("split_0", {2}), meta("split_1", {2})}),
-      node("getitem", "<built-in function getitem>",
-           {made_by(meta("split_0", {2}), "split", 0), made_by(meta("split_1", {2}), "split", 1)},
-           {meta("getitem", {2})})};
-  ir.nodes[0].attrs = {{"split_size", 2}};
-  ir.nodes[1].attrs = {{"index", 1}};
-  return ir;
+  return TestGraphBuilder("M")
+      .input("x", {4})
+      .multi_op("split", "aten.split.Tensor", {"x"}, {{2}, {2}}, {{"split_size", 2}})
+      .op("getitem", "<built-in function getitem>", {"split_0", "split_1"}, {2}, {{"index", 1}})
+      .output("getitem")
+      .build();
 }
 
 TEST(ValidateTest, WellFormedGraphsHaveNoProblems) {

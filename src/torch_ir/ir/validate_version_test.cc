@@ -5,20 +5,14 @@
 #include <string>
 
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/ir/testing/json_test_graphs.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-TensorMeta number(std::string name, std::string dtype = "int64") {
-  TensorMeta value = meta(std::move(name), {}, std::move(dtype));
-  value.is_scalar = true;
-  return value;
-}
 
 // y = x + n
 IR with_number() {

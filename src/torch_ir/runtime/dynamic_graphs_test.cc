@@ -15,6 +15,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 
@@ -25,52 +26,27 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-// A tensor whose sizes are numbers or expressions.
-TensorMeta tensor(std::string name, const std::vector<std::string>& sizes,
-                  std::string dtype = "float32") {
-  TensorMeta meta;
-  meta.name = std::move(name);
-  meta.dtype = std::move(dtype);
-  for (const std::string& size : sizes) {
-    const bool is_number = size.find_first_not_of("0123456789") == std::string::npos;
-    meta.shape.push_back(is_number ? std::stoll(size) : kDynamicSize);
-    meta.symbolic_shape.push_back(is_number ? "" : size);
-  }
-  return meta;
-}
-
-TensorMeta number(std::string name, std::string dtype = "int64", std::string expression = "") {
-  TensorMeta meta = tensor(std::move(name), {}, std::move(dtype));
-  meta.is_scalar = true;
-  meta.expression = std::move(expression);
-  return meta;
-}
-
-OpNode node(std::string op_type, std::vector<TensorMeta> inputs, std::vector<TensorMeta> outputs,
-            AttributeMap attrs = {}) {
-  OpNode node;
-  node.name = outputs.empty() ? op_type : outputs[0].name;
-  node.op_type = std::move(op_type);
-  node.inputs = std::move(inputs);
-  node.outputs = std::move(outputs);
-  node.attrs = std::move(attrs);
-  return node;
+// Named as its first output.
+OpNode call(const std::string& op_type, std::vector<TensorMeta> inputs,
+            std::vector<TensorMeta> outputs, AttributeMap attrs = {}) {
+  const std::string name = outputs.empty() ? op_type : outputs[0].name;
+  return node(name, op_type, std::move(inputs), std::move(outputs), std::move(attrs));
 }
 
 // x of 2 to 8 rows; returns x flattened, and how many elements that are.
 IR flatten_graph() {
   IR ir;
-  ir.graph_inputs = {tensor("x", {"s0", "3"})};
+  ir.graph_inputs = {dynamic("x", {"s0", "3"})};
   ir.range_constraints = {{"s0", 3, 8}};
-  ir.nodes = {node("aten.sym_size.int", {tensor("x", {"s0", "3"})}, {number("rows", "int64", "s0")},
-                   {{"dim", 0}}),
-              node("_operator.mul", {}, {number("count", "int64", "3*s0")},
+  ir.nodes = {call("aten.sym_size.int", {dynamic("x", {"s0", "3"})},
+                   {number("rows", "int64", "s0")}, {{"dim", 0}}),
+              call("_operator.mul", {}, {number("count", "int64", "3*s0")},
                    {{"a", ValueRef{"rows"}}, {"b", 3}}),
-              node("aten.view.default", {tensor("x", {"s0", "3"})}, {tensor("view", {"3*s0"})},
+              call("aten.view.default", {dynamic("x", {"s0", "3"})}, {dynamic("view", {"3*s0"})},
                    {{"size", Attribute::list({ValueRef{"count"}})}}),
-              node("aten.mul.Tensor", {tensor("view", {"3*s0"})}, {tensor("scaled", {"3*s0"})},
+              call("aten.mul.Tensor", {dynamic("view", {"3*s0"})}, {dynamic("scaled", {"3*s0"})},
                    {{"other", ValueRef{"rows"}}})};
-  ir.graph_outputs = {tensor("scaled", {"3*s0"}), number("count")};
+  ir.graph_outputs = {dynamic("scaled", {"3*s0"}), number("count")};
   return ir;
 }
 
@@ -105,7 +81,7 @@ TEST(DynamicGraphs, TakesSizesBelowALeastSizeOfTwo) {
 
 IR two_inputs(const std::string& size_of_a, const std::string& size_of_b) {
   IR ir;
-  ir.graph_inputs = {tensor("a", {size_of_a}), tensor("b", {size_of_b})};
+  ir.graph_inputs = {dynamic("a", {size_of_a}), dynamic("b", {size_of_b})};
   ir.graph_outputs = ir.graph_inputs;
   return ir;
 }
@@ -119,7 +95,7 @@ TEST(DynamicGraphs, ChecksSizesAgainstOneAnother) {
 
 TEST(DynamicGraphs, SolvesForSymbolsInWhateverOrderTheyBecomeKnown) {
   IR ir;
-  ir.graph_inputs = {tensor("a", {"s0 + s1"}), tensor("b", {"s1 + s2"}), tensor("c", {"s2"})};
+  ir.graph_inputs = {dynamic("a", {"s0 + s1"}), dynamic("b", {"s1 + s2"}), dynamic("c", {"s2"})};
   ir.graph_outputs = ir.graph_inputs;
   ir.range_constraints = {{"s0", 3, 9}};
   const ExecutionPlan plan = compile(ir, StateDict());
@@ -139,8 +115,8 @@ TEST(DynamicGraphs, SolvesForASymbolThatNoSizeStandsForAlone) {
 
 TEST(DynamicGraphs, NamesAllSizesThatNoSymbolGives) {
   IR ir;
-  ir.graph_inputs = {tensor("a", {"4*s0"}), tensor("b", {"2*s1"}), tensor("c", {"3", "s2 + 1"}),
-                     tensor("d", {"s2"})};
+  ir.graph_inputs = {dynamic("a", {"4*s0"}), dynamic("b", {"2*s1"}), dynamic("c", {"3", "s2 + 1"}),
+                     dynamic("d", {"s2"})};
   ir.graph_outputs = ir.graph_inputs;
   EXPECT_THAT(size_problems(resolve(ir), {at::rand({9}), at::rand({3}), at::rand({3, 5}), at::rand({5})}),
               ElementsAre("Dimension 0 of input 'a' is 9, which is not 4*s0 for any s0.",
@@ -150,8 +126,8 @@ TEST(DynamicGraphs, NamesAllSizesThatNoSymbolGives) {
 
 TEST(DynamicGraphs, ChecksGuardsInEachRun) {
   IR ir;
-  ir.graph_inputs = {tensor("x", {"4", "s0"}), number("n")};
-  ir.graph_outputs = {tensor("x", {"4", "s0"})};
+  ir.graph_inputs = {dynamic("x", {"4", "s0"}), number("n")};
+  ir.graph_outputs = {dynamic("x", {"4", "s0"})};
   ir.guards = {"x.stride()[0] == x.size()[1] or x.size()[1] == 1", "n % 3 == 0"};
   const ExecutionPlan plan = compile(ir, StateDict());
   const auto run = [&](const at::Tensor& x, int64_t n) {
@@ -223,12 +199,12 @@ TEST(DynamicGraphs, ChecksDynamicOutputsOfNodes) {
 // Sizes that depend on data have no value until the node that makes them has run.
 TEST(DynamicGraphs, BindsSizesThatDependOnData) {
   IR ir;
-  ir.graph_inputs = {tensor("x", {"4"})};
+  ir.graph_inputs = {dynamic("x", {"4"})};
   ir.nodes = {
-      node("aten.nonzero.default", {tensor("x", {"4"})}, {tensor("rows", {"u0", "1"}, "int64")}),
-      node("aten.neg.default", {tensor("rows", {"u0", "1"}, "int64")},
-           {tensor("neg", {"u0", "1"}, "int64")})};
-  ir.graph_outputs = {tensor("neg", {"u0", "1"}, "int64")};
+      call("aten.nonzero.default", {dynamic("x", {"4"})}, {dynamic("rows", {"u0", "1"}, "int64")}),
+      call("aten.neg.default", {dynamic("rows", {"u0", "1"}, "int64")},
+           {dynamic("neg", {"u0", "1"}, "int64")})};
+  ir.graph_outputs = {dynamic("neg", {"u0", "1"}, "int64")};
   const ExecutionPlan plan = compile(ir, StateDict());
   EXPECT_EQ(plan.run_checked({at::arange(4).to(at::kFloat)})[0].size(0), 3);
   EXPECT_EQ(plan.run_checked({at::ones({4})})[0].size(0), 4);
@@ -236,13 +212,13 @@ TEST(DynamicGraphs, BindsSizesThatDependOnData) {
 
 TEST(DynamicGraphs, TakesNumbersAsInputs) {
   IR ir;
-  ir.graph_inputs = {tensor("x", {"2"}), number("n", "int64", "s0"), number("f", "float64")};
+  ir.graph_inputs = {dynamic("x", {"2"}), number("n", "int64", "s0"), number("f", "float64")};
   ir.range_constraints = {{"s0", 0, 5}};
-  ir.nodes = {node("aten.mul.Tensor", {tensor("x", {"2"})}, {tensor("mul", {"2"})},
+  ir.nodes = {call("aten.mul.Tensor", {dynamic("x", {"2"})}, {dynamic("mul", {"2"})},
                    {{"other", ValueRef{"n"}}}),
-              node("aten.add.Tensor", {tensor("mul", {"2"})}, {tensor("add", {"2"})},
+              call("aten.add.Tensor", {dynamic("mul", {"2"})}, {dynamic("add", {"2"})},
                    {{"other", ValueRef{"f"}}})};
-  ir.graph_outputs = {tensor("add", {"2"})};
+  ir.graph_outputs = {dynamic("add", {"2"})};
   const ExecutionPlan plan = compile(ir, StateDict());
   const at::Tensor half = at::full({}, 0.5, at::kDouble);
   const auto run = [&](int64_t n) {
@@ -256,7 +232,7 @@ TEST(DynamicGraphs, TakesNumbersAsInputs) {
 TEST(DynamicGraphs, NumbersThatFailNameTheirNode) {
   IR ir;
   ir.graph_inputs = {number("n")};
-  ir.nodes = {node("_operator.floordiv", {}, {number("q")}, {{"a", 1}, {"b", ValueRef{"n"}}})};
+  ir.nodes = {call("_operator.floordiv", {}, {number("q")}, {{"a", 1}, {"b", ValueRef{"n"}}})};
   ir.graph_outputs = {number("q")};
   const ExecutionPlan plan = compile(ir, StateDict());
   EXPECT_THAT([&] { plan.run({at::full({}, 0, at::kLong)}); },
@@ -267,8 +243,8 @@ TEST(DynamicGraphs, NumbersThatFailNameTheirNode) {
 TEST(DynamicGraphs, FailedAssertionsFailTheRun) {
   IR ir;
   ir.graph_inputs = {number("n")};
-  ir.nodes = {node("_operator.le", {}, {number("le", "bool")}, {{"a", ValueRef{"n"}}, {"b", 5}}),
-              node("aten._assert_scalar.default", {}, {},
+  ir.nodes = {call("_operator.le", {}, {number("le", "bool")}, {{"a", ValueRef{"n"}}, {"b", 5}}),
+              call("aten._assert_scalar.default", {}, {},
                    {{"self", ValueRef{"le"}}, {"assert_msg", "n must be at most 5"}})};
   ir.graph_outputs = {number("le", "bool")};
   const ExecutionPlan plan = compile(ir, StateDict());
@@ -281,32 +257,32 @@ TEST(DynamicGraphs, FailedAssertionsFailTheRun) {
 
 IRGraph branch(const std::string& op_type) {
   IRGraph graph;
-  graph.graph_inputs = {tensor("a", {"2"})};
-  graph.nodes = {node(op_type, {tensor("a", {"2"})}, {tensor("r", {"2"})})};
-  graph.graph_outputs = {tensor("r", {"2"})};
+  graph.graph_inputs = {dynamic("a", {"2"})};
+  graph.nodes = {call(op_type, {dynamic("a", {"2"})}, {dynamic("r", {"2"})})};
+  graph.graph_outputs = {dynamic("r", {"2"})};
   return graph;
 }
 
 IR cond_graph(TensorMeta pred) {
   IR ir;
-  ir.graph_inputs = {pred, tensor("x", {"2"})};
-  OpNode cond = node("higher_order.cond", {}, {tensor("y", {"2"})},
+  ir.graph_inputs = {pred, dynamic("x", {"2"})};
+  OpNode cond = call("higher_order.cond", {}, {dynamic("y", {"2"})},
                      {{"_tensor_list_sizes", Attribute::list({1})}});
   if (pred.is_scalar) {
     cond.attrs.set("pred", ValueRef{pred.name});
   } else {
     cond.inputs.push_back(pred);
   }
-  cond.inputs.push_back(tensor("x", {"2"}));
+  cond.inputs.push_back(dynamic("x", {"2"}));
   cond.graphs = {branch("aten.neg.default"), branch("aten.exp.default")};
   ir.nodes = {cond};
-  ir.graph_outputs = {tensor("y", {"2"})};
+  ir.graph_outputs = {dynamic("y", {"2"})};
   return ir;
 }
 
 TEST(DynamicGraphs, ConditionsRunOneGraph) {
   const at::Tensor x = at::rand({2});
-  for (const TensorMeta& pred : {tensor("p", {}, "bool"), number("p", "bool")}) {
+  for (const TensorMeta& pred : {dynamic("p", {}, "bool"), number("p", "bool")}) {
     const ExecutionPlan plan = compile(cond_graph(pred), StateDict());
     EXPECT_TRUE(plan.run_checked({at::full({}, true, at::kBool), x})[0].equal(x.neg()));
     EXPECT_TRUE(plan.run_checked({at::full({}, false, at::kBool), x})[0].equal(x.exp()));
@@ -314,9 +290,9 @@ TEST(DynamicGraphs, ConditionsRunOneGraph) {
 }
 
 TEST(DynamicGraphs, FailuresInsideAGraphNameBothNodes) {
-  IR ir = cond_graph(tensor("p", {}, "bool"));
-  ir.nodes[0].graphs[0].nodes[0] = node("aten.view.default", {tensor("a", {"2"})},
-                                        {tensor("r", {"2"})}, {{"size", Attribute::list({3})}});
+  IR ir = cond_graph(dynamic("p", {}, "bool"));
+  ir.nodes[0].graphs[0].nodes[0] = call("aten.view.default", {dynamic("a", {"2"})},
+                                        {dynamic("r", {"2"})}, {{"size", Attribute::list({3})}});
   const ExecutionPlan plan = compile(ir, StateDict());
   EXPECT_THAT([&] { plan.run({at::full({}, true, at::kBool), at::rand({2})}); },
               ThrowsMessage<ExecutionError>(HasSubstr(
@@ -326,26 +302,26 @@ TEST(DynamicGraphs, FailuresInsideAGraphNameBothNodes) {
 
 // i, x = 0, x; while i < n: i, x = i + 1, x * 2
 TEST(DynamicGraphs, LoopsRunUntilTheirConditionFails) {
-  const TensorMeta i = tensor("i", {}, "int64");
-  const TensorMeta x = tensor("x", {"2"});
-  const TensorMeta n = tensor("n", {}, "int64");
+  const TensorMeta i = dynamic("i", {}, "int64");
+  const TensorMeta x = dynamic("x", {"2"});
+  const TensorMeta n = dynamic("n", {}, "int64");
   IRGraph condition;
   condition.graph_inputs = {i, x, n};
-  condition.nodes = {node("aten.lt.Tensor", {i, n}, {tensor("lt", {}, "bool")})};
-  condition.graph_outputs = {tensor("lt", {}, "bool")};
+  condition.nodes = {call("aten.lt.Tensor", {i, n}, {dynamic("lt", {}, "bool")})};
+  condition.graph_outputs = {dynamic("lt", {}, "bool")};
   IRGraph body;
   body.graph_inputs = {i, x, n};
-  body.nodes = {node("aten.add.Tensor", {i}, {tensor("next", {}, "int64")}, {{"other", 1}}),
-                node("aten.mul.Tensor", {x}, {tensor("twice", {"2"})}, {{"other", 2}})};
-  body.graph_outputs = {tensor("next", {}, "int64"), tensor("twice", {"2"})};
+  body.nodes = {call("aten.add.Tensor", {i}, {dynamic("next", {}, "int64")}, {{"other", 1}}),
+                call("aten.mul.Tensor", {x}, {dynamic("twice", {"2"})}, {{"other", 2}})};
+  body.graph_outputs = {dynamic("next", {}, "int64"), dynamic("twice", {"2"})};
   IR ir;
   ir.graph_inputs = {i, x, n};
-  OpNode loop = node("higher_order.while_loop", {i, x, n},
-                     {tensor("last", {}, "int64"), tensor("result", {"2"})},
+  OpNode loop = call("higher_order.while_loop", {i, x, n},
+                     {dynamic("last", {}, "int64"), dynamic("result", {"2"})},
                      {{"_tensor_list_sizes", Attribute::list({2, 1})}});
   loop.graphs = {condition, body};
   ir.nodes = {loop};
-  ir.graph_outputs = {tensor("last", {}, "int64"), tensor("result", {"2"})};
+  ir.graph_outputs = {dynamic("last", {}, "int64"), dynamic("result", {"2"})};
   const ExecutionPlan plan = compile(ir, StateDict());
   const auto run = [&](int64_t count) {
     return plan.run_checked(
@@ -358,22 +334,22 @@ TEST(DynamicGraphs, LoopsRunUntilTheirConditionFails) {
 
 // i = x; while i < 5: i = i * 2, from 0
 TEST(DynamicGraphs, LoopsThatNeverEndFail) {
-  const TensorMeta i = tensor("i", {}, "int64");
+  const TensorMeta i = dynamic("i", {}, "int64");
   IRGraph condition;
   condition.graph_inputs = {i};
-  condition.nodes = {node("aten.lt.Scalar", {i}, {tensor("lt", {}, "bool")}, {{"other", 5}})};
-  condition.graph_outputs = {tensor("lt", {}, "bool")};
+  condition.nodes = {call("aten.lt.Scalar", {i}, {dynamic("lt", {}, "bool")}, {{"other", 5}})};
+  condition.graph_outputs = {dynamic("lt", {}, "bool")};
   IRGraph body;
   body.graph_inputs = {i};
-  body.nodes = {node("aten.mul.Tensor", {i}, {tensor("next", {}, "int64")}, {{"other", 2}})};
-  body.graph_outputs = {tensor("next", {}, "int64")};
+  body.nodes = {call("aten.mul.Tensor", {i}, {dynamic("next", {}, "int64")}, {{"other", 2}})};
+  body.graph_outputs = {dynamic("next", {}, "int64")};
   IR ir;
   ir.graph_inputs = {i};
-  OpNode loop = node("higher_order.while_loop", {i}, {tensor("last", {}, "int64")},
+  OpNode loop = call("higher_order.while_loop", {i}, {dynamic("last", {}, "int64")},
                      {{"_tensor_list_sizes", Attribute::list({1, 0})}});
   loop.graphs = {condition, body};
   ir.nodes = {loop};
-  ir.graph_outputs = {tensor("last", {}, "int64")};
+  ir.graph_outputs = {dynamic("last", {}, "int64")};
   const ExecutionPlan plan = compile(ir, StateDict());
   EXPECT_TRUE(plan.run({at::full({}, 1, at::kLong)})[0].equal(at::full({}, 8, at::kLong)));
   EXPECT_THAT([&] { plan.run({at::full({}, 0, at::kLong)}); },
@@ -384,7 +360,7 @@ TEST(DynamicGraphs, LoopsThatNeverEndFail) {
 TEST(DynamicGraphs, AFloatIsNoInteger) {
   IR ir;
   ir.graph_inputs = {number("n")};
-  ir.nodes = {node("_operator.truediv", {}, {number("half")}, {{"a", ValueRef{"n"}}, {"b", 2}})};
+  ir.nodes = {call("_operator.truediv", {}, {number("half")}, {{"a", ValueRef{"n"}}, {"b", 2}})};
   ir.graph_outputs = {number("half")};
   EXPECT_THAT([&] { compile(ir, StateDict()).run_checked({at::full({}, 3, at::kLong)}); },
               ThrowsMessage<ExecutionError>(HasSubstr(
@@ -396,9 +372,9 @@ TEST(DynamicGraphs, AFloatIsNoInteger) {
 
 TEST(DynamicGraphs, OperatorsThatTouchFilesAreRefused) {
   IR ir;
-  ir.nodes = {node("aten.from_file.default", {}, {tensor("f", {"1"})},
+  ir.nodes = {call("aten.from_file.default", {}, {dynamic("f", {"1"})},
                    {{"filename", "never_made"}, {"shared", true}, {"size", 1}})};
-  ir.graph_outputs = {tensor("f", {"1"})};
+  ir.graph_outputs = {dynamic("f", {"1"})};
   EXPECT_THAT([&] { compile(ir, StateDict()); },
               ThrowsMessage<ExecutionError>("Operator 'aten.from_file.default' of node 'f' is "
                                             "refused: it maps a file, and may create one."));
@@ -407,8 +383,8 @@ TEST(DynamicGraphs, OperatorsThatTouchFilesAreRefused) {
 TEST(DynamicGraphs, UnknownOperatorsAreRefusedWithBothVersions) {
   IR ir;
   ir.pytorch_version = "9.9.9";
-  ir.nodes = {node("aten.not_yet.default", {}, {tensor("f", {"1"})})};
-  ir.graph_outputs = {tensor("f", {"1"})};
+  ir.nodes = {call("aten.not_yet.default", {}, {dynamic("f", {"1"})})};
+  ir.graph_outputs = {dynamic("f", {"1"})};
   EXPECT_THAT([&] { compile(ir, StateDict()); },
               ThrowsMessage<ExecutionError>(
                   HasSubstr("does not have it (the graph is of PyTorch 9.9.9); load the library")));

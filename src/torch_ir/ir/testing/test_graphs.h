@@ -1,4 +1,5 @@
-// Graphs for tests: a builder, and the graphs that the project's specification prints.
+// Graphs for tests: a builder, values and nodes without one, and the graphs that the project's
+// specification prints.
 #pragma once
 
 #include <string>
@@ -11,6 +12,22 @@
 namespace torch_ir {
 
 using Shape = std::vector<int64_t>;
+
+TensorMeta meta(std::string name, Shape shape, std::string dtype = "float32");
+// A tensor whose sizes are numbers or expressions.
+TensorMeta dynamic(std::string name, const std::vector<std::string>& sizes,
+                   std::string dtype = "float32");
+TensorMeta number(std::string name, std::string dtype = "int64", std::string expression = "");
+TensorMeta made_by(TensorMeta tensor, std::string producer, int64_t index = 0);
+OpNode node(std::string name, std::string op_type, std::vector<TensorMeta> inputs,
+            std::vector<TensorMeta> outputs, AttributeMap attrs = {});
+
+// A node with attributes of every type, and an input that names its argument, as version 1 allows.
+IR extended_ir();
+
+// The texts of graphs and nodes in the IR file.
+std::string ir_text(const std::string& node, const std::string& rest = "");
+std::string node_text(const std::string& input, const std::string& rest = "");
 
 // Builds a float32 graph value by value. Add names before using them.
 class TestGraphBuilder {
