@@ -10,7 +10,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/builtin_operators.h"
-#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {
@@ -434,10 +433,18 @@ std::optional<c10::OperatorName> parse_op_type(std::string_view op_type) {
                            overload == "default" ? std::string() : std::string(overload));
 }
 
+namespace {
+
+constinit DefineOperators define_operators = nullptr;
+
+}  // namespace
+
+void set_operator_definitions(DefineOperators define) { define_operators = define; }
+
 std::optional<c10::OperatorHandle> find_operator(std::string_view op_type) {
   const auto name = parse_op_type(op_type);
   if (!name) return std::nullopt;
-  define_python_operators(name->name);
+  if (define_operators != nullptr) define_operators(name->name);
   return c10::Dispatcher::singleton().findSchema(*name);
 }
 

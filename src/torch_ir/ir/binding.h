@@ -36,6 +36,11 @@ std::string op_type_name(const c10::OperatorName& name);
 // The inverse of op_type_name; nothing unless `op_type` has the form NAMESPACE.NAME.OVERLOAD.
 std::optional<c10::OperatorName> parse_op_type(std::string_view op_type);
 
+// Defines the operators of the namespace of a name ("prims::add") when they are first looked up.
+// Set before main, by python_operators.
+using DefineOperators = void (*)(std::string_view name);
+void set_operator_definitions(DefineOperators define);
+
 // The operator called `op_type` in this process, or nothing.
 std::optional<c10::OperatorHandle> find_operator(std::string_view op_type);
 

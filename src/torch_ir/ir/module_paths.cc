@@ -5,8 +5,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "torch_ir/python_operators/quantized.h"
-
 namespace torch_ir {
 namespace {
 
@@ -14,7 +12,7 @@ namespace {
 using Owners = std::vector<std::optional<std::string>>;
 
 bool is_quantization(const OpNode& node) {
-  return is_quantized_operator(node.op_type.substr(0, node.op_type.find('.')) + "::");
+  return node.op_type.starts_with("quantized_decomposed.") || node.op_type.starts_with("torchao.");
 }
 
 // The module that owns the first weight of `node`.

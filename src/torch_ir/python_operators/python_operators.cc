@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
+#include "torch_ir/ir/binding.h"
 #include "torch_ir/python_operators/definitions.h"
 
 namespace torch_ir {
 
 void define_python_operators(std::string_view name) {
-  if (is_quantized_operator(name)) {
+  if (name.starts_with("quantized_decomposed::") || name.starts_with("torchao::")) {
     [[maybe_unused]] static const bool is_done = [] {
       define_quantized_decomposed(*new Definitions("quantized_decomposed"));
       define_torchao(*new Definitions("torchao"));
@@ -20,6 +21,15 @@ void define_python_operators(std::string_view name) {
     }();
   }
 }
+
+namespace {
+
+const bool is_registered = [] {
+  set_operator_definitions(define_python_operators);
+  return true;
+}();
+
+}  // namespace
 
 std::string_view advice_about_unknown(std::string_view op_type) {
   constexpr std::string_view kOnlyInPython[] = {"debugprims.", "inductor_prims.", "prims.",

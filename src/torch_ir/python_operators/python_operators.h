@@ -13,8 +13,8 @@
 namespace torch_ir {
 
 // Registers the operators of the namespace of `name`, such as "prims::add", with LibTorch's
-// dispatcher, except those that it already has, as in a Python process. Called at each lookup; does
-// its work once.
+// dispatcher, except those that it already has, as in a Python process. find_operator (binding.h)
+// calls it at each lookup; it does its work once.
 void define_python_operators(std::string_view name);
 
 // How to get the operator `op_type` ("prims.xor_sum.default"), which the dispatcher lacks: "load

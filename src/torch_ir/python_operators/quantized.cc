@@ -33,8 +33,4 @@ void check_bounds(const at::Scalar& quant_min, const at::Scalar& quant_max, at::
               " holds values from ", range.low, " to ", range.high);
 }
 
-bool is_quantized_operator(std::string_view name) {
-  return name.starts_with("quantized_decomposed::") || name.starts_with("torchao::");
-}
-
 }  // namespace torch_ir

@@ -1,14 +1,9 @@
-// Quantised dtypes, and the operators of quantised models.
+// Quantised dtypes.
 #pragma once
 
 #include <c10/core/ScalarType.h>
 
-#include <string_view>
-
 namespace torch_ir {
-
-// Whether `name`, such as "quantized_decomposed::quantize_per_tensor", is in one of the namespaces.
-bool is_quantized_operator(std::string_view name);
 
 // The least and the greatest value of a quantised dtype.
 struct QuantizedRange {
