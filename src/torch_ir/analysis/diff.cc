@@ -129,7 +129,7 @@ Origins made_values(const IRGraph& graph) {
   Origins origins;
   for (const OpNode& node : graph.nodes) {
     for (const TensorMeta& output : node.outputs) {
-      origins.try_emplace(output.name, Origin{.source = &output});
+      origins.try_emplace(output.name, ValueOrigin{.source = &output});
     }
   }
   return origins;
@@ -143,11 +143,12 @@ void add_weights(const IR& ir, const IR& old, Origins& origins) {
     const std::string* before = old.weight_name_mapping.find(item.key());
     const auto weight = weights.find(item.value());
     origins.try_emplace(item.key(),
-                        Origin{.key = key_of({}, before == nullptr ? item.value() : *before),
-                               .source = weight == weights.end() ? nullptr : weight->second});
+                        ValueOrigin{.key = key_of({}, before == nullptr ? item.value() : *before),
+                                    .source = weight == weights.end() ? nullptr : weight->second});
   }
   for (const auto& [name, weight] : weights) {
-    origins.try_emplace(weight->name, Origin{.key = key_of({}, weight->name), .source = weight});
+    origins.try_emplace(weight->name,
+                        ValueOrigin{.key = key_of({}, weight->name), .source = weight});
   }
 }
 
@@ -290,21 +291,21 @@ class GraphComparer {
     const std::vector<std::optional<size_t>> old_of_new = pair_inputs();
     for (size_t i = 0; i < old_of_new.size(); ++i) {
       const TensorMeta& now = new_.graph_inputs[i];
-      const Origin origin{.key = "input " + now.name, .source = &now};
+      const ValueOrigin origin{.key = "input " + now.name, .source = &now};
       new_origins_.try_emplace(now.name, origin);
       if (!old_of_new[i]) {
         add(ChangeKind::kInputAdded, now.name, {}, {}, form_text(now));
         continue;
       }
       const TensorMeta& old = old_.graph_inputs[*old_of_new[i]];
-      old_origins_.try_emplace(old.name, Origin{.key = origin.key, .source = &old});
+      old_origins_.try_emplace(old.name, ValueOrigin{.key = origin.key, .source = &old});
       compare_input(*old_of_new[i], i);
     }
     for (size_t i = 0; i < old_.graph_inputs.size(); ++i) {
       const TensorMeta& old = old_.graph_inputs[i];
       if (std::ranges::find(old_of_new, std::optional(i)) != old_of_new.end()) continue;
       old_origins_.try_emplace(old.name,
-                               Origin{.key = "removed input " + old.name, .source = &old});
+                               ValueOrigin{.key = "removed input " + old.name, .source = &old});
       add(ChangeKind::kInputRemoved, old.name, {}, form_text(old), {});
     }
   }

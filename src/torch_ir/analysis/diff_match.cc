@@ -84,7 +84,7 @@ class Matcher {
     match_.old_of_new[now] = old;
     const auto set_keys = [&](const std::vector<TensorMeta>& outputs, Origins& origins) {
       for (size_t i = 0; i < outputs.size(); ++i) {
-        Origin& origin = origins.at(outputs[i].name);
+        ValueOrigin& origin = origins.at(outputs[i].name);
         // The first of several values with the same name counts.
         if (origin.source != &outputs[i]) continue;
         origin.key = "node " + std::to_string(now) + " " + std::to_string(i);

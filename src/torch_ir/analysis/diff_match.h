@@ -15,7 +15,7 @@
 
 namespace torch_ir {
 
-struct Origin {
+struct ValueOrigin {
   // Equal in both graphs for the same thing: "input x", "weight fc.bias", or a node with its
   // partner. Empty for the value of a node without a partner.
   std::string key = {};
@@ -23,7 +23,7 @@ struct Origin {
 };
 
 // By the names of values.
-using Origins = std::unordered_map<std::string, Origin>;
+using Origins = std::unordered_map<std::string, ValueOrigin>;
 
 // A name that the graph lacks counts as a weight.
 std::string key_of(const Origins& origins, const std::string& name);
