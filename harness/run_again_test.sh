@@ -31,7 +31,7 @@ run_again() {
 }
 
 executor='torch-ir execute {ir} --weights {weights} --inputs {inputs} -o {outputs}'
-run_again WeightTying.md --model WeightTying --seed 3 --executor "$executor"
+run_again WeightTying.md --model WeightTying --seed 3 --trials 1 --executor "$executor"
 run_again a_net.md "my models/a net.pt2" --inputs "my models/in.safetensors"
 run_again SUMMARY.md "my models" --trials 1
 run_again net.md --ir "my models/net" --trials 1 --split
