@@ -17,7 +17,7 @@ ALLOWED = {
     "src/torch_ir/operators/op_handler_registry.cc": "implementations",
     "src/torch_ir/properties/": "random graphs of tests",
     "src/torch_ir/python_operators/": "implementations",
-    "src/torch_ir/runtime/fusion/": "implementations",
+    "src/torch_ir/fast/": "implementations",
     "src/torch_ir/runtime/graph/graph_memory.cc": "as_strided, which reads beyond its argument",
     "src/torch_ir/runtime/kernels/": "implementations",
 }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "harness/backend/command_backend.h"
-#include "harness/process/worker.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"

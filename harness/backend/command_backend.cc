@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -339,7 +340,7 @@ class CommandBackend : public Backend {
 
   // Ends a server that gives no valid answer; the next request starts another.
   CommandEnd ask_server(const IR& ir) {
-    WorkJson request = {{"name", ir.model_name}};
+    nlohmann::ordered_json request = {{"name", ir.model_name}};
     for (const std::string name : kFileNames) {
       if (name != "intermediates" || has_intermediates_) request[name] = path(name);
     }
@@ -347,7 +348,7 @@ class CommandBackend : public Backend {
     if (!server_) server_ = std::make_unique<ShellServer>(command_, user_path(""));
     CommandEnd end;
     const std::optional<std::string> text =
-        server_->ask(request.dump(-1, ' ', false, WorkJson::error_handler_t::replace), end);
+        server_->ask(request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), end);
     try {
       if (text) take(parse_answer(*text), ir, end);
     } catch (const Error& error) {

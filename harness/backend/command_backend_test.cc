@@ -18,7 +18,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/process/worker.h"
 #include "harness/results/testing/schema_problem.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/process/worker.h"
 #include "harness/results/float_comparison.h"
 #include "harness/results/result.h"
 #include "harness/stages/candidate.h"
+#include "torch_ir/base/error.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {

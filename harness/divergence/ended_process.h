@@ -11,7 +11,7 @@
 
 #include "harness/divergence/reproducer.h"
 #include "harness/process/worker.h"
-#include "torch_ir/registry/failure_kind.h"
+#include "torch_ir/base/failure_kind.h"
 
 namespace torch_ir {
 

@@ -6,7 +6,7 @@
 
 #include "harness/divergence/reproducer.h"
 #include "harness/divergence/reproducer_files.h"
-#include "harness/process/worker.h"
+#include "torch_ir/base/error.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/verifier/verify.h"
 

@@ -9,8 +9,8 @@
 #include "harness/divergence/reproducer.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/text.h"
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/verifier/second_opinion.h"
-#include "torch_ir/verifier/tolerance.h"
 #include "torch_ir/verifier/verdict.h"
 #include "torch_ir/verifier/verify.h"
 

@@ -24,7 +24,6 @@
 #include "harness/divergence/exoneration.h"
 #include "harness/divergence/part_judge.h"
 #include "harness/divergence/value_form.h"
-#include "harness/process/worker.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"

@@ -16,11 +16,11 @@
 
 #include "harness/divergence/reproducer_files.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/document.h"
-#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/compare_nodes.h"
-#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 

@@ -18,9 +18,9 @@
 #include "harness/backend/backend.h"
 #include "harness/divergence/reference_run.h"
 #include "harness/results/result.h"
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/compare_nodes.h"
-#include "torch_ir/verifier/tolerance.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "harness/results/result.h"
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 

@@ -16,7 +16,7 @@
 
 #include "harness/process/worker.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/registry/failure_kind.h"
+#include "torch_ir/base/failure_kind.h"
 
 namespace torch_ir {
 

@@ -36,18 +36,6 @@ inline constexpr const char* kOutputErrorKey = "output_error";
 inline constexpr const char* kInputErrorKey = "input_error";
 inline constexpr const char* kOutOfMemoryKey = "out_of_memory";
 
-// Thrown if the harness cannot write a file of its own; ends the run.
-class OutputError : public Error {
- public:
-  using Error::Error;
-};
-
-// Thrown if files of the user do not fit together; ends the run, too.
-class InputError : public Error {
- public:
-  using Error::Error;
-};
-
 using TellNews = std::function<void(const WorkJson& news)>;
 
 // Handles one request and returns the answer. An OutputError or an InputError ends the run; any

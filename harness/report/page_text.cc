@@ -15,8 +15,8 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/runtime/graph/execution_options.h"
-#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {

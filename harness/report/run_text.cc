@@ -12,7 +12,7 @@
 #include "harness/report/page_text.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
-#include "torch_ir/verifier/tolerance.h"
+#include "torch_ir/base/tolerance.h"
 
 namespace torch_ir {
 namespace {

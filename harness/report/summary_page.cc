@@ -16,7 +16,7 @@
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
-#include "torch_ir/verifier/tolerance.h"
+#include "torch_ir/base/tolerance.h"
 
 namespace torch_ir {
 namespace {

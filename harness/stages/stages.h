@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/process/worker.h"
 #include "harness/results/result.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/capture/model.h"

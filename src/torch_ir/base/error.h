@@ -66,4 +66,16 @@ class ExecutionError : public Error {
   using Error::Error;
 };
 
+// A file of the harness itself cannot be written; ends the run.
+class OutputError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Files of the user do not fit together; ends the run, too.
+class InputError : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace torch_ir

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/registry/operator_case.h"
-#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/ir/program.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/runtime/graph/execution_options.h"
-#include "torch_ir/verifier/tolerance.h"
 #include "torch_ir/verifier/verdict.h"
 
 namespace CLI {

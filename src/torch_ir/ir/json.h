@@ -19,7 +19,7 @@ std::string serialize_ir(const IR& ir);
 // The format version that `ir` needs and is written with: 1, the Python package's, or 2.
 int64_t format_version(const IR& ir);
 
-// Throws SerializationError if `text` is not an IR. Does not validate the IR; see validate.h.
+// Throws SerializationError if `text` is not an IR. Does not validate the IR; see resolve.h.
 IR deserialize_ir(std::string_view text);
 
 // Writes atomically. Throws Error if `path` cannot be written.

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/verifier/tolerance.h"
+#include "torch_ir/base/tolerance.h"
 
 namespace torch_ir {
 

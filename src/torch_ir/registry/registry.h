@@ -22,9 +22,9 @@
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/base/failure_kind.h"
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/exporter/capture/model.h"
-#include "torch_ir/registry/failure_kind.h"
-#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/verifier/tolerance.h"
+#include "torch_ir/base/tolerance.h"
 
 namespace torch_ir {
 

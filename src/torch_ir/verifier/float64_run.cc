@@ -16,6 +16,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
@@ -26,7 +27,6 @@
 #include "torch_ir/runtime/graph/lowered_graph.h"
 #include "torch_ir/runtime/interpreter/run.h"
 #include "torch_ir/verifier/rounding.h"
-#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {

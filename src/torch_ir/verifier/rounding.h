@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 

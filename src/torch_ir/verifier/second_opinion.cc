@@ -7,11 +7,11 @@
 #include <cmath>
 #include <limits>
 
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/tensor_blocks.h"
-#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {

@@ -1,4 +1,4 @@
-#include "torch_ir/verifier/tolerance.h"
+#include "torch_ir/base/tolerance.h"
 
 #include <fmt/format.h>
 

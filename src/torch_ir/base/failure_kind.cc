@@ -1,4 +1,4 @@
-#include "torch_ir/registry/failure_kind.h"
+#include "torch_ir/base/failure_kind.h"
 
 #include <string>
 
