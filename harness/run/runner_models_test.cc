@@ -223,8 +223,8 @@ std::unique_ptr<Backend> make_hanging(const BackendOptions& options, void (*load
                                             is_last ? run_at_last : hang);
 }
 
-// Longer than the 2 s that the part has to run.
-void load_slowly() { ::sleep(3); }
+// Longer than the 4 s that the part has to run.
+void load_slowly() { ::sleep(5); }
 
 void take_all_memory() {
   for (std::vector<at::Tensor> kept;;) kept.push_back(at::ones({1 << 22}));

@@ -480,9 +480,9 @@ struct LastRun {
 // fifth of the limit. The searches run at once, because they mostly wait.
 TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
   const LastRun backends[] = {
-      {"ends_at_last", "The part that was found ended within 2 s. "},
+      {"ends_at_last", "The part that was found ended within 4 s. "},
       {"fails_to_load_at_last",
-       "The part that was found could not be loaded in time to run for 2 s. "},
+       "The part that was found could not be loaded in time to run for 4 s. "},
       {"loads_slowly_at_last", ""}};
   std::vector<std::future<Result>> searches;
   for (const LastRun& it : backends) {
@@ -493,7 +493,7 @@ TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
       fs::create_directories(folder);
       const auto candidate = make_candidate(ModelSource("Branches"), settings);
       return reproduce(*candidate, Result{.name = "Branches"}, settings,
-                       {.kind = FailureKind::kTimedOut, .timeout = 10}, folder, [](const auto&) {});
+                       {.kind = FailureKind::kTimedOut, .timeout = 20}, folder, [](const auto&) {});
     }));
   }
   for (size_t i = 0; i < searches.size(); ++i) {
