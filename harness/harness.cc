@@ -173,7 +173,6 @@ size_t name_width(const std::vector<ModelSource>& models) {
 
 RunContext page_context(const HarnessOptions& options) {
   RunContext context{.settings = options.run.settings,
-                     .portable = options.portable,
                      .timings = options.timings,
                      .environment = environment(),
                      .memory_limit = options.run.memory_limit,

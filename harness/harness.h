@@ -31,8 +31,6 @@ struct HarnessOptions {
   // The results.json of an earlier run to compare with; empty for none.
   std::string baseline = {};
   bool timings = false;
-  // Whether placeholders replace values that differ between machines (RunContext).
-  bool portable = false;
   // Whether to write the files about the whole run, such as SUMMARY.md.
   bool summary = true;
   // The program's name if it is not //harness (RunContext).

@@ -68,7 +68,19 @@ TEST(GoldenTest, APageThatDiffersEverywhereIsCut) {
 }
 
 TEST(GoldenTest, APageWithADifferenceWithinTheToleranceIsTheSame) {
-  EXPECT_EQ(page_difference("max 0", "max within tolerance"), "");
+  EXPECT_EQ(page_difference("max 0", "max 1.2e-07"), "");
+  EXPECT_EQ(page_difference("| 3e-05 | 1.04 |", "| 3.5e-05 | 1.05 |"), "");
+  EXPECT_NE(page_difference("max 0", "max 0.1"), "");
+  EXPECT_NE(page_difference("max 0", "max 0, rtol"), "");
+  EXPECT_NE(page_difference("2000 nodes", "2001 nodes"), "");
+}
+
+TEST(GoldenTest, APageIsTheSameOnAnotherMachine) {
+  EXPECT_EQ(page_difference("| `2.13.0` | `exact` |\n\nDetails of the build: BLAS `mkl`.\n## End\n",
+                            "| `2.12.1+cpu` | `exact` |\n## End\n"),
+            "");
+  EXPECT_EQ(page_difference("# A\n", "# A\n#### `add`\n\nWorst element\n"), "");
+  EXPECT_NE(page_difference("# A\n## B\n", "# A\n#### `add`\n\nWorst element\n"), "");
 }
 
 TEST(GoldenTest, TheBytesOfAPageDoNotReachTheTerminal) {

@@ -82,7 +82,6 @@ std::map<std::string, std::string> run_tests_in(const std::string& directory,
   const BuildLine& line = build_line();
   HarnessOptions options = line.options;
   options.output = directory;
-  options.portable = !line.golden_page.empty();
   if (line.is_of_operators()) {
     options.selection.operators = names;
   } else if (!line.is_of_an_archive()) {
@@ -113,7 +112,7 @@ std::vector<Golden> goldens(const std::string& directory) {
   std::vector<Golden> all;
   if (!line.golden.empty()) {
     const std::string graph = read_file(directory + "/ir/" + line.model + ".json");
-    all.push_back({line.golden, portable_graph(graph), graph_difference});
+    all.push_back({line.golden, graph, graph_difference});
   }
   if (!line.golden_page.empty()) {
     const std::string page = read_file(directory + "/" + line.model + ".md");

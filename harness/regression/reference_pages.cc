@@ -1,16 +1,17 @@
 #include "harness/regression/reference_pages.h"
 
+#include <c10/util/StringUtil.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
-#include <iterator>
 #include <regex>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "harness/harness.h"
-#include "harness/results/run_context.h"
 #include "torch_ir/analysis/diff.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -22,17 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Equal to kWithinTolerance on a machine without any difference.
-constexpr std::string_view kNoDifference[] = {"0", "1", "as good as eager"};
-
-bool skip_difference(std::string_view& a, std::string_view& b) {
-  if (!a.starts_with(kWithinTolerance)) return false;
-  const auto same = std::ranges::find_if(kNoDifference, [&](auto it) { return b.starts_with(it); });
-  if (same == std::end(kNoDifference)) return false;
-  a.remove_prefix(kWithinTolerance.size());
-  b.remove_prefix(same->size());
-  return true;
-}
+constexpr const char* kIndexLink = " To search, filter and sort: [`index.html`](index.html).";
 
 template <class Predicate>
 Files read_files(const std::string& directory, const Predicate& is_wanted) {
@@ -57,12 +48,6 @@ Files read_pictures(const std::string& directory) {
   return read_files(directory, [](const fs::path& path) { return path.extension() == ".svg"; });
 }
 
-std::string portable_graph(const std::string& json) {
-  static const std::regex version(R"re("pytorch_version": "[^"]*")re");
-  return std::regex_replace(json, version,
-                            "\"pytorch_version\": \"" + std::string(kVersionPlaceholder) + "\"");
-}
-
 std::vector<std::string> reference_models(const std::string& directory) {
   std::vector<std::string> models;
   for (const auto& [path, content] : read_pages(directory)) {
@@ -77,89 +62,121 @@ ReferencePages make_reference_pages(const std::vector<std::string>& models,
   HarnessOptions options;
   options.registry = models;
   options.output = scratch;
-  options.portable = true;
   ReferencePages run{.results = run_harness(options).results,
                      .pages = read_pages(scratch),
                      .pictures = read_pictures(scratch)};
   for (const Result& result : run.results) {
     if (!result.passed()) throw Error(result.name + ": " + result.failure->message);
   }
-  for (auto& [path, content] : run.pages) {
-    if (path.ends_with(".json")) content = portable_graph(content);
+  // No index.html lies beside the reference pages.
+  if (const auto summary = run.pages.find("SUMMARY.md"); summary != run.pages.end()) {
+    c10::ReplaceAll(summary->second, kIndexLink, "");
   }
   return run;
-}
-
-bool same_page(std::string_view a, std::string_view b) {
-  while (!a.empty() && !b.empty()) {
-    if (a.front() == b.front()) {
-      a.remove_prefix(1);
-      b.remove_prefix(1);
-    } else if (!skip_difference(a, b) && !skip_difference(b, a)) {
-      return false;
-    }
-  }
-  return a.empty() && b.empty();
 }
 
 namespace {
 
 constexpr size_t kMaxLines = 12;
 
-std::vector<std::string_view> split_lines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+// Figures, which have a point or an exponent, agree within this distance. A smaller one is noise of
+// the last bits.
+constexpr double kRelativeTolerance = 1e-2;
+constexpr double kNoise = 1e-5;
+
+// The beginnings of lines that depend on the build of LibTorch, on Graphviz, or on which element
+// differs most.
+constexpr std::string_view kOfMachine[] = {"Details of the build", "There is no picture",
+                                           "A picture ",           "The whole graph, ",
+                                           "[![The graph of ",     "In the worst trial, "};
+
+struct Line {
+  size_t number = 0;
+  std::string text = {};
+};
+
+// The lines of a page that are the same on all machines, without versions. An output that differs
+// from the model's in the last bits has a part of its own, below "####".
+std::vector<Line> comparable_lines(const std::string& page) {
+  static const std::regex version(R"(`[0-9]+\.[0-9]+\.[0-9][^`]*`)");
+  std::vector<Line> lines;
+  std::istringstream stream(page);
+  bool is_of_output = false;
+  size_t number = 0;
+  for (std::string text; std::getline(stream, text);) {
+    ++number;
+    if (text.starts_with("## ") || text.starts_with("###")) is_of_output = text.starts_with("####");
+    const bool is_of_machine = std::ranges::any_of(
+        kOfMachine, [&](std::string_view beginning) { return text.starts_with(beginning); });
+    if (text.empty() || is_of_output || is_of_machine) continue;
+    lines.push_back({number, std::regex_replace(text, version, "`version`")});
   }
   return lines;
 }
 
-void append_lines(std::string& out, char sign, const std::vector<std::string_view>& lines,
-                  size_t first, size_t last) {
+bool is_near(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const bool are_counts = (a + b).find_first_of(".e") == std::string::npos;
+  const double x = std::stod(a);
+  const double y = std::stod(b);
+  return !are_counts && std::abs(x - y) <= kNoise + kRelativeTolerance * std::abs(y);
+}
+
+bool is_same_line(const Line& a, const Line& b) {
+  static const std::regex number("[0-9]+([.][0-9]+)?(e[-+][0-9]+)?");
+  if (a.text == b.text) return true;
+  const auto words = [](const Line& line) { return std::regex_replace(line.text, number, "#"); };
+  if (words(a) != words(b)) return false;
+  const auto numbers = [](const Line& line) {
+    return std::sregex_iterator(line.text.begin(), line.text.end(), number);
+  };
+  return std::equal(numbers(a), std::sregex_iterator(), numbers(b),
+                    [](const auto& x, const auto& y) { return is_near(x.str(), y.str()); });
+}
+
+void append_lines(std::string& out, char sign, const std::vector<Line>& lines, size_t first,
+                  size_t last) {
   for (size_t i = first; i < std::min(last, first + kMaxLines); ++i) {
-    out += fmt::format("{}{}\n", sign, printable(lines[i]));
+    out += fmt::format("{}{}\n", sign, printable(lines[i].text));
   }
   if (last > first + kMaxLines) {
     out += fmt::format("{}... {} more lines\n", sign, last - first - kMaxLines);
   }
 }
 
+}  // namespace
+
 // The lines between the common prefix and the common suffix.
-std::string changed_lines(std::string_view golden, std::string_view now) {
-  const std::vector<std::string_view> before = split_lines(golden);
-  const std::vector<std::string_view> after = split_lines(now);
-  const auto head = std::ranges::mismatch(before, after);
-  const size_t first = static_cast<size_t>(head.in1 - before.begin());
+std::string page_difference(const std::string& golden, const std::string& now) {
+  const std::vector<Line> before = comparable_lines(golden);
+  const std::vector<Line> after = comparable_lines(now);
+  const auto head = std::ranges::mismatch(before, after, is_same_line);
+  if (head.in1 == before.end() && head.in2 == after.end()) return "";
+  const auto first = static_cast<size_t>(head.in1 - before.begin());
   size_t before_end = before.size();
   size_t after_end = after.size();
   while (before_end > first && after_end > first &&
-         before[before_end - 1] == after[after_end - 1]) {
+         is_same_line(before[before_end - 1], after[after_end - 1])) {
     --before_end;
     --after_end;
   }
-  std::string out = fmt::format("line {}:\n", first + 1);
+  const Line& line = first < before.size() ? before[first] : after[first];
+  std::string out = fmt::format("line {}:\n", line.number);
   append_lines(out, '-', before, first, before_end);
   append_lines(out, '+', after, first, after_end);
   return out;
 }
 
-}  // namespace
-
 std::string graph_difference(const std::string& golden, const std::string& now) {
-  const IR before = IR::from_json(portable_graph(golden));
-  const IR after = IR::from_json(portable_graph(now));
+  const IR before = IR::from_json(golden);
+  IR after = IR::from_json(now);
+  after.pytorch_version = before.pytorch_version;
   if (before == after) return "";
   const GraphDiff difference = diff(before, after);
   std::string out = summary_text(difference) + '\n';
   for (const Change& change : difference.changes) out += change_text(change) + '\n';
   for (const Change& rename : difference.renames) out += change_text(rename) + '\n';
   return out;
-}
-
-std::string page_difference(const std::string& golden, const std::string& now) {
-  return same_page(golden, now) ? "" : changed_lines(golden, now);
 }
 
 }  // namespace torch_ir

@@ -1,13 +1,11 @@
 // Makes and compares the reference pages in reports/reference, which a run of the registry writes.
 //
-// Placeholders replace text that differs between machines. A model is covered if its graph is in
-// the folder. A test compares the pages with a new run; `bazel run //reports:update -- MODEL...`
-// rewrites them, adding the named models.
+// A model is covered if its graph is in the folder. A test compares the pages with a new run;
+// `bazel run //reports:update -- MODEL...` rewrites them, adding the named models.
 #pragma once
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/results/result.h"
@@ -25,9 +23,6 @@ Files read_pictures(const std::string& directory);
 
 std::vector<std::string> reference_models(const std::string& directory);
 
-// Replaces the version of LibTorch in the graph's JSON by a placeholder.
-std::string portable_graph(const std::string& json);
-
 struct ReferencePages {
   std::vector<Result> results;
   Files pages;
@@ -38,17 +33,15 @@ struct ReferencePages {
 ReferencePages make_reference_pages(const std::vector<std::string>& models,
                                     const std::string& scratch);
 
-// Whether pages from two machines agree: 0 counts as equal to "within tolerance".
-bool same_page(std::string_view a, std::string_view b);
-
-// Golden files are the reviewed graph and page of a model, with the same placeholders. The tests of
-// torch_ir_model_test compare them with new output; their update targets rewrite them.
+// Golden files are the reviewed graph and page of a model. The tests of torch_ir_model_test compare
+// them with new output; their update targets rewrite them.
 
 // The changes of the graph since `golden`, one line each; versions are ignored. Throws
 // Error for text that is not a graph.
 std::string graph_difference(const std::string& golden, const std::string& now);
 
-// The lines of the page that have changed since `golden`, by the rule of same_page.
+// The lines of the page that have changed since `golden`. Text must be equal, except for versions
+// and lines about the machine. Figures may differ by 1 %, or by 1e-5; whole numbers must be equal.
 std::string page_difference(const std::string& golden, const std::string& now);
 
 }  // namespace torch_ir

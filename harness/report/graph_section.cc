@@ -160,8 +160,8 @@ std::string cut_text(const IR& ir, const MermaidFlowchart& chart) {
 
 // Mermaid folds a large graph into modules, draws a small graph whole, and cuts others short.
 std::string picture_text(const std::string& name, bool is_folded, bool is_cut,
-                         const RunContext& context, const GraphPicture& picture) {
-  if (!context.portable && picture.svg.empty()) {
+                         const GraphPicture& picture) {
+  if (picture.svg.empty()) {
     if (picture.problem.empty()) return "";
     return "There is no picture of the graph: " + escape_markdown(picture.problem) + ".";
   }
@@ -176,7 +176,7 @@ std::string picture_text(const std::string& name, bool is_folded, bool is_cut,
 
 }  // namespace
 
-Data graph_section(const Result& result, const RunContext& context, const GraphPicture& picture) {
+Data graph_section(const Result& result, const GraphPicture& picture) {
   const std::string& name = result.name;
   const IR& ir = *result.graph;
   const IRSummary summary = summarize(ir);
@@ -202,7 +202,7 @@ Data graph_section(const Result& result, const RunContext& context, const GraphP
   data.set("file", fmt::format("[{}]({})", code_span(file), link_target(file)));
   data.set("flowchart", code_block(chart.text, "mermaid"));
   data.set("cut", cut);
-  set_some(data, "picture", picture_text(name, chart.is_folded, !cut.empty(), context, picture));
+  set_some(data, "picture", picture_text(name, chart.is_folded, !cut.empty(), picture));
   data.set("pie", code_block(generate_op_distribution_pie(ir), "mermaid"));
   data.set("operators", operators_table(cost));
   data.set("counted_nodes", counted(summary.num_nodes, "node"));

@@ -290,7 +290,7 @@ void write_index(const RunRecord& run, const BaselineComparison* baseline,
   page.set("script", std::string(templates::index_script));
   page.set("verdict",
            xml_text(std::string(interrupted_prefix(coverage)) + verdict_text(results, cases)));
-  page.set("operators", operators_section(cases, context));
+  page.set("operators", operators_section(cases));
   page.set("no_models", has_only_cases ? " hidden" : "");
   page.set("verdict_mark", is_good ? "✓" : "✕");
   page.set("verdict_class", is_good ? "good" : "bad");

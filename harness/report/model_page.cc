@@ -25,9 +25,9 @@ std::string inputs_text(const Result& result, const RunContext& context) {
   return weights + " and the inputs in " + code_span(file_name(result.origin->inputs));
 }
 
-std::string maximum_difference(const Result& result, const RunContext& context) {
-  const auto difference = difference_metrics(result).max_diff;
-  return difference ? " Max abs. error: " + difference_text(*difference, context) : "";
+std::string maximum_difference(const Result& result) {
+  const std::string difference = max_diff_text(result);
+  return difference.empty() ? "" : " Max abs. error: " + difference;
 }
 
 std::string failure_text(const Failure& failure) {
@@ -42,13 +42,13 @@ std::string verdict(const Result& result, const RunContext& context) {
   switch (result.status()) {
     case Status::kPassedOutputs:
       return mark + " **PASSED OUTPUTS**: the outputs match " + reference_of(result).outputs +
-             ". " + as_sentence(result.reason()) + maximum_difference(result, context);
+             ". " + as_sentence(result.reason()) + maximum_difference(result);
     case Status::kPassed:
       if (!result.nothing_compared().empty()) {
         return mark + " **PASSED**, but nothing was compared: " + result.nothing_compared() + ".";
       }
       return mark + " **PASSED**" + host_text(result, ", but ") + ": the outputs match " +
-             reference_of(result).outputs + "." + maximum_difference(result, context);
+             reference_of(result).outputs + "." + maximum_difference(result);
     case Status::kExtracted:
       return mark +
              " **EXTRACTED**, not run: the graph was captured without weights, written, and read "
@@ -57,7 +57,7 @@ std::string verdict(const Result& result, const RunContext& context) {
       return mark + " **UNEXPECTED PASS**: the model passes but is expected to fail (" +
              escape_markdown(expectation_text(*result.expected_failure)) +
              "). Remove the expectation from " + expectation_place(result, context, code) + "." +
-             maximum_difference(result, context);
+             maximum_difference(result);
     case Status::kExpectedFailure:
       return mark + " **EXPECTED FAILURE** " + failure_text(*result.failure) +
              ". Reason: " + escape_markdown(result.expected_failure->reason);
@@ -213,11 +213,11 @@ std::string render_model_page(const Result& result, const RunContext& context,
   page.set("categories", code_list(result.categories, ", "));
   page.set("stages", stages_table(result, context));
   if (result.worst_trial() != nullptr) {
-    page.set("verification", verification_section(result, context));
+    page.set("verification", verification_section(result));
   }
-  if (result.nodes) page.set("node_report", node_section(*result.nodes, context));
+  if (result.nodes) page.set("node_report", node_section(*result.nodes));
   if (result.against) page.set("against", float_section(*result.against));
-  const Data calls = calls_section(result, cases, context);
+  const Data calls = calls_section(result, cases);
   Coverage coverage = coverage_of(result);
   coverage.is_split = calls.get("table") != nullptr;
   if (coverage.is_split) page.set("calls", calls);
@@ -225,8 +225,8 @@ std::string render_model_page(const Result& result, const RunContext& context,
     page.set("reproducer", reproducer_section(result, context));
   }
   if (result.graph) {
-    set_some(page, "modules", modules_table(result, context));
-    page.set("graph", graph_section(result, context, picture));
+    set_some(page, "modules", modules_table(result));
+    page.set("graph", graph_section(result, picture));
   }
   set_environment(page, context, num_trials(result, context.settings));
   page.set("command", code_block(reproduce_command(coverage, context), "sh"));

@@ -254,16 +254,6 @@ TEST(ModelPageTest, ListsInputsThatWereNotHandedBack) {
               HasSubstr("| input | `kept` | not returned |  |  |  |  |  |  |  |\n"));
 }
 
-TEST(ModelPageTest, PortablePagesHoldNothingOfTheMachine) {
-  const std::string page = render_model_page(make_result(2.5e-7), {.portable = true});
-  EXPECT_THAT(page, HasSubstr("Max abs. error: within tolerance\n"));
-  EXPECT_THAT(page, HasSubstr("| `<version>` | `exact` | `cpu` | 1 | 0 |"));
-  EXPECT_THAT(page, AllOf(Not(HasSubstr("e-07")), Not(HasSubstr("1.25"))));
-  // Zero is the same on all machines.
-  EXPECT_THAT(render_model_page(make_result(), {.portable = true}),
-              HasSubstr("Max abs. error: 0\n"));
-}
-
 TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
   RunContext context;
   context.settings.save_tensors = true;

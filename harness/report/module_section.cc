@@ -24,9 +24,8 @@ std::string max_diff_of(const ModuleCost& module, const ErrorMap& errors) {
 
 }  // namespace
 
-Table modules_table(const Result& result, const RunContext& context) {
-  // Errors vary between machines.
-  const bool has_errors = !context.portable && result.nodes && !result.nodes->errors.empty();
+Table modules_table(const Result& result) {
+  const bool has_errors = result.nodes && !result.nodes->errors.empty();
   std::vector<Cell> heads = {"Module", "Nodes", "Multiply-adds", "Parameters"};
   if (has_errors) heads.push_back("Max abs. error");
   Table table(has_errors ? "lrrrr" : "lrrr", heads);

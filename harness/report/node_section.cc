@@ -106,13 +106,13 @@ std::string opinions_text(const NodeReport& report) {
   return text;
 }
 
-Table opinions_table(const NodeReport& report, const RunContext& context) {
+Table opinions_table(const NodeReport& report) {
   Table table("rllrrl",
               {"#", "Value", "Operator", "Error vs float64", "Eager's error vs float64", ""});
   for (const NodeOpinion& opinion : report.opinions) {
     table.add(with_opinion(
         {std::to_string(opinion.index), code_cell(opinion.value), code_cell(opinion.op_type)},
-        opinion.opinion, /*max_diff=*/0, context));
+        opinion.opinion));
   }
   return table;
 }
@@ -189,11 +189,9 @@ std::string nodes_summary(const NodeReport& report,
   return handed_back.empty() ? text : text + " " + as_sentence(handed_back);
 }
 
-Data node_section(const NodeReport& report, const RunContext& context) {
+Data node_section(const NodeReport& report) {
   Data data;
   data.set("summary", nodes_summary(report, code_span));
-  // The figures depend on the last bits, which differ between machines.
-  if (context.portable) return data;
   data.set("paragraphs", paragraphs(report));
   set_some(data, "statistics", statistics_table(report.first_divergence));
   data.set("worst_summary", "The " + counted(std::ssize(report.worst), "value") +
@@ -206,7 +204,7 @@ Data node_section(const NodeReport& report, const RunContext& context) {
   if (asked_float64) data.set("float64", opinions_text(report));
   data.set("opinions_summary", counted(std::ssize(report.opinions), "value") +
                                    " with the largest errors relative to eager's, largest first");
-  set_some(data, "opinions", opinions_table(report, context));
+  set_some(data, "opinions", opinions_table(report));
   data.set("skipped_summary",
            "Not compared: " + part_text(report.skipped.size(), report.num_skipped));
   set_some(data, "skipped", reasons_table(report.skipped));

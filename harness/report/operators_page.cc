@@ -64,11 +64,10 @@ struct Score {
   }
 };
 
-std::vector<Cell> error_cells(const Result& result, const RunContext& context) {
+std::vector<Cell> error_cells(const Result& result) {
   const auto& opinion = result.second_opinion;
   if (!opinion || !opinion->reason.empty()) return {"", ""};
-  return {difference_text(opinion->executor_error, context),
-          difference_text(opinion->eager_error, context)};
+  return {short_number(opinion->executor_error), short_number(opinion->eager_error)};
 }
 
 std::string opinions_text(const Cases& cases) {
@@ -125,16 +124,16 @@ Table reasons_table(const Cases& cases, const Reason& reason_of) {
 }
 
 // index.html shows only the columns kBadColumns of this table.
-Table bad_table(const Cases& cases, const RunContext& context) {
+Table bad_table(const Cases& cases) {
   Table table("lllrrrl",
               {"Case", "", "Status", "Max&nbsp;abs.&nbsp;error", "Error&nbsp;vs&nbsp;float64",
                "Eager's&nbsp;error&nbsp;vs&nbsp;float64", "Reason"});
   for (const Result& result : cases) {
     if (!is_bad(result)) continue;
     if (table.num_rows() == kMostBadCases) break;
-    const std::vector<Cell> errors = error_cells(result, context);
+    const std::vector<Cell> errors = error_cells(result);
     table.add({Cell::code(result.name), Cell::text(result.description), outcome_name(result),
-               max_diff_text(result, context), errors[0], errors[1], Cell::text(result.reason())});
+               max_diff_text(result), errors[0], errors[1], Cell::text(result.reason())});
   }
   return table;
 }
@@ -203,7 +202,7 @@ std::vector<std::string> models_in(const Cases& cases) {
   return models;
 }
 
-Table calls_table(const Cases& cases, const RunContext& context) {
+Table calls_table(const Cases& cases) {
   const std::vector<std::string> models = models_in(cases);
   std::vector<Cell> heads = {"Call",
                              "Attributes",
@@ -216,11 +215,11 @@ Table calls_table(const Cases& cases, const RunContext& context) {
   for (const Result& it : cases) {
     if (it.call->occurrences.empty() || table.num_rows() == kMostCalls) continue;
     const std::string status(it.passed() ? "" : " " + std::string(outcome_name(it)));
-    const std::vector<Cell> errors = error_cells(it, context);
+    const std::vector<Cell> errors = error_cells(it);
     std::vector<Cell> cells = {Cell::code(it.name),
                                Cell::text(it.description),
                                std::string(case_mark(it)) + status,
-                               max_diff_text(it, context),
+                               max_diff_text(it),
                                errors[0],
                                errors[1]};
     for (const std::string& model : models) {
@@ -245,13 +244,13 @@ std::string how_judged(const RunSettings& settings) {
 
 constexpr size_t kMostRows = 2000;
 
-std::string accumulated_text(const OpNode& node, const Result& result, const RunContext& context) {
+std::string accumulated_text(const OpNode& node, const Result& result) {
   if (!result.nodes) return "";
   const NodeReport& report = *result.nodes;
   const auto detail = std::ranges::find(report.worst, node.name, &NodeDetail::node);
   if (detail != report.worst.end()) {
     return detail->comparison.mismatch.empty()
-               ? difference_text(detail->comparison.max_diff, context)
+               ? short_number(detail->comparison.max_diff)
                : "not comparable";
   }
   const auto is_it = [&](const NodeReport::Skipped& skipped) {
@@ -265,8 +264,7 @@ std::string accumulated_text(const OpNode& node, const Result& result, const Run
 
 }  // namespace
 
-Data calls_section(const Result& result, const std::vector<Result>& cases,
-                   const RunContext& context) {
+Data calls_section(const Result& result, const std::vector<Result>& cases) {
   std::map<std::string, std::pair<const Result*, const CaseOccurrence*>> by_node;
   for (const Result& it : cases) {
     for (const CaseOccurrence& occurrence : it.call->occurrences) {
@@ -298,8 +296,8 @@ Data calls_section(const Result& result, const std::vector<Result>& cases,
                text_cell(trimmed(occurrence->module + " " + occurrence->source)),
                is_first ? fmt::format("{} {}", case_mark(*alone), outcome_name(*alone))
                         : "as " + code_cell(first.node) + model + ", not run",
-               is_first ? max_diff_text(*alone, context) : "",
-               accumulated_text(node, result, context)});
+               is_first ? max_diff_text(*alone) : "",
+               accumulated_text(node, result)});
   }
   data.set(
       "summary",
@@ -314,10 +312,10 @@ Data calls_section(const Result& result, const std::vector<Result>& cases,
   return data;
 }
 
-std::string operators_section(const Cases& cases, const RunContext& context) {
+std::string operators_section(const Cases& cases) {
   if (cases.empty()) return "";
-  const Table bad = bad_table(cases, context);
-  const Table calls = calls_table(cases, context);
+  const Table bad = bad_table(cases);
+  const Table calls = calls_table(cases);
   List categories;
   for (const Category& category : categories_of(cases)) {
     Data data;
@@ -336,7 +334,7 @@ std::string operators_section(const Cases& cases, const RunContext& context) {
 
 std::string render_operators(const RunRecord& run) {
   const Cases& cases = run.cases;
-  const Table bad = bad_table(cases, run.context);
+  const Table bad = bad_table(cases);
   const auto num_bad = static_cast<size_t>(std::ranges::count_if(cases, is_bad));
   List categories;
   for (const Category& category : categories_of(cases)) {
@@ -360,7 +358,7 @@ std::string render_operators(const RunRecord& run) {
   set_some(page, "on_host", reasons_table(cases, host_reason));
   page.set("opinions", opinions_text(cases));
   page.set("categories", categories);
-  set_some(page, "calls", calls_table(cases, run.context));
+  set_some(page, "calls", calls_table(cases));
   set_environment(page, run.context, 1);
   page.set("command", code_block(reproduce_command(run.coverage, run.context), "sh"));
   return render(templates::operators, page);

@@ -43,23 +43,12 @@ std::string without_extra_blank_lines(const std::string& page) {
 
 }  // namespace
 
-std::string figure(bool is_exact, std::string text, const RunContext& context) {
-  return context.portable && !is_exact ? std::string(kWithinTolerance) : std::move(text);
-}
-
-std::string difference_text(double difference, const RunContext& context) {
-  return figure(difference == 0, short_number(difference), context);
-}
-
-std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
-                               double max_diff, const RunContext& context) {
+std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion) {
   const bool has_opinion = opinion.reason.empty();
-  // Errors against float64 differ between machines, even where outputs are equal.
   for (const double error : {opinion.executor_error, opinion.eager_error}) {
-    cells.push_back(has_opinion ? figure(/*is_exact=*/false, short_number(error), context) : "");
+    cells.push_back(has_opinion ? short_number(error) : "");
   }
-  const bool is_portable = !has_opinion || max_diff == 0;
-  cells.push_back(figure(is_portable, text_cell(opinion_text(opinion)), context));
+  cells.push_back(text_cell(opinion_text(opinion)));
   return cells;
 }
 
@@ -68,9 +57,9 @@ std::string_view case_mark(const Result& result) {
   return result.is_good() ? "–" : "❌";
 }
 
-std::string max_diff_text(const Result& result, const RunContext& context) {
+std::string max_diff_text(const Result& result) {
   const std::optional<double> max_diff = difference_metrics(result).max_diff;
-  return max_diff ? difference_text(*max_diff, context) : "";
+  return max_diff ? short_number(*max_diff) : "";
 }
 
 std::string short_number(double value) { return fmt::format("{:.3g}", value); }
@@ -158,13 +147,13 @@ void set_some(kainjow::mustache::data& data, const char* key, const Table& table
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials) {
   const RunSettings& settings = context.settings;
   const bool runs = settings.last_stage > Stage::kSerialize;
-  page.set("libtorch", code_cell(context.portable ? kVersionPlaceholder : TORCH_VERSION));
+  page.set("libtorch", code_cell(TORCH_VERSION));
   page.set("runs_on", runs ? engine_text(settings) : "not run");
   page.set("device", runs && runs_plans(settings) ? code_cell(settings.device.str()) : "");
   page.set("threads", std::to_string(settings.threads));
   page.set("seed", std::to_string(settings.seed));
   page.set("trials", std::to_string(runs ? num_trials : 0));
-  set_some(page, "build", context.portable || !runs ? "" : build_text(context));
+  set_some(page, "build", runs ? build_text(context) : "");
   if (!settings.executor.empty()) page.set("executor", code_block(settings.executor));
 }
 

@@ -59,19 +59,12 @@ class Table {
 std::string nodes_summary(const NodeReport& report,
                           const std::function<std::string(const std::string&)>& code);
 
-// `text`; in portable reports, a placeholder unless the figure `is_exact`, so equal on all
-// machines.
-std::string figure(bool is_exact, std::string text, const RunContext& context);
-
-std::string difference_text(double difference, const RunContext& context);
-
 // Appends the errors against float64, the run's and eager's, and the verdict.
-std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
-                               double max_diff, const RunContext& context);
+std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion);
 
 // For a single call: "✅", "❌" or "–", and its difference, which may be empty.
 std::string_view case_mark(const Result& result);
-std::string max_diff_text(const Result& result, const RunContext& context);
+std::string max_diff_text(const Result& result);
 
 // Three digits: "0.00123", "inf".
 std::string short_number(double value);
@@ -116,24 +109,22 @@ struct Reference {
 Reference reference_of(const Result& result);
 
 // Requires a result with trials.
-kainjow::mustache::data verification_section(const Result& result, const RunContext& context);
+kainjow::mustache::data verification_section(const Result& result);
 
-kainjow::mustache::data node_section(const NodeReport& report, const RunContext& context);
+kainjow::mustache::data node_section(const NodeReport& report);
 
 kainjow::mustache::data float_section(const FloatComparison& comparison);
 
 // The nodes of a split model with the results of their `cases`; has no "table" if there are none.
-kainjow::mustache::data calls_section(const Result& result, const std::vector<Result>& cases,
-                                      const RunContext& context);
+kainjow::mustache::data calls_section(const Result& result, const std::vector<Result>& cases);
 
 // Requires a result with a reproducer.
 kainjow::mustache::data reproducer_section(const Result& result, const RunContext& context);
 
 // Requires a result with a graph; has no rows for one without modules.
-Table modules_table(const Result& result, const RunContext& context);
+Table modules_table(const Result& result);
 
 // Requires a result with a graph.
-kainjow::mustache::data graph_section(const Result& result, const RunContext& context,
-                                      const GraphPicture& picture);
+kainjow::mustache::data graph_section(const Result& result, const GraphPicture& picture);
 
 }  // namespace torch_ir

@@ -25,7 +25,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
 std::string render_operators(const RunRecord& run);
 
 // The operators section of index.html; empty if there are no cases.
-std::string operators_section(const std::vector<Result>& cases, const RunContext& context);
+std::string operators_section(const std::vector<Result>& cases);
 
 // index.html: a run in one file, to filter, sort and search. It works offline and without a server;
 // its data and pictures are parsed when they are viewed.
@@ -37,7 +37,6 @@ using PictureOf = std::function<GraphPicture(const Result& result)>;
 inline constexpr size_t kMaxIndexPicture = 4 << 20;
 inline constexpr size_t kMaxIndexPictures = 48 << 20;
 
-// Shows this machine's figures even in a portable context.
 void write_index(const RunRecord& run, const BaselineComparison* baseline,
                  const PictureOf& picture_of, const PutText& put);
 

@@ -107,7 +107,7 @@ std::string status_cell(Status status) {
   return cell;
 }
 
-void add_model(const Result& result, const RunContext& context, Table& table) {
+void add_model(const Result& result, Table& table) {
   std::vector<Cell> cells = {link(result.name), status_cell(result.status()),
                              code_list(result.categories, " ")};
   if (const auto summary = result.graph_summary()) {
@@ -118,22 +118,20 @@ void add_model(const Result& result, const RunContext& context, Table& table) {
   } else {
     cells.resize(cells.size() + 5, "");
   }
-  const DifferenceMetrics figures = difference_metrics(result);
-  const auto& smallest = figures.smallest_passing_tolerance;
-  const auto factor = worst_factor(result);
-  cells.push_back(figures.max_diff ? difference_text(*figures.max_diff, context) : "");
-  cells.push_back(smallest ? figure(*smallest == 0, tolerance_text(*smallest), context) : "");
-  const bool is_exact = figures.max_diff.value_or(0) == 0;
-  cells.push_back(factor ? figure(is_exact, short_number(*factor), context) : "");
+  const std::optional<double> smallest = difference_metrics(result).smallest_passing_tolerance;
+  const std::optional<double> factor = worst_factor(result);
+  cells.push_back(max_diff_text(result));
+  cells.push_back(smallest ? tolerance_text(*smallest) : "");
+  cells.push_back(factor ? short_number(*factor) : "");
   table.add(cells);
 }
 
-std::string models_table(const Results& results, const RunContext& context) {
+std::string models_table(const Results& results) {
   Table table("lllrrrrrrrr",
               {"Model", "Status", "Categories", "Nodes", "Edges", "Weights", "Parameters",
                "Multiply-adds", "Max&nbsp;abs.&nbsp;error", "Smallest passing tolerance",
                "Error vs float64, relative to eager's"});
-  for (const Result& result : results) add_model(result, context, table);
+  for (const Result& result : results) add_model(result, table);
   return table.markdown();
 }
 
@@ -193,9 +191,6 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
            fmt::format("{} **{}{}**{}", is_good ? "✅" : "❌", interrupted_prefix(coverage),
                        passed_text(results), not_passed_text(results)));
   page.set("coverage", coverage_text(results, coverage, code_names));
-  // The reference pages have no index.html beside them.
-  page.set("index",
-           context.portable ? "" : " To search, filter and sort: [`index.html`](index.html).");
   page.set("counts", totals_table(results));
   page.set("pie", status_pie(results));
   const auto is_bad = [](const Result& result) {
@@ -218,7 +213,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
              return text_cell(result.expected_failure->reason);
            }));
   if (baseline != nullptr) page.set("changes", changes_data(*baseline, context.baseline));
-  page.set("models", models_table(results, context));
+  page.set("models", models_table(results));
   page.set("categories", categories_table(results));
   set_environment(page, context, num_trials(results, context.settings));
   page.set("tolerance", passed_status(results) == Status::kPassed

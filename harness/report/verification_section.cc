@@ -18,13 +18,11 @@ using List = kainjow::mustache::list;
 
 constexpr int64_t kHistogramWidth = 40;
 
-std::vector<Cell> with_figures(std::vector<Cell> cells, const TensorComparison& c,
-                               const RunContext& context) {
-  cells.push_back(difference_text(c.max_diff, context));
-  cells.push_back(difference_text(c.mean_diff, context));
-  cells.push_back(figure(c.max_diff == 0, with_thousands_separators(c.num_mismatched), context));
-  const double smallest = c.smallest_passing_tolerance;
-  cells.push_back(figure(smallest == 0, tolerance_text(smallest), context));
+std::vector<Cell> with_figures(std::vector<Cell> cells, const TensorComparison& c) {
+  cells.push_back(short_number(c.max_diff));
+  cells.push_back(short_number(c.mean_diff));
+  cells.push_back(c.num_mismatched);
+  cells.push_back(tolerance_text(c.smallest_passing_tolerance));
   return cells;
 }
 
@@ -40,7 +38,7 @@ TensorComparison total(const VerificationReport& report) {
   return all;
 }
 
-std::string trials_table(const Result& result, const RunContext& context) {
+std::string trials_table(const Result& result) {
   Table table("llrrrr", {"Trial", "Result", "Max abs. error", "Mean abs. error",
                          "Outside the tolerance", "Smallest passing tolerance"});
   for (const Trial& trial : result.trials) {
@@ -49,25 +47,25 @@ std::string trials_table(const Result& result, const RunContext& context) {
     const std::string passed =
         "✅ passed" + (is_close ? "" : ", " + std::string(basis_text(report.passed_by)));
     std::vector<Cell> cells = {text_cell(trial.name), report.is_valid ? passed : "❌ failed"};
-    if (!report.output_details.empty()) cells = with_figures(cells, total(report), context);
+    if (!report.output_details.empty()) cells = with_figures(cells, total(report));
     table.add(cells);
   }
   return table.markdown();
 }
 
-std::string outputs_table(const VerificationReport& report, const RunContext& context) {
+std::string outputs_table(const VerificationReport& report) {
   Table table("rlrrrrr", {"", "Output", "Elements", "Max abs. error", "Mean abs. error",
                           "Outside the tolerance", "Smallest passing tolerance"});
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& c = detail.comparison;
-    table.add(with_figures({std::to_string(detail.index), code_cell(detail.name), c.num_elements},
-                           c, context));
+    table.add(
+        with_figures({std::to_string(detail.index), code_cell(detail.name), c.num_elements}, c));
   }
   std::string text = table.markdown();
   if (table.num_rows() < 2) return text;
   const TensorComparison all = total(report);
   text += "\n| |";
-  for (const Cell& cell : with_figures({"All", all.num_elements}, all, context)) {
+  for (const Cell& cell : with_figures({"All", all.num_elements}, all)) {
     text += " **" + cell.markdown + "** |";
   }
   return text;
@@ -125,11 +123,8 @@ std::string figures_table(const TensorComparison& c) {
   return table.markdown();
 }
 
-// Portable pages have none, because differences vary between machines.
-List differences(const Result& result, const VerificationReport& report,
-                 const RunContext& context) {
+List differences(const Result& result, const VerificationReport& report) {
   List sections;
-  if (context.portable) return sections;
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& c = detail.comparison;
     if (!c.mismatch.empty() || c.worst_actual.empty()) continue;
@@ -189,13 +184,13 @@ Data rounding_data(const RoundingReport& report, double factor) {
   return data;
 }
 
-Table opinions_table(const Result& result, const RunContext& context) {
+Table opinions_table(const Result& result) {
   Table table("llrrl", {"Trial", "Output", "Error vs float64", "Eager's error vs float64", ""});
   for (const Trial& trial : result.trials) {
     for (const OutputDetail& detail : trial.verification.output_details) {
       if (!detail.second_opinion) continue;
       table.add(with_opinion({text_cell(trial.name), code_cell(detail.name)},
-                             *detail.second_opinion, detail.comparison.max_diff, context));
+                             *detail.second_opinion));
     }
   }
   return table;
@@ -218,24 +213,21 @@ std::string tolerances_table(const VerificationReport& report) {
 
 }  // namespace
 
-Data verification_section(const Result& result, const RunContext& context) {
+Data verification_section(const Result& result) {
   const Trial& worst = *result.worst_trial();
   const VerificationReport& report = worst.verification;
   Data data;
-  data.set("trials", trials_table(result, context));
+  data.set("trials", trials_table(result));
   data.set("explanation", reference_of(result).explanation);
-  // The worst trial may differ between machines.
-  if (result.trials.size() > 1 && !context.portable) {
-    data.set("worst_trial", escape_markdown(worst.name));
-  }
+  if (result.trials.size() > 1) data.set("worst_trial", escape_markdown(worst.name));
   if (report.output_details.empty()) {
     set_some(data, "error", escape_markdown(report.error_message));
     return data;
   }
-  data.set("outputs", outputs_table(report, context));
+  data.set("outputs", outputs_table(report));
   data.set("mismatches", mismatches(report));
-  data.set("differences", differences(result, report, context));
-  set_some(data, "opinions", opinions_table(result, context));
+  data.set("differences", differences(result, report));
+  set_some(data, "opinions", opinions_table(result));
   const double factor = report.criterion.error_factor;
   if (report.criterion.reference == ReferenceKind::kFloat64) {
     data.set("error_factor", fmt::format("{}", factor));

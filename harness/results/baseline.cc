@@ -161,7 +161,7 @@ std::vector<std::string> compare_runs(const RunRecord& old, const RunRecord& now
     const auto item = std::ranges::find(environment, name, &Environment::value_type::first);
     return item == environment.end() ? "" : item->second;
   };
-  for (const auto& [name, value] : shown_environment(now.context)) {
+  for (const auto& [name, value] : now.context.environment) {
     note(environment_name(name), find(old.context.environment, name), value, notes);
   }
   return notes;

@@ -12,7 +12,7 @@
 // members...).
 //
 // `Visit::kReads` is the direction. Enumerations are written by name, non-finite numbers as "nan",
-// "inf" and "-inf". Members that a portable file hides (kWithinTolerance) stay unchanged.
+// "inf" and "-inf".
 #pragma once
 
 #include <fmt/format.h>
@@ -159,11 +159,10 @@ struct Reader {
   void derived(const char* /*key*/, const T& /*value*/) const {}
 
  private:
-  // Returns null if a portable file hides the value.
   const Json* find(const char* key) const {
     expect(json.is_object(), "an object", json);
     const auto member = json.find(key);
-    return member == json.end() || *member == kWithinTolerance ? nullptr : &*member;
+    return member == json.end() ? nullptr : &*member;
   }
 };
 

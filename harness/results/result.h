@@ -162,7 +162,7 @@ struct SymbolSize {
 };
 
 // The greatest errors of outputs over one or several trials, to compare runs by. Empty if nothing
-// could be compared, or if a portable file hides them.
+// could be compared.
 struct DifferenceMetrics {
   std::optional<double> max_diff = std::nullopt;
   // Infinite if no tolerance passes.

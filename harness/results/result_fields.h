@@ -142,8 +142,6 @@ void fields(const Visit& visit, Trial& trial) {
   if constexpr (Visit::kReads) {
     report.max_diff = metrics.max_diff.value_or(0);
     report.mean_diff = mean_diff.value_or(0);
-    // A portable file may hide all differences of an output.
-    if (!metrics.smallest_passing_tolerance) report.output_details.clear();
   }
 }
 

@@ -79,51 +79,6 @@ Json write_totals(const std::vector<Result>& results) {
           {"failure", failure}};
 }
 
-// Figures that may differ between machines; kDifferences only if there is a difference.
-constexpr const char* kStatistics[] = {"min", "max", "mean", "standard_deviation"};
-constexpr const char* kDifferences[] = {"max_diff",          "mean_diff",
-                                        "max_relative_diff", "root_mean_square_diff",
-                                        "cosine_similarity", "signal_to_noise",
-                                        "max_ulp_diff",      "histogram",
-                                        "num_nan",           "num_mismatched",
-                                        "worst_index",       "worst_actual",
-                                        "worst_expected",    "smallest_passing_tolerance",
-                                        "worst_factor",      "worst_trial"};
-
-// Distances from float64 always vary; their ratio to eager only if the outputs differ.
-void make_opinion_portable(Json& opinion, const Json& max_diff) {
-  opinion["executor_error"] = opinion["eager_error"] = kWithinTolerance;
-  if (max_diff == 0) return;
-  opinion["factor"] = opinion["verdict"] = kWithinTolerance;
-}
-
-template <size_t N>
-void replace(Json& object, const char* const (&keys)[N]) {
-  for (const char* key : keys) {
-    if (object.contains(key)) object[key] = kWithinTolerance;
-  }
-}
-
-void make_portable(Json& json) {
-  for (Json& item : json) {
-    if (item.is_structured()) make_portable(item);
-  }
-  if (!json.is_object()) return;
-  if (json.contains("standard_deviation")) replace(json, kStatistics);
-  if (json.contains("max_diff") && !json["max_diff"].is_null() && json["max_diff"] != 0) {
-    replace(json, kDifferences);
-  }
-  if (json.contains("second_opinion")) {
-    // Outputs have a comparison; single calls have the figure itself.
-    const Json& compared = json.contains("comparison") ? json["comparison"] : json;
-    make_opinion_portable(json["second_opinion"], compared.value("max_diff", Json()));
-  }
-  // The values that differ, and their order, vary between machines.
-  if (json.contains("num_compared")) {
-    json["worst"] = json["errors"] = json["exonerated"] = json["opinions"] = Json::array();
-  }
-}
-
 Json write_result(const Result& result, const RunContext& context) {
   Json json = write(result);
   json.erase("current_trial");
@@ -131,7 +86,6 @@ Json write_result(const Result& result, const RunContext& context) {
     json.erase("stage_seconds");
     if (result.executor) json["executor"].erase("seconds");
   }
-  if (context.portable) make_portable(json);
   return json;
 }
 
@@ -198,7 +152,7 @@ void write_results(const RunRecord& run, const BaselineComparison* baseline, con
       {"format", kFormat},
       {"version", kResultsVersion},
       {"command", command},
-      {"environment", write(shown_environment(run.context))},
+      {"environment", write(run.context.environment)},
       {"settings", write(run.context.settings)},
       {"coverage", write(run.coverage)},
       {"totals", {{"models", write_totals(run.results)}, {"cases", write_totals(run.cases)}}},

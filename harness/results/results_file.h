@@ -1,6 +1,5 @@
 // OUT/results.json: the results of a run in one file for programs (results_format.md,
-// results_schema.json). The same results give the same bytes: times are optional, and a portable
-// file has placeholders for values that differ between machines.
+// results_schema.json). The same results give the same bytes, because times are optional.
 #pragma once
 
 #include <functional>

@@ -164,8 +164,6 @@ TEST(ResultsSchemaTest, HoldsForWhatIsWritten) {
   RunContext context = make_context();
   context.timings = true;
   EXPECT_EQ(schema_problem(json::parse(text_of(all_results(), context))), "");
-  context.portable = true;
-  EXPECT_EQ(schema_problem(json::parse(text_of(all_results(), context))), "");
 }
 
 TEST(ResultsSchemaTest, RefusesWhatIsNot) {
@@ -287,27 +285,6 @@ TEST(ResultsFileTest, IsAsciiWithPlainListsOnALine) {
   EXPECT_TRUE(text.ends_with("\n}\n"));
 }
 
-TEST(ResultsFileTest, PortableFilesHoldNothingOfTheMachine) {
-  RunContext context = make_context();
-  context.portable = true;
-  Result exact = make_passed();
-  exact.trials = {make_trial("normal values", 0)};
-  exact.trials[0].verification.output_details[0].comparison.max_ulp_diff = 0;
-  const json results = json::parse(text_of({make_passed(), exact}, context));
-  EXPECT_EQ(results["environment"], json({{"libtorch", "<version>"}}));
-  const json& near = results["models"][0];
-  EXPECT_EQ(near["max_diff"], "within tolerance");
-  EXPECT_EQ(near["worst_trial"], "within tolerance");
-  const json& comparison = near["trials"][0]["outputs"][0]["comparison"];
-  EXPECT_EQ(comparison["histogram"], "within tolerance");
-  EXPECT_EQ(comparison["max_ulp_diff"], "within tolerance");
-  EXPECT_EQ(comparison["num_elements"], 2);
-  // Zero is the same on all machines.
-  EXPECT_EQ(results["models"][1]["max_diff"], 0);
-  EXPECT_EQ(results["models"][1]["trials"][0]["outputs"][0]["comparison"]["worst_index"],
-            json::array({0, 1}));
-}
-
 std::string write_temporary(const std::string& text) {
   const std::string path = ::testing::TempDir() + "results.json";
   std::ofstream(path, std::ios::binary) << text;
@@ -375,13 +352,6 @@ TEST(ReadResultsTest, PassedOutputsStayWhatTheyAre) {
   EXPECT_EQ(read.results[0].nodes->num_not_judged, 3);
   EXPECT_EQ(read.results[0].nodes->not_judged.at(0).reason, "it draws random numbers");
   EXPECT_EQ(results_to_json(read), text);
-}
-
-TEST(ReadResultsTest, PortableFiguresAreUnknown) {
-  RunContext context = make_context();
-  context.portable = true;
-  const RunRecord read = read_run_record(write_temporary(text_of({make_passed()}, context)));
-  EXPECT_FALSE(difference_metrics(read.results[0]).max_diff);
 }
 
 // The error of reading valid results with `value` at `pointer`, without the name of the file.

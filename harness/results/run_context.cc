@@ -230,11 +230,6 @@ std::string build_setting(std::string_view config, std::string_view name) {
   return {};
 }
 
-Environment shown_environment(const RunContext& context) {
-  if (!context.portable) return context.environment;
-  return {{"libtorch", std::string(kVersionPlaceholder)}};
-}
-
 Environment environment() {
   const std::string config = at::show_config();
   Environment all = {

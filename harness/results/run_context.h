@@ -16,10 +16,6 @@
 
 namespace torch_ir {
 
-// In portable reports, these replace values that differ between machines.
-inline constexpr std::string_view kWithinTolerance = "within tolerance";
-inline constexpr std::string_view kVersionPlaceholder = "<version>";
-
 // Names and values of everything that can change the last bits of a result, without the name of the
 // machine: "libtorch", "torch_ir", and LibTorch's "compiler", "cpu_capability" (its kernels'
 // instructions), "blas", "lapack", "mkl", "onednn", "openmp". Unknown ones are missing.
@@ -32,8 +28,6 @@ std::string build_setting(std::string_view config, std::string_view name);
 
 struct RunContext {
   RunSettings settings = {};
-  // Whether placeholders replace the build of LibTorch and nonzero errors within the tolerance.
-  bool portable = false;
   bool timings = false;
   Environment environment = {};
   bool requires_support = false;
@@ -72,9 +66,6 @@ struct RunRecord {
   // False for a file of version 1.
   bool has_cases = true;
 };
-
-// Returns the environment, without values that differ between machines if the context is portable.
-Environment shown_environment(const RunContext& context);
 
 // Reverses user_path: returns `path` as the user typed it.
 std::string typed_path(const std::string& path);

@@ -49,15 +49,6 @@ TEST(EnvironmentTest, SaysWhoseCompilerItIs) {
   EXPECT_EQ(environment_name("compiler"), "LibTorch's compiler");
 }
 
-TEST(ShownEnvironmentTest, APortableRunDoesNotNameItsLibTorch) {
-  RunContext context;
-  context.environment = {{"libtorch", "2.13.0"}, {"blas", "mkl"}};
-  EXPECT_EQ(shown_environment(context), context.environment);
-  context.portable = true;
-  EXPECT_THAT(shown_environment(context),
-              ::testing::ElementsAre(::testing::Pair("libtorch", "<version>")));
-}
-
 // Returns `word` as bash parses it.
 std::string read_by_bash(const std::string& word) {
   setenv("COMMAND", ("printf %s " + word).c_str(), 1);

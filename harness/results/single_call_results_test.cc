@@ -102,19 +102,6 @@ TEST(SingleCallResultsTest, SayWhichNodesRanOnTheHost) {
   EXPECT_EQ(timed["cases"][0]["executor"]["seconds"], 0.5);
 }
 
-TEST(SingleCallResultsTest, HaveNoDifferencesInPortableFiles) {
-  RunRecord run = run_with(make_cases());
-  run.context.portable = true;
-  run.cases[0].metrics.max_diff = 0;
-  run.cases[1].metrics.max_diff = 0.5;
-  const json results = json::parse(results_to_json(run));
-  EXPECT_EQ(schema_problem(results), "");
-  EXPECT_EQ(results["cases"][0]["max_diff"], 0);
-  EXPECT_EQ(results["cases"][1]["max_diff"], "within tolerance");
-  EXPECT_EQ(results["cases"][1]["second_opinion"]["executor_error"], "within tolerance");
-  EXPECT_EQ(results["cases"][1]["second_opinion"]["factor"], "within tolerance");
-}
-
 TEST(SingleCallResultsTest, AreReadBack) {
   const RunRecord written = run_with(make_cases());
   const RunRecord read = read_back(json::parse(results_to_json(written)));
