@@ -1,12 +1,19 @@
 'use strict';
 
-// The data is JSON in script elements: #data holds the table, #detail-N the rest of model N, and
-// #graph-N its picture. The latter two are parsed when a user opens the model.
+// The data is JSON in script elements: #results is results.json, #words has texts about the run,
+// #words-N those about model N, and #graph-N its picture, which is parsed when a user opens the model.
 
 const $ = (id) => document.getElementById(id);
-const run = JSON.parse($('data').textContent);
-const models = run.models;
+const json = (id) => JSON.parse($(id).textContent);
+const results = json('results');
+const words = json('words');
+const title = document.title;
 const narrow = matchMedia('(max-width: 1179px)');
+
+// Shows characters that control a terminal or the direction of text as the other pages do.
+const shown = (text) => text.replace(
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (c) => [...new TextEncoder().encode(c)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join(''));
 
 // An element with attributes, listeners (on...) and children; text is never markup.
 function h(tag, attributes = {}, ...children) {
@@ -16,7 +23,8 @@ function h(tag, attributes = {}, ...children) {
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? '' : value);
   }
-  element.append(...children.filter((child) => child !== null && child !== undefined));
+  element.append(...children.filter((child) => child !== null && child !== undefined)
+      .map((child) => typeof child === 'string' ? shown(child) : child));
   return element;
 }
 
@@ -73,6 +81,37 @@ function badge(status, text = status) {
 
 // ---- The table
 
+// The greatest value, or for `least` the least; NaN is worse than both.
+function worst(values, least) {
+  return values.reduce((a, b) => {
+    const [x, y] = [number(a), number(b)];
+    return Number.isNaN(x) || !Number.isNaN(y) && (least ? x <= y : x >= y) ? a : b;
+  });
+}
+
+const sum = (values) => values.reduce((a, b) => a + b, 0);
+
+// The worst figures of all trials that could be compared.
+function worstFigures({max_diff, trials}) {
+  const compared = trials.map(({outputs}) => outputs.map((o) => o.comparison).filter((c) => !c.mismatch));
+  const all = compared.flat();
+  if (isMissing(max_diff) || all.length === 0) return {};
+  const of = (key, least) => worst(all.map((c) => c[key]), least);
+  const ulps = all.map((c) => c.max_ulp_diff).filter((ulp) => !isMissing(ulp));
+  return {
+    mean_diff: worst(trials.map((trial) => trial.mean_diff ?? 0)),
+    max_relative_diff: of('max_relative_diff'), root_mean_square_diff: of('root_mean_square_diff'),
+    cosine_similarity: of('cosine_similarity', true), signal_to_noise: of('signal_to_noise', true),
+    max_ulp_diff: ulps.length ? Math.max(...ulps) : null,
+    num_mismatched: Math.max(...compared.map((trial) => sum(trial.map((c) => c.num_mismatched)))),
+  };
+}
+
+const models = results.models.map((model, order) => ({
+  ...model, ...worstFigures(model), order, words: json(`words-${order}`),
+  seconds: model.stage_seconds && sum(model.stage_seconds),
+}));
+
 // `shown`: visible from the start. `text`: formats a cell. `key`: the sort key, if it is not the value.
 const COLUMNS = [
   {id: 'order', name: 'Execution order'},
@@ -104,17 +143,17 @@ const view = {
 const rows = [];
 let current = null;
 
-models.forEach((model, index) => {
-  model.order = index;
-  model.text = [model.name, model.status, model.stage, model.kind, model.reason,
+for (const model of models) {
+  model.text = [model.name, model.status, model.failure?.stage, model.failure?.kind, model.words.reason,
                 ...model.categories].join('\n').toLowerCase();
-});
+}
 
 function cell(model, column) {
   const value = model[column.id];
   if (column.id === 'status') {
     return h('td', {class: 'bare kept'}, badge(model.status),
-             model.reason ? h('span', {class: 'reason'}, [model.kind, model.reason].filter(Boolean).join(': ')) : null);
+             model.words.reason ? h('span', {class: 'reason'},
+                                    [model.failure?.kind, model.words.reason].filter(Boolean).join(': ')) : null);
   }
   if (column.id === 'categories') {
     return h('td', {class: 'bare'}, ...model.categories.map((c) => h('span', {class: 'tag'}, c)));
@@ -302,30 +341,32 @@ function copyable(text, label) {
   return h('div', {}, button, block);
 }
 
-function failureBlock(model, detail) {
+function failureBlock(model) {
   const parts = [];
-  if (detail.failure) {
-    parts.push(h('p', {}, 'In the stage ', h('b', {}, detail.failure.stage), ': ', h('b', {}, detail.failure.kind)),
+  const {failure} = model;
+  if (failure) {
+    parts.push(h('p', {}, 'In the stage ', h('b', {}, failure.stage), ': ', h('b', {}, failure.kind)),
                h('pre', {class: `message ${STATUSES[model.status].kind === 'expected' ? 'known' : ''}`,
-                         tabindex: '0', 'aria-label': 'Message'}, detail.failure.message));
-    if (detail.failure.output) {
+                         tabindex: '0', 'aria-label': 'Message'}, failure.message));
+    if (failure.output) {
       parts.push(h('p', {}, 'Last lines of its output:'),
-                 h('pre', {tabindex: '0', 'aria-label': 'Output'}, detail.failure.output));
+                 h('pre', {tabindex: '0', 'aria-label': 'Output'}, failure.output));
     }
   }
-  if (detail.expected_failure) {
-    const {kind, reason} = detail.expected_failure;
+  if (model.expected_failure) {
+    const {kind, reason} = model.expected_failure;
     parts.push(h('p', {}, model.status === 'expected failure' ? `Reason: ${reason}`
         : `Expected failure: ${kind}: ${reason}.`));
   }
   return parts;
 }
 
-function stageList(detail) {
-  return h('ol', {class: 'stages'}, ...run.stages.map((stage, i) => {
-    const status = i < detail.num_passed_stages ? 'passed'
-        : i === detail.num_passed_stages && detail.failure ? 'failed' : 'not run';
-    const seconds = detail.stage_seconds?.[i];
+function stageList(model) {
+  const isDone = ['passed', 'passed outputs', 'extracted', 'unexpected pass'].includes(model.status);
+  const passed = words.stages.indexOf(model.stage) + (isDone ? 1 : 0);
+  return h('ol', {class: 'stages'}, ...words.stages.map((stage, i) => {
+    const status = i < passed ? 'passed' : i === passed && model.failure ? 'failed' : 'not run';
+    const seconds = model.stage_seconds?.[i];
     return h('li', {}, h('b', {}, stage), badge(status),
              isMissing(seconds) ? null : h('span', {class: 'hint'}, ` ${seconds.toFixed(3)} s`));
   }));
@@ -355,7 +396,7 @@ function histogram(c, limit) {
   const nan = c.num_nan || 0;
   const counts = [...c.histogram.slice(0, -1), c.histogram[c.histogram.length - 1] - nan, nan];
   const most = Math.max(1, ...counts);
-  const body = counts.map((value, bin) => [run.bins[bin] || 'NaN', value, bin]).filter(([, value]) => value > 0);
+  const body = counts.map((value, bin) => [words.bins[bin] || 'NaN', value, bin]).filter(([, value]) => value > 0);
   return h('table', {class: 'histogram'},
       h('caption', {class: 'hidden-text'}, 'Elements by absolute error'),
       h('tbody', {}, ...body.map(([name, value, bin]) => h('tr', {},
@@ -389,23 +430,20 @@ function outputBlock(output) {
   return parts;
 }
 
-function worstTrial(model, detail) {
-  return Math.max(0, detail.trials.findIndex((trial) => trial.name === model.trial));
-}
-
-function trialBlock(model, detail) {
-  if (detail.trials.length === 0) return [];
+function trialBlock({trials, worst_trial}) {
+  if (trials.length === 0) return [];
   const box = h('div', {'aria-live': 'polite'});
-  const buttons = detail.trials.map((trial, i) => h('button', {type: 'button', class: 'chip', onclick: () => show(i)},
+  const buttons = trials.map((trial, i) => h('button', {type: 'button', class: 'chip', onclick: () => show(i)},
       trial.name, ' ', h('span', {class: 'number'}, trial.passed ? '✓ passed' : '✕ failed')));
   function show(index) {
     buttons.forEach((button, i) => button.setAttribute('aria-pressed', String(i === index)));
-    const trial = detail.trials[index];
+    const trial = trials[index];
     box.replaceChildren(...(trial.message ? [h('p', {}, trial.message)] : []),
                         ...trial.outputs.flatMap(outputBlock));
   }
-  show(worstTrial(model, detail));
-  return [h('h3', {}, 'Numerical verification'), h('p', {class: 'hint'}, run.rule),
+  show(Math.max(0, trials.findIndex((trial) => trial.name === worst_trial)));
+  return [h('h3', {}, 'Numerical verification'), 
+          h('p', {class: 'hint'}, 'An element passes when |actual − expected| ≤ atol + rtol · |expected|.'),
           h('div', {class: 'chips wrap', role: 'group', 'aria-label': 'Trials'}, ...buttons), box];
 }
 
@@ -441,16 +479,16 @@ function divergenceBlock(divergence, graph) {
            statistics('expected', divergence.expected)]));
 }
 
-function nodesBlock(detail, graph) {
-  const report = detail.nodes;
+function nodesBlock(model, graph) {
+  const report = model.node_report;
   if (!report) return [];
   const parts = [h('h3', {}, 'Node by node'),
-    h('p', {}, report.summary)];
+    h('p', {}, model.words.nodes)];
   if (report.error) parts.push(h('p', {class: 'callout'}, `The comparison could not be completed: ${report.error}`));
   if (report.first_divergence) parts.push(divergenceBlock(report.first_divergence, graph));
   if (report.first_nan) parts.push(nonFinite(report.first_nan, graph));
   if (report.first_inf) parts.push(nonFinite(report.first_inf, graph));
-  if (report.note) parts.push(h('p', {}, report.note));
+  if (model.words.note) parts.push(h('p', {}, model.words.note));
   const values = (title, details) => {
     if (details.length === 0) return;
     parts.push(h('h4', {}, title), table(title,
@@ -474,49 +512,50 @@ function nodesBlock(detail, graph) {
   return parts;
 }
 
-function reproducerBlock(model, detail) {
-  const r = detail.reproducer;
+function reproducerBlock(model) {
+  const r = model.reproducer;
   if (!r) return [];
   const where = r.first_node === r.last_node ? [code(r.first_node)]
       : ['from ', code(r.first_node), ' to ', code(r.last_node)];
-  const what = r.is_whole_graph
+  const text = r.num_nodes === model.nodes
       ? [`The reproducer is the whole graph, ${plural(r.num_nodes, 'node')}, with the inputs of the trial “${r.trial}”`]
       : [`The smallest part known to fail by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
          `. Its inputs are the values that the model computes before it in the trial “${r.trial}”`];
   return [h('h3', {}, 'Reproducer'),
-    h('p', {}, ...what, '. It is in ',
+    h('p', {}, ...text, '. It is in ',
       h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), '.'),
     h('pre', {class: 'message', tabindex: '0', 'aria-label': 'Failure'}, r.message),
     h('p', {}, 'To see the failure, run this in that folder:'), copyable(r.command, 'Command of the reproducer'),
-    ...r.hint ? [h('p', {class: 'hint'}, r.hint)] : []];
+    ...model.words.hint ? [h('p', {class: 'hint'}, model.words.hint)] : []];
 }
 
 function valueRows(role, values) {
   return values.map(({name, shape, dtype}) => [h('span', {}, `${role} `, code(name)), shape, dtype]);
 }
 
-function graphBlock(model, detail, graph) {
-  if (!detail.graph) return [];
+function graphBlock(model, graph) {
+  const {graph: values, picture_problem: problem} = model.words;
+  if (!values) return [];
   const parts = [h('h3', {}, 'Graph'),
     h('p', {class: 'hint'}, `${plural(model.nodes, 'node')}, ${plural(model.edges, 'edge')}, ` +
       `${plural(model.weights, 'weight')} with ${plural(model.parameters, 'parameter')}.`)];
   if (graph) parts.push(graph.element);
-  else if (detail.graph.problem) parts.push(h('p', {class: 'hint'}, `There is no picture: ${detail.graph.problem}.`));
+  else if (problem) parts.push(h('p', {class: 'hint'}, `There is no picture: ${problem}.`));
   parts.push(
     h('h4', {}, 'Inputs and outputs'),
     table('Inputs and outputs', [['Value'], ['Shape'], ['Dtype']],
-          [...valueRows('input', detail.graph.inputs), ...valueRows('output', detail.graph.outputs)]),
-    h('details', {}, h('summary', {}, `Operators: ${plural(detail.graph.operators.length, 'kind')}`),
+          [...valueRows('input', values.inputs), ...valueRows('output', values.outputs)]),
+    h('details', {}, h('summary', {}, `Operators: ${plural(values.operators.length, 'kind')}`),
       table('Operators', [['Operator'], ['Calls', 1]],
-            detail.graph.operators.map(([name, calls]) => [code(name), count(calls)]))));
+            values.operators.map(([name, calls]) => [code(name), count(calls)]))));
   return parts;
 }
 
-function links(model, detail) {
+function links(model) {
   const file = encodeURIComponent(model.name);
   return h('p', {class: 'links'}, h('a', {href: `${file}.md`}, 'Page'),
-           detail.files.ir ? h('a', {href: `ir/${file}.json`}, 'IR') : null,
-           detail.files.svg ? h('a', {href: `svg/${file}.svg`}, 'SVG') : null);
+           model.files.ir ? h('a', {href: `ir/${file}.json`}, 'IR') : null,
+           model.files.svg ? h('a', {href: `svg/${file}.svg`}, 'SVG') : null);
 }
 
 function neighbour(step) {
@@ -528,7 +567,6 @@ function neighbour(step) {
 
 function showModel(model) {
   current = model;
-  const detail = JSON.parse($(`detail-${model.order}`).textContent);
   const picture = $(`graph-${model.order}`);
   const graph = picture ? new GraphView(model.name, picture.textContent) : null;
   const step = (by, text) => h('button', {type: 'button', disabled: !neighbour(by), onclick: () => {
@@ -539,15 +577,14 @@ function showModel(model) {
       h('div', {}, h('h2', {id: 'detail-heading'}, model.name), h('p', {}, badge(model.status))),
       h('div', {class: 'chips wrap'}, step(-1, 'Previous'), step(1, 'Next'),
         h('button', {type: 'button', id: 'back', onclick: closeModel}, narrow.matches ? 'All models' : 'Close'))),
-    detail.description ? h('p', {}, detail.description) : '',
+    model.words.description ? h('p', {}, model.words.description) : '',
     h('p', {}, ...model.categories.map((c) => h('span', {class: 'tag'}, c))),
-    links(model, detail), ...failureBlock(model, detail),
-    h('h3', {}, 'Stages'), stageList(detail), ...trialBlock(model, detail),
-    ...nodesBlock(detail, graph), ...reproducerBlock(model, detail), ...graphBlock(model, detail, graph),
-    h('h3', {}, 'Run it again'), copyable(detail.command, 'Command'));
+    links(model), ...failureBlock(model), h('h3', {}, 'Stages'), stageList(model), ...trialBlock(model),
+    ...nodesBlock(model, graph), ...reproducerBlock(model), ...graphBlock(model, graph),
+    h('h3', {}, 'Run it again'), copyable(model.words.command, 'Command'));
   $('detail').hidden = false;
   document.body.classList.add('with-detail');
-  document.title = `${model.name} · ${run.title}`;
+  document.title = `${model.name} · ${title}`;
   markCurrent();
   graph?.fit();
 }
@@ -566,7 +603,7 @@ function hideModel() {
   $('detail').hidden = true;
   $('detail').replaceChildren();
   document.body.classList.remove('with-detail');
-  document.title = run.title;
+  document.title = title;
   markCurrent();
 }
 
@@ -909,8 +946,8 @@ function setUpShare() {
 
 // Changes since an earlier run.
 function setUpChanges() {
-  if (!run.changes) return;
-  const {baseline, notes, rows: changed} = run.changes;
+  if (!words.changes) return;
+  const {baseline, notes, rows: changed} = words.changes;
   const summary = h('summary', {}, 'Compared with ', code(baseline), `: ${notes[0]}`);
   const known = new Map(models.map((model) => [model.name, model]));
   const name = (model) => known.has(model) ? h('a', {href: address(known.get(model))}, model) : model;
@@ -923,8 +960,8 @@ function setUpChanges() {
                   [name(model), trend, h('div', {}, ...changes.map((line) => h('div', {}, line)))]))));
 }
 
-$('environment').append(...run.environment.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
-$('command').textContent = run.command;
+$('environment').append(...words.environment.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+$('command').textContent = shown(results.command);
 setUpTheme();
 setUpShare();
 setUpChanges();

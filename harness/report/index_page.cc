@@ -2,12 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
-#include <numeric>
 #include <string_view>
-#include <utility>
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
@@ -26,70 +22,16 @@ namespace {
 using json_fields::Json;
 using json_fields::write;
 
-// Escapes characters that a browser cannot show, as on the other pages.
-void make_shown(Json& json) {
-  if (json.is_string()) {
-    json = shown_text(json.get_ref<const std::string&>());
-  } else if (json.is_structured()) {
-    for (Json& item : json) make_shown(item);
-  }
-}
-
-// JSON for a script element: ASCII without '<', which could begin a tag or a comment.
-std::string script_json(Json json) {
-  make_shown(json);
-  const std::string text =
-      json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+// JSON for a script element, in which '<' could begin a tag or a comment.
+std::string in_script(std::string_view json) {
   std::string safe;
-  safe.reserve(text.size());
-  for (const char c : text) c == '<' ? safe += "\\u003c" : safe += c;
+  safe.reserve(json.size());
+  for (const char c : json) c == '<' ? safe += "\\u003c" : safe += c;
   return safe;
 }
 
-// NaN is greater than anything else.
-double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
-
-// NaN is less than anything else.
-double lesser(double a, double b) { return std::isnan(a) || a < b ? a : b; }
-
-Json worst_figures(const Result& result) {
-  const DifferenceMetrics differences = difference_metrics(result);
-  Json json = Json::object();
-  if (differences.smallest_passing_tolerance) {
-    json["smallest_passing_tolerance"] = write(*differences.smallest_passing_tolerance);
-  }
-  if (!differences.max_diff) return json;
-  double mean = 0;
-  double relative = 0;
-  double root_mean_square = 0;
-  double cosine = 1;
-  double signal_to_noise = std::numeric_limits<double>::infinity();
-  std::optional<uint64_t> ulp;
-  int64_t mismatched = 0;
-  for (const Trial& trial : result.trials) {
-    mean = greater(trial.verification.mean_diff, mean);
-    int64_t mismatched_here = 0;
-    for (const OutputDetail& detail : trial.verification.output_details) {
-      const TensorComparison& c = detail.comparison;
-      if (!c.mismatch.empty()) continue;
-      relative = greater(c.max_relative_diff, relative);
-      root_mean_square = greater(c.root_mean_square_diff, root_mean_square);
-      cosine = lesser(c.cosine_similarity, cosine);
-      signal_to_noise = lesser(c.signal_to_noise, signal_to_noise);
-      if (c.max_ulp_diff) ulp = std::max(ulp.value_or(0), *c.max_ulp_diff);
-      mismatched_here += c.num_mismatched;
-    }
-    mismatched = std::max(mismatched, mismatched_here);
-  }
-  json.update({{"max_diff", write(*differences.max_diff)},
-               {"mean_diff", write(mean)},
-               {"max_relative_diff", write(relative)},
-               {"root_mean_square_diff", write(root_mean_square)},
-               {"cosine_similarity", write(cosine)},
-               {"signal_to_noise", write(signal_to_noise)},
-               {"num_mismatched", mismatched}});
-  if (ulp) json["max_ulp_diff"] = *ulp;
-  return json;
+std::string script_json(const Json& json) {
+  return in_script(json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace));
 }
 
 std::string reason(const Result& result) {
@@ -100,27 +42,10 @@ std::string reason(const Result& result) {
   return host_text(result);
 }
 
-Json model_json(const Result& result, const RunContext& context) {
-  Json json = {{"name", result.name},
-               {"status", status_name(result.status())},
-               {"categories", write(result.categories)},
-               {"reason", reason(result)}};
-  if (result.failure) {
-    json["stage"] = stage_name(result.failure->stage);
-    json["kind"] = failure_kind_name(result.failure->kind);
-  }
-  if (const auto summary = result.graph_summary()) {
-    for (const auto& [key, member] : kGraphFigures) json[key] = summary->figures.*member;
-  }
-  if (const Trial* trial = result.worst_trial()) {
-    json["trial"] = trial->name;
-    json.update(worst_figures(result));
-  }
-  if (context.timings) {
-    json["seconds"] =
-        std::accumulate(result.stage_seconds.begin(), result.stage_seconds.end(), 0.0);
-  }
-  return json;
+std::string description(const Result& result) {
+  if (!result.origin) return result.description;
+  if (!result.origin->graph.empty()) return "The graph of " + short_name_of(*result.origin) + ".";
+  return "Imported from " + short_name_of(*result.origin) + ".";
 }
 
 Json values_json(const std::vector<TensorMeta>& values) {
@@ -131,50 +56,30 @@ Json values_json(const std::vector<TensorMeta>& values) {
   return json;
 }
 
-Json graph_json(const IRSummary& graph, const std::string& problem) {
+Json graph_json(const IRSummary& graph) {
   Json operators = Json::array();
   for (const auto& [name, count] : graph.op_distribution) operators.push_back({name, count});
-  Json json = {{"inputs", values_json(graph.inputs)},
-               {"outputs", values_json(graph.outputs)},
-               {"operators", operators}};
-  if (!problem.empty()) json["problem"] = problem;
-  return json;
+  return {{"inputs", values_json(graph.inputs)},
+          {"outputs", values_json(graph.outputs)},
+          {"operators", operators}};
 }
 
-std::string description(const Result& result) {
-  if (!result.origin) return result.description;
-  if (!result.origin->graph.empty()) return "The graph of " + short_name_of(*result.origin) + ".";
-  return "Imported from " + short_name_of(*result.origin) + ".";
-}
-
-Json detail_json(const Result& result, const RunRecord& run, bool has_svg,
-                 const std::string& problem) {
-  const RunContext& context = run.context;
+// What the page says of a model beyond its result in results.json.
+Json words_of(const Result& result, const RunRecord& run, const std::string& picture_problem) {
   Coverage coverage = coverage_of(result);
   coverage.is_split = run.coverage.is_split;
-  const bool has_ir = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
-  Json json = {{"description", description(result)},
-               {"num_passed_stages", result.num_passed_stages},
-               {"trials", write(result.trials)},
-               {"command", reproduce_command(coverage, context)},
-               {"files", {{"ir", has_ir}, {"svg", has_svg}}}};
-  if (result.failure) json["failure"] = write(*result.failure);
-  if (result.expected_failure) json["expected_failure"] = write(*result.expected_failure);
-  if (const auto summary = result.graph_summary()) {
-    json["graph"] = graph_json(summary->figures, problem);
-  }
+  Json json = {{"reason", reason(result)},
+               {"description", description(result)},
+               {"command", reproduce_command(coverage, run.context)},
+               {"picture_problem", picture_problem}};
+  if (const auto summary = result.graph_summary()) json["graph"] = graph_json(summary->figures);
   if (result.nodes) {
-    json["nodes"] = write(*result.nodes);
-    json["nodes"]["summary"] = nodes_summary(*result.nodes, std::identity());
-    json["nodes"]["note"] = as_sentence(result.nodes->note);
+    json["nodes"] = nodes_summary(*result.nodes, std::identity());
+    json["note"] = as_sentence(result.nodes->note);
   }
   if (result.reproducer) {
-    json["reproducer"] = write(*result.reproducer);
-    json["reproducer"]["is_whole_graph"] = result.is_reproduced_by_whole_graph();
-    const std::string hint = reproducer_hint(result.name, context, std::identity());
-    if (!hint.empty()) json["reproducer"]["hint"] = hint;
+    json["hint"] = reproducer_hint(result.name, run.context, std::identity());
   }
-  if (context.timings) json["stage_seconds"] = write(result.stage_seconds);
   return json;
 }
 
@@ -189,7 +94,7 @@ std::string_view without_declaration(std::string_view svg) {
   return svg.substr(root == svg.npos ? 0 : root);
 }
 
-void put_details(const RunRecord& run, const PictureOf& picture_of, const PutText& put) {
+void put_models(const RunRecord& run, const PictureOf& picture_of, const PutText& put) {
   size_t room = kMaxIndexPictures;
   size_t i = 0;
   for (const Result& result : run.results) {
@@ -206,8 +111,8 @@ void put_details(const RunRecord& run, const PictureOf& picture_of, const PutTex
     } else if (has_svg) {
       picture.problem = "it is too large for this page";
     }
-    put(fmt::format("<script type=\"application/json\" id=\"detail-{}\">{}</script>\n", i++,
-                    script_json(detail_json(result, run, has_svg, picture.problem))));
+    put(fmt::format("<script type=\"application/json\" id=\"words-{}\">{}</script>\n", i++,
+                    script_json(words_of(result, run, picture.problem))));
   }
 }
 
@@ -244,36 +149,19 @@ Json changes_json(const BaselineComparison& comparison, const std::string& basel
   return {{"baseline", baseline}, {"notes", write(baseline_notes(comparison))}, {"rows", rows}};
 }
 
-Json run_json(const RunRecord& run, const BaselineComparison* baseline) {
-  Json stages = Json::array();
-  for (const Stage stage : kStages) stages.push_back(stage_name(stage));
+// What the page says of the run beyond results.json.
+Json words_of(const RunRecord& run, const BaselineComparison* baseline) {
   Json bins = Json::array();
   for (size_t bin = 0; bin < kHistogramBins; ++bin) bins.push_back(histogram_bin_name(bin));
-  return {
-      {"title", "torch-ir"},
-      {"rule", "An element passes when |actual − expected| ≤ atol + rtol · |expected|."},
-      {"stages", stages},
-      {"bins", bins},
-      {"environment", environment_json(run)},
-      {"command", reproduce_command(run.coverage, run.context)},
-      {"changes", baseline == nullptr ? Json() : changes_json(*baseline, run.context.baseline)}};
+  return {{"stages", write(kStages)},
+          {"bins", bins},
+          {"environment", environment_json(run)},
+          {"changes", baseline == nullptr ? Json() : changes_json(*baseline, run.context.baseline)}};
 }
 
-void put_data(const RunRecord& run, const BaselineComparison* baseline, const PutText& put) {
-  std::string text = script_json(run_json(run, baseline));
-  text.pop_back();
-  put(text + ",\"models\":[");
-  std::string_view separator = "";
-  for (const Result& result : run.results) {
-    put(fmt::format("{}{}", separator, script_json(model_json(result, run.context))));
-    separator = ",";
-  }
-  put("]}");
-}
-
-// Mark where data and details go in the page, which has no control characters but newlines.
-constexpr std::string_view kData = "\x01";
-constexpr std::string_view kDetails = "\x02";
+// Mark where results and models go in the page, which has no control characters but newlines.
+constexpr std::string_view kResultsMark = "\x01";
+constexpr std::string_view kModelsMark = "\x02";
 
 }  // namespace
 
@@ -296,16 +184,17 @@ void write_index(const RunRecord& run, const BaselineComparison* baseline,
   page.set("verdict_class", is_good ? "good" : "bad");
   page.set("coverage", xml_text(has_only_cases ? cases_coverage_text(cases, coverage)
                                                : coverage_text(results, coverage, plain_names)));
-  page.set("data", std::string(kData));
-  page.set("details", std::string(kDetails));
+  page.set("words", script_json(words_of(run, baseline)));
+  page.set("results", std::string(kResultsMark));
+  page.set("models", std::string(kModelsMark));
   const std::string text = render_exactly(templates::index_page, page);
-  const size_t data = text.find(kData);
-  const size_t details = text.find(kDetails);
-  put(text.substr(0, data));
-  put_data(run, baseline, put);
-  put(text.substr(data + 1, details - data - 1));
-  put_details(run, picture_of, put);
-  put(text.substr(details + 1));
+  const size_t at_results = text.find(kResultsMark);
+  const size_t at_models = text.find(kModelsMark);
+  put(text.substr(0, at_results));
+  write_results(run, baseline, [&](std::string_view piece) { put(in_script(piece)); });
+  put(text.substr(at_results + 1, at_models - at_results - 1));
+  put_models(run, picture_of, put);
+  put(text.substr(at_models + 1));
 }
 
 }  // namespace torch_ir

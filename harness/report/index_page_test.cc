@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -54,53 +53,26 @@ size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-TEST(IndexPageTest, HoldsTheWorstFiguresOfAllTrials) {
-  const json data = json::parse(script(render({make_result(), make_mismatch()}), "data"));
-  ASSERT_EQ(data["models"].size(), 2u);
-  const json& model = data["models"][1];
-  EXPECT_EQ(model["name"], "Off");
-  EXPECT_EQ(model["status"], "failed");
-  EXPECT_EQ(model["kind"], "output mismatch");
-  EXPECT_EQ(model["stage"], "verify");
-  EXPECT_EQ(model["reason"], "output 'add' differs");
-  EXPECT_EQ(model["trial"], "large magnitudes");
-  EXPECT_EQ(model["nodes"], 1);
-  EXPECT_EQ(model["parameters"], 1202);
-  EXPECT_EQ(model["max_diff"], 0.5);
-  EXPECT_EQ(model["signal_to_noise"], 12.5);
-  EXPECT_EQ(model["max_ulp_diff"], 4096);
-  EXPECT_EQ(model["num_mismatched"], 12);
-  EXPECT_EQ(model["smallest_passing_tolerance"], 0.25);
-  EXPECT_EQ(data["models"][0]["signal_to_noise"], "inf");
-  // A passing trial may have the largest error.
-  Result result = make_mismatch();
-  result.trials[0].verification.max_diff = 0.75;
-  result.trials[0].verification.output_details[0].comparison.max_relative_diff = 3;
-  const json other = json::parse(script(render({result}), "data"))["models"][0];
-  EXPECT_EQ(other["trial"], "large magnitudes");
-  EXPECT_EQ(other["max_diff"], 0.75);
-  EXPECT_EQ(other["max_relative_diff"], 3);
-  EXPECT_EQ(other["num_mismatched"], 12);
-  EXPECT_EQ(data["bins"].size(), kHistogramBins);
-  EXPECT_EQ(data["command"], "tools/bazel run //harness\n");
+json words_of(const std::string& page, int model = 0) {
+  return json::parse(script(page, "words-" + std::to_string(model)));
 }
 
-TEST(IndexPageTest, HoldsAllThatIsKnownOfAModel) {
+TEST(IndexPageTest, HoldsTheResultsFile) {
+  const RunRecord run{.results = {make_result(), make_mismatch()}};
+  const std::string page = render_index(run, picture);
+  EXPECT_EQ(json::parse(script(page, "results")), json::parse(results_to_json(run)));
+  EXPECT_EQ(json::parse(script(page, "words"))["bins"].size(), kHistogramBins);
+}
+
+TEST(IndexPageTest, HoldsTextsAboutEachModel) {
   Result result = make_mismatch();
   result.nodes = make_nodes();
-  result.reproducer = Reproducer{.num_nodes = 2, .command = "torch-ir verify ir.json"};
   const std::string page = render({result});
-  const json detail = json::parse(script(page, "detail-0"));
-  EXPECT_EQ(detail["failure"]["message"], "output 'add' differs");
-  EXPECT_EQ(detail["trials"].size(), 2u);
-  EXPECT_EQ(detail["trials"][1]["outputs"][0]["comparison"]["num_mismatched"], 12);
-  EXPECT_EQ(detail["nodes"]["first_divergence"]["node"]["node"], "add");
-  EXPECT_EQ(detail["nodes"]["note"], "Values were requested one by one.");
-  EXPECT_EQ(detail["reproducer"]["command"], "torch-ir verify ir.json");
-  EXPECT_EQ(detail["reproducer"]["is_whole_graph"], false);
-  EXPECT_EQ(detail["graph"]["inputs"][0]["shape"], "1x2");
-  EXPECT_EQ(detail["files"], json({{"ir", true}, {"svg", true}}));
-  EXPECT_EQ(detail["command"], "tools/bazel run //harness -- --model Off\n");
+  const json words = words_of(page);
+  EXPECT_EQ(words["reason"], "output 'add' differs");
+  EXPECT_EQ(words["note"], "Values were requested one by one.");
+  EXPECT_EQ(words["graph"]["inputs"][0]["shape"], "1x2");
+  EXPECT_EQ(words["command"], "tools/bazel run //harness -- --model Off\n");
   EXPECT_EQ(script(page, "graph-0"), "<svg><title>Off</title></svg>\n");
 }
 
@@ -109,8 +81,7 @@ TEST(IndexPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
   result.reproducer = Reproducer{.command = "harness --ir ."};
   RunContext context;
   context.settings.executor = "sim {ir}";
-  const json detail = json::parse(script(render({result}, context), "detail-0"));
-  EXPECT_THAT(detail["reproducer"]["hint"].get<std::string>(),
+  EXPECT_THAT(words_of(render({result}, context))["hint"].get<std::string>(),
               HasSubstr("with --ir DIR/repro/Off --output NEW in place of --ir ., where DIR is"));
 }
 
@@ -133,12 +104,11 @@ TEST(IndexPageTest, NoTextIsMarkup) {
   EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
   // The text is not a valid picture.
   EXPECT_EQ(count(page, "<script"), num_scripts - 1);
-  const json data = json::parse(script(page, "data"));
-  const std::string expected = "</script><script>alert(1)</script><!-- \" ' & \\x01 \\xff";
-  EXPECT_EQ(data["models"][0]["name"], expected);
-  const json detail = json::parse(script(page, "detail-0"));
-  EXPECT_EQ(detail["failure"]["message"], expected);
-  EXPECT_EQ(detail["nodes"]["first_divergence"]["node"]["node"], expected);
+  const json model = json::parse(script(page, "results"))["models"][0];
+  const std::string expected = "</script><script>alert(1)</script><!-- \" ' & \x01 \ufffd";
+  EXPECT_EQ(model["name"], expected);
+  EXPECT_EQ(model["failure"]["message"], expected);
+  EXPECT_EQ(model["node_report"]["first_divergence"]["node"]["node"], expected);
 }
 
 TEST(IndexPageTest, NeedsNothingBesideItself) {
@@ -149,31 +119,9 @@ TEST(IndexPageTest, NeedsNothingBesideItself) {
   EXPECT_THAT(page, Not(HasSubstr("{{")));
 }
 
-TEST(IndexPageTest, FiguresThatAreNotANumberAreTheWorst) {
-  Result result = make_mismatch();
-  std::vector<OutputDetail>& outputs = result.trials.back().verification.output_details;
-  outputs.push_back(outputs.front());
-  outputs.back().comparison.cosine_similarity = std::numeric_limits<double>::quiet_NaN();
-  const json data = json::parse(script(render({result}), "data"));
-  EXPECT_EQ(data["models"][0]["cosine_similarity"], "nan");
-}
-
-TEST(IndexPageTest, WhatCouldNotBeComparedHasNoFigures) {
-  Result result = make_mismatch();
-  for (Trial& trial : result.trials) {
-    TensorComparison& comparison = trial.verification.output_details[0].comparison;
-    comparison.mismatch = "shape [1], expected [2]";
-    comparison.smallest_passing_tolerance = std::numeric_limits<double>::infinity();
-  }
-  const json model = json::parse(script(render({result}), "data"))["models"][0];
-  EXPECT_FALSE(model.contains("max_diff"));
-  EXPECT_FALSE(model.contains("cosine_similarity"));
-  EXPECT_EQ(model["smallest_passing_tolerance"], "inf");
-}
-
 TEST(IndexPageTest, SaysHowOftenModelsRan) {
   const auto trials = [](const Result& result) {
-    const json data = json::parse(script(render({result}), "data"));
+    const json data = json::parse(script(render({result}), "words"));
     for (const json& row : data["environment"]) {
       if (row[0] == "Trials") return row[1].get<std::string>();
     }
@@ -194,12 +142,12 @@ TEST(IndexPageTest, HoldsWhatHasChanged) {
   const std::string page =
       render_index({.context = {.baseline = "old/results.json"}, .results = {make_mismatch()}},
                    picture, &comparison);
-  const json data = json::parse(script(page, "data"));
+  const json data = json::parse(script(page, "words"));
   EXPECT_EQ(data["changes"]["baseline"], "old/results.json");
   EXPECT_EQ(data["changes"]["notes"], json({"1 model compared: 1 worse."}));
   EXPECT_EQ(data["changes"]["rows"][0]["model"], "Off");
   EXPECT_EQ(data["changes"]["rows"][0]["changes"], json({"nodes: 1 -> 2"}));
-  EXPECT_TRUE(json::parse(script(render({make_mismatch()}), "data"))["changes"].is_null());
+  EXPECT_TRUE(json::parse(script(render({make_mismatch()}), "words"))["changes"].is_null());
 }
 
 TEST(IndexPageTest, NeedsNoGraphThatWasDropped) {
@@ -209,15 +157,6 @@ TEST(IndexPageTest, NeedsNoGraphThatWasDropped) {
   EXPECT_EQ(render({dropped}), render({make_mismatch()}));
 }
 
-TEST(IndexPageTest, TimesAreForThoseWhoAsk) {
-  Result result = make_result();
-  result.stage_seconds = {0.25, 0.5, 1, 2};
-  EXPECT_FALSE(json::parse(script(render({result}), "data"))["models"][0].contains("seconds"));
-  EXPECT_EQ(
-      json::parse(script(render({result}, {.timings = true}), "data"))["models"][0]["seconds"],
-      3.75);
-}
-
 TEST(IndexPageTest, LargePicturesAreLinkedTo) {
   const std::string large(kMaxIndexPicture + 1, ' ');
   const std::string page = render({make_result(), make_mismatch()}, {}, [&](const Result& result) {
@@ -225,18 +164,14 @@ TEST(IndexPageTest, LargePicturesAreLinkedTo) {
   });
   EXPECT_EQ(script(page, "graph-0"), "");
   EXPECT_EQ(script(page, "graph-1"), "<svg></svg>");
-  const json detail = json::parse(script(page, "detail-0"));
-  EXPECT_EQ(detail["graph"]["problem"], "it is too large for this page");
-  EXPECT_EQ(detail["files"]["svg"], true);
+  EXPECT_EQ(words_of(page)["picture_problem"], "it is too large for this page");
 }
 
 TEST(IndexPageTest, AMissingPictureHasAReason) {
   const std::string page = render({make_result()}, {}, [](const Result&) {
     return GraphPicture{.problem = "Graphviz's 'dot' is not on the PATH"};
   });
-  const json detail = json::parse(script(page, "detail-0"));
-  EXPECT_EQ(detail["graph"]["problem"], "Graphviz's 'dot' is not on the PATH");
-  EXPECT_EQ(detail["files"]["svg"], false);
+  EXPECT_EQ(words_of(page)["picture_problem"], "Graphviz's 'dot' is not on the PATH");
 }
 
 TEST(IndexPageTest, IsTheSameEachTime) {

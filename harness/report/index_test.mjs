@@ -119,6 +119,16 @@ const tests = {
       assert.equal(await page.locator('#head [aria-sort]').textContent(), 'Max ULP distance');
       assert.deepEqual((await names(page)).slice(0, 2), ['Off', 'Known']);
       await page.locator('#columns summary').click();
+      for (const [column, ...figures] of [
+        ['Mean abs. error', '0', '1.25e−7', ''], ['Max relative error', '0', '2', ''], ['RMSE', '0', '0.125', ''],
+        ['Cosine similarity', '1', '0.75', ''], ['Max ULP distance', '', '4,096', ''], ['Outside the tolerance', '0', '12', '']]) {
+        await page.locator('#column-choices label', {hasText: column}).click();
+        for (const [i, model] of ['Tiny', 'Off', 'Broken'].entries()) {
+          const row = page.locator('#rows tr', {has: page.locator('th', {hasText: model})});
+          assert.equal(await row.locator(`td[data-label="${column}"]`).textContent(), figures[i], `${column} of ${model}`);
+        }
+      }
+      assert.equal(await page.locator('#rows tr').first().locator('td[data-label="SNR (dB)"]').textContent(), '12.5');
       await page.locator('#column-choices label', {hasText: 'Parameters'}).click();
       assert.equal(await page.locator('#head button', {hasText: 'Parameters'}).count(), 1);
     });
@@ -186,7 +196,7 @@ const tests = {
   async 'shows hostile text as text'() {
     await withPage(DESK, small, '#model=Hostile', async (page) => {
       const text = await page.locator('#detail').innerText();
-      assert.ok(text.includes('</script><script>alert(1)</script><!-- " \' &'), text);
+      assert.ok(text.includes('</script><script>alert(1)</script><!-- " \' & \\x01'), text);
       assert.equal(await page.locator('#detail script').count(), 0);
     });
   },

@@ -9,7 +9,7 @@
 //   visit.derived("key", value)          only written, because it follows from other members
 //
 // or, for structs whose keys are the names of their members, in TORCH_IR_FIELDS(Struct,
-// members...).
+// members...) of field_list.h.
 //
 // `Visit::kReads` is the direction. Enumerations are written by name, non-finite numbers as "nan",
 // "inf" and "-inf".
@@ -30,21 +30,11 @@
 #include <variant>
 #include <vector>
 
+#include "harness/results/field_list.h"
 #include "harness/results/run_context.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json_value.h"
-
-// visit("member", value.member) for each member.
-#define TORCH_IR_VISIT_MEMBER(member) visit(#member, value.member);
-#define TORCH_IR_VISIT(...) \
-  NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(TORCH_IR_VISIT_MEMBER, __VA_ARGS__))
-
-#define TORCH_IR_FIELDS(Struct, ...)               \
-  template <class Visit>                           \
-  void fields(const Visit& visit, Struct& value) { \
-    TORCH_IR_VISIT(__VA_ARGS__)                    \
-  }
 
 namespace torch_ir {
 

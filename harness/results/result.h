@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/field_list.h"
 #include "harness/results/float_comparison.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
@@ -63,6 +64,15 @@ struct RunSettings {
   bool save_tensors = false;
 };
 
+template <class Visit>
+void fields(const Visit& visit, RunSettings& value) {
+  TORCH_IR_VISIT(seed, tolerance, tolerance_wins)
+  visit("reference", value.criterion.reference);
+  visit("error_factor", value.criterion.error_factor);
+  TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, executor_is_server,
+                 executor_intermediates, scale, last_stage, per_node, save_tensors)
+}
+
 bool runs_plans(const RunSettings& settings);
 
 // Whether the graph runs by the operators that eager calls, with their bits.
@@ -75,6 +85,8 @@ struct Failure {
   // The last lines that the model's process printed, if it ended without an error message.
   std::string output = {};
 };
+
+TORCH_IR_FIELDS(Failure, kind, stage, message, output)
 
 // "crashed in execute: ...", "execute failed: ...", with the first line of the message.
 std::string failure_line(const Failure& failure);
@@ -94,6 +106,8 @@ struct Origin {
   // The float model to compare with; empty for none.
   std::string against = {};
 };
+
+TORCH_IR_FIELDS(Origin, archive, graph, inputs, expected, against)
 
 // A summary of a graph, so that a run of many models need not keep the graphs.
 struct GraphSummary {
@@ -133,6 +147,8 @@ struct Reproducer {
   std::string message = {};
 };
 
+TORCH_IR_FIELDS(Reproducer, trial, num_nodes, first_node, last_node, command, message)
+
 enum class Status {
   kPassed,
   // The outputs agree, but values of nodes do not.
@@ -161,6 +177,8 @@ struct SymbolSize {
   int64_t value = 0;
 };
 
+TORCH_IR_FIELDS(SymbolSize, symbol, value)
+
 // The greatest errors of outputs over one or several trials, to compare runs by. Empty if nothing
 // could be compared.
 struct DifferenceMetrics {
@@ -176,6 +194,13 @@ struct CallInfo {
   std::vector<CaseOccurrence> occurrences = {};
 };
 
+template <class Visit>
+void fields(const Visit& visit, CallInfo& call) {
+  visit.required("operator", call.op_type);
+  visit.required("dtype", call.dtype);
+  visit("occurrences", call.occurrences);
+}
+
 // An executor's own report of a run of the graph.
 struct ExecutorReport {
   int64_t num_nodes = 0;
@@ -184,6 +209,8 @@ struct ExecutorReport {
   // Differs from run to run.
   std::optional<double> seconds = std::nullopt;
 };
+
+TORCH_IR_FIELDS(ExecutorReport, num_nodes, on_host, seconds)
 
 // There are many calls, so they keep no graph and no trials.
 struct Result {

@@ -83,20 +83,6 @@ TORCH_IR_FIELDS(RoundingReport, values, problem)
 TORCH_IR_FIELDS(TensorStatistics, name, shape, dtype, num_elements, num_nan, num_inf, min, max,
                 mean, standard_deviation)
 
-template <class Visit>
-void fields(const Visit& visit, ComparedValue& value) {
-  TORCH_IR_VISIT(op_type, module)
-  visit("float", value.floating);
-  TORCH_IR_VISIT(quantized, sqnr, input_sqnr, num_saturated)
-}
-
-template <class Visit>
-void fields(const Visit& visit, FloatComparison& value) {
-  TORCH_IR_VISIT(file)
-  visit.derived("num_compared", value.values.size());
-  TORCH_IR_VISIT(values, unmatched, num_unmatched, num_folded, error)
-}
-
 TORCH_IR_FIELDS(NodeDetail, index, node, op_type, value, module, group, comparison)
 
 template <class Visit>
@@ -114,9 +100,7 @@ TORCH_IR_FIELDS(NodeReport, tolerance, num_compared, num_near_float64, num_right
                 num_exonerated, first_nan, first_inf, worst, errors, skipped, num_skipped,
                 num_not_handed_back, unknown, num_unknown, num_groups, num_inside, opinions,
                 num_opinions, num_without_opinion, opinion_problem, error, note)
-TORCH_IR_FIELDS(Failure, kind, stage, message, output)
 TORCH_IR_FIELDS(ExpectedFailure, kind, reason)
-TORCH_IR_FIELDS(Origin, archive, graph, inputs, expected, against)
 
 template <class Visit>
 void fields(const Visit& visit, Trial& trial) {
@@ -145,19 +129,6 @@ void fields(const Visit& visit, Trial& trial) {
   }
 }
 
-TORCH_IR_FIELDS(ExecutorReport, num_nodes, on_host, seconds)
-TORCH_IR_FIELDS(Reproducer, trial, num_nodes, first_node, last_node, command, message)
-
-template <class Visit>
-void fields(const Visit& visit, RunSettings& value) {
-  TORCH_IR_VISIT(seed, tolerance, tolerance_wins)
-  visit("reference", value.criterion.reference);
-  visit("error_factor", value.criterion.error_factor);
-  TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, executor_is_server,
-                 executor_intermediates, scale, last_stage, per_node, save_tensors)
-}
-
-TORCH_IR_FIELDS(SymbolSize, symbol, value)
 TORCH_IR_FIELDS(NotCounted, op_type, num_nodes, reason)
 TORCH_IR_FIELDS(CostTotals, multiply_adds, not_counted, input_bytes, weight_bytes, largest_value,
                 largest_bytes, peak_bytes, peak_node, num_unknown_sizes)
@@ -225,13 +196,6 @@ void fields(const Visit& visit, CaseInfo& info) {
   visit("tolerance", info.tolerance);
   visit("tolerance_reason", info.tolerance_reason);
   visit("occurrences", info.occurrences);
-}
-
-template <class Visit>
-void fields(const Visit& visit, CallInfo& call) {
-  visit.required("operator", call.op_type);
-  visit.required("dtype", call.dtype);
-  visit("occurrences", call.occurrences);
 }
 
 template <class Visit>

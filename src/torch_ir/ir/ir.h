@@ -3,8 +3,8 @@
 // An IR owns all it holds; nodes refer to values by name. A value is a graph input, a weight (from
 // the state dict or `constants`), or an output of a node: a tensor or, with dynamic shapes, a
 // number. Nodes are in execution order. The fields and their JSON form are those of the Python
-// package `torch_ir`, with the additions that ir_format.md calls version 2; resolve.h says what a
-// well-formed IR.
+// package `torch_ir`, with the additions that ir_format.md calls version 2; resolve.h says what is
+// a well-formed IR.
 #pragma once
 
 #include <ATen/core/Tensor.h>

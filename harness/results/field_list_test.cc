@@ -1,0 +1,125 @@
+// A field in a list appears wherever the struct is written: in results.json, in its schema, in the
+// messages of workers, and so in index.html, which holds results.json.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "harness/results/result_fields.h"
+#include "harness/results/results_file.h"
+#include "harness/results/testing/schema_problem.h"
+#include "torch_ir/base/file.h"
+
+namespace torch_ir {
+namespace {
+
+using nlohmann::json;
+
+template <class T>
+void fill(T& value);
+
+// Gives each field of a list a value.
+struct Filler {
+  static constexpr bool kReads = true;
+
+  template <class T>
+  void operator()(const char* /*key*/, T& value) const {
+    fill(value);
+  }
+  template <class T>
+  void required(const char* /*key*/, T& value) const {
+    fill(value);
+  }
+  template <class T>
+  void nullable(const char* /*key*/, std::optional<T>& value) const {
+    fill(value);
+  }
+  template <class T>
+  void derived(const char* /*key*/, const T& /*value*/) const {}
+};
+
+template <class T>
+concept Optional = requires(T& value) { value.has_value(); };
+
+template <class T>
+void fill(T& value) {
+  if constexpr (json_fields::Struct<T>) {
+    fields(Filler(), value);
+  } else if constexpr (Optional<T>) {
+    fill(value.emplace());
+  } else if constexpr (json_fields::Named<T>) {
+    value = T(value);
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    value = "0123456789abcdef0123456789abcdef01234567";
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    value = 1;
+  } else if constexpr (json_fields::Map<T>) {
+    fill(value[1]);
+  } else if constexpr (requires { value.emplace_back(); }) {
+    fill(value.emplace_back());
+  } else {
+    for (auto& item : value) fill(item);
+  }
+}
+
+template <class T>
+T filled() {
+  T value;
+  fill(value);
+  return value;
+}
+
+RunRecord filled_run() {
+  RunRecord run{.coverage = filled<Coverage>(),
+                .results = {filled<Result>()},
+                .cases = {filled<Result>()}};
+  run.context.settings = filled<RunSettings>();
+  run.context.environment = {{"libtorch", "2.13.0"}};
+  run.context.timings = true;
+  run.results[0].call.reset();
+  run.results[0].unsupported.reset();
+  return run;
+}
+
+std::set<std::string> keys_of(json value, const char* only_in = nullptr) {
+  std::set<std::string> keys;
+  for_each_object(value, [&](json& object) {
+    if (only_in != nullptr && !object.contains(only_in)) return;
+    for (const auto& [key, item] : (only_in == nullptr ? object : object[only_in]).items()) {
+      keys.insert(key);
+    }
+  });
+  return keys;
+}
+
+TEST(FieldListTest, EachFieldIsInTheFileAndItsSchema) {
+  const BaselineComparison baseline{.models = {{.model = "a", .changes = {{.what = "graph"}}}}};
+  const json written = json::parse(results_to_json(filled_run(), &baseline));
+  EXPECT_EQ(schema_problem(written), "");
+  const json schema = json::parse(read_file("harness/results/results_schema.json"));
+  EXPECT_THAT(keys_of(written), ::testing::IsSupersetOf(keys_of(schema, "properties")));
+}
+
+TEST(FieldListTest, EachFieldIsReadBack) {
+  const std::string path = ::testing::TempDir() + "filled.json";
+  const std::string text = results_to_json(filled_run());
+  write_file(path, text);
+  RunRecord read = read_run_record(path);
+  read.context.timings = true;
+  EXPECT_EQ(results_to_json(read), text);
+}
+
+TEST(FieldListTest, EachFieldIsInTheMessagesOfWorkers) {
+  const Result result = filled_run().results[0];
+  const json_fields::Json message = json_fields::write(result);
+  EXPECT_EQ(message["current_trial"], 1);
+  Result read;
+  json_fields::read(message, read);
+  EXPECT_EQ(json_fields::write(read), message);
+}
+
+}  // namespace
+}  // namespace torch_ir
