@@ -3,6 +3,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "harness/report/sections.h"
 #include "torch_ir/base/text.h"
 
 namespace torch_ir {
@@ -68,7 +69,9 @@ std::string left_out_text(const FloatComparison& comparison) {
 
 }  // namespace
 
-Data float_section(const FloatComparison& comparison) {
+SectionData float_section(const ModelPage& page) {
+  if (!page.result.against) return std::nullopt;
+  const FloatComparison& comparison = *page.result.against;
   Data data;
   data.set("summary", compared_text(comparison));
   const Table table = worst_table(comparison);

@@ -6,6 +6,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "harness/report/sections.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/text.h"
@@ -176,7 +177,9 @@ std::string picture_text(const std::string& name, bool is_folded, bool is_cut,
 
 }  // namespace
 
-Data graph_section(const Result& result, const GraphPicture& picture) {
+SectionData graph_section(const ModelPage& page) {
+  const Result& result = page.result;
+  if (!result.graph) return std::nullopt;
   const std::string& name = result.name;
   const IR& ir = *result.graph;
   const IRSummary summary = summarize(ir);
@@ -202,7 +205,7 @@ Data graph_section(const Result& result, const GraphPicture& picture) {
   data.set("file", fmt::format("[{}]({})", code_span(file), link_target(file)));
   data.set("flowchart", code_block(chart.text, "mermaid"));
   data.set("cut", cut);
-  set_some(data, "picture", picture_text(name, chart.is_folded, !cut.empty(), picture));
+  set_some(data, "picture", picture_text(name, chart.is_folded, !cut.empty(), page.picture));
   data.set("pie", code_block(generate_op_distribution_pie(ir), "mermaid"));
   data.set("operators", operators_table(cost));
   data.set("counted_nodes", counted(summary.num_nodes, "node"));

@@ -6,6 +6,7 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
+#include "harness/report/sections.h"
 #include "harness/results/result.h"
 #include "templates/templates.h"
 #include "torch_ir/runtime/graph/execution_options.h"
@@ -212,22 +213,12 @@ std::string render_model_page(const Result& result, const RunContext& context,
   set_some(page, "description", described_model(result));
   page.set("categories", code_list(result.categories, ", "));
   page.set("stages", stages_table(result, context));
-  if (result.worst_trial() != nullptr) {
-    page.set("verification", verification_section(result));
+  const ModelPage model{result, context, picture, cases};
+  for (const auto& [name, make] : kSections) {
+    if (const SectionData data = make(model)) page.set(name, *data);
   }
-  if (result.nodes) page.set("node_report", node_section(*result.nodes));
-  if (result.against) page.set("against", float_section(*result.against));
-  const Data calls = calls_section(result, cases);
   Coverage coverage = coverage_of(result);
-  coverage.is_split = calls.get("table") != nullptr;
-  if (coverage.is_split) page.set("calls", calls);
-  if (result.reproducer) {
-    page.set("reproducer", reproducer_section(result, context));
-  }
-  if (result.graph) {
-    set_some(page, "modules", modules_table(result));
-    page.set("graph", graph_section(result, picture));
-  }
+  coverage.is_split = page.get("calls") != nullptr;
   set_environment(page, context, num_trials(result, context.settings));
   page.set("command", code_block(reproduce_command(coverage, context), "sh"));
   const bool by_tolerance = context.settings.criterion.reference != ReferenceKind::kFloat64;

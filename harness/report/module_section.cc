@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "harness/report/page_text.h"
+#include "harness/report/sections.h"
 #include "torch_ir/analysis/module_costs.h"
 
 namespace torch_ir {
@@ -24,7 +25,9 @@ std::string max_diff_of(const ModuleCost& module, const ErrorMap& errors) {
 
 }  // namespace
 
-Table modules_table(const Result& result) {
+SectionData modules_section(const ModelPage& page) {
+  const Result& result = page.result;
+  if (!result.graph) return std::nullopt;
   const bool has_errors = result.nodes && !result.nodes->errors.empty();
   std::vector<Cell> heads = {"Module", "Nodes", "Multiply-adds", "Parameters"};
   if (has_errors) heads.push_back("Max abs. error");
@@ -40,7 +43,8 @@ Table modules_table(const Result& result) {
     if (has_errors) cells.push_back(max_diff_of(module, errors));
     table.add(std::move(cells));
   }
-  return table;
+  // A graph without modules has no rows.
+  return table.num_rows() == 0 ? SectionData() : table.markdown();
 }
 
 }  // namespace torch_ir

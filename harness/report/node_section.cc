@@ -3,6 +3,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "harness/report/sections.h"
 #include "harness/report/run_text.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
@@ -189,7 +190,9 @@ std::string nodes_summary(const NodeReport& report,
   return handed_back.empty() ? text : text + " " + as_sentence(handed_back);
 }
 
-Data node_section(const NodeReport& report) {
+SectionData node_section(const ModelPage& page) {
+  if (!page.result.nodes) return std::nullopt;
+  const NodeReport& report = *page.result.nodes;
   Data data;
   data.set("summary", nodes_summary(report, code_span));
   data.set("paragraphs", paragraphs(report));
@@ -214,7 +217,9 @@ Data node_section(const NodeReport& report) {
   return data;
 }
 
-Data reproducer_section(const Result& result, const RunContext& context) {
+SectionData reproducer_section(const ModelPage& page) {
+  const Result& result = page.result;
+  if (!result.reproducer) return std::nullopt;
   const Reproducer& reproducer = *result.reproducer;
   const std::string folder = "repro/" + result.name + "/";
   const std::string nodes = counted(reproducer.num_nodes, "node");
@@ -238,7 +243,7 @@ Data reproducer_section(const Result& result, const RunContext& context) {
   data.set("text", text);
   data.set("message", code_block(reproducer.message));
   data.set("command", code_block(reproducer.command, "sh"));
-  const std::string hint = reproducer_hint(result.name, context,
+  const std::string hint = reproducer_hint(result.name, page.context,
                                            [](const std::string& code) { return code_span(code); });
   set_some(data, "hint", hint);
   return data;

@@ -14,6 +14,7 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
+#include "harness/report/sections.h"
 #include "templates/templates.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
@@ -264,15 +265,15 @@ std::string accumulated_text(const OpNode& node, const Result& result) {
 
 }  // namespace
 
-Data calls_section(const Result& result, const std::vector<Result>& cases) {
+SectionData calls_section(const ModelPage& page) {
+  const Result& result = page.result;
   std::map<std::string, std::pair<const Result*, const CaseOccurrence*>> by_node;
-  for (const Result& it : cases) {
+  for (const Result& it : page.cases) {
     for (const CaseOccurrence& occurrence : it.call->occurrences) {
       if (occurrence.model == result.name) by_node[occurrence.node] = {&it, &occurrence};
     }
   }
-  Data data;
-  if (by_node.empty() || !result.graph) return data;
+  if (by_node.empty() || !result.graph) return std::nullopt;
   int64_t num_run = 0;
   int64_t num_passed = 0;
   const auto has_run = [](const Result& alone, const CaseOccurrence* occurrence) {
@@ -299,6 +300,7 @@ Data calls_section(const Result& result, const std::vector<Result>& cases) {
                is_first ? max_diff_text(*alone) : "",
                accumulated_text(node, result)});
   }
+  Data data;
   data.set(
       "summary",
       fmt::format("{} of {} pass alone, on the inputs that the model computes for them{}. The last "

@@ -1,4 +1,4 @@
-// Text shared by the pages, and the sections of a model's page.
+// Text shared by the pages.
 #pragma once
 
 #include <cstdint>
@@ -107,24 +107,5 @@ struct Reference {
 };
 
 Reference reference_of(const Result& result);
-
-// Requires a result with trials.
-kainjow::mustache::data verification_section(const Result& result);
-
-kainjow::mustache::data node_section(const NodeReport& report);
-
-kainjow::mustache::data float_section(const FloatComparison& comparison);
-
-// The nodes of a split model with the results of their `cases`; has no "table" if there are none.
-kainjow::mustache::data calls_section(const Result& result, const std::vector<Result>& cases);
-
-// Requires a result with a reproducer.
-kainjow::mustache::data reproducer_section(const Result& result, const RunContext& context);
-
-// Requires a result with a graph; has no rows for one without modules.
-Table modules_table(const Result& result);
-
-// Requires a result with a graph.
-kainjow::mustache::data graph_section(const Result& result, const GraphPicture& picture);
 
 }  // namespace torch_ir

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/report/graph_picture.h"
 #include "harness/results/baseline.h"
 #include "harness/results/result.h"
 #include "harness/results/results_file.h"

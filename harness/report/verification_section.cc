@@ -7,6 +7,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "harness/report/sections.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
 
@@ -213,7 +214,9 @@ std::string tolerances_table(const VerificationReport& report) {
 
 }  // namespace
 
-Data verification_section(const Result& result) {
+SectionData verification_section(const ModelPage& page) {
+  const Result& result = page.result;
+  if (result.worst_trial() == nullptr) return std::nullopt;
   const Trial& worst = *result.worst_trial();
   const VerificationReport& report = worst.verification;
   Data data;

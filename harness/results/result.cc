@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <tuple>
 
@@ -13,7 +12,6 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/visualize/svg.h"
 
 namespace torch_ir {
 namespace {
@@ -288,27 +286,6 @@ DifferenceMetrics difference_metrics(const Result& result) {
     all.smallest_passing_tolerance = std::numeric_limits<double>::infinity();
   }
   return all;
-}
-
-GraphPicture draw_graph(const Result& result) {
-  GraphPicture picture;
-  if (!result.graph) return picture;
-  SvgOptions options{.title = result.name};
-  if (result.nodes && result.nodes->first_divergence) {
-    options.highlighted_node = result.nodes->first_divergence->node.node;
-  }
-  try {
-    if (result.nodes) {
-      options.figures.resize(result.graph->nodes.size());
-      for (const NodeError& error : result.nodes->errors) {
-        options.figures.at(static_cast<size_t>(error.index)).max_diff = error.max_diff;
-      }
-    }
-    picture.svg = ir_to_svg(*result.graph, options);
-  } catch (const std::exception& error) {
-    picture.problem = headline(error.what());
-  }
-  return picture;
 }
 
 }  // namespace torch_ir

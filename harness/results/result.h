@@ -317,17 +317,6 @@ bool all_good(const std::vector<Result>& results, bool requires_support = false)
 // unknown for any output.
 std::optional<double> worst_factor(const Result& result);
 
-inline constexpr const char* kPictureFile = "graph.svg";
-
-struct GraphPicture {
-  std::string svg = {};
-  // The reason for a missing picture, in one line; empty for a model without a graph.
-  std::string problem = {};
-};
-
-// Highlights the first node that differs. Never throws, because runs must not depend on pictures.
-GraphPicture draw_graph(const Result& result);
-
 DifferenceMetrics difference_metrics(const VerificationReport& report);
 
 // Returns the maxima over all trials, with NaN greater than anything else. The tolerance is

@@ -14,6 +14,7 @@
 #include "harness/divergence/against_float.h"
 #include "harness/divergence/ended_process.h"
 #include "harness/process/supervise.h"
+#include "harness/report/graph_picture.h"
 #include "harness/results/result.h"
 #include "harness/results/result_fields.h"
 #include "harness/results/run_context.h"

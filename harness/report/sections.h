@@ -1,0 +1,44 @@
+// The sections of a model's page: each is a function that makes its data, and a row of kSections.
+#pragma once
+
+#include <kainjow/mustache.hpp>
+#include <optional>
+#include <vector>
+
+#include "harness/report/pages.h"
+
+namespace torch_ir {
+
+struct ModelPage {
+  const Result& result;
+  const RunContext& context;
+  const GraphPicture& picture;
+  // May include the model's calls.
+  const std::vector<Result>& cases;
+};
+
+// The data of a section; nothing if the page leaves it out.
+using SectionData = std::optional<kainjow::mustache::data>;
+
+SectionData verification_section(const ModelPage& page);
+SectionData node_section(const ModelPage& page);
+SectionData float_section(const ModelPage& page);
+// The nodes of a split model with the results of their calls.
+SectionData calls_section(const ModelPage& page);
+SectionData reproducer_section(const ModelPage& page);
+SectionData modules_section(const ModelPage& page);
+SectionData graph_section(const ModelPage& page);
+
+struct Section {
+  // In templates/model_page.md.mustache.
+  const char* name;
+  SectionData (*make)(const ModelPage& page);
+};
+
+inline constexpr Section kSections[] = {
+    {"verification", verification_section}, {"node_report", node_section},
+    {"against", float_section},             {"calls", calls_section},
+    {"reproducer", reproducer_section},     {"modules", modules_section},
+    {"graph", graph_section}};
+
+}  // namespace torch_ir
