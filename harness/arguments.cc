@@ -55,13 +55,16 @@ std::string given_file(const std::string& path) {
   return user_path(path);
 }
 
+// Declares options. Each declaration gives the parsing, --help and, if the option `is_of_run`, the
+// words in the commands of pages (given_options). CLI11 calls those options configurable.
 class Options {
  public:
-  Options(CLI::App& parser, std::string group) : parser_(parser), group_(std::move(group)) {}
+  Options(CLI::App& parser, std::string group, bool is_of_run)
+      : parser_(parser), group_(std::move(group)), is_of_run_(is_of_run) {}
 
   template <class Value>
   CLI::Option* one(const char* flag, Value& value, const char* type, const std::string& text) {
-    return parser_.add_option(flag, value, text)->type_name(type)->group(group_);
+    return declared(parser_.add_option(flag, value, text)->type_name(type));
   }
   template <class Value>
   CLI::Option* with_default(const char* flag, Value& value, const char* type, const char* text) {
@@ -73,13 +76,13 @@ class Options {
     return one(flag, values, type, text)->allow_extra_args(false);
   }
   CLI::Option* flag(const char* flag, bool& value, const char* text) {
-    return parser_.add_flag(flag, value, text)->group(group_);
+    return declared(parser_.add_flag(flag, value, text));
   }
   // `parse` throws Error for an invalid value.
   template <class Parse>
   CLI::Option* parsed(const std::string& flag, const Parse& parse, const char* type,
                       const char* text) {
-    return add_parsed_option(parser_, flag, parse, text)->type_name(type)->group(group_);
+    return declared(add_parsed_option(parser_, flag, parse, text)->type_name(type));
   }
 
   CLI::Option* file(const char* flag, std::string& path, const char* type, const char* text) {
@@ -87,16 +90,38 @@ class Options {
         flag, [&path](const std::string& value) { path = given_file(value); }, type, text);
   }
   // The flag may be repeated; files are taken in the order of the command line.
-  template <class Take>
-  void each_file(const char* flag, const Take& take, const char* type, const char* text) {
-    const auto take_path = [take](const std::string& value) { take(given_file(value)); };
-    parsed(flag, take_path, type, text)->trigger_on_parse();
+  template <class Use>
+  CLI::Option* each_file(const char* flag, const Use& use, const char* type, const char* text) {
+    const auto use_file = [use](const std::string& value) { use(given_file(value)); };
+    return parsed(flag, use_file, type, text)->trigger_on_parse();
   }
 
  private:
+  CLI::Option* declared(CLI::Option* option) {
+    return option->group(group_)->configurable(is_of_run_);
+  }
+
   CLI::App& parser_;
   std::string group_;
+  bool is_of_run_;
 };
+
+// The options of the run that were given, as words for a shell.
+std::string given_options(const CLI::App& parser) {
+  std::string words;
+  for (const CLI::Option* option : parser.get_options()) {
+    if (!option->get_configurable() || option->count() == 0) continue;
+    const std::string name = " " + option->get_name();
+    if (option->get_items_expected_min() == 0) {
+      words += name;
+      continue;
+    }
+    for (const std::string& value : option->results()) {
+      words += name + (value.starts_with('-') ? "=" : " ") + shell_word(value);
+    }
+  }
+  return words;
+}
 
 void set_tensors(ModelFiles& files, std::string ModelFiles::* member, const std::string& path) {
   std::string& value = files.*member;
@@ -105,7 +130,7 @@ void set_tensors(ModelFiles& files, std::string ModelFiles::* member, const std:
 }
 
 void declare_models(CLI::App& parser, Arguments& arguments) {
-  Options options(parser, "Select models");
+  Options options(parser, "Select models", /*is_of_run=*/false);
   HarnessOptions& harness = arguments.harness;
   std::vector<ModelFiles>& files = harness.files;
   options.several("MODEL.pt2", arguments.raw.archives, "", "The same as --pt2 MODEL.pt2");
@@ -132,9 +157,12 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
                   "Test this registered model (within --category, if given)");
   options.several("--category", harness.selection.categories, "NAME",
                   "Test the registered models of this category");
-  options.parsed(
-      "--scale", [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); },
-      "SCALE", "test (default): small models; full: published sizes, not run");
+  options
+      .parsed(
+          "--scale",
+          [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); }, "SCALE",
+          "test (default): small models; full: published sizes, not run")
+      ->configurable();
   options.parsed(
       "--suite", [&](const std::string& name) { harness.selection.suite = parse_suite(name); },
       "NAME", "What to test: models (default), or operators: single calls");
@@ -168,7 +196,7 @@ void take_against(const std::string& path, std::vector<ModelFiles>& files) {
 }
 
 void declare_comparison(CLI::App& parser, Arguments& arguments) {
-  Options options(parser, "Compare");
+  Options options(parser, "Compare", /*is_of_run=*/true);
   RunSettings& settings = arguments.harness.run.settings;
   options
       .one("--tolerance", arguments.raw.tolerance, "RULE",
@@ -192,8 +220,10 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
                "As --per-node, and fail if any value differs or cannot be judged");
   options.flag("--require-support", arguments.harness.requires_support,
                "Treat unsupported cases as failures");
-  options.file("--against", arguments.raw.against, "FILE",
-               "Compare a quantised model with its float model (SQNR, ranges)");
+  options
+      .file("--against", arguments.raw.against, "FILE",
+            "Compare a quantised model with its float model (SQNR, ranges)")
+      ->configurable(false);
   options.file("--baseline", arguments.harness.baseline, "FILE",
                "Show changes since the run that wrote this results.json");
   options.file("--expected-failures", arguments.harness.expected_failures, "FILE",
@@ -208,7 +238,7 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
 }
 
 void declare_execution(CLI::App& parser, Arguments& arguments) {
-  Options options(parser, "Run graphs");
+  Options options(parser, "Run graphs", /*is_of_run=*/true);
   RunSettings& settings = arguments.harness.run.settings;
   options.parsed(
       "--optimization",
@@ -224,9 +254,11 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options.one("--backend", settings.backend, "NAME",
               "Run a C++ backend that is linked into this program");
   std::vector<std::string>& libraries = arguments.harness.libraries;
-  options.each_file(
-      "--load-library", [&](const std::string& path) { libraries.push_back(path); }, "FILE ...",
-      "Load operators from this shared library, which is trusted code");
+  options
+      .each_file(
+          "--load-library", [&](const std::string& path) { libraries.push_back(path); }, "FILE ...",
+          "Load operators from this shared library, which is trusted code")
+      ->configurable(false);
   options
       .with_default("--trials", settings.trials, "N",
                     "Inputs per model: normal, 0 and 1, large, more seeds")
@@ -236,6 +268,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options
       .with_default("-j,--jobs", arguments.harness.run.jobs, "N",
                     "Number of models or cases to run at once")
+      ->configurable(false)
       ->transform(count("number of jobs", 1024));
   options.with_default("--timeout", arguments.raw.timeout, "SECONDS", "Time limit per model")
       ->transform(amount("time limit", "a positive number of seconds"));
@@ -251,18 +284,20 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
 }
 
 void declare_output(CLI::App& parser, Arguments& arguments) {
-  Options options(parser, "Output");
-  options.with_default("-o,--output", arguments.output, "DIR", "Folder for the reports");
+  Options options(parser, "Output", /*is_of_run=*/true);
+  options.with_default("-o,--output", arguments.output, "DIR", "Folder for the reports")
+      ->configurable(false);
   options.flag("--save-tensors", arguments.harness.run.settings.save_tensors,
                "Save weights, inputs and expected outputs, for torch-ir verify");
   options.flag("--timings", arguments.harness.timings,
                "Add times to the reports, which then differ from run to run");
-  options.flag("-q,--quiet", arguments.quiet, "Print only failures and errors");
+  options.flag("-q,--quiet", arguments.quiet, "Print only failures and errors")
+      ->configurable(false);
 }
 
 void declare_questions(CLI::App& parser, Arguments& arguments) {
   constexpr const char* kGroup = "Instead of a run";
-  Options options(parser, kGroup);
+  Options options(parser, kGroup, /*is_of_run=*/false);
   options.flag("--list-models", arguments.list_models, "List the registered models");
   options.flag("--list-categories", arguments.list_categories,
                "List the categories of the registered models");
@@ -385,6 +420,8 @@ void choose_criterion(const CLI::App& parser, Arguments& arguments) {
 void declare_arguments(CLI::App& parser, Arguments& arguments) {
   // Fits the longest option, and leaves 70 columns for its text.
   parser.get_formatter()->column_width(30);
+  // Programs may add options of their own.
+  parser.option_defaults()->configurable(false);
   declare_models(parser, arguments);
   declare_comparison(parser, arguments);
   declare_execution(parser, arguments);
@@ -460,6 +497,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     harness.run.memory_limit =
         static_cast<int64_t>(std::min(arguments.raw.memory_limit * kMegabyte, kMost));
   }
+  harness.given_options = given_options(parser);
 }
 
 }  // namespace torch_ir

@@ -159,7 +159,8 @@ TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
   EXPECT_EQ(result.status, 0) << result.err;
   const auto fast = reports();
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
-  EXPECT_THAT(fast.at("Good.md"), HasSubstr("--model Good --optimization fast --save-tensors\n"));
+  EXPECT_THAT(fast.at("Good.md"),
+              HasSubstr("--model Good --optimization fast --device cpu --save-tensors\n"));
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("Good.expected.safetensors --optimization fast\n"));
   EXPECT_THAT(fast.at("SUMMARY.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
 }
@@ -324,6 +325,17 @@ TEST_F(CommandLineTest, WholeNumbersAreDecimalAndTheirLimitsFit) {
   EXPECT_THAT(reports().at("Good.md"), HasSubstr("--seed 18446744073709551615\n"));
   EXPECT_EQ(run({"--model=Good", "--seed=010"}).status, 0);
   EXPECT_THAT(reports().at("Good.md"), HasSubstr("--seed 10\n"));
+}
+
+TEST_F(CommandLineTest, PagesRepeatTheOptionsOfTheRun) {
+  EXPECT_EQ(run({"--executor=-x 'it' {ir} {weights} {inputs} {outputs}", "--model", "Good", "-q",
+                 "--memory-limit", "1e5", "-j", "2", "--atol=1e-6", "--require-support",
+                 "--category", "good"})
+                .status,
+            1);
+  EXPECT_THAT(reports().at("Good.md"),
+              HasSubstr("//harness -- --model Good --atol 1e-06 --require-support --executor='-x "
+                        "'\\''it'\\'' {ir} {weights} {inputs} {outputs}' --memory-limit 100000\n"));
 }
 
 TEST_F(CommandLineTest, AFullStandardOutputIsStatusTwo) {

@@ -175,15 +175,13 @@ RunContext page_context(const HarnessOptions& options) {
   RunContext context{.settings = options.run.settings,
                      .timings = options.timings,
                      .environment = environment(),
-                     .memory_limit = options.run.memory_limit,
                      .expected_failures = typed_path(options.expected_failures),
                      .baseline = typed_path(options.baseline),
                      .program = options.program,
-                     .output = typed_path(options.output)};
+                     .output = typed_path(options.output),
+                     .options = options.given_options};
   context.requires_support = options.requires_support;
   for (const std::string& path : options.libraries) context.libraries.push_back(typed_path(path));
-  context.requires_intermediates = options.run.requires_intermediates;
-  if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
   return context;
 }
 

@@ -33,8 +33,10 @@ struct HarnessOptions {
   bool timings = false;
   // Whether to write the files about the whole run, such as SUMMARY.md.
   bool summary = true;
-  // The program's name if it is not //harness (RunContext).
+  // The program's name if it is not //harness, and the options for the commands on the pages
+  // (RunContext).
   std::string program = {};
+  std::string given_options = {};
   // Whether to run each distinct call of the models on its own as well.
   bool is_split = false;
   // With is_split, whether groups that the executor or backend fuses stay whole.

@@ -22,23 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An overriding rule is shown completely, even where it equals the defaults.
-template <class Add>
-void add_tolerance(const RunSettings& settings, const Add& add) {
-  const Tolerance defaults = RunSettings().tolerance.fixed;
-  const Tolerance& fixed = settings.tolerance.fixed;
-  if (settings.tolerance.by_dtype) {
-    if (settings.tolerance_wins) add("--tolerance", "dtype");
-    return;
-  }
-  if (settings.tolerance_wins || fixed.rtol != defaults.rtol) {
-    add("--rtol", fmt::format("{}", fixed.rtol));
-  }
-  if (settings.tolerance_wins || fixed.atol != defaults.atol) {
-    add("--atol", fmt::format("{}", fixed.atol));
-  }
-}
-
 // Returns the command without options. //harness links no backends, so these need another program.
 std::string program_command(const RunContext& context, bool has_options) {
   if (!context.program.empty()) return shell_word(context.program);
@@ -137,22 +120,19 @@ std::string library_flags(const std::vector<std::string>& libraries) {
 }
 
 std::string reproduce_command(const Coverage& coverage, const RunContext& context) {
-  const RunSettings& settings = context.settings;
-  const RunSettings defaults;
-  std::string options;
-  const auto add = [&](const char* flag, const std::string& value) {
-    options += std::string(" ") + flag + " " + value;
+  std::string options = library_flags(context.libraries);
+  const auto add = [&](const std::string& flag, const std::string& value) {
+    options += " " + flag + " " + value;
   };
   const auto add_file = [&](const char* flag, const std::string& path) {
     if (!path.empty()) add(flag, file_word(path));
   };
-  options += library_flags(context.libraries);
   bool reads_reports = false;
   for (const ModelFiles& files : coverage.files) {
     const Origin origin = origin_of(files);
     const std::string& path = origin.graph.empty() ? origin.archive : origin.graph;
     reads_reports |= fs::path(path).lexically_normal().string().starts_with("reports/");
-    add(flag_of(files.format).c_str(), file_word(path));
+    add(flag_of(files.format), file_word(path));
     add_file("--inputs", origin.inputs);
     add_file("--expected", origin.expected);
     add_file("--against", origin.against);
@@ -164,37 +144,9 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   for (const std::string& dtype : selection.dtypes) add("--dtype", dtype);
   if (coverage.is_split) options += " --split";
   if (coverage.is_grouped) options += " --groups";
-  for (const std::string& category : coverage.selection.categories) add("--category", category);
-  for (const std::string& model : coverage.selection.models) add("--model", model);
-  if (settings.scale != defaults.scale) add("--scale", std::string(scale_name(settings.scale)));
-  if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
-  if (settings.trials != defaults.trials) add("--trials", std::to_string(settings.trials));
-  add_tolerance(settings, add);
-  const Criterion& criterion = settings.criterion;
-  const bool is_implied = criterion.reference == ReferenceKind::kModel &&
-                          (settings.tolerance_wins || !settings.tolerance.by_dtype);
-  if (criterion.reference == ReferenceKind::kFloat64) {
-    add("--tolerance", "float64");
-  } else if (criterion.reference != defaults.criterion.reference && !is_implied) {
-    add("--reference", std::string(reference_name(criterion.reference)));
-  }
-  if (criterion.error_factor != defaults.criterion.error_factor) {
-    add("--error-factor", fmt::format("{}", criterion.error_factor));
-  }
-  options += plan_flags(settings) + backend_flags(settings);
-  const bool has_per_node =
-      coverage.is_split || settings.executor_intermediates || context.requires_intermediates;
-  if (settings.per_node && !has_per_node) options += " --per-node";
-  if (context.requires_intermediates) options += " --require-intermediates";
-  if (context.requires_support) options += " --require-support";
-  if (context.timeout) add("--timeout", fmt::format("{}", context.timeout->count()));
-  if (context.memory_limit) {
-    add("--memory-limit", fmt::format("{}", static_cast<double>(*context.memory_limit) / 1e6));
-  }
-  add_file("--expected-failures", context.expected_failures);
-  add_file("--baseline", context.baseline);
-  if (settings.save_tensors) options += " --save-tensors";
-  if (context.timings) options += " --timings";
+  for (const std::string& category : selection.categories) add("--category", category);
+  for (const std::string& model : selection.models) add("--model", model);
+  options += context.options;
   return program_command(context, !options.empty()) + options + "\n";
 }
 

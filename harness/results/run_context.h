@@ -1,10 +1,7 @@
 // RunContext, Coverage and RunRecord: the options, selection and results of a run, as plain data.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,9 +28,6 @@ struct RunContext {
   bool timings = false;
   Environment environment = {};
   bool requires_support = false;
-  bool requires_intermediates = false;
-  std::optional<std::chrono::duration<double>> timeout = std::nullopt;
-  std::optional<int64_t> memory_limit = std::nullopt;
   std::string expected_failures = {};
   std::string baseline = {};
   // Shared libraries of additional operators (load_library.h).
@@ -41,6 +35,8 @@ struct RunContext {
   // As the user typed them. `program` is empty for //harness under `bazel run`.
   std::string program = {};
   std::string output = {};
+  // The options of the run, except those for Coverage, `libraries` and `output`: " --seed 7".
+  std::string options = {};
 };
 
 struct Coverage {
