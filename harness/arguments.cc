@@ -132,7 +132,7 @@ void set_tensors(ModelFiles& files, std::string ModelFiles::* member, const std:
 void declare_models(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "Select models", /*is_of_run=*/false);
   HarnessOptions& harness = arguments.harness;
-  std::vector<ModelFiles>& files = harness.files;
+  std::vector<ModelFiles>& files = harness.coverage.files;
   options.several("MODEL.pt2", arguments.raw.archives, "", "The same as --pt2 MODEL.pt2");
   options.each_file(
       "--pt2", [&files](const std::string& path) { files.push_back({.path = path}); }, "FILE ...",
@@ -153,9 +153,9 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
                     "Inputs (.safetensors) for the --pt2 or --ir before it");
   options.each_file("--expected", set(&ModelFiles::expected), "FILE",
                     "Expected outputs (.safetensors) for the --pt2 or --ir before it");
-  options.several("--model", harness.selection.models, "NAME",
+  options.several("--model", harness.coverage.selection.models, "NAME",
                   "Test this registered model (within --category, if given)");
-  options.several("--category", harness.selection.categories, "NAME",
+  options.several("--category", harness.coverage.selection.categories, "NAME",
                   "Test the registered models of this category");
   options
       .parsed(
@@ -164,19 +164,20 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
           "test (default): small models; full: published sizes, not run")
       ->configurable();
   options.parsed(
-      "--suite", [&](const std::string& name) { harness.selection.suite = parse_suite(name); },
+      "--suite",
+      [&](const std::string& name) { harness.coverage.selection.suite = parse_suite(name); },
       "NAME", "What to test: models (default), or operators: single calls");
-  options.several("--operator", harness.selection.operators, "NAME",
+  options.several("--operator", harness.coverage.selection.operators, "NAME",
                   "From a suite, test only this operator (aten.conv2d) or overload");
-  options.several("--dtype", harness.selection.dtypes, "NAME",
+  options.several("--dtype", harness.coverage.selection.dtypes, "NAME",
                   "From a suite, test only the cases of this dtype");
-  options.flag("--split", arguments.harness.is_split,
+  options.flag("--split", arguments.harness.coverage.is_split,
                "Also test each different call of the models on its own");
-  options.flag("--groups", arguments.harness.is_grouped,
+  options.flag("--groups", arguments.harness.coverage.is_grouped,
                "With --split, keep together the nodes that the executor fuses");
 }
 
-void take_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files) {
+void place_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files) {
   for (const auto& [flag, member] : {std::pair("--inputs", &ModelFiles::inputs),
                                      std::pair("--expected", &ModelFiles::expected)}) {
     if ((early.*member).empty()) continue;
@@ -187,7 +188,7 @@ void take_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files)
   }
 }
 
-void take_against(const std::string& path, std::vector<ModelFiles>& files) {
+void set_against(const std::string& path, std::vector<ModelFiles>& files) {
   if (path.empty()) return;
   if (files.size() != 1) {
     throw Error(fmt::format("--against needs exactly one --pt2 or --ir, found {}", files.size()));
@@ -218,15 +219,15 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
                "Compare every value of the graph, even if all outputs agree");
   options.flag("--require-intermediates", arguments.harness.run.requires_intermediates,
                "As --per-node, and fail if any value differs or cannot be judged");
-  options.flag("--require-support", arguments.harness.requires_support,
+  options.flag("--require-support", arguments.harness.context.requires_support,
                "Treat unsupported cases as failures");
   options
       .file("--against", arguments.raw.against, "FILE",
             "Compare a quantised model with its float model (SQNR, ranges)")
       ->configurable(false);
-  options.file("--baseline", arguments.harness.baseline, "FILE",
+  options.file("--baseline", arguments.harness.context.baseline, "FILE",
                "Show changes since the run that wrote this results.json");
-  options.file("--expected-failures", arguments.harness.expected_failures, "FILE",
+  options.file("--expected-failures", arguments.harness.context.expected_failures, "FILE",
                "Known failures, one line each: NAME: KIND: REASON");
   // --tolerance says the same.
   options
@@ -253,7 +254,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
               "Start a program once and send it a line of JSON for each graph");
   options.one("--backend", settings.backend, "NAME",
               "Run a C++ backend that is linked into this program");
-  std::vector<std::string>& libraries = arguments.harness.libraries;
+  std::vector<std::string>& libraries = arguments.harness.context.libraries;
   options
       .each_file(
           "--load-library", [&](const std::string& path) { libraries.push_back(path); }, "FILE ...",
@@ -289,7 +290,7 @@ void declare_output(CLI::App& parser, Arguments& arguments) {
       ->configurable(false);
   options.flag("--save-tensors", arguments.harness.run.settings.save_tensors,
                "Save weights, inputs and expected outputs, for torch-ir verify");
-  options.flag("--timings", arguments.harness.timings,
+  options.flag("--timings", arguments.harness.context.timings,
                "Add times to the reports, which then differ from run to run");
   options.flag("-q,--quiet", arguments.quiet, "Print only failures and errors")
       ->configurable(false);
@@ -350,7 +351,7 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
   const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
                                               "--export-suite"};
   const RunSettings& settings = arguments.harness.run.settings;
-  const bool is_operators = arguments.harness.selection.suite == Suite::kOperators;
+  const bool is_operators = arguments.harness.coverage.selection.suite == Suite::kOperators;
   const bool is_float64 = settings.criterion.reference == ReferenceKind::kFloat64;
   const std::vector<std::string> elsewhere = {"--backend", "--executor", "--executor-server"};
   const Conflict conflicts[] = {
@@ -461,17 +462,17 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   choose_criterion(parser, arguments);
   check_together(parser, arguments);
   HarnessOptions& harness = arguments.harness;
-  for (const std::string& library : harness.libraries) load_library(library);
+  for (const std::string& library : harness.context.libraries) load_library(library);
   RunSettings& settings = harness.run.settings;
   if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
-  take_early_tensors(arguments.raw.early, harness.files);
-  take_against(arguments.raw.against, harness.files);
+  place_early_tensors(arguments.raw.early, harness.coverage.files);
+  set_against(arguments.raw.against, harness.coverage.files);
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
     settings.executor_intermediates |=
         settings.executor.find("{intermediates}") != std::string::npos;
     check_executor_command(settings.executor, settings.executor_intermediates);
-    if (harness.is_grouped && settings.executor.find("{groups}") == std::string::npos) {
+    if (harness.coverage.is_grouped && settings.executor.find("{groups}") == std::string::npos) {
       throw Error("--groups needs {groups}, the path of the groups, in the --executor command");
     }
   }
@@ -481,11 +482,11 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     settings.executor_is_server = true;
   }
   if (arguments.output.empty()) throw Error("--output: missing folder name");
-  harness.output = user_path(arguments.output);
+  harness.context.output = user_path(arguments.output);
   // Operator cases have no values but their outputs.
-  if (harness.selection.suite != Suite::kOperators) {
-    settings.per_node |=
-        harness.is_split || settings.executor_intermediates || harness.run.requires_intermediates;
+  if (harness.coverage.selection.suite != Suite::kOperators) {
+    settings.per_node |= harness.coverage.is_split || settings.executor_intermediates ||
+                         harness.run.requires_intermediates;
   }
   // A server need not write the values of nodes, so it can always be asked for them.
   if (settings.executor_is_server) settings.executor_intermediates = settings.per_node;
@@ -497,7 +498,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     harness.run.memory_limit =
         static_cast<int64_t>(std::min(arguments.raw.memory_limit * kMegabyte, kMost));
   }
-  harness.given_options = given_options(parser);
+  harness.context.options = given_options(parser);
 }
 
 }  // namespace torch_ir

@@ -75,7 +75,8 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
     return comparison.is_worse() || comparison.count(Trend::kGone) != 0;
   };
   if (run.baseline && (!arguments.quiet || has_lost(*run.baseline))) {
-    (arguments.quiet ? err : out) << baseline_text(*run.baseline, arguments.harness.baseline);
+    (arguments.quiet ? err : out) << baseline_text(*run.baseline,
+                                                   arguments.harness.context.baseline);
   }
   if (!arguments.quiet) {
     out << fmt::format("{}; see {}/{}.md, or {}/index.html in a browser\n",
@@ -99,11 +100,12 @@ std::vector<RegisteredModel> selected_models(const Selection& selection, Scale s
 std::optional<std::string> answer(const Arguments& arguments) {
   const Scale scale = arguments.harness.run.settings.scale;
   if (arguments.list_models) {
-    const std::vector<RegisteredModel> models = selected_models(arguments.harness.selection, scale);
+    const std::vector<RegisteredModel> models =
+        selected_models(arguments.harness.coverage.selection, scale);
     return arguments.json ? models_json(models) : models_table(models);
   }
   if (arguments.list_categories) {
-    const bool is_operators = arguments.harness.selection.suite == Suite::kOperators;
+    const bool is_operators = arguments.harness.coverage.selection.suite == Suite::kOperators;
     const std::vector<std::string> categories =
         is_operators ? categories_of(list_operator_cases()) : list_categories(scale);
     if (arguments.json) return categories_json(categories);
@@ -149,10 +151,10 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
   CLI::App app(kDescription, kProgram);
   app.footer(kFooter);
   Arguments arguments;
-  arguments.harness.program = argc > 0 ? argv[0] : "";
-  if (is_of_bazel(arguments.harness.program)) {
-    const std::string program = file_name(arguments.harness.program);
-    arguments.harness.program = program == kProgram ? "" : program;
+  arguments.harness.context.program = argc > 0 ? argv[0] : "";
+  if (is_of_bazel(arguments.harness.context.program)) {
+    const std::string program = file_name(arguments.harness.context.program);
+    arguments.harness.context.program = program == kProgram ? "" : program;
   }
   declare_arguments(app, arguments);
   const auto fail = [&](const std::string& message) {

@@ -74,7 +74,7 @@ std::vector<CaseSource> cases_in(const std::string& directory) {
   return sources;
 }
 
-void take_suites(std::vector<ModelFiles>& files, const Selection& selection, Selected& selected) {
+void move_suites(std::vector<ModelFiles>& files, const Selection& selection, Selected& selected) {
   std::erase_if(files, [&](const ModelFiles& argument) {
     if (argument.format != FileFormat::kGraph || !is_suite(argument.path)) return false;
     const size_t before = selected.cases.size();
@@ -99,22 +99,18 @@ Selected select_candidates(const HarnessOptions& options) {
       return std::ranges::find(options.registry, model.name) == options.registry.end();
     });
   }
-  Selected selected;
+  Selected selected{.coverage = options.coverage};
   Coverage& coverage = selected.coverage;
-  if (options.selection.suite == Suite::kOperators) {
-    coverage.selection = options.selection;
+  if (coverage.selection.suite == Suite::kOperators) {
     coverage.registry = false;
-    selected.cases = operator_cases(options.selection);
+    selected.cases = operator_cases(coverage.selection);
     return selected;
   }
-  std::vector<ModelFiles> files = options.files;
-  take_suites(files, options.selection, selected);
-  coverage.is_split = options.is_split;
-  coverage.is_grouped = options.is_grouped;
-  coverage.selection = of_registry(options.selection, !options.files.empty());
-  coverage.files = options.files;
+  std::vector<ModelFiles> files = coverage.files;
+  move_suites(files, coverage.selection, selected);
+  coverage.selection = of_registry(coverage.selection, !coverage.files.empty());
   coverage.num_registered = registered.size();
-  coverage.registry = options.files.empty() || !is_empty(coverage.selection);
+  coverage.registry = coverage.files.empty() || !is_empty(coverage.selection);
   RegistryNames names;
   for (const RegisteredModel& model : registered) names.all.push_back(model.name);
   if (coverage.registry) names.running = select_models(registered, coverage.selection);
@@ -152,7 +148,7 @@ void check_apart(const Selected& selected, const std::string& output) {
 
 // The list may name any model of the registry, even one that does not run.
 ExpectedFailures expected_failures(const HarnessOptions& options, const Selected& selected) {
-  if (options.expected_failures.empty()) return options.run.expected_failures;
+  if (options.context.expected_failures.empty()) return {};
   std::vector<std::string> names;
   for (const RegisteredModel& model : list_models(options.run.settings.scale)) {
     names.push_back(model.name);
@@ -160,7 +156,7 @@ ExpectedFailures expected_failures(const HarnessOptions& options, const Selected
   for (const auto* candidates : {&selected.models, &selected.cases}) {
     for (const ModelSource& it : *candidates) names.push_back(name_of(it));
   }
-  return read_expected_failures(options.expected_failures, names);
+  return read_expected_failures(options.context.expected_failures, names);
 }
 
 // The columns for names of models in a terminal; longer names overflow.
@@ -172,16 +168,13 @@ size_t name_width(const std::vector<ModelSource>& models) {
 }
 
 RunContext page_context(const HarnessOptions& options) {
-  RunContext context{.settings = options.run.settings,
-                     .timings = options.timings,
-                     .environment = environment(),
-                     .expected_failures = typed_path(options.expected_failures),
-                     .baseline = typed_path(options.baseline),
-                     .program = options.program,
-                     .output = typed_path(options.output),
-                     .options = options.given_options};
-  context.requires_support = options.requires_support;
-  for (const std::string& path : options.libraries) context.libraries.push_back(typed_path(path));
+  RunContext context = options.context;
+  context.settings = options.run.settings;
+  context.environment = environment();
+  for (std::string* path : {&context.expected_failures, &context.baseline, &context.output}) {
+    *path = typed_path(*path);
+  }
+  for (std::string& path : context.libraries) path = typed_path(path);
   return context;
 }
 
@@ -195,9 +188,9 @@ std::string interrupted_text(const RunRecord& record, const Selected& selected) 
     return fmt::format("interrupted before any {} finished; reports unchanged",
                        selected.models.empty() ? "case" : "model");
   }
-  const auto text = [](size_t num_finished, size_t num_planned, const char* what) {
+  const auto text = [](size_t num_finished, size_t num_planned, const char* noun) {
     return fmt::format("interrupted; the reports cover the {} of {} {} that finished", num_finished,
-                       num_planned, what);
+                       num_planned, noun);
   };
   return record.results.size() == selected.models.size() && !selected.cases.empty()
              ? text(record.cases.size(), selected.cases.size(), "cases")
@@ -208,17 +201,17 @@ std::string interrupted_text(const RunRecord& record, const Selected& selected) 
 std::vector<SuiteProblem> split(Selected& selected, const std::vector<Result>& results,
                                 const HarnessOptions& options, const std::string& directory) {
   SuiteRequest request{.output = directory + "/split",
-                       .what = "models",
+                       .content = "models",
                        .candidates = selected.models,
                        .is_split = true,
-                       .is_grouped = options.is_grouped,
+                       .is_grouped = options.coverage.is_grouped,
                        .may_lack_candidates = true};
   for (const Result& result : results) {
     if (result.failure) request.keeps_equal.push_back(result.name);
   }
-  MadeSuite made = make_suite(request, options.run);
+  MadeSuite suite = make_suite(request, options.run);
   std::ranges::move(cases_in(request.output), std::back_inserter(selected.cases));
-  return std::move(made.problems);
+  return std::move(suite.problems);
 }
 
 std::vector<std::string> unsplit_lines(const std::vector<SuiteProblem>& problems) {
@@ -298,11 +291,11 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
 
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
   Selected selected = select_candidates(options);
-  check_apart(selected, options.output);
+  check_apart(selected, options.context.output);
   RunOptions run_options = options.run;
   run_options.expected_failures = expected_failures(options, selected);
   std::optional<RunRecord> baseline;
-  if (!options.baseline.empty()) baseline = read_run_record(options.baseline);
+  if (!options.context.baseline.empty()) baseline = read_run_record(options.context.baseline);
   RunRecord record{.coverage = selected.coverage, .context = page_context(options)};
   GraphChanges changes;
 
@@ -311,7 +304,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   const InterruptGuard interrupt_guard;
   std::vector<std::string> names;
   for (const ModelSource& model : selected.models) names.push_back(name_of(model));
-  const ReportFiles files(options.output, names);
+  const ReportFiles files(options.context.output, names);
   ProgressOptions progress_options = streams.progress;
   progress_options.name_width = name_width(selected.models);
   Progress progress(selected.models.size(), streams.lines, streams.bar, progress_options);
@@ -319,9 +312,11 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
       .on_start = [&](const std::string& model) { progress.start(model); },
       .on_finish =
           [&](Result& result, const std::string& directory) {
-            if (baseline) changes[result.name] = graph_changes(*baseline, options.baseline, result);
+            if (baseline)
+              changes[result.name] = graph_changes(*baseline, options.context.baseline, result);
             files.write_model(result, directory, record.context);
-            if (options.is_split && result.graph) graphs.emplace(result.name, *result.graph);
+            if (options.coverage.is_split && result.graph)
+              graphs.emplace(result.name, *result.graph);
             progress.finish(result);
           },
       .on_wait = [&] { progress.tick(); },
@@ -330,7 +325,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   record.results = run_candidates(selected.models, run_options, files.work_directory(), observer);
   std::vector<SuiteProblem> not_split;
   bool has_all_cases = true;
-  if (options.is_split) {
+  if (options.coverage.is_split) {
     try {
       not_split = split(selected, record.results, options, files.work_directory());
       check_names(selected.cases);
@@ -366,21 +361,21 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   }
   run.results = std::move(record.results);
   run.cases = std::move(record.cases);
-  run.requires_support = options.requires_support;
+  run.requires_support = options.context.requires_support;
   return run;
 }
 
 ExportedSuite export_suite(const HarnessOptions& options, const std::string& directory) {
   const Selected selected = select_candidates(options);
-  const bool is_operators = options.selection.suite == Suite::kOperators;
+  const bool is_operators = options.coverage.selection.suite == Suite::kOperators;
   const InterruptGuard interrupt_guard;
-  const MadeSuite made = make_suite({.output = directory,
-                                     .what = is_operators ? "operators" : "models",
-                                     .candidates = is_operators ? selected.cases : selected.models,
-                                     .is_split = options.is_split,
-                                     .is_grouped = options.is_grouped},
-                                    options.run);
-  return {.num_cases = made.num_cases, .not_split = unsplit_lines(made.problems)};
+  const MadeSuite suite = make_suite({.output = directory,
+                                      .content = is_operators ? "operators" : "models",
+                                      .candidates = is_operators ? selected.cases : selected.models,
+                                      .is_split = options.coverage.is_split,
+                                      .is_grouped = options.coverage.is_grouped},
+                                     options.run);
+  return {.num_cases = suite.num_cases, .not_split = unsplit_lines(suite.problems)};
 }
 
 }  // namespace torch_ir

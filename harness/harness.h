@@ -9,7 +9,7 @@
 #include "harness/results/baseline.h"
 #include "harness/results/model_files.h"
 #include "harness/results/result.h"
-#include "harness/results/selection.h"
+#include "harness/results/run_context.h"
 #include "harness/run/progress.h"
 #include "harness/run/runner.h"
 #include "torch_ir/analysis/support_report.h"
@@ -17,32 +17,15 @@
 namespace torch_ir {
 
 struct HarnessOptions {
-  std::string output = "reports";
+  RunOptions run = {};
+  // Pages show its paths as the user typed them, and the settings of `run`.
+  RunContext context = {};
+  // What is asked for. If there are files and nothing is selected, the registry is left out.
+  Coverage coverage = {};
   // The models to register for this run; empty for all.
   std::vector<std::string> registry = {};
-  // If there are files and nothing is selected, the registry is left out.
-  Selection selection = {};
-  std::vector<ModelFiles> files = {};
-  RunOptions run = {};
-  // Shared libraries that are already loaded (load_library.h), for the commands on the pages.
-  std::vector<std::string> libraries = {};
-  // A file listing expected failures (expected_failures.h); empty for none.
-  std::string expected_failures = {};
-  // The results.json of an earlier run to compare with; empty for none.
-  std::string baseline = {};
-  bool timings = false;
   // Whether to write the files about the whole run, such as SUMMARY.md.
   bool summary = true;
-  // The program's name if it is not //harness, and the options for the commands on the pages
-  // (RunContext).
-  std::string program = {};
-  std::string given_options = {};
-  // Whether to run each distinct call of the models on its own as well.
-  bool is_split = false;
-  // With is_split, whether groups that the executor or backend fuses stay whole.
-  bool is_grouped = false;
-  // Whether an unsupported case fails the run.
-  bool requires_support = false;
 };
 
 // Null streams are silent.

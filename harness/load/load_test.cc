@@ -338,8 +338,8 @@ TEST(LoadTest, ARunOfTheHarnessLeavesNoDescriptorsNorChildren) {
   const fs::path archive = fs::absolute("harness/testdata/exports/sig_none_outputs.pt2");
   for (const char* name : {"a.pt2", "b.pt2", "c.pt2"}) fs::create_symlink(archive, models / name);
   HarnessOptions options;
-  options.output = (directory.path() / "reports").string();
-  options.files = {{.path = models.string()}};
+  options.context.output = (directory.path() / "reports").string();
+  options.coverage.files = {{.path = models.string()}};
   options.run.jobs = 2;
   const auto before = count_descriptors();
   const HarnessRun run = run_harness(options);

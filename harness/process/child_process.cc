@@ -156,13 +156,13 @@ std::map<pid_t, int64_t> resident_bytes() {
   std::map<pid_t, pid_t> parents;
   for (const ProcessState& it : processes) parents[it.process] = it.parent;
   std::map<pid_t, int64_t> bytes;
-  for (const ProcessState& it : processes) {
-    pid_t child = it.parent;
+  for (const ProcessState& state : processes) {
+    pid_t child = state.parent;
     // A process id that was reused meanwhile could form a cycle.
     for (size_t i = 0; i < processes.size() && child != 0 && parents[child] != self; ++i) {
       child = parents[child];
     }
-    if (child != 0 && parents[child] == self) bytes[child] += it.resident_bytes;
+    if (child != 0 && parents[child] == self) bytes[child] += state.resident_bytes;
   }
   return bytes;
 }

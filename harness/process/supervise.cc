@@ -98,7 +98,7 @@ class Slot {
     if (!process_) return;
     process_->read_output();
     const std::optional<int> status = process_->poll();
-    for (const std::string& line : process_->receive()) take(line);
+    for (const std::string& line : process_->receive()) handle(line);
     if (requests_.empty()) return;
     const auto resident = memory.find(process_->id());
     if (status) {
@@ -139,7 +139,7 @@ class Slot {
     deadline_ = limits().counts_from_news ? Clock::time_point::max() : after(limits().time);
   }
 
-  void take(const std::string& line) {
+  void handle(const std::string& line) {
     const WorkJson message = WorkJson::parse(line, nullptr, /*allow_exceptions=*/false);
     // A model may write to the channel itself.
     if (!message.is_object() || message.empty() || requests_.empty()) return;

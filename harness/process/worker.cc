@@ -92,10 +92,10 @@ std::optional<int> watch(pid_t process) {
   ::setrlimit(RLIMIT_CORE, &none);
   ::signal(signal, SIG_DFL);
   // Other pending signals stay blocked, so that this one reports how the child ended.
-  sigset_t own;
-  sigemptyset(&own);
-  sigaddset(&own, signal);
-  ::sigprocmask(SIG_UNBLOCK, &own, nullptr);
+  sigset_t only_signal;
+  sigemptyset(&only_signal);
+  sigaddset(&only_signal, signal);
+  ::sigprocmask(SIG_UNBLOCK, &only_signal, nullptr);
   ::raise(signal);
   ::_exit(128 + signal);
 }

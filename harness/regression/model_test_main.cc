@@ -44,8 +44,8 @@ struct BuildLine {
   std::string target = {};
   bool update = false;
 
-  bool is_of_operators() const { return options.selection.suite == Suite::kOperators; }
-  bool is_of_an_archive() const { return !options.files.empty(); }
+  bool is_of_operators() const { return options.coverage.selection.suite == Suite::kOperators; }
+  bool is_of_an_archive() const { return !options.coverage.files.empty(); }
 };
 
 BuildLine& build_line() {
@@ -61,7 +61,8 @@ std::vector<std::string> names_of_tests() {
   if (!line.model.empty()) return {line.model};
   std::set<std::string> names;
   if (line.is_of_operators()) {
-    for (const OperatorCase& it : select_cases(list_operator_cases(), line.options.selection)) {
+    for (const OperatorCase& it :
+         select_cases(list_operator_cases(), line.options.coverage.selection)) {
       names.insert(it.op_type);
     }
   } else {
@@ -81,11 +82,11 @@ std::map<std::string, std::string> run_tests_in(const std::string& directory,
                                                 const std::vector<std::string>& names) {
   const BuildLine& line = build_line();
   HarnessOptions options = line.options;
-  options.output = directory;
+  options.context.output = directory;
   if (line.is_of_operators()) {
-    options.selection.operators = names;
+    options.coverage.selection.operators = names;
   } else if (!line.is_of_an_archive()) {
-    options.selection.models = names;
+    options.coverage.selection.models = names;
   }
   const HarnessRun run = run_harness(options, {.lines = &std::cout});
   std::map<std::string, std::string> problems;
@@ -211,7 +212,7 @@ int update_goldens() {
   return 0;
 }
 
-void take_flags(int argc, char** argv) {
+void parse_flags(int argc, char** argv) {
   BuildLine& line = build_line();
   CLI::App parser;
   Arguments arguments;
@@ -225,12 +226,12 @@ void take_flags(int argc, char** argv) {
   finish_arguments(parser, arguments);
   line.options = arguments.harness;
   line.options.summary = line.is_of_operators();
-  for (const std::string& model : line.options.selection.models) line.model = model;
+  for (const std::string& model : line.options.coverage.selection.models) line.model = model;
 }
 
 int run(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  take_flags(argc, argv);
+  parse_flags(argc, argv);
   if (build_line().update) return update_goldens();
   RunSettings& settings = build_line().options.run.settings;
   // At level exact, operators must match eager bit for bit; at level fast, float64 is not

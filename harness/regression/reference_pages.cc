@@ -61,7 +61,7 @@ ReferencePages make_reference_pages(const std::vector<std::string>& models,
                                     const std::string& scratch) {
   HarnessOptions options;
   options.registry = models;
-  options.output = scratch;
+  options.context.output = scratch;
   ReferencePages run{.results = run_harness(options).results,
                      .pages = read_pages(scratch),
                      .pictures = read_pictures(scratch)};

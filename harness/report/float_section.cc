@@ -40,12 +40,14 @@ std::string compared_text(const FloatComparison& comparison) {
 Table worst_table(const FloatComparison& comparison) {
   Table table("lllrrrrrl", {"Value", "Module", "Operator", "SQNR (dB)", "SQNR of inputs (dB)",
                             "Float range", "Quantised range", "Saturated", "Compared with"});
-  for (const ComparedValue* it : worst_values(comparison, kMaxRows)) {
-    table.add({code_cell(it->floating.name), it->module.empty() ? "" : code_cell(it->module),
-               it->op_type.empty() ? "input" : code_cell(it->op_type), decibels(it->sqnr),
-               decibels(it->input_sqnr), range_text(it->floating), range_text(it->quantized),
-               it->num_saturated ? share_text(*it->num_saturated, it->quantized.num_elements) : "–",
-               code_cell(it->quantized.name)});
+  for (const ComparedValue* value : worst_values(comparison, kMaxRows)) {
+    table.add(
+        {code_cell(value->floating.name), value->module.empty() ? "" : code_cell(value->module),
+         value->op_type.empty() ? "input" : code_cell(value->op_type), decibels(value->sqnr),
+         decibels(value->input_sqnr), range_text(value->floating), range_text(value->quantized),
+         value->num_saturated ? share_text(*value->num_saturated, value->quantized.num_elements)
+                              : "–",
+         code_cell(value->quantized.name)});
   }
   return table;
 }

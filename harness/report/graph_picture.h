@@ -1,4 +1,4 @@
-// GraphPicture: the picture of a model's graph, drawn where a model ran or where its page is written.
+// GraphPicture: a picture of a graph, drawn where a model runs or where its page is written.
 #pragma once
 
 #include <string>

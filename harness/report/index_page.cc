@@ -153,10 +153,11 @@ Json changes_json(const BaselineComparison& comparison, const std::string& basel
 Json words_of(const RunRecord& run, const BaselineComparison* baseline) {
   Json bins = Json::array();
   for (size_t bin = 0; bin < kHistogramBins; ++bin) bins.push_back(histogram_bin_name(bin));
-  return {{"stages", write(kStages)},
-          {"bins", bins},
-          {"environment", environment_json(run)},
-          {"changes", baseline == nullptr ? Json() : changes_json(*baseline, run.context.baseline)}};
+  return {
+      {"stages", write(kStages)},
+      {"bins", bins},
+      {"environment", environment_json(run)},
+      {"changes", baseline == nullptr ? Json() : changes_json(*baseline, run.context.baseline)}};
 }
 
 // Mark where results and models go in the page, which has no control characters but newlines.

@@ -159,21 +159,21 @@ std::string replay_command(const Result& result, const RunContext& context) {
   const RunSettings& settings = context.settings;
   const std::string& name = result.name;
   const ToleranceRule& rule = result.trials.front().verification.tolerance;
-  const std::string tolerance =
+  const std::string flags =
       !rule.by_dtype ? fmt::format(" --rtol {} --atol {}", rule.fixed.rtol, rule.fixed.atol)
       : settings.criterion.reference == ReferenceKind::kModel ? " --tolerance dtype"
                                                               : "";
   std::vector<std::string> libraries;
   for (const std::string& path : context.libraries) libraries.push_back(file_name(path));
   std::string command;
-  for (const auto& [output, own] : rule.outputs) {
+  for (const auto& [output, tolerance] : rule.outputs) {
     command += fmt::format("# the harness compares output {} with rtol {}, atol {}\n", output,
-                           own.rtol, own.atol);
+                           tolerance.rtol, tolerance.atol);
   }
   command += fmt::format(
       "torch-ir verify{2} ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
       "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors{1}",
-      name, tolerance, library_flags(libraries));
+      name, flags, library_flags(libraries));
   return command + plan_flags(settings) + "\n";
 }
 

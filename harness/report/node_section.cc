@@ -3,8 +3,8 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/sections.h"
 #include "harness/report/run_text.h"
+#include "harness/report/sections.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
 
@@ -224,7 +224,7 @@ SectionData reproducer_section(const ModelPage& page) {
   const std::string folder = "repro/" + result.name + "/";
   const std::string nodes = counted(reproducer.num_nodes, "node");
   const std::string trial = escape_markdown(reproducer.trial);
-  const std::string place =
+  const std::string link =
       fmt::format("It is in [{}]({}):", code_span(folder), link_target(folder));
   const std::string where =
       reproducer.first_node == reproducer.last_node
@@ -234,11 +234,11 @@ SectionData reproducer_section(const ModelPage& page) {
       result.is_reproduced_by_whole_graph()
           ? fmt::format(
                 "The reproducer is the whole graph, {}, with the inputs of the trial “{}”. {}",
-                nodes, trial, place)
+                nodes, trial, link)
           : fmt::format(
                 "The smallest part of the graph known to fail by itself has {}, {}. Its inputs are "
                 "the values that the model computes before it in the trial “{}”. {}",
-                nodes, where, trial, place);
+                nodes, where, trial, link);
   Data data;
   data.set("text", text);
   data.set("message", code_block(reproducer.message));

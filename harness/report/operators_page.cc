@@ -75,8 +75,8 @@ std::string opinions_text(const Cases& cases) {
   int64_t known = 0;
   int64_t worse = 0;
   int64_t better = 0;
-  for (const Result& it : cases) {
-    const std::optional<double> factor = worst_factor(it);
+  for (const Result& result : cases) {
+    const std::optional<double> factor = worst_factor(result);
     known += factor ? 1 : 0;
     worse += factor && *factor > kAsGoodAsEager ? 1 : 0;
     better += factor && *factor < 1 / kAsGoodAsEager ? 1 : 0;
@@ -155,13 +155,13 @@ Category operators_in(const std::string& name, const std::vector<const Result*>&
   std::map<std::string, Row> rows;
   std::set<std::string> names;
   Score all;
-  for (const Result* it : cases) {
-    Row& row = rows[it->call->op_type];
-    row.by_dtype[it->call->dtype].add(*it);
-    row.total.add(*it);
-    row.worst_factor = std::max(row.worst_factor, worst_factor(*it).value_or(1));
-    names.insert(it->call->dtype);
-    all.add(*it);
+  for (const Result* result : cases) {
+    Row& row = rows[result->call->op_type];
+    row.by_dtype[result->call->dtype].add(*result);
+    row.total.add(*result);
+    row.worst_factor = std::max(row.worst_factor, worst_factor(*result).value_or(1));
+    names.insert(result->call->dtype);
+    all.add(*result);
   }
   std::vector<std::string> dtypes(names.begin(), names.end());
   std::ranges::stable_sort(dtypes, {}, dtype_rank);
@@ -194,8 +194,8 @@ std::vector<Category> categories_of(const Cases& cases) {
 // In order of first occurrence.
 std::vector<std::string> models_in(const Cases& cases) {
   std::vector<std::string> models;
-  for (const Result& it : cases) {
-    for (const CaseOccurrence& occurrence : it.call->occurrences) {
+  for (const Result& result : cases) {
+    for (const CaseOccurrence& occurrence : result.call->occurrences) {
       const bool is_known = std::ranges::find(models, occurrence.model) != models.end();
       if (!is_known) models.push_back(occurrence.model);
     }
@@ -213,18 +213,19 @@ Table calls_table(const Cases& cases) {
                              "Eager's&nbsp;error&nbsp;vs&nbsp;float64"};
   for (const std::string& model : models) heads.push_back(Cell::text(model));
   Table table("lll" + std::string(heads.size() - 3, 'r'), heads);
-  for (const Result& it : cases) {
-    if (it.call->occurrences.empty() || table.num_rows() == kMostCalls) continue;
-    const std::string status(it.passed() ? "" : " " + std::string(outcome_name(it)));
-    const std::vector<Cell> errors = error_cells(it);
-    std::vector<Cell> cells = {Cell::code(it.name),
-                               Cell::text(it.description),
-                               std::string(case_mark(it)) + status,
-                               max_diff_text(it),
+  for (const Result& result : cases) {
+    if (result.call->occurrences.empty() || table.num_rows() == kMostCalls) continue;
+    const std::string status(result.passed() ? "" : " " + std::string(outcome_name(result)));
+    const std::vector<Cell> errors = error_cells(result);
+    std::vector<Cell> cells = {Cell::code(result.name),
+                               Cell::text(result.description),
+                               std::string(case_mark(result)) + status,
+                               max_diff_text(result),
                                errors[0],
                                errors[1]};
     for (const std::string& model : models) {
-      const auto count = std::ranges::count(it.call->occurrences, model, &CaseOccurrence::model);
+      const auto count =
+          std::ranges::count(result.call->occurrences, model, &CaseOccurrence::model);
       cells.push_back(count == 0 ? "" : with_thousands_separators(count));
     }
     table.add(cells);
@@ -250,9 +251,8 @@ std::string accumulated_text(const OpNode& node, const Result& result) {
   const NodeReport& report = *result.nodes;
   const auto detail = std::ranges::find(report.worst, node.name, &NodeDetail::node);
   if (detail != report.worst.end()) {
-    return detail->comparison.mismatch.empty()
-               ? short_number(detail->comparison.max_diff)
-               : "not comparable";
+    return detail->comparison.mismatch.empty() ? short_number(detail->comparison.max_diff)
+                                               : "not comparable";
   }
   const auto is_it = [&](const NodeReport::Skipped& skipped) {
     return std::ranges::find(node.outputs, skipped.value, &TensorMeta::name) != node.outputs.end();
@@ -297,8 +297,7 @@ SectionData calls_section(const ModelPage& page) {
                text_cell(trimmed(occurrence->module + " " + occurrence->source)),
                is_first ? fmt::format("{} {}", case_mark(*alone), outcome_name(*alone))
                         : "as " + code_cell(first.node) + model + ", not run",
-               is_first ? max_diff_text(*alone) : "",
-               accumulated_text(node, result)});
+               is_first ? max_diff_text(*alone) : "", accumulated_text(node, result)});
   }
   Data data;
   data.set(

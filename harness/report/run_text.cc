@@ -63,11 +63,11 @@ std::string change_text(const FigureChange& change) {
   const FigureText text{.is_tolerance = change.is_tolerance};
   const std::string before = std::visit(text, change.before);
   const std::string now = std::visit(text, change.now);
-  const std::string what = printable(change.what);
-  if (before.empty() && now.empty()) return what + " changed";
-  if (now.empty()) return fmt::format("{}: was {}", what, before);
-  if (before.empty()) return fmt::format("{}: {}", what, now);
-  return fmt::format("{}: {} -> {}", what, before, now);
+  const std::string name = printable(change.what);
+  if (before.empty() && now.empty()) return name + " changed";
+  if (now.empty()) return fmt::format("{}: was {}", name, before);
+  if (before.empty()) return fmt::format("{}: {}", name, now);
+  return fmt::format("{}: {} -> {}", name, before, now);
 }
 
 std::vector<std::string> shown_details(const FigureChange& change) {
@@ -144,8 +144,8 @@ std::vector<std::pair<std::string_view, int64_t>> outcomes_of(const std::vector<
   std::vector<std::pair<std::string_view, int64_t>> outcomes = {
       {"passed", 0},  {"differs", 0},   {"unsupported", 0},  {"failed", 0},
       {"crashed", 0}, {"timed out", 0}, {"out of memory", 0}};
-  for (const Result& it : cases) {
-    const std::string_view name = outcome_name(it);
+  for (const Result& result : cases) {
+    const std::string_view name = outcome_name(result);
     auto known = std::ranges::find(outcomes, name, &std::pair<std::string_view, int64_t>::first);
     if (known == outcomes.end()) known = outcomes.insert(known, {name, 0});
     ++known->second;
@@ -166,13 +166,13 @@ std::string cases_lines(const std::vector<Result>& cases) {
   }
   size_t num_shown = 0;
   size_t num_bad = 0;
-  for (const Result& it : cases) {
-    if (it.is_good()) continue;
+  for (const Result& result : cases) {
+    if (result.is_good()) continue;
     ++num_bad;
     if (num_shown == kMaxModels) continue;
     ++num_shown;
-    text +=
-        fmt::format("  {}  {}: {}\n", printable(it.name), outcome_name(it), printable(it.reason()));
+    text += fmt::format("  {}  {}: {}\n", printable(result.name), outcome_name(result),
+                        printable(result.reason()));
   }
   if (num_shown < num_bad) text += fmt::format("  ... and {} more\n", num_bad - num_shown);
   return text;

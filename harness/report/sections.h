@@ -35,10 +35,12 @@ struct Section {
   SectionData (*make)(const ModelPage& page);
 };
 
-inline constexpr Section kSections[] = {
-    {"verification", verification_section}, {"node_report", node_section},
-    {"against", float_section},             {"calls", calls_section},
-    {"reproducer", reproducer_section},     {"modules", modules_section},
-    {"graph", graph_section}};
+inline constexpr Section kSections[] = {{"verification", verification_section},
+                                        {"node_report", node_section},
+                                        {"against", float_section},
+                                        {"calls", calls_section},
+                                        {"reproducer", reproducer_section},
+                                        {"modules", modules_section},
+                                        {"graph", graph_section}};
 
 }  // namespace torch_ir

@@ -190,8 +190,8 @@ Table opinions_table(const Result& result) {
   for (const Trial& trial : result.trials) {
     for (const OutputDetail& detail : trial.verification.output_details) {
       if (!detail.second_opinion) continue;
-      table.add(with_opinion({text_cell(trial.name), code_cell(detail.name)},
-                             *detail.second_opinion));
+      table.add(
+          with_opinion({text_cell(trial.name), code_cell(detail.name)}, *detail.second_opinion));
     }
   }
   return table;

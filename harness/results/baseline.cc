@@ -55,10 +55,10 @@ void compare_graphs(const Result& old, const Result& now, const GraphChanges& gr
   if (const auto words = graph_changes.find(now.name); words != graph_changes.end()) {
     graph.details = words->second;
   }
-  for (const auto& [what, member] : kGraphFigures) {
+  for (const auto& [name, member] : kGraphFigures) {
     const int64_t was = before->figures.*member;
     const int64_t is = after->figures.*member;
-    if (was != is) change.changes.push_back({.what = what, .before = was, .now = is});
+    if (was != is) change.changes.push_back({.what = name, .before = was, .now = is});
   }
 }
 
@@ -143,11 +143,11 @@ bool covers(const Coverage& coverage, const Coverage& other, const Result& model
          selects(selection.categories, model.categories);
 }
 
-void note(const std::string& what, const std::string& before, const std::string& now,
+void note(const std::string& name, const std::string& before, const std::string& now,
           std::vector<std::string>& notes) {
   if (before == now) return;
   const auto named = [](const std::string& value) { return value.empty() ? "none" : value; };
-  notes.push_back(fmt::format("{}: {} -> {}", what, named(before), named(now)));
+  notes.push_back(fmt::format("{}: {} -> {}", name, named(before), named(now)));
 }
 
 std::vector<std::string> compare_runs(const RunRecord& old, const RunRecord& now) {

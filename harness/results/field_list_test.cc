@@ -51,7 +51,7 @@ void fill(T& value) {
   } else if constexpr (Optional<T>) {
     fill(value.emplace());
   } else if constexpr (json_fields::Named<T>) {
-    value = T(value);
+    return;  // A value that is written by name keeps its default.
   } else if constexpr (std::is_same_v<T, std::string>) {
     value = "0123456789abcdef0123456789abcdef01234567";
   } else if constexpr (std::is_arithmetic_v<T>) {
@@ -73,9 +73,8 @@ T filled() {
 }
 
 RunRecord filled_run() {
-  RunRecord run{.coverage = filled<Coverage>(),
-                .results = {filled<Result>()},
-                .cases = {filled<Result>()}};
+  RunRecord run{
+      .coverage = filled<Coverage>(), .results = {filled<Result>()}, .cases = {filled<Result>()}};
   run.context.settings = filled<RunSettings>();
   run.context.environment = {{"libtorch", "2.13.0"}};
   run.context.timings = true;

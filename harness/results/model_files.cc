@@ -178,9 +178,9 @@ void check_names(const std::vector<ModelFiles>& models, const RegistryNames& reg
   for (size_t i = 0; i < models.size(); ++i) {
     const ModelFiles& model = models[i];
     const bool is_archive = model.format == FileFormat::kArchive;
-    const auto fail = [&](const std::string& what) {
+    const auto fail = [&](const std::string& other) {
       const bool is_folder = is_graph_of_folder(model.format, model.path);
-      throw Error(flag_of(model.format) + ": " + in_quotes(model.path) + " and " + what +
+      throw Error(flag_of(model.format) + ": " + in_quotes(model.path) + " and " + other +
                   " would have the same page, " + model.name + ".md; rename the " +
                   (is_archive  ? "archive"
                    : is_folder ? "folder"

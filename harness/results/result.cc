@@ -16,7 +16,7 @@
 namespace torch_ir {
 namespace {
 
-void raise(std::optional<double>& greatest, const std::optional<double>& figure) {
+void keep_greatest(std::optional<double>& greatest, const std::optional<double>& figure) {
   if (!figure) return;
   if (!greatest || std::isnan(*figure) || *figure > *greatest) greatest = figure;
 }
@@ -258,7 +258,7 @@ std::optional<double> worst_factor(const Result& result) {
   for (const Trial& trial : result.trials) {
     const std::optional<double> factor = trial.verification.worst_factor();
     if (!factor) return std::nullopt;
-    raise(worst, factor);
+    keep_greatest(worst, factor);
   }
   return worst;
 }
@@ -278,8 +278,8 @@ DifferenceMetrics difference_metrics(const Result& result) {
   bool is_complete = true;
   for (const Trial& trial : result.trials) {
     const DifferenceMetrics figures = difference_metrics(trial.verification);
-    raise(all.max_diff, figures.max_diff);
-    raise(all.smallest_passing_tolerance, figures.smallest_passing_tolerance);
+    keep_greatest(all.max_diff, figures.max_diff);
+    keep_greatest(all.smallest_passing_tolerance, figures.smallest_passing_tolerance);
     if (!figures.smallest_passing_tolerance) is_complete = false;
   }
   if (all.smallest_passing_tolerance && !is_complete) {

@@ -124,10 +124,10 @@ std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
   check_known("operator", "", selection.operators, operators);
   check_known("dtype", "", selection.dtypes, {dtypes.begin(), dtypes.end()});
   std::vector<OperatorCase> selected;
-  for (const OperatorCase& it : cases) {
-    if (selects(selection.categories, {it.category}) &&
-        is_selected(it.op_type, dtype_name(it.dtype), selection)) {
-      selected.push_back(it);
+  for (const OperatorCase& operator_case : cases) {
+    if (selects(selection.categories, {operator_case.category}) &&
+        is_selected(operator_case.op_type, dtype_name(operator_case.dtype), selection)) {
+      selected.push_back(operator_case);
     }
   }
   if (selected.empty()) {

@@ -13,7 +13,7 @@
 namespace torch_ir {
 namespace {
 
-std::string take_field(std::string_view& rest) {
+std::string next_field(std::string_view& rest) {
   const size_t colon = rest.find(':');
   const std::string_view field = trimmed(rest.substr(0, colon));
   rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
@@ -22,8 +22,8 @@ std::string take_field(std::string_view& rest) {
 
 void add_line(std::string_view line, const std::vector<std::string>& known,
               ExpectedFailures& failures) {
-  const std::string name = take_field(line);
-  const std::string kind = take_field(line);
+  const std::string name = next_field(line);
+  const std::string kind = next_field(line);
   const std::string reason(trimmed(line));
   if (name.empty() || kind.empty() || reason.empty()) {
     throw Error("invalid line; expected NAME: KIND: REASON");

@@ -126,15 +126,15 @@ class SuiteWork {
 }  // namespace
 
 MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
-  SuiteWriter writer(request.output, request.what);
+  SuiteWriter writer(request.output, request.content);
   SuiteSetup setup{.folder = writer.unfinished(),
                    .is_split = request.is_split,
                    .is_grouped = request.is_grouped,
                    .keeps_equal = request.keeps_equal,
                    .settings = options.settings};
-  MadeSuite made;
+  MadeSuite suite;
   const auto add_problem = [&](size_t id, const std::string& message, bool is_partial = false) {
-    made.problems.push_back({name_of(request.candidates[id]), message, is_partial});
+    suite.problems.push_back({name_of(request.candidates[id]), message, is_partial});
   };
   size_t next = 0;
   supervise(
@@ -163,17 +163,17 @@ MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
        .on_end = [&](size_t id,
                      const WorkEnd& end) { add_problem(id, "its process " + end.description); }});
   if (InterruptGuard::interrupted()) throw Interrupted("interrupted; no suite was written");
-  made.num_cases = setup.cases.size();
+  suite.num_cases = setup.cases.size();
   if (!request.may_lack_candidates) {
-    const auto failed = std::ranges::find(made.problems, false, &SuiteProblem::is_partial);
-    if (failed != made.problems.end()) {
+    const auto failed = std::ranges::find(suite.problems, false, &SuiteProblem::is_partial);
+    if (failed != suite.problems.end()) {
       throw Error(fmt::format("cannot write '{}': {}", printable(failed->name),
                               printable(failed->message)));
     }
-    if (setup.cases.empty()) return made;
+    if (setup.cases.empty()) return suite;
   }
   writer.finish(setup.cases);
-  return made;
+  return suite;
 }
 
 DoRequest make_suite_task(const WorkJson& setup) { return SuiteWork(setup); }

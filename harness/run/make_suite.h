@@ -15,7 +15,7 @@ struct SuiteRequest {
   // See case_files.h.
   std::string output = {};
   // The content of the suite, for its README: "operators".
-  std::string what = {};
+  std::string content = {};
   // With is_split, each distinct call of a candidate is a case; otherwise the candidate itself.
   std::vector<ModelSource> candidates = {};
   bool is_split = false;

@@ -388,7 +388,7 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
                  const EndedProcess& ended, const std::string& directory,
                  const OnProgress& on_progress) {
   at::set_num_threads(settings.threads);
-  const auto take = [&](ReproducerSearch search) {
+  const auto add_findings = [&](ReproducerSearch search) {
     result.nodes.emplace().note = std::move(search.note);
     result.reproducer = std::move(search.reproducer);
     if (result.reproducer) result.reproducer->trial = trial_name(ended.trial);
@@ -397,7 +397,7 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
   if (!settings.tolerance_wins) candidate.set_tolerance(settings.tolerance);
   const std::vector<at::Tensor> inputs = candidate.inputs(ended.trial);
   const auto on_whole = [&](const ReproducerSearch& whole) {
-    take(whole);
+    add_findings(whole);
     on_progress(result);
   };
   const ExplainedRun run{.candidate = candidate,
@@ -405,7 +405,7 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
                          .inputs = inputs,
                          .settings = settings,
                          .directory = directory};
-  take(reproduce_end(run, ended, on_whole));
+  add_findings(reproduce_end(run, ended, on_whole));
   return result;
 }
 

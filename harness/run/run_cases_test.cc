@@ -126,7 +126,8 @@ class RunCasesTest : public ::testing::Test {
     return run_candidates(all_cases(), options, directory_);
   }
   std::vector<SuiteProblem> make_files(const std::vector<ModelSource>& cases) const {
-    return make_suite({.output = directory_ + "/files", .what = "tests", .candidates = cases}, {})
+    return make_suite({.output = directory_ + "/files", .content = "tests", .candidates = cases},
+                      {})
         .problems;
   }
   std::vector<ModelSource> cases_in_files() const {
@@ -233,7 +234,7 @@ TEST_F(RunCasesTest, FailWhereTheirFilesAreBroken) {
 // A model that ends its process fails alone; the models after it run.
 TEST_F(RunCasesTest, OfModelsThatEndTheirProcessAreLeftOut) {
   const SuiteRequest request{.output = directory_ + "/files",
-                             .what = "models",
+                             .content = "models",
                              .candidates = {"Close", "Aborts", "Hangs", "Wrong"},
                              .is_split = true,
                              .may_lack_candidates = true};
@@ -252,7 +253,7 @@ TEST_F(RunCasesTest, OfModelsThatEndTheirProcessAreLeftOut) {
 
 TEST_F(RunCasesTest, EqualCallsOfNamedModelsAreAllCases) {
   const SuiteRequest request{.output = directory_ + "/files",
-                             .what = "models",
+                             .content = "models",
                              .candidates = {"Close", "Wrong", "WrongInside"},
                              .is_split = true,
                              .keeps_equal = {"Wrong"}};

@@ -194,7 +194,7 @@ class Run {
                .requests_of_worker = requests_of_worker,
                .requests_ahead = are_calls ? kCallsAhead : 1,
                .next = [&](size_t slot) { return next(slot); },
-               .on_news = [&](size_t id, const WorkJson& news) { take(jobs_[id], news); },
+               .on_news = [&](size_t id, const WorkJson& news) { update(jobs_[id], news); },
                .on_answer = [&](size_t id, const WorkJson& answer,
                                 const WorkEnd* end) { this->answer(id, answer, end); },
                .on_end = [&](size_t id, const WorkEnd& end) { this->end(id, end); },
@@ -256,7 +256,7 @@ class Run {
     return {.id = id, .content = json_fields::write(content), .limits = limits};
   }
 
-  void take(Job& job, const WorkJson& news) const {
+  void update(Job& job, const WorkJson& news) const {
     if (news.is_number()) {
       job.result.num_passed_stages = news.get<size_t>();
       return;
@@ -280,7 +280,7 @@ class Run {
 
   void answer(size_t id, const WorkJson& answer, const WorkEnd* end) {
     Job& job = jobs_[id];
-    take(job, answer);
+    update(job, answer);
     if (job.search) return finish_search(id);
     if (end != nullptr && !job.result.call && !job.result.nodes) {
       job.result.nodes.emplace().error = end_text(job, *end);

@@ -52,10 +52,10 @@ void add_nan_problems(const LoadedGraph& graph, std::vector<std::string>& proble
   const Program program = resolve(graph.ir);
   const std::vector<at::Tensor> weights =
       bind_weights(program, graph.weights, graph.constants, std::nullopt, ignored).tensors;
-  std::set<std::string> seen;
+  std::set<std::string> checked;
   for (const GraphInput& input : program.inputs) {
     const at::Tensor& weight = weights[input.value];
-    if (!weight.defined() || !seen.insert(input.target).second) continue;
+    if (!weight.defined() || !checked.insert(input.target).second) continue;
     add_nan_problem("Weight", input.target, weight, problems);
   }
   for (size_t i = 0; i < graph.inputs.size(); ++i) {

@@ -38,8 +38,8 @@ void check_size(const std::string& path, const IR& ir, const std::vector<TensorM
                           advice));
 }
 
-at::Tensor made_up(const IR& ir, const TensorMeta& meta, const std::string& kind,
-                   const ValueRange& range) {
+at::Tensor random_tensor(const IR& ir, const TensorMeta& meta, const std::string& kind,
+                         const ValueRange& range) {
   const c10::ScalarType dtype = parse_dtype(meta.dtype);
   const bool is_number = at::isIntegralType(dtype, /*includeBool=*/false);
   if (is_number) return at::zeros(meta.shape, dtype);
@@ -70,7 +70,7 @@ std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir) {
   check_size(path, ir, ir.graph_inputs, kInputAdvice);
   std::vector<at::Tensor> inputs;
   for (const TensorMeta& input : ir.graph_inputs) {
-    inputs.push_back(made_up(ir, input, "input/", {-1, 1}));
+    inputs.push_back(random_tensor(ir, input, "input/", {-1, 1}));
   }
   return inputs;
 }
@@ -89,7 +89,7 @@ StateDict random_weights(const std::string& path, const IR& ir, const StateDict&
   for (const TensorMeta& weight : unknown) {
     if (weights.contains(weight.name)) continue;
     const ValueRange range = weight_range(placeholders[weight.name], weight);
-    weights.insert(weight.name, made_up(ir, weight, "weight/", range));
+    weights.insert(weight.name, random_tensor(ir, weight, "weight/", range));
   }
   return weights;
 }
