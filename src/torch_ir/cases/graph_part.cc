@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/binding.h"
 #include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_table.h"
-#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {

@@ -448,6 +448,15 @@ std::optional<c10::OperatorHandle> find_operator(std::string_view op_type) {
   return c10::Dispatcher::singleton().findSchema(*name);
 }
 
+std::string_view advice_about_unknown(std::string_view op_type) {
+  constexpr std::string_view kOnlyInPython[] = {"debugprims.", "inductor_prims.", "prims.",
+                                                "quantized_decomposed.", "rngprims."};
+  const bool is_only_in_python = std::ranges::any_of(
+      kOnlyInPython, [&](std::string_view prefix) { return op_type.starts_with(prefix); });
+  return is_only_in_python ? "only Python defines it, so export the model without it"
+                           : "load the library that defines it (--load-library)";
+}
+
 const c10::FunctionSchema* find_schema(std::string_view op_type) {
   if (const c10::FunctionSchema* schema = find_builtin_schema(op_type)) return schema;
   const auto op = find_operator(op_type);

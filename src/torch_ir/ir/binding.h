@@ -44,6 +44,10 @@ void set_operator_definitions(DefineOperators define);
 // The operator called `op_type` in this process, or nothing.
 std::optional<c10::OperatorHandle> find_operator(std::string_view op_type);
 
+// How to get the operator `op_type` ("prims.xor_sum.default"), which the dispatcher lacks: "load
+// the library that defines it (--load-library)", unless only Python can define it.
+std::string_view advice_about_unknown(std::string_view op_type);
+
 // The schema of `op_type`, an operator of this process or a built-in one (builtin_operators.h), or
 // null. Schemas live as long as their operators.
 const c10::FunctionSchema* find_schema(std::string_view op_type);

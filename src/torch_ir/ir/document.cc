@@ -11,7 +11,6 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {
@@ -59,7 +58,7 @@ void encode_with_schema(const Node& node, const c10::FunctionSchema& schema,
 
 // Converts `attribute` to what an IR file gives back without a schema: names for dtypes, devices
 // and the like, lists for complex numbers.
-struct WithoutType {
+struct UntypedForm {
   Attribute operator()(c10::ScalarType value) const { return dtype_name(value); }
   Attribute operator()(c10::Layout value) const { return layout_name(value); }
   Attribute operator()(c10::MemoryFormat value) const { return memory_format_name(value); }
@@ -84,7 +83,7 @@ void encode_by_name(const Node& node, const GraphAnalyzer& analyzer, OpNode& con
   for (const Argument& argument : node.arguments) {
     CallArgument value = as_call_argument(argument, analyzer);
     if (auto* attribute = std::get_if<Attribute>(&value)) {
-      converted.attrs.set(argument.name, std::visit(WithoutType(), attribute->value()));
+      converted.attrs.set(argument.name, std::visit(UntypedForm(), attribute->value()));
     } else if (auto* tensor = std::get_if<TensorMeta>(&value)) {
       tensor->arg = argument.name;
       converted.inputs.push_back(std::move(*tensor));

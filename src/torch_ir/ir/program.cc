@@ -4,7 +4,6 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/name_index.h"
 
 namespace torch_ir {
 

@@ -1,7 +1,5 @@
 #include "torch_ir/python_operators/python_operators.h"
 
-#include <algorithm>
-
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/python_operators/definitions.h"
 
@@ -30,14 +28,5 @@ const bool is_registered = [] {
 }();
 
 }  // namespace
-
-std::string_view advice_about_unknown(std::string_view op_type) {
-  constexpr std::string_view kOnlyInPython[] = {"debugprims.", "inductor_prims.", "prims.",
-                                                "quantized_decomposed.", "rngprims."};
-  const bool is_only_in_python = std::ranges::any_of(
-      kOnlyInPython, [&](std::string_view prefix) { return op_type.starts_with(prefix); });
-  return is_only_in_python ? "only Python defines it, so export the model without it"
-                           : "load the library that defines it (--load-library)";
-}
 
 }  // namespace torch_ir

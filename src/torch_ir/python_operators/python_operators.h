@@ -17,8 +17,4 @@ namespace torch_ir {
 // calls it at each lookup; it does its work once.
 void define_python_operators(std::string_view name);
 
-// How to get the operator `op_type` ("prims.xor_sum.default"), which the dispatcher lacks: "load
-// the library that defines it (--load-library)", unless only Python can define it.
-std::string_view advice_about_unknown(std::string_view op_type);
-
 }  // namespace torch_ir

@@ -12,7 +12,6 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
-#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {

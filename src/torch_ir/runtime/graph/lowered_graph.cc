@@ -19,7 +19,6 @@
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/operator_table.h"
-#include "torch_ir/python_operators/python_operators.h"
 
 namespace torch_ir {
 namespace {
