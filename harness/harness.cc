@@ -277,7 +277,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
   const std::unique_ptr<WorkDirectory> work_directory = make_temporary_directory();
   std::map<std::string, GraphOperators> graphs;
   const RunObserver observer{.on_finish = [&](Result& result, const std::string&) {
-    graphs[result.name] = result.graph ? operators_of(result.name, *result.graph)
+    graphs[result.name] = result.graph ? operators_of(result.name, result.program())
                                        : GraphOperators{.name = result.name,
                                                         .operators = {},
                                                         .error = headline(result.failure->message)};

@@ -56,8 +56,7 @@ TEST_F(ImportedModelsTest, MultiplyAddsAreThoseOfPython) {
       {"resnet", 286'016}, {"resnet50", 468'224},
   };
   for (const auto& [name, count] : expected) {
-    const CostTotals totals =
-        cost_of(convert_exported_program(read_pt2(kData + name + ".pt2").program)).totals;
+    const CostTotals totals = cost_of(read_pt2(kData + name + ".pt2").program).totals;
     EXPECT_EQ(not_counted_text(totals), "") << name;
     EXPECT_EQ(totals.multiply_adds, count) << name;
   }
@@ -67,8 +66,7 @@ TEST_F(ImportedModelsTest, MultiplyAddsAreThoseOfPython) {
 TEST_F(ImportedModelsTest, EveryOperatorIsCounted) {
   for (const auto& file : fs::directory_iterator(kData)) {
     if (file.path().extension() != ".pt2") continue;
-    const CostTotals totals =
-        cost_of(convert_exported_program(read_pt2(file.path()).program)).totals;
+    const CostTotals totals = cost_of(read_pt2(file.path()).program).totals;
     for (const NotCounted& one : totals.not_counted) {
       if (one.op_type == "transformers.grouped_mm_fallback.default") continue;
       EXPECT_EQ(one.reason, "sizes differ from run to run") << file.path() << one.op_type;

@@ -84,7 +84,8 @@ std::string peak_text() {
 }
 
 std::optional<double> least_time(const BenchmarkedGraph& graph, int64_t output_bytes) {
-  const CostTotals costs = cost_of(at_sizes(graph.ir, bind_symbols(resolve(graph.ir), graph.inputs))).totals;
+  const Program program = resolve(graph.ir);
+  const CostTotals costs = cost_of(at_sizes(program, bind_symbols(program, graph.inputs))).totals;
   if (peak() == 0 || !costs.not_counted.empty() || costs.num_unknown_sizes > 0) {
     return std::nullopt;
   }

@@ -32,6 +32,7 @@
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/module_paths.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
@@ -383,7 +384,7 @@ class Explainer {
 
   // Adds the modules and groups of nodes.
   void name_places(NodeReport& report) const {
-    const std::vector<std::string> paths = module_paths(ir_);
+    const std::vector<std::string> paths = module_paths(resolve(ir_, GraphChecks::kStructure));
     const auto name = [&](NodeDetail& detail) {
       detail.module = paths.at(static_cast<size_t>(detail.index));
       detail.group = grouped_.span_making(graph_.id_of(detail.value)).group;

@@ -17,6 +17,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -172,7 +173,7 @@ std::string graph_difference(const std::string& golden, const std::string& now) 
   IR after = IR::from_json(now);
   after.pytorch_version = before.pytorch_version;
   if (before == after) return "";
-  const GraphDiff difference = diff(before, after);
+  const GraphDiff difference = diff(resolve(before), resolve(after));
   std::string out = summary_text(difference) + '\n';
   for (const Change& change : difference.changes) out += change_text(change) + '\n';
   for (const Change& rename : difference.renames) out += change_text(rename) + '\n';

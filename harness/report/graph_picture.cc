@@ -22,7 +22,7 @@ GraphPicture draw_graph(const Result& result) {
         options.figures.at(static_cast<size_t>(error.index)).max_diff = error.max_diff;
       }
     }
-    picture.svg = ir_to_svg(*result.graph, options);
+    picture.svg = draw_svg(result.program(), options);
   } catch (const std::exception& error) {
     picture.problem = headline(error.what());
   }

@@ -182,11 +182,12 @@ SectionData graph_section(const ModelPage& page) {
   if (!result.graph) return std::nullopt;
   const std::string& name = result.name;
   const IR& ir = *result.graph;
-  const IRSummary summary = summarize(ir);
+  const Program program = result.program();
+  const IRSummary summary = summarize(program);
   const GraphCost cost = result.cost();
   MermaidOptions options = kReportMermaidOptions;
   if (ir.nodes.size() > kMaxUnfoldedNodes) options.max_nodes = kAllNodes;
-  const MermaidFlowchart chart = draw_mermaid(ir, options);
+  const MermaidFlowchart chart = draw_mermaid(program, options);
   const std::string cut = cut_text(ir, chart);
   const CostTotals& totals = cost.totals;
   Data data;
@@ -206,7 +207,7 @@ SectionData graph_section(const ModelPage& page) {
   data.set("flowchart", code_block(chart.text, "mermaid"));
   data.set("cut", cut);
   set_some(data, "picture", picture_text(name, chart.is_folded, !cut.empty(), page.picture));
-  data.set("pie", code_block(generate_op_distribution_pie(ir), "mermaid"));
+  data.set("pie", code_block(generate_op_distribution_pie(program), "mermaid"));
   data.set("operators", operators_table(cost));
   data.set("counted_nodes", counted(summary.num_nodes, "node"));
   data.set("nodes", nodes_table(ir, cost));

@@ -36,7 +36,7 @@ SectionData modules_section(const ModelPage& page) {
   if (has_errors) {
     for (const NodeError& error : result.nodes->errors) errors[error.index] = error.max_diff;
   }
-  for (const ModuleCost& module : costs_by_module(*result.graph, result.cost())) {
+  for (const ModuleCost& module : costs_by_module(result.program(), result.cost())) {
     std::vector<Cell> cells = {
         module.path.empty() ? "the model itself" : code_cell(module.path), std::ssize(module.nodes),
         at_least_text(module.multiply_adds, module.is_counted), module.parameters};

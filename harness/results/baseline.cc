@@ -14,6 +14,7 @@
 #include "torch_ir/analysis/diff.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -175,10 +176,10 @@ std::unordered_map<std::string_view, const Result*> by_name(const std::vector<Re
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> changes(IR old, const IR& graph) {
-  old.pytorch_version = graph.pytorch_version;
-  old.constants = graph.constants;
-  const GraphDiff difference = diff(old, graph);
+std::vector<std::string> changes(Program old, const Program& program) {
+  old.torch_version = program.torch_version;
+  old.constants = program.constants;
+  const GraphDiff difference = diff(old, program);
   if (difference.is_equal()) return {summary_text(difference)};
   std::vector<std::string> lines;
   for (const Change& change : difference.changes) lines.push_back(change_text(change));
@@ -247,11 +248,11 @@ std::vector<std::string> graph_changes(const RunRecord& old, const std::string& 
   const fs::path path = fs::path(file).parent_path() / name;
   if (!fs::exists(path)) return {};
   try {
-    IR graph = load_ir(path.string());
+    const IR graph = load_ir(path.string());
     if (graph_fingerprint(graph) != fingerprint) {
       return {name + " beside the baseline is from another run"};
     }
-    return changes(std::move(graph), *result.graph);
+    return changes(resolve(graph, GraphChecks::kStructure), result.program());
   } catch (const Error& error) {
     return {error.what()};
   }

@@ -12,6 +12,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -201,11 +202,12 @@ std::optional<GraphSummary> Result::graph_summary() const {
 }
 
 GraphCost Result::cost() const {
-  if (sizes.empty()) return cost_of(*graph);
   SymbolValues values;
   for (const SymbolSize& size : sizes) values.emplace(size.symbol, size.value);
-  return cost_of(at_sizes(*graph, values));
+  return cost_of(at_sizes(program(), values));
 }
+
+Program Result::program() const { return resolve(*graph, GraphChecks::kStructure); }
 
 void Result::drop_graph() {
   summary = graph_summary();

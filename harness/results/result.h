@@ -21,6 +21,7 @@
 #include "torch_ir/base/failure_kind.h"
 #include "torch_ir/cases/graph_case.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -267,7 +268,8 @@ struct Result {
   std::string nothing_compared() const;
   void drop_graph();
   std::optional<GraphSummary> graph_summary() const;
-  // Requires a graph; uses `sizes`.
+  // Require a graph; `cost` uses `sizes`.
+  Program program() const;
   GraphCost cost() const;
   bool is_reproduced_by_whole_graph() const;
   // The trial furthest outside its tolerance, or closest to it; null without trials.

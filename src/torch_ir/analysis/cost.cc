@@ -5,63 +5,39 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "torch_ir/analysis/multiply_adds.h"
+#include "torch_ir/analysis/weights.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/ir/binding.h"
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
 namespace {
 
-std::optional<int64_t> bytes_of(const TensorMeta& meta) {
-  if (meta.is_scalar) return 0;
-  const auto dtype = find_dtype(meta.dtype);
-  if (!dtype) return std::nullopt;
-  return (count_elements(meta) * static_cast<int64_t>(c10::elementSize(*dtype))).value();
+std::optional<int64_t> bytes_of(const Value& value) {
+  if (value.is_scalar) return 0;
+  return (count_elements(value) * static_cast<int64_t>(c10::elementSize(value.dtype))).value();
 }
 
-// 0 if the size is dynamic.
-int64_t num_elements_of(const TensorMeta& meta) { return count_elements(meta).value().value_or(0); }
-
 struct KnownOperator {
-  explicit KnownOperator(const std::string& op_type)
-      : formula(find_formula(op_type)), schema(find_schema(op_type)) {
-    if (schema != nullptr) binder.emplace(*schema);
-  }
-
-  // Null if the arguments do not fit, or the operator is unknown.
-  const std::vector<BoundArgument>* bind(const OpNode& node) {
-    try {
-      return binder ? &binder->bind(node) : nullptr;
-    } catch (const std::exception&) {
-      return nullptr;
-    }
-  }
-
-  std::optional<int64_t> multiply_adds(const OpNode& node) {
-    const std::vector<BoundArgument>* arguments = bind(node);
-    try {
-      if (arguments != nullptr) return formula(NodeCall(node, *schema, *arguments)).value();
-    } catch (const std::exception&) {
-    }
-    return std::nullopt;
-  }
+  explicit KnownOperator(const std::string& target)
+      : formula(find_formula(target)), schema(find_schema(target)) {}
 
   MultiplyAdds formula;
+  // Null for an unknown operator.
   const c10::FunctionSchema* schema;
-  std::optional<OperatorBinder> binder;
 };
 
 using KnownOperators = std::unordered_map<std::string, KnownOperator>;
 
-KnownOperator& find_known(const std::string& op_type, KnownOperators& operators) {
-  return operators.try_emplace(op_type, op_type).first->second;
+const KnownOperator& find_known(const std::string& target, KnownOperators& operators) {
+  return operators.try_emplace(target, target).first->second;
 }
 
 bool shares(const c10::Argument& argument, const c10::Argument& result) {
@@ -74,137 +50,76 @@ bool shares(const c10::Argument& argument, const c10::Argument& result) {
 }
 
 // Whether the node returns its first argument although its schema does not say so.
-bool returns_as_is(const OpNode& node) {
-  const std::string_view condition = facts_of(node.op_type).passes_on_input;
+bool returns_as_is(const Node& node) {
+  const std::string_view condition = facts_of(node.target).passes_on_input;
   if (condition.empty() || condition == "always") return !condition.empty();
-  const Attribute* attribute = node.attrs.find(condition);
+  const Attribute* attribute = node.find_attribute(condition);
   return attribute != nullptr && *attribute == Attribute(false);
 }
 
 // The input of `node` whose memory its output at `index` may share; empty if it has its own.
-std::optional<size_t> shared_input(const OpNode& node, size_t index,
-                                   const c10::FunctionSchema& schema,
-                                   const std::vector<BoundArgument>& arguments) {
+std::optional<ValueId> shared_input(const Graph& graph, const Node& node, size_t index,
+                                    const c10::FunctionSchema& schema) {
   const std::vector<c10::Argument>& results = schema.returns();
   if (results.empty()) return std::nullopt;
   // A list is the only result of its operator.
   const c10::Argument& result = results[std::min(index, results.size() - 1)];
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const auto* tensor = std::get_if<TensorArgument>(&arguments[i]);
-    if (tensor == nullptr || node.inputs[tensor->input].dtype != node.outputs[index].dtype)
-      continue;
-    if (shares(schema.arguments()[i], result) || (i == 0 && returns_as_is(node))) {
-      return tensor->input;
-    }
+  for (const Argument& argument : node.arguments) {
+    const auto* input = std::get_if<ValueId>(&argument.value);
+    const auto place = schema.argumentIndexWithName(argument.name);
+    if (input == nullptr || !place) continue;
+    if (graph[*input].dtype != graph[node.outputs[index]].dtype) continue;
+    const bool may_share = shares(schema.arguments()[static_cast<size_t>(*place)], result);
+    if (may_share || (*place == 0 && returns_as_is(node))) return *input;
   }
   return std::nullopt;
 }
 
-constexpr size_t kNever = SIZE_MAX;
+// For each value, the input, the weight or the value of a node whose memory it is a view of: itself
+// if it has its own.
+using Memories = std::vector<ValueId>;
 
-// The memory of an input, a weight, or a value that a node makes, with all its views.
-struct Memory {
-  std::string name = {};
-  // For values of nodes, if known.
-  int64_t bytes = 0;
-  size_t made = kNever;
-  size_t last = 0;
-  // For weights: their place in IR::weights.
-  size_t weight = kNever;
-};
-
-class GraphMemories {
- public:
-  GraphMemories(const IRGraph& graph, const IR* ir, KnownOperators& operators) : graph_(graph) {
-    for (const TensorMeta& input : graph.graph_inputs) add({.name = input.name}, input.name);
-    if (ir != nullptr) add_weights(*ir);
-    for (size_t i = 0; i < graph.nodes.size(); ++i) add_node(i, operators);
-    for (const TensorMeta& output : graph.graph_outputs) use(output.name, graph.nodes.size());
-  }
-
-  const std::vector<Memory>& all() const { return memories_; }
-
-  const Memory* find(const std::string& name) const {
-    const auto found = places_.find(name);
-    return found == places_.end() ? nullptr : &memories_[found->second];
-  }
-
- private:
-  void add(Memory memory, const std::string& name) {
-    places_.insert_or_assign(name, memories_.size());
-    memories_.push_back(std::move(memory));
-  }
-
-  void add_weights(const IR& ir) {
-    std::unordered_map<std::string_view, const TensorMeta*> weights;
-    for (const TensorMeta& weight : ir.weights) weights.emplace(weight.name, &weight);
-    std::unordered_map<std::string_view, size_t> by_name;
-    for (const auto& item : ir.weight_name_mapping) {
-      const auto weight = weights.find(item.value());
-      if (weight == weights.end()) continue;
-      // Two placeholders may share one weight.
-      const auto [place, is_new] = by_name.try_emplace(weight->first, memories_.size());
-      places_.insert_or_assign(item.key(), place->second);
-      if (!is_new) continue;
-      memories_.push_back({.name = weight->second->name,
-                           .weight = static_cast<size_t>(weight->second - ir.weights.data())});
+Memories find_memories(const Graph& graph, KnownOperators& operators) {
+  Memories memories(graph.values.size());
+  std::iota(memories.begin(), memories.end(), ValueId{0});
+  for_each_placeholder(
+      graph, [&](const GraphInput& input, ValueId first) { memories[input.value] = first; });
+  for (const Node& node : graph.nodes) {
+    const c10::FunctionSchema* schema = find_known(node.target, operators).schema;
+    for (size_t i = 0; i < node.outputs.size() && schema != nullptr; ++i) {
+      const auto shared = shared_input(graph, node, i, *schema);
+      if (shared) memories[node.outputs[i]] = memories[*shared];
     }
   }
-
-  void add_node(size_t index, KnownOperators& operators) {
-    const OpNode& node = graph_.nodes[index];
-    for (const TensorMeta& input : node.inputs) use(input.name, index);
-    for (const auto& [name, value] : node.attrs) {
-      for (const std::string& ref : value_refs(value)) use(ref, index);
-    }
-    KnownOperator& op = find_known(node.op_type, operators);
-    const std::vector<BoundArgument>* arguments = op.bind(node);
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const TensorMeta& output = node.outputs[i];
-      const auto shared =
-          arguments == nullptr ? std::nullopt : shared_input(node, i, *op.schema, *arguments);
-      const auto source = shared ? places_.find(node.inputs[*shared].name) : places_.end();
-      if (source != places_.end()) {
-        places_.insert_or_assign(output.name, source->second);
-        continue;
-      }
-      add({.name = output.name,
-           .bytes = bytes_of(output).value_or(0),
-           .made = index,
-           .last = index},
-          output.name);
-    }
-  }
-
-  void use(const std::string& name, size_t node) {
-    const auto found = places_.find(name);
-    if (found != places_.end()) memories_[found->second].last = node;
-  }
-
-  const IRGraph& graph_;
-  std::vector<Memory> memories_;
-  std::unordered_map<std::string, size_t> places_;
-};
+  return memories;
+}
 
 struct Peak {
   int64_t bytes = 0;
-  size_t node = kNever;
+  // Empty if the graph has no values.
+  std::string node = {};
 };
 
-Peak find_peak(const IRGraph& graph, const std::vector<Memory>& memories,
-               const std::vector<int64_t>& inside) {
-  std::vector<int64_t> begins(graph.nodes.size() + 1);
-  std::vector<int64_t> ends(graph.nodes.size() + 1);
-  for (const Memory& memory : memories) {
-    if (memory.made == kNever) continue;
-    begins[memory.made] += memory.bytes;
-    ends[memory.last] += memory.bytes;
+Peak find_peak(const Graph& graph, const Memories& memories, const std::vector<int64_t>& inside) {
+  // For each memory, the last node that makes or reads it; for outputs, the end.
+  std::vector<size_t> last(graph.values.size());
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    const Value& value = graph[id];
+    const size_t used = value.readers.empty() ? value.producer.value_or(0) : value.readers.back();
+    last[memories[id]] = std::max(last[memories[id]], used);
   }
+  for (const ValueId output : graph.outputs) last[memories[output]] = graph.nodes.size();
+  std::vector<int64_t> ends(graph.nodes.size() + 1);
   Peak peak;
   int64_t alive = 0;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    alive += begins[i];
-    if (alive + inside[i] > peak.bytes) peak = {alive + inside[i], i};
+    for (const ValueId output : graph.nodes[i].outputs) {
+      if (memories[output] != output) continue;
+      const int64_t bytes = bytes_of(graph[output]).value_or(0);
+      alive += bytes;
+      ends[last[output]] += bytes;
+    }
+    if (alive + inside[i] > peak.bytes) peak = {alive + inside[i], graph.nodes[i].name};
     alive -= ends[i];
   }
   return peak;
@@ -212,14 +127,19 @@ Peak find_peak(const IRGraph& graph, const std::vector<Memory>& memories,
 
 class Counter {
  public:
-  explicit Counter(const IR& ir) : ir_(ir) {}
+  explicit Counter(const Program& program) : program_(program) {}
 
   GraphCost count() {
-    for (const TensorMeta& input : ir_.graph_inputs) add_bytes(input, cost_.totals.input_bytes);
-    for (const TensorMeta& weight : ir_.weights) add_bytes(weight, cost_.totals.weight_bytes);
-    const Peak peak = count_graph(ir_, &ir_, &cost_.nodes);
+    for (const ValueId input : program_.user_inputs()) {
+      add_bytes(program_[input], cost_.totals.input_bytes);
+    }
+    for_each_weight(program_, [&](const GraphInput& weight) {
+      weights_.insert(weight.value);
+      add_bytes(program_[weight.value], cost_.totals.weight_bytes);
+    });
+    Peak peak = count_graph(program_);
     cost_.totals.peak_bytes = peak.bytes;
-    if (peak.node != kNever) cost_.totals.peak_node = ir_.nodes[peak.node].name;
+    cost_.totals.peak_node = std::move(peak.node);
     std::ranges::stable_sort(cost_.operators, [](const OperatorCost& a, const OperatorCost& b) {
       return std::pair(a.multiply_adds, a.output_bytes) >
              std::pair(b.multiply_adds, b.output_bytes);
@@ -228,146 +148,149 @@ class Counter {
   }
 
  private:
-  void add_bytes(const TensorMeta& meta, int64_t& sum) {
-    const std::optional<int64_t> bytes = bytes_of(meta);
+  void add_bytes(const Value& value, int64_t& sum) {
+    const std::optional<int64_t> bytes = bytes_of(value);
     if (bytes) sum += *bytes;
     if (!bytes) ++cost_.totals.num_unknown_sizes;
   }
 
   // For control flow, the maximum over its graphs.
-  Peak count_graph(const IRGraph& graph, const IR* ir, std::vector<NodeCost>* nodes) {
-    const GraphMemories memories(graph, ir, operators_);
+  Peak count_graph(const Graph& graph) {
+    const Memories memories = find_memories(graph, operators_);
     std::vector<int64_t> inside;
     inside.reserve(graph.nodes.size());
-    for (const OpNode& node : graph.nodes) {
+    for (const Node& node : graph.nodes) {
       int64_t most = 0;
-      for (const IRGraph& inner : node.graphs) {
-        most = std::max(most, count_graph(inner, nullptr, nullptr).bytes);
-      }
+      for (const Graph& inner : node.graphs) most = std::max(most, count_graph(inner).bytes);
       inside.push_back(most);
-      NodeCost cost = count_node(node, memories);
-      if (nodes == nullptr) continue;
+      NodeCost cost = count_node(graph, node, memories);
+      if (&graph != &program_) continue;
       cost_.totals.multiply_adds += cost.multiply_adds.value_or(0);
-      nodes->push_back(std::move(cost));
+      cost_.nodes.push_back(std::move(cost));
     }
-    for (const Memory& memory : memories.all()) {
-      if (memory.made == kNever || memory.bytes <= cost_.totals.largest_bytes) continue;
-      cost_.totals.largest_bytes = memory.bytes;
-      cost_.totals.largest_value = memory.name;
-    }
-    return find_peak(graph, memories.all(), inside);
+    find_largest(graph, memories);
+    return find_peak(graph, memories, inside);
   }
 
-  NodeCost count_node(const OpNode& node, const GraphMemories& memories) {
-    NodeCost cost{.multiply_adds = count_multiply_adds(node)};
-    const auto [place, is_new] = rows_.try_emplace(node.op_type, cost_.operators.size());
-    if (is_new) cost_.operators.push_back({.op_type = node.op_type});
+  void find_largest(const Graph& graph, const Memories& memories) {
+    CostTotals& totals = cost_.totals;
+    for (const Node& node : graph.nodes) {
+      for (const ValueId output : node.outputs) {
+        const int64_t bytes = bytes_of(graph[output]).value_or(0);
+        if (memories[output] != output || bytes <= totals.largest_bytes) continue;
+        totals.largest_bytes = bytes;
+        totals.largest_value = graph[output].name;
+      }
+    }
+  }
+
+  NodeCost count_node(const Graph& graph, const Node& node, const Memories& memories) {
+    NodeCost cost{.multiply_adds = count_multiply_adds(graph, node)};
+    const auto [place, is_new] = rows_.try_emplace(node.target, cost_.operators.size());
+    if (is_new) cost_.operators.push_back({.op_type = node.target});
     OperatorCost& row = cost_.operators[place->second];
     ++row.num_nodes;
     row.multiply_adds += cost.multiply_adds.value_or(0);
-    for (const TensorMeta& output : node.outputs) {
-      cost.output_bytes.push_back(bytes_of(output));
+    for (const ValueId output : node.outputs) {
+      cost.output_bytes.push_back(bytes_of(graph[output]));
       row.output_bytes += cost.output_bytes.back().value_or(0);
       if (!cost.output_bytes.back()) ++cost_.totals.num_unknown_sizes;
     }
-    std::unordered_set<const Memory*> counted_here;
-    for (const TensorMeta& input : node.inputs) {
-      const Memory* memory = memories.find(input.name);
-      if (memory == nullptr || memory->weight == kNever || !counted_here.insert(memory).second)
-        continue;
-      cost.weights.push_back(memory->weight);
-      if (!read_[place->second].insert(memory->weight).second) continue;
-      row.parameters += num_elements_of(ir_.weights[memory->weight]);
+    // Only the outermost graph has weights.
+    for (const ValueId input : node.inputs()) {
+      const ValueId memory = memories[input];
+      if (&graph != &program_ || !weights_.contains(memory)) continue;
+      if (std::ranges::find(cost.weights, memory) != cost.weights.end()) continue;
+      cost.weights.push_back(memory);
+      if (!read_[place->second].insert(memory).second) continue;
+      row.parameters += count_elements(graph[memory]).value().value_or(0);
     }
     return cost;
   }
 
-  std::optional<int64_t> count_multiply_adds(const OpNode& node) {
-    KnownOperator& op = find_known(node.op_type, operators_);
-    if (op.formula == no_multiply_adds) return 0;
+  std::optional<int64_t> count_multiply_adds(const Graph& graph, const Node& node) {
+    const MultiplyAdds formula = find_known(node.target, operators_).formula;
+    if (formula == no_multiply_adds) return 0;
     if (!node.graphs.empty()) return count_control_flow(node);
-    if (op.formula == nullptr) {
-      return not_counted(node, "unknown operator");
+    if (formula == nullptr) return not_counted(node, "unknown operator");
+    try {
+      if (const auto count = formula({graph, node}).value()) return count;
+    } catch (const std::exception&) {
+      // An argument is missing, or another one than in the formula.
     }
-    if (const auto count = op.multiply_adds(node)) return count;
-    const auto has_unknown_size = [](const TensorMeta& meta) {
-      return std::ranges::find(meta.shape, kDynamicSize) != meta.shape.end();
+    const auto has_unknown_size = [&](ValueId id) {
+      return std::ranges::find(graph[id].shape, kDynamicSize) != graph[id].shape.end();
     };
-    const bool depends_on_run = std::ranges::any_of(node.inputs, has_unknown_size) ||
+    const bool depends_on_run = std::ranges::any_of(node.inputs(), has_unknown_size) ||
                                 std::ranges::any_of(node.outputs, has_unknown_size);
     return not_counted(
         node, depends_on_run ? "sizes differ from run to run" : "no formula for these arguments");
   }
 
   // The operators inside are counted, but not in the total: the number of runs is unknown.
-  std::optional<int64_t> count_control_flow(const OpNode& node) {
+  std::optional<int64_t> count_control_flow(const Node& node) {
     return has_multiply_adds(node) ? not_counted(node, "the number of iterations depends on data")
                                    : std::optional<int64_t>(0);
   }
 
-  bool has_multiply_adds(const OpNode& node) {
-    return std::ranges::any_of(node.graphs, [&](const IRGraph& graph) {
-      return std::ranges::any_of(graph.nodes, [&](const OpNode& inner) {
+  bool has_multiply_adds(const Node& node) {
+    return std::ranges::any_of(node.graphs, [&](const Graph& graph) {
+      return std::ranges::any_of(graph.nodes, [&](const Node& inner) {
         return inner.graphs.empty()
-                   ? find_known(inner.op_type, operators_).formula != no_multiply_adds
+                   ? find_known(inner.target, operators_).formula != no_multiply_adds
                    : has_multiply_adds(inner);
       });
     });
   }
 
-  std::nullopt_t not_counted(const OpNode& node, const std::string& reason) {
+  std::nullopt_t not_counted(const Node& node, const std::string& reason) {
     std::vector<NotCounted>& all = cost_.totals.not_counted;
     const auto known = std::ranges::find_if(all, [&](const NotCounted& one) {
-      return one.op_type == node.op_type && one.reason == reason;
+      return one.op_type == node.target && one.reason == reason;
     });
     if (known != all.end()) {
       ++known->num_nodes;
     } else {
-      all.push_back({.op_type = node.op_type, .num_nodes = 1, .reason = reason});
+      all.push_back({.op_type = node.target, .num_nodes = 1, .reason = reason});
     }
     return std::nullopt;
   }
 
-  const IR& ir_;
+  const Program& program_;
+  // Their first placeholders.
+  std::unordered_set<ValueId> weights_;
   KnownOperators operators_;
   GraphCost cost_;
   std::unordered_map<std::string, size_t> rows_;
   // The weights that the operator of each row reads.
-  std::unordered_map<size_t, std::unordered_set<size_t>> read_;
+  std::unordered_map<size_t, std::unordered_set<ValueId>> read_;
 };
 
 // Many values share a few expressions, so `known` caches their values.
-void set_sizes(IRGraph& graph, const SymbolValues& symbols,
+void set_sizes(Graph& graph, const SymbolValues& symbols,
                std::unordered_map<std::string, std::optional<int64_t>>& known) {
-  const auto set = [&](std::vector<TensorMeta>& metas) {
-    for (TensorMeta& meta : metas) {
-      for (size_t i = 0; i < meta.symbolic_shape.size(); ++i) {
-        const std::string& expression = meta.symbolic_shape[i];
-        if (expression.empty()) continue;
-        const auto [place, is_new] = known.try_emplace(expression);
-        if (is_new) place->second = SymExpr::parse(expression).evaluate(symbols);
-        meta.shape[i] = place->second.value_or(kDynamicSize);
-      }
+  for (Value& value : graph.values) {
+    for (size_t i = 0; i < value.symbolic_shape.size(); ++i) {
+      const std::string& expression = value.symbolic_shape[i];
+      if (expression.empty()) continue;
+      const auto [place, is_new] = known.try_emplace(expression);
+      if (is_new) place->second = SymExpr::parse(expression).evaluate(symbols);
+      value.shape[i] = place->second.value_or(kDynamicSize);
     }
-  };
-  set(graph.graph_inputs);
-  set(graph.graph_outputs);
-  for (OpNode& node : graph.nodes) {
-    set(node.inputs);
-    set(node.outputs);
-    for (IRGraph& inner : node.graphs) set_sizes(inner, symbols, known);
+  }
+  for (Node& node : graph.nodes) {
+    for (Graph& inner : node.graphs) set_sizes(inner, symbols, known);
   }
 }
 
 }  // namespace
 
-GraphCost cost_of(const IR& ir) { return Counter(ir).count(); }
+GraphCost cost_of(const Program& program) { return Counter(program).count(); }
 
-IR at_sizes(const IR& ir, const SymbolValues& sizes) {
-  IR sized = ir;
+Program at_sizes(Program program, const SymbolValues& sizes) {
   std::unordered_map<std::string, std::optional<int64_t>> known;
-  set_sizes(sized, sizes, known);
-  return sized;
+  set_sizes(program, sizes, known);
+  return program;
 }
 
 std::string not_counted_text(const CostTotals& totals) {

@@ -9,13 +9,12 @@
 // iterations depends on data, dynamic sizes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/sym_expr.h"
 
 namespace torch_ir {
@@ -23,8 +22,8 @@ namespace torch_ir {
 struct NodeCost {
   // Empty if unknown, see CostTotals::not_counted.
   std::optional<int64_t> multiply_adds = std::nullopt;
-  // The weights that it reads, also through views: their indices in IR::weights, each once.
-  std::vector<size_t> weights = {};
+  // The weights that it reads, also through views: their first placeholders, each once.
+  std::vector<ValueId> weights = {};
   // For each output; empty if dynamic. Views count in full, numbers as nothing.
   std::vector<std::optional<int64_t>> output_bytes = {};
 };
@@ -73,10 +72,10 @@ struct GraphCost {
   std::vector<OperatorCost> operators = {};
 };
 
-GraphCost cost_of(const IR& ir);
+GraphCost cost_of(const Program& program);
 
 // Replaces the expressions whose symbols are all in `sizes` with sizes.
-IR at_sizes(const IR& ir, const SymbolValues& sizes);
+Program at_sizes(Program program, const SymbolValues& sizes);
 
 // "not counted: aten.foo.default (3 nodes), unknown operator; ..."; empty if everything is
 // counted.

@@ -6,49 +6,53 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/analysis/diff_match.h"
+#include "torch_ir/analysis/weights.h"
 #include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
 
 // "float32 [1, 3, s0]", "int s0 + 1"
-std::string form_text(const TensorMeta& value) {
-  if (!value.is_scalar) return value.dtype + " " + shape_list_text(value);
+std::string form_text(const Value& value) {
+  if (!value.is_scalar) return dtype_name(value.dtype) + " " + shape_list_text(value);
   return shape_text(value) + (value.expression.empty() ? "" : " " + value.expression);
 }
 
 std::string form_text(const at::Tensor& tensor) {
-  return form_text(TensorMeta{
-      .name = {}, .shape = tensor.sizes().vec(), .dtype = dtype_name(tensor.scalar_type())});
-}
-
-std::string text_of(const Attribute& attribute) {
-  std::ostringstream text;
-  text << attribute;
-  return text.str();
+  return form_text(Value{.shape = tensor.sizes().vec(), .dtype = tensor.scalar_type()});
 }
 
 // "[relu, weight]"
-std::string names_text(const std::vector<TensorMeta>& values) {
+std::string names_text(const Graph& graph, const std::vector<ValueId>& values) {
   std::vector<std::string_view> names;
-  for (const TensorMeta& value : values) names.push_back(value.name);
+  for (const ValueId value : values) names.push_back(graph[value].name);
   return fmt::format("[{}]", fmt::join(names, ", "));
 }
 
-std::string results_text(const OpNode& node) {
+std::string results_text(const Graph& graph, const Node& node) {
   std::vector<std::string> forms;
-  for (const TensorMeta& output : node.outputs) forms.push_back(form_text(output));
+  for (const ValueId output : node.outputs) forms.push_back(form_text(graph[output]));
   return fmt::format("{}", fmt::join(forms, ", "));
 }
 
-std::string argument_text(const TensorMeta& input) {
-  return input.arg.empty() ? "by position" : "as " + input.arg;
+// For each of Node::inputs, its argument: "weight", or "indices[1]" for an item of a list. Empty if
+// unknown.
+std::vector<std::string> argument_names(const Node& node) {
+  std::vector<std::string> names;
+  for (const Argument& argument : node.arguments) {
+    if (std::holds_alternative<ValueId>(argument.value)) names.push_back(argument.name);
+    const auto* list = std::get_if<ValueList>(&argument.value);
+    for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      if ((*list)[i]) names.push_back(fmt::format("{}[{}]", argument.name, i));
+    }
+  }
+  return names;
 }
 
 // A name and a text.
@@ -68,19 +72,43 @@ Item range_item(const SymbolRange& range) {
 }
 
 Item output_item(const ConstantOutput& output) {
-  return {"fixed output " + std::to_string(output.index), text_of(output.value)};
+  return {"fixed output " + std::to_string(output.index), attribute_text(output.value)};
 }
 
-// The placeholders of `ir` that `other` has too, or whose weight it has. All others are reported
-// with their weight.
-std::vector<Item> mapped_items(const IR& ir, const IR& other) {
+std::vector<Item> weight_items(const Program& program) {
   std::vector<Item> items;
-  for (const auto& item : ir.weight_name_mapping) {
-    const bool is_known =
-        other.weight_name_mapping.contains(item.key()) ||
-        std::ranges::find(other.weights, item.value(), &TensorMeta::name) != other.weights.end();
-    if (is_known) items.emplace_back(item.key(), item.value());
+  for_each_weight(program, [&](const GraphInput& weight) {
+    const Value& value = program[weight.value];
+    const std::string strides = fmt::format("{}", fmt::join(value.strides, ", "));
+    items.emplace_back(
+        weight.target,
+        form_text(value) + (strides.empty() ? "" : " with strides [" + strides + "]"));
+  });
+  return items;
+}
+
+// Placeholders with their weights. A weight without a placeholder is called by its own name.
+std::vector<Item> weight_mapping(const Program& program) {
+  std::vector<Item> items;
+  for (const GraphInput& input : program.inputs) {
+    const std::string& name = program[input.value].name;
+    const bool is_weight = input.kind != InputKind::kUserInput;
+    if (is_weight && name != input.target) items.emplace_back(name, input.target);
   }
+  return items;
+}
+
+// The placeholders of `program` that `other` has too, or whose weight it has. All others are
+// reported with their weight.
+std::vector<Item> mapped_items(const Program& program, const Program& other) {
+  std::unordered_set<std::string> known;
+  for (const auto& [placeholder, weight] : weight_mapping(other)) {
+    known.insert({placeholder, "weight " + weight});
+  }
+  std::vector<Item> items = weight_mapping(program);
+  std::erase_if(items, [&](const Item& item) {
+    return !known.contains(item.first) && !known.contains("weight " + item.second);
+  });
   return items;
 }
 
@@ -125,66 +153,58 @@ std::pair<std::string, std::string> values_text(const at::Tensor& old, const at:
                       differs.sum().item<int64_t>(), old.numel())};
 }
 
-Origins made_values(const IRGraph& graph) {
-  Origins origins;
-  for (const OpNode& node : graph.nodes) {
-    for (const TensorMeta& output : node.outputs) {
-      origins.try_emplace(output.name, ValueOrigin{.source = &output});
-    }
-  }
-  return origins;
-}
-
-void add_weights(const IR& ir, const IR& old, Origins& origins) {
-  std::unordered_map<std::string_view, const TensorMeta*> weights;
-  for (const TensorMeta& weight : ir.weights) weights.try_emplace(weight.name, &weight);
-  for (const auto& item : ir.weight_name_mapping) {
-    // Uses the old mapping; a changed one is reported only once.
-    const std::string* before = old.weight_name_mapping.find(item.key());
-    const auto weight = weights.find(item.value());
-    origins.try_emplace(item.key(),
-                        ValueOrigin{.key = key_of({}, before == nullptr ? item.value() : *before),
-                                    .source = weight == weights.end() ? nullptr : weight->second});
-  }
-  for (const auto& [name, weight] : weights) {
-    origins.try_emplace(weight->name,
-                        ValueOrigin{.key = key_of({}, weight->name), .source = weight});
+// Takes the weight that a placeholder has in `old`; a changed one is reported only once.
+void set_weights(const Program& program, const Program& old, Origins& origins) {
+  std::unordered_map<std::string, std::string> before;
+  for (const Item& item : weight_mapping(old)) before.insert(item);
+  for (const GraphInput& input : program.inputs) {
+    if (input.kind == InputKind::kUserInput) continue;
+    const auto known = before.find(program[input.value].name);
+    origins[input.value] = "weight " + (known == before.end() ? input.target : known->second);
   }
 }
 
-Attribute with_origins(const Attribute& attribute, const Origins& origins) {
-  return with_values(attribute, [&](const ValueRef& value) -> Attribute {
-    std::string key = key_of(origins, value.name);
-    return key.empty() ? value : ValueRef{std::move(key)};
+// Null for tensors.
+const Attribute* attribute_of(const Argument& argument) {
+  return std::get_if<Attribute>(&argument.value);
+}
+
+Attribute with_origins(const Argument& argument, const Origins& origins) {
+  size_t i = 0;
+  return with_values(std::get<Attribute>(argument.value), [&](const ValueRef& value) -> Attribute {
+    const std::string& origin = origins[argument.numbers.at(i++)];
+    return origin.empty() ? value : ValueRef{origin};
   });
 }
 
 class GraphComparer {
  public:
-  GraphComparer(const IRGraph& old, const IRGraph& now, std::string place, GraphDiff& diff)
+  GraphComparer(const Graph& old, const Graph& now, std::string place, GraphDiff& diff)
       : old_(old),
         new_(now),
         place_(std::move(place)),
         diff_(diff),
-        old_origins_(made_values(old)),
-        new_origins_(made_values(now)) {}
+        old_origins_(old.values.size()),
+        new_origins_(now.values.size()) {}
 
-  // Null except for the outermost graph, which has weights and the like.
-  void compare(const IR* old, const IR* now) {
-    if (old != nullptr && now != nullptr) {
-      const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
-      compare(ChangeKind::kModelName, "", {}, quoted(old->model_name), quoted(now->model_name));
-      compare(ChangeKind::kPytorchVersion, "", {}, quoted(old->pytorch_version),
-              quoted(now->pytorch_version));
-    }
+  void compare() {
     compare_inputs();
-    if (old != nullptr && now != nullptr) {
-      add_weights(*old, *old, old_origins_);
-      add_weights(*now, *old, new_origins_);
-      compare_tables(*old, *now);
-    }
     compare_nodes();
-    compare_outputs();
+    compare_outputs({}, {});
+  }
+
+  // As above, with what only the outermost graph has: weights and the like.
+  void compare(const Program& old, const Program& now) {
+    const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
+    compare(ChangeKind::kModelName, "", {}, quoted(old.model_name), quoted(now.model_name));
+    compare(ChangeKind::kPytorchVersion, "", {}, quoted(old.torch_version),
+            quoted(now.torch_version));
+    compare_inputs();
+    set_weights(old, old, old_origins_);
+    set_weights(now, old, new_origins_);
+    compare_tables(old, now);
+    compare_nodes();
+    compare_outputs(old.mutations, now.mutations);
   }
 
  private:
@@ -200,10 +220,10 @@ class GraphComparer {
                              .after = std::move(after)});
   }
 
-  void add(ChangeKind kind, const OpNode& node, std::string property, std::string before,
+  void add(ChangeKind kind, const Node& node, std::string property, std::string before,
            std::string after) {
     add(kind, node.name, std::move(property), std::move(before), std::move(after)).op_type =
-        node.op_type;
+        node.target;
   }
 
   // `subject` is a node, or a name.
@@ -235,11 +255,11 @@ class GraphComparer {
     }
   }
 
-  void compare_tables(const IR& old, const IR& now) {
+  void compare_tables(const Program& old, const Program& now) {
     const auto always = [](ChangeKind kind) { return Kinds{kind, kind, kind}; };
     compare_items(
         old.constant_inputs, now.constant_inputs,
-        [](const auto& input) { return Item(input.first, text_of(input.second)); },
+        [](const auto& input) { return Item(input.first, attribute_text(input.second)); },
         always(ChangeKind::kConstantInput));
     compare_items(old.range_constraints, now.range_constraints, range_item,
                   always(ChangeKind::kRange));
@@ -247,12 +267,7 @@ class GraphComparer {
         old.guards, now.guards, [](const std::string& guard) { return Item(guard, "checked"); },
         always(ChangeKind::kGuard));
     compare_items(
-        old.weights, now.weights,
-        [](const TensorMeta& weight) {
-          const std::string strides = fmt::format("{}", fmt::join(weight.strides, ", "));
-          return Item(weight.name, form_text(weight) +
-                                       (strides.empty() ? "" : " with strides [" + strides + "]"));
-        },
+        weight_items(old), weight_items(now), std::identity(),
         {ChangeKind::kWeightAdded, ChangeKind::kWeightRemoved, ChangeKind::kWeightChanged});
     compare_items(mapped_items(old, now), mapped_items(now, old), std::identity(),
                   always(ChangeKind::kWeightMapping));
@@ -269,72 +284,67 @@ class GraphComparer {
   }
 
   // Pairs inputs by name, then renamed ones by position; returns the old input of each new one.
-  std::vector<std::optional<size_t>> pair_inputs() const {
-    const std::vector<TensorMeta>& inputs = new_.graph_inputs;
-    std::vector<std::optional<size_t>> old_of_new(inputs.size());
+  std::vector<std::optional<size_t>> pair_inputs(const std::vector<ValueId>& old,
+                                                 const std::vector<ValueId>& now) const {
+    std::vector<std::optional<size_t>> old_of_new(now.size());
     std::vector<size_t> others;
-    for (size_t i = 0; i < old_.graph_inputs.size(); ++i) {
-      const auto same = std::ranges::find(inputs, old_.graph_inputs[i].name, &TensorMeta::name);
-      if (same == inputs.end()) {
+    for (size_t i = 0; i < old.size(); ++i) {
+      const auto same =
+          std::ranges::find(now, old_[old[i]].name, [&](ValueId id) { return new_[id].name; });
+      if (same == now.end()) {
         others.push_back(i);
       } else {
-        old_of_new[static_cast<size_t>(same - inputs.begin())] = i;
+        old_of_new[static_cast<size_t>(same - now.begin())] = i;
       }
     }
     for (const size_t i : others) {
-      if (i < inputs.size() && !old_of_new[i]) old_of_new[i] = i;
+      if (i < now.size() && !old_of_new[i]) old_of_new[i] = i;
     }
     return old_of_new;
   }
 
   void compare_inputs() {
-    const std::vector<std::optional<size_t>> old_of_new = pair_inputs();
-    for (size_t i = 0; i < old_of_new.size(); ++i) {
-      const TensorMeta& now = new_.graph_inputs[i];
-      const ValueOrigin origin{.key = "input " + now.name, .source = &now};
-      new_origins_.try_emplace(now.name, origin);
+    const std::vector<ValueId> old = old_.user_inputs();
+    const std::vector<ValueId> now = new_.user_inputs();
+    const std::vector<std::optional<size_t>> old_of_new = pair_inputs(old, now);
+    for (const ValueId input : old) old_origins_[input] = "removed input " + old_[input].name;
+    for (size_t i = 0; i < now.size(); ++i) {
+      const Value& after = new_[now[i]];
+      new_origins_[now[i]] = "input " + after.name;
       if (!old_of_new[i]) {
-        add(ChangeKind::kInputAdded, now.name, {}, {}, form_text(now));
+        add(ChangeKind::kInputAdded, after.name, {}, {}, form_text(after));
         continue;
       }
-      const TensorMeta& old = old_.graph_inputs[*old_of_new[i]];
-      old_origins_.try_emplace(old.name, ValueOrigin{.key = origin.key, .source = &old});
-      compare_input(*old_of_new[i], i);
+      const size_t place = *old_of_new[i];
+      old_origins_[old[place]] = new_origins_[now[i]];
+      const Value& before = old_[old[place]];
+      constexpr ChangeKind kChanged = ChangeKind::kInputChanged;
+      compare(kChanged, after.name, "place", std::to_string(place), std::to_string(i));
+      compare(kChanged, after.name, "name", before.name, after.name);
+      compare(kChanged, after.name, {}, form_text(before), form_text(after));
     }
-    for (size_t i = 0; i < old_.graph_inputs.size(); ++i) {
-      const TensorMeta& old = old_.graph_inputs[i];
+    for (size_t i = 0; i < old.size(); ++i) {
       if (std::ranges::find(old_of_new, std::optional(i)) != old_of_new.end()) continue;
-      old_origins_.try_emplace(old.name,
-                               ValueOrigin{.key = "removed input " + old.name, .source = &old});
-      add(ChangeKind::kInputRemoved, old.name, {}, form_text(old), {});
+      add(ChangeKind::kInputRemoved, old_[old[i]].name, {}, form_text(old_[old[i]]), {});
     }
-  }
-
-  void compare_input(size_t old, size_t now) {
-    const TensorMeta& before = old_.graph_inputs[old];
-    const TensorMeta& after = new_.graph_inputs[now];
-    constexpr ChangeKind kChanged = ChangeKind::kInputChanged;
-    compare(kChanged, after.name, "place", std::to_string(old), std::to_string(now));
-    compare(kChanged, after.name, "name", before.name, after.name);
-    compare(kChanged, after.name, {}, form_text(before), form_text(after));
   }
 
   void compare_nodes() {
     const NodeMatch match = match_nodes(old_, new_, old_origins_, new_origins_);
-    const std::vector<OpNode>& old_nodes = old_.nodes;
-    const std::vector<OpNode>& new_nodes = new_.nodes;
+    const std::vector<Node>& old_nodes = old_.nodes;
+    const std::vector<Node>& new_nodes = new_.nodes;
     size_t next_old = 0;
     const auto report_removed = [&](size_t end) {
       for (; next_old < end; ++next_old) {
         if (match.new_of_old[next_old]) continue;
-        const OpNode& node = old_nodes[next_old];
-        add(ChangeKind::kOperatorRemoved, node, {}, results_text(node), {});
+        const Node& node = old_nodes[next_old];
+        add(ChangeKind::kOperatorRemoved, node, {}, results_text(old_, node), {});
       }
     };
     for (size_t i = 0; i < new_nodes.size(); ++i) {
       const auto& partner = match.old_of_new[i];
       if (!partner) {
-        add(ChangeKind::kOperatorAdded, new_nodes[i], {}, {}, results_text(new_nodes[i]));
+        add(ChangeKind::kOperatorAdded, new_nodes[i], {}, {}, results_text(new_, new_nodes[i]));
         continue;
       }
       if (!match.is_moved[i]) report_removed(*partner);
@@ -347,122 +357,118 @@ class GraphComparer {
     report_removed(old_nodes.size());
   }
 
-  void compare_node(const OpNode& old, const OpNode& now) {
+  void compare_node(const Node& old, const Node& now) {
     compare(ChangeKind::kOperatorRenamed, "", {}, old.name, now.name);
-    compare(ChangeKind::kModulePath, now, "module", old.module, now.module);
-    compare(ChangeKind::kOperatorReplaced, now.name, {}, old.op_type, now.op_type);
+    compare(ChangeKind::kModulePath, now, "module", old.origin.module, now.origin.module);
+    compare(ChangeKind::kOperatorReplaced, now.name, {}, old.target, now.target);
     compare_attributes(old, now);
     compare_node_inputs(old, now);
     compare_results(old, now);
     compare_graphs(old, now);
   }
 
-  void compare_attributes(const OpNode& old, const OpNode& now) {
-    for (const auto& [name, value] : now.attrs) {
-      const Attribute* before = old.attrs.find(name);
-      if (before != nullptr &&
-          with_origins(*before, old_origins_) == with_origins(value, new_origins_)) {
+  void compare_attributes(const Node& old, const Node& now) {
+    for (const Argument& argument : now.arguments) {
+      const Attribute* after = attribute_of(argument);
+      const Attribute* before = old.find_attribute(argument.name);
+      if (after == nullptr) continue;
+      if (before != nullptr && with_origins(*old.find(argument.name), old_origins_) ==
+                                   with_origins(argument, new_origins_)) {
         continue;
       }
-      add(ChangeKind::kAttribute, now, name, before == nullptr ? "" : text_of(*before),
-          text_of(value));
+      add(ChangeKind::kAttribute, now, argument.name,
+          before == nullptr ? "" : attribute_text(*before), attribute_text(*after));
     }
-    for (const auto& [name, value] : old.attrs) {
-      if (now.attrs.find(name) == nullptr) {
-        add(ChangeKind::kAttribute, now, name, text_of(value), {});
+    for (const Argument& argument : old.arguments) {
+      const Attribute* before = attribute_of(argument);
+      if (before != nullptr && now.find_attribute(argument.name) == nullptr) {
+        add(ChangeKind::kAttribute, now, argument.name, attribute_text(*before), {});
       }
     }
   }
 
-  void compare_node_inputs(const OpNode& old, const OpNode& now) {
-    if (old.inputs.size() != now.inputs.size()) {
-      add(ChangeKind::kOperatorInputs, now, "inputs", names_text(old.inputs),
-          names_text(now.inputs));
+  void compare_node_inputs(const Node& old, const Node& now) {
+    const std::vector<ValueId> before = old.inputs();
+    const std::vector<ValueId> after = now.inputs();
+    if (before.size() != after.size()) {
+      add(ChangeKind::kOperatorInputs, now, "inputs", names_text(old_, before),
+          names_text(new_, after));
       return;
     }
-    for (size_t i = 0; i < now.inputs.size(); ++i) {
-      const TensorMeta& before = old.inputs[i];
-      const TensorMeta& after = now.inputs[i];
+    const std::vector<std::string> old_names = argument_names(old);
+    const std::vector<std::string> new_names = argument_names(now);
+    for (size_t i = 0; i < after.size(); ++i) {
       const std::string place = "input " + std::to_string(i);
-      compare(ChangeKind::kOperatorInputs, now, place, argument_text(before), argument_text(after));
-      if (!is_same_source(before.name, after.name)) {
-        add(ChangeKind::kOperatorInputs, now, place, before.name, after.name);
-      } else if (is_news(before, after)) {
-        add(ChangeKind::kShape, now, place, form_text(before), form_text(after));
+      if (old.target == now.target && !old_names[i].empty() && !new_names[i].empty()) {
+        compare(ChangeKind::kOperatorInputs, now, place, "as " + old_names[i],
+                "as " + new_names[i]);
+      }
+      if (!is_same_origin(old_origins_[before[i]], new_origins_[after[i]])) {
+        add(ChangeKind::kOperatorInputs, now, place, old_[before[i]].name, new_[after[i]].name);
       }
     }
   }
 
-  void compare_results(const OpNode& old, const OpNode& now) {
+  void compare_results(const Node& old, const Node& now) {
     const bool is_only = old.outputs.size() == 1 && now.outputs.size() == 1;
     for (size_t i = 0; i < std::max(old.outputs.size(), now.outputs.size()); ++i) {
       compare(ChangeKind::kShape, now, is_only ? "result" : "result " + std::to_string(i),
-              i < old.outputs.size() ? form_text(old.outputs[i]) : "",
-              i < now.outputs.size() ? form_text(now.outputs[i]) : "");
+              i < old.outputs.size() ? form_text(old_[old.outputs[i]]) : "",
+              i < now.outputs.size() ? form_text(new_[now.outputs[i]]) : "");
     }
   }
 
-  void compare_graphs(const OpNode& old, const OpNode& now) {
+  void compare_graphs(const Node& old, const Node& now) {
     for (size_t i = 0; i < std::min(old.graphs.size(), now.graphs.size()); ++i) {
       const std::string place = now.name + ", graph " + std::to_string(i);
       GraphComparer(old.graphs[i], now.graphs[i], place_.empty() ? place : place_ + ", " + place,
                     diff_)
-          .compare(nullptr, nullptr);
+          .compare();
     }
     compare(ChangeKind::kAttribute, now, "graphs", std::to_string(old.graphs.size()),
             std::to_string(now.graphs.size()));
   }
 
-  void compare_outputs() {
-    const std::vector<TensorMeta>& old_outputs = old_.graph_outputs;
-    const std::vector<TensorMeta>& new_outputs = new_.graph_outputs;
-    const size_t num_both = std::min(old_outputs.size(), new_outputs.size());
+  using Mutations = std::vector<Mutation>;
+
+  void compare_outputs(const Mutations& old_mutations, const Mutations& new_mutations) {
+    const std::vector<ValueId>& old = old_.outputs;
+    const std::vector<ValueId>& now = new_.outputs;
+    const size_t num_both = std::min(old.size(), now.size());
     for (size_t i = 0; i < num_both; ++i) {
-      compare_output("output " + std::to_string(i), old_outputs[i], new_outputs[i]);
+      const std::string place = "output " + std::to_string(i);
+      if (!is_same_origin(old_origins_[old[i]], new_origins_[now[i]])) {
+        add(ChangeKind::kOutputChanged, place, {}, old_[old[i]].name, new_[now[i]].name);
+      }
+      compare_mutated(place, find_mutated(old_mutations, i), find_mutated(new_mutations, i));
     }
-    for (size_t i = num_both; i < new_outputs.size(); ++i) {
-      add(ChangeKind::kOutputAdded, new_outputs[i].name, {}, {}, form_text(new_outputs[i]));
+    for (size_t i = num_both; i < now.size(); ++i) {
+      add(ChangeKind::kOutputAdded, new_[now[i]].name, {}, {}, form_text(new_[now[i]]));
     }
-    for (size_t i = num_both; i < old_outputs.size(); ++i) {
-      add(ChangeKind::kOutputRemoved, old_outputs[i].name, {}, form_text(old_outputs[i]), {});
+    for (size_t i = num_both; i < old.size(); ++i) {
+      add(ChangeKind::kOutputRemoved, old_[old[i]].name, {}, form_text(old_[old[i]]), {});
     }
     compare_items(
         old_.constant_outputs, new_.constant_outputs, output_item,
         {ChangeKind::kOutputAdded, ChangeKind::kOutputRemoved, ChangeKind::kOutputChanged});
   }
 
-  void compare_output(const std::string& place, const TensorMeta& before, const TensorMeta& after) {
-    if (!is_same_source(before.name, after.name)) {
-      add(ChangeKind::kOutputChanged, place, {}, before.name, after.name);
-    } else if (is_news(before, after)) {
-      add(ChangeKind::kOutputChanged, place, after.name, form_text(before), form_text(after));
-    }
-    if (before.mutates.empty() && after.mutates.empty()) return;
-    if (before.mutates.empty() || after.mutates.empty() ||
-        !is_same_source(before.mutates, after.mutates)) {
-      const auto text = [](const std::string& name) { return name.empty() ? "nothing" : name; };
-      add(ChangeKind::kOutputChanged, place, "new value of", text(before.mutates),
-          text(after.mutates));
-    }
+  // The placeholder or input whose new value the output is.
+  static std::optional<ValueId> find_mutated(const Mutations& mutations, size_t output) {
+    const auto found = std::ranges::find(mutations, output, &Mutation::output);
+    return found == mutations.end() ? std::nullopt : std::optional(found->placeholder);
   }
 
-  bool is_same_source(const std::string& old, const std::string& now) const {
-    return is_same_origin(key_of(old_origins_, old), key_of(new_origins_, now));
+  void compare_mutated(const std::string& place, std::optional<ValueId> before,
+                       std::optional<ValueId> after) {
+    if (!before && !after) return;
+    if (before && after && is_same_origin(old_origins_[*before], new_origins_[*after])) return;
+    add(ChangeKind::kOutputChanged, place, "new value of", before ? old_[*before].name : "nothing",
+        after ? new_[*after].name : "nothing");
   }
 
-  // Whether the form of a use changed differently from the declaration of the value.
-  bool is_news(const TensorMeta& before, const TensorMeta& after) const {
-    const auto is_as_made = [](const TensorMeta& use, const Origins& origins) {
-      const auto origin = origins.find(use.name);
-      return origin != origins.end() && origin->second.source != nullptr &&
-             form_text(*origin->second.source) == form_text(use);
-    };
-    return form_text(before) != form_text(after) &&
-           !(is_as_made(before, old_origins_) && is_as_made(after, new_origins_));
-  }
-
-  const IRGraph& old_;
-  const IRGraph& new_;
+  const Graph& old_;
+  const Graph& new_;
   const std::string place_;
   GraphDiff& diff_;
   Origins old_origins_;
@@ -471,9 +477,9 @@ class GraphComparer {
 
 }  // namespace
 
-GraphDiff diff(const IR& old, const IR& now) {
+GraphDiff diff(const Program& old, const Program& now) {
   GraphDiff diff;
-  GraphComparer(old, now, "", diff).compare(&old, &now);
+  GraphComparer(old, now, "", diff).compare(old, now);
   return diff;
 }
 

@@ -3,13 +3,12 @@
 // The result is plain data in a stable order: model, inputs, weights and constants, operators in
 // execution order, outputs. Names shift when an operator is added or removed, so operators are
 // matched by their calls (diff_match.h), and a new name or module path alone is not a change.
-// Neither graph has to be well formed.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -46,7 +45,7 @@ enum class ChangeKind {
   kModulePath,
   // The values that an operator takes.
   kOperatorInputs,
-  // Shape or dtype of a value that an operator makes or takes.
+  // Shape or dtype of a value that an operator makes.
   kShape,
   kOutputAdded,
   kOutputRemoved,
@@ -82,7 +81,7 @@ struct GraphDiff {
   bool is_equal() const { return changes.empty(); }
 };
 
-GraphDiff diff(const IR& old, const IR& now);
+GraphDiff diff(const Program& old, const Program& now);
 
 // "conv2d_1 (aten.conv2d.default): stride [1, 1] -> [2, 2]"
 std::string change_text(const Change& change);

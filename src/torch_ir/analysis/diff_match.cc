@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <utility>
 
 namespace torch_ir {
@@ -22,16 +23,16 @@ struct Label {
   size_t num_outputs = 0;
 };
 
-std::vector<Label> labels_of(const IRGraph& graph, const Origins& origins) {
+std::vector<Label> labels_of(const Graph& graph, const Origins& origins) {
   const std::hash<std::string> hash;
   std::vector<Label> labels;
-  for (const OpNode& node : graph.nodes) {
-    Label label{.op = hash(node.op_type), .num_outputs = node.outputs.size()};
+  for (const Node& node : graph.nodes) {
+    Label label{.op = hash(node.target), .num_outputs = node.outputs.size()};
     label.call = label.op;
-    for (const TensorMeta& input : node.inputs) {
-      label.call = c10::hash_combine(label.call, hash(key_of(origins, input.name)));
+    for (const ValueId input : node.inputs()) {
+      label.call = c10::hash_combine(label.call, hash(origins[input]));
     }
-    const std::string& name = node.outputs.empty() ? node.name : node.outputs[0].name;
+    const std::string& name = node.outputs.empty() ? node.name : graph[node.outputs[0]].name;
     label.named_call = c10::hash_combine(label.call, hash(name));
     labels.push_back(label);
   }
@@ -48,7 +49,7 @@ uint32_t agreement(const Label& old, const Label& now) {
 
 class Matcher {
  public:
-  Matcher(const IRGraph& old, const IRGraph& now, Origins& old_origins, Origins& new_origins)
+  Matcher(const Graph& old, const Graph& now, Origins& old_origins, Origins& new_origins)
       : old_(old.nodes),
         new_(now.nodes),
         old_origins_(old_origins),
@@ -82,16 +83,13 @@ class Matcher {
   void pair(size_t old, size_t now) {
     match_.new_of_old[old] = now;
     match_.old_of_new[now] = old;
-    const auto set_keys = [&](const std::vector<TensorMeta>& outputs, Origins& origins) {
+    const auto set_origins = [&](const std::vector<ValueId>& outputs, Origins& origins) {
       for (size_t i = 0; i < outputs.size(); ++i) {
-        ValueOrigin& origin = origins.at(outputs[i].name);
-        // The first of several values with the same name counts.
-        if (origin.source != &outputs[i]) continue;
-        origin.key = "node " + std::to_string(now) + " " + std::to_string(i);
+        origins[outputs[i]] = "node " + std::to_string(now) + " " + std::to_string(i);
       }
     };
-    set_keys(old_[old].outputs, old_origins_);
-    set_keys(new_[now].outputs, new_origins_);
+    set_origins(old_[old].outputs, old_origins_);
+    set_origins(new_[now].outputs, new_origins_);
   }
 
   bool is_same(size_t old, size_t now) const {
@@ -167,10 +165,10 @@ class Matcher {
     for (const size_t i : unmatched(match_.new_of_old, begin_, old_end_)) {
       const auto& [old, now] = by_call[old_labels_[i].call];
       if (old.size() != 1 || now.size() != 1) continue;
-      const auto is_partner = [&](const TensorMeta& before, const TensorMeta& after) {
-        return is_same_origin(key_of(old_origins_, before.name), key_of(new_origins_, after.name));
+      const auto is_partner = [&](ValueId before, ValueId after) {
+        return is_same_origin(old_origins_[before], new_origins_[after]);
       };
-      if (!std::ranges::equal(old_[i].inputs, new_[now[0]].inputs, is_partner)) continue;
+      if (!std::ranges::equal(old_[i].inputs(), new_[now[0]].inputs(), is_partner)) continue;
       match_.is_moved[now[0]] = true;
       pair(i, now[0]);
     }
@@ -185,8 +183,8 @@ class Matcher {
     return nodes;
   }
 
-  const std::vector<OpNode>& old_;
-  const std::vector<OpNode>& new_;
+  const std::vector<Node>& old_;
+  const std::vector<Node>& new_;
   Origins& old_origins_;
   Origins& new_origins_;
   const std::vector<Label> old_labels_;
@@ -202,16 +200,11 @@ class Matcher {
 
 }  // namespace
 
-std::string key_of(const Origins& origins, const std::string& name) {
-  const auto found = origins.find(name);
-  return found == origins.end() ? "weight " + name : found->second.key;
-}
-
 bool is_same_origin(const std::string& old, const std::string& now) {
   return !old.empty() && old == now;
 }
 
-NodeMatch match_nodes(const IRGraph& old, const IRGraph& now, Origins& old_origins,
+NodeMatch match_nodes(const Graph& old, const Graph& now, Origins& old_origins,
                       Origins& new_origins) {
   return Matcher(old, now, old_origins, new_origins).run();
 }

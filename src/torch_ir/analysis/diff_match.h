@@ -8,25 +8,15 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
-struct ValueOrigin {
-  // Equal in both graphs for the same thing: "input x", "weight fc.bias", or a node with its
-  // partner. Empty for the value of a node without a partner.
-  std::string key = {};
-  const TensorMeta* source = nullptr;
-};
-
-// By the names of values.
-using Origins = std::unordered_map<std::string, ValueOrigin>;
-
-// A name that the graph lacks counts as a weight.
-std::string key_of(const Origins& origins, const std::string& name);
+// By value, equal in both graphs for the same thing: "input x", "weight fc.bias", or an output of a
+// node with its partner. Empty for the value of a node without a partner.
+using Origins = std::vector<std::string>;
 
 bool is_same_origin(const std::string& old, const std::string& now);
 
@@ -37,8 +27,8 @@ struct NodeMatch {
   std::vector<bool> is_moved;
 };
 
-// Also sets the keys of values whose nodes have partners.
-NodeMatch match_nodes(const IRGraph& old, const IRGraph& now, Origins& old_origins,
+// Also sets the origins of values whose nodes have partners.
+NodeMatch match_nodes(const Graph& old, const Graph& now, Origins& old_origins,
                       Origins& new_origins);
 
 }  // namespace torch_ir

@@ -7,10 +7,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <random>
 
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -20,39 +21,45 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TensorMeta value(const std::string& name, std::vector<int64_t> shape = {1, 4}) {
-  return {.name = name, .shape = std::move(shape), .dtype = "float32", .producer_node = name};
+Value value(std::vector<int64_t> shape = {1, 4}) {
+  return {.shape = std::move(shape), .dtype = c10::kFloat};
 }
 
-OpNode call(const std::string& name, const std::string& op, const std::vector<std::string>& inputs,
-            AttributeMap attrs = {}) {
-  OpNode node = {.name = name,
-                 .op_type = "aten." + op + ".default",
-                 .inputs = {},
-                 .outputs = {value(name)},
-                 .attrs = std::move(attrs)};
-  for (const std::string& input : inputs) {
-    node.inputs.push_back(value(input));
-    if (input.starts_with("p_")) node.inputs.back().producer_node.reset();
-  }
-  return node;
+// Adds a call of "aten.OP.default".
+ValueId add_call(Graph& graph, const std::string& name, const std::string& op,
+                 const std::vector<ValueId>& inputs, const std::vector<Argument>& attributes = {}) {
+  std::vector<Argument> arguments;
+  for (const ValueId input : inputs) arguments.push_back({"", input});
+  std::ranges::copy(attributes, std::back_inserter(arguments));
+  return add_node(graph, name, "aten." + op + ".default", std::move(arguments), value());
 }
 
 // Two layers with a ReLU after each, and their sum.
-IR two_layers() {
-  IR ir;
-  ir.model_name = "Net";
-  ir.pytorch_version = "2.13.0";
-  ir.graph_inputs = {value("x")};
-  ir.nodes = {call("linear", "linear", {"x", "p_a"}), call("relu", "relu", {"linear"}),
-              call("linear_1", "linear", {"relu", "p_b"}), call("relu_1", "relu", {"linear_1"}),
-              call("add", "add", {"relu", "relu_1"}, {{"alpha", 1}})};
-  ir.graph_outputs = {value("add")};
-  for (const std::string letter : {"a", "b"}) {
-    ir.weights.push_back({.name = letter + ".weight", .shape = {1, 4}, .dtype = "float32"});
-    ir.weight_name_mapping.insert("p_" + letter, letter + ".weight");
-  }
-  return ir;
+Program two_layers() {
+  Program program;
+  program.model_name = "Net";
+  program.torch_version = "2.13.0";
+  const ValueId x = add_input(program, "x", value());
+  const ValueId a = add_input(program, "p_a", value(), InputKind::kParameter, "a.weight");
+  const ValueId b = add_input(program, "p_b", value(), InputKind::kParameter, "b.weight");
+  const ValueId linear = add_call(program, "linear", "linear", {x, a});
+  const ValueId relu = add_call(program, "relu", "relu", {linear});
+  const ValueId linear_1 = add_call(program, "linear_1", "linear", {relu, b});
+  const ValueId relu_1 = add_call(program, "relu_1", "relu", {linear_1});
+  program.outputs = {add_call(program, "add", "add", {relu, relu_1}, {{"alpha", Attribute(1)}})};
+  return program;
+}
+
+ValueId id(const Graph& graph, const std::string& name) { return graph.find(name).value(); }
+
+// Moves the last node.
+void move_last(Graph& graph, size_t place) {
+  std::rotate(graph.nodes.begin() + static_cast<ptrdiff_t>(place), graph.nodes.end() - 1,
+              graph.nodes.end());
+}
+
+void rename(Graph& graph, size_t node, const std::string& name) {
+  graph.nodes[node].name = graph[graph.nodes[node].outputs[0]].name = name;
 }
 
 std::vector<std::string> texts(const std::vector<Change>& changes) {
@@ -63,8 +70,8 @@ std::vector<std::string> texts(const std::vector<Change>& changes) {
 
 std::vector<std::string> texts(const GraphDiff& diff) { return texts(diff.changes); }
 
-std::vector<std::string> changes_of(const std::function<void(IR&)>& mutate) {
-  IR changed = two_layers();
+std::vector<std::string> changes_of(const std::function<void(Program&)>& mutate) {
+  Program changed = two_layers();
   mutate(changed);
   return texts(diff(two_layers(), changed));
 }
@@ -74,12 +81,12 @@ TEST(Diff, FindsNoneInEqualGraphs) {
   EXPECT_TRUE(none.is_equal());
   EXPECT_THAT(none.renames, IsEmpty());
   EXPECT_EQ(summary_text(none), "no difference");
-  EXPECT_TRUE(diff(IR(), IR()).is_equal());
+  EXPECT_TRUE(diff(Program(), Program()).is_equal());
 }
 
 TEST(Diff, IgnoresModulePathsAndSaysSo) {
-  IR moved = two_layers();
-  moved.nodes[1].module = "act";
+  Program moved = two_layers();
+  moved.nodes[1].origin.module = "act";
   const GraphDiff same = diff(two_layers(), moved);
   EXPECT_TRUE(same.is_equal());
   EXPECT_THAT(texts(same.renames), ElementsAre("relu (aten.relu.default): module nothing -> act"));
@@ -87,48 +94,45 @@ TEST(Diff, IgnoresModulePathsAndSaysSo) {
 }
 
 TEST(Diff, NamesModelAndVersion) {
-  EXPECT_THAT(changes_of([](IR& ir) {
-                ir.model_name = "Net2";
-                ir.pytorch_version = "";
+  EXPECT_THAT(changes_of([](Program& program) {
+                program.model_name = "Net2";
+                program.torch_version = "";
               }),
               ElementsAre("model name changed: 'Net' -> 'Net2'",
                           "PyTorch version changed: '2.13.0' -> ''"));
 }
 
 TEST(Diff, NamesInputs) {
-  EXPECT_THAT(changes_of([](IR& ir) { ir.graph_inputs.push_back(value("y", {})); }),
+  EXPECT_THAT(changes_of([](Program& program) { add_input(program, "y", value({})); }),
               ElementsAre("input added: y, float32 []"));
-  EXPECT_THAT(changes_of([](IR& ir) { ir.graph_inputs[0].dtype = "float16"; }),
+  EXPECT_THAT(changes_of([](Program& program) { program[id(program, "x")].dtype = c10::kHalf; }),
               ElementsAre("input changed: x float32 [1, 4] -> float16 [1, 4]"));
 }
 
 TEST(Diff, TakesAnInputOfAnotherNameInTheSamePlace) {
-  EXPECT_THAT(changes_of([](IR& ir) {
-                ir.graph_inputs[0].name = "tokens";
-                ir.nodes[0].inputs[0].name = "tokens";
-              }),
+  EXPECT_THAT(changes_of([](Program& program) { program[id(program, "x")].name = "tokens"; }),
               ElementsAre("input changed: tokens name x -> tokens"));
 }
 
 TEST(Diff, NamesWeightsAndTheirMapping) {
-  EXPECT_THAT(changes_of([](IR& ir) {
-                ir.weights.push_back({.name = "c", .shape = {2}, .dtype = "int64"});
-                ir.weight_name_mapping.insert("p_c", "c");
+  EXPECT_THAT(changes_of([](Program& program) {
+                const Value weight{.shape = {2}, .dtype = c10::kLong};
+                add_input(program, "p_c", weight, InputKind::kParameter, "c");
               }),
               ElementsAre("weight added: c, int64 [2]"));
-  EXPECT_THAT(changes_of([](IR& ir) { ir.weight_name_mapping["p_a"] = "b.weight"; }),
-              ElementsAre("weight mapping changed: p_a a.weight -> b.weight"));
-  EXPECT_THAT(changes_of([](IR& ir) {
-                ir.weights[0].shape = {8, 4};
-                ir.nodes[0].inputs[1].shape = {8, 4};
+  EXPECT_THAT(changes_of([](Program& program) {
+                std::swap(program.inputs[1].target, program.inputs[2].target);
               }),
+              ElementsAre("weight mapping changed: p_a a.weight -> b.weight",
+                          "weight mapping changed: p_b b.weight -> a.weight"));
+  EXPECT_THAT(changes_of([](Program& program) { program[id(program, "p_a")].shape = {8, 4}; }),
               ElementsAre("weight changed: a.weight float32 [1, 4] -> float32 [8, 4]"));
 }
 
 TEST(Diff, NamesConstants) {
-  IR old = two_layers();
+  Program old = two_layers();
   old.constants.insert("mask", at::tensor({1.0f, 0.0f}));
-  IR now = old;
+  Program now = old;
   now.constants["mask"] = at::tensor({1.0f, -0.0f});
   EXPECT_THAT(texts(diff(old, now)),
               ElementsAre("constant changed: mask values 0 at [1] -> -0, 1 of 2 elements differ"));
@@ -139,11 +143,11 @@ TEST(Diff, NamesConstants) {
 }
 
 TEST(Diff, NamesFixedInputsOutputsRangesAndGuards) {
-  EXPECT_THAT(changes_of([](IR& ir) {
-                ir.constant_inputs.set("flag", true);
-                ir.range_constraints.push_back({"s0", 2, std::nullopt});
-                ir.guards.push_back("x.size()[0] != 5");
-                ir.constant_outputs.push_back({1, Attribute()});
+  EXPECT_THAT(changes_of([](Program& program) {
+                program.constant_inputs.set("flag", true);
+                program.range_constraints.push_back({"s0", 2, std::nullopt});
+                program.guards.push_back("x.size()[0] != 5");
+                program.constant_outputs.push_back({1, Attribute()});
               }),
               ElementsAre("fixed input changed: flag nothing -> True",
                           "range changed: s0 nothing -> 2 to any",
@@ -151,43 +155,65 @@ TEST(Diff, NamesFixedInputsOutputsRangesAndGuards) {
                           "output added: fixed output 1, None"));
 }
 
+TEST(Diff, NamesNewValuesOfInputs) {
+  Program now = two_layers();
+  now.mutations = {{.output = 0, .placeholder = id(now, "x")}};
+  EXPECT_THAT(texts(diff(two_layers(), now)),
+              ElementsAre("output changed: output 0 new value of nothing -> x"));
+  EXPECT_TRUE(diff(now, now).is_equal());
+}
+
 TEST(Diff, NamesAttributes) {
-  EXPECT_THAT(changes_of([](IR& ir) { ir.nodes[4].attrs.set("alpha", 2); }),
+  const auto changed = [](const Argument& attribute) {
+    return changes_of([&](Program& program) { program.nodes[4].arguments[2] = attribute; });
+  };
+  EXPECT_THAT(changed({"alpha", Attribute(2)}),
               ElementsAre("add (aten.add.default): alpha 1 -> 2"));
-  EXPECT_THAT(changes_of([](IR& ir) { ir.nodes[4].attrs = {{"beta", "x"}}; }),
+  EXPECT_THAT(changed({"beta", Attribute("x")}),
               ElementsAre("add (aten.add.default): beta nothing -> 'x'",
                           "add (aten.add.default): alpha 1 -> nothing"));
 }
 
 TEST(Diff, NamesShapesWhereTheyAreMade) {
-  EXPECT_THAT(changes_of([](IR& ir) {
-                ir.nodes[1].outputs[0].shape = {1, 8};
-                ir.nodes[2].inputs[0].shape = {1, 8};
-                ir.nodes[4].inputs[0].shape = {1, 8};
-              }),
+  EXPECT_THAT(changes_of([](Program& program) { program[id(program, "relu")].shape = {1, 8}; }),
               ElementsAre("relu (aten.relu.default): result float32 [1, 4] -> float32 [1, 8]"));
-  EXPECT_THAT(changes_of([](IR& ir) { ir.nodes[4].inputs[0].shape = {1, 8}; }),
-              ElementsAre("add (aten.add.default): input 0 float32 [1, 4] -> float32 [1, 8]"));
+}
+
+TEST(Diff, NamesTensorsOfOtherArguments) {
+  const auto index = [](const ValueList& indices) {
+    Program program = two_layers();
+    add_node(program, "index", "aten.index.Tensor",
+             {{"self", id(program, "x")}, {"indices", indices}}, value());
+    return program;
+  };
+  const ValueId relu = id(two_layers(), "relu");
+  EXPECT_THAT(texts(diff(index({relu}), index({std::nullopt, relu}))),
+              ElementsAre("index (aten.index.Tensor): input 1 as indices[0] -> as indices[1]"));
 }
 
 TEST(Diff, NamesWhatReadsSomethingElse) {
-  EXPECT_THAT(changes_of([](IR& ir) { ir.nodes[4].inputs[0].name = "linear"; }),
+  EXPECT_THAT(changes_of([](Program& program) {
+                program.nodes[4].arguments[0].value = id(program, "linear");
+              }),
               ElementsAre("add (aten.add.default): input 0 relu -> linear"));
-  EXPECT_THAT(changes_of([](IR& ir) { ir.nodes[4].inputs.pop_back(); }),
+  EXPECT_THAT(changes_of([](Program& program) {
+                program.nodes[4].arguments.erase(program.nodes[4].arguments.begin() + 1);
+              }),
               ElementsAre("add (aten.add.default): inputs [relu, relu_1] -> [relu]"));
-  EXPECT_THAT(changes_of([](IR& ir) { ir.graph_outputs[0].name = "relu_1"; }),
+  EXPECT_THAT(changes_of([](Program& program) { program.outputs[0] = id(program, "relu_1"); }),
               ElementsAre("output changed: output 0 add -> relu_1"));
 }
 
 TEST(Diff, NamesAnotherOperatorInTheSamePlace) {
-  EXPECT_THAT(changes_of([](IR& ir) { ir.nodes[3].op_type = "aten.gelu.default"; }),
+  EXPECT_THAT(changes_of([](Program& program) { program.nodes[3].target = "aten.gelu.default"; }),
               ElementsAre("operator replaced: relu_1 aten.relu.default -> aten.gelu.default"));
 }
 
 TEST(Diff, NamesWhatMoved) {
-  IR old = two_layers();
-  old.nodes.insert(old.nodes.begin() + 2, call("neg", "neg", {"relu"}));
-  IR now = old;
+  Program old = two_layers();
+  add_call(old, "neg", "neg", {id(old, "relu")});
+  move_last(old, 2);
+  Program now = old;
   std::rotate(now.nodes.begin() + 2, now.nodes.begin() + 3, now.nodes.begin() + 5);
   EXPECT_THAT(texts(diff(old, now)),
               ElementsAre("operator moved: neg (aten.neg.default) place 2 -> 4"));
@@ -195,14 +221,12 @@ TEST(Diff, NamesWhatMoved) {
 
 // One more ReLU in front shifts all names after it.
 TEST(Diff, MatchesNodesWhateverTheirNames) {
-  IR now = two_layers();
-  now.nodes.insert(now.nodes.begin(), call("relu", "relu", {"x"}));
-  now.nodes[1].inputs[0].name = "relu";
-  now.nodes[2].name = now.nodes[2].outputs[0].name = "relu_1";
-  now.nodes[3].inputs[0].name = "relu_1";
-  now.nodes[4].name = now.nodes[4].outputs[0].name = "relu_2";
-  now.nodes[5].inputs[0].name = "relu_1";
-  now.nodes[5].inputs[1].name = "relu_2";
+  Program now = two_layers();
+  now.nodes[0].arguments[0].value = add_call(now, "first", "relu", {id(now, "x")});
+  move_last(now, 0);
+  rename(now, 4, "relu_2");
+  rename(now, 2, "relu_1");
+  rename(now, 0, "relu");
   const GraphDiff changes = diff(two_layers(), now);
   EXPECT_THAT(texts(changes),
               ElementsAre("operator added: relu (aten.relu.default), float32 [1, 4]",
@@ -215,17 +239,13 @@ TEST(Diff, MatchesNodesWhateverTheirNames) {
 
 // Among many equal places, the names decide.
 TEST(Diff, TakesOutTheOneWhoseNameIsGone) {
-  IR old = two_layers();
-  old.nodes.clear();
-  std::string last = "x";
-  for (const std::string name : {"a", "b", "c", "d", "e"}) {
-    old.nodes.push_back(call(name, "relu", {last}));
-    last = name;
-  }
-  old.graph_outputs = {value("e")};
+  Program old;
+  ValueId last = add_input(old, "x", value());
+  for (const char* name : {"a", "b", "c", "d", "e"}) last = add_call(old, name, "relu", {last});
+  old.outputs = {last};
   for (size_t gone = 1; gone + 1 < old.nodes.size(); ++gone) {
-    IR now = old;
-    now.nodes[gone + 1].inputs[0].name = old.nodes[gone - 1].name;
+    Program now = old;
+    now.nodes[gone + 1].arguments = old.nodes[gone].arguments;
     now.nodes.erase(now.nodes.begin() + static_cast<ptrdiff_t>(gone));
     const std::string name = old.nodes[gone].name;
     EXPECT_THAT(texts(diff(old, now)),
@@ -238,36 +258,36 @@ TEST(Diff, TakesOutTheOneWhoseNameIsGone) {
 }
 
 TEST(Diff, LooksIntoConditions) {
-  IR old = two_layers();
-  OpNode condition = call("cond", "cond", {"x"});
-  condition.graphs.push_back(IRGraph{.graph_inputs = {value("y")},
-                                   .graph_outputs = {value("r")},
-                                   .nodes = {call("r", "relu", {"y"}, {{"k", 1}})}});
-  old.nodes.push_back(condition);
-  IR now = old;
-  now.nodes.back().graphs[0].nodes[0].attrs.set("k", 2);
+  Graph branch;
+  const ValueId y = add_input(branch, "y", value());
+  branch.outputs = {add_call(branch, "r", "relu", {y}, {{"k", Attribute(1)}})};
+  Program old = two_layers();
+  add_call(old, "cond", "cond", {id(old, "x")});
+  old.nodes.back().graphs = {branch};
+  Program now = old;
+  now.nodes.back().graphs[0].nodes[0].arguments[1].value = Attribute(2);
   EXPECT_THAT(texts(diff(old, now)),
               ElementsAre("in cond, graph 0: r (aten.relu.default): k 1 -> 2"));
-  now.nodes.back().graphs.push_back({});
+  now.nodes.back().graphs.emplace_back();
   EXPECT_THAT(texts(diff(old, now)),
               ElementsAre("in cond, graph 0: r (aten.relu.default): k 1 -> 2",
                           "cond (aten.cond.default): graphs 1 -> 2"));
 }
 
 TEST(Diff, WritesOneLineWhateverTheFilesHold) {
-  const auto lines = changes_of([](IR& ir) { ir.model_name = "a\nb\x1b[31m"; });
+  const auto lines = changes_of([](Program& program) { program.model_name = "a\nb\x1b[31m"; });
   EXPECT_THAT(lines, ElementsAre("model name changed: 'Net' -> 'a\\x0ab\\x1b[31m'"));
 }
 
 // The graphs of the registry.
-std::vector<IR> reference_graphs() {
+std::vector<Program> reference_graphs() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator("reports/reference/ir")) {
     files.push_back(entry.path());
   }
   std::ranges::sort(files);
-  std::vector<IR> graphs;
-  for (const auto& file : files) graphs.push_back(load_ir(file));
+  std::vector<Program> graphs;
+  for (const auto& file : files) graphs.push_back(resolve(load_ir(file)));
   return graphs;
 }
 
@@ -287,7 +307,7 @@ ChangeKind mirrored(ChangeKind kind) {
 }
 
 // The reverse comparison has the same kinds, with additions and removals swapped.
-void expect_symmetric(const IR& old, const IR& now) {
+void expect_symmetric(const Program& old, const Program& now) {
   std::vector<ChangeKind> forward;
   std::vector<ChangeKind> backward;
   for (const Change& change : diff(old, now).changes) forward.push_back(change.kind);
@@ -299,7 +319,7 @@ void expect_symmetric(const IR& old, const IR& now) {
 
 TEST(Diff, NamesExactlyTheOneMutation) {
   std::mt19937 random(3);
-  for (const IR& graph : reference_graphs()) {
+  for (const Program& graph : reference_graphs()) {
     SCOPED_TRACE(graph.model_name);
     EXPECT_TRUE(diff(graph, graph).is_equal());
     for (int round = 0; round < 20; ++round) {
@@ -307,42 +327,45 @@ TEST(Diff, NamesExactlyTheOneMutation) {
       const std::string& name = graph.nodes[place].name;
       SCOPED_TRACE(name);
 
-      IR attribute = graph;
-      attribute.nodes[place].attrs.set("made_up", 7);
-      EXPECT_THAT(
-          texts(diff(graph, attribute)),
-          ElementsAre(name + " (" + graph.nodes[place].op_type + "): made_up nothing -> 7"));
+      Program attribute = graph;
+      attribute.nodes[place].arguments.push_back({"made_up", Attribute(7)});
+      EXPECT_THAT(texts(diff(graph, attribute)),
+                  ElementsAre(name + " (" + graph.nodes[place].target + "): made_up nothing -> 7"));
 
-      IR shape = graph;
-      shape.nodes[place].outputs[0].shape.push_back(3);
+      Program shape = graph;
+      shape[shape.nodes[place].outputs[0]].shape.push_back(3);
       const GraphDiff shapes = diff(graph, shape);
       EXPECT_EQ(shapes.changes.at(0).kind, ChangeKind::kShape);
       EXPECT_EQ(shapes.changes.at(0).name, name);
 
-      IR replaced = graph;
-      replaced.nodes[place].op_type = "aten.made_up.default";
+      Program replaced = graph;
+      replaced.nodes[place].target = "aten.made_up.default";
       const GraphDiff replacement = diff(graph, replaced);
       ASSERT_THAT(replacement.changes, SizeIs(1));
       EXPECT_EQ(replacement.changes[0].kind, ChangeKind::kOperatorReplaced);
       EXPECT_EQ(replacement.changes[0].name, name);
 
       // One more node, which nothing reads, shifts all names after it.
-      IR longer = graph;
+      Program longer = graph;
       for (size_t i = place; i < graph.nodes.size(); ++i) longer.nodes[i].name += "_shifted";
-      OpNode added = graph.nodes[place];
+      Node added = graph.nodes[place];
       added.name = "made_up";
-      for (TensorMeta& output : added.outputs) output.name = "made_up_" + output.name;
+      for (ValueId& output : added.outputs) {
+        Value copy = graph[output];
+        copy.name.insert(0, "made_up_");
+        output = longer.add_value(copy);
+      }
       longer.nodes.insert(longer.nodes.begin() + static_cast<ptrdiff_t>(place), added);
       const GraphDiff addition = diff(graph, longer);
       ASSERT_THAT(addition.changes, SizeIs(1)) << ::testing::PrintToString(texts(addition));
       EXPECT_EQ(addition.changes[0].kind, ChangeKind::kOperatorAdded);
       expect_symmetric(graph, longer);
 
-      IR rewired = graph;
-      if (rewired.nodes[place].inputs.empty()) continue;
-      TensorMeta& input = rewired.nodes[place].inputs[0];
-      input.name =
-          input.name == graph.graph_inputs[0].name ? "made_up" : graph.graph_inputs[0].name;
+      Program rewired = graph;
+      auto* input = std::get_if<ValueId>(&rewired.nodes[place].arguments.at(0).value);
+      const ValueId first = graph.user_inputs().at(0);
+      if (input == nullptr || graph.inputs[0].value == first) continue;
+      *input = *input == first ? graph.inputs[0].value : first;
       const GraphDiff wires = diff(graph, rewired);
       ASSERT_THAT(wires.changes, SizeIs(1)) << ::testing::PrintToString(texts(wires));
       EXPECT_EQ(wires.changes[0].kind, ChangeKind::kOperatorInputs);
@@ -355,60 +378,52 @@ TEST(Diff, NamesExactlyTheOneMutation) {
 
 // Another front end gives all values other names, and one more node is inserted.
 TEST(Diff, IsSmallWhereAllNamesChangeAndANodeComes) {
-  for (const IR& graph : reference_graphs()) {
+  for (const Program& graph : reference_graphs()) {
     SCOPED_TRACE(graph.model_name);
-    IR renamed = graph;
-    std::map<std::string, std::string> names;
-    for (OpNode& node : renamed.nodes) {
-      node.name = "n" + std::to_string(names.size());
-      for (TensorMeta& output : node.outputs) {
-        output.name = names[output.name] = "n" + std::to_string(names.size());
-      }
+    Program renamed = graph;
+    for (Node& node : renamed.nodes) {
+      node.name = "n" + node.name;
+      for (const ValueId output : node.outputs) renamed[output].name.insert(0, "n");
     }
-    const auto rename = [&](std::vector<TensorMeta>& values) {
-      for (TensorMeta& value : values) {
-        if (names.contains(value.name)) value.name = names[value.name];
-      }
-    };
-    for (OpNode& node : renamed.nodes) rename(node.inputs);
-    rename(renamed.graph_outputs);
     const GraphDiff same = diff(graph, renamed);
     EXPECT_TRUE(same.is_equal()) << ::testing::PrintToString(texts(same));
 
     const size_t place = renamed.nodes.size() / 2;
-    OpNode added = call("added", "made_up", {renamed.nodes[place].outputs[0].name});
+    const ValueId read = renamed.nodes[place].outputs[0];
+    const ValueId added = add_call(renamed, "added", "made_up", {read});
+    move_last(renamed, place + 1);
     size_t num_readers = 0;
-    for (size_t i = place + 1; i < renamed.nodes.size(); ++i) {
-      for (TensorMeta& input : renamed.nodes[i].inputs) {
-        if (input.name != added.inputs[0].name) continue;
-        input.name = "added";
-        ++num_readers;
+    for (size_t i = place + 2; i < renamed.nodes.size(); ++i) {
+      for (Argument& argument : renamed.nodes[i].arguments) {
+        for_each_value(argument, [&](ValueId& id) {
+          num_readers += id == read ? 1 : 0;
+          if (id == read) id = added;
+        });
       }
     }
-    renamed.nodes.insert(renamed.nodes.begin() + static_cast<ptrdiff_t>(place) + 1, added);
     EXPECT_THAT(texts(diff(graph, renamed)), SizeIs(::testing::Le(1 + 2 * num_readers)));
   }
 }
 
 TEST(Diff, TellsUnrelatedGraphsApart) {
-  const std::vector<IR> graphs = reference_graphs();
-  for (const IR& a : graphs) {
-    for (const IR& b : graphs) EXPECT_EQ(diff(a, b).is_equal(), &a == &b);
+  const std::vector<Program> graphs = reference_graphs();
+  for (const Program& a : graphs) {
+    for (const Program& b : graphs) EXPECT_EQ(diff(a, b).is_equal(), &a == &b);
   }
 }
 
 TEST(Diff, TakesLargeGraphs) {
-  IR old = two_layers();
+  Program old = two_layers();
   while (old.nodes.size() < 20000) {
-    const std::string last = old.nodes.back().name;
-    old.nodes.push_back(call("n" + std::to_string(old.nodes.size()), "relu", {last}));
+    const ValueId last = old.nodes.back().outputs[0];
+    add_call(old, "n" + std::to_string(old.nodes.size()), "relu", {last});
   }
-  IR now = old;
+  Program now = old;
+  now.nodes[10001].arguments = now.nodes[10000].arguments;
   now.nodes.erase(now.nodes.begin() + 10000);
-  now.nodes[10000].inputs[0].name = old.nodes[9999].name;
   EXPECT_THAT(texts(diff(old, now)), SizeIs(2));
   std::mt19937 random(4);
-  for (OpNode& node : now.nodes) node.op_type = random() % 2 == 0 ? "a.b.c" : "a.b.d";
+  for (Node& node : now.nodes) node.target = random() % 2 == 0 ? "a.b.c" : "a.b.d";
   EXPECT_FALSE(diff(old, now).is_equal());
 }
 

@@ -44,13 +44,13 @@ std::vector<std::string_view> modules_around(std::string_view path) {
 
 }  // namespace
 
-std::vector<ModuleCost> costs_by_module(const IR& ir, const GraphCost& cost) {
-  const std::vector<std::string> paths = module_paths(ir);
+std::vector<ModuleCost> costs_by_module(const Program& program, const GraphCost& cost) {
+  const std::vector<std::string> paths = module_paths(program);
   if (std::ranges::all_of(paths, &std::string::empty)) return {};
   const std::vector<std::string_view> rows = rows_of_nodes(paths);
   std::vector<ModuleCost> modules;
   std::unordered_map<std::string_view, size_t> places;
-  std::vector<std::unordered_set<size_t>> weights;
+  std::vector<std::unordered_set<ValueId>> weights;
   for (size_t i = 0; i < rows.size(); ++i) {
     const auto [place, is_new] = places.try_emplace(rows[i], modules.size());
     if (is_new) {
@@ -62,9 +62,9 @@ std::vector<ModuleCost> costs_by_module(const IR& ir, const GraphCost& cost) {
     module.nodes.push_back(i);
     module.multiply_adds += node.multiply_adds.value_or(0);
     module.is_counted = module.is_counted && node.multiply_adds;
-    for (const size_t weight : node.weights) {
+    for (const ValueId weight : node.weights) {
       if (!weights[place->second].insert(weight).second) continue;
-      module.parameters += count_elements(ir.weights[weight]).value().value_or(0);
+      module.parameters += count_elements(program[weight]).value().value_or(0);
     }
   }
   // By their last nodes, as PT2E dequantises all weights first; each before those inside it.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "torch_ir/analysis/cost.h"
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -27,7 +27,7 @@ struct ModuleCost {
 // The modules (module_paths) down to the greatest depth at which there are at most 40 rows, or of
 // depth 1. A module without a row of its own is part of the one around it, and a row leaves out
 // the modules inside it that have rows. In the order of their last nodes, each module before those
-// inside it. Empty if no node has a path. `cost` is that of `ir`.
-std::vector<ModuleCost> costs_by_module(const IR& ir, const GraphCost& cost);
+// inside it. Empty if no node has a path. `cost` is that of `program`.
+std::vector<ModuleCost> costs_by_module(const Program& program, const GraphCost& cost);
 
 }  // namespace torch_ir

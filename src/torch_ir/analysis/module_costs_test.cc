@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
@@ -27,7 +28,10 @@ IR graph_with(const std::vector<std::string>& modules) {
   return ir;
 }
 
-std::vector<ModuleCost> costs(const IR& ir) { return costs_by_module(ir, cost_of(ir)); }
+std::vector<ModuleCost> costs(const IR& ir) {
+  const Program program = resolve(ir);
+  return costs_by_module(program, cost_of(program));
+}
 
 std::vector<std::string> paths_of(const std::vector<std::string>& modules) {
   std::vector<std::string> paths;

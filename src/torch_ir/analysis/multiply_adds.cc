@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
@@ -38,9 +39,9 @@ Count size_of(int64_t size) { return size == kDynamicSize ? Count::unknown() : C
 
 }  // namespace
 
-Count count_elements(const TensorMeta& meta) {
+Count count_elements(const Value& value) {
   Count elements = 1;
-  for (const int64_t size : meta.shape) elements = elements * size_of(size);
+  for (const int64_t size : value.shape) elements = elements * size_of(size);
   return elements;
 }
 
@@ -49,27 +50,25 @@ namespace {
 // Thrown for missing arguments; the count is then unknown.
 struct Missing : std::exception {};
 
-const TensorMeta& tensor(const NodeCall& call, std::string_view argument) {
-  const auto* bound = call.find<TensorArgument>(argument);
-  if (bound == nullptr) throw Missing();
-  return call.node().inputs.at(bound->input);
+template <class Kind>
+const Kind& argument_of(const NodeCall& call, std::string_view name) {
+  const Argument* argument = call.node.find(name);
+  const Kind* value = argument == nullptr ? nullptr : std::get_if<Kind>(&argument->value);
+  if (value == nullptr) throw Missing();
+  return *value;
+}
+
+const Value& tensor(const NodeCall& call, std::string_view argument) {
+  return call.graph[argument_of<ValueId>(call, argument)];
 }
 
 // Leaves out None.
-std::vector<const TensorMeta*> tensors(const NodeCall& call, std::string_view argument) {
-  std::vector<const TensorMeta*> metas;
-  const auto* bound = call.find<TensorListArgument>(argument);
-  if (bound == nullptr) return metas;
-  for (const auto& input : bound->inputs) {
-    if (input) metas.push_back(&call.node().inputs.at(*input));
+std::vector<const Value*> tensors(const NodeCall& call, std::string_view argument) {
+  std::vector<const Value*> values;
+  for (const auto& item : argument_of<ValueList>(call, argument)) {
+    if (item) values.push_back(&call.graph[*item]);
   }
-  return metas;
-}
-
-const Attribute& attribute(const NodeCall& call, std::string_view argument) {
-  const auto* bound = call.find<AttributeArgument>(argument);
-  if (bound == nullptr || bound->value == nullptr) throw Missing();
-  return *bound->value;
+  return values;
 }
 
 Count elements(const NodeCall& call, std::string_view argument) {
@@ -85,15 +84,15 @@ Count size(const NodeCall& call, std::string_view argument, int64_t dim) {
 }
 
 Count output_elements(const NodeCall& call) {
-  if (call.node().outputs.empty()) throw Missing();
-  return count_elements(call.node().outputs[0]);
+  if (call.node.outputs.empty()) throw Missing();
+  return count_elements(call.graph[call.node.outputs[0]]);
 }
 
 // Matrix products: one for each element of the first and each column of the second.
 
 // Two operands of the call, which the row of its operator names: "product:self,mat2".
 std::pair<std::string_view, std::string_view> named_operands(const NodeCall& call) {
-  std::string_view names = facts_of(out_of_place(call.node().op_type)).multiply_adds;
+  std::string_view names = facts_of(out_of_place(call.node.target)).multiply_adds;
   names.remove_prefix(names.find(':') + 1);
   const size_t comma = names.find(',');
   return {names.substr(0, comma), names.substr(comma + 1)};
@@ -115,7 +114,7 @@ Count linear(const NodeCall& call) {
 
 std::vector<int64_t> integers(const NodeCall& call, std::string_view argument) {
   std::vector<int64_t> values;
-  const auto* list = attribute(call, argument).get_if<Attribute::List>();
+  const auto* list = argument_of<Attribute>(call, argument).get_if<Attribute::List>();
   if (list == nullptr) throw Missing();
   for (const Attribute& item : *list) {
     const auto* value = item.get_if<int64_t>();
@@ -156,8 +155,8 @@ bool is_in_result(char label, const std::string& equation) {
 }
 
 Count einsum(const NodeCall& call) {
-  const auto* text = attribute(call, "equation").get_if<std::string>();
-  const std::vector<const TensorMeta*> operands = tensors(call, "tensors");
+  const auto* text = argument_of<Attribute>(call, "equation").get_if<std::string>();
+  const std::vector<const Value*> operands = tensors(call, "tensors");
   if (text == nullptr) throw Missing();
   if (operands.size() < 2) return 0;
   // The order of multiplication is open for more operands.
@@ -196,8 +195,8 @@ Count of_each_channel(const NodeCall& call) {
 }
 
 Count convolution(const NodeCall& call) {
-  const auto* transposed = call.find<AttributeArgument>("transposed");
-  const bool is_transposed = transposed != nullptr && *transposed->value == Attribute(true);
+  const Attribute* transposed = call.node.find_attribute("transposed");
+  const bool is_transposed = transposed != nullptr && *transposed == Attribute(true);
   return (is_transposed ? elements(call, "input") : output_elements(call)) * of_each_channel(call);
 }
 
@@ -225,7 +224,7 @@ Count self_attention(const NodeCall& call, std::string_view input) {
 }
 
 Count multi_head_attention(const NodeCall& call) {
-  const TensorMeta& query = tensor(call, "query");
+  const Value& query = tensor(call, "query");
   const bool is_self =
       tensor(call, "key").name == query.name && tensor(call, "value").name == query.name;
   return is_self ? self_attention(call, "query") : Count::unknown();
@@ -237,22 +236,22 @@ Count transformer_layer(const NodeCall& call) {
 
 // Recurrent layers: every matrix counts once per step of each sequence.
 
-Count of_matrices(const std::vector<const TensorMeta*>& weights) {
+Count of_matrices(const std::vector<const Value*>& weights) {
   Count count = 0;
-  for (const TensorMeta* weight : weights) {
+  for (const Value* weight : weights) {
     if (weight->shape.size() == 2) count = count + count_elements(*weight);
   }
   return count;
 }
 
 Count of_steps(const NodeCall& call, std::string_view input,
-               const std::vector<const TensorMeta*>& weights) {
+               const std::vector<const Value*>& weights) {
   return elements(call, input) / size(call, input, -1) * of_matrices(weights);
 }
 
 // The input may be packed.
 Count recurrent_layer(const NodeCall& call) {
-  const bool is_packed = call.find<TensorArgument>("input") == nullptr;
+  const bool is_packed = call.node.find("input") == nullptr;
   return of_steps(call, is_packed ? "data" : "input", tensors(call, "params"));
 }
 

@@ -1,15 +1,11 @@
 // find_formula: the formulas for multiply-adds (cost.h), by operator.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "torch_ir/ir/binding.h"
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -32,29 +28,12 @@ class Count {
   std::optional<int64_t> value_;
 };
 
-Count count_elements(const TensorMeta& meta);
+Count count_elements(const Value& value);
 
-class NodeCall {
- public:
-  NodeCall(const OpNode& node, const c10::FunctionSchema& schema,
-           const std::vector<BoundArgument>& arguments)
-      : node_(node), schema_(schema), arguments_(arguments) {}
-
-  const OpNode& node() const { return node_; }
-
-  // Null if the argument is missing or of another kind.
-  template <class Kind>
-  const Kind* find(std::string_view argument) const {
-    const auto& arguments = schema_.arguments();
-    const auto found = std::ranges::find(arguments, argument, &c10::Argument::name);
-    if (found == arguments.end()) return nullptr;
-    return std::get_if<Kind>(&arguments_.at(static_cast<size_t>(found - arguments.begin())));
-  }
-
- private:
-  const OpNode& node_;
-  const c10::FunctionSchema& schema_;
-  const std::vector<BoundArgument>& arguments_;
+// A node with the graph that has its values.
+struct NodeCall {
+  const Graph& graph;
+  const Node& node;
 };
 
 using MultiplyAdds = Count (*)(const NodeCall&);

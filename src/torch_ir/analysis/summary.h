@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -19,7 +20,7 @@ struct IRSummary {
   int64_t num_outputs = 0;
   int64_t num_weights = 0;
   // The elements of all weights, and of the buffers among them, whose placeholders are named
-  // "b_..."; empty if a placeholder's name tells no kind.
+  // "b_..."; empty if the name of a placeholder does not show its kind.
   int64_t total_parameters = 0;
   std::optional<int64_t> buffer_elements;
   std::vector<TensorMeta> inputs;
@@ -29,9 +30,12 @@ struct IRSummary {
   std::vector<std::pair<std::string, int64_t>> op_distribution;
 };
 
+IRSummary summarize(const Program& program);
+
+// As above, for `resolve(ir)`, whether or not its nodes fit their operators.
 IRSummary summarize(const IR& ir);
 
 // As IRSummary::op_distribution.
-std::vector<std::pair<std::string, int64_t>> count_operators(const IRGraph& graph);
+std::vector<std::pair<std::string, int64_t>> count_operators(const Graph& graph);
 
 }  // namespace torch_ir

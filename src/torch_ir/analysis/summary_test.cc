@@ -46,16 +46,16 @@ TEST(Summarize, CountsScalarAndEmptyWeights) {
 }
 
 TEST(Summarize, CountsTheOperatorsOfSubgraphsToo) {
-  IR ir = TestGraphBuilder("M").build();
-  OpNode neg;
-  neg.op_type = "aten.neg.default";
-  IRGraph branch;
+  Node neg;
+  neg.target = "aten.neg.default";
+  Graph branch;
   branch.nodes = {neg, neg};
-  OpNode cond;
-  cond.op_type = "higher_order.cond";
+  Node cond;
+  cond.target = "higher_order.cond";
   cond.graphs = {branch, branch};
-  ir.nodes = {cond};
-  const IRSummary summary = summarize(ir);
+  Program program;
+  program.nodes = {cond};
+  const IRSummary summary = summarize(program);
   EXPECT_EQ(summary.num_nodes, 1);
   EXPECT_THAT(summary.op_distribution,
               ElementsAre(Pair("aten.neg.default", 4), Pair("higher_order.cond", 1)));

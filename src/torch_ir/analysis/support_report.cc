@@ -158,7 +158,7 @@ bool SupportedOperators::contains(const std::string& op_type) const {
   return false;
 }
 
-GraphOperators operators_of(std::string name, const IRGraph& graph) {
+GraphOperators operators_of(std::string name, const Graph& graph) {
   return {.name = std::move(name), .operators = count_operators(graph)};
 }
 

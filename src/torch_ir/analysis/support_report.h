@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -49,7 +49,7 @@ struct GraphOperators {
   std::string error = {};
 };
 
-GraphOperators operators_of(std::string name, const IRGraph& graph);
+GraphOperators operators_of(std::string name, const Graph& graph);
 
 struct GraphSupport {
   std::string name;

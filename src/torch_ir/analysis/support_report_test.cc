@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -178,12 +177,12 @@ TEST(SupportReportTest, CountsTheGraphsThatLackNothingElse) {
 }
 
 TEST(SupportReportTest, OperatorsInTheGraphsOfControlFlowCount) {
-  IR ir =
-      TestGraphBuilder("Branches").input("x", {2}).op("y", "higher_order.cond", {"x"}, {2}).build();
-  const IR branch =
-      TestGraphBuilder("Branch").input("x", {2}).op("r", "my.r.default", {"x"}, {2}).build();
-  ir.nodes[0].graphs = {branch, branch};
-  const SupportReport report = supported({operators_of("Branches", ir)},
+  Graph branch;
+  branch.nodes = {{.name = "r", .target = "my.r.default", .arguments = {}}};
+  Graph whole;
+  whole.nodes = {{.name = "y", .target = "higher_order.cond", .arguments = {}}};
+  whole.nodes[0].graphs = {branch, branch};
+  const SupportReport report = supported({operators_of("Branches", whole)},
                                          SupportedOperators::parse("higher_order.cond", "list"));
   EXPECT_THAT(report.graphs[0].missing, ElementsAre(Pair("my.r.default", 2)));
   EXPECT_EQ(report.graphs[0].num_calls, 3);

@@ -359,7 +359,7 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
   const ComputablePart part = computable_part(*model.program);
   Program program = without_uncomputable(*model.program, part);
   // Recorded, because groups change the order of nodes.
-  const std::vector<std::string> modules = module_paths(to_ir(program));
+  const std::vector<std::string> modules = module_paths(program);
   for (size_t i = 0; i < modules.size(); ++i) program.nodes[i].origin.module = modules[i];
   SplitModel computable = model;
   computable.program = std::make_shared<const Program>(std::move(program));

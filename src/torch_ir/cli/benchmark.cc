@@ -14,6 +14,7 @@
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/ir/module_paths.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/execution_options.h"
@@ -86,7 +87,7 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
     report.inputs = graph.inputs_source;
     report.rounds = arguments.rounds != 0 ? arguments.rounds : choose_rounds(plan, inputs);
     report.seconds = median_seconds(plan, inputs, report.rounds);
-    report.modules = module_paths(graph.ir);
+    report.modules = module_paths(resolve(graph.ir));
     if (std::ranges::all_of(report.modules, &std::string::empty)) report.modules.clear();
     report.nodes = plan.profile(inputs, static_cast<int>(report.rounds));
     report.memory = plan.memory(inputs);

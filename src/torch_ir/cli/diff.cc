@@ -55,8 +55,8 @@ void print(const GraphDiff& diff, bool all, std::ostream& out) {
 }
 
 int run_diff(const DiffArguments& arguments, Console& console) {
-  const IR old = load_shown_graph(arguments.old, console).ir;
-  const GraphDiff changes = diff(old, load_shown_graph(arguments.now, console).ir);
+  const Program old = load_shown_graph(arguments.old, console);
+  const GraphDiff changes = diff(old, load_shown_graph(arguments.now, console));
   if (arguments.json) {
     // Names may not be UTF-8.
     console.out() << to_json(changes).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

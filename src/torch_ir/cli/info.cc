@@ -13,13 +13,11 @@
 #include "torch_ir/analysis/module_costs.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/analysis/text_table.h"
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/exporter/pt2/pt2.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 
 namespace torch_ir {
@@ -42,8 +40,6 @@ Json shape_json(const TensorMeta& value) {
   return shape;
 }
 
-bool has_dynamic_sizes(const TensorMeta& input) { return is_dynamic(input); }
-
 // The cost of a graph, with the sizes used for its symbols.
 struct SizedCost {
   GraphCost cost = {};
@@ -51,18 +47,26 @@ struct SizedCost {
   std::map<std::string, int64_t> sizes = {};
 };
 
-SizedCost cost_of_file(const std::string& path, const GraphFile& file) {
-  SymbolValues sizes;
-  if (file.weights && std::ranges::any_of(file.ir.graph_inputs, has_dynamic_sizes)) {
-    try {
-      sizes = bind_symbols(resolve(file.ir, GraphChecks::kStructure), example_graph_inputs(path, file.ir));
-    } catch (const Error&) {
-      // The archive has no examples, so sizes stay unknown.
-    }
+// The sizes of the example inputs of the archive at `path`; none without examples.
+SymbolValues example_sizes(const std::string& path, const Program& program) {
+  try {
+    const StateDict examples = read_pt2_example_inputs(path).value();
+    std::vector<at::Tensor> inputs;
+    for (const ValueId id : program.user_inputs()) inputs.push_back(examples[program[id].name]);
+    return bind_symbols(program, inputs);
+  } catch (const std::exception&) {
+    return {};
   }
-  SizedCost sized{.cost = cost_of(sizes.empty() ? file.ir : at_sizes(file.ir, sizes)),
-                  .sizes = {sizes.begin(), sizes.end()}};
-  sized.modules = costs_by_module(file.ir, sized.cost);
+}
+
+SizedCost cost_of_file(const std::string& path, const Program& program) {
+  const auto is_dynamic_input = [&](ValueId input) { return is_dynamic(program[input]); };
+  SymbolValues sizes;
+  if (std::ranges::any_of(program.user_inputs(), is_dynamic_input)) {
+    sizes = example_sizes(path, program);
+  }
+  SizedCost sized{.cost = cost_of(at_sizes(program, sizes)), .sizes = {sizes.begin(), sizes.end()}};
+  sized.modules = costs_by_module(program, sized.cost);
   return sized;
 }
 
@@ -101,7 +105,7 @@ Json cost_json(const SizedCost& sized) {
   return json;
 }
 
-std::string to_json(const IR& ir, const IRSummary& summary, const SizedCost& cost) {
+std::string to_json(const Program& program, const IRSummary& summary, const SizedCost& cost) {
   Json json = {
       {"model_name", summary.model_name},   {"num_nodes", summary.num_nodes},
       {"num_inputs", summary.num_inputs},   {"num_outputs", summary.num_outputs},
@@ -119,8 +123,8 @@ std::string to_json(const IR& ir, const IRSummary& summary, const SizedCost& cos
   }
   json["buffer_elements"] = summary.buffer_elements ? Json(*summary.buffer_elements) : Json();
   json["cost"] = cost_json(cost);
-  json["guards"] = ir.guards;
-  json["unchecked_guards"] = SymbolBinder(resolve(ir, GraphChecks::kStructure)).unreadable_guards();
+  json["guards"] = program.guards;
+  json["unchecked_guards"] = SymbolBinder(program).unreadable_guards();
   return json.dump(2) + "\n";
 }
 
@@ -199,7 +203,7 @@ std::string modules_table(const std::vector<ModuleCost>& modules) {
          text_table(rows, " >>>");
 }
 
-std::string to_text(const IR& ir, const IRSummary& summary, const SizedCost& cost) {
+std::string to_text(const Program& program, const IRSummary& summary, const SizedCost& cost) {
   std::ostringstream out;
   out << "Model: " << printable(summary.model_name) << '\n'
       << "Nodes: " << summary.num_nodes << '\n'
@@ -216,7 +220,7 @@ std::string to_text(const IR& ir, const IRSummary& summary, const SizedCost& cos
   out << "\nBuffers among the parameters: "
       << (summary.buffer_elements ? with_thousands_separators(*summary.buffer_elements) : "unknown")
       << '\n';
-  const std::vector<std::string> unchecked = SymbolBinder(resolve(ir, GraphChecks::kStructure)).unreadable_guards();
+  const std::vector<std::string> unchecked = SymbolBinder(program).unreadable_guards();
   if (!unchecked.empty()) out << "\nGuards that runs do not check:\n";
   for (const std::string& guard : unchecked) out << "  " << guard << '\n';
   write_totals(cost, out);
@@ -225,11 +229,11 @@ std::string to_text(const IR& ir, const IRSummary& summary, const SizedCost& cos
 
 int run_info(const InfoArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
-  const GraphFile file = load_shown_graph(arguments.file, console);
-  const IRSummary summary = summarize(file.ir);
-  const SizedCost cost = cost_of_file(arguments.file, file);
+  const Program program = load_shown_graph(arguments.file, console);
+  const IRSummary summary = summarize(program);
+  const SizedCost cost = cost_of_file(arguments.file, program);
   const std::string text =
-      arguments.json ? to_json(file.ir, summary, cost) : to_text(file.ir, summary, cost);
+      arguments.json ? to_json(program, summary, cost) : to_text(program, summary, cost);
   write_result(arguments.output, text, console);
   return kDone;
 }

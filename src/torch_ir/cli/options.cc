@@ -88,14 +88,14 @@ GraphFile load_graph_file(const std::string& path) {
   return file;
 }
 
-GraphFile load_shown_graph(const std::string& path, Console& console) {
-  GraphFile file = read_graph_file(path);
-  const std::vector<std::string> problems = find_problems(file.ir);
-  if (problems.empty()) return file;
-  const bool is_sound = find_problems(file.ir, GraphChecks::kStructure).empty();
-  if (!is_sound) throw ValidationError(describe(path, kMalformed, problems));
-  console.warn(describe(path, "cannot be run", problems));
-  return file;
+Program load_shown_graph(const std::string& path, Console& console) {
+  const IR ir = read_graph_file(path).ir;
+  Resolution whole = try_resolve(ir);
+  if (whole.problems.empty()) return std::move(whole.program);
+  Resolution shown = try_resolve(ir, GraphChecks::kStructure);
+  if (!shown.problems.empty()) throw ValidationError(describe(path, kMalformed, whole.problems));
+  console.warn(describe(path, "cannot be run", whole.problems));
+  return std::move(shown.program);
 }
 
 void add_weights_options(CLI::App& parser, WeightsArguments& weights,

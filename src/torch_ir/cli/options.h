@@ -9,8 +9,8 @@
 
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/verdict.h"
 
@@ -49,9 +49,9 @@ struct GraphFile {
 // Throws ValidationError, with the first problem, for an IR that is not well formed.
 GraphFile load_graph_file(const std::string& path);
 
-// As load_graph_file, but only warns about nodes that do not fit their operators. For commands that
-// show graphs without running them.
-GraphFile load_shown_graph(const std::string& path, Console& console);
+// The graph of load_graph_file, but only warns about nodes that do not fit their operators. For
+// commands that show graphs without running them.
+Program load_shown_graph(const std::string& path, Console& console);
 
 // Reads the graph without validating it.
 GraphFile read_graph_file(const std::string& path);

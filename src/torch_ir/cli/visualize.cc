@@ -35,15 +35,15 @@ void check_ending(const std::string& path) {
 }
 
 // Reads the output of `torch-ir benchmark --json`; none without a path.
-std::vector<NodeFigures> read_times(const std::string& path, const IR& ir) {
+std::vector<NodeFigures> read_times(const std::string& path, const Graph& graph) {
   if (path.empty()) return {};
-  std::vector<NodeFigures> figures(ir.nodes.size());
+  std::vector<NodeFigures> figures(graph.nodes.size());
   try {
     const auto times = nlohmann::json::parse(read_file(path));
     for (const nlohmann::json& node : times.at("nodes")) {
       const auto index = node.at("index").get<size_t>();
       const auto name = node.at("name").get<std::string>();
-      if (index >= ir.nodes.size() || ir.nodes[index].name != name) {
+      if (index >= graph.nodes.size() || graph.nodes[index].name != name) {
         throw Error(path + ": the graph has no node '" + printable(name) + "' at index " +
                     std::to_string(index) + "; give the times of this graph");
       }
@@ -56,20 +56,20 @@ std::vector<NodeFigures> read_times(const std::string& path, const IR& ir) {
 }
 
 // The ending of the file name decides the format.
-std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& console) {
+std::string draw(const Program& program, const VisualizeArguments& arguments, Console& console) {
   const std::string& path = arguments.output;
-  if (path.ends_with(".dot")) return ir_to_dot(ir, arguments.options);
+  if (path.ends_with(".dot")) return draw_dot(program, arguments.options);
   const bool is_png = path.ends_with(".png");
-  if (!is_png && !path.ends_with(".svg")) return ir_to_mermaid(ir, arguments.options);
+  if (!is_png && !path.ends_with(".svg")) return draw_mermaid(program, arguments.options).text;
   // The user asked for this picture, so the limit is generous.
   const SvgOptions options = {
       .max_nodes = arguments.options.max_nodes,
       .module = arguments.options.module,
       .depth = arguments.options.depth,
-      .figures = read_times(arguments.times, ir),
+      .figures = read_times(arguments.times, program),
       .time_limit = std::chrono::hours(1),
       .on_warning = [&console](const std::string& text) { console.warn(text); }};
-  return is_png ? ir_to_png(ir, options) : ir_to_svg(ir, options);
+  return is_png ? draw_png(program, options) : draw_svg(program, options);
 }
 
 int run_visualize(const VisualizeArguments& arguments, Console& console) {
@@ -78,8 +78,8 @@ int run_visualize(const VisualizeArguments& arguments, Console& console) {
   if (!arguments.times.empty() && !arguments.output.ends_with(".svg")) {
     throw Error("only .svg files have colours: --times needs -o FILE.svg");
   }
-  const IR ir = load_shown_graph(arguments.file, console).ir;
-  write_result(arguments.output, draw(ir, arguments, console), console);
+  const Program program = load_shown_graph(arguments.file, console);
+  write_result(arguments.output, draw(program, arguments, console), console);
   return kDone;
 }
 

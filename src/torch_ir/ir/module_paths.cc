@@ -2,40 +2,43 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 namespace torch_ir {
 namespace {
 
-// The module of each node, as far as known.
+// The modules of nodes or values, as far as known.
 using Owners = std::vector<std::optional<std::string>>;
 
-bool is_quantization(const OpNode& node) {
-  return node.op_type.starts_with("quantized_decomposed.") || node.op_type.starts_with("torchao.");
+bool is_quantization(const Node& node) {
+  return node.target.starts_with("quantized_decomposed.") || node.target.starts_with("torchao.");
 }
 
-// The module that owns the first weight of `node`.
-std::optional<std::string> module_of_weights(const IR& ir, const OpNode& node) {
-  for (const TensorMeta& input : node.inputs) {
-    const std::string* name = ir.weight_name_mapping.find(input.name);
-    if (!name || input.producer_node) continue;
-    const size_t end = name->rfind('.');
-    return end == name->npos ? std::string() : name->substr(0, end);
+// For each weight, the module that owns it.
+Owners weight_owners(const Graph& graph) {
+  Owners owners(graph.values.size());
+  for (const GraphInput& input : graph.inputs) {
+    if (input.kind == InputKind::kUserInput) continue;
+    const size_t end = input.target.rfind('.');
+    owners[input.value] = end == input.target.npos ? std::string() : input.target.substr(0, end);
+  }
+  return owners;
+}
+
+std::optional<std::string> module_of_weights(const Node& node, const Owners& weights) {
+  for (const ValueId input : node.inputs()) {
+    if (weights[input]) return weights[input];
   }
   return std::nullopt;
 }
 
 // Gives nodes that quantise and have no module that of the first node that reads their results.
-void place_quantization(const IR& ir, Owners& owners) {
-  std::unordered_map<std::string_view, size_t> first_readers;
-  for (size_t i = ir.nodes.size(); i-- > 0;) {
-    const OpNode& node = ir.nodes[i];
-    if (!owners[i] && is_quantization(node) && !node.outputs.empty()) {
-      const auto reader = first_readers.find(node.outputs[0].name);
-      if (reader != first_readers.end()) owners[i] = owners[reader->second];
-    }
-    for (const TensorMeta& input : node.inputs) first_readers[input.name] = i;
+void place_quantization(const Graph& graph, Owners& owners) {
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    const Node& node = graph.nodes[i];
+    if (owners[i] || !is_quantization(node) || node.outputs.empty()) continue;
+    const std::vector<uint32_t>& readers = graph[node.outputs[0]].readers;
+    if (!readers.empty()) owners[i] = owners[readers.front()];
   }
 }
 
@@ -57,18 +60,19 @@ void fill_gaps(Owners& owners) {
 
 }  // namespace
 
-std::vector<std::string> module_paths(const IR& ir) {
-  const auto is_recorded = [](const OpNode& node) { return !node.module.empty(); };
-  const bool has_recorded = std::ranges::any_of(ir.nodes, is_recorded);
+std::vector<std::string> module_paths(const Graph& graph) {
+  const auto is_recorded = [](const Node& node) { return !node.origin.module.empty(); };
+  const bool has_recorded = std::ranges::any_of(graph.nodes, is_recorded);
+  const Owners weights = weight_owners(graph);
   Owners owners;
-  for (const OpNode& node : ir.nodes) {
+  for (const Node& node : graph.nodes) {
     // PT2E quantises outside of all modules, weights before all other nodes.
-    const bool is_unplaced = node.module.empty() && is_quantization(node);
+    const bool is_unplaced = !is_recorded(node) && is_quantization(node);
     owners.push_back(is_unplaced    ? std::nullopt
-                     : has_recorded ? std::optional(node.module)
-                                    : module_of_weights(ir, node));
+                     : has_recorded ? std::optional(node.origin.module)
+                                    : module_of_weights(node, weights));
   }
-  place_quantization(ir, owners);
+  place_quantization(graph, owners);
   if (!has_recorded) fill_gaps(owners);
   std::vector<std::string> paths;
   for (std::optional<std::string>& owner : owners) paths.push_back(std::move(owner).value_or(""));

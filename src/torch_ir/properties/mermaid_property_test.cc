@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/properties/random_graph.h"
 #include "torch_ir/visualize/mermaid.h"
 
@@ -40,23 +41,17 @@ rc::Gen<std::string> any_name() {
   });
 }
 
-// Renames everything in `ir`; some names may be equal.
-IR with_names(IR ir, const Names& names) {
+// Renames everything in `program`; some names may be equal.
+Program with_names(Program program, const Names& names) {
   size_t next = 0;
   const auto rename = [&](std::string& name) { name = pick(names, next++); };
-  const auto rename_all = [&](std::vector<TensorMeta>& metas) {
-    for (TensorMeta& meta : metas) rename(meta.name);
-  };
-  rename(ir.model_name);
-  rename_all(ir.graph_inputs);
-  rename_all(ir.graph_outputs);
-  for (OpNode& node : ir.nodes) {
+  rename(program.model_name);
+  for (Value& value : program.values) rename(value.name);
+  for (Node& node : program.nodes) {
     rename(node.name);
-    rename(node.op_type);
-    rename_all(node.inputs);
-    rename_all(node.outputs);
+    rename(node.target);
   }
-  return ir;
+  return program;
 }
 
 // Replaces bytes outside ASCII, which are all plain text, by letters.
@@ -99,9 +94,9 @@ void write_diagram(const std::string& text) {
 
 RC_GTEST_PROP(EveryGraph, IsDrawnByMermaidWhateverItsNames, (const GraphMoves& moves)) {
   const auto names = *rc::gen::nonEmpty(rc::gen::container<Names>(any_name()));
-  const IR ir = with_names(make_graph(moves).ir, names);
-  const std::string flowchart = ir_to_mermaid(ir);
-  const std::string pie = generate_op_distribution_pie(ir);
+  const Program program = with_names(resolve(make_graph(moves).ir), names);
+  const std::string flowchart = draw_mermaid(program).text;
+  const std::string pie = generate_op_distribution_pie(program);
   write_diagram(flowchart);
   write_diagram(pie);
   RC_ASSERT(is_flowchart(flowchart));

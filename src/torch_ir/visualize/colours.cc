@@ -88,20 +88,21 @@ std::optional<double> joined(const Measure& measure, const Nodes& nodes,
   return all;
 }
 
-ColourScale kind_scale(const IR& ir) {
+ColourScale kind_scale(const Graph& graph) {
   return {"kind",
           "Operators",
           {std::begin(kKinds), std::end(kKinds)},
-          [&ir](const Box& box) -> std::optional<size_t> {
+          [&graph](const Box& box) -> std::optional<size_t> {
             if (box.kind != BoxKind::kOperator) return std::nullopt;
-            return kind_of(ir.nodes[box.nodes[0]].op_type);
+            return kind_of(graph.nodes[box.nodes[0]].target);
           }};
 }
 
 }  // namespace
 
-std::vector<ColourScale> colour_scales(const IR& ir, const std::vector<NodeFigures>& figures) {
-  std::vector<ColourScale> scales = {kind_scale(ir)};
+std::vector<ColourScale> colour_scales(const Graph& graph,
+                                       const std::vector<NodeFigures>& figures) {
+  std::vector<ColourScale> scales = {kind_scale(graph)};
   for (const Measure& measure : kMeasures) {
     const auto all = joined(measure, std::views::iota(size_t{0}, figures.size()), figures);
     if (all.value_or(0) == 0) continue;

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/visualize/sketch.h"
 #include "torch_ir/visualize/svg.h"
 
@@ -33,6 +33,6 @@ struct ColourScale {
 
 // By kind; by the worst error of the nodes of a box, if any is not 0; by the sum of their times, if
 // any is known. The last one says most. Both arguments must outlive the scales.
-std::vector<ColourScale> colour_scales(const IR& ir, const std::vector<NodeFigures>& figures);
+std::vector<ColourScale> colour_scales(const Graph& graph, const std::vector<NodeFigures>& figures);
 
 }  // namespace torch_ir

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/visualize/labels.h"
 #include "torch_ir/visualize/sketch.h"
 
@@ -79,12 +80,16 @@ std::string write_dot(std::string_view name, const GraphSketch& sketch, const Do
   return text + "}\n";
 }
 
-std::string ir_to_dot(const IR& ir, const MermaidOptions& options) {
-  const Sketchbook book(ir, options.module);
+std::string draw_dot(const Program& program, const MermaidOptions& options) {
+  const Sketchbook book(program, options.module);
   const GraphSketch sketch = options.max_nodes == kAllNodes
                                  ? book.draw(book.root(), options.depth)
                                  : book.draw_nodes(book.root(), {.nodes = options.max_nodes});
-  return write_dot(printable_name(ir.model_name), sketch);
+  return write_dot(printable_name(program.model_name), sketch);
+}
+
+std::string ir_to_dot(const IR& ir, const MermaidOptions& options) {
+  return draw_dot(resolve(ir, GraphChecks::kStructure), options);
 }
 
 }  // namespace torch_ir

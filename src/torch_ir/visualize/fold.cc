@@ -1,5 +1,8 @@
 #include "torch_ir/visualize/fold.h"
 
+#include <c10/core/ScalarType.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -9,12 +12,12 @@
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/characters.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/suggestion.h"
-#include "torch_ir/ir/graph_values.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/visualize/labels.h"
 
@@ -60,16 +63,19 @@ std::vector<Part> taken(std::span<Part> parts) {
 
 class Folder {
  public:
-  explicit Folder(const IR& ir) : ir_(ir), paths_(module_paths(ir)) {
-    const GraphValues values(ir);
+  explicit Folder(const Graph& graph) : graph_(graph), paths_(module_paths(graph)) {
+    std::unordered_set<ValueId> weights;
+    for (const GraphInput& input : graph.inputs) {
+      if (input.kind != InputKind::kUserInput) weights.insert(input.value);
+    }
     std::unordered_map<std::string, size_t> calls;
-    for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
       std::vector<size_t>& read = makers_.emplace_back();
-      for (const TensorMeta& input : ir.nodes[i].inputs) {
-        const GraphValues::Value* value = values.find(input.name);
-        read.push_back(value == nullptr ? kWeight : value->maker.value_or(kGraphInput));
+      for (const ValueId input : graph.nodes[i].inputs()) {
+        const std::optional<uint32_t>& producer = graph[input].producer;
+        read.push_back(producer ? *producer : weights.contains(input) ? kWeight : kGraphInput);
       }
-      calls_.push_back(calls.try_emplace(call_text(i), i).first->second);
+      calls_.push_back(calls.try_emplace(call_text(graph.nodes[i], i), i).first->second);
     }
   }
 
@@ -100,18 +106,24 @@ class Folder {
   }
 
   // Equal for nodes of the same operator, attributes, shapes and dtypes.
-  std::string call_text(size_t index) const {
-    const OpNode& node = ir_.nodes[index];
-    std::string text = node.op_type;
+  std::string call_text(const Node& node, size_t index) const {
+    std::string text = node.target;
+    const auto add_form = [&](ValueId id) {
+      text += fmt::format(" {} {}", shape_text(graph_[id]), c10::toString(graph_[id].dtype));
+    };
     // Graphs of control flow are not compared.
     if (!node.graphs.empty()) text += std::to_string(index);
-    for (const auto& [name, value] : node.attrs) {
-      text += '\n' + name + (value_refs(value).empty() ? attribute_text(value) : "");
+    for (const Argument& argument : node.arguments) {
+      text += '\n' + argument.name;
+      for_each_value(argument, add_form);
+      if (const auto* list = std::get_if<ValueList>(&argument.value)) {
+        for (const auto& item : *list) text += item ? '+' : '-';
+      }
+      const auto* attribute = std::get_if<Attribute>(&argument.value);
+      if (attribute != nullptr && argument.numbers.empty()) text += attribute_text(*attribute);
     }
-    for (const auto* values : {&node.inputs, &node.outputs}) {
-      text += '\n';
-      for (const TensorMeta& value : *values) text += shape_text(value) + value.dtype + ' ';
-    }
+    text += '\n';
+    std::ranges::for_each(node.outputs, add_form);
     return text;
   }
 
@@ -226,7 +238,7 @@ class Folder {
   std::string operators_of(size_t begin, size_t end) const {
     std::vector<std::string> names;
     for (size_t i = begin; i < end; ++i) {
-      std::string name = operator_label(ir_.nodes[i].op_type);
+      std::string name = operator_label(graph_.nodes[i].target);
       if (std::ranges::find(names, name) != names.end()) continue;
       names.push_back(names.size() < kMaxOperatorsInTitle ? std::move(name) : "...");
       if (names.size() > kMaxOperatorsInTitle) break;
@@ -288,7 +300,7 @@ class Folder {
     }
   }
 
-  const IR& ir_;
+  const Graph& graph_;
   const std::vector<std::string> paths_;
   // For each input of each node, the node that makes it.
   std::vector<std::vector<size_t>> makers_;
@@ -306,7 +318,9 @@ std::vector<size_t> Part::equal_nodes() const {
   return nodes;
 }
 
-Part fold_graph(const IR& ir, const std::string& module) { return Folder(ir).fold(module); }
+Part fold_graph(const Graph& graph, const std::string& module) {
+  return Folder(graph).fold(module);
+}
 
 std::string title_of_range(const std::string& first, const std::string& last) {
   if (first == last) return first;

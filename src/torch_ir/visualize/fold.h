@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -40,7 +40,7 @@ inline constexpr size_t kMaxChildren = 24;
 
 // The whole graph, or the nodes of `module`, a path as in module_paths.h. If the model calls the
 // module several times, this is the first call. Throws Error for an unknown module.
-Part fold_graph(const IR& ir, const std::string& module = "");
+Part fold_graph(const Graph& graph, const std::string& module = "");
 
 // "layers.0-11" for "layers.0" and "layers.11"; "a ... b" for other names.
 std::string title_of_range(const std::string& first, const std::string& last);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
@@ -15,6 +16,10 @@ std::vector<ChainNode> repeated(int copies, const std::vector<ChainNode>& nodes)
   std::vector<ChainNode> all;
   for (int i = 0; i < copies; ++i) all.insert(all.end(), nodes.begin(), nodes.end());
   return all;
+}
+
+Part fold(const IR& ir, const std::string& module = "") {
+  return fold_graph(resolve(ir, GraphChecks::kStructure), module);
 }
 
 // "TITLE BEGIN-END", with "*COPIES" for a repeat.
@@ -30,7 +35,7 @@ std::vector<std::string> outline(const Part& part) {
 
 TEST(FoldGraph, AModuleIsOnePartACall) {
   const IR ir = chain_of({{"relu", "a.b"}, {"neg", "a"}, {"tanh"}, {"neg", "a"}, {"relu", "a"}});
-  const Part root = fold_graph(ir);
+  const Part root = fold(ir);
   EXPECT_THAT(outline(root), ElementsAre("a 0-2", " 2-3", "a 3-5"));
   EXPECT_THAT(outline(root.children[0]), ElementsAre("b 0-1", " 1-2"));
 }
@@ -38,7 +43,7 @@ TEST(FoldGraph, AModuleIsOnePartACall) {
 TEST(FoldGraph, AModuleThatIsAllOfAnotherTakesItsPlace) {
   const IR ir =
       chain_of({{"relu", "model.body.a"}, {"neg", "model.body.b"}, {"tanh", "model.body.b"}});
-  EXPECT_THAT(outline(fold_graph(ir)), ElementsAre("a 0-1", "b 1-3"));
+  EXPECT_THAT(outline(fold(ir)), ElementsAre("a 0-1", "b 1-3"));
 }
 
 TEST(FoldGraph, EqualModulesInARowAreARepeat) {
@@ -47,7 +52,7 @@ TEST(FoldGraph, EqualModulesInARowAreARepeat) {
     const std::string layer = "layers." + std::to_string(i);
     nodes.insert(nodes.end(), {{"relu", layer}, {i == 5 ? "cos" : "sin", layer}, {"tanh", layer}});
   }
-  const Part root = fold_graph(chain_of(nodes));
+  const Part root = fold(chain_of(nodes));
   EXPECT_THAT(outline(root),
               ElementsAre(" 0-1", "layers.0-4 1-16*5", "layers.5 16-19", "layers.6-10 19-34*5"));
   EXPECT_THAT(root.children[1].children[2].shifts, ElementsAre(0, 3, 6, 9, 12));
@@ -60,7 +65,7 @@ TEST(FoldGraph, PairsOfModulesAreARepeat) {
     nodes.insert(nodes.end(), {{"relu", block}, {i % 2 ? "roll" : "tanh", block}});
   }
   nodes.push_back({"neg"});
-  const Part root = fold_graph(chain_of(nodes));
+  const Part root = fold(chain_of(nodes));
   EXPECT_THAT(outline(root), ElementsAre("blocks.0-5 0-12*3", " 12-13"));
   EXPECT_THAT(outline(root.children[0]), ElementsAre("blocks.0 0-2", "blocks.1 2-4"));
 }
@@ -72,14 +77,13 @@ TEST(FoldGraph, ModulesOfOtherNamesAreNoRepeat) {
   std::vector<ChainNode> all = nodes("keys");
   for (const auto& node : nodes("values")) all.push_back(node);
   all.push_back({"tanh"});
-  EXPECT_THAT(outline(fold_graph(chain_of(all))), ElementsAre("keys 0-6", "values 6-12", " 12-13"));
+  EXPECT_THAT(outline(fold(chain_of(all))), ElementsAre("keys 0-6", "values 6-12", " 12-13"));
 }
 
 TEST(FoldGraph, EqualNodesWithoutModulesAreARepeat) {
   std::vector<ChainNode> nodes = repeated(4, {{"relu"}, {"neg"}, {"tanh"}});
   nodes.push_back({"sin"});
-  EXPECT_THAT(outline(fold_graph(chain_of(nodes))),
-              ElementsAre("relu, neg, tanh 0-12*4", " 12-13"));
+  EXPECT_THAT(outline(fold(chain_of(nodes))), ElementsAre("relu, neg, tanh 0-12*4", " 12-13"));
 }
 
 // The same operators, but the second copy reads the first value of its own twice.
@@ -93,27 +97,27 @@ TEST(FoldGraph, OtherArrowsInsideAreNoRepeat) {
     const std::string other = copy + (copy == "a" ? "1" : "0");
     graph.op(copy + "3", "aten.add.Tensor", {copy + "0", other}, {4});
   }
-  EXPECT_EQ(fold_graph(graph.output("b3").build()).children.size(), 8u);
+  EXPECT_EQ(fold(graph.output("b3").build()).children.size(), 8u);
 }
 
 TEST(FoldGraph, DeepPathsEnd) {
   std::string path = "m";
   for (int i = 0; i < 100'000; ++i) path += ".m";
-  const Part root = fold_graph(chain_of({{"relu", path}, {"neg"}}));
+  const Part root = fold(chain_of({{"relu", path}, {"neg"}}));
   EXPECT_EQ(root.children.size(), 2u);
 }
 
 TEST(FoldGraph, AnUnknownModuleIsRefused) {
   const IR ir = chain_of({{"relu", "encoder.mlp"}, {"neg"}});
-  EXPECT_EQ(fold_graph(ir, "encoder").num_nodes(), 1u);
+  EXPECT_EQ(fold(ir, "encoder").num_nodes(), 1u);
   try {
-    fold_graph(ir, "encoder.mpl");
+    fold(ir, "encoder.mpl");
     ADD_FAILURE() << "expected an error";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "unknown module 'encoder.mpl'; did you mean 'encoder.mlp'?");
   }
   try {
-    fold_graph(chain_of({{"relu"}}), "encoder");
+    fold(chain_of({{"relu"}}), "encoder");
     ADD_FAILURE() << "expected an error";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "unknown module 'encoder': the graph names no modules");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/visualize/labels.h"
 #include "torch_ir/visualize/sketch.h"
 
@@ -81,8 +82,8 @@ std::string slice(std::string_view label, int64_t count) {
 
 }  // namespace
 
-MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options) {
-  const Sketchbook book(ir, options.module);
+MermaidFlowchart draw_mermaid(const Program& program, const MermaidOptions& options) {
+  const Sketchbook book(program, options.module);
   const Part& part = book.root();
   const auto num_nodes = static_cast<int64_t>(part.num_nodes());
   // No text beyond the limits. Counts bytes, which are never fewer than characters.
@@ -109,23 +110,28 @@ MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options) {
 }
 
 std::string ir_to_mermaid(const IR& ir, const MermaidOptions& options) {
-  return draw_mermaid(ir, options).text;
+  return draw_mermaid(resolve(ir, GraphChecks::kStructure), options).text;
 }
 
-std::string generate_op_distribution_pie(const IR& ir) {
-  if (ir.nodes.empty()) return "pie showData title No operators\n";
-  const IRSummary summary = summarize(ir);
+std::string generate_op_distribution_pie(const Graph& graph) {
+  if (graph.nodes.empty()) return "pie showData title No operators\n";
+  const auto operators = count_operators(graph);
+  const auto num_nodes = std::ssize(graph.nodes);
   std::string text = "pie showData\n";
   std::unordered_set<std::string> taken = {std::string(kOthers)};
   int64_t shown = 0;
-  for (size_t i = 0; i < summary.op_distribution.size() && i < kMaxOperators; ++i) {
-    const auto& [op_type, count] = summary.op_distribution[i];
-    if (count * 100 < summary.num_nodes) break;
+  for (size_t i = 0; i < operators.size() && i < kMaxOperators; ++i) {
+    const auto& [op_type, count] = operators[i];
+    if (count * 100 < num_nodes) break;
     text += slice(slice_label(op_type, taken), count);
     shown += count;
   }
-  if (shown < summary.num_nodes) text += slice(kOthers, summary.num_nodes - shown);
+  if (shown < num_nodes) text += slice(kOthers, num_nodes - shown);
   return text;
+}
+
+std::string generate_op_distribution_pie(const IR& ir) {
+  return generate_op_distribution_pie(resolve(ir, GraphChecks::kStructure));
 }
 
 }  // namespace torch_ir

@@ -1,6 +1,6 @@
-// draw_mermaid: writes an IR as Mermaid text: a flowchart of the graph and a pie of its operators.
+// draw_mermaid: writes a graph as Mermaid text: a flowchart of it and a pie of its operators.
 //
-// The text obeys Mermaid's rules for identifiers and labels, whatever the names in the IR are.
+// The text obeys Mermaid's rules for identifiers and labels, whatever the names in the graph are.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include <string>
 
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -51,15 +52,16 @@ struct MermaidFlowchart {
   bool is_folded = false;
 };
 
-MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options = {});
+MermaidFlowchart draw_mermaid(const Program& program, const MermaidOptions& options = {});
 
-// Returns the text of draw_mermaid, a `flowchart TD`: inputs, operators, weights (dashed edges) and
-// outputs, each with its shape.
+// Returns the text of draw_mermaid for `resolve(ir)`, a `flowchart TD`: inputs, operators, weights
+// (dashed edges) and outputs, each with its shape. Nodes need not fit their operators.
 std::string ir_to_mermaid(const IR& ir, const MermaidOptions& options = {});
 
 // Returns a `pie showData`: the ten most frequent operators, then `Others`, which include operators
-// under one percent, since Mermaid would not draw them. An IR without nodes gives a pie without
+// under one percent, since Mermaid would not draw them. A graph without nodes gives a pie without
 // slices, titled "No operators".
+std::string generate_op_distribution_pie(const Graph& graph);
 std::string generate_op_distribution_pie(const IR& ir);
 
 }  // namespace torch_ir

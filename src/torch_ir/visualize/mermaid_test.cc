@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "torch_ir/base/file.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
@@ -95,7 +96,8 @@ TEST(IrToMermaid, DrawsModulesOfALargeGraph) {
     ir.nodes[i].module = "end.<b>[" + std::to_string(i / 50) + "].\"" + std::to_string(i / 3);
   }
   const MermaidFlowchart chart = draw_mermaid(
-      ir, {.max_edges = kGitHubMaxMermaidEdges, .max_characters = kGitHubMaxMermaidCharacters});
+      resolve(ir),
+      {.max_edges = kGitHubMaxMermaidEdges, .max_characters = kGitHubMaxMermaidCharacters});
   EXPECT_TRUE(chart.is_folded);
   EXPECT_EQ(chart.num_nodes, 300);
   EXPECT_TRUE(is_within_limits(chart.text));
@@ -127,9 +129,10 @@ TEST(IrToMermaid, DrawsOnlyNotesWhereNothingFits) {
 
 TEST(DrawMermaid, SaysHowManyNodesItShows) {
   const IR ir = transformer_block_graph();
-  EXPECT_EQ(draw_mermaid(ir).num_nodes, 25);
-  EXPECT_EQ(draw_mermaid(ir, {.max_nodes = 5}).num_nodes, 5);
-  const MermaidFlowchart cut = draw_mermaid(ir, {.max_edges = 20});
+  const Program program = resolve(ir);
+  EXPECT_EQ(draw_mermaid(program).num_nodes, 25);
+  EXPECT_EQ(draw_mermaid(program, {.max_nodes = 5}).num_nodes, 5);
+  const MermaidFlowchart cut = draw_mermaid(program, {.max_edges = 20});
   EXPECT_GT(cut.num_nodes, 0);
   EXPECT_LT(cut.num_nodes, 20);
   EXPECT_EQ(cut.text, ir_to_mermaid(ir, {.max_nodes = cut.num_nodes}));
@@ -141,7 +144,9 @@ IR graph_of(const std::vector<std::pair<std::string, int>>& operators) {
   graph.input("x", {4});
   int nodes = 0;
   for (const auto& [op_type, count] : operators) {
-    for (int i = 0; i < count; ++i) graph.op("n" + std::to_string(nodes++), op_type, {"x"}, {4});
+    for (int i = 0; i < count; ++i) {
+      graph.op("n" + std::to_string(nodes++), op_type, {"x"}, {4}, {{"index", 0}});
+    }
   }
   return graph.build();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -24,9 +25,9 @@ size_t shown_count(size_t size, int64_t limit) {
   return std::min(size, static_cast<size_t>(std::max<int64_t>(limit, 0)));
 }
 
-std::string output_shapes_text(const std::vector<TensorMeta>& outputs) {
+std::string output_shapes_text(const Graph& graph, const Node& node) {
   std::vector<std::string> shapes;
-  for (const TensorMeta& output : outputs) shapes.push_back(shape_text(output));
+  for (const ValueId output : node.outputs) shapes.push_back(shape_text(graph[output]));
   return listed(shapes, kMaxShapesInDetail);
 }
 
@@ -36,9 +37,8 @@ std::string output_shapes_text(const std::vector<TensorMeta>& outputs) {
 class Sketcher {
  public:
   Sketcher(const Sketchbook& book, const Part& part, const SketchLimits& limits)
-      : ir_(book.ir_),
-        values_(book.values_),
-        last_readers_(book.last_readers_),
+      : graph_(book.graph_),
+        is_weight_(book.is_weight_),
         part_(part),
         end_(part.end_of_first_copy()),
         limits_(limits),
@@ -85,46 +85,41 @@ class Sketcher {
     std::vector<std::string> labels;
   };
 
-  // Whether the value is an input of the graph, or made by a node before this one.
-  bool is_made_before(std::string_view name, size_t node) const {
-    const GraphValues::Value* value = values_.find(name);
-    return value != nullptr && (!value->maker || *value->maker < node);
+  // Whether no node makes the value, or one before this one.
+  bool is_made_before(ValueId id, size_t node) const {
+    const std::optional<uint32_t>& producer = graph_[id].producer;
+    return !producer || *producer < node;
   }
 
   // Finds the values that enter and leave the nodes.
   void find_border() {
-    std::unordered_set<const GraphValues::Value*> used;
-    const auto use = [&](std::string_view name) {
-      // A value that is made later has no box yet.
-      if (!is_made_before(name, part_.begin)) return;
-      const GraphValues::Value* value = values_.find(name);
-      if (used.insert(value).second) inputs_.push_back(value);
+    std::unordered_set<ValueId> used;
+    const auto use = [&](ValueId id) {
+      if (is_weight_[id] || !is_made_before(id, part_.begin)) return;
+      if (used.insert(id).second) inputs_.push_back(id);
     };
-    const bool is_whole = part_.begin == 0 && end_ == ir_.nodes.size();
-    if (is_whole) {
-      for (const TensorMeta& input : ir_.graph_inputs) use(input.name);
-    }
-    for (size_t i = part_.begin; i < end_; ++i) values_.for_each_read(ir_.nodes[i], use);
-    std::unordered_set<std::string_view> returned;
-    for (const TensorMeta& output : ir_.graph_outputs) {
-      const bool is_here =
-          is_made_before(output.name, end_) && !is_made_before(output.name, part_.begin);
+    const bool is_whole = part_.begin == 0 && end_ == graph_.nodes.size();
+    if (is_whole) std::ranges::for_each(graph_.user_inputs(), use);
+    for (size_t i = part_.begin; i < end_; ++i) graph_.nodes[i].for_each_read(use);
+    std::unordered_set<ValueId> returned;
+    for (const ValueId output : graph_.outputs) {
+      const bool is_here = is_made_before(output, end_) && !is_made_before(output, part_.begin);
       if (!is_whole && !is_here) continue;
-      use(output.name);
-      outputs_.push_back(&output);
-      returned.insert(output.name);
+      use(output);
+      outputs_.push_back(output);
+      returned.insert(output);
     }
     for (size_t i = part_.begin; i < end_ && !is_whole; ++i) {
-      for (const TensorMeta& output : ir_.nodes[i].outputs) {
-        const auto last = last_readers_.find(output.name);
-        const bool is_read = last != last_readers_.end() && last->second >= end_;
-        if (is_read && !returned.contains(output.name)) outputs_.push_back(&output);
+      for (const ValueId output : graph_.nodes[i].outputs) {
+        const std::vector<uint32_t>& readers = graph_[output].readers;
+        const bool is_read = !readers.empty() && readers.back() >= end_;
+        if (is_read && !returned.contains(output)) outputs_.push_back(output);
       }
     }
   }
 
-  const Source* find_source(std::string_view name) const {
-    const auto found = sources_.find(name);
+  const Source* find_source(ValueId id) const {
+    const auto found = sources_.find(id);
     return found == sources_.end() ? nullptr : &found->second;
   }
 
@@ -150,33 +145,33 @@ class Sketcher {
   void draw_inputs() {
     const size_t num_shown = shown_count(inputs_.size(), limits_.inputs);
     for (size_t i = 0; i < num_shown; ++i) {
-      const auto& [input, maker] = *inputs_[i];
-      const std::string id = ids_.make("input_", input->name);
+      const Value& input = graph_[inputs_[i]];
+      const std::string id = ids_.make("input_", input.name);
       add_box({.kind = BoxKind::kInput,
                .id = id,
-               .title = (maker ? "From: " : "Input: ") + printable_name(input->name),
-               .detail = shape_text(*input),
-               .name = input->name});
-      sources_.try_emplace(input->name, Source{id});
+               .title = (input.producer ? "From: " : "Input: ") + printable_name(input.name),
+               .detail = shape_text(input),
+               .name = input.name});
+      sources_.try_emplace(inputs_[i], Source{id});
     }
     if (num_shown == inputs_.size()) return;
     const std::string note = add_note(inputs_.size() - num_shown, "inputs");
     for (size_t i = num_shown; i < inputs_.size(); ++i) {
-      sources_.try_emplace(inputs_[i]->meta->name, Source{note, /*is_shown=*/false});
+      sources_.try_emplace(inputs_[i], Source{note, /*is_shown=*/false});
     }
   }
 
   void draw_outputs() {
     const size_t num_shown = shown_count(outputs_.size(), limits_.outputs);
     for (size_t i = 0; i < num_shown; ++i) {
-      const TensorMeta& output = *outputs_[i];
+      const Value& output = graph_[outputs_[i]];
       const std::string id = ids_.make("output_", std::to_string(i));
       add_box({.kind = BoxKind::kOutput,
                .id = id,
                .title = outputs_.size() == 1 ? "Output" : "Output: " + printable_name(output.name),
                .detail = shape_text(output),
                .name = output.name});
-      draw_use(output, id, "");
+      draw_use(outputs_[i], id, "");
     }
     const size_t num_hidden = outputs_.size() - num_shown;
     if (num_hidden > 0) add_note(num_hidden, "outputs");
@@ -187,9 +182,9 @@ class Sketcher {
     if (shown_end == end_) return;
     const std::string note = add_note(end_ - shown_end, "nodes");
     for (size_t i = shown_end; i < end_; ++i) {
-      for (const TensorMeta& input : ir_.nodes[i].inputs) {
-        const Source* source = find_source(input.name);
-        if (source == nullptr || !source->is_shown || !is_new(input.name, note)) continue;
+      for (const ValueId input : graph_.nodes[i].inputs()) {
+        const Source* source = find_source(input);
+        if (source == nullptr || !source->is_shown || !is_new(input, note)) continue;
         add_arrow(source->id, note, arrow_label(input));
       }
       index_outputs(i, note, /*is_shown=*/false);
@@ -200,14 +195,14 @@ class Sketcher {
     const std::string title =
         printable_name(part.title) + (part.copies == 1 ? "" : " ×" + std::to_string(part.copies));
     if (part.is_node()) {
-      const OpNode& node = ir_.nodes[part.begin];
-      const std::string label = operator_label(node.op_type);
+      const Node& node = graph_.nodes[part.begin];
+      const std::string label = operator_label(node.target);
       const std::string id = ids_.make("op_", node.name);
       add_box({.kind = BoxKind::kOperator,
                .id = id,
                // A node may be a whole module.
                .title = printable_name(part.title.empty() ? label : part.title + ": " + label),
-               .detail = output_shapes_text(node.outputs),
+               .detail = output_shapes_text(graph_, node),
                .name = node.name,
                .nodes = part.equal_nodes()});
       connect(part.begin, id, part.begin);
@@ -236,21 +231,16 @@ class Sketcher {
   }
 
   // Draws an arrow to `box` for each value that the node reads and that is made before `begin`.
-  // From then on, its outputs come from `box`: a value that is used before it is made has no
-  // source.
+  // From then on, its outputs come from `box`.
   void connect(size_t index, const std::string& box, size_t begin) {
-    const OpNode& node = ir_.nodes[index];
-    for (const TensorMeta& input : node.inputs) {
-      if (!find_source(input.name) || is_made_before(input.name, begin)) {
-        draw_use(input, box, arrow_label(input));
-      }
+    const Node& node = graph_.nodes[index];
+    for (const ValueId input : node.inputs()) {
+      if (is_made_before(input, begin)) draw_use(input, box, arrow_label(input));
     }
-    for (const auto& [name, attribute] : node.attrs) {
-      for (const std::string& ref : value_refs(attribute)) {
-        const Source* source = find_source(ref);
-        if (source != nullptr && is_made_before(ref, begin) && is_new(ref, box)) {
-          draw_arrow(*source, box, name);
-        }
+    for (const Argument& argument : node.arguments) {
+      for (const ValueId number : argument.numbers) {
+        if (!is_made_before(number, begin) || !is_new(number, box)) continue;
+        draw_arrow(*find_source(number), box, argument.name);
       }
     }
     boxes_[index - part_.begin] = box;
@@ -258,34 +248,35 @@ class Sketcher {
   }
 
   void index_outputs(size_t index, const std::string& id, bool is_shown) {
-    const std::vector<TensorMeta>& outputs = ir_.nodes[index].outputs;
+    const std::vector<ValueId>& outputs = graph_.nodes[index].outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const bool is_numbered = outputs.size() > 1 && !is_folded_;
       const auto output = is_numbered ? std::optional(i) : std::nullopt;
-      sources_.try_emplace(outputs[i].name, Source{id, is_shown, output});
+      sources_.try_emplace(outputs[i], Source{id, is_shown, output});
     }
   }
 
-  std::string arrow_label(const TensorMeta& value) const {
-    const Source* source = find_source(value.name);
-    std::string label = shape_text(value);
+  std::string arrow_label(ValueId id) const {
+    const Source* source = find_source(id);
+    std::string label = shape_text(graph_[id]);
     if (source == nullptr || !source->output) return label;
     return "out " + std::to_string(*source->output) + ": " + label;
   }
 
   // Values without a source are weights, which get a box at their first use.
-  void draw_use(const TensorMeta& value, const std::string& to, const std::string& label) {
-    if (const Source* source = find_source(value.name)) {
-      if (!is_folded_ || is_new(value.name, to)) draw_arrow(*source, to, label);
+  void draw_use(ValueId id, const std::string& to, const std::string& label) {
+    if (const Source* source = find_source(id)) {
+      if (!is_folded_ || is_new(id, to)) draw_arrow(*source, to, label);
     } else if (!is_folded_) {
-      const auto [entry, is_first] = weight_ids_.try_emplace(value.name);
+      const auto [entry, is_first] = weight_ids_.try_emplace(id);
       if (is_first) {
-        entry->second = ids_.make("w_", value.name);
+        const Value& weight = graph_[id];
+        entry->second = ids_.make("w_", weight.name);
         add_box({.kind = BoxKind::kWeight,
                  .id = entry->second,
-                 .title = printable_name(value.name),
-                 .detail = shape_text(value),
-                 .name = value.name});
+                 .title = printable_name(weight.name),
+                 .detail = shape_text(weight),
+                 .name = weight.name});
       }
       add_arrow(entry->second, to, label, /*from_weight=*/true);
     }
@@ -314,29 +305,26 @@ class Sketcher {
   }
 
   // Whether this is the first use of the value by the box.
-  bool is_new(std::string_view value, const std::string& to) {
-    return uses_.insert(std::string(value) + '\n' + to).second;
-  }
+  bool is_new(ValueId value, const std::string& to) { return uses_.emplace(value, to).second; }
 
-  const IR& ir_;
-  const GraphValues& values_;
-  const std::unordered_map<std::string, size_t>& last_readers_;
+  const Graph& graph_;
+  const std::vector<bool>& is_weight_;
   const Part& part_;
   const size_t end_;
   const SketchLimits limits_;
-  std::vector<const GraphValues::Value*> inputs_;
-  std::vector<const TensorMeta*> outputs_;
+  std::vector<ValueId> inputs_;
+  std::vector<ValueId> outputs_;
   bool is_folded_ = false;
   std::unordered_set<const Part*> opened_;
   // By position in the part.
   std::vector<std::string> boxes_;
-  std::unordered_map<std::string_view, Source> sources_;
+  std::unordered_map<ValueId, Source> sources_;
   Identifiers ids_;
-  std::unordered_map<std::string_view, std::string> weight_ids_;
+  std::unordered_map<ValueId, std::string> weight_ids_;
   std::vector<MergedArrow> arrows_;
   // Positions in arrows_, by both boxes; and values with the box that they enter.
   std::unordered_map<std::string, size_t> merged_;
-  std::unordered_set<std::string> uses_;
+  std::set<std::pair<ValueId, std::string>> uses_;
   GraphSketch sketch_;
 };
 
@@ -379,10 +367,10 @@ std::unordered_set<const Part*> opened_parts(const Part& root, int64_t depth) {
 
 }  // namespace
 
-Sketchbook::Sketchbook(const IR& ir, const std::string& module)
-    : ir_(ir), root_(fold_graph(ir, module)), values_(ir) {
-  for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    values_.for_each_read(ir.nodes[i], [&](const auto& value) { last_readers_[value] = i; });
+Sketchbook::Sketchbook(const Graph& graph, const std::string& module)
+    : graph_(graph), root_(fold_graph(graph, module)), is_weight_(graph.values.size()) {
+  for (const GraphInput& input : graph.inputs) {
+    is_weight_[input.value] = input.kind != InputKind::kUserInput;
   }
 }
 

@@ -1,7 +1,6 @@
-// GraphSketch: the content of a drawing of an IR, without any notation.
+// GraphSketch: the content of a drawing of a graph, without any notation.
 //
-// The Mermaid and DOT writers both write a sketch, so they draw the same graph. The IR need not be
-// well formed: a value that is used before its node is drawn as a weight.
+// The Mermaid and DOT writers both write a sketch, so they draw the same graph.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +8,10 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
-#include "torch_ir/ir/graph_values.h"
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/visualize/fold.h"
 #include "torch_ir/visualize/mermaid.h"
 
@@ -29,7 +26,7 @@ struct Box {
   // One line each (labels.h); `detail` may be empty.
   std::string title;
   std::string detail;
-  // The name of the value or node in the IR, or the title of the part; empty for notes.
+  // The name of the value or node in the graph, or the title of the part; empty for notes.
   std::string name = {};
   // The nodes that it stands for, in ascending order.
   std::vector<size_t> nodes = {};
@@ -66,11 +63,11 @@ struct SketchLimits {
   int64_t outputs = std::numeric_limits<int64_t>::max();
 };
 
-// Sketches the parts of a graph or of one of its modules. The IR must outlive it.
+// Sketches the parts of a graph or of one of its modules. The graph must outlive it.
 class Sketchbook {
  public:
   // Throws Error for an unknown module.
-  explicit Sketchbook(const IR& ir, const std::string& module = "");
+  explicit Sketchbook(const Graph& graph, const std::string& module = "");
 
   const Part& root() const { return root_; }
 
@@ -87,11 +84,10 @@ class Sketchbook {
  private:
   friend class Sketcher;
 
-  const IR& ir_;
+  const Graph& graph_;
   Part root_;
-  GraphValues values_;
   // By value.
-  std::unordered_map<std::string, size_t> last_readers_;
+  std::vector<bool> is_weight_;
 };
 
 struct DotOptions {

@@ -26,6 +26,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/subprocess.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/visualize/colours.h"
 #include "torch_ir/visualize/labels.h"
@@ -148,14 +149,14 @@ void add_pictures_of_boxes(size_t picture, Album& album) {
   }
 }
 
-Album draw_album(const IR& ir, const Sketchbook& book, const SvgOptions& options,
+Album draw_album(const Program& program, const Sketchbook& book, const SvgOptions& options,
                  bool opens_boxes) {
   const Part& root = book.root();
   Album album;
   album.is_folded = options.max_nodes == kAllNodes && Sketchbook::is_folded(root, options.depth);
   album.pictures.push_back(
       {.part = &root,
-       .title = printable_name(options.title.empty() ? ir.model_name : options.title),
+       .title = printable_name(options.title.empty() ? program.model_name : options.title),
        .sketch = album.is_folded ? book.draw(root, options.depth)
                                  : book.draw_nodes(root, {.nodes = options.max_nodes})});
   for (size_t i = 0; i < album.pictures.size() && opens_boxes; ++i) {
@@ -165,16 +166,17 @@ Album draw_album(const IR& ir, const Sketchbook& book, const SvgOptions& options
   return album;
 }
 
-size_t node_index(const IR& ir, const std::string& name) {
-  const auto node = std::ranges::find(ir.nodes, name, &OpNode::name);
-  return node == ir.nodes.end() || name.empty() ? std::numeric_limits<size_t>::max()
-                                                : static_cast<size_t>(node - ir.nodes.begin());
+size_t node_index(const Graph& graph, const std::string& name) {
+  const auto node = std::ranges::find(graph.nodes, name, &Node::name);
+  const bool is_known = node != graph.nodes.end() && !name.empty();
+  return is_known ? static_cast<size_t>(node - graph.nodes.begin())
+                  : std::numeric_limits<size_t>::max();
 }
 
-std::string render(const IR& ir, const Album& album, const std::string& format,
+std::string render(const Graph& graph, const Album& album, const std::string& format,
                    const SvgOptions& options) {
   const DotOptions dot{.layout = std::string(album.is_folded ? kFoldedLayout : kQuickLayout),
-                       .highlighted_node = node_index(ir, options.highlighted_node)};
+                       .highlighted_node = node_index(graph, options.highlighted_node)};
   std::string text;
   for (const Picture& picture : album.pictures)
     text += write_dot(album.title(), picture.sketch, dot);
@@ -195,8 +197,8 @@ std::string attribute(std::string_view name, std::string_view value) {
   return result + "\"";
 }
 
-std::string description(const IR& ir, const Album& album, const SvgOptions& options) {
-  const size_t num_nodes = ir.nodes.size();
+std::string description(const Graph& graph, const Album& album, const SvgOptions& options) {
+  const size_t num_nodes = graph.nodes.size();
   std::string text = "A graph of " + std::to_string(num_nodes) +
                      (num_nodes == 1 ? " node" : " nodes") +
                      ", from its inputs at the top to its outputs at the bottom.";
@@ -350,17 +352,19 @@ std::string style_of(const Album& album, const ColourScale& scale) {
   return style + "</style>\n";
 }
 
-std::string metadata(const IR& ir, const SvgOptions& options, const Scales& scales) {
+std::string metadata(const Graph& graph, const SvgOptions& options, const Scales& scales) {
   using Json = nlohmann::ordered_json;
-  const std::vector<std::string> modules = module_paths(ir);
+  const std::vector<std::string> modules = module_paths(graph);
   Json nodes = Json::array();
-  for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    const OpNode& node = ir.nodes[i];
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
     std::string outputs;
-    for (const TensorMeta& output : node.outputs) {
-      outputs += (outputs.empty() ? "" : ", ") + shape_text(output) + " " + output.dtype;
+    for (const ValueId id : node.outputs) {
+      const Value& output = graph[id];
+      if (!outputs.empty()) outputs += ", ";
+      outputs += shape_text(output) + " " + dtype_name(output.dtype);
     }
-    Json row = {printable_name(node.name), printable_name(node.op_type),
+    Json row = {printable_name(node.name), printable_name(node.target),
                 modules[i].empty() ? "" : printable_name(modules[i]), outputs};
     if (!options.figures.empty()) {
       const auto number = [](const std::optional<double>& value) {
@@ -387,11 +391,11 @@ std::string metadata(const IR& ir, const SvgOptions& options, const Scales& scal
 
 }  // namespace
 
-std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
-  const Sketchbook book(ir, options.module);
-  const Album album = draw_album(ir, book, options, /*opens_boxes=*/true);
-  const std::string image = render(ir, album, "svg", options);
-  const Scales scales = colour_scales(ir, options.figures);
+std::string draw_svg(const Program& program, const SvgOptions& options) {
+  const Sketchbook book(program, options.module);
+  const Album album = draw_album(program, book, options, /*opens_boxes=*/true);
+  const std::string image = render(program, album, "svg", options);
+  const Scales scales = colour_scales(program, options.figures);
 
   std::vector<Drawing> drawings;
   std::string_view rest = image;
@@ -420,9 +424,9 @@ std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
       " xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\">\n"
       "<title id=\"graph-title\">" +
       xml_text(album.title()) + "</title>\n<desc id=\"graph-description\">" +
-      xml_text(description(ir, album, options)) + "</desc>\n" + metadata(ir, options, scales) +
-      style_of(album, scales.back()) + "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
-      key;
+      xml_text(description(program, album, options)) + "</desc>\n" +
+      metadata(program, options, scales) + style_of(album, scales.back()) +
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" + key;
   // The first picture comes last, so that a style can hide it while another one is open.
   for (size_t i = drawings.size(); i-- > 0;) {
     const Drawing& drawing = drawings[i];
@@ -443,9 +447,9 @@ std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
   return result + "</svg>\n";
 }
 
-std::string ir_to_png(const IR& ir, const SvgOptions& options) {
-  const Sketchbook book(ir, options.module);
-  return render(ir, draw_album(ir, book, options, /*opens_boxes=*/false), "png", options);
+std::string draw_png(const Program& program, const SvgOptions& options) {
+  const Sketchbook book(program, options.module);
+  return render(program, draw_album(program, book, options, /*opens_boxes=*/false), "png", options);
 }
 
 }  // namespace torch_ir

@@ -1,4 +1,4 @@
-// ir_to_svg and ir_to_png: draw pictures of an IR with Graphviz.
+// draw_svg and draw_png: draw pictures of a graph with Graphviz.
 //
 // A graph of more than 60 nodes is drawn as its modules (mermaid.h). In an SVG, a click on a module
 // opens a picture of its inside, level by level, without a script. Its boxes are coloured by time
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/visualize/mermaid.h"
 
 namespace torch_ir {
@@ -46,8 +46,8 @@ struct SvgOptions {
 // and seconds, the last two null if unknown; and "scales", the colours of the classes of boxes. A
 // box names its nodes, "3-8,13-18", and the picture that it opens. Throws Error if the module is
 // unknown, or if Graphviz is missing, fails or takes too long.
-std::string ir_to_svg(const IR& ir, const SvgOptions& options = {});
+std::string draw_svg(const Program& program, const SvgOptions& options = {});
 
-std::string ir_to_png(const IR& ir, const SvgOptions& options = {});
+std::string draw_png(const Program& program, const SvgOptions& options = {});
 
 }  // namespace torch_ir

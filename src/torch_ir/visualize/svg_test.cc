@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
@@ -19,6 +20,10 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
+
+std::string svg_of(const IR& ir, const SvgOptions& options = {}) {
+  return draw_svg(resolve(ir, GraphChecks::kStructure), options);
+}
 
 size_t count(const std::string& text, const std::string& part) {
   size_t found = 0;
@@ -48,7 +53,7 @@ class SvgTest : public testing::Test {
 };
 
 TEST_F(SvgTest, HasATitleAndADescription) {
-  const std::string svg = ir_to_svg(transformer_block_graph(), {.title = "A <b> & c"});
+  const std::string svg = svg_of(transformer_block_graph(), {.title = "A <b> & c"});
   EXPECT_THAT(svg, StartsWith("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg role=\"img\" "
                               "aria-labelledby=\"graph-title graph-description\" "));
   EXPECT_THAT(svg, HasSubstr("<title id=\"graph-title\">A &lt;b&gt; &amp; c</title>\n"
@@ -58,7 +63,7 @@ TEST_F(SvgTest, HasATitleAndADescription) {
 
 TEST_F(SvgTest, NamesItsNodes) {
   const IR ir = transformer_block_graph();
-  const std::string svg = ir_to_svg(ir);
+  const std::string svg = svg_of(ir);
   for (const OpNode& node : ir.nodes) {
     EXPECT_THAT(svg, HasSubstr("<title>" + node.name + "</title>"));
   }
@@ -66,13 +71,13 @@ TEST_F(SvgTest, NamesItsNodes) {
 }
 
 TEST_F(SvgTest, IsTheSameEachTime) {
-  EXPECT_EQ(ir_to_svg(deep_resnet_graph()), ir_to_svg(deep_resnet_graph()));
+  EXPECT_EQ(svg_of(deep_resnet_graph()), svg_of(deep_resnet_graph()));
 }
 
 TEST_F(SvgTest, ANodeStandsOut) {
-  const std::string plain = ir_to_svg(deep_resnet_graph());
+  const std::string plain = svg_of(deep_resnet_graph());
   const std::string name = deep_resnet_graph().nodes[3].name;
-  const std::string svg = ir_to_svg(deep_resnet_graph(), {.highlighted_node = name});
+  const std::string svg = svg_of(deep_resnet_graph(), {.highlighted_node = name});
   EXPECT_EQ(count(plain, "first difference"), 0u);
   EXPECT_EQ(count(svg, ">first difference</text>"), 1u);
   EXPECT_THAT(svg, HasSubstr("stroke=\"#cf222e\""));
@@ -92,7 +97,7 @@ IR graph_of_blocks(int num_blocks) {
 }
 
 TEST_F(SvgTest, BoxesOfModulesOpenPictures) {
-  const std::string svg = ir_to_svg(graph_of_blocks(8));
+  const std::string svg = svg_of(graph_of_blocks(8));
   EXPECT_THAT(svg, HasSubstr("Modules are folded: click one to open it."));
   EXPECT_THAT(svg, HasSubstr("data-nodes=\"280-359\" data-opens=\"picture-"));
   EXPECT_THAT(svg, HasSubstr("<g class=\"picture first\" id=\"picture-0\""));
@@ -113,13 +118,13 @@ TEST_F(SvgTest, ColoursHaveALegend) {
   const IR ir = transformer_block_graph();
   std::vector<NodeFigures> figures(ir.nodes.size());
   for (size_t i = 0; i < 3; ++i) figures[i].max_diff = 0;
-  const std::string by_kind = ir_to_svg(ir, {.figures = figures});
+  const std::string by_kind = svg_of(ir, {.figures = figures});
   EXPECT_EQ(count(by_kind, "class=\"legend\""), 1u);
   EXPECT_THAT(by_kind, AllOf(HasSubstr(">Operators:<"), HasSubstr("class=\"node kind-0\"")));
 
   figures[1].max_diff = 2e-5;
   figures[2].max_diff = std::nan("");
-  const std::string by_error = ir_to_svg(ir, {.figures = figures});
+  const std::string by_error = svg_of(ir, {.figures = figures});
   EXPECT_THAT(by_error, HasSubstr(">Max abs. error:<"));
   for (const char* shade : {"error-0\"", "error-4\"", "error-6\""}) {
     EXPECT_EQ(count(by_error, shade), 1u);
@@ -129,13 +134,13 @@ TEST_F(SvgTest, ColoursHaveALegend) {
 
   figures[0].seconds = 1;
   figures[3].seconds = 99;
-  const std::string by_time = ir_to_svg(ir, {.figures = figures});
+  const std::string by_time = svg_of(ir, {.figures = figures});
   EXPECT_THAT(by_time, HasSubstr(">% of the time:<"));
   for (const char* shade : {"time-2\"", "time-6\""}) EXPECT_EQ(count(by_time, shade), 1u);
 }
 
 TEST_F(SvgTest, TheFirstDifferenceIsSeenFromOutside) {
-  const std::string svg = ir_to_svg(graph_of_blocks(8), {.highlighted_node = "n300"});
+  const std::string svg = svg_of(graph_of_blocks(8), {.highlighted_node = "n300"});
   EXPECT_GE(count(svg, ">first difference inside</text>"), 1u);
   EXPECT_EQ(count(svg, ">first difference</text>"), 1u);
 }
@@ -151,22 +156,22 @@ TEST_F(SvgTest, DenseGraphsAreDrawnInTime) {
     values.push_back("n" + std::to_string(i));
     graph.op(values.back(), "aten.cat.default", read, {4});
   }
-  const std::string svg = ir_to_svg(graph.output("n119").build());
+  const std::string svg = svg_of(graph.output("n119").build());
   EXPECT_THAT(svg, HasSubstr("<g class=\"picture first\""));
 }
 
 TEST_F(SvgTest, CountsTheNodesThatItLeavesOut) {
-  const std::string svg = ir_to_svg(large_graph(250), {.max_nodes = 100});
+  const std::string svg = svg_of(large_graph(250), {.max_nodes = 100});
   EXPECT_EQ(count(svg, ">add.Tensor</text>"), 100u);
   EXPECT_THAT(svg, HasSubstr(">... 150 more nodes ...</text>"));
   EXPECT_THAT(svg, HasSubstr("Nodes after the first ones are counted, not drawn."));
-  EXPECT_THAT(ir_to_svg(transformer_block_graph(), {.max_nodes = 5}),
+  EXPECT_THAT(svg_of(transformer_block_graph(), {.max_nodes = 5}),
               HasSubstr(">... 20 more nodes ...</text>"));
 }
 
 TEST_F(SvgTest, TakesNoLongerThanItMay) {
   try {
-    ir_to_svg(large_graph(3000), {.time_limit = std::chrono::milliseconds(1)});
+    svg_of(large_graph(3000), {.time_limit = std::chrono::milliseconds(1)});
     ADD_FAILURE() << "expected an error";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), StartsWith("Graphviz's 'dot' took more than "));
@@ -179,7 +184,7 @@ TEST(SvgWithoutGraphviz, SaysSo) {
   setenv("PATH", testing::TempDir().c_str(), 1);
   std::string message;
   try {
-    ir_to_svg(deep_resnet_graph());
+    svg_of(deep_resnet_graph());
   } catch (const Error& error) {
     message = error.what();
   }
