@@ -92,7 +92,9 @@ TEST(IndexPageTest, NoTextIsMarkup) {
   result.failure->message = result.failure->output = kHostile;
   result.nodes = make_nodes();
   result.nodes->first_divergence->node.node = kHostile;
-  result.graph->graph_inputs[0].name = "</script><script>alert(1)</script>";
+  TensorMeta& input = result.graph->nodes[0].inputs[0];
+  input.name = "</script><script>alert(1)</script>";
+  input.producer_node = result.graph->graph_inputs[0].name = input.name;
   RunContext context;
   context.settings.executor = kHostile;
   const size_t num_scripts = count(render({make_result()}), "<script");
@@ -264,8 +266,8 @@ std::vector<Result> results_of_every_kind(int num_more) {
     result.categories = {"category_" + std::to_string(i % 12)};
     const OpNode node = result.graph->nodes[0];
     for (int k = 1; k < 40; ++k) {
-      result.graph->nodes.push_back(node);
-      result.graph->nodes.back().name = "add_" + std::to_string(k);
+      OpNode& copy = result.graph->nodes.emplace_back(node);
+      copy.name = copy.outputs[0].name = "add_" + std::to_string(k);
     }
   }
   return all;

@@ -190,6 +190,8 @@ TEST(ModelPageTest, SizesThatDifferAndNewValuesOfBuffersAreShown) {
   TensorMeta& input = result.graph->graph_inputs[0];
   input.shape = {kDynamicSize, kDynamicSize, 2};
   input.symbolic_shape = {"s0", "2*s0", ""};
+  result.graph->nodes[0].inputs[0] = input;
+  result.graph->weight_name_mapping.insert("b_count", "mask");
   result.graph->graph_outputs[0].mutates = "b_count";
   const std::string page = render_model_page(result, {});
   EXPECT_THAT(page, HasSubstr("| Input | `x` | `s0x(2*s0)x2` | `float32` |\n"));
@@ -201,14 +203,17 @@ TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
   OpNode inner;
   inner.name = "sub";
   inner.op_type = "aten.sub.Tensor";
-  IRGraph& branch = result.graph->nodes[0].graphs.emplace_back();
-  branch.nodes = {inner, inner};
-  result.graph->nodes[0].graphs.push_back(branch);
+  OpNode last = inner;
+  last.name = "sub_1";
+  const std::vector<TensorMeta> values = {value_of("v", {2})};
+  const IRGraph branch{.graph_inputs = values, .graph_outputs = values, .nodes = {inner, last}};
+  result.graph->nodes[0].op_type = "higher_order.cond";
+  result.graph->nodes[0].graphs = {branch, branch};
   result.graph->nodes.push_back(inner);
   const std::string page = render_model_page(result, {});
   size_t at = 0;
-  for (const char* row : {"| 0 | `add`", "| 0.0.0 | `sub`", "| 0.0.1 | `sub`", "| 0.1.0 | `sub`",
-                          "| 0.1.1 | `sub`", "| 1 | `sub`"}) {
+  for (const char* row : {"| 0 | `add`", "| 0.0.0 | `sub`", "| 0.0.1 | `sub_1`", "| 0.1.0 | `sub`",
+                          "| 0.1.1 | `sub_1`", "| 1 | `sub`"}) {
     at = page.find(row, at);
     EXPECT_NE(at, std::string::npos) << row;
   }
@@ -547,8 +552,8 @@ TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlaceOrFolded) {
     Result result = make_result();
     const OpNode node = result.graph->nodes[0];
     for (int i = 1; i < num_nodes; ++i) {
-      result.graph->nodes.push_back(node);
-      result.graph->nodes.back().name = "add_" + std::to_string(i);
+      OpNode& copy = result.graph->nodes.emplace_back(node);
+      copy.name = copy.outputs[0].name = "add_" + std::to_string(i);
     }
     return render_model_page(result, {}, {.svg = "<svg/>"});
   };

@@ -67,7 +67,7 @@ Result make_passed() {
   OpNode& node = graph.nodes.emplace_back();
   node.name = "add";
   node.op_type = "aten.add.Tensor";
-  node.inputs.resize(2);
+  node.inputs = {graph.weights[0], graph.weights[0]};
   result.trials = {make_trial("normal values", 1e-7), make_trial("large magnitudes", 0.5)};
   return result;
 }

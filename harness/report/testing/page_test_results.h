@@ -32,7 +32,7 @@ inline IR tiny_graph() {
   OpNode& node = ir.nodes.emplace_back();
   node.name = "add";
   node.op_type = "aten.add.Tensor";
-  node.inputs = {value_of("x", {1, 2}), value_of("p_w", {2})};
+  node.inputs = {value_of("x", {1, 2}), value_of("p_w", {1200})};
   node.inputs[0].producer_node = "x";
   node.outputs = {value_of("add", {1, 2})};
   node.attrs.set("alpha", Attribute(2));
