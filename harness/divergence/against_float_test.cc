@@ -130,6 +130,7 @@ std::map<std::string, std::string> pairs(const IR& quantized, const IR& floating
 TEST(ValueMatchingTest, OperatorsMatchWithinTheirModuleOnly) {
   IR floating;
   floating.nodes = {node_of("a", "aten.relu.default", "x"), node_of("b", "aten.relu.default", "a")};
+  floating.graph_inputs = floating.nodes[0].inputs;
   IR quantized;
   quantized.nodes = {node_of("p", "aten.relu_.default", "x"),
                      node_of("q", "aten.relu_.default", "p")};

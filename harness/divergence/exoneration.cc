@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <optional>
 
 #include "harness/divergence/reproducer.h"
@@ -19,23 +20,23 @@ constexpr size_t kMaxExonerated = 64;
 enum class ReadEffect { kNone, kRight, kWrong };
 
 // Judges what a part makes of other inputs by the rules for the whole graph.
-ReadEffect effect_of(const ExplainedRun& run, const IR& part, const StateDict& weights,
+ReadEffect effect_of(const ExplainedRun& run, const Program& part, const StateDict& weights,
                      const RecordedPart& recorded, const std::vector<at::Tensor>& inputs) {
-  const auto run_on = [&](const IR& graph) { return eager_outputs(graph, weights, inputs); };
-  const std::vector<at::Tensor> made = run_on(part);
-  RunSettings settings = run.settings;
-  settings.tolerance = part_tolerance(settings.tolerance, run.ir, part);
+  const auto program = std::make_shared<const Program>(part);
+  const auto run_on = [&](const auto& graph) { return eager_outputs(graph, weights, inputs); };
+  const std::vector<at::Tensor> made = run_on(program);
   const VerificationReport report =
-      judge_run({.ir = part,
+      judge_run({.program = program,
                  .weights = weights,
                  .inputs = recorded.inputs,
                  .outputs = made,
                  .expected = recorded.outputs,
                  .rerun = run_on,
-                 .run_eagerly = [&] { return eager_outputs(part, weights, recorded.inputs); },
+                 .run_eagerly = [&] { return eager_outputs(program, weights, recorded.inputs); },
                  .describe = [](const std::exception& error) { return message_text(error); },
                  .calls_operators = run.candidate.calls_operators()},
-                settings);
+                part_tolerance(run.settings.tolerance, run.ir, to_ir(part)),
+                run.settings.criterion);
   if (!report.is_valid) return ReadEffect::kWrong;
   return report.smallest_passing_tolerance() == 0 ? ReadEffect::kNone : ReadEffect::kRight;
 }
@@ -70,7 +71,7 @@ std::optional<ReadEffect> effect_on(const ExplainedRun& run, const ExplainedGrap
   at::Tensor& read = inputs.at(static_cast<size_t>(input - metas.begin()));
   if (read.sizes() != value.sizes() || read.dtype() != value.dtype()) return ReadEffect::kWrong;
   read = value;
-  return effect_of(run, ir, used_weights(ir, graph.weights), *recorded, inputs);
+  return effect_of(run, part.program, used_weights(ir, graph.weights), *recorded, inputs);
 }
 
 }  // namespace

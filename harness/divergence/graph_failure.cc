@@ -10,6 +10,8 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
+#include "torch_ir/ir/document.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/verdict.h"
 #include "torch_ir/verifier/verify.h"
@@ -54,24 +56,26 @@ std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators,
         fmt::format("{}, expected {}", counted(std::ssize(actual), "output"), outputs.size()),
         /*threw=*/false);
   }
+  const auto program = std::make_shared<const Program>(resolve(ir));
+  const auto rerun = [&](const auto& extended) { return run_on_backend(to_ir(*extended)); };
   const auto run_eagerly = [&] {
     at::manual_seed(settings.seed);
-    return eager_outputs(ir, weights, inputs);
+    return eager_outputs(program, weights, inputs);
   };
   const auto describe = [](const std::exception& error) {
     if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
     return message_text(error);
   };
-  const VerificationReport report = judge_run({.ir = ir,
+  const VerificationReport report = judge_run({.program = program,
                                                .weights = weights,
                                                .inputs = inputs,
                                                .outputs = actual,
                                                .expected = expected,
-                                               .rerun = run_on_backend,
+                                               .rerun = rerun,
                                                .run_eagerly = run_eagerly,
                                                .describe = describe,
                                                .calls_operators = calls_operators},
-                                              settings);
+                                              settings.tolerance, settings.criterion);
   if (report.is_valid) return std::nullopt;
   const auto wrong = std::ranges::find(report.output_details, Basis::kNone, &OutputDetail::basis);
   if (wrong == report.output_details.end()) {
@@ -85,17 +89,6 @@ std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators,
 }
 
 }  // namespace
-
-VerificationReport judge_run(const GraphRun& run, const RunSettings& settings) {
-  const Criterion& criterion = settings.criterion;
-  VerificationReport report =
-      compare_known_outputs(run.ir, run.outputs, run.expected, settings.tolerance);
-  if (criterion.reference == ReferenceKind::kModel) return report;
-  add_second_opinions(report, known_second_opinions(run), criterion);
-  if (criterion.reference != ReferenceKind::kAuto) return report;
-  finish_auto_verdict(report, run, /*proves_graph=*/false);
-  return report;
-}
 
 GraphCheck check_on(Backend& backend, bool calls_operators) {
   return [&backend, calls_operators](const auto&... graph) {

@@ -111,8 +111,8 @@ class WholeRunValues : public NodeValues {
     at::manual_seed(seed_);
     std::vector<at::Tensor> results = backend_.run(to_ir(program_), weights_, inputs_);
     if (results.size() != outputs.size()) {
-      throw ExecutionError(fmt::format("wrong number of outputs: {}, expected {}", results.size(),
-                                       outputs.size()));
+      throw ExecutionError(
+          fmt::format("wrong number of outputs: {}, expected {}", results.size(), outputs.size()));
     }
     for (size_t i = position; i < end; ++i) {
       pending_[values_[i]] = results[places.at(values_[i])];
@@ -166,7 +166,8 @@ class Explainer {
         graph_(run),
         grouped_(graph_.grouped),
         computable_(computable_part(graph_.program)),
-        computable_program_(without_uncomputable(graph_.program, computable_)) {}
+        computable_program_(
+            std::make_shared<const Program>(without_uncomputable(graph_.program, computable_))) {}
 
   NodeReport compare(bool failed) {
     failed_ = failed;
@@ -340,14 +341,13 @@ class Explainer {
       }
     };
     // Eager operators also run, to check values that only float64 accepts.
-    const IR computable = to_ir(computable_program_);
-    Float64Run float64(computable, graph_.weights, run_.inputs,
+    Float64Run float64(computable_program_, graph_.weights, run_.inputs,
                        settings_.criterion.reference == ReferenceKind::kAuto);
     const ReferenceKind reference = settings_.criterion.reference;
-    const bool is_local = reference == ReferenceKind::kFloat64 || rounds(ir_);
+    const bool is_local = reference == ReferenceKind::kFloat64 || rounds(graph_.program);
     const auto local = is_local ? make_part_judge(run_, graph_) : nullptr;
     NodeReport report = compare_nodes(
-        ir_, names_of(grouped_.values),
+        graph_.program, names_of(grouped_.values),
         [&](const ValueObserver& observer) {
           graph_.watch.run(run_.candidate, run_.inputs, settings_.seed, observer);
         },
@@ -419,8 +419,8 @@ class Explainer {
       }
     }
     const std::vector<std::string> names = names_of(read);
-    const auto made = returned_values({names.begin(), names.end()},
-                                      grouped_.original[span.last], /*copies=*/false);
+    const auto made = returned_values({names.begin(), names.end()}, grouped_.original[span.last],
+                                      /*copies=*/false);
     std::vector<TensorStatistics> inputs;
     for (size_t i = 0; i < read.size(); ++i) {
       const auto found = made.find(names[i]);
@@ -459,7 +459,7 @@ class Explainer {
   const GroupedGraph& grouped_;
   // The part of the graph whose values the model reports.
   const ComputablePart computable_;
-  const Program computable_program_;
+  const std::shared_ptr<const Program> computable_program_;
   // The forms in which the backend returned its values.
   std::unordered_map<std::string, ValueForm> forms_;
   int64_t num_not_handed_back_ = 0;

@@ -28,10 +28,9 @@ class PartJudge : public LocalJudge {
   Verdict judge(const std::string& name, const at::Tensor& value) override {
     const GraphPart part = part_for(name, /*exact=*/false);
     Verdict verdict = judge_part(part, value);
-    verdict.follows_wrong =
-        std::ranges::any_of(part.program.user_inputs(), [&](ValueId input) {
-          return inexact_.contains(part.program[input].name);
-        });
+    verdict.follows_wrong = std::ranges::any_of(part.program.user_inputs(), [&](ValueId input) {
+      return inexact_.contains(part.program[input].name);
+    });
     if (!verdict.follows_wrong || verdict.basis != Basis::kNone) return verdict;
     const Verdict from_exact = judge_part(part_for(name, /*exact=*/true), value);
     return from_exact.basis == Basis::kNone ? verdict : from_exact;
@@ -70,8 +69,7 @@ class PartJudge : public LocalJudge {
       throw Error("the executor does not return '" + printable(name) + "'");
     }
     const ValueId id = graph_.id_of(name);
-    const size_t made =
-        graph_.producer_of(name) ? graph_.grouped.span_making(id).last + 1 : 0;
+    const size_t made = graph_.producer_of(name) ? graph_.grouped.span_making(id).last + 1 : 0;
     const size_t memory = graph_.grouped_memory.of(id);
     if (graph_.grouped_memory.is_written(memory, made, part.nodes.front())) {
       throw Error("'" + printable(name) + "' is written in place before it is read");
@@ -83,8 +81,8 @@ class PartJudge : public LocalJudge {
     std::string problem = part.problem;
     for (const size_t index : part.nodes) {
       if (!graph_.watch.random_nodes().contains(graph_.grouped.original[index])) continue;
-      problem = "node '" + printable(graph_.grouped.program.nodes[index].name) +
-                "' draws random numbers";
+      problem =
+          "node '" + printable(graph_.grouped.program.nodes[index].name) + "' draws random numbers";
     }
     if (!problem.empty()) return {.not_judged = problem};
     try {
@@ -95,24 +93,25 @@ class PartJudge : public LocalJudge {
       const IR ir = to_ir(part.program);
       const StateDict weights = used_weights(ir, graph_.weights);
       const std::vector<at::Tensor> outputs = {value};
-      const std::vector<at::Tensor> expected = eager_outputs(ir, weights, inputs);
-      const auto returned = [&](const IR& extended) {
+      const auto program = std::make_shared<const Program>(part.program);
+      const std::vector<at::Tensor> expected = eager_outputs(program, weights, inputs);
+      const auto returned = [&](const auto& extended) {
         std::vector<at::Tensor> values;
-        for (const TensorMeta& meta : extended.graph_outputs) {
-          const auto found = values_.find(meta.name);
-          const bool is_value = meta.name == ir.graph_outputs[0].name;
+        for (const ValueId output : extended->outputs) {
+          const std::string& name = (*extended)[output].name;
+          const auto found = values_.find(name);
+          const bool is_value = output == program->outputs[0];
           if (is_value) values.push_back(value);
           if (!is_value) values.push_back(found == values_.end() ? at::Tensor() : found->second);
           if (values.back().defined()) continue;
-          problem = "the executor does not return '" + printable(meta.name) + "'";
+          problem = "the executor does not return '" + printable(name) + "'";
         }
         return values;
       };
-      RunSettings settings = run_.settings;
-      settings.criterion.reference = ReferenceKind::kAuto;
-      settings.tolerance = part_tolerance(settings.tolerance, run_.ir, ir);
+      Criterion criterion = run_.settings.criterion;
+      criterion.reference = ReferenceKind::kAuto;
       const VerificationReport report =
-          judge_run({.ir = ir,
+          judge_run({.program = program,
                      .weights = weights,
                      .inputs = inputs,
                      .outputs = outputs,
@@ -121,7 +120,7 @@ class PartJudge : public LocalJudge {
                      .run_eagerly = [&] { return expected; },
                      .describe = [](const std::exception& error) { return message_text(error); },
                      .calls_operators = true},
-                    settings);
+                    part_tolerance(run_.settings.tolerance, run_.ir, ir), criterion);
       return report.is_valid ? Verdict{.basis = report.passed_by} : Verdict{.not_judged = problem};
     } catch (const std::exception& error) {
       return {.not_judged = message_text(error)};

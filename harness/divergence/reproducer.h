@@ -21,7 +21,6 @@
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/compare_nodes.h"
-#include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
 
@@ -35,9 +34,6 @@ struct GraphFailure {
   // How the executor's command ended: "exited with status 3".
   std::string command_end = {};
 };
-
-// Judges the outputs by the rules for the run of a model. An undefined output is not compared.
-VerificationReport judge_run(const GraphRun& run, const RunSettings& settings);
 
 // Runs a graph, or a part of one, and says how it fails. Undefined or missing tensors in `expected`
 // are not compared.

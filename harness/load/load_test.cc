@@ -261,7 +261,10 @@ void go_through_chain(int64_t num_nodes) {
   operators_of(ir.model_name, program);
   const StateDict no_weights;
   Splitter splitter;
-  splitter.add({.ir = &ir, .weights = &no_weights, .inputs = {at::ones({1})}}, [](GraphCase&) {});
+  splitter.add({.program = std::make_shared<const Program>(program),
+                .weights = &no_weights,
+                .inputs = {at::ones({1})}},
+               [](GraphCase&) {});
   // x + x, and the sum of two different values.
   EXPECT_LE(splitter.cases().size(), 2);
 }

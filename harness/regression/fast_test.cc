@@ -13,6 +13,7 @@
 #include "harness/backend/backend.h"
 #include "harness/results/model_files.h"
 #include "harness/stages/candidate.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/verify.h"
@@ -26,6 +27,7 @@ void expect_within_tolerance(Candidate& candidate) {
   options.optimization = Optimization::kFast;
   PlanBackend backend(options);
   const IR ir = candidate.extract();
+  const auto program = std::make_shared<const Program>(resolve(ir));
   for (int trial = 0; trial < candidate.num_trials(RunSettings()); ++trial) {
     const std::vector<at::Tensor> inputs = candidate.inputs(trial);
     at::manual_seed(0);
@@ -33,10 +35,10 @@ void expect_within_tolerance(Candidate& candidate) {
     at::manual_seed(0);
     const std::vector<at::Tensor> expected = candidate.expected(inputs);
     const VerificationReport report =
-        compare_known_outputs(ir, outputs, expected, {.fixed = {.rtol = 1e-4, .atol = 1e-4}});
+        compare_known_outputs(*program, outputs, expected, {.fixed = {.rtol = 1e-4, .atol = 1e-4}});
     if (report.is_valid) continue;
     for (const SecondOpinion& opinion :
-         second_opinions(ir, candidate.weights(), inputs, outputs, expected)) {
+         second_opinions(program, candidate.weights(), inputs, outputs, expected)) {
       EXPECT_EQ(opinion_problem(opinion, kDefaultErrorFactor), "") << report.error_message;
     }
   }

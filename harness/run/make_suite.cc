@@ -12,11 +12,11 @@
 #include "harness/process/supervise.h"
 #include "harness/results/result_fields.h"
 #include "harness/stages/candidate.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/cases/split.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {

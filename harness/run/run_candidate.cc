@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "harness/stages/trials.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/problem_list.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/check_values.h"
@@ -61,11 +63,13 @@ void check_values(const IR& ir, const StateDict& weights, const std::vector<at::
 }
 
 // Sorted by symbol. Empty if the inputs do not fit, which the run reports.
-std::vector<SymbolSize> sizes_of(const IR& ir, const std::vector<at::Tensor>& inputs) {
+std::vector<SymbolSize> sizes_of(const Program& program, const std::vector<at::Tensor>& inputs) {
   std::vector<SymbolSize> sizes;
-  if (inputs.size() != ir.graph_inputs.size()) return sizes;
+  if (inputs.size() != program.user_inputs().size()) return sizes;
   try {
-    for (const auto& [symbol, value] : bind_symbols(resolve(ir), inputs)) sizes.push_back({symbol, value});
+    for (const auto& [symbol, value] : bind_symbols(program, inputs)) {
+      sizes.push_back({symbol, value});
+    }
   } catch (const std::exception&) {
     return {};
   }
@@ -175,6 +179,7 @@ class Pipeline {
 
   void write_and_read() {
     ir_ = serialize(ir_, candidate_.is_call() ? "" : directory_ + "/ir.json");
+    program_ = std::make_shared<const Program>(resolve(ir_));
   }
 
   void execute() {
@@ -188,7 +193,7 @@ class Pipeline {
       run.inputs = candidate_.inputs(trial);
       if (trial == 0) check_values(ir_, candidate_.weights(), run.inputs);
       run.is_ready = true;
-      if (trial == 0) result_.sizes = sizes_of(ir_, run.inputs);
+      if (trial == 0) result_.sizes = sizes_of(*program_, run.inputs);
       // The graph and the reference must draw the same random numbers.
       at::manual_seed(candidate_.random_seed(settings_));
       run.outputs =
@@ -207,46 +212,36 @@ class Pipeline {
     run.expected = candidate_.expected(run.inputs);
     const int number = static_cast<int>(result_.trials.size());
     const auto [outputs, expected] = candidate_.compared(run.outputs, run.expected);
-    Trial& trial = add_trial();
-    trial.verification = compare_known_outputs(ir_, outputs, expected, settings_.tolerance);
-    VerificationReport& report = trial.verification;
+    GraphRun graph_run{.program = program_,
+                       .weights = candidate_.weights(),
+                       .inputs = run.inputs,
+                       .outputs = outputs,
+                       .expected = expected,
+                       .calls_operators = candidate_.calls_operators(),
+                       .proves_graph = !runs_plans(settings_),
+                       .has_opinions = candidate_.has_second_opinion(number),
+                       .is_call = candidate_.is_call()};
+    if (!candidate_.is_call()) add_functions(run, graph_run);
+    VerificationReport& report = add_trial().verification;
+    report = judge_run(graph_run, settings_.tolerance,
+                       graph_run.has_opinions ? settings_.criterion : Criterion());
     report.optimization = optimization_;
-    const GraphRun graph_run{.ir = ir_,
-                             .weights = candidate_.weights(),
-                             .inputs = run.inputs,
-                             .outputs = run.outputs,
-                             .expected = run.expected,
-                             .rerun =
-                                 [&](const IR& ir) {
-                                   at::manual_seed(candidate_.random_seed(settings_));
-                                   return backend_->run(ir, candidate_.weights(), run.inputs);
-                                 },
-                             .run_eagerly =
-                                 [&] {
-                                   if (runs_eagerly(settings_)) return run.outputs;
-                                   at::manual_seed(candidate_.random_seed(settings_));
-                                   return eager_outputs(ir_, candidate_.weights(), run.inputs);
-                                 },
-                             .describe =
-                                 [&](const std::exception& error) {
-                                   if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
-                                   return headline(error_text(error, candidate_, directory_));
-                                 },
-                             .calls_operators = candidate_.calls_operators()};
-    if (candidate_.has_second_opinion(number)) ask_float64(graph_run, report);
-    const bool is_auto = settings_.criterion.reference == ReferenceKind::kAuto;
-    if (!is_auto || candidate_.is_call()) return;
-    finish_auto_verdict(report, graph_run, /*proves_graph=*/!runs_plans(settings_));
   }
 
-  // The report leaves out outputs whose expected values are unknown.
-  void ask_float64(const GraphRun& run, VerificationReport& report) {
-    std::vector<SecondOpinion> known = known_second_opinions(run);
-    // Without a result in float64, only the tolerance of a call counts.
-    const bool is_decided = !candidate_.is_call() || std::ranges::all_of(known, [](const auto& it) {
-      return it.reason.empty();
-    });
-    add_second_opinions(report, std::move(known), is_decided ? settings_.criterion : Criterion());
+  void add_functions(const Run& run, GraphRun& graph_run) {
+    graph_run.rerun = [&](const auto& program) {
+      at::manual_seed(candidate_.random_seed(settings_));
+      return backend_->run(to_ir(*program), candidate_.weights(), run.inputs);
+    };
+    graph_run.run_eagerly = [&] {
+      if (runs_eagerly(settings_)) return run.outputs;
+      at::manual_seed(candidate_.random_seed(settings_));
+      return eager_outputs(program_, candidate_.weights(), run.inputs);
+    };
+    graph_run.describe = [&](const std::exception& error) {
+      if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
+      return headline(error_text(error, candidate_, directory_));
+    };
   }
 
   void verify() {
@@ -286,6 +281,7 @@ class Pipeline {
   const std::string& directory_;
   const OnProgress& on_progress_;
   IR ir_;
+  std::shared_ptr<const Program> program_;
   Backend* backend_ = nullptr;
   std::optional<Optimization> optimization_;
   std::vector<Run> runs_;

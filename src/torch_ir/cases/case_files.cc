@@ -18,8 +18,8 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/json_value.h"
-#include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
@@ -92,8 +92,9 @@ Json info_json(const CaseInfo& info) {
 Json judgement_json(const GraphCase& graph_case) {
   const ToleranceRule rule = tolerance_of(graph_case.info);
   const std::vector<at::Tensor>& expected = graph_case.expected;
+  const auto program = std::make_shared<const Program>(resolve(graph_case.ir));
   const std::vector<SecondOpinion> opinions =
-      second_opinions(graph_case.ir, graph_case.weights, graph_case.inputs, expected, expected);
+      second_opinions(program, graph_case.weights, graph_case.inputs, expected, expected);
   Json outputs = Json::object();
   for (size_t i = 0; i < expected.size(); ++i) {
     if (!expected[i].defined()) continue;

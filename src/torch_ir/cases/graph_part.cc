@@ -70,9 +70,8 @@ class PartCutter::Maker {
     const std::vector<ValueId>& outputs = whole_.nodes[index].outputs;
     return (range_.keeps_silent_nodes && outputs.empty()) ||
            std::ranges::any_of(outputs, [&](ValueId output) { return is_needed_[output]; }) ||
-           std::ranges::any_of(memory_.written_by(index), [&](size_t memory) {
-             return needed_memories_.contains(memory);
-           });
+           std::ranges::any_of(memory_.written_by(index),
+                               [&](size_t memory) { return needed_memories_.contains(memory); });
   }
 
   void find_nodes() {
@@ -217,10 +216,10 @@ GraphPart PartCutter::cut(const NodeRange& range, const RunFacts& run,
 
 std::string ComputablePart::left_out() const {
   if (is_whole()) return "";
-  std::string text = fmt::format("{} of {} nodes are left out: {} with an unsupported operator ({})",
-                                 num_unsupported + num_dependent, is_computable.size(),
-                                 num_unsupported,
-                                 printable(fmt::format("{}", fmt::join(unsupported, ", "))));
+  std::string text =
+      fmt::format("{} of {} nodes are left out: {} with an unsupported operator ({})",
+                  num_unsupported + num_dependent, is_computable.size(), num_unsupported,
+                  printable(fmt::format("{}", fmt::join(unsupported, ", "))));
   if (num_dependent > 0) text += fmt::format(", {} dependent on such nodes", num_dependent);
   return fmt::format("{}; {}", text, advice_about_unknown(unsupported.front()));
 }

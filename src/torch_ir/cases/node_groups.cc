@@ -71,8 +71,7 @@ void check_form(const NodeGroup& group, const ValueForm& form, const Value& valu
   const auto [low, high] = quantized_range(dtype);
   const auto zero_point = static_cast<double>(form.zero_point);
   const double greatest = std::max(high - zero_point, zero_point - low) * *form.scale;
-  const auto held =
-      at::scalar_tensor(greatest, c10::kDouble).to(value.dtype).item<double>();
+  const auto held = at::scalar_tensor(greatest, c10::kDouble).to(value.dtype).item<double>();
   if (held == 0 || !std::isfinite(held)) {
     fail(fmt::format("has the scale {}, with which its greatest number is {} in {}", *form.scale,
                      held, dtype_name(value.dtype)));
@@ -265,7 +264,8 @@ class Grouping {
     for (size_t i = 1; i < path.size(); ++i) {
       const Unit& unit = units_[path[i]];
       const bool is_group = unit.group != nullptr;
-      const std::string& name = is_group ? unit.group->name : program_.nodes[unit.nodes.front()].name;
+      const std::string& name =
+          is_group ? unit.group->name : program_.nodes[unit.nodes.front()].name;
       needs +=
           fmt::format("the {} '{}', which needs ", is_group ? "group" : "node", printable(name));
     }

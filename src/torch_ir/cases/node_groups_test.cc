@@ -58,9 +58,7 @@ class GroupsTest : public ::testing::Test {
     graph_.output(neg);
   }
 
-  GroupedGraph group(const std::vector<NodeGroup>& groups) {
-    return group_nodes(graph_, groups);
-  }
+  GroupedGraph group(const std::vector<NodeGroup>& groups) { return group_nodes(graph_, groups); }
 
   void expect_refused(const std::vector<NodeGroup>& groups, const std::string& problem) {
     EXPECT_THAT([&] { group(groups); }, ThrowsMessage<Error>(problem));

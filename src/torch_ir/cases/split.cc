@@ -231,8 +231,8 @@ class ModelSplit {
         graph_case.expected.push_back(copy_of(values_[output]));
       }
     }
-    GraphPart part =
-        cutter_.cut(range, facts, [&](ValueId placeholder) { return inputs.contains(placeholder); });
+    GraphPart part = cutter_.cut(range, facts,
+                                 [&](ValueId placeholder) { return inputs.contains(placeholder); });
     if (call.size() > 1) {
       problem = part.problem;
       if (std::ranges::any_of(nodes, is_free)) problem = "its values are arbitrary";

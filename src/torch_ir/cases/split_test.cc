@@ -280,7 +280,10 @@ TEST_F(SplitTest, FixesSizesAndNumbersAsInTheRun) {
     EXPECT_THAT(it.ir.graph_inputs.at(0).symbolic_shape, IsEmpty());
   }
   // Other sizes are other calls.
-  split({.name = "two", .program = program_of(ir), .weights = &no_weights, .inputs = {at::rand({2, 3})}});
+  split({.name = "two",
+         .program = program_of(ir),
+         .weights = &no_weights,
+         .inputs = {at::rand({2, 3})}});
   EXPECT_EQ(cases_.size(), 4u);
 }
 

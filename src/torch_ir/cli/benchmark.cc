@@ -78,7 +78,7 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
   BenchmarkReport report;
   run_graph_file(arguments.execution, [&](const LoadedGraph& graph) {
     const std::vector<at::Tensor> inputs = to_device(graph.inputs, options.device);
-    const ExecutionPlan plan = compile(graph.ir, graph.weights, graph.constants, options);
+    const ExecutionPlan plan = compile(graph.program, graph.weights, graph.constants, options);
     report.model_name = graph.ir.model_name;
     report.optimization = optimization_name(options.optimization);
     report.device = options.device.value_or(c10::Device(c10::kCPU)).str();

@@ -25,10 +25,10 @@ struct ExecuteArguments {
   std::string outputs;
 };
 
-// The outputs of `ir`, which runs on the weights and inputs of `graph`; they are on the CPU.
-std::vector<at::Tensor> run_once(const IR& ir, const LoadedGraph& graph,
-                                 const ExecutionOptions& options) {
-  return to_device(compile(ir, graph.weights, graph.constants, options)
+// The outputs of `program`, which runs on the weights and inputs of `graph`; they are on the CPU.
+std::vector<at::Tensor> run_once(const std::shared_ptr<const Program>& program,
+                                 const LoadedGraph& graph, const ExecutionOptions& options) {
+  return to_device(compile(program, graph.weights, graph.constants, options)
                        .run_checked(to_device(graph.inputs, options.device)),
                    c10::Device(c10::kCPU));
 }
@@ -51,7 +51,7 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
   std::vector<at::Tensor> outputs;
   run_graph_file(inputs, [&](const LoadedGraph& graph) {
     ir = graph.ir;
-    outputs = run_once(ir, graph, inputs.options);
+    outputs = run_once(graph.program, graph, inputs.options);
   });
   write_outputs(arguments.outputs, ir, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -76,36 +76,32 @@ struct VerifyArguments {
   Criterion criterion;
 };
 
-// Judges outputs by float64 and by eager operators, as the harness does.
-void judge(VerificationReport& report, const VerifyArguments& arguments, const LoadedGraph& graph,
-           const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& expected) {
+VerificationReport verify(const VerifyArguments& arguments, const LoadedGraph& graph) {
+  const auto run_plan = [&](const std::shared_ptr<const Program>& program) {
+    return run_once(program, graph, arguments.execution.options);
+  };
+  const std::vector<at::Tensor> outputs = run_plan(graph.program);
+  const std::vector<at::Tensor> expected = read_expected(arguments.expected, graph.ir);
   StateDict weights = graph.constants;
   for (const auto& item : graph.weights) {
     if (!weights.contains(item.key())) weights.insert(item.key(), item.value());
   }
-  const GraphRun run{
-      .ir = graph.ir,
-      .weights = weights,
-      .inputs = graph.inputs,
-      .outputs = outputs,
-      .expected = expected,
-      .rerun = [&](const IR& ir) { return run_once(ir, graph, arguments.execution.options); },
-      .run_eagerly = [&] { return eager_outputs(graph.ir, weights, graph.inputs); },
-      .describe = [](const std::exception& error) { return headline(message_text(error)); }};
-  add_second_opinions(report, known_second_opinions(run), arguments.criterion);
-  finish_auto_verdict(report, run, /*proves_graph=*/false);
+  return judge_run(
+      {.program = graph.program,
+       .weights = weights,
+       .inputs = graph.inputs,
+       .outputs = outputs,
+       .expected = expected,
+       .rerun = run_plan,
+       .run_eagerly = [&] { return eager_outputs(graph.program, weights, graph.inputs); },
+       .describe = [](const std::exception& error) { return headline(message_text(error)); }},
+      arguments.tolerance, arguments.criterion);
 }
 
 int run_verify(const VerifyArguments& arguments, Console& console) {
   VerificationReport report;
-  run_graph_file(arguments.execution, [&](const LoadedGraph& graph) {
-    const std::vector<at::Tensor> outputs = run_once(graph.ir, graph, arguments.execution.options);
-    const std::vector<at::Tensor> expected = read_expected(arguments.expected, graph.ir);
-    report = compare_known_outputs(graph.ir, outputs, expected, arguments.tolerance);
-    if (arguments.criterion.reference == ReferenceKind::kAuto) {
-      judge(report, arguments, graph, outputs, expected);
-    }
-  });
+  run_graph_file(arguments.execution,
+                 [&](const LoadedGraph& graph) { report = verify(arguments, graph); });
   report.optimization = arguments.execution.options.optimization;
   console.talk() << report;
   return report.is_valid ? kDone : kDifferent;

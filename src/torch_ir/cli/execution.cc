@@ -49,11 +49,10 @@ void add_nan_problem(const std::string& what, const std::string& name, const at:
 
 void add_nan_problems(const LoadedGraph& graph, std::vector<std::string>& problems) {
   std::vector<std::string> ignored;
-  const Program program = resolve(graph.ir);
   const std::vector<at::Tensor> weights =
-      bind_weights(program, graph.weights, graph.constants, std::nullopt, ignored).tensors;
+      bind_weights(*graph.program, graph.weights, graph.constants, std::nullopt, ignored).tensors;
   std::set<std::string> checked;
-  for (const GraphInput& input : program.inputs) {
+  for (const GraphInput& input : graph.program->inputs) {
     const at::Tensor& weight = weights[input.value];
     if (!weight.defined() || !checked.insert(input.target).second) continue;
     add_nan_problem("Weight", input.target, weight, problems);
@@ -66,7 +65,9 @@ void add_nan_problems(const LoadedGraph& graph, std::vector<std::string>& proble
 // Tensors in the file of inputs that are not inputs are added to `problems`.
 LoadedGraph load_graph(const ExecutionArguments& arguments, std::vector<std::string>& problems) {
   GraphFile file = load_graph_file(arguments.file);
-  LoadedGraph graph{.ir = std::move(file.ir), .source_lines = std::move(file.source_lines)};
+  LoadedGraph graph{.program = std::make_shared<const Program>(resolve(file.ir)),
+                    .ir = std::move(file.ir),
+                    .source_lines = std::move(file.source_lines)};
   const IR& ir = graph.ir;
   const bool is_archive = file.weights.has_value();
   StateDict given = load_given_weights(arguments.weights);

@@ -3,12 +3,12 @@
 
 #include <c10/util/FunctionRef.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "torch_ir/cli/options.h"
 #include "torch_ir/ir/program.h"
-#include "torch_ir/ir/ir.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
 namespace CLI {
@@ -33,6 +33,8 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments);
 void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments);
 
 struct LoadedGraph {
+  std::shared_ptr<const Program> program;
+  // Its document.
   IR ir;
   SourceLines source_lines = {};
   StateDict weights = StateDict();

@@ -1,5 +1,3 @@
-#include "torch_ir/ir/resolve.h"
-
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +10,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {

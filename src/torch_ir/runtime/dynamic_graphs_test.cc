@@ -118,10 +118,11 @@ TEST(DynamicGraphs, NamesAllSizesThatNoSymbolGives) {
   ir.graph_inputs = {dynamic("a", {"4*s0"}), dynamic("b", {"2*s1"}), dynamic("c", {"3", "s2 + 1"}),
                      dynamic("d", {"s2"})};
   ir.graph_outputs = ir.graph_inputs;
-  EXPECT_THAT(size_problems(resolve(ir), {at::rand({9}), at::rand({3}), at::rand({3, 5}), at::rand({5})}),
-              ElementsAre("Dimension 0 of input 'a' is 9, which is not 4*s0 for any s0.",
-                          "Dimension 0 of input 'b' is 3, which is not 2*s1 for any s1.",
-                          "Dimension 1 of input 'c' is 5, expected s2 + 1 = 6."));
+  EXPECT_THAT(
+      size_problems(resolve(ir), {at::rand({9}), at::rand({3}), at::rand({3, 5}), at::rand({5})}),
+      ElementsAre("Dimension 0 of input 'a' is 9, which is not 4*s0 for any s0.",
+                  "Dimension 0 of input 'b' is 3, which is not 2*s1 for any s1.",
+                  "Dimension 1 of input 'c' is 5, expected s2 + 1 = 6."));
 }
 
 TEST(DynamicGraphs, ChecksGuardsInEachRun) {

@@ -8,10 +8,9 @@
 #include <limits>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
-#include "torch_ir/ir/graph_values.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/statistics.h"
@@ -59,57 +58,50 @@ bool accepts_zeros(const at::Tensor& expected, const Tolerance& tolerance) {
   return compare_tensors(at::zeros_like(expected), expected, tolerance).is_close;
 }
 
-using ValueReaders = std::unordered_map<std::string, std::vector<size_t>>;
-
-// The nodes that read each value, ascending; the number of nodes stands for the graph's outputs.
-ValueReaders readers_of(const IRGraph& graph, const GraphValues& values) {
-  ValueReaders readers;
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    values.for_each_read(graph.nodes[i], [&](const auto& value) { readers[value].push_back(i); });
-  }
-  for (const TensorMeta& output : graph.graph_outputs) {
-    readers[values.name_of(output)].push_back(graph.nodes.size());
-  }
-  return readers;
+bool is_output(const Graph& graph, ValueId value) {
+  return std::ranges::find(graph.outputs, value) != graph.outputs.end();
 }
 
-using ValueNames = std::unordered_set<std::string_view>;
+bool is_read(const Graph& graph, ValueId value) {
+  return !graph[value].readers.empty() || is_output(graph, value);
+}
 
 enum class Finding { kAgrees, kFollowsWrong, kWrong, kNotJudged };
 
 class NodeComparer {
  public:
-  NodeComparer(const IRGraph& graph, const std::vector<std::string>& values,
+  NodeComparer(const Graph& graph, const std::vector<std::string>& values,
                const ActualValue& actual, const ToleranceRule& tolerance,
                const std::optional<NodeJudge>& judge, const Exonerate& exonerate)
       : graph_(graph),
-        known_(graph),
         actual_(actual),
         judge_(judge),
         exonerate_(exonerate),
         values_(values),
-        rounds_(rounds(graph)) {
+        rounds_(rounds(graph)),
+        is_compared_(graph.values.size()),
+        is_observed_(graph.values.size()),
+        findings_(graph.values.size()) {
     report_.tolerance = tolerance;
-    is_compared_.insert(values_.begin(), values_.end());
-    for (size_t i = 0; i < graph.graph_outputs.size(); ++i) {
-      outputs_.emplace(graph.graph_outputs[i].name, i);
-    }
+    for (ValueId id = 0; id < graph.values.size(); ++id) ids_.emplace(graph[id].name, id);
+    for (const std::string& value : values) is_compared_[ids_.at(value)] = true;
   }
 
   void observe(const std::string& name, const at::Tensor& expected) {
-    const GraphValues::Value* value = known_.find(name);
-    if (value == nullptr || !value->maker || !is_compared_.contains(name)) return;
-    observed_.insert(value->meta->name);
+    const auto id = ids_.find(name);
+    if (id == ids_.end() || !is_compared_[id->second]) return;
+    is_observed_[id->second] = true;
     if (!expected.defined()) return skip(name, "None in the model");
     const SeenValue actual = next_actual(name);
     if (!actual.tensor.defined()) {
       if (judge_ && judge_->local) judge_->local->add(name, actual.tensor, /*is_exact=*/false);
       return skip(name, "the executor does not return it");
     }
-    const OpNode& node = graph_.nodes[*value->maker];
-    compare(NodeDetail{.index = static_cast<int64_t>(*value->maker),
+    const uint32_t producer = graph_[id->second].producer.value();
+    const Node& node = graph_.nodes[producer];
+    compare(NodeDetail{.index = static_cast<int64_t>(producer),
                        .node = node.name,
-                       .op_type = node.op_type,
+                       .op_type = node.target,
                        .value = name},
             actual, expected);
   }
@@ -154,7 +146,7 @@ class NodeComparer {
     } else {
       finding = judge(detail, actual, expected);
     }
-    findings_[known_.find(detail.value)->meta->name] = finding;
+    findings_[ids_.at(detail.value)] = finding;
     if (judge_ && judge_->local) {
       const bool is_right = finding == Finding::kAgrees || finding == Finding::kFollowsWrong;
       judge_->local->add(detail.value, actual, is_right && !seen.is_rounded());
@@ -183,10 +175,10 @@ class NodeComparer {
   }
 
   void tell_suspects() {
-    const ValueNames exonerated =
-        exonerate_ && !outside_.empty() ? exonerated_values() : ValueNames();
+    std::vector<bool> is_exonerated(graph_.values.size());
+    if (exonerate_ && !outside_.empty()) is_exonerated = exonerated_values();
     for (Divergence& divergence : outside_) {
-      if (!exonerated.contains(divergence.node.value)) {
+      if (!is_exonerated[ids_.at(divergence.node.value)]) {
         if (!report_.first_divergence) report_.first_divergence = std::move(divergence);
       } else if (++report_.num_exonerated <= static_cast<int64_t>(kMaxNodeDetails)) {
         report_.exonerated.push_back(std::move(divergence.node));
@@ -194,44 +186,41 @@ class NodeComparer {
     }
   }
 
-  ValueNames exonerated_values() const {
-    const ValueReaders readers = readers_of(graph_, known_);
+  // By ValueId.
+  std::vector<bool> exonerated_values() const {
     std::vector<DoubtedValue> doubted;
-    find_exonerated(readers, [&](const std::string& value) {
-      doubted.push_back({value, readers.at(value)});
+    std::vector<bool> exonerated = find_exonerated([&](ValueId value) {
+      doubted.push_back({graph_[value].name, graph_[value].readers});
       return true;
     });
-    if (doubted.empty()) return {};
+    if (doubted.empty()) return exonerated;
     // In graph order.
     std::ranges::reverse(doubted);
     const std::vector<bool> verdicts = exonerate_(doubted);
-    std::unordered_set<std::string_view> exonerated;
     for (size_t i = 0; i < doubted.size(); ++i) {
-      if (verdicts.at(i)) exonerated.insert(doubted[i].name);
+      exonerated[ids_.at(doubted[i].name)] = verdicts.at(i);
     }
-    return find_exonerated(readers,
-                           [&](const std::string& value) { return exonerated.contains(value); });
+    return find_exonerated([&](ValueId value) { return exonerated[value]; });
   }
 
   // Goes from the last node to the first, since nodes are right if the nodes after them are.
   // `is_exonerated` is asked about values outside the tolerance with right readers only.
   template <class IsExonerated>
-  ValueNames find_exonerated(const ValueReaders& readers, const IsExonerated& is_exonerated) const {
-    ValueNames exonerated;
-    std::vector<bool> is_right(graph_.nodes.size() + 1, true);
-    is_right.back() = false;
+  std::vector<bool> find_exonerated(const IsExonerated& is_exonerated) const {
+    std::vector<bool> exonerated(graph_.values.size());
+    std::vector<bool> is_right(graph_.nodes.size(), true);
     for (size_t i = graph_.nodes.size(); i-- > 0;) {
-      for (const TensorMeta& output : graph_.nodes[i].outputs) {
-        const auto seen = findings_.find(output.name);
-        const bool is_seen = seen != findings_.end();
-        const bool is_wrong = is_seen && seen->second == Finding::kWrong;
-        const auto found = readers.find(output.name);
-        const bool is_unread = found == readers.end() && !is_compared_.contains(output.name);
-        if (is_unread || (is_seen && seen->second == Finding::kAgrees)) continue;
-        bool is_cleared = (is_wrong || !is_seen) && found != readers.end() &&
-                          std::ranges::all_of(found->second, [&](auto it) { return is_right[it]; });
-        if (is_wrong) is_cleared = is_cleared && is_exonerated(output.name);
-        if (is_wrong && is_cleared) exonerated.insert(output.name);
+      for (const ValueId output : graph_.nodes[i].outputs) {
+        const std::optional<Finding> finding = findings_[output];
+        const bool is_wrong = finding == Finding::kWrong;
+        const bool is_unread = !is_read(graph_, output) && !is_compared_[output];
+        if (is_unread || finding == Finding::kAgrees) continue;
+        const std::vector<uint32_t>& readers = graph_[output].readers;
+        bool is_cleared = (is_wrong || !finding) && !readers.empty() &&
+                          !is_output(graph_, output) &&
+                          std::ranges::all_of(readers, [&](auto node) { return is_right[node]; });
+        if (is_wrong) is_cleared = is_cleared && is_exonerated(output);
+        if (is_wrong && is_cleared) exonerated[output] = true;
         if (!is_cleared) is_right[i] = false;
       }
     }
@@ -306,9 +295,10 @@ class NodeComparer {
   }
 
   Tolerance tolerance_of(const std::string& value, c10::ScalarType dtype) const {
-    const auto output = outputs_.find(value);
-    const size_t position = output == outputs_.end() ? SIZE_MAX : output->second;
-    return tolerance_for(report_.tolerance, position, dtype);
+    const auto output = std::ranges::find(graph_.outputs, ids_.at(value));
+    const bool is_output = output != graph_.outputs.end();
+    const auto position = static_cast<size_t>(output - graph_.outputs.begin());
+    return tolerance_for(report_.tolerance, is_output ? position : SIZE_MAX, dtype);
   }
 
   void note_non_finite(const NodeDetail& detail, const at::Tensor& actual,
@@ -342,26 +332,24 @@ class NodeComparer {
 
   void skip_unobserved() {
     for (const std::string& value : values_) {
-      if (!observed_.contains(value)) skip(value, "the model does not report it");
+      if (!is_observed_[ids_.at(value)]) skip(value, "the model does not report it");
     }
   }
 
-  const IRGraph& graph_;
-  const GraphValues known_;
+  const Graph& graph_;
   const ActualValue& actual_;
   const std::optional<NodeJudge>& judge_;
   const Exonerate& exonerate_;
   NodeReport report_;
   // The values outside the tolerance: only the first if none can be exonerated.
   std::vector<Divergence> outside_;
-  // Positions among the graph's outputs.
-  std::unordered_map<std::string_view, size_t> outputs_;
+  std::unordered_map<std::string_view, ValueId> ids_;
   const std::vector<std::string>& values_;
   const bool rounds_;
-  ValueNames is_compared_;
-  ValueNames observed_;
-  // For values that were compared.
-  std::unordered_map<std::string_view, Finding> findings_;
+  // By ValueId.
+  std::vector<bool> is_compared_;
+  std::vector<bool> is_observed_;
+  std::vector<std::optional<Finding>> findings_;
 };
 
 }  // namespace
@@ -370,27 +358,20 @@ std::vector<ValueId> compared_values(const Graph& graph) {
   std::vector<ValueId> values;
   for (const Node& node : graph.nodes) {
     for (const ValueId output : node.outputs) {
-      const bool is_read = !graph[output].readers.empty() ||
-                           std::ranges::find(graph.outputs, output) != graph.outputs.end();
-      if (node.outputs.size() == 1 || is_read) values.push_back(output);
+      if (node.outputs.size() == 1 || is_read(graph, output)) values.push_back(output);
     }
   }
   return values;
 }
 
-std::vector<std::string> compared_values(const IRGraph& graph) {
-  const ValueReaders readers = readers_of(graph, GraphValues(graph));
-  std::vector<std::string> values;
-  for (const OpNode& node : graph.nodes) {
-    for (const TensorMeta& output : node.outputs) {
-      const bool is_compared = node.outputs.size() == 1 || readers.contains(output.name);
-      if (is_compared) values.push_back(output.name);
-    }
-  }
-  return values;
+std::vector<std::string> compared_values(const IR& ir) {
+  const Program program = resolve(ir);
+  std::vector<std::string> names;
+  for (const ValueId value : compared_values(program)) names.push_back(program[value].name);
+  return names;
 }
 
-NodeReport compare_nodes(const IRGraph& graph, const std::vector<std::string>& values,
+NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
                          const ToleranceRule& tolerance, const std::optional<NodeJudge>& judge,
                          const Exonerate& exonerate) {

@@ -156,11 +156,13 @@ struct SeenValue {
 // order in which the model reports them.
 using ActualValue = std::function<SeenValue(const std::string& name)>;
 
-// The names of the values to compare, in the order of the graph: the results of its nodes; if a
+// The values to compare, in the order of the graph: the results of its nodes; if a
 // node makes several, only those that are read. Unread ones, such as the saved statistics of a
 // batch norm, may differ between devices.
 std::vector<ValueId> compared_values(const Graph& graph);
-std::vector<std::string> compared_values(const IRGraph& graph);
+
+// Their names, for `resolve(ir)`.
+std::vector<std::string> compared_values(const IR& ir);
 
 // Judges values by their own nodes, computed from the values that the run returned. A graph that
 // rounds needs this: where float64 or the run rounds otherwise, all later values differ.
@@ -194,7 +196,7 @@ struct NodeJudge {
 // A value outside the tolerance whose readers (nodes by index) are all right.
 struct DoubtedValue {
   std::string name = {};
-  std::vector<size_t> readers = {};
+  std::vector<uint32_t> readers = {};
 };
 
 // For each value, whether it is exonerated: its error does not reach its readers.
@@ -208,7 +210,7 @@ using Exonerate = std::function<std::vector<bool>(const std::vector<DoubtedValue
 // a wrong value shows that this value was in use. Outputs of the graph, and values that nothing
 // reads, are never exonerated. A value that was rounded before it was returned is judged by the
 // tolerance alone.
-NodeReport compare_nodes(const IRGraph& graph, const std::vector<std::string>& values,
+NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
                          const ToleranceRule& tolerance,
                          const std::optional<NodeJudge>& judge = std::nullopt,

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "torch_ir/ir/resolve.h"
+
 namespace torch_ir {
 namespace {
 
@@ -33,21 +35,35 @@ OpNode node(const std::string& name, const std::vector<std::string>& inputs,
   return node;
 }
 
+// Of the input "x".
+Program make_program(std::vector<OpNode> nodes, const std::vector<std::string>& outputs) {
+  IR ir;
+  ir.graph_inputs = {meta("x")};
+  ir.nodes = std::move(nodes);
+  for (const std::string& output : outputs) ir.graph_outputs.push_back(meta(output));
+  return resolve(ir);
+}
+
 // a = f(x), (b_0, b_1) = g(a), c = h(b_0)
-IRGraph make_graph() {
-  IRGraph graph{.graph_inputs = {meta("x")}, .graph_outputs = {meta("c")}, .nodes = {}};
-  graph.nodes = {node("a", {"x"}, {"a"}), node("b", {"a"}, {"b_0", "b_1"}),
-                 node("c", {"b_0"}, {"c"})};
-  return graph;
+Program make_graph() {
+  return make_program(
+      {node("a", {"x"}, {"a"}), node("b", {"a"}, {"b_0", "b_1"}), node("c", {"b_0"}, {"c"})},
+      {"c"});
+}
+
+std::vector<std::string> names_to_compare(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const ValueId value : compared_values(graph)) names.push_back(graph[value].name);
+  return names;
 }
 
 at::Tensor value(double number) { return at::full({2}, number); }
 
-NodeReport compare(const IRGraph& graph, const Values& expected,
+NodeReport compare(const Graph& graph, const Values& expected,
                    const std::map<std::string, at::Tensor>& actual,
                    const ToleranceRule& tolerance = {}, const Exonerate& exonerate = nullptr) {
   return compare_nodes(
-      graph, compared_values(graph),
+      graph, names_to_compare(graph),
       [&](const ValueObserver& observer) {
         for (const auto& [name, tensor] : expected) observer(name, tensor);
       },
@@ -59,7 +75,7 @@ NodeReport compare(const IRGraph& graph, const Values& expected,
 }
 
 TEST(ComparedValues, LeavesOutWhatNobodyReadsOfSeveral) {
-  EXPECT_THAT(compared_values(make_graph()), ElementsAre("a", "b_0", "c"));
+  EXPECT_THAT(names_to_compare(make_graph()), ElementsAre("a", "b_0", "c"));
 }
 
 TEST(CompareNodes, ComparesIntegersExactly) {
@@ -138,14 +154,15 @@ bool is_in(const std::string& name, const std::string& digits) {
 }
 
 TEST(CompareNodes, ExoneratesValuesWhoseReadersAreRight) {
-  IRGraph graph{.graph_inputs = {meta("x")}, .graph_outputs = {meta("n5"), meta("n6")}, .nodes = {}};
+  std::vector<OpNode> nodes;
   const char* inputs[] = {"x", "n0", "n1", "n2", "n3", "n4", "n1"};
   Values expected;
   for (size_t i = 0; i < std::size(inputs); ++i) {
     const std::string name = "n" + std::to_string(i);
-    graph.nodes.push_back(node(name, {inputs[i]}, {name}));
+    nodes.push_back(node(name, {inputs[i]}, {name}));
     expected.emplace_back(name, value(0));
   }
+  const Program graph = make_program(nodes, {"n5", "n6"});
   const ExoneratingCase cases[] = {{"2", "", "", "2", "2", ""},
                                    {"2", "", "2", "2", "", "n2"},
                                    // One of two readers is wrong.
@@ -208,8 +225,8 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
     observer("b_0", value(1));
     throw std::runtime_error("the model is gone");
   };
-  const IRGraph graph = make_graph();
-  const std::vector<std::string> values = compared_values(graph);
+  const Program graph = make_graph();
+  const std::vector<std::string> values = names_to_compare(graph);
   NodeReport report =
       compare_nodes(graph, values, reference, [](const std::string&) { return value(1); }, {});
   EXPECT_EQ(report.num_compared, 2);
@@ -226,8 +243,7 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
 }
 
 TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
-  const IRGraph graph{
-      .graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
+  const Program graph = make_program({node("a", {}, {"a"})}, {});
   const auto compared = [&](double expected, double actual, double step) {
     const auto seen = [&](const std::string&) {
       SeenValue it = value(actual);
@@ -256,8 +272,7 @@ TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
 }
 
 TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
-  const IRGraph graph{
-      .graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {node("a", {}, {"a"})}};
+  const Program graph = make_program({node("a", {}, {"a"})}, {});
   const auto mismatches = [&](std::optional<c10::ScalarType> dtype) {
     const auto seen = [&](const std::string&) {
       SeenValue it = value(1.001);
@@ -273,9 +288,9 @@ TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
 
 TEST(CompareNodes, TakesAReaderOfNoComparedValueForAsRightAsItsGroup) {
   // The group of "a" and "b" returns only "b_0", which is wrong too.
-  IRGraph graph = make_graph();
-  graph.nodes.insert(graph.nodes.begin(), node("first", {"x"}, {"first"}));
-  graph.nodes[1].inputs = {meta("first")};
+  const Program graph = make_program({node("first", {"x"}, {"first"}), node("a", {"first"}, {"a"}),
+                                      node("b", {"a"}, {"b_0", "b_1"}), node("c", {"b_0"}, {"c"})},
+                                     {"c"});
   const auto reference = [&](const ValueObserver& observer) {
     for (const char* name : {"first", "a", "b_0", "c"}) observer(name, value(1));
   };
@@ -292,16 +307,16 @@ TEST(CompareNodes, TakesAReaderOfNoComparedValueForAsRightAsItsGroup) {
 }
 
 TEST(CompareNodes, KeepsTheWorstOfMany) {
-  IRGraph graph{.graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {}};
+  std::vector<OpNode> nodes;
   Values expected;
   std::map<std::string, at::Tensor> actual;
   for (int i = 0; i < 300; ++i) {
     const std::string name = "n" + std::to_string(i);
-    graph.nodes.push_back(node(name, {}, {name}));
+    nodes.push_back(node(name, {}, {name}));
     expected.emplace_back(name, value(0));
     actual.emplace(name, value((i * 7) % 300));
   }
-  const NodeReport report = compare(graph, expected, actual);
+  const NodeReport report = compare(make_program(nodes, {}), expected, actual);
   EXPECT_EQ(report.num_compared, 300);
   EXPECT_EQ(report.num_mismatched, 299);
   ASSERT_EQ(report.worst.size(), kMaxNodeDetails);

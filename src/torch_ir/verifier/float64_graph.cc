@@ -51,73 +51,60 @@ void define_wide_operators() {
   }();
 }
 
-c10::ScalarType wide_dtype(const std::string& name) {
-  const c10::ScalarType dtype = parse_dtype(name);
-  if (c10::isQIntType(dtype)) throw Error(fmt::format("values of dtype {} are quantized", name));
-  return in_float64(dtype);
+c10::ScalarType wide_dtype(c10::ScalarType dtype) {
+  if (!c10::isQIntType(dtype)) return in_float64(dtype);
+  throw Error(fmt::format("values of dtype {} are quantized", dtype_name(dtype)));
 }
 
-void widen(TensorMeta& meta) { meta.dtype = dtype_name(wide_dtype(meta.dtype)); }
-
-void widen(std::vector<TensorMeta>& metas) {
-  for (TensorMeta& meta : metas) widen(meta);
-}
-
-Attribute wide(const Attribute& attribute) {
-  if (const auto* dtype = attribute.get_if<c10::ScalarType>()) return in_float64(*dtype);
-  return attribute;
-}
-
-void widen(AttributeMap& attributes) {
-  const AttributeMap originals = attributes;
-  for (const auto& [name, value] : originals) {
-    // An attribute of softmax: whether the result of float16 is float32. float64 has no such
-    // variant.
-    attributes.set(name, name == "half_to_float" ? Attribute(false) : wide(value));
-  }
-}
-
-bool is_widened(std::string_view dtype) {
-  const auto found = find_dtype(dtype);
-  return found && in_float64(*found) != *found;
-}
+bool is_widened(const Value& value) { return in_float64(value.dtype) != value.dtype; }
 
 // Why the node would mean something else in float64; empty if it would not.
-std::string_view why_not_in_float64(const OpNode& node) {
-  const std::string_view obstacle = facts_of(node.op_type).float64_obstacle;
+std::string_view why_not_in_float64(const Graph& graph, const Node& node) {
+  const std::string_view obstacle = facts_of(node.target).float64_obstacle;
   for (const auto& [name, reason] : kObstacles) {
     if (name == obstacle) return reason;
   }
-  const bool is_bit_cast = obstacle == "bit_cast" && !node.inputs.empty() &&
-                           !node.outputs.empty() && node.inputs[0].dtype != node.outputs[0].dtype;
-  const bool is_obstacle =
-      is_bit_cast && (is_widened(node.inputs[0].dtype) || is_widened(node.outputs[0].dtype));
+  const std::vector<ValueId> inputs = node.inputs();
+  if (obstacle != "bit_cast" || inputs.empty() || node.outputs.empty()) return "";
+  const Value& from = graph[inputs[0]];
+  const Value& to = graph[node.outputs[0]];
+  const bool is_obstacle = from.dtype != to.dtype && (is_widened(from) || is_widened(to));
   return is_obstacle ? "it reinterprets the bits of one dtype as another" : "";
 }
 
-void widen(IRGraph& graph) {
-  widen(graph.graph_inputs);
-  widen(graph.graph_outputs);
-  for (OpNode& node : graph.nodes) {
-    if (const std::string_view reason = why_not_in_float64(node); !reason.empty()) {
+void widen(Argument& argument) {
+  auto* attribute = std::get_if<Attribute>(&argument.value);
+  if (attribute == nullptr) return;
+  // An attribute of softmax: whether the result of float16 is float32. float64 has no such variant.
+  if (argument.name == "half_to_float") *attribute = false;
+  if (const auto* dtype = attribute->get_if<c10::ScalarType>()) *attribute = in_float64(*dtype);
+}
+
+void widen_result(Node& node, std::string_view dtype) {
+  const auto given = std::ranges::find(node.arguments, dtype, &Argument::name);
+  if (given == node.arguments.end()) {
+    node.arguments.push_back({std::string(dtype), Attribute(c10::kDouble)});
+  } else if (std::get<Attribute>(given->value).is_none()) {
+    given->value = Attribute(c10::kDouble);
+  }
+}
+
+void widen(Graph& graph) {
+  for (Node& node : graph.nodes) {
+    if (const std::string_view reason = why_not_in_float64(graph, node); !reason.empty()) {
       throw Error(
-          fmt::format("node '{}' ({}): {}", printable(node.name), printable(node.op_type), reason));
+          fmt::format("node '{}' ({}): {}", printable(node.name), printable(node.target), reason));
     }
-    widen(node.inputs);
-    widen(node.outputs);
-    widen(node.attrs);
-    const OperatorFacts& facts = facts_of(node.op_type);
-    const std::string_view dtype = facts.float32_without;
-    const Attribute* attribute = dtype.empty() ? nullptr : node.attrs.find(dtype);
-    if (!dtype.empty() && (attribute == nullptr || attribute->is_none())) {
-      node.attrs.set(std::string(dtype), c10::kDouble);
-    }
+    for (Argument& argument : node.arguments) widen(argument);
+    const OperatorFacts& facts = facts_of(node.target);
+    if (!facts.float32_without.empty()) widen_result(node, facts.float32_without);
     if (!facts.float64_operator.empty()) {
       define_wide_operators();
-      node.op_type = facts.float64_operator;
+      node.target = facts.float64_operator;
     }
-    for (IRGraph& inner : node.graphs) widen(inner);
+    for (Graph& inner : node.graphs) widen(inner);
   }
+  for (Value& value : graph.values) value.dtype = wide_dtype(value.dtype);
 }
 
 // Widens tensors of one dtype whose memory overlaps: all elements of that memory, once.
@@ -147,15 +134,13 @@ c10::ScalarType in_float64(c10::ScalarType dtype) {
   return c10::isComplexType(dtype) ? c10::kComplexDouble : dtype;
 }
 
-IR in_float64(const IR& ir) {
-  IR wide = ir;
-  widen(static_cast<IRGraph&>(wide));
-  widen(wide.weights);
-  std::vector<at::Tensor> constants;
-  for (const auto& item : ir.constants) constants.push_back(item.value());
-  constants = in_float64(constants);
-  for (size_t i = 0; i < constants.size(); ++i)
-    wide.constants[ir.constants[i].key()] = constants[i];
+Program in_float64(const Program& program) {
+  Program wide = program;
+  widen(static_cast<Graph&>(wide));
+  const std::vector<at::Tensor> constants = in_float64(wide.constants.values());
+  for (size_t i = 0; i < constants.size(); ++i) {
+    wide.constants[wide.constants[i].key()] = constants[i];
+  }
   return wide;
 }
 

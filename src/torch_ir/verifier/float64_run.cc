@@ -17,13 +17,10 @@
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/tolerance.h"
-#include "torch_ir/ir/dtype.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
-#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/lowered_graph.h"
 #include "torch_ir/runtime/interpreter/run.h"
 #include "torch_ir/verifier/rounding.h"
@@ -31,37 +28,36 @@
 namespace torch_ir {
 namespace {
 
-bool is_rounded(const TensorMeta& meta) {
-  const auto dtype = find_dtype(meta.dtype);
-  return dtype && (c10::isFloatingType(*dtype) || c10::isComplexType(*dtype));
-}
-
-bool is_integral(const TensorMeta& meta) {
-  const auto dtype = find_dtype(meta.dtype);
-  return dtype && compares_exactly(*dtype);
-}
+bool is_integral(const Value& value) { return compares_exactly(value.dtype); }
 
 // Whether a small change of an input may change the result a lot.
-bool jumps(const OpNode& node) {
-  const std::string_view condition = facts_of(out_of_place(node.op_type)).discontinuous;
+bool jumps(const Node& node) {
+  const std::string_view condition = facts_of(out_of_place(node.target)).discontinuous;
   if (condition.empty() || condition == "always") return !condition.empty();
-  const Attribute* attribute = node.attrs.find(condition);
+  const Attribute* attribute = node.find_attribute(condition);
   return attribute != nullptr && !attribute->is_none();
 }
 
-bool asks_only(const OpNode& node) { return facts_of(node.op_type).asks_about_metadata; }
+bool asks_only(const Node& node) { return facts_of(node.target).asks_about_metadata; }
 
 // Whether the node makes integers or booleans from floating-point values, or jumps.
-bool decides(const OpNode& node) {
-  if (!std::ranges::any_of(node.inputs, is_rounded)) return false;
-  return jumps(node) || rounds(node) ||
-         (std::ranges::any_of(node.outputs, is_integral) && !asks_only(node));
+bool decides(const Graph& graph, const Node& node) {
+  const auto is_rounded = [&](ValueId id) {
+    return c10::isFloatingType(graph[id].dtype) || c10::isComplexType(graph[id].dtype);
+  };
+  if (!std::ranges::any_of(node.inputs(), is_rounded)) return false;
+  const auto is_whole = [&](ValueId id) { return is_integral(graph[id]); };
+  return jumps(node) || rounds(graph, node) ||
+         (std::ranges::any_of(node.outputs, is_whole) && !asks_only(node));
 }
 
-bool decides_inside(const OpNode& node) {
-  return std::ranges::any_of(node.graphs, [](const IRGraph& graph) {
-    return std::ranges::any_of(
-        graph.nodes, [](const OpNode& inner) { return decides(inner) || decides_inside(inner); });
+bool decides(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [&](const Node& node) { return decides(graph, node); });
+}
+
+bool decides_inside(const Node& node) {
+  return std::ranges::any_of(node.graphs, [](const Graph& graph) {
+    return decides(graph) || std::ranges::any_of(graph.nodes, decides_inside);
   });
 }
 
@@ -105,19 +101,20 @@ class DefaultDtypeGuard {
   const caffe2::TypeMeta before_ = c10::get_default_dtype();
 };
 
-// With `is_strict`, a value that differs from the IR ends the run: in float64, one that some
+// With `is_strict`, a value that differs from the program ends the run: in float64, one that some
 // operator computes in another dtype is no second opinion.
-LoweredGraph lower_checked(const IR& ir, const StateDict& weights, bool is_strict) {
-  LoweredGraph graph = lower(ir, weights, StateDict(), c10::kCPU);
+LoweredGraph lower_checked(std::shared_ptr<const Program> program, const StateDict& weights,
+                           bool is_strict) {
+  LoweredGraph graph = lower(std::move(program), weights, StateDict(), c10::kCPU);
   if (is_strict) graph.differing = nullptr;
   return graph;
 }
 
-// A run of a graph, checked against the IR.
+// A run of a program, checked against it.
 struct CheckedRun {
-  CheckedRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-             bool is_strict)
-      : graph(lower_checked(ir, weights, is_strict)),
+  CheckedRun(std::shared_ptr<const Program> program, const StateDict& weights,
+             const std::vector<at::Tensor>& inputs, bool is_strict)
+      : graph(lower_checked(std::move(program), weights, is_strict)),
         values(input_values(graph, inputs)),
         symbols(graph.symbols.empty() ? SymbolValues() : graph.symbols.bind(values)),
         run(start()) {}
@@ -133,8 +130,7 @@ struct CheckedRun {
   }
 
   // An output of the last step; numbers as tensors, undefined for None.
-  at::Tensor made(size_t output) const {
-    const ValueId id = graph.nodes.at(run.next_step() - 1).outputs().at(output);
+  at::Tensor made(ValueId id) const {
     const c10::IValue& value = run.value(id);
     if (value.isNone()) return {};
     return as_tensor(value, (*graph.source)[id].dtype);
@@ -160,8 +156,8 @@ void check_size(const StateDict& weights) {
 }
 
 // Widened together, since weights and inputs may share memory.
-std::unique_ptr<CheckedRun> start_wide(const IR& ir, const StateDict& weights,
-                                       const std::vector<at::Tensor>& inputs) {
+CheckedRun start_wide(const Program& program, const StateDict& weights,
+                      const std::vector<at::Tensor>& inputs) {
   check_size(weights);
   std::vector<at::Tensor> tensors = inputs;
   for (const auto& item : weights) tensors.push_back(item.value());
@@ -171,119 +167,108 @@ std::unique_ptr<CheckedRun> start_wide(const IR& ir, const StateDict& weights,
     wide_weights.insert(weights[i].key(), tensors[inputs.size() + i]);
   }
   tensors.resize(inputs.size());
-  return std::make_unique<CheckedRun>(in_float64(ir), wide_weights, tensors, /*is_strict=*/true);
+  return {std::make_shared<const Program>(in_float64(program)), wide_weights, tensors,
+          /*is_strict=*/true};
 }
 
 }  // namespace
 
 struct Float64Run::State {
-  State(const IR& graph, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-        bool runs_eagerly)
-      : ir(graph), program(resolve(graph)), memory(memory_of(program, weights)), wide(start_wide(graph, weights, inputs)) {
-    if (runs_eagerly || std::ranges::any_of(ir.nodes, decides)) {
-      eager = std::make_unique<CheckedRun>(ir, weights, inputs, /*is_strict=*/false);
+  State(std::shared_ptr<const Program> source, const StateDict& weights,
+        const std::vector<at::Tensor>& inputs, bool runs_eagerly)
+      : owner(std::move(source)), program(*owner), wide(start_wide(program, weights, inputs)) {
+    if (runs_eagerly || decides(program)) {
+      eager = std::make_unique<CheckedRun>(owner, weights, inputs, /*is_strict=*/false);
     }
-    for (size_t step = 0; step < ir.nodes.size(); ++step) {
-      const std::vector<TensorMeta>& outputs = ir.nodes[step].outputs;
-      for (size_t i = 0; i < outputs.size(); ++i) sources[outputs[i].name] = {step, i};
-    }
+    for (ValueId id = 0; id < program.values.size(); ++id) ids.emplace(program[id].name, id);
   }
 
   void advance() {
-    const size_t step = wide->run.next_step();
-    const OpNode& node = ir.nodes[step];
+    const size_t step = wide.run.next_step();
+    const Node& node = program.nodes[step];
     const RandomStateGuard random;
     const bool has_drawn = advance_wide(node);
     if (eager) eager->advance();
     inherit(step);
-    if (has_drawn) doubt_all(step, {about(step, "draws random numbers")});
+    if (has_drawn) doubt_all(step, {about(node, "draws random numbers")});
     if (decides_inside(node)) {
-      doubt_all(step, {about(step, "contains nodes that decide by floating-point values")});
+      doubt_all(step, {about(node, "contains nodes that decide by floating-point values")});
     }
-    if (decides(node)) compare_decisions(step);
+    if (decides(program, node)) compare_decisions(node);
   }
 
-  bool advance_wide(const OpNode& node) {
+  bool advance_wide(const Node& node) {
     const DefaultDtypeGuard dtype;
-    if (!may_draw(node.op_type)) {
-      wide->advance();
+    if (!may_draw(node.target)) {
+      wide.advance();
       return false;
     }
     const RandomState before;
-    wide->advance();
+    wide.advance();
     return before.has_moved();
   }
 
   // A value made of a doubtful one is doubtful too.
   void inherit(size_t step) {
     if (doubts.empty()) return;
-    const OpNode& node = ir.nodes[step];
-    const auto pass_on = [&](const std::string& input) {
-      const Doubt* doubt = find_doubt(input);
-      if (doubt != nullptr) doubt_all(step, *doubt);
-    };
-    for (const TensorMeta& input : node.inputs) pass_on(input.name);
-    for (const auto& [name, value] : node.attrs) {
-      for (const std::string& ref : value_refs(value)) pass_on(ref);
-    }
+    program.nodes[step].for_each_read([&](ValueId read) {
+      if (const Doubt* doubt = find_doubt(read)) doubt_all(step, *doubt);
+    });
   }
 
-  void compare_decisions(size_t step) {
-    const OpNode& node = ir.nodes[step];
+  void compare_decisions(const Node& node) {
+    const std::optional<size_t> rounded = rounded_output(program, node);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const bool is_step = rounded_output(node) == i;
-      if (!is_integral(node.outputs[i]) && !jumps(node) && !is_step) continue;
-      const at::Tensor narrow = eager->made(i);
-      const at::Tensor wide_value = wide->made(i);
+      const ValueId id = node.outputs[i];
+      const bool is_step = rounded == i;
+      if (!is_integral(program[id]) && !jumps(node) && !is_step) continue;
+      const at::Tensor narrow = eager->made(id);
+      const at::Tensor wide_value = wide.made(id);
       if (narrow.defined() != wide_value.defined() ||
           (narrow.defined() && !agree(narrow, wide_value))) {
-        doubt_value(node.outputs[i].name, {about(step, "decides differently in float64"), is_step});
+        add_doubt(id, {about(node, "decides differently in float64"), is_step});
       }
     }
   }
 
-  std::string about(size_t step, const std::string& what) const {
-    const OpNode& node = ir.nodes[step];
-    return fmt::format("node '{}' ({}) {}", printable(node.name), printable(node.op_type), what);
+  static std::string about(const Node& node, const std::string& what) {
+    return fmt::format("node '{}' ({}) {}", printable(node.name), printable(node.target), what);
   }
 
   // Doubts all values that the node makes or writes to.
   void doubt_all(size_t step, const Doubt& doubt) {
-    for (const TensorMeta& output : ir.nodes[step].outputs) doubt_value(output.name, doubt);
-    for (const size_t written : memory.written_by(step)) add_doubt(written, doubt);
+    for (const ValueId output : program.nodes[step].outputs) add_doubt(output, doubt);
+    for (const ValueId written : wide.graph.aliases.writes[step]) add_doubt(written, doubt);
   }
 
-  void doubt_value(const std::string& name, const Doubt& doubt) {
-    if (const auto found = program.find(name)) add_doubt(memory.of(*found), doubt);
-  }
-
-  void add_doubt(size_t place, const Doubt& doubt) {
-    Doubt& known = doubts.try_emplace(place, doubt).first->second;
+  void add_doubt(ValueId id, const Doubt& doubt) {
+    Doubt& known = doubts.try_emplace(wide.graph.aliases.memory[id], doubt).first->second;
     if (!doubt.is_rounding) known.is_rounding = false;
   }
 
-  const Doubt* find_doubt(const std::string& name) const {
-    const auto found = program.find(name);
-    if (!found) return nullptr;
-    const auto doubt = doubts.find(memory.of(*found));
+  const Doubt* find_doubt(ValueId id) const {
+    const auto doubt = doubts.find(wide.graph.aliases.memory[id]);
     return doubt == doubts.end() ? nullptr : &doubt->second;
   }
 
-  const IR& ir;
-  const Program program;
-  const GraphMemory memory;
-  std::unique_ptr<CheckedRun> wide;
+  const Doubt* find_doubt(const std::string& name) const {
+    const auto id = ids.find(name);
+    return id == ids.end() ? nullptr : find_doubt(id->second);
+  }
+
+  const std::shared_ptr<const Program> owner;
+  const Program& program;
+  CheckedRun wide;
   std::unique_ptr<CheckedRun> eager;
-  // Values to the nodes that make them, and to the index among their outputs.
-  std::unordered_map<std::string_view, std::pair<size_t, size_t>> sources;
+  std::unordered_map<std::string_view, ValueId> ids;
   // By memory.
   std::unordered_map<size_t, Doubt> doubts;
 };
 
-Float64Run::Float64Run(const IR& ir, const StateDict& weights,
+Float64Run::Float64Run(std::shared_ptr<const Program> program, const StateDict& weights,
                        const std::vector<at::Tensor>& inputs, bool runs_eagerly) {
   try {
-    state_ = std::make_unique<State>(ir, weights, inputs, runs_eagerly);
+    state_ = std::make_unique<State>(std::move(program), weights, inputs, runs_eagerly);
   } catch (const std::exception& error) {
     failure_ = message_text(error);
   }
@@ -303,27 +288,27 @@ Result Float64Run::unless_failed(const std::function<Result(State&)>& get) {
 
 at::Tensor Float64Run::value(const std::string& name) {
   return unless_failed<at::Tensor>([&](State& state) {
-    const auto found = state.sources.find(name);
-    if (found == state.sources.end()) return at::Tensor();
-    const auto [step, output] = found->second;
-    while (state.wide->run.next_step() <= step) state.advance();
-    return state.wide->run.next_step() == step + 1 ? state.wide->made(output) : at::Tensor();
+    const auto id = state.ids.find(name);
+    const auto step = id == state.ids.end() ? std::nullopt : state.program[id->second].producer;
+    if (!step) return at::Tensor();
+    while (state.wide.run.next_step() <= *step) state.advance();
+    return state.wide.run.next_step() == *step + 1 ? state.wide.made(id->second) : at::Tensor();
   });
 }
 
 at::Tensor Float64Run::eager_value(const std::string& name) {
   return unless_failed<at::Tensor>([&](State& state) {
-    const auto found = state.sources.find(name);
-    const bool is_there = found != state.sources.end() && state.eager &&
-                          state.eager->run.next_step() == found->second.first + 1;
-    return is_there ? state.eager->made(found->second.second) : at::Tensor();
+    const auto id = state.ids.find(name);
+    const auto step = id == state.ids.end() ? std::nullopt : state.program[id->second].producer;
+    const bool is_there = step && state.eager && state.eager->run.next_step() == *step + 1;
+    return is_there ? state.eager->made(id->second) : at::Tensor();
   });
 }
 
 std::vector<at::Tensor> Float64Run::outputs() {
   return unless_failed<std::vector<at::Tensor>>([](State& state) {
-    while (!state.wide->run.is_done()) state.advance();
-    return caller_outputs(state.wide->graph, state.wide->run.outputs());
+    while (!state.wide.run.is_done()) state.advance();
+    return caller_outputs(state.wide.graph, state.wide.run.outputs());
   });
 }
 

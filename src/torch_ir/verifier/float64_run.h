@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -28,7 +28,7 @@ c10::ScalarType in_float64(c10::ScalarType dtype);
 // flow. Casts to smaller dtypes thus disappear, which leaves the arithmetic that the graph means.
 // Throws Error, naming the node, if float64 would mean something else: bits reinterpreted as
 // another dtype, quantized values, results that are properties of the dtype.
-IR in_float64(const IR& ir);
+Program in_float64(const Program& program);
 
 // Keeps strides and shared memory. Throws Error if tensors share memory under several dtypes.
 // Tensors that need no conversion are not copied.
@@ -36,11 +36,10 @@ std::vector<at::Tensor> in_float64(const std::vector<at::Tensor>& tensors);
 
 class Float64Run {
  public:
-  // Never throws: a failure becomes a doubt about all values. `ir` must outlive the run; weights
-  // are found as in compile.
+  // Never throws: a failure becomes a doubt about all values. Weights are found as in compile.
   // `runs_eagerly`: run the graph with its own dtypes too, even if no node decides.
-  Float64Run(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-             bool runs_eagerly = false);
+  Float64Run(std::shared_ptr<const Program> program, const StateDict& weights,
+             const std::vector<at::Tensor>& inputs, bool runs_eagerly = false);
   ~Float64Run();
   Float64Run(const Float64Run&) = delete;
   Float64Run& operator=(const Float64Run&) = delete;

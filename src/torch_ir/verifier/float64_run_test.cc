@@ -15,6 +15,8 @@
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/document.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
@@ -31,22 +33,20 @@ TEST(Float64Graph, ChangesDtypesOnly) {
   const V cast = graph.call1("aten.to.dtype", {chosen, c10::kHalf});
   graph.output(graph.call1("aten._softmax.default", {x, 1, false}));
   graph.output(graph.call1("aten.add.Tensor", {x, cast}));
-  const IR wide = in_float64(graph.ir);
-  EXPECT_EQ(wide.graph_inputs[0].dtype, "float64");
-  EXPECT_EQ(wide.graph_inputs[1].dtype, "int64");
-  EXPECT_EQ(wide.weights[0].dtype, "float64");
-  EXPECT_EQ(wide.graph_outputs[1].dtype, "float64");
-  for (const OpNode& node : wide.nodes) EXPECT_EQ(node.outputs[0].dtype, "float64") << node.op_type;
-  EXPECT_EQ(*wide.nodes[1].attrs.find("dtype"), Attribute(c10::kDouble));
-  EXPECT_EQ(wide.nodes[2].attrs, graph.ir.nodes[2].attrs);
+  const Program wide = in_float64(*graph.program());
+  for (const Value& value : wide.values) {
+    EXPECT_EQ(value.dtype, value.name == "index" ? c10::kLong : c10::kDouble) << value.name;
+  }
+  EXPECT_EQ(*wide.nodes[1].find_attribute("dtype"), Attribute(c10::kDouble));
+  EXPECT_EQ(to_ir(wide).nodes[2].attrs, graph.ir.nodes[2].attrs);
 }
 
 TEST(Float64Graph, ConvertsConstantsAndComplexNumbers) {
   IR ir;
   ir.weights = {{.name = "c", .shape = {2}, .dtype = "complex64"}};
   ir.constants.insert("c", at::view_as_complex(at::randn({2, 2})));
-  const IR wide = in_float64(ir);
-  EXPECT_EQ(wide.weights[0].dtype, "complex128");
+  const Program wide = in_float64(resolve(ir));
+  EXPECT_EQ(wide.values[0].dtype, c10::kComplexDouble);
   EXPECT_EQ(wide.constants["c"].scalar_type(), c10::kComplexDouble);
   EXPECT_TRUE(at::equal(wide.constants["c"], ir.constants["c"].to(c10::kComplexDouble)));
 }
@@ -56,7 +56,7 @@ TEST(Float64Graph, RefusesBitCasts) {
   const V x = graph.input("x", at::ones({4}));
   graph.output(graph.call1("aten.view.dtype", {x, c10::kInt}));
   try {
-    in_float64(graph.ir);
+    in_float64(*graph.program());
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
@@ -67,7 +67,8 @@ TEST(Float64Graph, RefusesBitCasts) {
 TEST(Float64Graph, RefusesQuantizedValues) {
   IR ir;
   ir.graph_inputs = {{.name = "x", .shape = {2}, .dtype = "qint8"}};
-  EXPECT_THROW(in_float64(ir), Error);
+  const Program program = resolve(ir);
+  EXPECT_THROW(in_float64(program), Error);
 }
 
 TEST(Float64Tensors, KeepStridesAndSharedMemory) {
@@ -101,7 +102,7 @@ TEST(Float64Run, ComputesWhatEagerDoesInFloat64) {
   const V linear = graph.call1("aten.linear.default", {x, weight});
   const V wide = graph.call1("aten._to_copy.default", {linear, c10::kFloat});
   graph.output(graph.call1("aten.softmax.int", {wide, -1}));
-  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  Float64Run run(graph.program(), graph.weights, graph.inputs);
   const at::Tensor expected =
       at::linear(graph.inputs[0].to(at::kDouble), graph.weights["weight"].to(at::kDouble));
   EXPECT_TRUE(same_bits(run.value("n0"), expected));
@@ -116,7 +117,7 @@ TEST(Float64Run, MakesNewTensorsInFloat64) {
   const V x = graph.input("x", at::randn({3}));
   const V ones = graph.call1("aten.ones.default", {Attribute::list({Attribute(3)})});
   graph.output(graph.call1("aten.div.Tensor", {ones, x}));
-  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  Float64Run run(graph.program(), graph.weights, graph.inputs);
   EXPECT_EQ(run.value("n0").scalar_type(), at::kDouble);
   EXPECT_TRUE(same_bits(run.value("n1"), 1 / graph.inputs[0].to(at::kDouble)));
   EXPECT_EQ(c10::get_default_dtype_as_scalartype(), at::kFloat);
@@ -127,7 +128,7 @@ TEST(Float64Run, LeavesWhatTheGraphWritesTo) {
   const at::Tensor given = at::ones({3}, at::kDouble);
   const V x = graph.input("x", given.clone());
   graph.output(graph.call1("aten.add_.Scalar", {x, 1}));
-  Float64Run run(graph.ir, graph.weights, {given});
+  Float64Run run(graph.program(), graph.weights, {given});
   EXPECT_TRUE(at::equal(run.outputs().at(0), given + 1));
   EXPECT_TRUE(at::equal(given, at::ones({3}, at::kDouble)));
 }
@@ -137,7 +138,7 @@ TEST(Float64Run, LeavesWeightsThatAreTooLarge) {
   EagerGraph graph;
   const V w = graph.weight("w", at::ones({1}).expand({(int64_t{1} << 30) + 1}));
   graph.output(graph.call1("aten.select.int", {w, 0, 5}));
-  Float64Run run(graph.ir, graph.weights, {});
+  Float64Run run(graph.program(), graph.weights, {});
   EXPECT_FALSE(run.value("n0").defined());
   EXPECT_THAT(run.doubt("n0"), HasSubstr("8 GiB in float64"));
 }
@@ -157,7 +158,7 @@ EagerGraph deciding_graph() {
 
 TEST(Float64Run, DoubtsWhatComesOfAnotherDecision) {
   const EagerGraph graph = deciding_graph();
-  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  Float64Run run(graph.program(), graph.weights, graph.inputs);
   ASSERT_EQ(run.outputs().size(), 2);
   EXPECT_EQ(run.doubt("n2"), "node 'n2' (aten.gt.Scalar) decides differently in float64");
   EXPECT_EQ(run.doubt("n4"), "node 'n2' (aten.gt.Scalar) decides differently in float64");
@@ -170,7 +171,7 @@ TEST(Float64Run, TrustsEqualDecisions) {
   const V x = graph.input("x", at::tensor({1.0, -2.0, 3.0}, at::kDouble).to(at::kFloat));
   const V index = graph.call1("aten.argmax.default", {x});
   graph.output(graph.call1("aten.index.Tensor", {x, VList{index}}));
-  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  Float64Run run(graph.program(), graph.weights, graph.inputs);
   EXPECT_EQ(run.outputs().at(0).item<double>(), 3);
   EXPECT_EQ(run.doubt("n1"), "");
 }
@@ -181,7 +182,7 @@ TEST(Float64Run, DoubtsWhatIsRoundedOtherwise) {
   const V below = graph.call1("aten.sub.Scalar", {x, 0x1p-12});
   const V whole = graph.call1("aten.floor.default", {below});
   graph.output(graph.call1("aten.add.Tensor", {whole, x}));
-  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  Float64Run run(graph.program(), graph.weights, graph.inputs);
   EXPECT_TRUE(at::equal(run.outputs().at(0), at::tensor({1.0, 3.0}, at::kDouble)));
   EXPECT_EQ(run.doubt("n2"), "node 'n1' (aten.floor.default) decides differently in float64");
 }
@@ -192,7 +193,7 @@ TEST(Float64Run, DoubtsRandomNumbersAndLeavesTheGenerator) {
   const V noise = graph.call1("aten.rand_like.default", {x});
   graph.output(graph.call1("aten.add.Tensor", {x, noise}));
   graph.output(graph.call1("aten.dropout.default", {x, 0.5, false}));
-  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  Float64Run run(graph.program(), graph.weights, graph.inputs);
   at::manual_seed(1);
   ASSERT_EQ(run.outputs().size(), 2);
   EXPECT_EQ(run.doubt("n1"), "node 'n0' (aten.rand_like.default) draws random numbers");
@@ -206,7 +207,7 @@ TEST(Float64Run, SaysWhyThereIsNone) {
   EagerGraph graph;
   const V x = graph.input("x", at::ones({4}));
   graph.output(graph.call1("aten.view.dtype", {x, c10::kInt}));
-  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  Float64Run run(graph.program(), graph.weights, graph.inputs);
   EXPECT_TRUE(run.outputs().empty());
   EXPECT_FALSE(run.value("n0").defined());
   EXPECT_THAT(run.doubt("n0"), HasSubstr("reinterprets the bits of one dtype"));
@@ -217,7 +218,7 @@ TEST(Float64Run, SaysWhereAnOperatorDoesNotComputeInFloat64) {
   EagerGraph graph;
   const V x = graph.input("x", at::ones({4}));
   graph.output(graph.call1("aten._cast_Float.default", {x}));
-  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  Float64Run run(graph.program(), graph.weights, graph.inputs);
   EXPECT_TRUE(run.outputs().empty());
   EXPECT_THAT(run.doubt("n0"), HasSubstr("float32"));
 }

@@ -1,4 +1,3 @@
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/verifier/rounding.h"
 
 #include <ATen/TensorOperators.h>
@@ -9,9 +8,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <unordered_map>
-#include <unordered_set>
+#include <numeric>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -28,47 +25,36 @@
 namespace torch_ir {
 namespace {
 
-using Tensors = std::unordered_map<std::string, at::Tensor>;
-
-bool is_float8(const TensorMeta& meta) {
-  const auto dtype = find_dtype(meta.dtype);
-  return dtype && c10::isFloat8Type(*dtype);
+// The output of a node that rounds.
+ValueId rounded_value(const Graph& graph, const Node& node) {
+  return node.outputs.at(rounded_output(graph, node).value());
 }
 
-// The rounded output of a node that rounds.
-TensorMeta rounded_value(const OpNode& node) {
-  const size_t index = rounded_output(node).value();
-  TensorMeta use = node.outputs.at(index);
-  use.producer_node = node.name;
-  use.producer_output_idx = static_cast<int64_t>(index);
-  return use;
-}
-
-std::string name_of_given(const std::string& value) { return value + "_as_rounded"; }
-
-// A graph input, or an argument of a node that runs alone, for `tensor`.
-TensorMeta input_for(const std::string& name, const at::Tensor& tensor) {
-  return {.name = name,
-          .shape = tensor.sizes().vec(),
-          .dtype = dtype_name(tensor.scalar_type()),
-          .producer_node = name};
+ValueId add_input(Program& program, const std::string& name, const at::Tensor& tensor,
+                  bool is_scalar = false) {
+  const ValueId id = program.add_value({.shape = tensor.sizes().vec(),
+                                        .dtype = tensor.scalar_type(),
+                                        .is_scalar = is_scalar,
+                                        .name = name});
+  program.inputs.push_back({InputKind::kUserInput, id});
+  return id;
 }
 
 // The graph whose nodes read the values in `rounded` from inputs after its own.
-IR cut_at(const IR& ir, const std::vector<std::pair<std::string, at::Tensor>>& rounded) {
-  IR cut = ir;
-  std::unordered_set<std::string_view> names;
-  for (const auto& [name, tensor] : rounded) {
-    names.insert(name);
-    cut.graph_inputs.push_back(input_for(name_of_given(name), tensor));
+Program cut_at(const Program& program, const std::vector<ValueId>& rounded,
+               c10::ArrayRef<at::Tensor> tensors) {
+  Program cut = program;
+  std::vector<ValueId> given(cut.values.size());
+  std::iota(given.begin(), given.end(), 0);
+  for (size_t i = 0; i < rounded.size(); ++i) {
+    given[rounded[i]] = add_input(cut, cut[rounded[i]].name + "_as_rounded", tensors[i]);
   }
-  const auto redirect = [&](TensorMeta& use) {
-    if (!names.contains(use.name)) return;
-    use.producer_node = use.name = name_of_given(use.name);
-    use.producer_output_idx = 0;
-  };
-  for (OpNode& node : cut.nodes) std::ranges::for_each(node.inputs, redirect);
-  std::ranges::for_each(cut.graph_outputs, redirect);
+  const auto redirect = [&](ValueId& use) { use = given[use]; };
+  for (Node& node : cut.nodes) {
+    for (Argument& argument : node.arguments) for_each_value(argument, redirect);
+  }
+  std::ranges::for_each(cut.outputs, redirect);
+  set_uses(cut);
   return cut;
 }
 
@@ -84,58 +70,59 @@ double epsilon_of(c10::ScalarType dtype) {
                                : std::numeric_limits<float>::epsilon();
 }
 
-std::unordered_map<std::string, at::Tensor> weights_by_name(const IR& ir,
-                                                            const StateDict& weights) {
-  const Program program = resolve(ir);
-  const std::vector<at::Tensor> tensors = bind_weights(program, weights, StateDict()).tensors;
-  std::unordered_map<std::string, at::Tensor> by_name;
-  for (ValueId id = 0; id < tensors.size(); ++id) {
-    if (tensors[id].defined()) by_name.emplace(program[id].name, tensors[id]);
-  }
-  return by_name;
-}
-
 class RoundingCheck {
  public:
-  RoundingCheck(const IR& cut, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-                const Tensors& rounded, double error_factor)
-      : ir_(cut),
-        weights_(weights_by_name(cut, weights)),
+  // `rounded` holds what the executor's nodes that round made, in order.
+  RoundingCheck(const std::shared_ptr<const Program>& cut, const StateDict& weights,
+                const std::vector<at::Tensor>& inputs, c10::ArrayRef<at::Tensor> rounded,
+                double error_factor)
+      : program_(*cut),
         rounded_(rounded),
         error_factor_(error_factor),
         eager_(cut, weights, inputs),
-        wide_(cut, weights, inputs) {
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      given_[cut.graph_inputs.at(i).name] = inputs[i];
-    }
-    for (size_t i = 0; i < cut.nodes.size(); ++i) {
-      if (!rounds(cut.nodes[i])) continue;
-      for (const TensorMeta& input : cut.nodes[i].inputs) last_use_[input.name] = i;
-    }
+        wide_(cut, weights, inputs),
+        eager_values_(bind_weights(*cut, weights, StateDict()).tensors),
+        wide_values_(cut->values.size()) {
+    const std::vector<ValueId> given = cut->user_inputs();
+    for (size_t i = 0; i < inputs.size(); ++i) eager_values_.at(given.at(i)) = inputs[i];
   }
 
   RoundingReport run() {
     RoundingReport report;
-    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
-      const OpNode& node = ir_.nodes[i];
-      for (const TensorMeta& output : node.outputs) {
-        if (last_use_.contains(output.name)) keep(output.name);
+    size_t num_checked = 0;
+    for (size_t i = 0; i < program_.nodes.size(); ++i) {
+      const Node& node = program_.nodes[i];
+      for (const ValueId output : node.outputs) {
+        if (last_use(output)) keep(output);
       }
-      if (!rounds(node)) continue;
-      add(report, check(i, rounded_.at(rounded_value(node).name)));
-      std::erase_if(eager_values_, [&](const auto& it) { return last_use_.at(it.first) <= i; });
-      std::erase_if(wide_values_, [&](const auto& it) { return last_use_.at(it.first) <= i; });
+      if (!rounds(program_, node)) continue;
+      add(report, check(i, rounded_.at(num_checked++)));
+      for (const ValueId input : node.inputs()) {
+        if (program_[input].producer && last_use(input) == i) drop(input);
+      }
     }
     return report;
   }
 
  private:
-  // Values may be written to when the runs go on.
-  void keep(const std::string& name) {
-    eager_values_[name] = eager_.value(name).clone();
-    const at::Tensor wide = wide_.value(name);
-    if (wide.defined() && wide_.doubt(name).empty()) wide_values_[name] = wide.clone();
+  // The last node that rounds among those that read the value.
+  std::optional<size_t> last_use(ValueId id) const {
+    const auto& readers = program_[id].readers;
+    const auto last = std::find_if(readers.rbegin(), readers.rend(), [&](uint32_t reader) {
+      return rounds(program_, program_.nodes[reader]);
+    });
+    return last == readers.rend() ? std::nullopt : std::optional<size_t>(*last);
   }
+
+  // Values may be written to when the runs go on.
+  void keep(ValueId id) {
+    const std::string& name = program_[id].name;
+    eager_values_[id] = eager_.value(id).clone();
+    const at::Tensor wide = wide_.value(name);
+    if (wide.defined() && wide_.doubt(name).empty()) wide_values_[id] = wide.clone();
+  }
+
+  void drop(ValueId id) { eager_values_[id] = wide_values_[id] = at::Tensor(); }
 
   static void add(RoundingReport& report, const RoundedValue& value) {
     if (value.num_off_by_one + value.num_off_by_more + value.num_wrong == 0) return;
@@ -145,61 +132,55 @@ class RoundingCheck {
     }
   }
 
-  at::Tensor eager_value(const std::string& name) const {
-    if (const auto made = eager_values_.find(name); made != eager_values_.end()) {
-      return made->second;
-    }
-    if (const auto given = given_.find(name); given != given_.end()) return given->second;
-    const auto weight = weights_.find(name);
-    if (weight != weights_.end()) return weight->second;
-    throw Error("the value of '" + printable(name) + "' is unknown");
+  const at::Tensor& eager_value(ValueId id) const {
+    if (eager_values_[id].defined()) return eager_values_[id];
+    throw Error("the value of '" + printable(program_[id].name) + "' is unknown");
   }
 
   // The output of the node for `input` in place of its first one.
-  at::Tensor round(const OpNode& node, const at::Tensor& input) const {
-    IR alone;
-    alone.nodes = {node};
-    alone.graph_outputs = {rounded_value(node)};
-    std::vector<at::Tensor> values;
-    for (TensorMeta& use : alone.nodes[0].inputs) {
-      const bool is_first = values.empty();
-      const at::Tensor value = is_first ? input : eager_value(use.name);
-      TensorMeta given = input_for(fmt::format("input_{}", values.size()), value);
-      given.is_scalar = use.is_scalar;
-      given.arg = use.arg;
-      use = given;
-      given.arg.clear();
-      alone.graph_inputs.push_back(given);
-      values.push_back(value);
+  at::Tensor round(const Node& node, const at::Tensor& input) const {
+    Program alone;
+    std::vector<at::Tensor> tensors;
+    Node& copy = alone.nodes.emplace_back(node);
+    for (Argument& argument : copy.arguments) {
+      for_each_value(argument, [&](ValueId& use) {
+        const std::string name = fmt::format("input_{}", tensors.size());
+        tensors.push_back(tensors.empty() ? input : eager_value(use));
+        use = add_input(alone, name, tensors.back(), program_[use].is_scalar);
+      });
     }
-    return eager_outputs(alone, StateDict(), values).at(0);
+    for (ValueId& output : copy.outputs) output = alone.add_value(program_[output]);
+    alone.outputs = {rounded_value(alone, copy)};
+    set_uses(alone);
+    return eager_outputs(std::make_shared<const Program>(std::move(alone)), StateDict(), tensors)
+        .at(0);
   }
 
   // Eager's input in float64, and how far an input may be from it.
-  std::pair<at::Tensor, double> center_and_reach(const std::string& input) const {
-    const at::Tensor eager = eager_value(input);
-    const auto wide = wide_values_.find(input);
+  std::pair<at::Tensor, double> center_and_reach(ValueId input) const {
+    const at::Tensor& eager = eager_value(input);
     const at::Tensor narrow = eager.to(c10::kDouble);
-    const at::Tensor center = wide == wide_values_.end() ? narrow : wide->second;
+    const at::Tensor center = wide_values_[input].defined() ? wide_values_[input] : narrow;
     const double rounding = epsilon_of(eager.scalar_type()) * greatest_finite(center);
     return {center, error_factor_ * std::max(greatest_finite(narrow.sub(center)), rounding)};
   }
 
   RoundedValue check(size_t index, const at::Tensor& executor) {
-    const OpNode& node = ir_.nodes[index];
+    const Node& node = program_.nodes[index];
     RoundedValue value{.index = static_cast<int64_t>(index),
                        .node = node.name,
-                       .op_type = node.op_type,
-                       .value = rounded_value(node).name,
+                       .op_type = node.target,
+                       .value = program_[rounded_value(program_, node)].name,
                        .num_elements = executor.numel()};
-    const at::Tensor own = eager_value(node.inputs.at(0).name);
+    const ValueId input = node.inputs().at(0);
+    const at::Tensor& own = eager_value(input);
     const at::Tensor eager = round(node, own);
     if (executor.sizes() != eager.sizes() || executor.scalar_type() != eager.scalar_type()) {
       throw Error(fmt::format("the executor's '{}' is {}{}, expected {}{}", printable(value.value),
                               dtype_name(executor.scalar_type()), shape_list_text(executor.sizes()),
                               dtype_name(eager.scalar_type()), shape_list_text(eager.sizes())));
     }
-    const auto [center, reach] = center_and_reach(node.inputs[0].name);
+    const auto [center, reach] = center_and_reach(input);
     const at::Tensor low = round(node, center.sub(reach).to(own.scalar_type()));
     const at::Tensor high = round(node, center.add(reach).to(own.scalar_type()));
     count({strided(executor), strided(eager), strided(low), strided(high)}, value);
@@ -229,58 +210,70 @@ class RoundingCheck {
     });
   }
 
-  const IR& ir_;
-  const std::unordered_map<std::string, at::Tensor> weights_;
-  const Tensors& rounded_;
+  const Program& program_;
+  const c10::ArrayRef<at::Tensor> rounded_;
   const double error_factor_;
   NodeRun eager_;
   Float64Run wide_;
-  Tensors given_;
-  Tensors eager_values_;
-  Tensors wide_values_;
-  // For each value that nodes which round read, the last of these nodes.
-  std::unordered_map<std::string, size_t> last_use_;
+  // By ValueId: inputs, weights, and what nodes made that a later one rounds.
+  std::vector<at::Tensor> eager_values_;
+  std::vector<at::Tensor> wide_values_;
 };
 
-// The problem of the outputs, given the executor's rounded values; empty if there is none.
-std::string output_problem(const IR& cut, const StateDict& weights,
-                           const std::vector<at::Tensor>& inputs,
-                           const std::vector<at::Tensor>& outputs, const ToleranceRule& tolerance,
-                           double error_factor) {
-  const std::vector<at::Tensor> expected = eager_outputs(cut, weights, inputs);
-  VerificationReport report = compare_known_outputs(cut, outputs, expected, tolerance);
-  if (report.is_valid) return "";
-  add_second_opinions(report,
-                      known_second_opinions({.ir = cut,
-                                             .weights = weights,
-                                             .inputs = inputs,
-                                             .outputs = outputs,
-                                             .expected = expected}),
-                      {.reference = ReferenceKind::kAuto, .error_factor = error_factor});
-  if (report.is_valid) return "";
-  return "recomputed from the executor's rounded values, " + report.error_message;
+// Throws Error if `outputs`, those of with_rounded_values, do not end with all rounded values.
+RoundingReport compare_rounded(const GraphRun& run, const std::vector<at::Tensor>& outputs,
+                               const ToleranceRule& tolerance, double error_factor) {
+  const Program& program = *run.program;
+  std::vector<ValueId> rounded;
+  std::vector<at::Tensor> inputs = run.inputs;
+  for (const Node& node : program.nodes) {
+    if (!rounds(program, node)) continue;
+    const size_t place = program.outputs.size() + rounded.size();
+    rounded.push_back(rounded_value(program, node));
+    inputs.push_back(place < outputs.size() ? outputs[place] : at::Tensor());
+    if (inputs.back().defined()) continue;
+    throw Error("the executor returned no '" + printable(program[rounded.back()].name) + "'");
+  }
+  const auto tensors = c10::ArrayRef<at::Tensor>(inputs).slice(run.inputs.size());
+  const auto cut = std::make_shared<const Program>(cut_at(program, rounded, tensors));
+  RoundingReport report = RoundingCheck(cut, run.weights, inputs, tensors, error_factor).run();
+  if (!report.problem.empty()) return report;
+  const std::vector<at::Tensor> expected = eager_outputs(cut, run.weights, inputs);
+  const VerificationReport recomputed =
+      judge_run({.program = cut,
+                 .weights = run.weights,
+                 .inputs = inputs,
+                 .outputs = run.outputs,
+                 .expected = expected},
+                tolerance, {.reference = ReferenceKind::kAuto, .error_factor = error_factor});
+  if (recomputed.is_valid) return report;
+  report.problem = "recomputed from the executor's rounded values, " + recomputed.error_message;
+  return report;
 }
 
 }  // namespace
 
-std::optional<size_t> rounded_output(const OpNode& node) {
-  if (node.inputs.empty() || node.outputs.empty()) return std::nullopt;
-  const OperatorFacts& facts = facts_of(node.op_type);
+std::optional<size_t> rounded_output(const Graph& graph, const Node& node) {
+  const std::vector<ValueId> inputs = node.inputs();
+  if (inputs.empty() || node.outputs.empty()) return std::nullopt;
+  const OperatorFacts& facts = facts_of(node.target);
+  const c10::ScalarType from = graph[inputs[0]].dtype;
   // Integers are whole numbers already.
-  const auto dtype = find_dtype(node.inputs[0].dtype);
-  const bool is_whole = dtype && compares_exactly(*dtype);
-  if (!facts.rounded_output.empty() && !is_whole) {
+  if (!facts.rounded_output.empty() && !compares_exactly(from)) {
     const size_t output = facts.rounded_output == "0" ? 0 : 1;
     if (output < node.outputs.size()) return output;
   }
-  const bool is_cast = facts.rounds_to_float8 && is_float8(node.outputs[0]);
-  return is_cast && !is_float8(node.inputs[0]) ? std::optional<size_t>(0) : std::nullopt;
+  const bool becomes_float8 =
+      c10::isFloat8Type(graph[node.outputs[0]].dtype) && !c10::isFloat8Type(from);
+  return facts.rounds_to_float8 && becomes_float8 ? std::optional<size_t>(0) : std::nullopt;
 }
 
-bool rounds(const OpNode& node) { return rounded_output(node).has_value(); }
+bool rounds(const Graph& graph, const Node& node) {
+  return rounded_output(graph, node).has_value();
+}
 
-bool rounds(const IRGraph& graph) {
-  return std::ranges::any_of(graph.nodes, [](const OpNode& node) { return rounds(node); });
+bool rounds(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [&](const Node& node) { return rounds(graph, node); });
 }
 
 std::string rounded_text(const RoundedValue& value) {
@@ -289,38 +282,25 @@ std::string rounded_text(const RoundedValue& value) {
                      value.num_elements, value.num_off_by_more);
 }
 
-IR with_rounded_values(const IR& ir) {
-  IR extended = ir;
+Program with_rounded_values(const Program& program) {
+  Program extended = program;
   extended.constant_outputs.clear();
-  for (const OpNode& node : ir.nodes) {
-    if (rounds(node)) extended.graph_outputs.push_back(rounded_value(node));
+  for (const Node& node : program.nodes) {
+    if (rounds(program, node)) extended.outputs.push_back(rounded_value(program, node));
   }
   return extended;
 }
 
-RoundingReport check_rounding(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs,
-                              const std::vector<at::Tensor>& outputs,
-                              const std::vector<at::Tensor>& all_outputs,
-                              const ToleranceRule& tolerance, double error_factor) {
+RoundingReport check_rounding(const GraphRun& run, const ToleranceRule& tolerance,
+                              double error_factor) {
+  std::vector<at::Tensor> outputs;
   try {
-    std::vector<std::pair<std::string, at::Tensor>> rounded;
-    std::vector<at::Tensor> all_inputs = inputs;
-    const IR extended = with_rounded_values(ir);
-    for (size_t i = ir.graph_outputs.size(); i < extended.graph_outputs.size(); ++i) {
-      const std::string& name = extended.graph_outputs[i].name;
-      const at::Tensor value = i < all_outputs.size() ? all_outputs[i] : at::Tensor();
-      if (!value.defined()) throw Error("the executor returned no '" + printable(name) + "'");
-      rounded.emplace_back(name, value);
-      all_inputs.push_back(value);
-    }
-    const IR cut = cut_at(ir, rounded);
-    RoundingReport report = RoundingCheck(cut, weights, all_inputs,
-                                          Tensors(rounded.begin(), rounded.end()), error_factor)
-                                .run();
-    if (!report.problem.empty()) return report;
-    report.problem = output_problem(cut, weights, all_inputs, outputs, tolerance, error_factor);
-    return report;
+    outputs = run.rerun(std::make_shared<const Program>(with_rounded_values(*run.program)));
+  } catch (const std::exception& error) {
+    return {.problem = "the graph's rounded values could not be computed: " + run.describe(error)};
+  }
+  try {
+    return compare_rounded(run, outputs, tolerance, error_factor);
   } catch (const std::exception& error) {
     return {.problem = "the graph's rounded values could not be compared: " + message_text(error)};
   }

@@ -17,16 +17,18 @@
 #include <vector>
 
 #include "torch_ir/base/tolerance.h"
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
+struct GraphRun;
+
 // The index of the output that the node rounds to steps, if any: it quantizes, chooses a zero
 // point, or rounds to whole numbers.
-std::optional<size_t> rounded_output(const OpNode& node);
+std::optional<size_t> rounded_output(const Graph& graph, const Node& node);
 
-bool rounds(const OpNode& node);
-bool rounds(const IRGraph& graph);
+bool rounds(const Graph& graph, const Node& node);
+bool rounds(const Graph& graph);
 
 // A value that a node rounds. Floating-point steps differ in size, so a right element counts as off
 // by one, a wrong one as off by more.
@@ -54,14 +56,10 @@ struct RoundingReport {
 std::string rounded_text(const RoundedValue& value);
 
 // The graph with its rounded values appended to its outputs.
-IR with_rounded_values(const IR& ir);
+Program with_rounded_values(const Program& program);
 
-// `outputs` are those of a run of `ir`, `all_outputs` those of with_rounded_values(ir). Never
-// throws.
-RoundingReport check_rounding(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs,
-                              const std::vector<at::Tensor>& outputs,
-                              const std::vector<at::Tensor>& all_outputs,
-                              const ToleranceRule& tolerance, double error_factor);
+// Reruns with_rounded_values of the graph. Throws only what GraphRun::describe throws.
+RoundingReport check_rounding(const GraphRun& run, const ToleranceRule& tolerance,
+                              double error_factor);
 
 }  // namespace torch_ir

@@ -7,6 +7,7 @@
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/verifier/verify.h"
 
@@ -16,6 +17,27 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr double kScale = 0.05;
+
+std::vector<at::Tensor> outputs_of(const EagerGraph& graph, Program executed) {
+  return eager_outputs(std::make_shared<const Program>(std::move(executed)), graph.weights,
+                       graph.inputs);
+}
+
+// The report on an executor that runs `executed` in place of the graph.
+VerificationReport report_on(const EagerGraph& graph, const IR& executed) {
+  const Program program = resolve(executed);
+  const std::vector<at::Tensor> expected = outputs_of(graph, *graph.program());
+  const std::vector<at::Tensor> outputs = outputs_of(graph, program);
+  const auto rerun = [&](const auto&) { return outputs_of(graph, with_rounded_values(program)); };
+  return judge_run({.program = graph.program(),
+                    .weights = graph.weights,
+                    .inputs = graph.inputs,
+                    .outputs = outputs,
+                    .expected = expected,
+                    .rerun = rerun,
+                    .run_eagerly = [&] { return expected; }},
+                   {.by_dtype = true}, {.reference = ReferenceKind::kAuto});
+}
 
 // Quantizes, dequantizes and multiplies matrices, twice: a value after the second quantise node
 // differs by a step if the product is rounded differently.
@@ -39,48 +61,35 @@ struct QuantizedGraph {
             Attribute(-128), Attribute(127),    Attribute(at::kChar)};
   }
 
-  // The outputs of an executor that runs `executed` in place of the graph.
-  VerificationReport verify(const IR& executed) const {
-    VerificationReport report =
-        compare_outputs(run(executed), graph.expected(), {}, {.by_dtype = true});
-    add_second_opinions(
-        report,
-        second_opinions(graph.ir, graph.weights, graph.inputs, run(executed), graph.expected()),
-        {.reference = ReferenceKind::kAuto});
-    add_rounding(report, check_rounding(graph.ir, graph.weights, graph.inputs, run(executed),
-                                        run(with_rounded_values(executed)), {.by_dtype = true},
-                                        kDefaultErrorFactor));
-    return report;
-  }
-
-  std::vector<at::Tensor> run(const IR& executed) const {
-    return eager_outputs(executed, graph.weights, graph.inputs);
-  }
+  VerificationReport verify(const IR& executed) const { return report_on(graph, executed); }
 
   EagerGraph graph;
 };
 
 TEST(Rounding, FindsTheNodesThatRound) {
-  const QuantizedGraph quantized;
-  EXPECT_TRUE(rounds(quantized.graph.ir));
-  EXPECT_TRUE(rounds(quantized.graph.ir.nodes[0]));
-  EXPECT_FALSE(rounds(quantized.graph.ir.nodes[1]));
-  const IR extended = with_rounded_values(quantized.graph.ir);
-  ASSERT_EQ(extended.graph_outputs.size(), 3u);
-  EXPECT_EQ(extended.graph_outputs[1].name, "n0");
-  EXPECT_EQ(extended.graph_outputs[2].name, "n3");
+  const Program program = *QuantizedGraph().graph.program();
+  EXPECT_TRUE(rounds(program));
+  EXPECT_TRUE(rounds(program, program.nodes[0]));
+  EXPECT_FALSE(rounds(program, program.nodes[1]));
+  const Program extended = with_rounded_values(program);
+  ASSERT_EQ(extended.outputs.size(), 3u);
+  EXPECT_EQ(extended[extended.outputs[1]].name, "n0");
+  EXPECT_EQ(extended[extended.outputs[2]].name, "n3");
 }
 
 TEST(Rounding, IntegersAreWholeNumbersThatNoStepExplains) {
   EagerGraph graph;
   const V x = graph.input("x", at::full({4}, int64_t{1} << 60, at::kLong));
   graph.output(graph.call1("aten.floor.default", {x}));
-  EXPECT_FALSE(rounds(graph.ir));
+  EXPECT_FALSE(rounds(*graph.program()));
   const std::vector<at::Tensor> wrong = {graph.expected()[0] + 100};
-  EXPECT_NE(check_rounding(graph.ir, graph.weights, graph.inputs, wrong, wrong, {.by_dtype = true},
-                           kDefaultErrorFactor)
-                .problem,
-            "");
+  const GraphRun run{.program = graph.program(),
+                     .weights = graph.weights,
+                     .inputs = graph.inputs,
+                     .outputs = wrong,
+                     .expected = wrong,
+                     .rerun = [&](const auto&) { return wrong; }};
+  EXPECT_NE(check_rounding(run, {.by_dtype = true}, kDefaultErrorFactor).problem, "");
 }
 
 TEST(Rounding, AStepThatARoundingErrorExplainsIsRight) {
@@ -90,15 +99,15 @@ TEST(Rounding, AStepThatARoundingErrorExplainsIsRight) {
   x.select(0, 0).fill_(2.5 * kScale);
   IR executed = quantized.graph.ir;
   executed.nodes[0].attrs.set("scale", Attribute(kScale * (1 - 1e-7)));
-  const RoundingReport report = check_rounding(
-      quantized.graph.ir, quantized.graph.weights, quantized.graph.inputs, quantized.run(executed),
-      quantized.run(with_rounded_values(executed)), {.by_dtype = true}, kDefaultErrorFactor);
-  EXPECT_EQ(report.problem, "");
-  ASSERT_EQ(report.values.size(), 1u);
-  EXPECT_EQ(report.values[0].node, "n0");
-  EXPECT_EQ(report.values[0].num_off_by_one, 32);
-  EXPECT_EQ(report.values[0].num_off_by_more, 0);
-  EXPECT_EQ(report.values[0].num_wrong, 0);
+  const VerificationReport report = quantized.verify(executed);
+  EXPECT_TRUE(report.is_valid);
+  EXPECT_EQ(report.passed_by, Basis::kRounding);
+  EXPECT_EQ(report.rounding->problem, "");
+  ASSERT_EQ(report.rounding->values.size(), 1u);
+  EXPECT_EQ(report.rounding->values[0].node, "n0");
+  EXPECT_EQ(report.rounding->values[0].num_off_by_one, 32);
+  EXPECT_EQ(report.rounding->values[0].num_off_by_more, 0);
+  EXPECT_EQ(report.rounding->values[0].num_wrong, 0);
 }
 
 TEST(Rounding, AWrongScaleIsNoticed) {
@@ -112,6 +121,7 @@ TEST(Rounding, AWrongScaleIsNoticed) {
                 HasSubstr("'" + executed.nodes[node].name +
                           "' (quantized_decomposed.quantize_per_tensor.default): "));
     EXPECT_THAT(report.rounding->problem, HasSubstr("which rounding does not explain"));
+    EXPECT_THAT(report.error_message, HasSubstr("; " + report.rounding->problem));
   }
 }
 
@@ -138,19 +148,6 @@ TEST(Rounding, WhatIsComputedFromRoundedValuesIsComparedToo) {
               HasSubstr("recomputed from the executor's rounded values, output 0"));
 }
 
-TEST(Rounding, OutputsThatOnlyStepsExplainPassByRounding) {
-  const QuantizedGraph quantized;
-  VerificationReport report =
-      compare_outputs({quantized.graph.expected()[0].add(kScale)}, quantized.graph.expected(), {});
-  EXPECT_EQ(report.passed_by, Basis::kNone);
-  add_rounding(report, {.values = {{.num_off_by_one = 1}}});
-  EXPECT_TRUE(report.is_valid);
-  EXPECT_EQ(report.passed_by, Basis::kRounding);
-  add_rounding(report, {.problem = "all are wrong"});
-  EXPECT_FALSE(report.is_valid);
-  EXPECT_THAT(report.error_message, HasSubstr("; all are wrong"));
-}
-
 // Chooses a scale of about 1 and a zero point between -28 and -27, and quantizes with them.
 struct DynamicGraph {
   DynamicGraph() {
@@ -173,10 +170,7 @@ struct DynamicGraph {
     IR executed = graph.ir;
     executed.nodes[0].attrs.set("other", Attribute(difference));
     executed.nodes[1].attrs.set("quant_min", Attribute(quant_min));
-    const auto run = [&](const IR& ir) { return eager_outputs(ir, graph.weights, graph.inputs); };
-    return check_rounding(graph.ir, graph.weights, graph.inputs, run(executed),
-                          run(with_rounded_values(executed)), {.by_dtype = true},
-                          kDefaultErrorFactor);
+    return report_on(graph, executed).rounding.value();
   }
 
   EagerGraph graph;
@@ -217,11 +211,8 @@ TEST(Rounding, AWrongScaleOfFloat8IsNoticed) {
   for (const double scale : {0.002, 0.002 * (1 + 1e-7), 0.00202}) {
     IR executed = graph.ir;
     executed.nodes[0].attrs.set("other", Attribute(scale));
-    const auto run = [&](const IR& ir) { return eager_outputs(ir, graph.weights, graph.inputs); };
-    const RoundingReport report =
-        check_rounding(graph.ir, graph.weights, graph.inputs, run(executed),
-                       run(with_rounded_values(executed)), {.by_dtype = true}, kDefaultErrorFactor);
-    EXPECT_EQ(report.problem.empty(), scale < 0.00201) << report.problem;
+    const VerificationReport report = report_on(graph, executed);
+    EXPECT_EQ(report.is_valid, scale < 0.00201) << report.error_message;
   }
 }
 
@@ -230,7 +221,7 @@ TEST(Rounding, ProductsOfFloat8HaveASecondOpinion) {
   const EagerGraph& graph = float8.graph;
   const std::vector<at::Tensor> eager = graph.expected();
   const SecondOpinion opinion =
-      second_opinions(graph.ir, graph.weights, graph.inputs, eager, eager)[0];
+      second_opinions(graph.program(), graph.weights, graph.inputs, eager, eager)[0];
   EXPECT_EQ(opinion.reason, "");
   EXPECT_LT(opinion.eager_error, 1e-6);
 }

@@ -13,10 +13,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -55,9 +56,10 @@ inline constexpr double kDefaultErrorFactor = 4;
 SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager,
                              const at::Tensor& float64);
 
-// Gives an opinion of each of IR::graph_outputs by a run in float64. `weights` are found as in
+// Gives an opinion of each output of `program` by a run in float64. `weights` are found as in
 // compile; neither they nor `inputs` are modified. Never throws. Undefined outputs have no opinion.
-std::vector<SecondOpinion> second_opinions(const IR& ir, const StateDict& weights,
+std::vector<SecondOpinion> second_opinions(const std::shared_ptr<const Program>& program,
+                                           const StateDict& weights,
                                            const std::vector<at::Tensor>& inputs,
                                            const std::vector<at::Tensor>& executor,
                                            const std::vector<at::Tensor>& eager);

@@ -14,6 +14,7 @@
 
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
@@ -33,9 +34,9 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
   return copied;
 }
 
-std::vector<std::string> output_names(const IR& ir) {
+std::vector<std::string> output_names(const Graph& graph) {
   std::vector<std::string> names;
-  for (const TensorMeta& output : ir.graph_outputs) names.push_back(output.name);
+  for (const ValueId output : graph.outputs) names.push_back(graph[output].name);
   return names;
 }
 
@@ -128,12 +129,58 @@ VerificationReport run_and_compare(const IR& ir, const StateDict& weights,
                                    const ReferenceFn& reference,
                                    const std::vector<at::Tensor>& inputs,
                                    const VerifyOptions& options) {
+  const auto program = std::make_shared<const Program>(resolve(ir));
   // Runs the plan first: it writes to no weight, but the reference may.
   const std::vector<at::Tensor> actual =
-      compile(ir, weights, options.constants, options.execution)
+      compile(program, weights, options.constants, options.execution)
           .run_checked(to_device(copies(inputs), options.execution.device));
   const at::NoGradGuard no_grad;
-  return compare_outputs(actual, reference(copies(inputs)), output_names(ir), options.tolerance);
+  return compare_outputs(actual, reference(copies(inputs)), output_names(*program),
+                         options.tolerance);
+}
+
+// Those of the outputs whose expected values are known.
+std::vector<SecondOpinion> known_opinions(const GraphRun& run) {
+  std::vector<SecondOpinion> known;
+  const std::vector<SecondOpinion> all =
+      second_opinions(run.program, run.weights, run.inputs, run.outputs, run.expected);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i >= run.expected.size() || run.expected[i].defined()) known.push_back(all[i]);
+  }
+  return known;
+}
+
+// Makes the report invalid unless the outputs of the graph, when run by eager operators, agree with
+// the expected ones.
+void check_graph(VerificationReport& report, const GraphRun& run) {
+  std::vector<at::Tensor> eager;
+  try {
+    eager = run.run_eagerly();
+  } catch (const std::exception& error) {
+    // Operators that are unknown here leave the graph unproven.
+    report.graph_note = run.describe(error);
+    return;
+  }
+  const std::vector<at::Tensor>& expected = run.expected;
+  const VerificationReport graph =
+      compare_known_outputs(*run.program, eager, expected, report.tolerance);
+  if (graph.is_valid) return;
+  if (!run.calls_operators && !graph.output_details.empty()) {
+    // Judges the model in place of the executor: is it as near to float64 as eager is?
+    const std::vector<SecondOpinion> opinions =
+        second_opinions(run.program, run.weights, run.inputs, expected, eager);
+    const bool is_near = std::ranges::all_of(opinions, [&](const SecondOpinion& opinion) {
+      const auto i = static_cast<size_t>(&opinion - opinions.data());
+      return !expected.at(i).defined() || opinion_problem(opinion, kAsGoodAsEager).empty();
+    });
+    if (is_near) return;
+  }
+  report.graph_problem = graph.error_message;
+  report.error_message =
+      (report.is_valid ? graph.error_message : report.error_message) +
+      "; eager operators compute the same from the graph: the graph does not match the model";
+  report.is_valid = false;
+  report.passed_by = Basis::kNone;
 }
 
 }  // namespace
@@ -222,100 +269,52 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
   return report;
 }
 
-VerificationReport compare_known_outputs(const IR& ir, const std::vector<at::Tensor>& actual,
+VerificationReport compare_known_outputs(const Graph& graph, const std::vector<at::Tensor>& actual,
                                          const std::vector<at::Tensor>& expected,
                                          const ToleranceRule& tolerance) {
+  const std::vector<std::string> all_names = output_names(graph);
   std::vector<std::string> names;
   std::vector<at::Tensor> known_actual;
   std::vector<at::Tensor> known_expected;
   ToleranceRule rule = tolerance;
   rule.outputs.clear();
-  for (size_t i = 0; i < ir.graph_outputs.size(); ++i) {
+  for (size_t i = 0; i < all_names.size(); ++i) {
     if (i < expected.size() && !expected[i].defined()) continue;
     const auto own = tolerance.outputs.find(i);
     if (own != tolerance.outputs.end()) rule.outputs.emplace(names.size(), own->second);
-    names.push_back(ir.graph_outputs[i].name);
+    names.push_back(all_names[i]);
     if (i < actual.size()) known_actual.push_back(actual[i]);
     if (i < expected.size()) known_expected.push_back(expected[i]);
   }
   return compare_outputs(known_actual, known_expected, names, rule);
 }
 
-void add_second_opinions(VerificationReport& report, std::vector<SecondOpinion> opinions,
-                         const Criterion& criterion) {
+std::vector<at::Tensor> eager_outputs(const std::shared_ptr<const Program>& program,
+                                      const StateDict& weights,
+                                      const std::vector<at::Tensor>& inputs) {
+  return run_graph(lower(program, weights), inputs, /*is_checked=*/true);
+}
+
+VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance,
+                             Criterion criterion) {
+  VerificationReport report =
+      compare_known_outputs(*run.program, run.outputs, run.expected, tolerance);
+  if (criterion.reference == ReferenceKind::kModel && !run.has_opinions) return report;
+  std::vector<SecondOpinion> opinions = known_opinions(run);
+  const auto is_missing = [](const SecondOpinion& opinion) { return !opinion.reason.empty(); };
+  if (run.is_call && std::ranges::any_of(opinions, is_missing)) criterion = Criterion();
   report.criterion = criterion;
   for (size_t i = 0; i < report.output_details.size(); ++i) {
     report.output_details[i].second_opinion = std::move(opinions.at(i));
   }
   if (!report.output_details.empty()) decide(report);
-}
-
-void add_rounding(VerificationReport& report, RoundingReport rounding) {
-  report.rounding = std::move(rounding);
-  decide(report);
-}
-
-std::vector<at::Tensor> eager_outputs(const IR& ir, const StateDict& weights,
-                                      const std::vector<at::Tensor>& inputs) {
-  return run_graph(lower(ir, weights), inputs, /*is_checked=*/true);
-}
-
-void check_graph(VerificationReport& report, const IR& ir, const StateDict& weights,
-                 const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& eager,
-                 const std::vector<at::Tensor>& expected, ReferenceKind reference) {
-  const VerificationReport graph = compare_known_outputs(ir, eager, expected, report.tolerance);
-  if (graph.is_valid) return;
-  if (reference == ReferenceKind::kAuto && !graph.output_details.empty()) {
-    // Judges the model in place of the executor: is it as near to float64 as eager is?
-    const std::vector<SecondOpinion> opinions =
-        second_opinions(ir, weights, inputs, expected, eager);
-    const bool is_near = std::ranges::all_of(opinions, [&](const SecondOpinion& opinion) {
-      const auto i = static_cast<size_t>(&opinion - opinions.data());
-      return !expected.at(i).defined() || opinion_problem(opinion, kAsGoodAsEager).empty();
-    });
-    if (is_near) return;
+  if (criterion.reference != ReferenceKind::kAuto || !run.rerun) return report;
+  if (!report.is_valid && rounds(*run.program)) {
+    report.rounding = check_rounding(run, tolerance, criterion.error_factor);
+    decide(report);
   }
-  report.graph_problem = graph.error_message;
-  report.error_message =
-      (report.is_valid ? graph.error_message : report.error_message) +
-      "; eager operators compute the same from the graph: the graph does not match the model";
-  report.is_valid = false;
-  report.passed_by = Basis::kNone;
-}
-
-std::vector<SecondOpinion> known_second_opinions(const GraphRun& run) {
-  std::vector<SecondOpinion> known;
-  const std::vector<SecondOpinion> all =
-      second_opinions(run.ir, run.weights, run.inputs, run.outputs, run.expected);
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (i >= run.expected.size() || run.expected[i].defined()) known.push_back(all[i]);
-  }
-  return known;
-}
-
-void finish_auto_verdict(VerificationReport& report, const GraphRun& run, bool proves_graph) {
-  if (!report.is_valid && rounds(run.ir)) {
-    RoundingReport rounding;
-    try {
-      rounding = check_rounding(run.ir, run.weights, run.inputs, run.outputs,
-                                run.rerun(with_rounded_values(run.ir)), report.tolerance,
-                                report.criterion.error_factor);
-    } catch (const std::exception& error) {
-      rounding.problem = "the graph's rounded values could not be computed: " + run.describe(error);
-    }
-    add_rounding(report, std::move(rounding));
-  }
-  if (report.passed_by == Basis::kTolerance && !proves_graph) return;
-  std::vector<at::Tensor> eager;
-  try {
-    eager = run.run_eagerly();
-  } catch (const std::exception& error) {
-    // Operators that are unknown here leave the graph unproven.
-    report.graph_note = run.describe(error);
-    return;
-  }
-  check_graph(report, run.ir, run.weights, run.inputs, eager, run.expected,
-              run.calls_operators ? ReferenceKind::kModel : report.criterion.reference);
+  if (report.passed_by != Basis::kTolerance || run.proves_graph) check_graph(report, run);
+  return report;
 }
 
 std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,

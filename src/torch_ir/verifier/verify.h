@@ -3,12 +3,13 @@
 
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/rounding.h"
@@ -71,40 +72,28 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
                                    const std::vector<std::string>& names,
                                    const ToleranceRule& tolerance = {});
 
-// Compares the outputs of a run of `ir` with `expected`, skipping those that are undefined there.
-VerificationReport compare_known_outputs(const IR& ir, const std::vector<at::Tensor>& actual,
+// Compares the outputs of a run of `graph` with `expected`, skipping those that are undefined
+// there.
+VerificationReport compare_known_outputs(const Graph& graph, const std::vector<at::Tensor>& actual,
                                          const std::vector<at::Tensor>& expected,
                                          const ToleranceRule& tolerance);
 
-// Adds the second opinion of each output and decides by `criterion`.
-void add_second_opinions(VerificationReport& report, std::vector<SecondOpinion> opinions,
-                         const Criterion& criterion = {});
-
-// Decides again: outputs that differ are right if `rounding` has no problem.
-void add_rounding(VerificationReport& report, RoundingReport rounding);
-
 // The outputs of the graph when each node calls its operator eagerly. Throws as compile does, and
 // ExecutionError.
-std::vector<at::Tensor> eager_outputs(const IR& ir, const StateDict& weights,
+std::vector<at::Tensor> eager_outputs(const std::shared_ptr<const Program>& program,
+                                      const StateDict& weights,
                                       const std::vector<at::Tensor>& inputs);
-
-// Makes the report invalid unless `eager`, the outputs of the graph when run by eager operators,
-// agree with `expected` within the tolerance. With a `reference` of kAuto, `expected` may instead
-// be as near to the graph in float64 as `eager` (kAsGoodAsEager): another machine may have computed
-// it.
-void check_graph(VerificationReport& report, const IR& ir, const StateDict& weights,
-                 const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& eager,
-                 const std::vector<at::Tensor>& expected, ReferenceKind reference);
 
 // A run to judge, and functions that run other graphs on the same weights and inputs.
 struct GraphRun {
-  const IR& ir;
+  std::shared_ptr<const Program> program;
   const StateDict& weights;
   const std::vector<at::Tensor>& inputs;
   const std::vector<at::Tensor>& outputs;
   const std::vector<at::Tensor>& expected;
-  // Runs another graph in the way that computed `outputs`.
-  std::function<std::vector<at::Tensor>(const IR&)> rerun = nullptr;
+  // Runs another graph in the way that computed `outputs`. If it is null, neither rounded values
+  // nor the graph are checked.
+  std::function<std::vector<at::Tensor>(const std::shared_ptr<const Program>&)> rerun = nullptr;
   // The outputs by eager operators.
   std::function<std::vector<at::Tensor>()> run_eagerly = nullptr;
   // Describes an exception of these two in one line. May rethrow it.
@@ -112,15 +101,20 @@ struct GraphRun {
   // Whether `expected` was computed by calling the graph's operators in this process. A right graph
   // then has the same outputs, so only the tolerance proves it.
   bool calls_operators = false;
+  // Whether to check the graph even if the tolerance alone shows that it matches the model.
+  bool proves_graph = false;
+  // Whether to report second opinions even if the criterion needs none.
+  bool has_opinions = false;
+  // Whether only the tolerance counts if float64 has no result.
+  bool is_call = false;
 };
 
-// The second opinions of the outputs whose expected values are known.
-std::vector<SecondOpinion> known_second_opinions(const GraphRun& run);
-
-// Completes the verdict kAuto after the second opinions: if the graph rounds, compares outputs that
-// differ in steps; checks the graph if `proves_graph`, or if the tolerance alone does not show that
-// it matches the model.
-void finish_auto_verdict(VerificationReport& report, const GraphRun& run, bool proves_graph);
+// Judges the outputs, skipping those that nothing is expected of. For kAuto, if the graph rounds,
+// compares outputs that differ in steps; and refuses a graph whose outputs by eager operators
+// differ from the expected ones, unless these are as near to the graph in float64 (kAsGoodAsEager):
+// another machine may have computed them.
+VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance,
+                             Criterion criterion);
 
 struct VerifyOptions {
   // Tolerances for all outputs, such as {1e-3, 1e-3}, apply to floating point only; integers and

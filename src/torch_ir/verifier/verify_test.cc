@@ -277,17 +277,20 @@ TEST(VerifyIr, ComparesIntegersExactly) {
 }
 
 TEST(CompareKnownOutputs, LeavesOutThoseThatNothingIsExpectedOf) {
-  IR ir;
-  for (const char* name : {"a", "b", "c"}) ir.graph_outputs.emplace_back().name = name;
+  Graph graph;
+  for (const char* name : {"a", "b", "c"}) {
+    graph.outputs.push_back(graph.add_value({.shape = {1}, .dtype = at::kFloat, .name = name}));
+  }
   const at::Tensor e = at::ones({1});
   const ToleranceRule rule = {.outputs = {{1, {0, 9}}, {2, {0, 2}}}};
   const VerificationReport report =
-      compare_known_outputs(ir, {e, e, e + 1}, {e, at::Tensor(), e}, rule);
+      compare_known_outputs(graph, {e, e, e + 1}, {e, at::Tensor(), e}, rule);
   EXPECT_TRUE(report.is_valid) << report;
   ASSERT_EQ(report.output_details.size(), 2);
   EXPECT_EQ(report.output_details[1].name, "c");
   EXPECT_EQ(report.output_details[1].tolerance, (Tolerance{0, 2}));
-  EXPECT_EQ(compare_known_outputs(ir, {e, e, e}, {e}, rule).error_message, "3 outputs, expected 1");
+  EXPECT_EQ(compare_known_outputs(graph, {e, e, e}, {e}, rule).error_message,
+            "3 outputs, expected 1");
 }
 
 TEST(CompareOutputs, TakesTheToleranceOfAnOutput) {
@@ -312,27 +315,34 @@ struct Product {
   }
 
   // Whether the graph is proven if the model is `factor` times as far from float64 as eager is.
-  bool is_proven(double factor, ReferenceKind reference) const {
+  bool is_proven(double factor, bool calls_operators) const {
     const at::Tensor eager = graph.expected()[0];
     const at::Tensor exact =
         at::matmul(graph.inputs[0].to(at::kDouble), graph.weights.find("w")->to(at::kDouble));
     const at::Tensor model = exact.add(eager.sub(exact).mul(factor)).to(at::kFloat);
-    VerificationReport report;
-    report.is_valid = true;
-    report.tolerance.by_dtype = true;
-    check_graph(report, graph.ir, graph.weights, graph.inputs, {eager}, {model}, reference);
-    return report.is_valid;
+    const std::vector<at::Tensor> expected = {model};
+    return judge_run({.program = graph.program(),
+                      .weights = graph.weights,
+                      .inputs = graph.inputs,
+                      .outputs = expected,
+                      .expected = expected,
+                      .rerun = [](const auto&) { return std::vector<at::Tensor>(); },
+                      .run_eagerly = [&] { return std::vector<at::Tensor>{eager}; },
+                      .calls_operators = calls_operators,
+                      .proves_graph = true},
+                     {.by_dtype = true}, {.reference = ReferenceKind::kAuto})
+        .is_valid;
   }
 
   EagerGraph graph;
 };
 
-TEST(CheckGraph, TakesAModelThatIsAsNearToFloat64AsTheGraph) {
+TEST(JudgeRun, TakesAModelThatIsAsNearToFloat64AsTheGraph) {
   const Product product;
-  EXPECT_TRUE(product.is_proven(1, ReferenceKind::kModel));
-  EXPECT_TRUE(product.is_proven(-1.5, ReferenceKind::kAuto));
-  EXPECT_FALSE(product.is_proven(-1.5, ReferenceKind::kModel));
-  EXPECT_FALSE(product.is_proven(-3, ReferenceKind::kAuto));
+  EXPECT_TRUE(product.is_proven(1, /*calls_operators=*/true));
+  EXPECT_TRUE(product.is_proven(-1.5, /*calls_operators=*/false));
+  EXPECT_FALSE(product.is_proven(-1.5, /*calls_operators=*/true));
+  EXPECT_FALSE(product.is_proven(-3, /*calls_operators=*/false));
 }
 
 }  // namespace

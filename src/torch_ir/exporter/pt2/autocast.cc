@@ -128,10 +128,9 @@ bool takes_dtype(const Node& node, c10::ScalarType dtype, const GraphBuilder& bu
 }
 
 // Whether autocast casts inside of an operator without a rule: only its outputs have that dtype.
-bool casts_inside(const Node& node, const std::vector<Value>& outputs,
-                  c10::ScalarType dtype, const GraphBuilder& builder) {
-  const bool makes_dtype =
-      std::ranges::find(outputs, dtype, &Value::dtype) != outputs.end();
+bool casts_inside(const Node& node, const std::vector<Value>& outputs, c10::ScalarType dtype,
+                  const GraphBuilder& builder) {
+  const bool makes_dtype = std::ranges::find(outputs, dtype, &Value::dtype) != outputs.end();
   return facts_of(node.target).casts_under_autocast ||
          (makes_dtype && !takes_dtype(node, dtype, builder));
 }

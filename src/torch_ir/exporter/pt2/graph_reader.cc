@@ -372,8 +372,7 @@ void GraphReader::add_operator(const Call& call) {
 
 // The meta kernel of this operator in Python declares float64 and int64; its kernel, and ours,
 // return the dtype of the input, or float32 where that is float16.
-void GraphReader::declare_dtypes(const Node& node,
-                                 std::vector<Value>& outputs) const {
+void GraphReader::declare_dtypes(const Node& node, std::vector<Value>& outputs) const {
   if (node.target != "quantized_decomposed.choose_qparams_per_token.default") return;
   const auto* input =
       node.arguments.empty() ? nullptr : std::get_if<ValueId>(&node.arguments.front().value);

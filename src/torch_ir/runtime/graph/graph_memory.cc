@@ -172,10 +172,10 @@ void check_storable(const Program& program, const StateDict& weights) {
       if (weights.contains(input.target) && memory.is_written(place, i, i + 1)) {
         check_write(node, input.target);
       }
-      const bool is_read =
-          reads_storage(node) && memory.is_partial(input.value) &&
-          std::ranges::any_of(node.inputs(),
-                              [&](ValueId read) { return memory.of(read) == place; });
+      const bool is_read = reads_storage(node) && memory.is_partial(input.value) &&
+                           std::ranges::any_of(node.inputs(), [&](ValueId read) {
+                             return memory.of(read) == place;
+                           });
       if (is_read) {
         fail(node, fmt::format("reads the storage of '{}', a part of a larger one",
                                printable(input.target)));

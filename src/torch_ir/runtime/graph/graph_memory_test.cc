@@ -173,8 +173,7 @@ TEST(BindWeights, LaysWeightsAndConstantsOutAsTheGraphSays) {
     EXPECT_THAT(weight.strides(), ElementsAre(1, 3));
     EXPECT_TRUE(same_bits(weight, tied));
   }
-  const std::vector<at::Tensor> tensors =
-      bind_weights(program, graph.weights, StateDict()).tensors;
+  const std::vector<at::Tensor> tensors = bind_weights(program, graph.weights, StateDict()).tensors;
   EXPECT_TRUE(tensors[*program.find("p_w")].is_same(tensors[*program.find("p_same")]));
   EXPECT_THAT(bound("p_c").strides(), ElementsAre(1, 3));
   // Weights that lie so already are not copied.

@@ -2,6 +2,7 @@
 
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/interpreter/run.h"

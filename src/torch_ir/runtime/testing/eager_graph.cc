@@ -15,6 +15,7 @@
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ivalue.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/call_recording.h"
 
@@ -108,6 +109,10 @@ void EagerGraph::output(const V& value) {
   meta.producer_node.reset();
   meta.producer_output_idx = 0;
   ir.graph_outputs.push_back(std::move(meta));
+}
+
+std::shared_ptr<const Program> EagerGraph::program() const {
+  return std::make_shared<const Program>(resolve(ir));
 }
 
 std::vector<at::Tensor> EagerGraph::expected() const {

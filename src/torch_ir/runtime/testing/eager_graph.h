@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -44,6 +45,9 @@ class EagerGraph {
 
   const at::Tensor& value(const V& value) const { return values_.at(value.name); }
   std::vector<at::Tensor> expected() const;
+
+  // That of `ir`.
+  std::shared_ptr<const Program> program() const;
 
   // The graph with its weights and inputs, as the test gave them, whatever the calls wrote.
   IR ir;
