@@ -116,7 +116,9 @@ std::string given_options(const CLI::App& parser) {
       words += name;
       continue;
     }
-    for (const std::string& value : option->results()) {
+    for (const std::string& result : option->results()) {
+      const bool is_file = option->get_type_name() == "FILE";
+      const std::string value = is_file ? typed_path(user_path(result)) : result;
       words += name + (value.starts_with('-') ? "=" : " ") + shell_word(value);
     }
   }

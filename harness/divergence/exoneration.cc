@@ -25,18 +25,17 @@ ReadEffect effect_of(const ExplainedRun& run, const Program& part, const StateDi
   const auto program = std::make_shared<const Program>(part);
   const auto run_on = [&](const auto& graph) { return eager_outputs(graph, weights, inputs); };
   const std::vector<at::Tensor> made = run_on(program);
-  const VerificationReport report =
-      judge_run({.program = program,
-                 .weights = weights,
-                 .inputs = recorded.inputs,
-                 .outputs = made,
-                 .expected = recorded.outputs,
-                 .rerun = run_on,
-                 .run_eagerly = [&] { return eager_outputs(program, weights, recorded.inputs); },
-                 .describe = [](const std::exception& error) { return message_text(error); },
-                 .calls_operators = run.candidate.calls_operators()},
-                part_tolerance(run.settings.tolerance, run.ir, to_ir(part)),
-                run.settings.criterion);
+  const VerificationReport report = judge_run(
+      {.program = program,
+       .weights = weights,
+       .inputs = recorded.inputs,
+       .outputs = made,
+       .expected = recorded.outputs,
+       .rerun = run_on,
+       .run_eagerly = [&] { return eager_outputs(program, weights, recorded.inputs); },
+       .describe = [](const std::exception& error) { return message_text(error); },
+       .calls_operators = run.candidate.calls_operators()},
+      part_tolerance(run.settings.tolerance, run.ir, to_ir(part)), run.settings.criterion);
   if (!report.is_valid) return ReadEffect::kWrong;
   return report.smallest_passing_tolerance() == 0 ? ReadEffect::kNone : ReadEffect::kRight;
 }

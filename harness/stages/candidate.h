@@ -12,8 +12,8 @@
 #include "harness/results/model_files.h"
 #include "harness/results/result.h"
 #include "harness/stages/trials.h"
-#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {

@@ -1,7 +1,5 @@
 // torch-ir validate: checks that a file is a well-formed IR, and that weights fit it.
 
-#include "torch_ir/ir/resolve.h"
-
 #include <CLI/CLI.hpp>
 #include <ostream>
 
@@ -10,6 +8,7 @@
 #include "torch_ir/base/text.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/check_values.h"
 
 namespace torch_ir {

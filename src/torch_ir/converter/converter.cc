@@ -74,8 +74,7 @@ IR IRConverter::convert(const Program& program, const std::string& model_name) c
   return ir;
 }
 
-IR convert_exported_program(const Program& program, const std::string& model_name,
-                            bool strict) {
+IR convert_exported_program(const Program& program, const std::string& model_name, bool strict) {
   return IRConverter(strict).convert(program, model_name);
 }
 

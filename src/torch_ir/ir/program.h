@@ -9,6 +9,7 @@
 #include <c10/core/ScalarType.h>
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,17 +30,24 @@ using ValueId = uint32_t;
 // An item is empty where the list holds None.
 using ValueList = std::vector<std::optional<ValueId>>;
 
+// Attributes refer by name to numbers that nodes make.
+using ArgumentValue = std::variant<ValueId, ValueList, Attribute>;
+
 struct Argument {
+  Argument() = default;
+  Argument(std::string its_name, ArgumentValue its_value)
+      : name(std::move(its_name)), value(std::move(its_value)) {}
+  // Otherwise a flag would become a ValueId.
+  template <std::same_as<bool> Flag>
+  Argument(std::string its_name, Flag flag) : Argument(std::move(its_name), Attribute(flag)) {}
+
   // The name in the operator's schema. Empty for an input of an operator whose schema is unknown,
   // if the document does not name it.
   std::string name;
-  // Attributes refer by name to numbers that nodes make.
-  std::variant<ValueId, ValueList, Attribute> value;
+  ArgumentValue value;
   // The values that the attribute refers to, one for each of value_refs. Set by `set_uses`.
   std::vector<ValueId> numbers = {};
 };
-
-using ArgumentValue = decltype(Argument::value);
 
 // Calls `visit` with each tensor, in order, but not with numbers in attributes.
 template <class AnyArgument, class Visit>

@@ -258,8 +258,8 @@ class GraphResolver {
   }
 
   void check_constant_outputs() {
-    const auto num_outputs = static_cast<int64_t>(document_.graph_outputs.size() +
-                                                  document_.constant_outputs.size());
+    const auto num_outputs =
+        static_cast<int64_t>(document_.graph_outputs.size() + document_.constant_outputs.size());
     int64_t least = 0;
     for (const ConstantOutput& output : document_.constant_outputs) {
       if (output.index < least || output.index >= num_outputs) {
@@ -518,8 +518,7 @@ class GraphResolver {
 
 Resolution try_resolve(const IR& ir, GraphChecks checks) {
   Resolution resolution;
-  Program program =
-      GraphResolver(ir, checks, ProblemReport("", resolution.problems)).resolve(ir);
+  Program program = GraphResolver(ir, checks, ProblemReport("", resolution.problems)).resolve(ir);
   if (!resolution.problems.empty()) return resolution;
   set_uses(program);
   resolution.program = std::move(program);

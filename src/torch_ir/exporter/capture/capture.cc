@@ -133,7 +133,7 @@ std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Te
 }
 
 Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
-                        const ExportOptions& options) {
+                const ExportOptions& options) {
   const ModuleState state = state_of(model);
   const std::vector<std::string> names = input_names(inputs, options);
   const bool on_meta = runs_on_meta(state, inputs);
@@ -164,7 +164,7 @@ Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
 }  // namespace
 
 Program export_model(const Model& model, const std::vector<at::Tensor>& inputs,
-                             const ExportOptions& options) {
+                     const ExportOptions& options) {
   if (options.strict) check_strict(state_of(model), inputs);
   const std::string name = class_name(model);
   try {

@@ -27,6 +27,6 @@ struct ExportOptions {
 // if an operator needs the data of a tensor (item, nonzero on meta, equal of two different
 // tensors), and if the model itself throws.
 Program export_model(const Model& model, const std::vector<at::Tensor>& inputs,
-                             const ExportOptions& options = {});
+                     const ExportOptions& options = {});
 
 }  // namespace torch_ir

@@ -188,8 +188,7 @@ TEST(CaptureTest, NamesNoNodeAsAnEarlierOutput) {
 
 TEST(CaptureTest, NamesNoOutputAsAnInput) {
   const Model split([](const Tensors& inputs) { return inputs[0].split(1); });
-  const Program program =
-      export_model(split, {torch::ones({2, 3})}, {.input_names = {"split_1"}});
+  const Program program = export_model(split, {torch::ones({2, 3})}, {.input_names = {"split_1"}});
   EXPECT_THAT(outputs(program), ElementsAre("split_2_0", "split_2_1"));
 }
 

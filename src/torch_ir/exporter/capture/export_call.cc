@@ -19,7 +19,7 @@ Value value_of(const at::Tensor& tensor) {
 }
 
 std::vector<Argument> add_inputs(const c10::FunctionSchema& schema,
-                                         const torch::jit::Stack& arguments, ExportedCall& call) {
+                                 const torch::jit::Stack& arguments, ExportedCall& call) {
   TensorTable<ValueId> inputs;
   std::vector<Argument> exported;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -67,8 +67,8 @@ void add_outputs(const std::string& name, const c10::IValue& result, ExportedCal
 ExportedCall export_call(const c10::OperatorHandle& op, const torch::jit::Stack& arguments) {
   ExportedCall call;
   Node node{.name = {},
-                    .target = op_type_name(op.operator_name()),
-                    .arguments = add_inputs(op.schema(), arguments, call)};
+            .target = op_type_name(op.operator_name()),
+            .arguments = add_inputs(op.schema(), arguments, call)};
   torch::jit::Stack stack = arguments;
   {
     const at::NoGradGuard no_grad;

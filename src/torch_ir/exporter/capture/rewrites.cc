@@ -12,9 +12,7 @@ namespace {
 using Match = std::span<const Node>;
 using Given = ArgumentValue;
 
-const Given& argument(const Node& node, size_t index) {
-  return node.arguments[index].value;
-}
+const Given& argument(const Node& node, size_t index) { return node.arguments[index].value; }
 
 bool is_number(const Given& value, double number) {
   const auto* attribute = std::get_if<Attribute>(&value);

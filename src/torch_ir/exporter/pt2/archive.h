@@ -15,8 +15,8 @@
 #include <string>
 
 #include "torch_ir/base/zip_archive.h"
-#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
 #include "torch_ir/exporter/pt2/archive_values.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 
@@ -35,8 +35,7 @@ class GraphBuilder {
   // Adds a node and returns its outputs. Throws ExportError if a name is taken.
   std::vector<ValueId> add_node(Node node, std::vector<Value> outputs);
   // Names the node and its output after `output`.
-  ValueId add_value(const std::string& target, std::vector<Argument> arguments,
-                    Value output);
+  ValueId add_value(const std::string& target, std::vector<Argument> arguments, Value output);
   ValueId add_number(const std::string& wanted, const Attribute& value);
   void add_output(ValueId value) { graph_.outputs.push_back(value); }
   void add_output(const Attribute& value);
@@ -141,7 +140,7 @@ class GraphReader {
 
   ValueList values_among(const std::vector<Operand>& operands) const;
   Graph read_branch(const Call& call, size_t index, const std::vector<Operand>& operands,
-                            bool returns_outputs) const;
+                    bool returns_outputs) const;
   void add_cond(const Call& call);
   void add_while_loop(const Call& call);
 

@@ -98,9 +98,8 @@ ValueList GraphReader::values_among(const std::vector<Operand>& operands) const 
 
 // Reads a graph of a control flow operator. Fixed inputs stay fixed inside; a fixed output becomes
 // a value if the operator has one there.
-Graph GraphReader::read_branch(const Call& call, size_t index,
-                                       const std::vector<Operand>& operands,
-                                       bool returns_outputs) const {
+Graph GraphReader::read_branch(const Call& call, size_t index, const std::vector<Operand>& operands,
+                               bool returns_outputs) const {
   return with_graph(call, index, [&](const JsonValue& graph, const Place& place) {
     GraphBuilder builder;
     GraphReader branch(graph, place, GraphNames::kKept, builder, autocast_);
@@ -132,8 +131,8 @@ void GraphReader::add_cond(const Call& call) {
   const Operand condition = read(call, 0);
   const std::vector<Operand> operands = read_list(call, 3);
   Node node{.name = {},
-                    .target = std::string(kCond),
-                    .arguments = {{"pred", condition}, {"operands", values_among(operands)}}};
+            .target = std::string(kCond),
+            .arguments = {{"pred", condition}, {"operands", values_among(operands)}}};
   for (const size_t index : {1, 2}) {
     node.graphs.push_back(read_branch(call, index, operands, true));
   }
@@ -149,9 +148,9 @@ void GraphReader::add_while_loop(const Call& call) {
     operand = builder_.add_number(call.name + "_carried", std::get<Attribute>(operand));
   }
   Node node{.name = {},
-                    .target = std::string(kWhileLoop),
-                    .arguments = {{"carried_inputs", values_among(operands)},
-                                  {"additional_inputs", values_among(additional)}}};
+            .target = std::string(kWhileLoop),
+            .arguments = {{"carried_inputs", values_among(operands)},
+                          {"additional_inputs", values_among(additional)}}};
   operands.insert(operands.end(), additional.begin(), additional.end());
   node.graphs.push_back(read_branch(call, 0, operands, false));
   node.graphs.push_back(read_branch(call, 1, operands, true));

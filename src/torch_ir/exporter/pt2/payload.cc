@@ -134,8 +134,8 @@ std::string text(const std::vector<int64_t>& shape, c10::ScalarType dtype) {
 }
 
 // Non-persistent buffers are among the constants of an archive, parameters never are.
-at::Tensor find_value(const std::string& archive, const GraphInput& input,
-                      const Payload& weights, const Payload& constants) {
+at::Tensor find_value(const std::string& archive, const GraphInput& input, const Payload& weights,
+                      const Payload& constants) {
   const bool is_constant = input.kind == InputKind::kConstant;
   const auto* make = (is_constant ? constants : weights).find(input.target);
   if (make == nullptr && input.kind == InputKind::kBuffer) make = constants.find(input.target);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 

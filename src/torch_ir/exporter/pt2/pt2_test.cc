@@ -17,8 +17,8 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/testing/zip_builder.h"
 #include "torch_ir/converter/converter.h"
-#include "torch_ir/ir/testing/program_graphs.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/testing/program_graphs.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/weights/pt.h"
 

@@ -273,8 +273,7 @@ Program read_program(const JsonValue& value, const std::string& model_name) {
   const Place module_place = place.key("graph_module");
   const ObjectReader module(root.get("graph_module"), module_place);
   const Signature signature = module.get("signature", read_signature);
-  Program program =
-      ProgramReader(module.get("graph"), module_place.key("graph"), signature).read();
+  Program program = ProgramReader(module.get("graph"), module_place.key("graph"), signature).read();
   if (program.model_name.empty()) program.model_name = model_name;
   program.torch_version = read_torch_version(root);
   program.range_constraints = read_ranges(root);

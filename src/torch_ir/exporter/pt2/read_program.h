@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
 #include "torch_ir/ir/attribute.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
+#include "torch_ir/ir/program.h"
 
 namespace torch_ir {
 

@@ -193,11 +193,11 @@ TEST(ReadProgramTest, UnsupportedOperatorsAreNamedWithTheirNodes) {
 
 TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {
   ProgramText program;
-  program.nodes =
-      ProgramText::node("torch.ops.mine.op.default", ProgramText::argument("a", tensor("x")), tensor("y"));
+  program.nodes = ProgramText::node("torch.ops.mine.op.default",
+                                    ProgramText::argument("a", tensor("x")), tensor("y"));
   EXPECT_EQ(program.read().nodes[0].target, "mine.op.default");
-  program.nodes =
-      ProgramText::node("torch.ops.mine.op.default", ProgramText::argument("", tensor("x")), tensor("y"));
+  program.nodes = ProgramText::node("torch.ops.mine.op.default",
+                                    ProgramText::argument("", tensor("x")), tensor("y"));
   EXPECT_EQ(error_of(program),
             "node 'y' (mine.op.default): argument 0 has no name, and the operator is unknown; load "
             "the library that defines it (--load-library)");
@@ -205,28 +205,29 @@ TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {
 
 TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
   ProgramText program;
-  program.nodes =
-      ProgramText::node("torch.ops.aten.relu.default", ProgramText::argument("", tensor("x")), tensor("y"));
+  program.nodes = ProgramText::node("torch.ops.aten.relu.default",
+                                    ProgramText::argument("", tensor("x")), tensor("y"));
   EXPECT_EQ(program.read().nodes[0].arguments[0].name, "self");
   program.nodes = ProgramText::node(
       "torch.ops.aten.relu.default",
-      ProgramText::argument("", tensor("x")) + ", " + ProgramText::argument("", tensor("x")), tensor("y"));
+      ProgramText::argument("", tensor("x")) + ", " + ProgramText::argument("", tensor("x")),
+      tensor("y"));
   EXPECT_EQ(error_of(program),
             "node 'y' (aten.relu.default): wrong number of arguments: 2, expected at most 1");
-  program.nodes = ProgramText::node(
-      "torch.ops.aten.relu.default",
-      ProgramText::argument("self", tensor("x")) + ", " + ProgramText::argument("self", tensor("x")),
-      tensor("y"));
+  program.nodes = ProgramText::node("torch.ops.aten.relu.default",
+                                    ProgramText::argument("self", tensor("x")) + ", " +
+                                        ProgramText::argument("self", tensor("x")),
+                                    tensor("y"));
   EXPECT_EQ(error_of(program), "node 'y' (aten.relu.default): duplicate argument 'self'");
 }
 
 TEST(ReadProgramTest, NodesWithoutNamesAreCalledAsTheirOutput) {
   ProgramText program;
   program.nodes = ProgramText::node("torch.ops.aten.relu.default",
-                                ProgramText::argument("self", tensor("x")), tensor("y"), "");
+                                    ProgramText::argument("self", tensor("x")), tensor("y"), "");
   EXPECT_EQ(program.read().nodes[0].name, "y");
   program.nodes += ", " + ProgramText::node("torch.ops.aten._assert_async.default",
-                                        ProgramText::argument("self", tensor("x")), "", "");
+                                            ProgramText::argument("self", tensor("x")), "", "");
   EXPECT_EQ(program.read().nodes[1].name, "_assert_async_default");
 }
 
@@ -249,9 +250,9 @@ TEST(ReadProgramTest, NumbersOfNodesAreReferences) {
   program.input_specs += R"(, {"user_input": {"arg": {"as_sym_int": {"as_name": "n"}}}})";
   program.nodes =
       ProgramText::node("_operator.mul",
-                    ProgramText::argument("", R"({"as_sym_int": {"as_name": "n"}})") + ", " +
-                        ProgramText::argument("", R"({"as_int": 2})"),
-                    R"({"as_sym_int": {"as_name": "m"}})", "m") +
+                        ProgramText::argument("", R"({"as_sym_int": {"as_name": "n"}})") + ", " +
+                            ProgramText::argument("", R"({"as_int": 2})"),
+                        R"({"as_sym_int": {"as_name": "m"}})", "m") +
       ", " +
       ProgramText::node(
           "torch.ops.aten.full.default",
@@ -354,10 +355,10 @@ TEST(ReadProgramTest, NamesAreUniqueAndKnown) {
   const std::string relu = ProgramText().nodes;
   EXPECT_EQ(with(relu + ", " + relu), "node 'y' (aten.relu.default): duplicate value 'y'");
   EXPECT_EQ(with(ProgramText::node("torch.ops.aten.relu.default",
-                               ProgramText::argument("self", tensor("x")), tensor("new"))),
+                                   ProgramText::argument("self", tensor("x")), tensor("new"))),
             "node 'y' (aten.relu.default): missing shape and dtype of the value 'new'");
   EXPECT_EQ(with(ProgramText::node("torch.ops.aten.relu.default",
-                               ProgramText::argument("self", tensor("y")), tensor("y"))),
+                                   ProgramText::argument("self", tensor("y")), tensor("y"))),
             "node 'y' (aten.relu.default): argument 'self': the value 'y' is used before any node "
             "or input makes it");
 }
@@ -377,8 +378,8 @@ TEST(ReadProgramTest, InlinedGraphsAreNamedAnew) {
   program.nodes = ProgramText::node(
       "torch.ops.higher_order.wrap_with_set_grad_enabled",
       ProgramText::argument("", R"({"as_bool": false})") + ", " +
-          ProgramText::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") + ", " +
-          ProgramText::argument("", tensor("x")),
+          ProgramText::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") +
+          ", " + ProgramText::argument("", tensor("x")),
       tensor("y") + ", " + tensor("z"), "wrap");
   program.outputs = tensor("y") + ", " + tensor("z");
   program.output_specs += R"(, {"user_output": {"arg": )" + tensor("z") + "}}";

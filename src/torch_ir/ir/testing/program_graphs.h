@@ -24,8 +24,7 @@ inline ValueId add_node(Graph& graph, const std::string& name, const std::string
   return id;
 }
 
-inline std::vector<std::string> names_of(const Graph& graph,
-                                         const std::vector<ValueId>& values) {
+inline std::vector<std::string> names_of(const Graph& graph, const std::vector<ValueId>& values) {
   std::vector<std::string> names;
   for (const ValueId value : values) names.push_back(graph[value].name);
   return names;

@@ -121,9 +121,7 @@ class WeightBinder {
     bound_.only_missing = only_name;
   }
 
-  bool is_surplus(const std::string& name) const {
-    return !names_.contains(name);
-  }
+  bool is_surplus(const std::string& name) const { return !names_.contains(name); }
 
   bool has_surplus() const {
     return std::ranges::any_of(weights_, [&](const auto& item) { return is_surplus(item.key()); });
@@ -188,8 +186,7 @@ class WeightBinder {
 }  // namespace
 
 BoundWeights bind_weights(const Program& program, const StateDict& weights,
-                          const StateDict& constants,
-                          std::optional<c10::Device> device) {
+                          const StateDict& constants, std::optional<c10::Device> device) {
   std::vector<std::string> problems;
   BoundWeights bound = bind_weights(program, weights, constants, device, problems);
   if (!problems.empty()) throw ExecutionError(problem_list(problems, "the weights"));
@@ -197,8 +194,8 @@ BoundWeights bind_weights(const Program& program, const StateDict& weights,
 }
 
 BoundWeights bind_weights(const Program& program, const StateDict& weights,
-                          const StateDict& constants,
-                          std::optional<c10::Device> device, std::vector<std::string>& problems) {
+                          const StateDict& constants, std::optional<c10::Device> device,
+                          std::vector<std::string>& problems) {
   return WeightBinder(program, weights, constants, device, problems).bind();
 }
 

@@ -20,9 +20,9 @@ struct BoundWeights {
   std::string only_missing;
 };
 
-// Looks in `weights`, then in `constants`, then in `program.constants`, each by state dict name and then
-// by placeholder. Moves tensors to `device`; without it, moves only constants of the program, to the
-// device of the others. Copies tensors that lack the strides of their Value. Throws
+// Looks in `weights`, then in `constants`, then in `program.constants`, each by state dict name and
+// then by placeholder. Moves tensors to `device`; without it, moves only constants of the program,
+// to the device of the others. Copies tensors that lack the strides of their Value. Throws
 // ExecutionError with a problem_list.
 BoundWeights bind_weights(const Program& program, const StateDict& weights,
                           const StateDict& constants,

@@ -20,8 +20,8 @@ std::string input_problem(const Value& declared, c10::Device device, const at::T
     return fmt::format("Input '{}' {}.", printable(declared.name), what);
   };
   if (!input.defined()) {
-    return fmt::format("Missing input '{}' ({} {}).", printable(declared.name), dtype_name(declared.dtype),
-                       shape_list_text(declared));
+    return fmt::format("Missing input '{}' ({} {}).", printable(declared.name),
+                       dtype_name(declared.dtype), shape_list_text(declared));
   }
   if (const std::string difference = describe_difference(input, declared); !difference.empty()) {
     return problem("has " + difference);

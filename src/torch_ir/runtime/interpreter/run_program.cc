@@ -24,9 +24,8 @@ std::vector<at::Tensor> run_program(const Program& program, const StateDict& wei
                                     const std::vector<bool>& left_out) {
   // Not owned: the caller's program outlives the run.
   const std::shared_ptr<const Program> shared(std::shared_ptr<void>(), &program);
-  const LoweredGraph graph =
-      lower(shared, weights, StateDict(), std::nullopt,
-            left_out.empty() ? Unsupported::kRefuse : Unsupported::kKeep);
+  const LoweredGraph graph = lower(shared, weights, StateDict(), std::nullopt,
+                                   left_out.empty() ? Unsupported::kRefuse : Unsupported::kKeep);
   const PlainKernelsGuard guard;
   StepRun run(graph, input_values(graph, inputs), /*symbols=*/nullptr);
   const auto tell = [&](ValueId id) {

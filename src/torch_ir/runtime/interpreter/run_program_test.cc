@@ -30,6 +30,7 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 const Value kTensor = {.shape = {2, 3}, .dtype = at::kFloat};
+const Value kPoint = {.shape = {}, .dtype = at::kFloat};
 const Value kInt = {.shape = {}, .dtype = at::kLong, .is_scalar = true};
 const Value kBool = {.shape = {}, .dtype = at::kBool, .is_scalar = true};
 
@@ -88,7 +89,7 @@ TEST(RunProgram, WritesToCopiesThatShareMemoryAsTheirOriginalsDo) {
   StateDict weights;
   weights.insert("row", all[1]);
   weights.insert("all", all);
-  for (int run = 0; run < 2; ++run) {
+  for (int round = 0; round < 2; ++round) {
     const std::vector<at::Tensor> outputs = run(program, weights, {in});
     EXPECT_TRUE(at::equal(outputs[0][0], at::zeros({3})));
     EXPECT_TRUE(at::equal(outputs[0][1], at::ones({3})));
@@ -127,9 +128,9 @@ TEST(RunProgram, ListsMayHoldNone) {
   const ValueId cat =
       add_node(program, "cat", "aten.cat.default", {{"tensors", ValueList{index, index}}}, kTensor);
   program.outputs = {cat};
-  const at::Tensor in = at::arange(6).view({2, 3});
-  EXPECT_TRUE(
-      at::equal(run_one(program, {in, at::tensor({2})}), at::tensor({2, 5, 2, 5}).view({4, 1})));
+  const at::Tensor in = at::arange(6, at::kFloat).view({2, 3});
+  EXPECT_TRUE(at::equal(run_one(program, {in, at::tensor({2})}),
+                        at::tensor({2.0f, 5.0f, 2.0f, 5.0f}).view({4, 1})));
 }
 
 TEST(RunProgram, OutputsThatAnOperatorLeavesOutAreLeftOut) {
@@ -138,7 +139,8 @@ TEST(RunProgram, OutputsThatAnOperatorLeavesOutAreLeftOut) {
   add_node(program, "max", "aten.max.dim", {{"self", x}, {"dim", 1}}, kTensor);
   program.nodes[0].outputs.push_back(program.add_value({.shape = {2}, .dtype = at::kLong}));
   program.outputs = {program.nodes[0].outputs[1]};
-  EXPECT_TRUE(at::equal(run_one(program, {at::arange(6).view({2, 3})}), at::tensor({2, 2})));
+  EXPECT_TRUE(
+      at::equal(run_one(program, {at::arange(6, at::kFloat).view({2, 3})}), at::tensor({2, 2})));
 }
 
 // Their values are in later nodes already: sizes, dtypes, questions.
@@ -184,7 +186,7 @@ TEST(RunProgram, WritesThatASchemaDoesNotMarkGoToCopies) {
     weights.insert("mean", at::zeros({3}));
     weights.insert("var", at::ones({3}));
     const at::Tensor expected = in.mean(at::IntArrayRef{0, 2, 3}) / 2;
-    for (int run = 0; run < 2; ++run) {
+    for (int round = 0; round < 2; ++round) {
       EXPECT_TRUE(at::allclose(run_one(program, {in}, weights), expected)) << name;
     }
     EXPECT_TRUE(at::equal(weights["mean"], at::zeros({3}))) << name;
@@ -206,10 +208,10 @@ TEST(RunProgram, AnObserverIsToldOfEveryValueInOrder) {
   std::vector<std::string> names;
   std::map<std::string, at::Tensor> seen;
   run(program, weights, {at::full({2, 3}, 5.0)},
-              [&](const std::string& name, const at::Tensor& tensor) {
-                names.push_back(name);
-                seen[name] = tensor.clone();
-              });
+      [&](const std::string& name, const at::Tensor& tensor) {
+        names.push_back(name);
+        seen[name] = tensor.clone();
+      });
   EXPECT_THAT(names, ElementsAre("x", "p_w", "mul", "n", "add"));
   EXPECT_TRUE(at::equal(seen["p_w"], at::full({2, 3}, 2.0)));
   EXPECT_TRUE(at::equal(seen["mul"], at::full({2, 3}, 10.0)));
@@ -241,8 +243,8 @@ TEST(RunProgram, ALoopRunsUntilItsConditionFails) {
   add_input(body, "end", kTensor);
 
   Program program;
-  const ValueId x = add_input(program, "x", kTensor);
-  const ValueId limit = add_input(program, "limit", kTensor);
+  const ValueId x = add_input(program, "x", kPoint);
+  const ValueId limit = add_input(program, "limit", kPoint);
   const ValueId loop = add_node(
       program, "loop", "higher_order.while_loop",
       {{"carried_inputs", ValueList{x}}, {"additional_inputs", ValueList{limit}}}, kTensor);
@@ -284,7 +286,8 @@ TEST(RunProgram, AFailureNamesItsNode) {
   EXPECT_THAT([&] { run("my.own.default"); },
               ThrowsMessage<ExecutionError>(HasSubstr("load the library")));
   EXPECT_THAT([&] { run("aten.from_file.default"); },
-              ThrowsMessage<ExecutionError>(HasSubstr("Operator 'aten.from_file.default' of node 'n' is refused: ")));
+              ThrowsMessage<ExecutionError>(
+                  HasSubstr("Operator 'aten.from_file.default' of node 'n' is refused: ")));
 }
 
 }  // namespace

@@ -157,7 +157,8 @@ void run_step(const LoweredNode& node, RunValues& values, Stack& stack, GraphRun
       store_values(node, stack, values);
       return;
     }
-    for (size_t i = 0; i < node.outputs().size(); ++i) values[node.outputs()[i]] = std::move(stack[i]);
+    for (size_t i = 0; i < node.outputs().size(); ++i)
+      values[node.outputs()[i]] = std::move(stack[i]);
   } catch (const std::exception& error) {
     throw ExecutionError(fmt::format("Node '{}' ({}) failed on inputs of shape {}: {}",
                                      printable(node.name()), printable(node.op_type()),
@@ -231,9 +232,8 @@ std::string difference(const LoweredNode& node, const Value& declared, const c10
   if (!output.defined()) return "";
   if (declared.is_scalar) return is("a tensor", "a number");
   if (has_shape(output, declared, symbols) && output.scalar_type() == declared.dtype) return "";
-  return is(
-      fmt::format("{} {}", dtype_name(output.scalar_type()), shape_list_text(output.sizes())),
-      fmt::format("{} {}", dtype_name(declared.dtype), shape_list_text(declared)));
+  return is(fmt::format("{} {}", dtype_name(output.scalar_type()), shape_list_text(output.sizes())),
+            fmt::format("{} {}", dtype_name(declared.dtype), shape_list_text(declared)));
 }
 
 }  // namespace
