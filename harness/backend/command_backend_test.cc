@@ -257,7 +257,12 @@ TEST_F(CommandBackendTest, DynamicSizesAreThoseOfTheInputs) {
   };
   dynamic(ir_.graph_inputs[0]);
   dynamic(ir_.graph_outputs[0]);
-  for (OpNode& node : ir_.nodes) dynamic(node.outputs[0]);
+  for (OpNode& node : ir_.nodes) {
+    dynamic(node.outputs[0]);
+    for (TensorMeta& input : node.inputs) {
+      if (input.producer_node) dynamic(input);
+    }
+  }
   inputs_ = {at::ones({3, 2})};
   EXPECT_EQ(run(hand_in(dict({{"mul", at::zeros({3, 2})}}))).at(0).size(0), 3);
   EXPECT_EQ(error_of(hand_in(dict({{"mul", at::zeros({4, 2})}}))),

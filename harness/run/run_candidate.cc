@@ -57,8 +57,9 @@ void write_graph(const IR& ir, const std::string& path) {
 }
 
 // Throws LoadError listing all mismatches.
-void check_values(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs) {
-  const std::vector<std::string> problems = value_problems(ir, weights, inputs);
+void check_values(const Program& program, const StateDict& weights,
+                  const std::vector<at::Tensor>& inputs) {
+  const std::vector<std::string> problems = value_problems(program, weights, inputs);
   if (!problems.empty()) throw LoadError(problem_list(problems, "its weights and inputs"));
 }
 
@@ -178,8 +179,8 @@ class Pipeline {
   }
 
   void write_and_read() {
-    ir_ = serialize(ir_, candidate_.is_call() ? "" : directory_ + "/ir.json");
-    program_ = std::make_shared<const Program>(resolve(ir_));
+    program_ = std::make_shared<const Program>(
+        serialize(ir_, candidate_.is_call() ? "" : directory_ + "/ir.json"));
   }
 
   void execute() {
@@ -191,7 +192,7 @@ class Pipeline {
       if (trial > 0) on_progress_(result_);
       Run& run = runs_.emplace_back();
       run.inputs = candidate_.inputs(trial);
-      if (trial == 0) check_values(ir_, candidate_.weights(), run.inputs);
+      if (trial == 0) check_values(*program_, candidate_.weights(), run.inputs);
       run.is_ready = true;
       if (trial == 0) result_.sizes = sizes_of(*program_, run.inputs);
       // The graph and the reference must draw the same random numbers.
@@ -389,7 +390,8 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
     result.reproducer = std::move(search.reproducer);
     if (result.reproducer) result.reproducer->trial = trial_name(ended.trial);
   };
-  const IR ir = serialize(candidate.extract(), directory + "/ir.json");
+  const IR ir = candidate.extract();
+  serialize(ir, directory + "/ir.json");
   if (!settings.tolerance_wins) candidate.set_tolerance(settings.tolerance);
   const std::vector<at::Tensor> inputs = candidate.inputs(ended.trial);
   const auto on_whole = [&](const ReproducerSearch& whole) {

@@ -117,7 +117,7 @@ TEST_F(GraphCandidateTest, TellsTheValuesThatTheRunWritesTo) {
       observed[name] = value;
       copies[name] = value.clone();
     });
-    EXPECT_THAT(names, ElementsAre("x", "y", "p_count", "n0", "n1", "n2", "n3", "n4"));
+    EXPECT_THAT(names, ElementsAre("p_count", "x", "y", "n0", "n1", "n2", "n3", "n4"));
     // The values before and after the run.
     EXPECT_TRUE(same_bits(copies["x"], graph.inputs[0]));
     EXPECT_TRUE(same_bits(observed["x"], graph.expected()[1]));

@@ -112,15 +112,14 @@ IR extract(const RegisteredModel& model, const ModelInstance& instance) {
   return ir;
 }
 
-IR serialize(const IR& ir, const std::string& path) {
+Program serialize(const IR& ir, const std::string& path) {
   if (!path.empty()) write_output([&] { save_ir(ir, path); });
-  IR read = path.empty() ? deserialize_ir(serialize_ir(ir)) : load_ir(path);
+  const IR read = path.empty() ? deserialize_ir(serialize_ir(ir)) : load_ir(path);
   if (!(read == ir)) {
     throw SerializeMismatch((path.empty() ? "the text" : path) +
                             " does not read back as the IR that was written");
   }
-  validate_ir(read);
-  return read;
+  return resolve(read);
 }
 
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs) {

@@ -12,6 +12,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -33,10 +34,10 @@ ModelInstance make_instance(const RegisteredModel& model, uint64_t seed);
 // constants are those of `instance`.
 IR extract(const RegisteredModel& model, const ModelInstance& instance);
 
-// Writes `ir` to `path`, or to memory if `path` is empty, and returns what it reads back. Throws
-// SerializeMismatch if that differs, SerializationError or ValidationError if it is invalid,
-// OutputError if it cannot be written.
-IR serialize(const IR& ir, const std::string& path);
+// Writes `ir` to `path`, or to memory if `path` is empty, reads it back, and returns its program.
+// Throws SerializeMismatch if what it reads differs, SerializationError or ValidationError if it is
+// invalid, OutputError if it cannot be written.
+Program serialize(const IR& ir, const std::string& path);
 
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs);
 

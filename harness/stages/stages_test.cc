@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "torch_ir/ir/document.h"
+
 namespace torch_ir {
 namespace {
 
@@ -43,7 +45,7 @@ TEST(SerializeTest, AnIrThatIsReadAsAnotherOneIsAMismatch) {
   const std::string path = ::testing::TempDir() + "/mismatch.json";
   IR ir;
   ir.graph_inputs = {{.name = "x", .shape = {2}, .dtype = "float32"}};
-  EXPECT_EQ(serialize(ir, path), ir);
+  EXPECT_EQ(to_ir(serialize(ir, path)), ir);
   ir.graph_inputs[0].symbolic_shape = {""};
   EXPECT_THROW(serialize(ir, path), SerializeMismatch);
 }

@@ -1,5 +1,6 @@
 #include "torch_ir/analysis/cost.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include <map>
 
 #include "torch_ir/analysis/multiply_adds.h"
+#include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 

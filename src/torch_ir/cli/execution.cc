@@ -101,7 +101,7 @@ LoadedGraph load_graph(const ExecutionArguments& arguments, std::vector<std::str
 void refuse_problems(const ExecutionArguments& arguments, const LoadedGraph& graph,
                      const std::vector<std::string>& problems_of_file) {
   std::vector<std::string> problems =
-      value_problems(graph.ir, graph.weights, graph.inputs, graph.constants);
+      value_problems(*graph.program, graph.weights, graph.inputs, graph.constants);
   std::ranges::copy(problems_of_file, std::back_inserter(problems));
   if (arguments.rejects_nan) add_nan_problems(graph, problems);
   if (!problems.empty()) throw ExecutionError(problem_list(problems, "its weights and inputs"));

@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 
+#include "torch_ir/ir/binding.h"
+
 namespace torch_ir {
 namespace {
 

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/runtime/interpreter/run.h"
@@ -15,9 +16,8 @@
 
 namespace torch_ir {
 
-std::vector<std::string> weight_problems(const IR& ir, const StateDict& weights,
+std::vector<std::string> weight_problems(const Program& program, const StateDict& weights,
                                          const StateDict& constants) {
-  const Program program = resolve(ir);
   std::vector<std::string> problems;
   const BoundWeights bound =
       bind_weights(program, weights, constants, /*device=*/std::nullopt, problems);
@@ -26,18 +26,20 @@ std::vector<std::string> weight_problems(const IR& ir, const StateDict& weights,
     problem += fmt::format("{} It is '{}' in the state dict.", problem.ends_with('.') ? "" : ".",
                            printable(bound.only_missing));
   }
-  if (problems.empty()) warn_about_surplus_weights(weights, ir);
+  std::unordered_set<std::string_view> used;
+  for (const GraphInput& input : program.inputs) {
+    used.insert({input.target, program[input.value].name});
+  }
+  if (problems.empty()) warn_about_surplus_weights(weights, used);
   return problems;
 }
 
-std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tensor>& inputs,
-                                        c10::Device device) {
-  if (std::string problem = input_count_problem(ir.graph_inputs.size(), inputs.size());
-      !problem.empty()) {
+std::vector<std::string> input_problems(const Program& program,
+                                        const std::vector<at::Tensor>& inputs, c10::Device device) {
+  const std::vector<ValueId> ids = program.user_inputs();
+  if (std::string problem = input_count_problem(ids.size(), inputs.size()); !problem.empty()) {
     return {std::move(problem)};
   }
-  const Program program = resolve(ir);
-  const std::vector<ValueId> ids = program.user_inputs();
   std::vector<std::string> problems;
   for (size_t i = 0; i < inputs.size(); ++i) {
     std::string problem = input_problem(program[ids[i]], device, inputs[i]);
@@ -46,11 +48,11 @@ std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tens
   return problems.empty() ? size_problems(program, inputs) : problems;
 }
 
-std::vector<std::string> value_problems(const IR& ir, const StateDict& weights,
+std::vector<std::string> value_problems(const Program& program, const StateDict& weights,
                                         const std::vector<at::Tensor>& inputs,
                                         const StateDict& constants) {
-  std::vector<std::string> problems = weight_problems(ir, weights, constants);
-  std::ranges::move(input_problems(ir, inputs), std::back_inserter(problems));
+  std::vector<std::string> problems = weight_problems(program, weights, constants);
+  std::ranges::move(input_problems(program, inputs), std::back_inserter(problems));
   return problems;
 }
 

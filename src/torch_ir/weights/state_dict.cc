@@ -61,16 +61,17 @@ std::vector<std::string> validate_weights_against_ir(const StateDict& weights, c
     }
   }
 
-  warn_about_surplus_weights(weights, ir);
+  std::unordered_set<std::string_view> used;
+  for (const TensorMeta& weight : ir.weights) used.insert(weight.name);
+  for (const auto& item : ir.weight_name_mapping) used.insert(item.key());
+  warn_about_surplus_weights(weights, used);
   return problems;
 }
 
 // A checkpoint of another model has thousands, so only a few are shown.
-void warn_about_surplus_weights(const StateDict& weights, const IR& ir) {
+void warn_about_surplus_weights(const StateDict& weights,
+                                const std::unordered_set<std::string_view>& used) {
   constexpr size_t kShown = 5;
-  std::unordered_set<std::string_view> used;
-  for (const TensorMeta& weight : ir.weights) used.insert(weight.name);
-  for (const auto& item : ir.weight_name_mapping) used.insert(item.key());
   std::vector<std::string> surplus;
   for (const auto& item : weights) {
     if (!used.contains(item.key())) surplus.push_back(item.key());

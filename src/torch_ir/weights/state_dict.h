@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
@@ -30,8 +32,10 @@ StateDict load_weights(const std::string& path, const LoadWeightsOptions& option
 // a warning.
 std::vector<std::string> validate_weights_against_ir(const StateDict& weights, const IR& ir);
 
-// Gives one warning for all `weights` that `ir` does not use under either of their names.
-void warn_about_surplus_weights(const StateDict& weights, const IR& ir);
+// Gives one warning for all `weights` that are not among the names that a graph uses: those of its
+// weights and of their placeholders.
+void warn_about_surplus_weights(const StateDict& weights,
+                                const std::unordered_set<std::string_view>& used);
 
 // Moves constants of `ir` with more than 65,536 elements, too many for JSON, to `weights`, where a
 // plan finds them too. The others keep their order.

@@ -129,7 +129,7 @@ TEST(RunProgram, ListsMayHoldNone) {
       add_node(program, "cat", "aten.cat.default", {{"tensors", ValueList{index, index}}}, kTensor);
   program.outputs = {cat};
   const at::Tensor in = at::arange(6, at::kFloat).view({2, 3});
-  EXPECT_TRUE(at::equal(run_one(program, {in, at::tensor({2})}),
+  EXPECT_TRUE(at::equal(run_one(program, {in, at::tensor({2}, at::kLong)}),
                         at::tensor({2.0f, 5.0f, 2.0f, 5.0f}).view({4, 1})));
 }
 
