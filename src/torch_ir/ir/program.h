@@ -3,7 +3,7 @@
 // Values and nodes are numbered, in the order of execution. Capture makes a program from a C++
 // module, the archive reader from a `.pt2` file, and `resolve` (resolve.h) from an IR, the document
 // in which the same facts stand by name. It mirrors torch.export.ExportedProgram. A program that a
-// front end returns is valid, and its uses are known: whoever has one may rely on it.
+// function returns is valid and its uses are set, so its callers need not check it again.
 #pragma once
 
 #include <c10/core/ScalarType.h>
