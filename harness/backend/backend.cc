@@ -14,6 +14,7 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
@@ -43,9 +44,8 @@ BackendFactory find_factory(const std::string& name) {
 
 class PlanValues : public NodeValues {
  public:
-  PlanValues(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-             const ExecutionOptions& options)
-      : run_(ir, weights, inputs, options) {}
+  PlanValues(const Case& graph_case, std::optional<c10::Device> device)
+      : run_(graph_case, {.device = device}) {}
 
   at::Tensor next(const std::string& name) override { return run_.value(name); }
 
@@ -53,11 +53,52 @@ class PlanValues : public NodeValues {
   NodeRun run_;
 };
 
+// Values of a document, which must outlive them.
+class DocumentValues : public NodeValues {
+ public:
+  DocumentValues(Backend& backend, const Case& graph_case)
+      : ir_(to_ir(*graph_case.program)),
+        values_(backend.values(ir_, graph_case.weights, graph_case.inputs)) {}
+
+  bool is_empty() const { return values_ == nullptr; }
+  at::Tensor next(const std::string& name) override { return values_->next(name); }
+  std::vector<std::string> unknown() const override { return values_->unknown(); }
+
+ private:
+  const IR ir_;
+  const std::unique_ptr<NodeValues> values_;
+};
+
+// Runs cases without a detour by their documents.
+class DirectPlanBackend final : public PlanBackend {
+ public:
+  using PlanBackend::PlanBackend;
+
+  std::vector<at::Tensor> run_case(const Case& graph_case) override { return run_plan(graph_case); }
+  std::unique_ptr<NodeValues> values_of(const Case& graph_case) override {
+    return plan_values(graph_case);
+  }
+};
+
+Case case_of(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs) {
+  return Case{.weights = weights, .inputs = inputs}.with(resolve(ir));
+}
+
 }  // namespace
 
 std::unique_ptr<NodeValues> Backend::values(const IR& /*ir*/, const StateDict& /*weights*/,
                                             const std::vector<at::Tensor>& /*inputs*/) {
   return nullptr;
+}
+
+std::vector<at::Tensor> Backend::run_case(const Case& graph_case) {
+  return run(to_ir(*graph_case.program), graph_case.weights, graph_case.inputs);
+}
+
+std::unique_ptr<NodeValues> Backend::values_of(const Case& graph_case) {
+  auto values = std::make_unique<DocumentValues>(*this, graph_case);
+  if (values->is_empty()) return nullptr;
+  return values;
 }
 
 bool register_backend(const std::string& name, BackendFactory make) {
@@ -91,7 +132,7 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
   const BackendOptions options{
       .execution = {.optimization = settings.optimization, .device = settings.device},
       .directory = directory + "/backend"};
-  if (runs_plans(settings)) return std::make_unique<PlanBackend>(options.execution);
+  if (runs_plans(settings)) return std::make_unique<DirectPlanBackend>(options.execution);
   std::error_code error;
   std::filesystem::create_directories(options.directory, error);
   if (error) throw OutputError("cannot create '" + options.directory + "': " + error.message());
@@ -100,13 +141,12 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
   return find_factory(settings.backend)(options);
 }
 
-std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name, const IR& ir,
-                                    const StateDict& weights, const std::vector<at::Tensor>& inputs,
-                                    std::vector<NodeGroup>& groups) {
+std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name,
+                                    const Case& graph_case, std::vector<NodeGroup>& groups) {
   std::vector<at::Tensor> outputs;
   std::exception_ptr failure;
   try {
-    outputs = backend.run(ir, weights, inputs);
+    outputs = backend.run_case(graph_case);
   } catch (const std::exception&) {
     failure = std::current_exception();
   }
@@ -114,10 +154,7 @@ std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name, c
   try {
     groups = backend.groups();
     are_read = true;
-    if (!groups.empty()) {
-      const Program program = resolve(ir);
-      group_nodes(program, memory_of(program, weights), groups);
-    }
+    if (!groups.empty()) group_nodes(*graph_case.program, memory_of(graph_case), groups);
   } catch (const Error& error) {
     // A command that fails may leave half of its file.
     if (are_read || !failure) {
@@ -128,18 +165,15 @@ std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name, c
   return outputs;
 }
 
-// A plan, and copies of its graph and weights. Addresses do not identify a graph: an equal graph
-// may have another one, and a different graph the same one.
+// A plan, with its case, which keeps the program alive: another one then has another address.
 struct PlanBackend::Compiled {
-  Compiled(const IR& graph, const StateDict& tensors, const ExecutionOptions& options)
-      : ir(graph), weights(tensors), plan(compile(graph, tensors, StateDict(), options)) {}
-
-  bool is_of(const IR& graph, const StateDict& tensors) const {
-    return has_same_tensors(weights, tensors) && ir == graph;
+  bool is_of(const Case& other) const {
+    return has_same_tensors(graph_case.weights, other.weights) &&
+           (graph_case.program == other.program ||
+            to_ir(*graph_case.program) == to_ir(*other.program));
   }
 
-  IR ir;
-  StateDict weights;
+  Case graph_case;
   ExecutionPlan plan;
 };
 
@@ -148,16 +182,26 @@ PlanBackend::~PlanBackend() = default;
 
 std::vector<at::Tensor> PlanBackend::run(const IR& ir, const StateDict& weights,
                                          const std::vector<at::Tensor>& inputs) {
-  if (!compiled_ || !compiled_->is_of(ir, weights)) {
-    compiled_.reset();
-    compiled_ = std::make_unique<Compiled>(ir, weights, options_);
-  }
-  return compiled_->plan.run_checked(to_device(inputs, options_.device));
+  return run_plan(case_of(ir, weights, inputs));
 }
 
 std::unique_ptr<NodeValues> PlanBackend::values(const IR& ir, const StateDict& weights,
                                                 const std::vector<at::Tensor>& inputs) {
-  return std::make_unique<PlanValues>(ir, weights, to_device(inputs, options_.device), options_);
+  return plan_values(case_of(ir, weights, inputs));
+}
+
+std::vector<at::Tensor> PlanBackend::run_plan(const Case& graph_case) {
+  if (!compiled_ || !compiled_->is_of(graph_case)) {
+    compiled_.reset();
+    compiled_.reset(new Compiled{graph_case, compile(graph_case, options_)});
+  }
+  return compiled_->plan.run_checked(to_device(graph_case.inputs, options_.device));
+}
+
+std::unique_ptr<NodeValues> PlanBackend::plan_values(const Case& graph_case) const {
+  Case on_device = graph_case;
+  on_device.inputs = to_device(graph_case.inputs, options_.device);
+  return std::make_unique<PlanValues>(on_device, options_.device);
 }
 
 }  // namespace torch_ir

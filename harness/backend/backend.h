@@ -22,6 +22,7 @@
 #include "torch_ir/cases/node_groups.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/sym_expr.h"
+#include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
@@ -51,6 +52,11 @@ class Backend {
   // them. The arguments must outlive the result.
   virtual std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                              const std::vector<at::Tensor>& inputs);
+
+  // What the harness calls. By default they call `run` and `values` with the document of the graph;
+  // a backend that takes programs may override them. The case must outlive the values.
+  virtual std::vector<at::Tensor> run_case(const Case& graph_case);
+  virtual std::unique_ptr<NodeValues> values_of(const Case& graph_case);
 
   // The backend's report of its last run, if it has one.
   virtual std::optional<ExecutorReport> last_report() const { return std::nullopt; }
@@ -82,13 +88,13 @@ void check_backend(const std::string& name);
 // make_command_backend, and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
-// Runs the graph of model `name` as Backend::run does, and sets `groups` to the groups of that run,
-// even if the run throws. Throws InputError if they cannot be read or do not fit the graph.
-std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name, const IR& ir,
-                                    const StateDict& weights, const std::vector<at::Tensor>& inputs,
-                                    std::vector<NodeGroup>& groups);
+// Runs the graph of model `name` on the backend, and sets `groups` to the groups of that run, even
+// if the run throws. Throws InputError if they cannot be read or do not fit the graph.
+std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name,
+                                    const Case& graph_case, std::vector<NodeGroup>& groups);
 
-// Runs graphs on our runtime, ExecutionPlan.
+// Runs graphs on our runtime, ExecutionPlan. A derived class that overrides `run` gets every graph;
+// the backend of open_backend runs cases as they are.
 class PlanBackend : public Backend {
  public:
   explicit PlanBackend(const ExecutionOptions& options);
@@ -100,6 +106,10 @@ class PlanBackend : public Backend {
   // Calls the operators one by one, when their values are requested.
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                      const std::vector<at::Tensor>& inputs) override;
+
+ protected:
+  std::vector<at::Tensor> run_plan(const Case& graph_case);
+  std::unique_ptr<NodeValues> plan_values(const Case& graph_case) const;
 
  private:
   struct Compiled;

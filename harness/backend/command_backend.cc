@@ -22,6 +22,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
@@ -99,11 +100,12 @@ CommandTemplate parse_command(const std::string& command, bool needs_intermediat
 }
 
 // "float32 [1, 10]"
-std::string type_text(const TensorMeta& meta) { return meta.dtype + " " + shape_list_text(meta); }
+std::string type_text(const Value& value) {
+  return dtype_name(value.dtype) + " " + shape_list_text(value);
+}
 
 std::string type_text(const at::Tensor& tensor) {
-  return type_text(TensorMeta{
-      .name = "", .shape = tensor.sizes().vec(), .dtype = dtype_name(tensor.scalar_type())});
+  return type_text(Value{.shape = tensor.sizes().vec(), .dtype = tensor.scalar_type()});
 }
 
 // "'a', 'b' and 7 more", "nothing"
@@ -111,38 +113,40 @@ std::string names_text(const std::vector<std::string>& names) {
   return names.empty() ? "nothing" : quoted_list(names, kMaxNames);
 }
 
-std::vector<std::string> names_of(const std::vector<TensorMeta>& values) {
+std::vector<std::string> output_names(const Graph& graph) {
   std::vector<std::string> names;
-  for (const TensorMeta& value : values) {
-    if (std::ranges::find(names, value.name) == names.end()) names.push_back(value.name);
+  for (const ValueId output : graph.outputs) {
+    const std::string& name = graph[output].name;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
 }
 
-StateDict weights_for(const IR& ir, const StateDict& weights) {
+StateDict weights_for(const Case& graph_case) {
   StateDict result;
-  for (const TensorMeta& weight : ir.weights) {
-    if (result.contains(weight.name)) continue;
-    const at::Tensor* tensor = weights.find(weight.name);
-    if (tensor == nullptr) tensor = ir.constants.find(weight.name);
+  for (const GraphInput& input : graph_case.program->inputs) {
+    if (input.kind == InputKind::kUserInput || result.contains(input.target)) continue;
+    const at::Tensor* tensor = find_weight(graph_case, input);
     if (tensor != nullptr) {
-      result.insert(weight.name, *tensor);
+      result.insert(input.target, *tensor);
     } else {
       throw ExecutionError(
           fmt::format("weight '{}' of the graph is neither in the state dict nor "
                       "a constant",
-                      printable(weight.name)));
+                      printable(input.target)));
     }
   }
   return result;
 }
 
-StateDict inputs_for(const IR& ir, const std::vector<at::Tensor>& inputs) {
-  if (inputs.size() != ir.graph_inputs.size()) {
-    throw ExecutionError(fmt::format("wrong number of inputs: {}, expected {}", inputs.size(),
-                                     ir.graph_inputs.size()));
+StateDict inputs_for(const Case& graph_case) {
+  const Program& program = *graph_case.program;
+  const std::vector<ValueId> ids = program.user_inputs();
+  if (graph_case.inputs.size() != ids.size()) {
+    throw ExecutionError(fmt::format("wrong number of inputs: {}, expected {}",
+                                     graph_case.inputs.size(), ids.size()));
   }
-  return tensors_by_name(ir.graph_inputs, inputs);
+  return tensors_by_name(program, ids, graph_case.inputs);
 }
 
 // ": out of memory", "; it printed: a | b"
@@ -184,11 +188,11 @@ ServerAnswer parse_answer(const std::string& text) {
 }
 
 // Returns nothing if the answer has neither nodes nor seconds.
-std::optional<ExecutorReport> report_of(const ServerAnswer& answer, const IR& ir) {
+std::optional<ExecutorReport> report_of(const ServerAnswer& answer, const Graph& graph) {
   if (answer.nodes.empty() && !answer.seconds) return std::nullopt;
-  ExecutorReport report{.num_nodes = std::ssize(ir.nodes), .seconds = answer.seconds};
+  ExecutorReport report{.num_nodes = std::ssize(graph.nodes), .seconds = answer.seconds};
   std::vector<std::string> names;
-  for (const OpNode& node : ir.nodes) names.push_back(node.name);
+  for (const Node& node : graph.nodes) names.push_back(node.name);
   const std::set<std::string> known(names.begin(), names.end());
   std::set<std::string> on_host;
   for (const auto& [name, place] : answer.nodes) {
@@ -203,21 +207,23 @@ std::optional<ExecutorReport> report_of(const ServerAnswer& answer, const IR& ir
   return report;
 }
 
-std::vector<at::Tensor> outputs_of(const StateDict& file, const IR& ir, SymbolValues symbols) {
-  const std::vector<std::string> names = names_of(ir.graph_outputs);
+std::vector<at::Tensor> outputs_of(const StateDict& file, const Case& graph_case) {
+  const Program& program = *graph_case.program;
+  SymbolValues symbols = bind_symbols(program, graph_case.inputs);
+  const std::vector<std::string> names = output_names(program);
   std::vector<at::Tensor> outputs;
-  for (const TensorMeta& meta : ir.graph_outputs) {
-    const at::Tensor* tensor = file.find(meta.name);
+  for (const ValueId output : program.outputs) {
+    const Value& value = program[output];
+    const at::Tensor* tensor = file.find(value.name);
     if (tensor == nullptr) {
       throw ExecutionError(
           fmt::format("Missing output '{}' ({}) of the executor; {{outputs}} has {}.",
-                      printable(meta.name), type_text(meta), names_text(file.keys())));
+                      printable(value.name), type_text(value), names_text(file.keys())));
     }
-    const bool fits =
-        dtype_name(tensor->scalar_type()) == meta.dtype && has_shape(*tensor, meta, symbols);
-    if (!fits) {
+    if (tensor->scalar_type() != value.dtype || !has_shape(*tensor, value, symbols)) {
       throw ExecutionError(fmt::format("The executor wrote output '{}' as {}; expected {}.",
-                                       printable(meta.name), type_text(*tensor), type_text(meta)));
+                                       printable(value.name), type_text(*tensor),
+                                       type_text(value)));
     }
     outputs.push_back(*tensor);
   }
@@ -232,10 +238,10 @@ std::vector<at::Tensor> outputs_of(const StateDict& file, const IR& ir, SymbolVa
 // The file is mapped, so only the values that are asked for are read.
 class FileValues : public NodeValues {
  public:
-  FileValues(StateDict file, const IR& ir) : file_(std::move(file)) {
+  FileValues(StateDict file, const Graph& graph) : file_(std::move(file)) {
     std::vector<std::string> known;
-    for (const OpNode& node : ir.nodes) {
-      for (const TensorMeta& output : node.outputs) known.push_back(output.name);
+    for (const Value& value : graph.values) {
+      if (value.producer) known.push_back(value.name);
     }
     std::ranges::sort(known);
     for (const std::string& name : file_.keys()) {
@@ -276,20 +282,20 @@ class CommandBackend : public Backend {
 
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                               const std::vector<at::Tensor>& inputs) override {
-    const CommandEnd end = run_command(ir, weights, inputs);
-    const StateDict file = read_tensors(path("outputs"), "{outputs}", end);
-    return outputs_of(file, ir, bind_symbols(resolve(ir), inputs));
+    return run(ir, Case{.weights = weights, .inputs = inputs}.with(resolve(ir)));
   }
 
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                      const std::vector<at::Tensor>& inputs) override {
-    if (!has_intermediates_) return nullptr;
-    const CommandEnd end = run_command(ir, weights, inputs);
-    // A server may lack these values.
-    std::error_code error;
-    if (!template_ && !fs::exists(path("intermediates"), error)) return nullptr;
-    return std::make_unique<FileValues>(read_tensors(path("intermediates"), "{intermediates}", end),
-                                        ir);
+    return values(ir, Case{.weights = weights, .inputs = inputs}.with(resolve(ir)));
+  }
+
+  std::vector<at::Tensor> run_case(const Case& graph_case) override {
+    return run(to_ir(*graph_case.program), graph_case);
+  }
+
+  std::unique_ptr<NodeValues> values_of(const Case& graph_case) override {
+    return values(to_ir(*graph_case.program), graph_case);
   }
 
   std::optional<ExecutorReport> last_report() const override { return report_; }
@@ -305,19 +311,34 @@ class CommandBackend : public Backend {
   }
 
  private:
+  // `ir` is the document of the graph.
+  std::vector<at::Tensor> run(const IR& ir, const Case& graph_case) {
+    const CommandEnd end = run_command(ir, graph_case);
+    return outputs_of(read_tensors(path("outputs"), "{outputs}", end), graph_case);
+  }
+
+  std::unique_ptr<NodeValues> values(const IR& ir, const Case& graph_case) {
+    if (!has_intermediates_) return nullptr;
+    const CommandEnd end = run_command(ir, graph_case);
+    // A server may lack these values.
+    std::error_code error;
+    if (!template_ && !fs::exists(path("intermediates"), error)) return nullptr;
+    return std::make_unique<FileValues>(read_tensors(path("intermediates"), "{intermediates}", end),
+                                        *graph_case.program);
+  }
+
   std::string path(const std::string& name) const {
     const bool is_json = name == "ir" || name == "groups";
     return (directory_ / (name + (is_json ? ".json" : ".safetensors"))).string();
   }
 
-  CommandEnd run_command(const IR& ir, const StateDict& weights,
-                         const std::vector<at::Tensor>& inputs) {
+  CommandEnd run_command(const IR& ir, const Case& graph_case) {
     // Removed, not overwritten: the files of the last run may still be mapped, and a failed run
     // must not leave them.
     std::error_code ignored;
     for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), ignored);
-    write_files(ir, weights_for(ir, weights), inputs_for(ir, inputs));
-    CommandEnd end = template_ ? run_once() : ask_server(ir);
+    write_files(ir, graph_case);
+    CommandEnd end = template_ ? run_once() : ask_server(*graph_case.program);
     // Before the output is cut, because part of a path could not be recognized.
     for (std::string* text : {&end.output, &end.message, &end.description}) {
       *text = without_folder(std::move(*text), directory_.parent_path().string());
@@ -339,8 +360,8 @@ class CommandBackend : public Backend {
   }
 
   // Ends a server that gives no valid answer; the next request starts another.
-  CommandEnd ask_server(const IR& ir) {
-    nlohmann::ordered_json request = {{"name", ir.model_name}};
+  CommandEnd ask_server(const Program& program) {
+    nlohmann::ordered_json request = {{"name", program.model_name}};
     for (const std::string name : kFileNames) {
       if (name != "intermediates" || has_intermediates_) request[name] = path(name);
     }
@@ -350,7 +371,7 @@ class CommandBackend : public Backend {
     const std::optional<std::string> text =
         server_->ask(request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), end);
     try {
-      if (text) take(parse_answer(*text), ir, end);
+      if (text) apply(parse_answer(*text), program, end);
     } catch (const Error& error) {
       const std::string shown = without_folder(*text, directory_.parent_path().string());
       end.description = fmt::format("gave the invalid answer '{}': {}",
@@ -360,8 +381,8 @@ class CommandBackend : public Backend {
     return end;
   }
 
-  void take(const ServerAnswer& answer, const IR& ir, CommandEnd& end) {
-    report_ = report_of(answer, ir);
+  void apply(const ServerAnswer& answer, const Program& program, CommandEnd& end) {
+    report_ = report_of(answer, program);
     end.is_answer = true;
     end.succeeded = answer.status == kOk;
     end.is_unsupported = answer.status == kUnsupported;
@@ -370,7 +391,9 @@ class CommandBackend : public Backend {
     end.message = answer.message;
   }
 
-  void write_files(const IR& ir, StateDict weights, const StateDict& inputs) {
+  void write_files(const IR& ir, const Case& graph_case) {
+    StateDict weights = weights_for(graph_case);
+    const StateDict inputs = inputs_for(graph_case);
     std::error_code error;
     fs::create_directories(directory_, error);
     if (error) {
@@ -378,7 +401,7 @@ class CommandBackend : public Backend {
           fmt::format("cannot create '{}': {}", directory_.string(), error.message()));
     }
     write_output([&] {
-      check_storable(resolve(ir), weights);
+      check_storable({.program = graph_case.program, .weights = weights});
       save_ir(ir, path("ir"));
       save_weights_safetensors(inputs, path("inputs"));
       if (!weights_ || !has_same_tensors(*weights_, weights)) {

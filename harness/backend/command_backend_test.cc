@@ -23,6 +23,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
@@ -330,7 +331,8 @@ TEST_F(CommandBackendTest, GroupsAreReadAfterARun) {
   EXPECT_EQ(form.scale, 0.05);
   EXPECT_EQ(form.zero_point, -3);
   std::vector<NodeGroup> taken;
-  const auto run = [&] { run_grouped(*it, "Small", ir_, weights_, inputs_, taken); };
+  const Case content = Case{.weights = weights_, .inputs = inputs_}.with(resolve(ir_));
+  const auto run = [&] { run_grouped(*it, "Small", content, taken); };
   EXPECT_THAT(run, ThrowsMessage<InputError>(
                        "'Small': group 'conv_relu_3': the graph has no node 'conv2d_3'"));
   EXPECT_THROW(it->run(ir_, weights_, {}), ExecutionError);
@@ -343,7 +345,7 @@ TEST_F(CommandBackendTest, GroupsAreReadAfterARun) {
   EXPECT_THAT(run, ThrowsMessage<InputError>(HasSubstr("'Small': {groups} cannot be read")));
   // One that fails may have ended in the middle of it.
   const auto failing = backend("cp " + groups + " {groups}; echo out of memory; exit 1;" + kFiles);
-  EXPECT_THAT([&] { run_grouped(*failing, "Small", ir_, weights_, inputs_, taken); },
+  EXPECT_THAT([&] { run_grouped(*failing, "Small", content, taken); },
               ThrowsMessage<CommandFailure>(HasSubstr("out of memory")));
 }
 

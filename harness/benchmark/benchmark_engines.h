@@ -11,17 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
 #include "torch_ir/runtime/execution_plan.h"
-#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
-
-struct BenchmarkedGraph {
-  IR ir;
-  StateDict weights;
-  std::vector<at::Tensor> inputs;
-};
 
 struct EngineKind {
   std::string name;
@@ -34,10 +26,10 @@ const std::vector<EngineKind>& engine_kinds();
 
 class Engine {
  public:
-  Engine(const EngineKind& kind, const BenchmarkedGraph& graph)
+  Engine(const EngineKind& kind, const Case& graph_case)
       : is_eager_(!kind.options.trace),
-        plan_(compile(graph.ir, graph.weights, StateDict(), kind.options)),
-        inputs_(graph.inputs) {}
+        plan_(compile(graph_case, kind.options)),
+        inputs_(graph_case.inputs) {}
 
   // `outputs` has the outputs of the last run, or is empty.
   void run(std::vector<at::Tensor>& outputs) const;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/stages/stages.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -20,9 +21,9 @@ TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
   EXPECT_GT(models.size(), 2u) << "the models of the registry are not linked";
   for (const RegisteredModel& model : models) {
     const ModelInstance instance = make_instance(model, 0);
-    const Engine eager(
-        engine_kinds().front(),
-        {.ir = extract(model, instance), .weights = instance.weights, .inputs = instance.inputs});
+    const Case graph_case = Case{.weights = instance.weights, .inputs = instance.inputs}.with(
+        resolve(extract(model, instance)));
+    const Engine eager(engine_kinds().front(), graph_case);
     std::vector<at::Tensor> outputs;
     eager.run(outputs);
     EXPECT_EQ(disagreement(outputs, run_eagerly(instance.model, instance.inputs),

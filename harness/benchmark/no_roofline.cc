@@ -5,7 +5,7 @@ namespace torch_ir {
 
 std::string peak_text() { return ""; }
 
-std::optional<double> least_time(const BenchmarkedGraph& /*graph*/, int64_t /*output_bytes*/) {
+std::optional<double> least_time(const Case& /*graph_case*/, int64_t /*output_bytes*/) {
   return std::nullopt;
 }
 

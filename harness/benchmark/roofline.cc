@@ -15,7 +15,6 @@
 
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/fast/onednn/primitive.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 
 namespace torch_ir {
@@ -83,9 +82,10 @@ std::string peak_text() {
          fmt::format("; copying 64 MB: {:.1f} GB/s", 2 * kBytes / copying_time(2 * kBytes) / 1e9);
 }
 
-std::optional<double> least_time(const BenchmarkedGraph& graph, int64_t output_bytes) {
-  const Program program = resolve(graph.ir);
-  const CostTotals costs = cost_of(at_sizes(program, bind_symbols(program, graph.inputs))).totals;
+std::optional<double> least_time(const Case& graph_case, int64_t output_bytes) {
+  const Program& program = *graph_case.program;
+  const SymbolValues sizes = bind_symbols(program, graph_case.inputs);
+  const CostTotals costs = cost_of(at_sizes(program, sizes)).totals;
   if (peak() == 0 || !costs.not_counted.empty() || costs.num_unknown_sizes > 0) {
     return std::nullopt;
   }

@@ -17,8 +17,8 @@ namespace torch_ir {
 std::string peak_text();
 
 // The larger of the time for the multiply-adds and that for reading the inputs and weights and
-// writing the outputs once, in seconds; nothing if the costs of `graph` are not all known.
+// writing the outputs once, in seconds; nothing if the costs of the graph are not all known.
 // Winograd's algorithm, which needs fewer multiply-adds, may fall below it.
-std::optional<double> least_time(const BenchmarkedGraph& graph, int64_t output_bytes);
+std::optional<double> least_time(const Case& graph_case, int64_t output_bytes);
 
 }  // namespace torch_ir

@@ -46,6 +46,7 @@
 #include "harness/stages/candidate.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/registry/registry.h"
 
@@ -71,31 +72,22 @@ StateDict as_inference_tensors(const StateDict& tensors) {
 struct BenchmarkedModel {
   std::string name;
   std::string label;
-  std::function<BenchmarkedGraph()> make;
-  std::optional<BenchmarkedGraph> made = std::nullopt;
+  std::function<Case()> make;
+  Case graph_case = {};
 
-  const BenchmarkedGraph& graph() {
-    if (made) return *made;
-    made = make();
-    for (at::Tensor& input : made->inputs) input = as_inference_tensor(input);
-    made->weights = as_inference_tensors(made->weights);
-    made->ir.constants = as_inference_tensors(made->ir.constants);
-    return *made;
+  const Case& graph() {
+    if (graph_case.program) return graph_case;
+    graph_case = make();
+    for (at::Tensor& input : graph_case.inputs) input = as_inference_tensor(input);
+    graph_case.weights = as_inference_tensors(graph_case.weights);
+    graph_case.constants = as_inference_tensors(graph_case.program->constants);
+    return graph_case;
   }
+
+  IR ir() { return to_ir(*graph().program); }
 };
 
 using SharedModel = std::shared_ptr<BenchmarkedModel>;
-
-BenchmarkedGraph graph_of(const RegisteredModel& model) {
-  const ModelInstance instance = make_instance(model, 0);
-  return {extract(model, instance), instance.weights, instance.inputs};
-}
-
-BenchmarkedGraph graph_of(const ModelFiles& archive) {
-  const std::unique_ptr<Candidate> candidate = make_candidate(archive, 0);
-  IR ir = candidate->extract();
-  return {std::move(ir), candidate->weights(), candidate->inputs(0)};
-}
 
 constexpr int kWarmUpRuns = 3;
 
@@ -178,19 +170,19 @@ void add_stages(const RegisteredModel& registered, const SharedModel& model) {
     measure(state, [&] { return extract(registered, instance); });
   });
   add_benchmark("save/" + model->name, [model](benchmark::State& state) {
-    const IR& ir = model->graph().ir;
+    const IR ir = model->ir();
     measure(state, [&] { return serialize_ir(ir); });
   });
   add_benchmark("load/" + model->name, [model](benchmark::State& state) {
-    const std::string text = serialize_ir(model->graph().ir);
+    const std::string text = serialize_ir(model->ir());
     measure(state, [&] { return deserialize_ir(text); });
   });
 }
 
 template <class Source>
 SharedModel benchmarked(const Source& source, const std::string& label) {
-  return std::make_shared<BenchmarkedModel>(
-      BenchmarkedModel{source.name, label, [source] { return graph_of(source); }});
+  return std::make_shared<BenchmarkedModel>(BenchmarkedModel{
+      source.name, label, [source] { return first_trial(*make_candidate(source, 0)); }});
 }
 
 void add_benchmarks(const std::vector<std::string>& paths) {

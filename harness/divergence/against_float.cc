@@ -10,6 +10,7 @@
 
 #include "harness/divergence/value_matching.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/check_values.h"
@@ -59,7 +60,7 @@ class ValueComparison {
   void compare(const std::string& name, const at::Tensor& value) {
     if (!value.defined()) return;
     if (const auto found = quantized_to_.find(name); found != quantized_to_.end()) {
-      take_quantized(found->second, value);
+      keep_quantized(found->second, value);
     }
     if (const auto found = dequantized_.find(name); found != dequantized_.end()) {
       compare_with_float(found->second, value);
@@ -67,7 +68,7 @@ class ValueComparison {
   }
 
   // Values that turned out to have different sizes are unmatched.
-  void finish(const IR& graph, FloatComparison& result) {
+  void finish(const Program& graph, FloatComparison& result) {
     set_input_sqnr(graph);
     for (size_t i = 0; i < matches_.size(); ++i) {
       if (compared_[i]) {
@@ -79,7 +80,7 @@ class ValueComparison {
   }
 
  private:
-  void take_quantized(size_t index, const at::Tensor& value) {
+  void keep_quantized(size_t index, const at::Tensor& value) {
     if (matches_[index].is_dequantized()) {
       quantized_[index] = value;
     } else if (compared_[index]) {
@@ -106,25 +107,22 @@ class ValueComparison {
   }
 
   // Carries the lowest SQNR through the values in between.
-  void set_input_sqnr(const IR& graph) {
-    std::unordered_map<std::string, double> lowest;
+  void set_input_sqnr(const Program& graph) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    std::vector<double> lowest(graph.values.size(), kInfinity);
     std::unordered_map<std::string, size_t> matched;
     for (size_t i = 0; i < matches_.size(); ++i) matched.emplace(matches_[i].quantized, i);
-    const auto set = [&](const std::string& name, double inputs) {
-      const auto match = matched.find(name);
+    const auto set = [&](ValueId value, double inputs) {
+      const auto match = matched.find(graph[value].name);
       const bool is_compared = match != matched.end() && compared_[match->second];
       if (is_compared) compared_[match->second]->input_sqnr = inputs;
-      lowest[name] = is_compared ? compared_[match->second]->sqnr : inputs;
+      lowest[value] = is_compared ? compared_[match->second]->sqnr : inputs;
     };
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    for (const TensorMeta& input : graph.graph_inputs) set(input.name, kInfinity);
-    for (const OpNode& node : graph.nodes) {
+    for (const ValueId input : graph.user_inputs()) set(input, kInfinity);
+    for (const Node& node : graph.nodes) {
       double inputs = kInfinity;
-      for (const TensorMeta& input : node.inputs) {
-        const auto known = lowest.find(input.name);
-        if (known != lowest.end()) inputs = std::min(inputs, known->second);
-      }
-      for (const TensorMeta& output : node.outputs) set(output.name, inputs);
+      for (const ValueId input : node.inputs()) inputs = std::min(inputs, lowest[input]);
+      for (const ValueId output : node.outputs) set(output, inputs);
     }
   }
 
@@ -138,8 +136,8 @@ class ValueComparison {
   std::vector<at::Tensor> quantized_;
 };
 
-std::string input_text(const TensorMeta& input) {
-  return fmt::format("{} {}", input.dtype, shape_list_text(input));
+std::string input_text(const Value& input) {
+  return fmt::format("{} {}", dtype_name(input.dtype), shape_list_text(input));
 }
 
 }  // namespace
@@ -149,43 +147,47 @@ FloatModel::FloatModel(const std::string& path, const RunSettings& settings)
       settings_(settings),
       candidate_(make_candidate(files_, settings.seed)) {
   try {
-    ir_ = candidate_->extract();
+    case_.program = std::make_shared<const Program>(resolve(candidate_->extract()));
+    case_.weights = candidate_->weights();
   } catch (const std::exception& error) {
     throw InputError("--against: " + message_text(error));
   }
 }
 
-void FloatModel::check_inputs(const IR& quantized) const {
-  const std::vector<TensorMeta>& inputs = quantized.graph_inputs;
-  const std::vector<TensorMeta>& own = ir_.graph_inputs;
+void FloatModel::check_inputs(const Program& quantized) const {
+  const Program& floating = *case_.program;
+  const std::vector<ValueId> inputs = quantized.user_inputs();
+  const std::vector<ValueId> float_inputs = floating.user_inputs();
   const std::string beginning = "--against: " + files_.short_name();
-  if (own.size() != inputs.size()) {
+  if (float_inputs.size() != inputs.size()) {
     throw InputError(fmt::format(
         "{} has a different number of inputs than the quantised model, {} instead of {}; "
         "give the float model that it was made from",
-        beginning, own.size(), inputs.size()));
+        beginning, float_inputs.size(), inputs.size()));
   }
-  for (size_t i = 0; i < own.size(); ++i) {
-    if (own[i].dtype == inputs[i].dtype && shapes_fit(own[i], inputs[i])) continue;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& input = floating[float_inputs[i]];
+    const Value& other = quantized[inputs[i]];
+    if (input.dtype == other.dtype && shapes_fit(input, other)) continue;
     throw InputError(fmt::format(
         "{} has input '{}' as {}, but the quantised model has '{}' as {}; give the float model "
         "that it was made from",
-        beginning, own[i].name, input_text(own[i]), inputs[i].name, input_text(inputs[i])));
+        beginning, input.name, input_text(input), other.name, input_text(other)));
   }
 }
 
-FloatComparison FloatModel::compare(Candidate& quantized, const IR& graph,
-                                    const std::vector<at::Tensor>& inputs) {
-  ValueMatching matching = match_values(graph, ir_);
+FloatComparison FloatModel::compare(Candidate& quantized, const Program& graph) {
+  const Program& program = *case_.program;
+  const std::vector<at::Tensor> inputs = quantized.inputs(0);
+  ValueMatching matching = match_values(graph, program);
   FloatComparison result{.file = files_.short_name(),
                          .unmatched = std::move(matching.unmatched),
                          .num_folded = matching.num_folded};
   ValueComparison comparison(matching.matches);
   try {
-    const std::vector<std::string> problems = input_problems(ir_, inputs);
+    const std::vector<std::string> problems = input_problems(program, inputs);
     if (!problems.empty()) throw LoadError("the inputs do not fit the float model: " + problems[0]);
-    const Program program = resolve(ir_);
-    const GraphMemory memory = memory_of(program, candidate_->weights());
+    const GraphMemory memory = memory_of(case_);
     at::manual_seed(settings_.seed);
     candidate_->observe(inputs, [&](const std::string& name, const at::Tensor& value) {
       const auto id = program.find(name);

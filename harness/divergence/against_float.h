@@ -6,13 +6,12 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "harness/results/float_comparison.h"
 #include "harness/results/result.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
 
@@ -23,12 +22,11 @@ class FloatModel {
   FloatModel(const std::string& path, const RunSettings& settings);
 
   // Throws InputError, naming the first input that differs, unless the inputs of `quantized` fit.
-  void check_inputs(const IR& quantized) const;
+  void check_inputs(const Program& quantized) const;
 
-  // Runs both on `inputs`; `graph` is that of `quantized`. On an error, the comparison has the
-  // error and the values compared so far.
-  FloatComparison compare(Candidate& quantized, const IR& graph,
-                          const std::vector<at::Tensor>& inputs);
+  // Runs both on the inputs of the first trial; `graph` is that of `quantized`. On an error, the
+  // comparison has the error and the values compared so far.
+  FloatComparison compare(Candidate& quantized, const Program& graph);
 
   // The result to report if the process ends during compare().
   FloatComparison unfinished() const;
@@ -37,7 +35,8 @@ class FloatModel {
   const ModelFiles files_;
   const RunSettings settings_;
   const std::unique_ptr<Candidate> candidate_;
-  IR ir_;
+  // Without inputs.
+  Case case_;
 };
 
 }  // namespace torch_ir

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "harness/divergence/value_matching.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -23,9 +24,9 @@ FloatComparison compare_with(const std::string& floating, const std::string& qua
   FloatModel model(kExports + floating, {});
   const std::unique_ptr<Candidate> candidate =
       make_candidate(ModelFiles{.path = kExports + quantized}, /*seed=*/0);
-  const IR graph = candidate->extract();
+  const Program graph = resolve(candidate->extract());
   model.check_inputs(graph);
-  return model.compare(*candidate, graph, candidate->inputs(0));
+  return model.compare(*candidate, graph);
 }
 
 // The values that make_against.py (in scripts/ beside the archives) computes with PyTorch.
@@ -114,14 +115,14 @@ TEST(AgainstFloatTest, OtherInputsAreRefused) {
 OpNode node_of(const std::string& name, const std::string& op_type, const std::string& input) {
   return {.name = name,
           .op_type = op_type,
-          .inputs = {{input, {2}, "float32"}},
+          .inputs = {{input, {2}, "float32", input}},
           .outputs = {{name, {2}, "float32", name}},
           .attrs = {}};
 }
 
 std::map<std::string, std::string> pairs(const IR& quantized, const IR& floating) {
   std::map<std::string, std::string> found;
-  const ValueMatching matching = match_values(quantized, floating);
+  const ValueMatching matching = match_values(resolve(quantized), resolve(floating));
   for (const ValueMatch& match : matching.matches) found[match.floating] = match.dequantized;
   for (const std::string& name : matching.unmatched) found[name] = "";
   return found;
@@ -134,6 +135,7 @@ TEST(ValueMatchingTest, OperatorsMatchWithinTheirModuleOnly) {
   IR quantized;
   quantized.nodes = {node_of("p", "aten.relu_.default", "x"),
                      node_of("q", "aten.relu_.default", "p")};
+  quantized.graph_inputs = floating.graph_inputs;
   floating.nodes[0].module = "m";
   floating.nodes[1].module = "n";
   // If one side has no paths, only the order counts.

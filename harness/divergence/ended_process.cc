@@ -74,18 +74,18 @@ constexpr const char* kRunSuffix = ".run";
 bool run_given_part(const std::string& directory, const RunSettings& settings,
                     const TellNews& tell) {
   const IR ir = load_ir(directory + "/ir.json");
-  StateDict weights;
+  Case part = Case().with(resolve(ir));
   if (const std::string file = directory + "/weights.safetensors"; fs::exists(file)) {
-    weights = load_weights(file);
+    part.weights = load_weights(file);
   }
-  const std::vector<at::Tensor> inputs = read_inputs(directory + "/inputs.safetensors", ir);
+  part.inputs = read_inputs(directory + "/inputs.safetensors", ir);
   at::set_num_threads(settings.threads);
   const std::unique_ptr<Backend> backend = open_backend(settings, directory + kRunSuffix);
   at::manual_seed(settings.seed);
   tell("begun");
   const AllocationWatch memory;
   try {
-    backend->run(ir, weights, inputs);
+    backend->run_case(part);
   } catch (const OutputError&) {
     throw;
   } catch (const std::exception& error) {
@@ -139,8 +139,7 @@ class EndSearch {
         deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(budget_)) {}
 
   ReproducerSearch write_whole() {
-    return whole_graph_reproducer(run_.ir, run_.candidate.weights(), run_.inputs, /*expected=*/{},
-                                  run_.settings, /*message=*/"", whole_);
+    return whole_graph_reproducer(run_.graph_case, run_.settings, /*message=*/"", whole_);
   }
 
   ReproducerSearch find_part() {
@@ -162,10 +161,12 @@ class EndSearch {
     ended_run.directory = found_;
     ended_run.groups = groups();
     ExplainedGraph graph(ended_run);
-    graph.watch.run(run_.candidate, run_.inputs, run_.settings.seed);
+    graph.watch.run(run_.candidate, run_.inputs(), run_.settings.seed);
     ReproducerSearch search =
-        find_part_that_ends({.run = ended_run, .graph = graph, .check = [&](auto&&... part) {
-                               return this->check(*run.end, part...);
+        find_part_that_ends({.run = ended_run,
+                             .graph = graph,
+                             .check = [&](const Case& part, const RunSettings& settings) {
+                               return this->check(*run.end, part, settings);
                              }});
     if (search.reproducer && ended_.kind == FailureKind::kTimedOut) {
       std::string doubt = doubt_of_hang();
@@ -192,8 +193,7 @@ class EndSearch {
     if (run_.settings.executor.empty()) return {};
     try {
       std::vector<NodeGroup> groups = open_backend(run_.settings, whole_ + kRunSuffix)->groups();
-      const Program program = resolve(run_.ir);
-      group_nodes(program, memory_of(program, run_.candidate.weights()), groups);
+      group_nodes(run_.program(), memory_of(run_.graph_case), groups);
       return groups;
     } catch (const Error&) {
       return {};
@@ -202,16 +202,14 @@ class EndSearch {
 
   bool is_over() const { return Clock::now() >= deadline_; }
 
-  std::optional<GraphFailure> check(const PartEnd& wanted, const IR& ir, const StateDict& weights,
-                                    const std::vector<at::Tensor>& inputs,
-                                    const std::vector<at::Tensor>& /*expected*/,
-                                    const RunSettings& settings) {
+  std::optional<GraphFailure> check(const PartEnd& wanted, Case part, const RunSettings& settings) {
     if (is_over()) throw SearchEnded();
     std::error_code error;
     fs::remove_all(part_, error);
     if (error) throw OutputError("cannot remove '" + part_ + "': " + error.message());
+    part.expected.clear();
     try {
-      write_reproducer(ir, weights, inputs, /*expected=*/{}, part_);
+      write_reproducer(part, part_);
     } catch (const WeightError&) {
       // A file cannot hold the values.
       return std::nullopt;
@@ -219,8 +217,10 @@ class EndSearch {
     const PartRun run = run_part(part_, settings, limits(kNumHangs));
     if (run.is_cut_off) throw SearchEnded();
     if (run.end != wanted) return std::nullopt;
-    const bool has_outputs = !ir.graph_outputs.empty();
-    return GraphFailure{.output = has_outputs ? ir.graph_outputs.back().name : "", .threw = true};
+    const Program& program = *part.program;
+    const bool has_outputs = !program.outputs.empty();
+    return GraphFailure{.output = has_outputs ? program[program.outputs.back()].name : "",
+                        .threw = true};
   }
 
   // Why the part that was found may not hang; empty if it still hangs.

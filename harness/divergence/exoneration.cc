@@ -8,7 +8,6 @@
 #include "harness/divergence/reproducer.h"
 #include "harness/divergence/reproducer_files.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/ir/document.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
@@ -20,22 +19,21 @@ constexpr size_t kMaxExonerated = 64;
 enum class ReadEffect { kNone, kRight, kWrong };
 
 // Judges what a part makes of other inputs by the rules for the whole graph.
-ReadEffect effect_of(const ExplainedRun& run, const Program& part, const StateDict& weights,
-                     const RecordedPart& recorded, const std::vector<at::Tensor>& inputs) {
-  const auto program = std::make_shared<const Program>(part);
-  const auto run_on = [&](const auto& graph) { return eager_outputs(graph, weights, inputs); };
-  const std::vector<at::Tensor> made = run_on(program);
+ReadEffect effect_of(const ExplainedRun& run, const Case& part,
+                     const std::vector<at::Tensor>& inputs) {
+  const auto run_on_inputs = [&](Case other) {
+    other.inputs = inputs;
+    return eager_outputs(other);
+  };
+  const std::vector<at::Tensor> outputs = run_on_inputs(part);
   const VerificationReport report = judge_run(
-      {.program = program,
-       .weights = weights,
-       .inputs = recorded.inputs,
-       .outputs = made,
-       .expected = recorded.outputs,
-       .rerun = run_on,
-       .run_eagerly = [&] { return eager_outputs(program, weights, recorded.inputs); },
+      {.graph_case = part,
+       .outputs = outputs,
+       .rerun = run_on_inputs,
+       .run_eagerly = [&] { return eager_outputs(part); },
        .describe = [](const std::exception& error) { return message_text(error); },
-       .calls_operators = run.candidate.calls_operators()},
-      part_tolerance(run.settings.tolerance, run.ir, to_ir(part)), run.settings.criterion);
+       .calls_operators = run.candidate.facts.calls_operators},
+      part_tolerance(run.settings.tolerance, run.program(), *part.program), run.settings.criterion);
   if (!report.is_valid) return ReadEffect::kWrong;
   return report.smallest_passing_tolerance() == 0 ? ReadEffect::kNone : ReadEffect::kRight;
 }
@@ -59,24 +57,24 @@ std::optional<ReadEffect> effect_on(const ExplainedRun& run, const ExplainedGrap
     }
   }
   const GraphPart part = graph.cutter.cut(range, graph.watch.facts());
-  const IR ir = to_ir(part.program);
-  const auto& metas = ir.graph_inputs;
-  const auto input = std::ranges::find(metas, name, &TensorMeta::name);
-  if (!part.problem.empty() || input == metas.end()) return std::nullopt;
+  const std::vector<ValueId> ids = part.program.user_inputs();
+  const auto input = std::ranges::find_if(
+      ids, [&](ValueId value_in_part) { return part.program[value_in_part].name == name; });
+  if (!part.problem.empty() || input == ids.end()) return std::nullopt;
   const auto recorded = record_part(run, graph, part, reader.first);
-  const bool is_known = recorded && recorded->outputs.size() == ir.graph_outputs.size();
+  const bool is_known = recorded && recorded->expected.size() == part.program.outputs.size();
   if (!is_known) return std::nullopt;
   std::vector<at::Tensor> inputs = recorded->inputs;
-  at::Tensor& read = inputs.at(static_cast<size_t>(input - metas.begin()));
+  at::Tensor& read = inputs.at(static_cast<size_t>(input - ids.begin()));
   if (read.sizes() != value.sizes() || read.dtype() != value.dtype()) return ReadEffect::kWrong;
   read = value;
-  return effect_of(run, part.program, used_weights(ir, graph.weights), *recorded, inputs);
+  return effect_of(run, *recorded, inputs);
 }
 
 }  // namespace
 
 std::vector<bool> exonerate(const ExplainedRun& run, const ExplainedGraph& graph,
-                            const std::vector<DoubtedValue>& values, bool has_to_be_unread,
+                            const std::vector<DoubtedValue>& values, bool clears_ineffective,
                             const ReturnedValues& returned_values) {
   std::vector<bool> verdicts(values.size(), false);
   const size_t count = std::min(values.size(), kMaxExonerated);
@@ -86,7 +84,7 @@ std::vector<bool> exonerate(const ExplainedRun& run, const ExplainedGraph& graph
     const size_t end = graph.producer_of(values[count - 1].name).value() + 1;
     const auto returned = returned_values(names, end);
     for (size_t i = 0; i < count; ++i) {
-      bool is_same_to_all = !has_to_be_unread;
+      bool is_same_to_all = clears_ineffective;
       std::set<size_t> readers;
       for (const size_t node : graph.grouped.program[graph.id_of(values[i].name)].readers) {
         readers.insert(graph.grouped.span_of[node]);

@@ -19,11 +19,11 @@ namespace torch_ir {
 using ReturnedValues = std::function<std::unordered_map<std::string, at::Tensor>(
     const std::set<std::string>& names, size_t end)>;
 
-// Exonerates a value if a reader of it is right, but would be wrong had it read this value. Unless
-// it `has_to_be_unread`, also exonerates values that make no difference to any reader. Rounding
+// Exonerates a value if a reader of it is right, but would be wrong had it read this value. With
+// `clears_ineffective`, also exonerates values that make no difference to any reader. Rounding
 // reaches the readers. Throws OutputError only; values that could not be tried are not exonerated.
 std::vector<bool> exonerate(const ExplainedRun& run, const ExplainedGraph& graph,
-                            const std::vector<DoubtedValue>& values, bool has_to_be_unread,
+                            const std::vector<DoubtedValue>& values, bool clears_ineffective,
                             const ReturnedValues& returned_values);
 
 }  // namespace torch_ir

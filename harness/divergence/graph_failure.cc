@@ -10,8 +10,6 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
-#include "torch_ir/ir/document.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/verdict.h"
 #include "torch_ir/verifier/verify.h"
@@ -19,29 +17,28 @@
 namespace torch_ir {
 namespace {
 
-std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators, const IR& ir,
-                                         const StateDict& weights,
-                                         const std::vector<at::Tensor>& inputs,
-                                         std::vector<at::Tensor> expected,
+std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators, Case graph_case,
                                          const RunSettings& settings) {
-  const std::vector<TensorMeta>& outputs = ir.graph_outputs;
+  const Program& program = *graph_case.program;
+  const std::vector<ValueId>& outputs = program.outputs;
+  std::vector<at::Tensor>& expected = graph_case.expected;
   expected.resize(outputs.size());
   const auto failure_of_all = [&](std::string message, bool threw) {
     GraphFailure failure{.message = std::move(message), .threw = threw};
     if (outputs.empty()) return failure;
     const at::Tensor& last = expected.back();
-    failure.output = outputs.back().name;
+    failure.output = program[outputs.back()].name;
     failure.tolerance = tolerance_for(settings.tolerance, outputs.size() - 1,
                                       last.defined() ? last.scalar_type() : c10::kFloat);
     return failure;
   };
-  const auto run_on_backend = [&](const IR& graph) {
+  const auto run_on_backend = [&](const Case& graph) {
     at::manual_seed(settings.seed);
-    return backend.run(graph, weights, inputs);
+    return backend.run_case(graph);
   };
   std::vector<at::Tensor> actual;
   try {
-    actual = run_on_backend(ir);
+    actual = run_on_backend(graph_case);
   } catch (const OutputError&) {
     throw;
   } catch (const CommandFailure& error) {
@@ -56,22 +53,17 @@ std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators,
         fmt::format("{}, expected {}", counted(std::ssize(actual), "output"), outputs.size()),
         /*threw=*/false);
   }
-  const auto program = std::make_shared<const Program>(resolve(ir));
-  const auto rerun = [&](const auto& extended) { return run_on_backend(to_ir(*extended)); };
   const auto run_eagerly = [&] {
     at::manual_seed(settings.seed);
-    return eager_outputs(program, weights, inputs);
+    return eager_outputs(graph_case);
   };
   const auto describe = [](const std::exception& error) {
     if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
     return message_text(error);
   };
-  const VerificationReport report = judge_run({.program = program,
-                                               .weights = weights,
-                                               .inputs = inputs,
+  const VerificationReport report = judge_run({.graph_case = graph_case,
                                                .outputs = actual,
-                                               .expected = expected,
-                                               .rerun = rerun,
+                                               .rerun = run_on_backend,
                                                .run_eagerly = run_eagerly,
                                                .describe = describe,
                                                .calls_operators = calls_operators},
@@ -91,8 +83,8 @@ std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators,
 }  // namespace
 
 GraphCheck check_on(Backend& backend, bool calls_operators) {
-  return [&backend, calls_operators](const auto&... graph) {
-    return find_failure(backend, calls_operators, graph...);
+  return [&backend, calls_operators](const Case& graph_case, const RunSettings& settings) {
+    return find_failure(backend, calls_operators, graph_case, settings);
   };
 }
 

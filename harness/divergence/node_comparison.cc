@@ -29,10 +29,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/cases/node_groups.h"
-#include "torch_ir/ir/document.h"
-#include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/module_paths.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
@@ -64,11 +61,9 @@ int64_t bytes_of(const Value& value) {
 // writes to are left out, since they no longer hold what their node computed.
 class WholeRunValues : public NodeValues {
  public:
-  WholeRunValues(Backend& backend, const ExplainedGraph& graph,
-                 const std::vector<at::Tensor>& inputs, uint64_t seed)
+  WholeRunValues(Backend& backend, const ExplainedGraph& graph, uint64_t seed)
       : backend_(backend),
-        weights_(graph.weights),
-        inputs_(inputs),
+        graph_case_(graph.graph_case),
         seed_(seed),
         program_(graph.program),
         outputs_(program_.outputs) {
@@ -109,7 +104,7 @@ class WholeRunValues : public NodeValues {
       if (places.emplace(values_[end], outputs.size()).second) outputs.push_back(values_[end]);
     }
     at::manual_seed(seed_);
-    std::vector<at::Tensor> results = backend_.run(to_ir(program_), weights_, inputs_);
+    std::vector<at::Tensor> results = backend_.run_case(graph_case_.with(program_));
     if (results.size() != outputs.size()) {
       throw ExecutionError(
           fmt::format("wrong number of outputs: {}, expected {}", results.size(), outputs.size()));
@@ -120,8 +115,7 @@ class WholeRunValues : public NodeValues {
   }
 
   Backend& backend_;
-  const StateDict& weights_;
-  const std::vector<at::Tensor>& inputs_;
+  const Case& graph_case_;
   const uint64_t seed_;
   Program program_;
   const std::vector<ValueId> outputs_;
@@ -160,26 +154,26 @@ class Explainer {
  public:
   Explainer(const ExplainedRun& run, Backend& backend)
       : run_(run),
-        ir_(run.ir),
         settings_(run.settings),
         backend_(backend),
         graph_(run),
         grouped_(graph_.grouped),
         computable_(computable_part(graph_.program)),
-        computable_program_(
-            std::make_shared<const Program>(without_uncomputable(graph_.program, computable_))) {}
+        computable_case_(
+            graph_.graph_case.with(without_uncomputable(graph_.program, computable_))) {}
 
   NodeReport compare(bool failed) {
     failed_ = failed;
     NodeReport report = compare_once();
     const bool ended = report.error.empty();
     if (runs_whole_) {
-      add_note(report, fmt::format("To see the values, the graph ran with {} as outputs", all()));
+      add_note(report,
+               fmt::format("To see the values, the graph ran with {} as outputs", shown_values()));
     } else if (ended && report.num_compared == 0 && !missing_.empty()) {
       compare_whole_runs(report);
       add_note(report, fmt::format("The {} returned no values of nodes; to see them, the graph "
                                    "ran with {} as outputs",
-                                   who(), all()));
+                                   executor_name(), shown_values()));
     } else if (ended && failed && !report.first_divergence) {
       look_for_difference(report);
     }
@@ -225,13 +219,13 @@ class Explainer {
     if (!note.ends_with('.')) report.note += '.';
   }
 
-  std::string who() const {
+  std::string executor_name() const {
     if (runs_plans(settings_)) return "execution plan";
     return settings_.executor.empty() ? "backend" : "executor";
   }
 
   // The values that a run of the whole graph shows.
-  std::string all() const {
+  std::string shown_values() const {
     return run_.groups.empty() ? "all of them" : "those at the borders of groups";
   }
 
@@ -241,14 +235,14 @@ class Explainer {
   }
 
   GraphCheck check(Backend& backend) const {
-    return check_on(backend, run_.candidate.calls_operators());
+    return check_on(backend, run_.candidate.facts.calls_operators);
   }
 
   // Whether the graph gives the expected outputs when eager operators run it. If not, it fails on
   // any executor.
   bool makes_expected() const {
     PlanBackend eager{ExecutionOptions()};
-    return !check(eager)(ir_, graph_.weights, run_.inputs, run_.expected, settings_);
+    return !check(eager)(graph_.graph_case, settings_);
   }
 
   void compare_whole_runs(NodeReport& report) {
@@ -269,11 +263,12 @@ class Explainer {
     }
     const bool agreed = report.num_mismatched == 0 && report.num_not_judged == 0;
     report = std::move(whole);
-    add_note(report, runs_plans(settings_) ? "The nodes agree when they run one by one"
-                     : agreed ? fmt::format("The node values that the {} returned agree", who())
-                              : fmt::format("The node values that the {} returned do not explain "
-                                            "the failure",
-                                            who()));
+    add_note(report,
+             runs_plans(settings_) ? "The nodes agree when they run one by one"
+             : agreed ? fmt::format("The node values that the {} returned agree", executor_name())
+                      : fmt::format("The node values that the {} returned do not explain "
+                                    "the failure",
+                                    executor_name()));
     add_note(report, "The values below come from runs of the whole graph");
   }
 
@@ -298,18 +293,18 @@ class Explainer {
   std::unique_ptr<NodeValues> open_values() {
     forms_.clear();
     if (!runs_whole_) {
-      std::unique_ptr<NodeValues> own = backend_.values(ir_, graph_.weights, run_.inputs);
-      if (own) {
+      std::unique_ptr<NodeValues> values = backend_.values_of(graph_.graph_case);
+      if (values) {
         const std::vector<NodeGroup> groups = backend_.groups();
         group_nodes(graph_.program, graph_.memory, groups);
         for (const NodeGroup& group : groups) {
           for (const ValueForm& form : group.values) forms_.emplace(form.name, form);
         }
-        return own;
+        return values;
       }
       runs_whole_ = true;
     }
-    return std::make_unique<WholeRunValues>(backend_, graph_, run_.inputs, settings_.seed);
+    return std::make_unique<WholeRunValues>(backend_, graph_, settings_.seed);
   }
 
   SeenValue in_form(const std::string& name, const at::Tensor& value) const {
@@ -341,20 +336,19 @@ class Explainer {
       }
     };
     // Eager operators also run, to check values that only float64 accepts.
-    Float64Run float64(computable_program_, graph_.weights, run_.inputs,
-                       settings_.criterion.reference == ReferenceKind::kAuto);
     const ReferenceKind reference = settings_.criterion.reference;
+    Float64Run float64(computable_case_, reference == ReferenceKind::kAuto);
     const bool is_local = reference == ReferenceKind::kFloat64 || rounds(graph_.program);
     const auto local = is_local ? make_part_judge(run_, graph_) : nullptr;
     NodeReport report = compare_nodes(
         graph_.program, names_of(grouped_.values),
         [&](const ValueObserver& observer) {
-          graph_.watch.run(run_.candidate, run_.inputs, settings_.seed, observer);
+          graph_.watch.run(run_.candidate, run_.inputs(), settings_.seed, observer);
         },
         next, settings_.tolerance,
         NodeJudge{.run = float64, .criterion = settings_.criterion, .local = local.get()},
         [&](const std::vector<DoubtedValue>& doubted) {
-          return exonerate(run_, graph_, doubted, /*has_to_be_unread=*/!failed_,
+          return exonerate(run_, graph_, doubted, /*clears_ineffective=*/failed_,
                            [&](const std::set<std::string>& names, size_t end) {
                              return returned_values(names, end, /*copies=*/true);
                            });
@@ -384,7 +378,7 @@ class Explainer {
 
   // Adds the modules and groups of nodes.
   void name_places(NodeReport& report) const {
-    const std::vector<std::string> paths = module_paths(resolve(ir_, GraphChecks::kStructure));
+    const std::vector<std::string> paths = module_paths(graph_.program);
     const auto name = [&](NodeDetail& detail) {
       detail.module = paths.at(static_cast<size_t>(detail.index));
       detail.group = grouped_.span_making(graph_.id_of(detail.value)).group;
@@ -419,12 +413,13 @@ class Explainer {
       }
     }
     const std::vector<std::string> names = names_of(read);
-    const auto made = returned_values({names.begin(), names.end()}, grouped_.original[span.last],
-                                      /*copies=*/false);
+    const auto returned =
+        returned_values({names.begin(), names.end()}, grouped_.original[span.last],
+                        /*copies=*/false);
     std::vector<TensorStatistics> inputs;
     for (size_t i = 0; i < read.size(); ++i) {
-      const auto found = made.find(names[i]);
-      const at::Tensor tensor = found != made.end() ? found->second : given(read[i]);
+      const auto found = returned.find(names[i]);
+      const at::Tensor tensor = found != returned.end() ? found->second : given_tensor(read[i]);
       const bool is_missing = std::ranges::find(missing_, names[i]) != missing_.end();
       if (tensor.defined() || is_missing) inputs.push_back(statistics(names[i], tensor));
     }
@@ -438,28 +433,27 @@ class Explainer {
   }
 
   // A graph input, a weight or a constant; undefined for other values.
-  at::Tensor given(ValueId value) const {
+  at::Tensor given_tensor(ValueId value) const {
     size_t next_input = 0;
     for (const GraphInput& input : graph_.program.inputs) {
       const bool is_weight = input.kind != InputKind::kUserInput;
-      if (input.value == value && !is_weight) return run_.inputs.at(next_input);
+      if (input.value == value && !is_weight) return run_.inputs().at(next_input);
       next_input += !is_weight;
       if (input.value != value) continue;
-      const at::Tensor* weight = find_weight(graph_.program, graph_.weights, input);
+      const at::Tensor* weight = find_weight(graph_.graph_case, input);
       return weight == nullptr ? at::Tensor() : *weight;
     }
     return {};
   }
 
   const ExplainedRun& run_;
-  const IR& ir_;
   const RunSettings& settings_;
   Backend& backend_;
   ExplainedGraph graph_;
   const GroupedGraph& grouped_;
   // The part of the graph whose values the model reports.
   const ComputablePart computable_;
-  const std::shared_ptr<const Program> computable_program_;
+  const Case computable_case_;
   // The forms in which the backend returned its values.
   std::unordered_map<std::string, ValueForm> forms_;
   int64_t num_not_handed_back_ = 0;

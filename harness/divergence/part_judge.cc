@@ -11,7 +11,6 @@
 #include "harness/divergence/reproducer.h"
 #include "harness/divergence/reproducer_files.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/document.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
@@ -20,8 +19,9 @@ namespace {
 class PartJudge : public LocalJudge {
  public:
   PartJudge(const ExplainedRun& run, const ExplainedGraph& graph) : run_(run), graph_(graph) {
-    for (size_t i = 0; i < run.inputs.size(); ++i) {
-      values_[run.ir.graph_inputs.at(i).name] = run.inputs[i];
+    const std::vector<ValueId> ids = run.program().user_inputs();
+    for (size_t i = 0; i < ids.size(); ++i) {
+      values_[run.program()[ids[i]].name] = run.inputs().at(i);
     }
   }
 
@@ -86,21 +86,18 @@ class PartJudge : public LocalJudge {
     }
     if (!problem.empty()) return {.not_judged = problem};
     try {
-      std::vector<at::Tensor> inputs;
+      Case content = part_case(graph_, part);
       for (const ValueId input : part.program.user_inputs()) {
-        inputs.push_back(value_of(part.program[input].name, part));
+        content.inputs.push_back(value_of(part.program[input].name, part));
       }
-      const IR ir = to_ir(part.program);
-      const StateDict weights = used_weights(ir, graph_.weights);
+      content.expected = eager_outputs(content);
       const std::vector<at::Tensor> outputs = {value};
-      const auto program = std::make_shared<const Program>(part.program);
-      const std::vector<at::Tensor> expected = eager_outputs(program, weights, inputs);
-      const auto returned = [&](const auto& extended) {
+      const auto returned = [&](const Case& extended) {
         std::vector<at::Tensor> values;
-        for (const ValueId output : extended->outputs) {
-          const std::string& name = (*extended)[output].name;
+        for (const ValueId output : extended.program->outputs) {
+          const std::string& name = (*extended.program)[output].name;
           const auto found = values_.find(name);
-          const bool is_value = output == program->outputs[0];
+          const bool is_value = output == part.program.outputs[0];
           if (is_value) values.push_back(value);
           if (!is_value) values.push_back(found == values_.end() ? at::Tensor() : found->second);
           if (values.back().defined()) continue;
@@ -110,17 +107,14 @@ class PartJudge : public LocalJudge {
       };
       Criterion criterion = run_.settings.criterion;
       criterion.reference = ReferenceKind::kAuto;
-      const VerificationReport report =
-          judge_run({.program = program,
-                     .weights = weights,
-                     .inputs = inputs,
-                     .outputs = outputs,
-                     .expected = expected,
-                     .rerun = returned,
-                     .run_eagerly = [&] { return expected; },
-                     .describe = [](const std::exception& error) { return message_text(error); },
-                     .calls_operators = true},
-                    part_tolerance(run_.settings.tolerance, run_.ir, ir), criterion);
+      const VerificationReport report = judge_run(
+          {.graph_case = content,
+           .outputs = outputs,
+           .rerun = returned,
+           .run_eagerly = [&] { return content.expected; },
+           .describe = [](const std::exception& error) { return message_text(error); },
+           .calls_operators = true},
+          part_tolerance(run_.settings.tolerance, run_.program(), part.program), criterion);
       return report.is_valid ? Verdict{.basis = report.passed_by} : Verdict{.not_judged = problem};
     } catch (const std::exception& error) {
       return {.not_judged = message_text(error)};

@@ -6,14 +6,12 @@
 #include <map>
 #include <string_view>
 
-#include "torch_ir/ir/resolve.h"
+#include "harness/divergence/reproducer_files.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 
 namespace torch_ir {
 namespace {
-
-struct AllRecorded {};
 
 struct Wanted {
   at::Tensor value;
@@ -29,33 +27,35 @@ class Recording {
   }
 
   void observe(const std::string& name, const at::Tensor& value) {
-    if (const auto input = inputs_.find(name); input != inputs_.end()) take(value, input->second);
+    if (const auto input = inputs_.find(name); input != inputs_.end()) copy(value, input->second);
     const auto id = graph_.find(name);
     const auto node = id ? graph_.grouped.program[*id].producer : std::nullopt;
     if (!node) return;
     if (*node < first_) copy_again(*node);
     const auto output = outputs_.find(name);
     if (output == outputs_.end()) return;
-    take(value, output->second);
-    if (++num_outputs_ == outputs_.size()) throw AllRecorded();
+    copy(value, output->second);
+    ++num_outputs_;
   }
 
-  std::optional<RecordedPart> finish() {
-    RecordedPart recorded;
+  bool is_complete() const { return !outputs_.empty() && num_outputs_ == outputs_.size(); }
+
+  std::optional<Case> finish() {
+    Case recorded = part_case(graph_, part_);
     for (const ValueId input : part_.program.user_inputs()) {
       recorded.inputs.push_back(inputs_[part_.program[input].name].copy);
     }
     for (const ValueId output : part_.program.outputs) {
-      recorded.outputs.push_back(outputs_[part_.program[output].name].copy);
+      recorded.expected.push_back(outputs_[part_.program[output].name].copy);
     }
     const auto is_there = [](const at::Tensor& tensor) { return tensor.defined(); };
     if (!std::ranges::all_of(recorded.inputs, is_there)) return std::nullopt;
-    if (!std::ranges::all_of(recorded.outputs, is_there)) recorded.outputs.clear();
+    if (!std::ranges::all_of(recorded.expected, is_there)) recorded.expected.clear();
     return recorded;
   }
 
  private:
-  static void take(const at::Tensor& value, Wanted& wanted) {
+  static void copy(const at::Tensor& value, Wanted& wanted) {
     if (!fits_a_file(value)) return;
     wanted.value = value;
     wanted.copy = plain_copy(value);
@@ -82,8 +82,9 @@ class Recording {
 
 // Copies the weights that the model writes to, so that it cannot change the graph's. Copies share
 // memory if their originals do.
-StateDict apart_from_model(const Program& program, const GraphMemory& memory,
-                           const StateDict& weights) {
+Case apart_from_model(const Case& graph_case, const GraphMemory& memory) {
+  const Program& program = *graph_case.program;
+  const StateDict& weights = graph_case.weights;
   std::set<std::string> changed;
   for (const GraphInput& input : program.inputs) {
     if (!memory.is_written(memory.of(input.value), 0, program.nodes.size())) continue;
@@ -103,8 +104,8 @@ StateDict apart_from_model(const Program& program, const GraphMemory& memory,
     copies = copy_group(copies);
     for (size_t i = 0; i < members.size(); ++i) tensors[members[i]] = copies[i];
   }
-  StateDict apart;
-  for (size_t i = 0; i < names.size(); ++i) apart.insert(names[i], tensors[i]);
+  Case apart = graph_case;
+  for (size_t i = 0; i < names.size(); ++i) apart.weights[names[i]] = tensors[i];
   return apart;
 }
 
@@ -140,25 +141,29 @@ void ReferenceWatch::run(Candidate& candidate, const std::vector<at::Tensor>& in
 }
 
 ExplainedGraph::ExplainedGraph(const ExplainedRun& run)
-    : program(resolve(run.ir)),
-      memory(memory_of(program, run.candidate.weights())),
-      weights(apart_from_model(program, memory, run.candidate.weights())),
+    : program(run.program()),
+      memory(memory_of(run.graph_case)),
+      graph_case(apart_from_model(run.graph_case, memory)),
       grouped(group_nodes(program, memory, run.groups)),
-      grouped_memory(memory_of(grouped.program, weights)),
+      grouped_memory(memory_of(graph_case.with(grouped.program))),
       cutter(grouped.program, grouped_memory, grouped.spans),
       ids(ids_by_name(program)),
       watch(program) {}
 
-std::optional<RecordedPart> record_part(const ExplainedRun& run, const ExplainedGraph& graph,
-                                        const GraphPart& part, size_t first) {
+Case part_case(const ExplainedGraph& graph, const GraphPart& part) {
+  Case result = Case{.weights = graph.graph_case.weights}.with(part.program);
+  result.weights = used_weights(result);
+  return result;
+}
+
+std::optional<Case> record_part(const ExplainedRun& run, const ExplainedGraph& graph,
+                                const GraphPart& part, size_t first) {
   Recording recording(graph, part, first);
   at::manual_seed(run.settings.seed);
-  try {
-    run.candidate.observe(run.inputs, [&](const std::string& name, const at::Tensor& value) {
-      recording.observe(name, value);
-    });
-  } catch (const AllRecorded&) {
-  }
+  run.candidate.observe(
+      run.inputs(),
+      [&](const std::string& name, const at::Tensor& value) { recording.observe(name, value); },
+      [&] { return recording.is_complete(); });
   return recording.finish();
 }
 

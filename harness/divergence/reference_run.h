@@ -41,18 +41,18 @@ class ReferenceWatch {
 // The run of a graph to explain. Everything it refers to must outlive it.
 struct ExplainedRun {
   Candidate& candidate;
-  const IR& ir;
-  const std::vector<at::Tensor>& inputs;
+  // Without expected outputs if the run ended with an error.
+  const Case& graph_case;
   // The tolerance in effect, and the seed of operators that draw random numbers.
   const RunSettings& settings;
   std::string directory = {};
-  // The expected outputs, undefined where unknown; empty if the run ended with an error before.
-  std::vector<at::Tensor> expected = {};
   // The groups of nodes that the run computed at once; they fit the graph.
   std::vector<NodeGroup> groups = {};
 
+  const Program& program() const { return *graph_case.program; }
+  const std::vector<at::Tensor>& inputs() const { return graph_case.inputs; }
   // Whether the run failed with an error rather than wrong values.
-  bool threw() const { return expected.empty(); }
+  bool threw() const { return graph_case.expected.empty(); }
 };
 
 struct ExplainedGraph {
@@ -61,10 +61,11 @@ struct ExplainedGraph {
   ExplainedGraph(const ExplainedGraph&) = delete;
   ExplainedGraph& operator=(const ExplainedGraph&) = delete;
 
-  const Program program;
+  const Program& program;
   const GraphMemory memory;
-  // Those that the model writes to are copies, so that it cannot change the graph's.
-  const StateDict weights;
+  // The case of the run, but weights that the model writes to are copies, so that it cannot change
+  // the graph's.
+  const Case graph_case;
   // Parts are cut from this graph, at its spans; each node is in one span. Its values have the
   // numbers of `program`.
   const GroupedGraph grouped;
@@ -88,18 +89,15 @@ struct ExplainedGraph {
   }
 };
 
-// The values that enter and leave a part when the model itself runs.
-struct RecordedPart {
-  // One per user input of the part, as it is before the part's first node; contiguous.
-  std::vector<at::Tensor> inputs = {};
-  // One per output, as its node leaves it; empty if any is unknown.
-  std::vector<at::Tensor> outputs = {};
-};
-
-// Runs the model as far as needed; `part` begins with node `first` of the grouped graph. Returns
+// The part with its weights, and with the values that enter and leave it when the model itself
+// runs: inputs as they are before the part's first node, contiguous; outputs as their nodes leave
+// them, but none if any is unknown. `part` begins with node `first` of the grouped graph. Returns
 // nothing if an input is not reported or cannot be stored in a file. Throws what the model throws.
-std::optional<RecordedPart> record_part(const ExplainedRun& run, const ExplainedGraph& graph,
-                                        const GraphPart& part, size_t first);
+std::optional<Case> record_part(const ExplainedRun& run, const ExplainedGraph& graph,
+                                const GraphPart& part, size_t first);
+
+// The part with its weights, without inputs and outputs.
+Case part_case(const ExplainedGraph& graph, const GraphPart& part);
 
 // Whether a file of tensors can hold `tensor`; plain_copy returns it as the file would.
 bool fits_a_file(const at::Tensor& tensor);

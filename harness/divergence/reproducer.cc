@@ -19,30 +19,31 @@
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
-#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {
 
-StateDict used_weights(const IR& ir, const StateDict& weights) {
+StateDict used_weights(const Case& graph_case) {
+  const Program& program = *graph_case.program;
   StateDict used;
-  for (const auto& item : ir.weight_name_mapping) {
-    if (used.contains(item.value())) continue;
-    const at::Tensor* weight = weights.find(item.value());
-    if (weight == nullptr) weight = weights.find(item.key());
-    if (weight != nullptr) used.insert(item.value(), *weight);
+  for (const GraphInput& input : program.inputs) {
+    if (input.kind == InputKind::kUserInput || used.contains(input.target)) continue;
+    const at::Tensor* weight = graph_case.weights.find(input.target);
+    if (weight == nullptr) weight = graph_case.weights.find(program[input.value].name);
+    if (weight != nullptr) used.insert(input.target, *weight);
   }
   return used;
 }
 
-ToleranceRule part_tolerance(const ToleranceRule& whole, const IR& ir, const IR& part) {
+ToleranceRule part_tolerance(const ToleranceRule& whole, const Graph& graph, const Graph& part) {
   ToleranceRule rule = whole;
   rule.outputs.clear();
-  const std::vector<TensorMeta>& outputs = ir.graph_outputs;
-  for (size_t i = 0; i < part.graph_outputs.size(); ++i) {
-    const auto output = std::ranges::find(outputs, part.graph_outputs[i].name, &TensorMeta::name);
-    const auto own = whole.outputs.find(static_cast<size_t>(output - outputs.begin()));
-    if (own != whole.outputs.end()) rule.outputs.emplace(i, own->second);
+  for (size_t i = 0; i < part.outputs.size(); ++i) {
+    for (const auto& [index, tolerance] : whole.outputs) {
+      const bool is_known = index < graph.outputs.size();
+      if (!is_known || graph[graph.outputs[index]].name != part[part.outputs[i]].name) continue;
+      rule.outputs.emplace(i, tolerance);
+    }
   }
   return rule;
 }
@@ -62,10 +63,7 @@ size_t bisect(size_t good, size_t bad, const Predicate& is_bad) {
 struct FailingPart {
   NodeRange range;
   GraphPart part;
-  // The part as a document.
-  IR ir = {};
-  StateDict weights = StateDict();
-  RecordedPart values = {};
+  Case content = {};
   GraphFailure failure = {};
 };
 
@@ -219,17 +217,16 @@ class Search {
     FailingPart failing{.range = range,
                         .part = failed_.graph.cutter.cut(nodes, failed_.graph.watch.facts())};
     if (!can_run_alone(failing.part)) return std::nullopt;
-    failing.ir = to_ir(failing.part.program);
-    failing.weights = used_weights(failing.ir, failed_.graph.weights);
-    const auto values = record_part(failed_.run, failed_.graph, failing.part, nodes.first);
-    const bool is_known = values && values->outputs.size() == failing.ir.graph_outputs.size();
+    const auto recorded = record_part(failed_.run, failed_.graph, failing.part, nodes.first);
+    const bool is_known =
+        recorded && recorded->expected.size() == failing.part.program.outputs.size();
     // Failing with an error needs no expected outputs.
-    if (!values || (!is_known && !failed_.run.threw())) {
+    if (!recorded || (!is_known && !failed_.run.threw())) {
       note(fmt::format("not all values that node '{}' needs can be stored in a file",
                        program_.nodes[nodes.first].name));
       return std::nullopt;
     }
-    failing.values = *values;
+    failing.content = *recorded;
     if (!run(failing)) return std::nullopt;
     if (!smallest_ || failing.part.nodes.size() < smallest_->part.nodes.size()) smallest_ = failing;
     return failing;
@@ -257,9 +254,9 @@ class Search {
   // command.
   bool run(FailingPart& failing) {
     RunSettings settings = failed_.run.settings;
-    settings.tolerance = part_tolerance(settings.tolerance, failed_.run.ir, failing.ir);
-    const auto failure = failed_.check(failing.ir, failing.weights, failing.values.inputs,
-                                       failing.values.outputs, settings);
+    settings.tolerance =
+        part_tolerance(settings.tolerance, failed_.run.program(), failing.part.program);
+    const auto failure = failed_.check(failing.content, settings);
     if (!failure || failure->threw != failed_.run.threw()) return false;
     if (!command_end_) command_end_ = failure->command_end;
     if (failure->command_end != *command_end_) return false;
@@ -309,19 +306,20 @@ FoundPart find_part(const FailedRun& failed) {
   return found;
 }
 
-Reproducer describe(const IR& ir, const std::string& command, const std::string& message) {
-  return {.num_nodes = std::ssize(ir.nodes),
-          .first_node = ir.nodes.empty() ? "" : ir.nodes.front().name,
-          .last_node = ir.nodes.empty() ? "" : ir.nodes.back().name,
+Reproducer describe(const Graph& graph, const std::string& command, const std::string& message) {
+  const std::vector<Node>& nodes = graph.nodes;
+  return {.num_nodes = std::ssize(nodes),
+          .first_node = nodes.empty() ? "" : nodes.front().name,
+          .last_node = nodes.empty() ? "" : nodes.back().name,
           .command = command,
           .message = message};
 }
 
 std::vector<at::Tensor> expected_outputs(const ExplainedRun& run) {
-  if (!run.threw()) return run.expected;
+  if (!run.threw()) return run.graph_case.expected;
   try {
     at::manual_seed(run.settings.seed);
-    return run.candidate.expected(run.inputs);
+    return run.candidate.expected(run.inputs());
   } catch (const std::exception&) {
     // Only the error can be reproduced then.
     return {};
@@ -341,10 +339,11 @@ std::string colon(const std::string& reason) { return reason.empty() ? "" : ": "
 
 ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& problem) {
   const ExplainedRun& run = failed.run;
-  const std::vector<at::Tensor> expected = expected_outputs(run);
-  const std::vector<at::Tensor> inputs = as_in_files(run.inputs);
-  const auto failure = failed.check(run.ir, used_weights(run.ir, failed.graph.weights), inputs,
-                                    expected, run.settings);
+  Case whole = failed.graph.graph_case;
+  whole.weights = used_weights(whole);
+  whole.inputs = as_in_files(run.inputs());
+  whole.expected = expected_outputs(run);
+  const auto failure = failed.check(whole, run.settings);
   if (!failure) {
     return {.note =
                 "No reproducer: the graph failed once, but not when it ran again on the same "
@@ -353,8 +352,8 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
   RunSettings settings = run.settings;
   // A command has one tolerance for all outputs.
   if (!settings.tolerance.outputs.empty()) settings.tolerance = {.fixed = failure->tolerance};
-  ReproducerSearch found = whole_graph_reproducer(run.ir, failed.graph.weights, inputs, expected,
-                                                  settings, failure->message, run.directory);
+  ReproducerSearch found =
+      whole_graph_reproducer(std::move(whole), settings, failure->message, run.directory);
   if (!found.reproducer) return found;
   const bool is_unexplained = failed.nodes_agree && !failure->threw;
   if (is_unexplained) {
@@ -371,15 +370,15 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
 ReproducerSearch find_reproducer(const FailedRun& failed) {
   const FoundPart found = find_part(failed);
   if (!found.part) return try_whole_graph(failed, found.problem);
-  const auto& [range, part, ir, weights, values, failure] = *found.part;
+  const auto& [range, part, content, failure] = *found.part;
   try {
-    write_reproducer(ir, weights, values.inputs, values.outputs, failed.run.directory);
+    write_reproducer(content, failed.run.directory);
   } catch (const WeightError& error) {
     return try_whole_graph(failed, error.what());
   }
   const std::string command =
-      reproducer_command(!weights.is_empty(), failure.tolerance, failed.run.settings);
-  ReproducerSearch search{.reproducer = describe(ir, command, failure.message)};
+      reproducer_command(!content.weights.is_empty(), failure.tolerance, failed.run.settings);
+  ReproducerSearch search{.reproducer = describe(part.program, command, failure.message)};
   if (!found.ends_at_divergence) {
     search.note = fmt::format(
         "No part of the graph that ends with '{}' fails by itself{}. The reproducer shows a wrong "
@@ -393,36 +392,38 @@ ReproducerSearch find_part_that_ends(const FailedRun& failed) {
   const FoundPart found = find_part(failed);
   const std::string cut =
       found.is_cut_short ? "The search was cut short, so a smaller part may fail too" : "";
-  if (!found.part || found.part->part.nodes.size() >= failed.run.ir.nodes.size()) {
+  if (!found.part || found.part->part.nodes.size() >= failed.run.program().nodes.size()) {
     return {.note = found.is_cut_short
                         ? cut
                         : "No smaller part of the graph fails the same way by itself" +
                               colon(found.problem)};
   }
-  ReproducerSearch search = whole_graph_reproducer(
-      found.part->ir, found.part->weights, found.part->values.inputs, /*expected=*/{},
-      failed.run.settings, /*message=*/"", failed.run.directory);
+  Case part = found.part->content;
+  part.expected.clear();
+  ReproducerSearch search = whole_graph_reproducer(std::move(part), failed.run.settings,
+                                                   /*message=*/"", failed.run.directory);
   if (search.reproducer) search.note = cut;
   return search;
 }
 
-ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,
-                                        const std::vector<at::Tensor>& inputs,
-                                        const std::vector<at::Tensor>& expected,
-                                        const RunSettings& settings, const std::string& message,
-                                        const std::string& directory) {
+ReproducerSearch whole_graph_reproducer(Case graph_case, const RunSettings& settings,
+                                        const std::string& message, const std::string& directory) {
+  const Program& program = *graph_case.program;
+  std::vector<at::Tensor>& expected = graph_case.expected;
   // The file has all outputs, except those that a run need not write to.
-  bool has_expected = !expected.empty();
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (!expected[i].defined() && ir.graph_outputs.at(i).mutates.empty()) has_expected = false;
+    const bool is_mutation =
+        std::ranges::find(program.mutations, i, &Mutation::output) != program.mutations.end();
+    if (!expected[i].defined() && !is_mutation) expected.clear();
   }
+  graph_case.weights = used_weights(graph_case);
   try {
-    write_reproducer(ir, used_weights(ir, weights), inputs,
-                     has_expected ? expected : std::vector<at::Tensor>(), directory);
+    write_reproducer(graph_case, directory);
   } catch (const WeightError& error) {
     return {.note = fmt::format("No reproducer: {}", error.what())};
   }
-  return {.reproducer = describe(ir, whole_graph_command(has_expected, settings), message)};
+  return {.reproducer =
+              describe(program, whole_graph_command(!expected.empty(), settings), message)};
 }
 
 }  // namespace torch_ir

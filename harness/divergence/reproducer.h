@@ -8,18 +8,14 @@
 // graph fails. The last resort is the whole graph. Parts are cut at the borders of groups.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "harness/backend/backend.h"
 #include "harness/divergence/reference_run.h"
 #include "harness/results/result.h"
 #include "torch_ir/base/tolerance.h"
-#include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {
@@ -35,11 +31,9 @@ struct GraphFailure {
   std::string command_end = {};
 };
 
-// Runs a graph, or a part of one, and says how it fails. Undefined or missing tensors in `expected`
-// are not compared.
-using GraphCheck = std::function<std::optional<GraphFailure>(
-    const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-    const std::vector<at::Tensor>& expected, const RunSettings& settings)>;
+// Runs a graph, or a part of one, and says how it fails.
+using GraphCheck =
+    std::function<std::optional<GraphFailure>(const Case& graph_case, const RunSettings& settings)>;
 
 // Runs graphs on `backend` in this process with the seed of the settings, and judges the outputs as
 // those of a model. `calls_operators` is that of the candidate. Throws OutputError only.
@@ -72,17 +66,12 @@ ReproducerSearch find_part_that_ends(const FailedRun& failed);
 
 // Makes the whole graph a reproducer without running it; the caller must know that it fails.
 //
-// `weights` may contain more than the graph uses, by state dict name or placeholder. `expected` has
-// one tensor per graph output, undefined where unknown. If it is empty, expected.safetensors is not
-// written, and the command compares the outputs with those of the operators run one by one. The
-// command has the flags of `settings` for the backend, the tolerance of all outputs and the seed.
-// `message` is the message of the failure.
+// Without expected outputs, expected.safetensors is not written, and the command compares the
+// outputs with those of the operators run one by one. The command has the flags of `settings` for
+// the backend, the tolerance of all outputs and the seed. `message` is the message of the failure.
 //
 // Throws OutputError; the note names values that cannot be stored in a file.
-ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,
-                                        const std::vector<at::Tensor>& inputs,
-                                        const std::vector<at::Tensor>& expected,
-                                        const RunSettings& settings, const std::string& message,
-                                        const std::string& directory);
+ReproducerSearch whole_graph_reproducer(Case graph_case, const RunSettings& settings,
+                                        const std::string& message, const std::string& directory);
 
 }  // namespace torch_ir

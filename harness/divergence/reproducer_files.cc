@@ -6,8 +6,8 @@
 
 #include "harness/results/run_context.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/libraries/load_library.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/weights/safetensors.h"
@@ -46,21 +46,23 @@ std::string harness_command(const RunSettings& settings, const std::string& tole
 
 }  // namespace
 
-void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-                      const std::vector<at::Tensor>& expected, const std::string& directory) {
+void write_reproducer(const Case& graph_case, const std::string& directory) {
+  const Program& program = *graph_case.program;
   std::error_code error;
   fs::create_directories(directory, error);
   if (error) throw OutputError("cannot make '" + directory + "': " + error.message());
   const auto path = [&](const char* name) { return (fs::path(directory) / name).string(); };
   const auto save = [&] {
-    check_storable(resolve(ir), weights);
-    save_weights_safetensors(tensors_by_name(ir.graph_inputs, inputs), path("inputs.safetensors"));
-    if (!expected.empty() || ir.graph_outputs.empty()) {
-      save_weights_safetensors(tensors_by_name(ir.graph_outputs, expected),
+    check_storable(graph_case);
+    save_weights_safetensors(tensors_by_name(program, program.user_inputs(), graph_case.inputs),
+                             path("inputs.safetensors"));
+    if (!graph_case.expected.empty() || program.outputs.empty()) {
+      save_weights_safetensors(tensors_by_name(program, program.outputs, graph_case.expected),
                                path("expected.safetensors"));
     }
+    const StateDict& weights = graph_case.weights;
     if (!weights.is_empty()) save_weights_safetensors(weights, path("weights.safetensors"));
-    save_ir(ir, path("ir.json"));
+    save_ir(to_ir(program), path("ir.json"));
   };
   try {
     write_output(save);

@@ -1,30 +1,26 @@
 // Writes the files of a reproducer, and its command.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <string>
-#include <vector>
 
 #include "harness/results/result.h"
 #include "torch_ir/base/tolerance.h"
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
 
-// The weights that `ir` uses, by state dict name; `weights` may be keyed by name or placeholder.
-// Names that `weights` lacks are constants of the graph.
-StateDict used_weights(const IR& ir, const StateDict& weights);
+// The weights that the graph uses, by state dict name. Names that it lacks are constants of the
+// program.
+StateDict used_weights(const Case& graph_case);
 
-// The rule for the outputs of `part`, where outputs of `ir` keep their own tolerances.
-ToleranceRule part_tolerance(const ToleranceRule& whole, const IR& ir, const IR& part);
+// The rule for the outputs of `part`, where outputs of `graph` keep their own tolerances.
+ToleranceRule part_tolerance(const ToleranceRule& whole, const Graph& graph, const Graph& part);
 
-// Writes ir.json, weights.safetensors if there are weights, inputs.safetensors and, unless
-// `expected` is empty, expected.safetensors to `directory`, which is made if missing. A repeated
+// Writes ir.json, weights.safetensors if there are weights, inputs.safetensors and, if outputs are
+// expected, expected.safetensors to `directory`, which is made if missing. A repeated
 // output is stored once, an undefined one not at all. Throws OutputError, and WeightError for a
 // dtype that safetensors lacks.
-void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-                      const std::vector<at::Tensor>& expected, const std::string& directory);
+void write_reproducer(const Case& graph_case, const std::string& directory);
 
 // The command that shows the failure of a run with `settings`: "torch-ir verify ir.json ..." for an
 // execution plan, "harness --ir . ..." for other backends, for executors (whose command must run in

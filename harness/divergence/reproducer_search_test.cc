@@ -49,8 +49,8 @@ TEST_F(ReproducerSearchTest, JudgesAsTheRunOfTheModel) {
   settings_.tolerance = {.fixed = kExactTolerance};
   PlanBackend backend{ExecutionOptions()};
   const auto failure = [&](bool calls_operators) {
-    return check_on(backend, calls_operators)(ir_, candidate_->weights(), {at::ones({4})},
-                                              {at::full({4}, 1 + 0x1p-23)}, settings_);
+    return check_on(backend, calls_operators)(
+        case_of({at::ones({4})}, {at::full({4}, 1 + 0x1p-23)}), settings_);
   };
   EXPECT_FALSE(failure(/*calls_operators=*/false));
   ASSERT_TRUE(failure(/*calls_operators=*/true));
@@ -274,9 +274,8 @@ TEST_F(ReproducerSearchTest, FindsANodeThatReturnsNothing) {
 TEST_F(ReproducerSearchTest, TheWholeGraphIsAReproducerAlsoWhenNothingIsKnownOfItsOutputs) {
   prepare(mlp());
   settings_.executor = "sim {ir}";
-  const ReproducerSearch found =
-      whole_graph_reproducer(ir_, candidate_->weights(), candidate_->inputs(2), /*expected=*/{},
-                             settings_, "It crashed.", directory_);
+  const ReproducerSearch found = whole_graph_reproducer(
+      case_of(candidate_->inputs(2), /*expected=*/{}), settings_, "It crashed.", directory_);
   EXPECT_EQ(found.note, "");
   ASSERT_TRUE(found.reproducer);
   EXPECT_EQ(found.reproducer->num_nodes, 6);

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/python_operators/quantized.h"
 
 namespace torch_ir {
@@ -44,9 +44,9 @@ struct ValueMatching {
   int64_t num_folded = 0;
 };
 
-ValueMatching match_values(const IR& quantized, const IR& floating);
+ValueMatching match_values(const Program& quantized, const Program& floating);
 
 // Whether two tensors can have one shape; dynamic sizes fit all.
-bool shapes_fit(const TensorMeta& one, const TensorMeta& other);
+bool shapes_fit(const Value& one, const Value& other);
 
 }  // namespace torch_ir

@@ -259,12 +259,8 @@ void go_through_chain(int64_t num_nodes) {
   EXPECT_EQ(summarize(ir).num_nodes, num_nodes);
   cost_of(program);
   operators_of(ir.model_name, program);
-  const StateDict no_weights;
   Splitter splitter;
-  splitter.add({.program = std::make_shared<const Program>(program),
-                .weights = &no_weights,
-                .inputs = {at::ones({1})}},
-               [](GraphCase&) {});
+  splitter.add({.content = Case{.inputs = {at::ones({1})}}.with(program)}, [](const SuiteCase&) {});
   // x + x, and the sum of two different values.
   EXPECT_LE(splitter.cases().size(), 2);
 }

@@ -13,7 +13,6 @@
 #include "harness/backend/backend.h"
 #include "harness/results/model_files.h"
 #include "harness/stages/candidate.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/verify.h"
@@ -26,19 +25,18 @@ void expect_within_tolerance(Candidate& candidate) {
   ExecutionOptions options;
   options.optimization = Optimization::kFast;
   PlanBackend backend(options);
-  const IR ir = candidate.extract();
-  const auto program = std::make_shared<const Program>(resolve(ir));
+  Case content = first_trial(candidate);
   for (int trial = 0; trial < candidate.num_trials(RunSettings()); ++trial) {
-    const std::vector<at::Tensor> inputs = candidate.inputs(trial);
+    content.inputs = candidate.inputs(trial);
     at::manual_seed(0);
-    const std::vector<at::Tensor> outputs = backend.run(ir, candidate.weights(), inputs);
+    const std::vector<at::Tensor> outputs = backend.run_case(content);
     at::manual_seed(0);
-    const std::vector<at::Tensor> expected = candidate.expected(inputs);
-    const VerificationReport report =
-        compare_known_outputs(*program, outputs, expected, {.fixed = {.rtol = 1e-4, .atol = 1e-4}});
+    content.expected = candidate.expected(content.inputs);
+    content.weights = candidate.weights();
+    const VerificationReport report = compare_known_outputs(
+        *content.program, outputs, content.expected, {.fixed = {.rtol = 1e-4, .atol = 1e-4}});
     if (report.is_valid) continue;
-    for (const SecondOpinion& opinion :
-         second_opinions(program, candidate.weights(), inputs, outputs, expected)) {
+    for (const SecondOpinion& opinion : second_opinions(content, outputs, content.expected)) {
       EXPECT_EQ(opinion_problem(opinion, kDefaultErrorFactor), "") << report.error_message;
     }
   }

@@ -24,15 +24,14 @@ constexpr double kLastBits = 1e-6;
 
 void expect_equal_nodes(Candidate& candidate, Backend& backend, double most = 0) {
   at::set_num_threads(1);
-  const IR ir = candidate.extract();
-  const std::vector<at::Tensor> inputs = candidate.inputs(0);
+  const Case content = first_trial(candidate);
   const RunSettings settings;
   const Explanation explanation =
-      explain({.candidate = candidate, .ir = ir, .inputs = inputs, .settings = settings}, backend,
+      explain({.candidate = candidate, .graph_case = content, .settings = settings}, backend,
               /*failed=*/false);
   EXPECT_EQ(explanation.nodes.error, "");
   EXPECT_EQ(explanation.nodes.num_compared + explanation.nodes.num_skipped,
-            static_cast<int64_t>(compared_values(ir).size()));
+            static_cast<int64_t>(compared_values(*content.program).size()));
   EXPECT_EQ(explanation.nodes.num_mismatched, 0);
   for (const NodeDetail& detail : explanation.nodes.worst) {
     EXPECT_LE(detail.comparison.max_diff, most) << detail.value;

@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "torch_ir/cases/graph_case.h"
+#include "torch_ir/cases/suite_case.h"
 
 namespace torch_ir {
 

@@ -19,7 +19,7 @@
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/failure_kind.h"
-#include "torch_ir/cases/graph_case.h"
+#include "torch_ir/cases/suite_case.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/program.h"
 #include "torch_ir/registry/registry.h"

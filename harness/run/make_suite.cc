@@ -16,7 +16,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/cases/split.h"
-#include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -48,22 +48,23 @@ namespace {
 constexpr size_t kCandidatesOfWorker = 1000;
 constexpr size_t kCandidatesAhead = 16;
 
-GraphCase case_of(const ModelSource& source, Candidate& candidate) {
-  GraphCase graph_case{.info = {.name = name_of(source), .op_type = "model"}};
+SuiteCase case_of(const ModelSource& source, Candidate& candidate) {
+  CaseInfo info{.name = name_of(source), .op_type = "model"};
   if (const auto* name = std::get_if<std::string>(&source)) {
     const ModelSpec& spec = find_model(*name).spec;
-    graph_case.info.category = spec.categories.front();
-    graph_case.info.note = spec.description;
-    graph_case.info.tolerance = spec.tolerance;
+    info.category = spec.categories.front();
+    info.note = spec.description;
+    info.tolerance = spec.tolerance;
   } else {
-    graph_case.info.category = kImportedCategory;
+    info.category = kImportedCategory;
   }
-  graph_case.ir = candidate.extract();
-  graph_case.weights = candidate.weights();
-  graph_case.inputs = candidate.inputs(0);
-  graph_case.expected = candidate.expected(graph_case.inputs);
-  if (!graph_case.inputs.empty()) graph_case.info.dtype = graph_case.ir.graph_inputs.front().dtype;
-  return graph_case;
+  Case content = first_trial(candidate);
+  content.expected = candidate.expected(content.inputs);
+  // The model may have written to those it had.
+  content.weights = candidate.weights();
+  const std::vector<ValueId> inputs = content.program->user_inputs();
+  if (!inputs.empty()) info.dtype = dtype_name((*content.program)[inputs.front()].dtype);
+  return {std::move(info), std::move(content)};
 }
 
 class SuiteWork {
@@ -80,7 +81,7 @@ class SuiteWork {
     SuiteAnswer answer;
     try {
       if (const auto* call = std::get_if<CaseSource>(&source)) {
-        answer.cases = {add(make_graph_case(find_operator_case(call->info.name)))};
+        answer.cases = {add(make_suite_case(find_operator_case(call->info.name)))};
       } else {
         const std::unique_ptr<Candidate> candidate = make_candidate(source, setup_.settings);
         if (!setup_.is_split) answer.cases = {add(case_of(source, *candidate))};
@@ -97,24 +98,20 @@ class SuiteWork {
   }
 
  private:
-  CaseInfo add(const GraphCase& graph_case) {
-    write_case(graph_case, setup_.folder);
-    return graph_case.info;
+  CaseInfo add(const SuiteCase& suite_case) {
+    write_case(suite_case, setup_.folder);
+    return suite_case.info;
   }
   std::string split(const std::string& name, Candidate& candidate) {
-    const IR ir = candidate.extract();
-    SplitModel model{.name = name,
-                     .program = std::make_shared<const Program>(resolve(ir)),
-                     .weights = &candidate.weights(),
-                     .inputs = candidate.inputs(0),
-                     .source_lines = candidate.source_lines()};
+    SplitModel model{.name = name, .content = first_trial(candidate)};
+    model.source_lines = candidate.source_lines();
     model.keeps_equal = std::ranges::find(setup_.keeps_equal, name) != setup_.keeps_equal.end();
     if (setup_.is_grouped) {
       if (!backend_) backend_ = open_backend(setup_.settings, setup_.folder);
       at::manual_seed(setup_.settings.seed);
-      run_grouped(*backend_, name, ir, candidate.weights(), model.inputs, model.groups);
+      run_grouped(*backend_, name, model.content, model.groups);
     }
-    return splitter_.add(model, [&](const GraphCase& graph_case) { add(graph_case); });
+    return splitter_.add(model, [&](const SuiteCase& suite_case) { add(suite_case); });
   }
 
   SuiteSetup setup_;

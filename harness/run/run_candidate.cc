@@ -10,6 +10,7 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,9 +23,7 @@
 #include "harness/stages/trials.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/problem_list.h"
-#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/verify.h"
@@ -57,18 +56,18 @@ void write_graph(const IR& ir, const std::string& path) {
 }
 
 // Throws LoadError listing all mismatches.
-void check_values(const Program& program, const StateDict& weights,
-                  const std::vector<at::Tensor>& inputs) {
-  const std::vector<std::string> problems = value_problems(program, weights, inputs);
+void check_values(const Case& graph_case) {
+  const std::vector<std::string> problems = value_problems(graph_case);
   if (!problems.empty()) throw LoadError(problem_list(problems, "its weights and inputs"));
 }
 
 // Sorted by symbol. Empty if the inputs do not fit, which the run reports.
-std::vector<SymbolSize> sizes_of(const Program& program, const std::vector<at::Tensor>& inputs) {
+std::vector<SymbolSize> sizes_of(const Case& graph_case) {
   std::vector<SymbolSize> sizes;
-  if (inputs.size() != program.user_inputs().size()) return sizes;
+  const Program& program = *graph_case.program;
+  if (graph_case.inputs.size() != program.user_inputs().size()) return sizes;
   try {
-    for (const auto& [symbol, value] : bind_symbols(program, inputs)) {
+    for (const auto& [symbol, value] : bind_symbols(program, graph_case.inputs)) {
       sizes.push_back({symbol, value});
     }
   } catch (const std::exception&) {
@@ -112,7 +111,7 @@ class Pipeline {
   }
 
   bool has_to_explain() const {
-    if (runs_.empty() || candidate_.is_call()) return false;
+    if (runs_.empty() || !candidate_.facts.leaves_files) return false;
     if (failed_to_execute()) return true;
     const Trial* worst = result_.worst_trial();
     const bool is_complete = result_.trials.size() == runs_.size();
@@ -121,13 +120,13 @@ class Pipeline {
 
   void explain() {
     const bool failed = failed_to_execute() || !result_.worst_trial()->verification.is_valid;
+    Run& worst = runs_.at(static_cast<size_t>(worst_number()));
+    worst.graph_case.weights = candidate_.weights();
     const ExplainedRun run{.candidate = candidate_,
-                           .ir = ir_,
-                           .inputs = worst_run().inputs,
+                           .graph_case = worst.graph_case,
                            .settings = settings_,
                            .directory = directory_ + "/repro",
-                           .expected = worst_run().expected,
-                           .groups = worst_run().groups};
+                           .groups = worst.groups};
     Explanation explanation =
         torch_ir::explain(run, *backend_, failed, [&](const NodeReport& nodes) {
           result_.nodes = to_show(nodes);
@@ -144,7 +143,7 @@ class Pipeline {
 
   // If the last trial could not be executed, the earlier ones are still compared.
   void keep_trials() {
-    if (runs_.size() < 2 || !runs_.back().is_ready || candidate_.is_call()) return;
+    if (runs_.size() < 2 || !runs_.back().is_ready || !candidate_.facts.keeps_trials) return;
     try {
       for (size_t i = 0; i + 1 < runs_.size(); ++i) verify(runs_[i]);
     } catch (const std::exception&) {
@@ -158,9 +157,8 @@ class Pipeline {
 
  private:
   struct Run {
-    std::vector<at::Tensor> inputs;
+    Case graph_case;
     std::vector<at::Tensor> outputs;
-    std::vector<at::Tensor> expected;
     std::vector<NodeGroup> groups;
     bool is_ready = false;
   };
@@ -174,13 +172,12 @@ class Pipeline {
 
   void extract() {
     ir_ = candidate_.extract();
-    if (candidate_.is_call()) return;
-    write_graph(ir_, directory_ + "/graph.json");
+    if (candidate_.facts.leaves_files) write_graph(ir_, directory_ + "/graph.json");
   }
 
   void write_and_read() {
-    program_ = std::make_shared<const Program>(
-        serialize(ir_, candidate_.is_call() ? "" : directory_ + "/ir.json"));
+    const std::string path = candidate_.facts.leaves_files ? directory_ + "/ir.json" : "";
+    program_ = std::make_shared<const Program>(serialize(ir_, path));
   }
 
   void execute() {
@@ -191,14 +188,14 @@ class Pipeline {
       result_.current_trial = trial;
       if (trial > 0) on_progress_(result_);
       Run& run = runs_.emplace_back();
-      run.inputs = candidate_.inputs(trial);
-      if (trial == 0) check_values(*program_, candidate_.weights(), run.inputs);
+      run.graph_case = {
+          .program = program_, .weights = candidate_.weights(), .inputs = candidate_.inputs(trial)};
+      if (trial == 0) check_values(run.graph_case);
       run.is_ready = true;
-      if (trial == 0) result_.sizes = sizes_of(*program_, run.inputs);
+      if (trial == 0) result_.sizes = sizes_of(run.graph_case);
       // The graph and the reference must draw the same random numbers.
       at::manual_seed(candidate_.random_seed(settings_));
-      run.outputs =
-          run_grouped(*backend_, result_.name, ir_, candidate_.weights(), run.inputs, run.groups);
+      run.outputs = run_grouped(*backend_, result_.name, run.graph_case, run.groups);
       if (const auto report = backend_->last_report()) add_report(*report, result_.executor);
     }
   }
@@ -210,19 +207,21 @@ class Pipeline {
 
   void verify(Run& run) {
     at::manual_seed(candidate_.random_seed(settings_));
-    run.expected = candidate_.expected(run.inputs);
+    run.graph_case.expected = candidate_.expected(run.graph_case.inputs);
+    // The model may have written to its weights, and then has new ones.
+    run.graph_case.weights = candidate_.weights();
     const int number = static_cast<int>(result_.trials.size());
-    const auto [outputs, expected] = candidate_.compared(run.outputs, run.expected);
-    GraphRun graph_run{.program = program_,
-                       .weights = candidate_.weights(),
-                       .inputs = run.inputs,
+    Case compared = run.graph_case;
+    std::vector<at::Tensor> outputs;
+    std::tie(outputs, compared.expected) =
+        candidate_.compared(run.outputs, run.graph_case.expected);
+    GraphRun graph_run{.graph_case = compared,
                        .outputs = outputs,
-                       .expected = expected,
-                       .calls_operators = candidate_.calls_operators(),
+                       .calls_operators = candidate_.facts.calls_operators,
                        .proves_graph = !runs_plans(settings_),
                        .has_opinions = candidate_.has_second_opinion(number),
-                       .is_call = candidate_.is_call()};
-    if (!candidate_.is_call()) add_functions(run, graph_run);
+                       .may_lack_float64 = !candidate_.facts.judges_graph};
+    if (candidate_.facts.judges_graph) add_functions(run, graph_run);
     VerificationReport& report = add_trial().verification;
     report = judge_run(graph_run, settings_.tolerance,
                        graph_run.has_opinions ? settings_.criterion : Criterion());
@@ -230,14 +229,14 @@ class Pipeline {
   }
 
   void add_functions(const Run& run, GraphRun& graph_run) {
-    graph_run.rerun = [&](const auto& program) {
+    graph_run.rerun = [&](const Case& other) {
       at::manual_seed(candidate_.random_seed(settings_));
-      return backend_->run(to_ir(*program), candidate_.weights(), run.inputs);
+      return backend_->run_case(other);
     };
     graph_run.run_eagerly = [&] {
       if (runs_eagerly(settings_)) return run.outputs;
       at::manual_seed(candidate_.random_seed(settings_));
-      return eager_outputs(program_, candidate_.weights(), run.inputs);
+      return eager_outputs(run.graph_case);
     };
     graph_run.describe = [&](const std::exception& error) {
       if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
@@ -250,12 +249,12 @@ class Pipeline {
       result_.current_trial = static_cast<int>(result_.trials.size());
       if (result_.current_trial > 0) on_progress_(result_);
       verify(run);
-      if (candidate_.is_call() && !result_.trials.back().verification.is_valid) break;
+      const bool has_failed = !result_.trials.back().verification.is_valid;
+      if (has_failed && !candidate_.facts.keeps_trials) break;
     }
     const Trial& worst = *result_.worst_trial();
-    const Run& run = worst_run();
     if (settings_.save_tensors) {
-      save_tensors(ir_, candidate_.weights(), run.inputs, run.expected, directory_);
+      save_tensors(runs_.at(static_cast<size_t>(worst_number())).graph_case, directory_);
     }
     if (!worst.verification.is_valid) {
       result_.current_trial = static_cast<int>(&worst - result_.trials.data());
@@ -273,7 +272,6 @@ class Pipeline {
     if (failed_to_execute()) return static_cast<int>(runs_.size()) - 1;
     return static_cast<int>(result_.worst_trial() - result_.trials.data());
   }
-  const Run& worst_run() const { return runs_.at(static_cast<size_t>(worst_number())); }
 
   Candidate& candidate_;
   Result& result_;
@@ -297,8 +295,8 @@ FailureKind kind_of(const Candidate& candidate, Stage stage, const std::exceptio
                     const AllocationWatch& memory) {
   const auto* command = dynamic_cast<const CommandFailure*>(&exception);
   const bool has_crashed = command != nullptr && command->end().has_crashed;
-  return candidate.is_call() && has_crashed ? FailureKind::kCrashed
-                                            : failure_kind(stage, exception, memory);
+  return candidate.facts.is_scored && has_crashed ? FailureKind::kCrashed
+                                                  : failure_kind(stage, exception, memory);
 }
 
 bool is_worse(const SecondOpinion& opinion, const std::optional<SecondOpinion>& worst) {
@@ -351,7 +349,7 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
       stop_watch();
       const std::string message =
           candidate.in_trial(error_text(error, candidate, directory), result.current_trial);
-      if (candidate.is_call() && is_unsupported(error)) {
+      if (candidate.facts.is_scored && is_unsupported(error)) {
         result.unsupported = headline(message);
       } else {
         result.failure = Failure{
@@ -377,7 +375,7 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
     pipeline.explain();
   }
   if (result.passed()) result.passed_by = weakest_basis(result.trials);
-  if (candidate.is_call()) keep_figures(result);
+  if (!candidate.facts.keeps_trials) keep_figures(result);
   return result;
 }
 
@@ -390,17 +388,16 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
     result.reproducer = std::move(search.reproducer);
     if (result.reproducer) result.reproducer->trial = trial_name(ended.trial);
   };
-  const IR ir = candidate.extract();
-  serialize(ir, directory + "/ir.json");
+  Case graph_case = Case().with(serialize(candidate.extract(), directory + "/ir.json"));
   if (!settings.tolerance_wins) candidate.set_tolerance(settings.tolerance);
-  const std::vector<at::Tensor> inputs = candidate.inputs(ended.trial);
+  graph_case.weights = candidate.weights();
+  graph_case.inputs = candidate.inputs(ended.trial);
   const auto on_whole = [&](const ReproducerSearch& whole) {
     add_findings(whole);
     on_progress(result);
   };
   const ExplainedRun run{.candidate = candidate,
-                         .ir = ir,
-                         .inputs = inputs,
+                         .graph_case = graph_case,
                          .settings = settings,
                          .directory = directory};
   add_findings(reproduce_end(run, ended, on_whole));

@@ -16,10 +16,10 @@ namespace torch_ir {
 using GetBackend = std::function<Backend&()>;
 
 // Runs candidate `name` with `settings`, using its own tolerances unless `settings` override them.
-// Writes files to `directory`, except for a single call: ir.json, graph.json (the graph, which is
-// not in the result), the worst trial's tensors with save_tensors, and repro/ (see explain). Calls
-// `on_progress` with the result so far before each stage, trial and step of an explanation. Throws
-// OutputError, and InputError for groups of nodes that do not fit the graph.
+// Writes files to `directory`, if the candidate leaves any: ir.json, graph.json (the graph, which
+// is not in the result), the worst trial's tensors with save_tensors, and repro/ (see explain).
+// Calls `on_progress` with the result so far before each stage, trial and step of an explanation.
+// Throws OutputError, and InputError for groups of nodes that do not fit the graph.
 Result run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
                      const GetBackend& backend, const std::string& directory,
                      const std::function<void(const Result&)>& on_progress);

@@ -25,6 +25,7 @@
 #include "harness/stages/trials.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -127,8 +128,8 @@ class RunWork {
     const std::string graph = directory + kGraphFile;
     const auto on_progress = [&](const Result& result) {
       const bool is_extracted = result.stage() == Stage::kSerialize && fs::exists(graph);
-      if (floating && is_extracted) floating->check_inputs(load_ir(graph));
-      candidate->is_call() ? tell(result.num_passed_stages) : tell_result(result);
+      if (floating && is_extracted) floating->check_inputs(resolve(load_ir(graph)));
+      candidate->facts.keeps_trials ? tell_result(result) : tell(result.num_passed_stages);
     };
     const auto backend = [&]() -> Backend& {
       if (!backend_) backend_ = open_backend(settings_, request.backend_directory);
@@ -139,9 +140,9 @@ class RunWork {
     if (floating && result.num_passed_stages > 0 && fs::exists(graph)) {
       result.against = floating->unfinished();
       tell_result(result);
-      result.against = floating->compare(*candidate, load_ir(graph), candidate->inputs(0));
+      result.against = floating->compare(*candidate, resolve(load_ir(graph)));
     }
-    if (!candidate->is_call() && settings_.last_stage == Stage::kVerify) {
+    if (candidate->facts.leaves_files && settings_.last_stage == Stage::kVerify) {
       tell_result(result);
       draw(result, directory);
     }

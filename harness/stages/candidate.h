@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,15 +13,33 @@
 #include "harness/results/model_files.h"
 #include "harness/results/result.h"
 #include "harness/stages/trials.h"
-#include "torch_ir/ir/ir.h"
-#include "torch_ir/ir/program.h"
 #include "torch_ir/registry/registry.h"
+#include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
 
+// How the kinds of candidates differ in what is checked and reported.
+struct CandidateFacts {
+  // Whether expected() calls the operators of the graph in this process, so that a correct graph
+  // has the same outputs here.
+  bool calls_operators = false;
+  // Whether files tell about it: the graph, its picture, and an explanation with a reproducer.
+  bool leaves_files = true;
+  // Whether the result has the trials, all of them; otherwise only their worst figures, up to the
+  // first trial that fails.
+  bool keeps_trials = true;
+  // Whether the graph is judged too: its eager outputs, and the values that it rounds.
+  bool judges_graph = true;
+  // Whether it is one of many in a score: "unsupported" and the crash of a command are answers.
+  bool is_scored = false;
+};
+
 class Candidate {
  public:
+  explicit Candidate(const CandidateFacts& its_facts = {}) : facts(its_facts) {}
   virtual ~Candidate() = default;
+
+  const CandidateFacts facts;
 
   // The files that it is read from. Reports must hide their paths in messages, because they differ
   // between machines.
@@ -41,19 +60,14 @@ class Candidate {
   virtual uint64_t random_seed(const RunSettings& settings) const { return settings.seed; }
   // Returns the expected outputs; unknown ones are undefined. `inputs` stay unchanged.
   virtual std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) = 0;
-  // Whether expected() calls the operators of the graph in this process, so that a correct graph
-  // has the same outputs here.
-  virtual bool calls_operators() const { return false; }
   // Runs the model on `inputs`, which stay unchanged, and passes each value of the graph to
   // `observer`: inputs, weights and constants before their use, then node outputs in graph order.
-  // Skips values that this process cannot compute (computable_part). Throws Error, naming the
-  // place, if on these inputs the model calls other operators than the graph. Must be called after
-  // extract.
-  virtual void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) = 0;
+  // Skips values that this process cannot compute (computable_part), and those after a node at
+  // which `is_enough` holds. Throws Error, naming the place, if on these inputs the model calls
+  // other operators than the graph. Must be called after extract.
+  virtual void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer,
+                       const std::function<bool()>& is_enough = nullptr) = 0;
 
-  // Whether it is a single call. Results of calls keep no graph, trials or explanation, and leave
-  // no files; a backend may report a call as unsupported.
-  virtual bool is_call() const { return false; }
   virtual void set_tolerance(ToleranceRule& /*rule*/) const {}
   // Converts the outputs and the expected outputs to the form in which they are compared.
   virtual std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> compared(
@@ -62,6 +76,9 @@ class Candidate {
   }
   virtual bool has_second_opinion(int /*trial*/) const { return true; }
 };
+
+// Extracts `candidate`, and returns its graph with the weights and inputs of the first trial.
+Case first_trial(Candidate& candidate);
 
 // Draws weights and inputs from `seed`; the model computes the expected outputs.
 std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t seed);

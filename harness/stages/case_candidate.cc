@@ -12,26 +12,33 @@
 #include "harness/stages/candidate.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/cases/case_files.h"
-#include "torch_ir/cases/graph_case.h"
+#include "torch_ir/cases/suite_case.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/document.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/call_recording.h"
 
 namespace torch_ir {
 namespace {
 
-torch::jit::Stack arguments_of_call(const GraphCase& graph_case,
-                                    const std::vector<at::Tensor>& inputs) {
-  const OpNode& node = graph_case.ir.nodes.front();
+torch::jit::Stack arguments_of_call(const Case& content, const std::vector<at::Tensor>& inputs) {
+  const Program& program = *content.program;
+  const OpNode node = convert_default(program.nodes.front(), GraphAnalyzer(program));
   const c10::FunctionSchema* schema = find_schema(node.op_type);
   if (schema == nullptr) throw Error("LibTorch has no operator " + node.op_type);
   return make_stack(node, *schema, [&](const std::string& name) -> c10::IValue {
-    const std::vector<TensorMeta>& metas = graph_case.ir.graph_inputs;
-    const auto meta = std::ranges::find(metas, name, &TensorMeta::name);
-    if (meta != metas.end()) return inputs.at(static_cast<size_t>(meta - metas.begin()));
-    const std::string* key = graph_case.ir.weight_name_mapping.find(name);
-    return key == nullptr ? at::Tensor() : graph_case.weights[*key];
+    auto next_input = inputs.begin();
+    for (const GraphInput& input : program.inputs) {
+      const bool is_weight = input.kind != InputKind::kUserInput;
+      if (program[input.value].name == name) {
+        return is_weight ? content.weights[input.target] : *next_input;
+      }
+      next_input += !is_weight;
+    }
+    return at::Tensor();
   });
 }
 
@@ -45,30 +52,33 @@ std::vector<at::Tensor> meta_inputs(const std::vector<at::Tensor>& inputs) {
 }
 
 // "float32[1x3], int64[2]"
-std::string outputs_text(const std::vector<TensorMeta>& outputs) {
+std::string outputs_text(const Graph& graph) {
   std::string text;
-  for (const TensorMeta& output : outputs) {
-    text += fmt::format("{}{}[{}]", text.empty() ? "" : ", ", output.dtype, shape_text(output));
+  for (const ValueId output : graph.outputs) {
+    text += fmt::format("{}{}[{}]", text.empty() ? "" : ", ", dtype_name(graph[output].dtype),
+                        shape_text(graph[output]));
   }
   return text;
 }
 
 // A model can make the call only if it takes and returns tensors.
-bool can_be_captured(const GraphCase& graph_case) {
-  const auto is_number = [](const TensorMeta& meta) { return meta.is_scalar; };
-  return !graph_case.inputs.empty() && std::ranges::none_of(graph_case.ir.graph_outputs, is_number);
+bool can_be_captured(const Case& content) {
+  const Program& program = *content.program;
+  const auto is_number = [&](ValueId output) { return program[output].is_scalar; };
+  return !content.inputs.empty() && std::ranges::none_of(program.outputs, is_number);
 }
 
 // Captures on meta, or on real tensors if the operator needs data. Returns nothing if capture
 // refuses the call, as for training operators, because archives may still contain it.
-std::optional<IR> capture_call(const Model& call, const GraphCase& graph_case) {
-  ExtractOptions options{.model_name = graph_case.info.name};
-  for (const TensorMeta& input : graph_case.ir.graph_inputs) {
-    options.input_names.push_back(input.name);
+std::optional<Program> capture_call(const Model& call, const SuiteCase& suite_case) {
+  const Case& content = suite_case.content;
+  ExtractOptions options{.model_name = suite_case.info.name};
+  for (const ValueId input : content.program->user_inputs()) {
+    options.input_names.push_back((*content.program)[input].name);
   }
-  for (const auto& inputs : {meta_inputs(graph_case.inputs), graph_case.inputs}) {
+  for (const auto& inputs : {meta_inputs(content.inputs), content.inputs}) {
     try {
-      return extract_ir(call, inputs, options);
+      return resolve(extract_ir(call, inputs, options));
     } catch (const ExportError& error) {
       if (!error.is_unsupported()) throw;
     }
@@ -78,42 +88,46 @@ std::optional<IR> capture_call(const Model& call, const GraphCase& graph_case) {
 
 // Returns the problem of the captured graph; empty if its outputs match the call's. Its node may be
 // an equivalent overload (add.Scalar is add.Tensor in Python).
-std::string capture_problem(const GraphCase& graph_case) {
-  const auto op = find_operator(graph_case.info.op_type);
-  if (!op || !can_be_captured(graph_case)) return {};
+std::string capture_problem(const SuiteCase& suite_case) {
+  const Case& content = suite_case.content;
+  const auto op = find_operator(suite_case.info.op_type);
+  if (!op || !can_be_captured(content)) return {};
   const ModelFn call = [&](const std::vector<at::Tensor>& inputs) {
-    torch::jit::Stack stack = arguments_of_call(graph_case, inputs);
+    torch::jit::Stack stack = arguments_of_call(content, inputs);
     op->callBoxed(stack);
     return tensors_of(stack);
   };
-  const std::optional<IR> ir = capture_call(Model(call), graph_case);
-  const auto is_alike = [](const TensorMeta& a, const TensorMeta& b) {
-    return a.shape == b.shape && a.dtype == b.dtype;
-  };
-  if (!ir || std::ranges::equal(ir->graph_outputs, graph_case.ir.graph_outputs, is_alike))
-    return {};
-  return fmt::format("the captured call returns {}, expected {}", outputs_text(ir->graph_outputs),
-                     outputs_text(graph_case.ir.graph_outputs));
+  const std::optional<Program> captured = capture_call(Model(call), suite_case);
+  if (!captured) return {};
+  const std::string found = outputs_text(*captured);
+  const std::string expected = outputs_text(*content.program);
+  if (found == expected) return {};
+  return fmt::format("the captured call returns {}, expected {}", found, expected);
 }
 
 class CaseCandidate : public Candidate {
  public:
   CaseCandidate(CaseSource source, const RunSettings& settings)
-      : source_(std::move(source)), runs_plans_(runs_plans(settings)) {}
+      : Candidate({.leaves_files = false,
+                   .keeps_trials = false,
+                   .judges_graph = false,
+                   .is_scored = true}),
+        source_(std::move(source)),
+        runs_plans_(runs_plans(settings)) {}
 
   std::vector<std::string> paths() const override { return {source_.folder}; }
   IR extract() override {
     const bool is_of_table = source_.folder.empty();
-    case_ = is_of_table ? make_graph_case(find_operator_case(source_.info.name))
+    case_ = is_of_table ? make_suite_case(find_operator_case(source_.info.name))
                         : read_case(source_.folder);
     if (is_of_table && runs_plans_) {
       const std::string problem = capture_problem(case_);
       if (!problem.empty()) throw Error(problem);
     }
-    return case_.ir;
+    return to_ir(*case_.content.program);
   }
-  const StateDict& weights() const override { return case_.weights; }
-  std::vector<at::Tensor> inputs(int /*trial*/) override { return case_.inputs; }
+  const StateDict& weights() const override { return case_.content.weights; }
+  std::vector<at::Tensor> inputs(int /*trial*/) override { return case_.content.inputs; }
   // A plan traces its first run, and then replays the trace.
   int num_trials(const RunSettings& /*settings*/) const override { return runs_plans_ ? 2 : 1; }
   std::string in_trial(std::string message, int trial) const override {
@@ -121,14 +135,13 @@ class CaseCandidate : public Candidate {
   }
   uint64_t random_seed(const RunSettings& /*settings*/) const override { return 0; }
   std::vector<at::Tensor> expected(const std::vector<at::Tensor>& /*inputs*/) override {
-    return case_.expected;
+    return case_.content.expected;
   }
-  void observe(const std::vector<at::Tensor>& /*inputs*/,
-               const ValueObserver& /*observer*/) override {
+  void observe(const std::vector<at::Tensor>& /*inputs*/, const ValueObserver& /*observer*/,
+               const std::function<bool()>& /*is_enough*/) override {
     throw Error("a single call has no intermediate values");
   }
 
-  bool is_call() const override { return true; }
   void set_tolerance(ToleranceRule& rule) const override { rule = tolerance_of(case_.info); }
   // Outputs with unexpected shapes or dtypes are compared unchanged, and differ (see CaseProperty).
   std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> compared(
@@ -141,7 +154,7 @@ class CaseCandidate : public Candidate {
         property != CaseProperty::kValues && std::ranges::equal(outputs, expected, is_alike);
     if (!is_mapped) return {outputs, expected};
     const OperatorCase call{.op_type = case_.info.op_type, .property = property};
-    const torch::jit::Stack arguments = arguments_of_call(case_, case_.inputs);
+    const torch::jit::Stack arguments = arguments_of_call(case_.content, case_.content.inputs);
     return {compared_values(call, arguments, outputs), compared_values(call, arguments, expected)};
   }
   // Requires elementwise comparison; a replay has the outputs of the first run.
@@ -152,7 +165,7 @@ class CaseCandidate : public Candidate {
  private:
   const CaseSource source_;
   const bool runs_plans_;
-  GraphCase case_;
+  SuiteCase case_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <fmt/format.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,7 @@
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
-#include "torch_ir/runtime/interpreter/run_program.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -23,7 +24,8 @@ namespace {
 
 class ImportedCandidate : public Candidate {
  public:
-  ImportedCandidate(ModelFiles files, uint64_t seed) : files_(std::move(files)), seed_(seed) {}
+  ImportedCandidate(const ModelFiles& files, uint64_t seed)
+      : Candidate({.calls_operators = files.expected.empty()}), files_(files), seed_(seed) {}
 
   std::vector<std::string> paths() const override {
     return {files_.path, files_.weights, files_.inputs, files_.expected};
@@ -36,15 +38,16 @@ class ImportedCandidate : public Candidate {
 
   std::vector<at::Tensor> inputs(int trial) override {
     std::vector<at::Tensor> inputs = loading([&] {
-      return files_.inputs.empty() ? example_graph_inputs(files_.path, ir_)
+      return files_.inputs.empty() ? examples_.for_graph(*case_.program)
                                    : read_inputs(files_.inputs, ir_);
     });
+    const std::vector<ValueId> ids = case_.program->user_inputs();
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const TensorMeta& meta = ir_.graph_inputs[i];
+      const Value& input = (*case_.program)[ids[i]];
       // The graph may be specialized for the number.
-      if (meta.is_scalar) continue;
+      if (input.is_scalar) continue;
       const at::Tensor values =
-          trial_values(trial, {.name = meta.name, .normal = inputs[i]}, seed_, files_.name);
+          trial_values(trial, {.name = input.name, .normal = inputs[i]}, seed_, files_.name);
       // The strides stay too, because guards may read them.
       const bool overlaps = at::has_internal_overlap(inputs[i]) == at::MemOverlap::Yes;
       inputs[i] = overlaps
@@ -64,34 +67,40 @@ class ImportedCandidate : public Candidate {
     return loading([&] { return read_expected(files_.expected, ir_); });
   }
 
-  bool calls_operators() const override { return files_.expected.empty(); }
+  const StateDict& weights() const override { return case_.weights; }
 
-  const StateDict& weights() const override { return weights_; }
-
-  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    const ComputablePart part = computable_part(program_);
+  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer,
+               const std::function<bool()>& is_enough) override {
+    const ComputablePart part = computable_part(*case_.program);
     std::vector<bool> left_out;
     if (!part.is_whole()) {
       left_out = part.is_computable;
       left_out.flip();
     }
-    run_program(program_, weights_, inputs, observer, left_out);
+    run_program(on(inputs), observer, is_enough, left_out);
   }
 
  protected:
-  // Sets the program and the weights. The program is the one of the file: its reference must not
-  // depend on how it is written as an IR.
+  // Sets the case. The program is the one of the file: its reference must not depend on how it is
+  // written as an IR.
   virtual IR read() = 0;
 
   const ModelFiles& files() const { return files_; }
 
-  Program program_;
-  StateDict weights_;
+  // Without inputs and outputs.
+  Case case_;
+  Pt2Examples examples_;
 
  private:
+  Case on(const std::vector<at::Tensor>& inputs) const {
+    Case result = case_;
+    result.inputs = inputs;
+    return result;
+  }
+
   std::vector<at::Tensor> reference(const std::vector<at::Tensor>& inputs) {
     try {
-      return run_program(program_, weights_, inputs);
+      return run_program(on(inputs));
     } catch (const ExecutionError& error) {
       throw ExecutionError(error, fmt::format("the reference failed: {}; --expected gives the "
                                               "outputs where it cannot run",
@@ -108,15 +117,15 @@ class ArchiveCandidate : public ImportedCandidate {
  public:
   using ImportedCandidate::ImportedCandidate;
 
-  SourceLines source_lines() const override { return source_lines_of(program_); }
+  SourceLines source_lines() const override { return source_lines_of(*case_.program); }
 
  private:
   IR read() override {
     Pt2Model model = read_pt2(files().path);
-    program_ = std::move(model.program);
-    weights_ = std::move(model.weights);
-    IR ir = convert_exported_program(program_);
-    move_large_constants(ir, weights_);
+    IR ir = convert_exported_program(model.program);
+    move_large_constants(ir, model.weights);
+    case_ = Case{.weights = std::move(model.weights)}.with(std::move(model.program));
+    examples_ = std::move(model.examples);
     return ir;
   }
 };
@@ -129,9 +138,9 @@ class GraphCandidate : public ImportedCandidate {
   IR read() override {
     return loading([&] {
       IR ir = load_ir(files().path);
-      program_ = resolve(ir);
-      if (!files().weights.empty()) weights_ = load_weights(files().weights);
-      move_large_constants(ir, weights_);
+      case_.program = std::make_shared<const Program>(resolve(ir));
+      if (!files().weights.empty()) case_.weights = load_weights(files().weights);
+      move_large_constants(ir, case_.weights);
       return ir;
     });
   }

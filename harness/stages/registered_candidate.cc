@@ -9,8 +9,9 @@
 #include "harness/stages/trials.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/capture/capture.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/random_state.h"
-#include "torch_ir/runtime/interpreter/run_program.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
 
 namespace torch_ir {
 namespace {
@@ -46,9 +47,11 @@ class RegisteredCandidate : public Candidate {
     restore();
     return outputs;
   }
-  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    if (!program_) program_ = capture(inputs);
-    run_program(*program_, instance_.weights, inputs, observer);
+  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer,
+               const std::function<bool()>& is_enough) override {
+    if (!program_) program_ = std::make_shared<const Program>(capture(inputs));
+    run_program({.program = program_, .weights = instance_.weights, .inputs = inputs}, observer,
+                is_enough);
   }
 
  private:
@@ -99,11 +102,18 @@ class RegisteredCandidate : public Candidate {
   uint64_t seed_;
   std::vector<uint64_t> versions_;
   IRGraph graph_;
-  std::optional<Program> program_;
+  std::shared_ptr<const Program> program_;
   ModelInstance instance_{.model = ModelFn(), .weights = StateDict(), .inputs = {}};
 };
 
 }  // namespace
+
+Case first_trial(Candidate& candidate) {
+  Case content = Case().with(resolve(candidate.extract()));
+  content.weights = candidate.weights();
+  content.inputs = candidate.inputs(0);
+  return content;
+}
 
 std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t seed) {
   return std::make_unique<RegisteredCandidate>(model, seed);

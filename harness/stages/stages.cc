@@ -130,25 +130,25 @@ std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Te
   return model(copies);
 }
 
-StateDict tensors_by_name(const std::vector<TensorMeta>& names,
+StateDict tensors_by_name(const Graph& graph, const std::vector<ValueId>& values,
                           const std::vector<at::Tensor>& tensors) {
   StateDict result;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const bool is_new = tensors.at(i).defined() && !result.contains(names[i].name);
-    if (is_new) result.insert(names[i].name, tensors[i]);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const std::string& name = graph[values[i]].name;
+    if (tensors.at(i).defined() && !result.contains(name)) result.insert(name, tensors[i]);
   }
   return result;
 }
 
-void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-                  const std::vector<at::Tensor>& expected, const std::string& directory) {
+void save_tensors(const Case& graph_case, const std::string& directory) {
+  const Program& program = *graph_case.program;
   const auto save = [&](const char* name, const StateDict& tensors) {
     write_output([&] { save_weights_safetensors(tensors, directory + "/" + name); });
   };
-  check_storable(resolve(ir), weights);
-  save("weights.safetensors", weights);
-  save("inputs.safetensors", tensors_by_name(ir.graph_inputs, inputs));
-  save("expected.safetensors", tensors_by_name(ir.graph_outputs, expected));
+  check_storable(graph_case);
+  save("weights.safetensors", graph_case.weights);
+  save("inputs.safetensors", tensors_by_name(program, program.user_inputs(), graph_case.inputs));
+  save("expected.safetensors", tensors_by_name(program, program.outputs, graph_case.expected));
 }
 
 std::string without_folder(std::string text, const std::string& folder) {

@@ -11,9 +11,8 @@
 #include "harness/results/result.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/capture/model.h"
-#include "torch_ir/ir/ir.h"
-#include "torch_ir/ir/program.h"
 #include "torch_ir/registry/registry.h"
+#include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
 
@@ -42,14 +41,12 @@ Program serialize(const IR& ir, const std::string& path);
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs);
 
 // Returns `tensors` by the names of `values`, without duplicates and undefined tensors.
-StateDict tensors_by_name(const std::vector<TensorMeta>& values,
+StateDict tensors_by_name(const Graph& graph, const std::vector<ValueId>& values,
                           const std::vector<at::Tensor>& tensors);
 
 // Writes weights.safetensors, inputs.safetensors and expected.safetensors to `directory`, to replay
-// the verification by hand. Inputs and outputs have their names in `ir`. Throws OutputError, and
-// WeightError for a dtype that the format lacks.
-void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-                  const std::vector<at::Tensor>& expected, const std::string& directory);
+// the verification by hand. Throws OutputError, and WeightError for a dtype that the format lacks.
+void save_tensors(const Case& graph_case, const std::string& directory);
 
 // Thrown if a graph, its weights or its inputs cannot be read, or do not fit together.
 class LoadError : public Error {

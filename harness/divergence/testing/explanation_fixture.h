@@ -19,6 +19,7 @@
 #include "harness/backend/backend.h"
 #include "harness/divergence/node_comparison.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/safetensors.h"
@@ -198,13 +199,19 @@ class ExplanationTest : public ::testing::Test {
     inputs_ = candidate_->inputs(0);
   }
 
+  Case case_of(std::vector<at::Tensor> inputs, std::vector<at::Tensor> expected) const {
+    return Case{.weights = candidate_->weights(),
+                .inputs = std::move(inputs),
+                .expected = std::move(expected)}
+        .with(resolve(ir_));
+  }
+
   ExplainedRun run_of(std::vector<at::Tensor> expected) {
+    graph_case_ = case_of(inputs_, std::move(expected));
     return {.candidate = *candidate_,
-            .ir = ir_,
-            .inputs = inputs_,
+            .graph_case = graph_case_,
             .settings = settings_,
-            .directory = directory_,
-            .expected = std::move(expected)};
+            .directory = directory_};
   }
 
   VerificationReport replay(Backend& backend) {
@@ -223,6 +230,8 @@ class ExplanationTest : public ::testing::Test {
   std::unique_ptr<Candidate> candidate_;
   IR ir_;
   std::vector<at::Tensor> inputs_;
+  // That of the last run_of.
+  Case graph_case_;
 
  private:
   // The outputs of the run that is explained; empty if it ends with an error.

@@ -16,6 +16,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/ir/resolve.h"
@@ -52,11 +53,12 @@ An output passes if |actual - expected| <= atol + rtol * |expected| for each ele
 `suite.json` lists all cases. `harness --ir` on this folder runs them; `score_suite.py` in torch-ir's examples scores an executor.
 )";
 
-Json strides_json(const GraphCase& graph_case) {
+Json strides_json(const Case& content) {
   Json json = Json::object();
-  for (size_t i = 0; i < graph_case.inputs.size(); ++i) {
-    const at::Tensor& input = graph_case.inputs[i];
-    if (!input.is_contiguous()) json[graph_case.ir.graph_inputs[i].name] = input.strides().vec();
+  const std::vector<ValueId> ids = content.program->user_inputs();
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const at::Tensor& input = content.inputs[i];
+    if (!input.is_contiguous()) json[(*content.program)[ids[i]].name] = input.strides().vec();
   }
   return json;
 }
@@ -67,10 +69,10 @@ Json tolerance_json(const Tolerance& tolerance) {
 
 Json occurrences_json(const std::vector<CaseOccurrence>& occurrences) {
   Json json = Json::array();
-  for (const CaseOccurrence& it : occurrences) {
-    Json item = {{"model", it.model}, {"node", it.node}};
-    if (!it.module.empty()) item["module"] = it.module;
-    if (!it.source.empty()) item["source"] = it.source;
+  for (const CaseOccurrence& occurrence : occurrences) {
+    Json item = {{"model", occurrence.model}, {"node", occurrence.node}};
+    if (!occurrence.module.empty()) item["module"] = occurrence.module;
+    if (!occurrence.source.empty()) item["source"] = occurrence.source;
     json.push_back(std::move(item));
   }
   return json;
@@ -89,21 +91,21 @@ Json info_json(const CaseInfo& info) {
 }
 
 // How the outputs are compared: everything that CaseInfo lacks.
-Json judgement_json(const GraphCase& graph_case) {
-  const ToleranceRule rule = tolerance_of(graph_case.info);
-  const std::vector<at::Tensor>& expected = graph_case.expected;
-  const auto program = std::make_shared<const Program>(resolve(graph_case.ir));
-  const std::vector<SecondOpinion> opinions =
-      second_opinions(program, graph_case.weights, graph_case.inputs, expected, expected);
+Json judgement_json(const SuiteCase& suite_case) {
+  const ToleranceRule rule = tolerance_of(suite_case.info);
+  const Case& content = suite_case.content;
+  const Program& program = *content.program;
+  const std::vector<at::Tensor>& expected = content.expected;
+  const std::vector<SecondOpinion> opinions = second_opinions(content, expected, expected);
   Json outputs = Json::object();
   for (size_t i = 0; i < expected.size(); ++i) {
     if (!expected[i].defined()) continue;
-    Json& json = outputs[graph_case.ir.graph_outputs[i].name];
+    Json& json = outputs[program[program.outputs[i]].name];
     json = tolerance_json(tolerance_for(rule, i, expected[i].scalar_type()));
     const bool is_known = i < opinions.size() && opinions[i].reason.empty();
     json["float64_distance"] = is_known ? Json(opinions[i].eager_error) : Json();
   }
-  return {{"outputs", std::move(outputs)}, {"strides", strides_json(graph_case)}};
+  return {{"outputs", std::move(outputs)}, {"strides", strides_json(content)}};
 }
 
 // Longer names are invalid, and would fill the socket to a worker.
@@ -209,9 +211,9 @@ void remove_others(const std::string& directory, const std::vector<CaseInfo>& in
 }
 
 // A property describes one call, and may need its arguments.
-void check_property(const CaseInfo& info, const IR& ir) {
+void check_property(const CaseInfo& info, const Graph& graph) {
   if (info.property == CaseProperty::kValues) return;
-  if (ir.nodes.size() == 1 && ir.nodes.front().op_type == info.op_type) return;
+  if (graph.nodes.size() == 1 && graph.nodes.front().target == info.op_type) return;
   throw SerializationError(fmt::format("compare: '{}' requires a graph of one node, a call of '{}'",
                                        property_name(info.property), printable(info.op_type)));
 }
@@ -246,39 +248,42 @@ void check_suite_folder(const std::string& directory) {
 
 }  // namespace
 
-SuiteWriter::SuiteWriter(std::string directory, std::string what)
-    : directory_(std::move(directory)), what_(std::move(what)) {
+SuiteWriter::SuiteWriter(std::string directory, std::string source)
+    : directory_(std::move(directory)), source_(std::move(source)) {
   check_suite_folder(directory_);
   unfinished_.emplace(directory_);
 }
 
 std::string SuiteWriter::unfinished() const { return unfinished_->path().string(); }
 
-void SuiteWriter::add(const GraphCase& graph_case) {
+void SuiteWriter::add(const SuiteCase& suite_case) {
+  const std::string& name = suite_case.info.name;
   std::error_code error;
-  if (fs::exists(case_folder(unfinished(), graph_case.info.name) + "/case.json", error)) {
-    throw Error("duplicate case folder '" + printable(graph_case.info.name) + "'");
+  if (fs::exists(case_folder(unfinished(), name) + "/case.json", error)) {
+    throw Error("duplicate case folder '" + printable(name) + "'");
   }
-  write_case(graph_case, unfinished());
+  write_case(suite_case, unfinished());
 }
 
-void write_case(const GraphCase& graph_case, const std::string& directory) {
-  const std::string folder = case_folder(directory, graph_case.info.name);
+void write_case(const SuiteCase& suite_case, const std::string& directory) {
+  const Case& content = suite_case.content;
+  const IR ir = to_ir(*content.program);
+  const std::string folder = case_folder(directory, suite_case.info.name);
   std::error_code error;
   // Left by a process that ended early.
   fs::remove_all(folder, error);
   make_folder(folder);
-  save_ir(graph_case.ir, folder + "/ir.json");
-  if (!graph_case.weights.is_empty()) {
-    save_weights_safetensors(graph_case.weights, folder + "/weights.safetensors");
+  save_ir(ir, folder + "/ir.json");
+  if (!content.weights.is_empty()) {
+    save_weights_safetensors(content.weights, folder + "/weights.safetensors");
   }
   StateDict inputs;
-  for (size_t i = 0; i < graph_case.inputs.size(); ++i) {
-    inputs.insert(graph_case.ir.graph_inputs[i].name, graph_case.inputs[i]);
+  for (size_t i = 0; i < content.inputs.size(); ++i) {
+    inputs.insert(ir.graph_inputs[i].name, content.inputs[i]);
   }
   save_weights_safetensors(inputs, folder + "/inputs.safetensors");
-  write_outputs(folder + "/expected.safetensors", graph_case.ir, graph_case.expected);
-  write_file(folder + "/case.json", text_of(judgement_json(graph_case)));
+  write_outputs(folder + "/expected.safetensors", ir, content.expected);
+  write_file(folder + "/case.json", text_of(judgement_json(suite_case)));
 }
 
 void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
@@ -298,10 +303,10 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
     write_file(path, text_of(json));
   }
   write_file(from + "/" + kReadme,
-             fmt::format(kReadmeText, what_, infos.size(), properties_text(infos)));
+             fmt::format(kReadmeText, source_, infos.size(), properties_text(infos)));
   write_file(from + "/" + kSuiteFile, text_of({{"format", kFormat},
                                                {"version", kSuiteVersion},
-                                               {"of", what_},
+                                               {"of", source_},
                                                {"cases", std::move(cases)}}));
   move_files(from, directory_, {std::string(kCases) + "/", kReadme, kSuiteFile});
 }
@@ -338,33 +343,35 @@ std::string case_folder(const std::string& directory, std::string_view name) {
   return folder.string();
 }
 
-GraphCase read_case(const std::string& folder) {
-  GraphCase graph_case{.ir = load_ir(folder + "/ir.json")};
-  validate_ir(graph_case.ir);
+SuiteCase read_case(const std::string& folder) {
+  const IR ir = load_ir(folder + "/ir.json");
+  Case content{.program = std::make_shared<const Program>(resolve(ir))};
   std::error_code error;
   const std::string weights = folder + "/weights.safetensors";
-  if (fs::exists(weights, error)) graph_case.weights = load_weights(weights);
-  graph_case.inputs = read_inputs(folder + "/inputs.safetensors", graph_case.ir);
-  graph_case.expected = read_expected(folder + "/expected.safetensors", graph_case.ir);
-  graph_case.info = read_json(folder + "/case.json", [&](const Json& json) {
+  if (fs::exists(weights, error)) content.weights = load_weights(weights);
+  content.inputs = read_inputs(folder + "/inputs.safetensors", ir);
+  content.expected = read_expected(folder + "/expected.safetensors", ir);
+  const std::vector<ValueId> ids = content.program->user_inputs();
+  CaseInfo info = read_json(folder + "/case.json", [&](const Json& json) {
     for (const auto& [name, strides] : json.at("strides").items()) {
-      const auto meta = std::ranges::find(graph_case.ir.graph_inputs, name, &TensorMeta::name);
-      const auto index = static_cast<size_t>(meta - graph_case.ir.graph_inputs.begin());
-      if (index >= graph_case.inputs.size()) {
+      const auto id = std::ranges::find_if(
+          ids, [&](ValueId input) { return (*content.program)[input].name == name; });
+      const auto index = static_cast<size_t>(id - ids.begin());
+      if (index >= content.inputs.size()) {
         throw SerializationError("strides: unknown input '" + printable(name) + "'");
       }
       const bool are_whole = std::ranges::all_of(strides, &Json::is_number_integer);
       if (!are_whole) {
         throw SerializationError("strides: expected integers for '" + printable(name) + "'");
       }
-      at::Tensor& input = graph_case.inputs[index];
+      at::Tensor& input = content.inputs[index];
       input = strided_copy(input, strides.get<std::vector<int64_t>>());
     }
-    CaseInfo info = read_info(json);
-    check_property(info, graph_case.ir);
-    return info;
+    CaseInfo read = read_info(json);
+    check_property(read, *content.program);
+    return read;
   });
-  return graph_case;
+  return {std::move(info), std::move(content)};
 }
 
 }  // namespace torch_ir

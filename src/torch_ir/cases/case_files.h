@@ -17,25 +17,25 @@
 #include <vector>
 
 #include "torch_ir/base/work_directory.h"
-#include "torch_ir/cases/graph_case.h"
+#include "torch_ir/cases/suite_case.h"
 
 namespace torch_ir {
 
 // Writes a case of the suite in `directory`, except its info. Throws Error.
-void write_case(const GraphCase& graph_case, const std::string& directory);
+void write_case(const SuiteCase& suite_case, const std::string& directory);
 
 // Writes cases one by one. The finished suite replaces an earlier one as a whole, which survives
 // until then, even if the process is killed. The destructor removes an unfinished suite.
 class SuiteWriter {
  public:
-  // `what` is the source of the cases ("operators", "resnet18"). Creates `directory`. Throws
+  // `source` is the source of the cases ("operators", "resnet18"). Creates `directory`. Throws
   // Error if it holds other files than those of a suite, or cannot be written.
-  SuiteWriter(std::string directory, std::string what);
+  SuiteWriter(std::string directory, std::string source);
 
   // The folder of the unfinished suite, for write_case.
   std::string unfinished() const;
   // Throws Error, also if another case has the same folder.
-  void add(const GraphCase& graph_case);
+  void add(const SuiteCase& suite_case);
 
   // Publishes the suite, with its list and its README. `infos` are the final infos of the added
   // cases, in order; other written cases are dropped.
@@ -43,7 +43,7 @@ class SuiteWriter {
 
  private:
   const std::string directory_;
-  const std::string what_;
+  const std::string source_;
   std::optional<WorkDirectory> unfinished_;
 };
 
@@ -55,6 +55,6 @@ std::vector<CaseInfo> read_suite(const std::string& directory);
 std::string case_folder(const std::string& directory, std::string_view name);
 
 // Throws Error, naming the file.
-GraphCase read_case(const std::string& folder);
+SuiteCase read_case(const std::string& folder);
 
 }  // namespace torch_ir

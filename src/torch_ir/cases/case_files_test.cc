@@ -12,6 +12,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
@@ -24,7 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-GraphCase softmax_case(const std::string& variant) {
+SuiteCase softmax_case(const std::string& variant) {
   const OperatorCase operator_case{
       .op_type = "aten.softmax.int",
       .variant = variant,
@@ -34,7 +35,7 @@ GraphCase softmax_case(const std::string& variant) {
           [] { return std::vector<c10::IValue>{at::arange(12, at::kFloat).view({3, 4}).t(), -1}; },
       .tolerance = Tolerance{.rtol = 0.5, .atol = 0.25},
       .tolerance_reason = "a test"};
-  return make_graph_case(operator_case);
+  return make_suite_case(operator_case);
 }
 
 class CaseFilesTest : public ::testing::Test {
@@ -45,9 +46,9 @@ class CaseFilesTest : public ::testing::Test {
     SuiteWriter writer(directory_, "tests");
     std::vector<CaseInfo> infos;
     for (const std::string& variant : variants) {
-      const GraphCase graph_case = softmax_case(variant);
-      writer.add(graph_case);
-      infos.push_back(graph_case.info);
+      const SuiteCase suite_case = softmax_case(variant);
+      writer.add(suite_case);
+      infos.push_back(suite_case.info);
       infos.back().occurrences = {{.model = "m", .node = "n", .module = "a.b", .source = "f.py:3"}};
     }
     writer.finish(infos);
@@ -71,18 +72,18 @@ TEST_F(CaseFilesTest, GiveBackWhatWasWritten) {
   ASSERT_TRUE(is_suite(directory_));
   const std::vector<CaseInfo> infos = read_suite(directory_);
   ASSERT_EQ(infos.size(), 2u);
-  const GraphCase written = softmax_case("usual");
-  const GraphCase read = read_case(case_folder(directory_, infos[0].name));
-  EXPECT_EQ(read.ir, written.ir);
+  const SuiteCase written = softmax_case("usual");
+  const SuiteCase read = read_case(case_folder(directory_, infos[0].name));
+  EXPECT_EQ(to_ir(*read.content.program), to_ir(*written.content.program));
   EXPECT_EQ(read.info.name, "aten.softmax.int/float32/usual");
   EXPECT_EQ(read.info.note, written.info.note);
   EXPECT_EQ(read.info.tolerance, written.info.tolerance);
   EXPECT_THAT(
       read.info.occurrences,
       ElementsAre(CaseOccurrence{.model = "m", .node = "n", .module = "a.b", .source = "f.py:3"}));
-  EXPECT_TRUE(at::equal(read.inputs.at(0), written.inputs.at(0)));
-  EXPECT_THAT(read.inputs.at(0).strides(), ElementsAre(1, 4));
-  EXPECT_TRUE(at::equal(read.expected.at(0), written.expected.at(0)));
+  EXPECT_TRUE(at::equal(read.content.inputs.at(0), written.content.inputs.at(0)));
+  EXPECT_THAT(read.content.inputs.at(0).strides(), ElementsAre(1, 4));
+  EXPECT_TRUE(at::equal(read.content.expected.at(0), written.content.expected.at(0)));
 }
 
 TEST_F(CaseFilesTest, AreTheSameBytesEachTime) {
@@ -110,9 +111,9 @@ TEST_F(CaseFilesTest, AreKeptWhereTheNewOnesAreNotFinished) {
 
 TEST_F(CaseFilesTest, AreNotTwoInOneFolder) {
   SuiteWriter writer(directory_, "tests");
-  const GraphCase graph_case = softmax_case("usual");
-  writer.add(graph_case);
-  EXPECT_THAT([&] { writer.finish({graph_case.info, graph_case.info}); },
+  const SuiteCase suite_case = softmax_case("usual");
+  writer.add(suite_case);
+  EXPECT_THAT([&] { writer.finish({suite_case.info, suite_case.info}); },
               ThrowsMessage<Error>(HasSubstr("duplicate case folder ")));
   EXPECT_FALSE(is_suite(directory_));
 }

@@ -268,14 +268,4 @@ Program without_uncomputable(Program program, const ComputablePart& part) {
   return program;
 }
 
-const at::Tensor* find_weight(const Program& program, const StateDict& weights,
-                              const GraphInput& input) {
-  for (const StateDict* tensors : {&weights, &program.constants}) {
-    for (const std::string* key : {&input.target, &program[input.value].name}) {
-      if (const at::Tensor* tensor = tensors->find(*key)) return tensor;
-    }
-  }
-  return nullptr;
-}
-
 }  // namespace torch_ir

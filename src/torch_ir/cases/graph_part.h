@@ -96,9 +96,4 @@ ComputablePart computable_part(const Program& program);
 // The program with the computable nodes only, and the outputs that they make.
 Program without_uncomputable(Program program, const ComputablePart& part);
 
-// The tensor of `input`, a weight or constant of `program`: in `weights`, by its name in the state
-// dict or its placeholder, or among the constants. Null if there is none.
-const at::Tensor* find_weight(const Program& program, const StateDict& weights,
-                              const GraphInput& input);
-
 }  // namespace torch_ir

@@ -29,7 +29,7 @@ struct PartDocument : GraphPart {
 PartDocument make_part(const EagerGraph& graph, size_t first, size_t last, const V& output,
                        const RunFacts& run = {}) {
   const Program program = resolve(graph.ir);
-  const GraphMemory memory = memory_of(program, graph.weights);
+  const GraphMemory memory = memory_of(graph.as_case());
   const ValueId wanted = program.find(output.name).value();
   PartDocument part{PartCutter(program, memory).cut({first, last, {wanted}}, run), {}};
   part.ir = to_ir(part.program);

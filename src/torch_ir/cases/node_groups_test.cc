@@ -35,7 +35,7 @@ std::vector<std::string> values_of(const GroupedGraph& grouped) {
 
 GroupedGraph group_nodes(const EagerGraph& graph, const std::vector<NodeGroup>& groups) {
   const Program program = resolve(graph.ir);
-  return group_nodes(program, memory_of(program, graph.weights), groups);
+  return group_nodes(program, memory_of(graph.as_case()), groups);
 }
 
 std::vector<size_t> sizes_of(const GroupedGraph& grouped) {

@@ -11,7 +11,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
-#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/strided_copy.h"
@@ -53,7 +52,8 @@ std::vector<NodeGroup> whole_groups(std::vector<NodeGroup> groups, const Program
   std::unordered_set<std::string_view> known;
   for (const Node& node : program.nodes) known.insert(node.name);
   std::erase_if(groups, [&](const NodeGroup& group) {
-    return !std::ranges::all_of(group.nodes, [&](const auto& it) { return known.contains(it); });
+    return !std::ranges::all_of(group.nodes,
+                                [&](const auto& node) { return known.contains(node); });
   });
   return groups;
 }
@@ -91,34 +91,30 @@ std::string shapes_text(const Program& program) {
 }
 
 GroupedGraph grouped(const SplitModel& model, const std::vector<NodeGroup>& groups) {
-  return group_nodes(*model.program, memory_of(*model.program, *model.weights), groups);
+  return group_nodes(*model.content.program, memory_of(model.content), groups);
 }
 
 class ModelSplit {
  public:
   explicit ModelSplit(const SplitModel& model)
       : model_(model),
-        grouped_(grouped(model, whole_groups(model.groups, *model.program))),
+        grouped_(grouped(model, whole_groups(model.groups, *model.content.program))),
         program_(grouped_.program),
         is_compared_(program_.values.size()),
-        run_(std::make_shared<const Program>(program_), *model.weights, model.inputs),
-        memory_(run_.graph()),
-        cutter_(program_, memory_, grouped_.spans),
+        run_(model.content.with(program_)),
+        cutter_(program_, run_.graph().memory, grouped_.spans),
         values_(program_.values.size()),
         weights_(program_.values.size()) {
     for (const ValueId value : grouped_.values) is_compared_[value] = true;
     find_last_uses();
-    size_t next_input = 0;
     for (const GraphInput& input : program_.inputs) {
-      const at::Tensor own = run_.given(input.value);
-      if (own.defined()) {
-        values_[input.value] = own;
-      } else if (input.kind == InputKind::kUserInput) {
-        values_[input.value] = model.inputs.at(next_input);
-      } else if (const at::Tensor* weight = find_weight(program_, *model.weights, input)) {
+      // The run has copies of what it writes to.
+      const bool is_written = run_.graph().values[input.value].is_written;
+      if (input.kind == InputKind::kUserInput || is_written) {
+        values_[input.value] = run_.current(input.value);
+      } else if (const at::Tensor* weight = find_weight(model.content, input)) {
         weights_[input.value] = *weight;
       }
-      next_input += input.kind == InputKind::kUserInput;
     }
   }
 
@@ -139,7 +135,7 @@ class ModelSplit {
   std::string key_of(const NodeSpan& call) const {
     std::string key;
     std::unordered_map<ValueId, size_t> inputs;
-    std::unordered_map<ValueId, size_t> made;
+    std::unordered_map<ValueId, size_t> inner;
     for (const Node& node : nodes_of(call)) {
       key += node.target + "(" + attributes_text(attributes_of(node));
       for (const Argument& argument : node.arguments) {
@@ -150,8 +146,8 @@ class ModelSplit {
           for (const auto& item : *list) key += item ? "." : "_";
         }
         for_each_value(argument, [&](ValueId value) {
-          if (const auto inside = made.find(value); inside != made.end()) {
-            key += fmt::format(";m{}", inside->second);
+          if (const auto found = inner.find(value); found != inner.end()) {
+            key += fmt::format(";m{}", found->second);
             return;
           }
           const at::Tensor tensor = tensor_of(value);
@@ -167,7 +163,7 @@ class ModelSplit {
       // The graphs of control flow are not compared, so each such node is unique.
       if (!node.graphs.empty()) key += ";" + model_.name + "/" + node.name;
       for (const ValueId output : node.outputs) {
-        made.emplace(output, made.size());
+        inner.emplace(output, inner.size());
         if (call.size() > 1 && is_compared_[output]) key += ";>";
       }
     }
@@ -191,28 +187,29 @@ class ModelSplit {
   }
 
   // Runs `call` too. `problem` is why the case is not the call; it stays as it is if it is.
-  GraphCase run_case(const NodeSpan& call, std::string& problem) {
+  SuiteCase run_case(const NodeSpan& call, std::string& problem) {
     const std::span<const Node> nodes = nodes_of(call);
     RunFacts facts;
     std::unordered_map<ValueId, at::Tensor> inputs;
-    std::unordered_set<ValueId> made;
+    std::unordered_set<ValueId> inner;
     for (const Node& node : nodes) {
       for (const ValueId input : node.inputs()) {
-        if (made.contains(input)) continue;
+        if (inner.contains(input)) continue;
         facts.add(program_[input].name, tensor_of(input));
         // Copy before the node runs, which may write to them.
         if (values_[input].defined()) inputs[input] = copy_of(values_[input]);
       }
       for (const Argument& argument : node.arguments) {
         for (const ValueId number : argument.numbers) {
-          if (made.contains(number)) continue;
+          if (inner.contains(number)) continue;
           facts.numbers[program_[number].name] = number_of(values_[number]);
         }
       }
-      made.insert(node.outputs.begin(), node.outputs.end());
+      inner.insert(node.outputs.begin(), node.outputs.end());
     }
-    GraphCase graph_case;
-    CaseInfo& info = graph_case.info;
+    SuiteCase suite_case;
+    Case& content = suite_case.content;
+    CaseInfo& info = suite_case.info;
     info.op_type = operators_text(nodes);
     info.note = call.group.empty() ? attributes_text(attributes_of(nodes.front()))
                                    : fmt::format("group {}", call.group);
@@ -221,14 +218,14 @@ class ModelSplit {
     NodeRange range{call.first, call.last};
     const auto is_compared = [&](ValueId output) { return is_compared_[output]; };
     const bool is_read = std::ranges::any_of(
-        nodes, [&](const Node& it) { return std::ranges::any_of(it.outputs, is_compared); });
+        nodes, [&](const Node& node) { return std::ranges::any_of(node.outputs, is_compared); });
     for (const Node& node : nodes) {
       for (const ValueId output : node.outputs) {
         if (!values_[output].defined()) continue;
         facts.add(program_[output].name, values_[output]);
         if (is_read && !is_compared_[output]) continue;
         range.outputs.push_back(output);
-        graph_case.expected.push_back(copy_of(values_[output]));
+        content.expected.push_back(copy_of(values_[output]));
       }
     }
     GraphPart part = cutter_.cut(range, facts,
@@ -241,17 +238,17 @@ class ModelSplit {
     for (const GraphInput& input : part.program.inputs) {
       const ValueId whole = program_.find(part.program[input.value].name).value();
       if (input.kind == InputKind::kUserInput) {
-        graph_case.inputs.push_back(inputs.at(whole));
-      } else if (!graph_case.weights.contains(input.target)) {
-        graph_case.weights.insert(input.target, tensor_of(whole));
+        content.inputs.push_back(inputs.at(whole));
+      } else if (!content.weights.contains(input.target)) {
+        content.weights.insert(input.target, tensor_of(whole));
       }
     }
     info.dtype = dtype_of_first_tensor(part.program);
     info.name = fmt::format("{}/{}/{}", info.op_type, info.dtype, shapes_text(part.program));
     // Calls of several modules may share the case; the occurrences name them.
     for (Node& node : part.program.nodes) node.origin = {};
-    graph_case.ir = to_ir(part.program);
-    return graph_case;
+    content.program = std::make_shared<const Program>(std::move(part.program));
+    return suite_case;
   }
 
  private:
@@ -310,7 +307,6 @@ class ModelSplit {
   const Program& program_;
   std::vector<bool> is_compared_;
   NodeRun run_;
-  const GraphMemory memory_;
   const PartCutter cutter_;
   // By ValueId: those of the run that are still read, and weights that it does not write to.
   std::vector<at::Tensor> values_;
@@ -343,26 +339,28 @@ std::vector<std::string> Splitter::keys() const {
   return keys;
 }
 
-void Splitter::describe(GraphCase& graph_case) {
-  CaseInfo& info = graph_case.info;
+void Splitter::name_case(SuiteCase& suite_case) {
+  CaseInfo& info = suite_case.info;
   info.category = kSplitCategory;
   const std::string name = info.name;
   // No shape has a hyphen, so the name is unique.
   for (size_t number = 2; !names_.insert(info.name).second; ++number) {
     info.name = fmt::format("{}-{}", name, number);
   }
-  graph_case.ir.model_name = info.name;
+  Program named = *suite_case.content.program;
+  named.model_name = info.name;
+  suite_case.content = suite_case.content.with(std::move(named));
 }
 
 std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
   if (!model.groups.empty()) grouped(model, model.groups);
-  const ComputablePart part = computable_part(*model.program);
-  Program program = without_uncomputable(*model.program, part);
+  const ComputablePart part = computable_part(*model.content.program);
+  Program program = without_uncomputable(*model.content.program, part);
   // Recorded, because groups change the order of nodes.
   const std::vector<std::string> modules = module_paths(program);
   for (size_t i = 0; i < modules.size(); ++i) program.nodes[i].origin.module = modules[i];
   SplitModel computable = model;
-  computable.program = std::make_shared<const Program>(std::move(program));
+  computable.content = model.content.with(std::move(program));
   ModelSplit split(computable);
   std::string left_out = part.left_out();
   size_t num_dependent_groups = 0;
@@ -376,12 +374,12 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
     if (is_case && known == by_key_.end()) {
       // A call that fails is not a case.
       std::string problem;
-      GraphCase graph_case = split.run_case(call, problem);
+      SuiteCase suite_case = split.run_case(call, problem);
       if (problem.empty()) {
-        describe(graph_case);
+        name_case(suite_case);
         known = by_key_.emplace(key, cases_.size()).first;
-        cases_.push_back(graph_case.info);
-        sink(graph_case);
+        cases_.push_back(suite_case.info);
+        sink(suite_case);
       } else if (++num_dependent_groups == 1) {
         left_out += fmt::format("{}group '{}' cannot run alone: {}", left_out.empty() ? "" : "; ",
                                 printable(call.group), problem);

@@ -6,15 +6,13 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
-#include "torch_ir/cases/graph_case.h"
 #include "torch_ir/cases/node_groups.h"
-#include "torch_ir/ir/program.h"
+#include "torch_ir/cases/suite_case.h"
 
 namespace torch_ir {
 
@@ -22,9 +20,8 @@ inline constexpr const char* kSplitCategory = "split";
 
 struct SplitModel {
   std::string name = {};
-  std::shared_ptr<const Program> program = nullptr;
-  const StateDict* weights = nullptr;
-  std::vector<at::Tensor> inputs = {};
+  // Without expected outputs.
+  Case content = {};
   SourceLines source_lines = {};
   std::vector<NodeGroup> groups = {};
   // Whether each call is a case of its own, also if it equals another.
@@ -39,7 +36,7 @@ class Splitter {
   Splitter(std::vector<CaseInfo> cases, const std::vector<std::string>& keys);
 
   // Receives each new case, which has its tensors and no occurrence yet.
-  using CaseSink = std::function<void(GraphCase&)>;
+  using CaseSink = std::function<void(const SuiteCase&)>;
 
   // Runs `model` eagerly, node by node, and passes new calls to `sink`. Skips calls that return no
   // tensor or only pass on a value. Returns one line about everything else that was left out: by
@@ -51,7 +48,7 @@ class Splitter {
   std::vector<std::string> keys() const;
 
  private:
-  void describe(GraphCase& graph_case);
+  void name_case(SuiteCase& suite_case);
 
   std::vector<CaseInfo> cases_;
   std::unordered_map<std::string, size_t> by_key_;

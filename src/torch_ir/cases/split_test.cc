@@ -24,10 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
-std::shared_ptr<const Program> program_of(const IR& ir) {
-  return std::make_shared<const Program>(resolve(ir));
-}
-
 // A model whose values are copied as its calls make them.
 class EagerModel : public EagerGraph {
  public:
@@ -40,9 +36,7 @@ class EagerModel : public EagerGraph {
     return calls(op_type, std::move(arguments)).at(0);
   }
 
-  SplitModel model(const std::string& name) const {
-    return {.name = name, .program = program_of(ir), .weights = &weights, .inputs = inputs};
-  }
+  SplitModel model(const std::string& name) const { return {.name = name, .content = as_case()}; }
 
   std::map<std::string, at::Tensor> made;
 };
@@ -50,7 +44,7 @@ class EagerModel : public EagerGraph {
 class SplitTest : public ::testing::Test {
  protected:
   void split(const SplitModel& model) {
-    splitter_.add(model, [&](const GraphCase& it) { cases_.push_back(it); });
+    splitter_.add(model, [&](const SuiteCase& it) { cases_.push_back(it); });
   }
 
   // Splits `model`, and checks that each case alone computes the values of the model.
@@ -58,26 +52,27 @@ class SplitTest : public ::testing::Test {
     const size_t first = cases_.size();
     split(model.model(name));
     for (size_t i = first; i < cases_.size(); ++i) {
-      const GraphCase& it = cases_[i];
-      expect_alone(it);
-      for (size_t k = 0; k < it.expected.size(); ++k) {
-        const std::string& output = it.ir.graph_outputs[k].name;
-        EXPECT_TRUE(same_bits(it.expected[k], model.made.at(output))) << it.info.name << output;
+      expect_alone(cases_[i]);
+      const Case& content = cases_[i].content;
+      for (size_t k = 0; k < content.expected.size(); ++k) {
+        const std::string& output = (*content.program)[content.program->outputs[k]].name;
+        EXPECT_TRUE(same_bits(content.expected[k], model.made.at(output))) << output;
       }
     }
   }
 
-  static void expect_alone(const GraphCase& it) {
+  static void expect_alone(const SuiteCase& it) {
+    const Case& content = it.content;
     std::vector<at::Tensor> before;
-    for (const at::Tensor& input : it.inputs) before.push_back(input.clone());
-    const std::vector<at::Tensor> outputs = compile(it.ir, it.weights).run_checked(it.inputs);
-    ASSERT_EQ(outputs.size(), it.expected.size()) << it.info.name;
+    for (const at::Tensor& input : content.inputs) before.push_back(input.clone());
+    const std::vector<at::Tensor> outputs = compile(content).run_checked(content.inputs);
+    ASSERT_EQ(outputs.size(), content.expected.size()) << it.info.name;
     ASSERT_FALSE(outputs.empty()) << it.info.name;
     for (size_t i = 0; i < outputs.size(); ++i) {
-      EXPECT_TRUE(same_bits(outputs[i], it.expected[i])) << it.info.name;
+      EXPECT_TRUE(same_bits(outputs[i], content.expected[i])) << it.info.name;
     }
     for (size_t i = 0; i < before.size(); ++i) {
-      EXPECT_TRUE(same_bits(it.inputs[i], before[i])) << it.info.name;
+      EXPECT_TRUE(same_bits(content.inputs[i], before[i])) << it.info.name;
     }
   }
 
@@ -94,7 +89,7 @@ class SplitTest : public ::testing::Test {
   }
 
   Splitter splitter_;
-  std::vector<GraphCase> cases_;
+  std::vector<SuiteCase> cases_;
 };
 
 TEST_F(SplitTest, MakesOneCaseOfEqualCalls) {
@@ -106,9 +101,9 @@ TEST_F(SplitTest, MakesOneCaseOfEqualCalls) {
   split(model);
   EXPECT_THAT(found(), ElementsAre("aten.relu.default/float32/2x3: model.n0 model.n2",
                                    "aten.neg.default/float32/2x3: model.n1"));
-  EXPECT_TRUE(same_bits(cases_.at(0).inputs.at(0), model.inputs[0]));
+  EXPECT_TRUE(same_bits(cases_.at(0).content.inputs.at(0), model.inputs[0]));
   EXPECT_EQ(cases_.at(0).info.category, kSplitCategory);
-  EXPECT_EQ(cases_.at(0).ir.model_name, "aten.relu.default/float32/2x3");
+  EXPECT_EQ(cases_.at(0).content.program->model_name, "aten.relu.default/float32/2x3");
 }
 
 TEST_F(SplitTest, TellsCallsApartByShapeStridesDtypeAndAttributes) {
@@ -135,7 +130,7 @@ TEST_F(SplitTest, TellsCallsApartByShapeStridesDtypeAndAttributes) {
                                    "aten.mul.Tensor/float32/3x3_3x3: model.n6",
                                    "aten.mul.Tensor/float32/3x3_3x3-2: model.n7"));
   EXPECT_EQ(cases_.at(1).info.note, "dim=1");
-  EXPECT_THAT(cases_.at(5).inputs.at(0).strides(), ElementsAre(1, 3));
+  EXPECT_THAT(cases_.at(5).content.inputs.at(0).strides(), ElementsAre(1, 3));
 }
 
 TEST_F(SplitTest, GivesCallsThatWriteWhatWasThereBefore) {
@@ -151,10 +146,10 @@ TEST_F(SplitTest, GivesCallsThatWriteWhatWasThereBefore) {
   const at::Tensor x_before = model.inputs[0].clone();
   split(model);
   ASSERT_EQ(cases_.size(), 5u);
-  EXPECT_TRUE(same_bits(cases_[2].inputs.at(0), model.made.at("n0").t()));
-  EXPECT_THAT(cases_[2].inputs.at(0).strides(), ElementsAre(1, 6));
-  EXPECT_TRUE(same_bits(cases_[3].inputs.at(0), x_before));
-  EXPECT_TRUE(same_bits(cases_[4].inputs.at(0), model.made.at("n3")));
+  EXPECT_TRUE(same_bits(cases_[2].content.inputs.at(0), model.made.at("n0").t()));
+  EXPECT_THAT(cases_[2].content.inputs.at(0).strides(), ElementsAre(1, 6));
+  EXPECT_TRUE(same_bits(cases_[3].content.inputs.at(0), x_before));
+  EXPECT_TRUE(same_bits(cases_[4].content.inputs.at(0), model.made.at("n3")));
   EXPECT_TRUE(same_bits(model.inputs[0], x_before));
 }
 
@@ -168,11 +163,11 @@ TEST_F(SplitTest, KeepsWeightsAndTakesThoseThatAreWrittenToAsInputs) {
   model.output(model.calls1("aten.mul.Tensor", {linear, count}));
   split(model);
   ASSERT_EQ(cases_.size(), 3u);
-  EXPECT_THAT(cases_[0].weights.keys(), ElementsAre("fc.weight"));
-  EXPECT_EQ(cases_[0].inputs.size(), 1u);
-  EXPECT_TRUE(cases_[1].weights.is_empty());
-  EXPECT_TRUE(same_bits(cases_[1].inputs.at(0), model.weights["count"]));
-  EXPECT_TRUE(same_bits(cases_[2].inputs.at(1), model.made.at("n1")));
+  EXPECT_THAT(cases_[0].content.weights.keys(), ElementsAre("fc.weight"));
+  EXPECT_EQ(cases_[0].content.inputs.size(), 1u);
+  EXPECT_TRUE(cases_[1].content.weights.is_empty());
+  EXPECT_TRUE(same_bits(cases_[1].content.inputs.at(0), model.weights["count"]));
+  EXPECT_TRUE(same_bits(cases_[2].content.inputs.at(1), model.made.at("n1")));
 }
 
 TEST_F(SplitTest, KeepsHowViewsLie) {
@@ -185,7 +180,7 @@ TEST_F(SplitTest, KeepsHowViewsLie) {
   model.output(model.calls1("aten.exp.default", {scalar}));
   split(model);
   ASSERT_EQ(cases_.size(), 4u);
-  EXPECT_THAT(cases_[2].inputs.at(0).strides(), ElementsAre(0, 2));
+  EXPECT_THAT(cases_[2].content.inputs.at(0).strides(), ElementsAre(0, 2));
   EXPECT_EQ(cases_[3].info.name, "aten.exp.default/float32/scalar");
 }
 
@@ -200,7 +195,8 @@ TEST_F(SplitTest, AsksOnlyForOutputsThatAreRead) {
   ASSERT_EQ(cases_.size(), 3u);
   const auto outputs_of = [&](size_t i) {
     std::vector<std::string> names;
-    for (const TensorMeta& output : cases_[i].ir.graph_outputs) names.push_back(output.name);
+    const Program& program = *cases_[i].content.program;
+    for (const ValueId output : program.outputs) names.push_back(program[output].name);
     return names;
   };
   EXPECT_THAT(outputs_of(0), ElementsAre("n0_0"));
@@ -216,7 +212,7 @@ TEST_F(SplitTest, TakesListsWithNoneAndOneTensorTwice) {
   model.output(model.calls1("aten.cat.default", {VList{picked, x, picked}, Attribute(1)}));
   split(model);
   ASSERT_EQ(cases_.size(), 2u);
-  EXPECT_EQ(cases_[1].inputs.size(), 2u);
+  EXPECT_EQ(cases_[1].content.inputs.size(), 2u);
 }
 
 TensorMeta meta_of_value(const std::string& name, const std::vector<std::string>& sizes) {
@@ -266,24 +262,21 @@ IR flatten_any() {
 }
 
 TEST_F(SplitTest, FixesSizesAndNumbersAsInTheRun) {
-  const IR ir = flatten_any();
-  const StateDict no_weights;
+  const Program program = resolve(flatten_any());
   const at::Tensor x = at::rand({5, 3});
-  split({.name = "five", .program = program_of(ir), .weights = &no_weights, .inputs = {x}});
+  split({.name = "five", .content = Case{.inputs = {x}}.with(program)});
   EXPECT_THAT(found(), ElementsAre("aten.view.default/float32/5x3: five.flat",
                                    "aten.mul.Tensor/float32/15: five.scaled"));
   EXPECT_EQ(cases_.at(0).info.note, "size=[15]");
   EXPECT_EQ(cases_.at(1).info.note, "other=5");
-  EXPECT_TRUE(same_bits(cases_.at(1).expected.at(0), x.view({15}).mul(5)));
-  for (const GraphCase& it : cases_) {
+  EXPECT_TRUE(same_bits(cases_.at(1).content.expected.at(0), x.view({15}).mul(5)));
+  for (const SuiteCase& it : cases_) {
     expect_alone(it);
-    EXPECT_THAT(it.ir.graph_inputs.at(0).symbolic_shape, IsEmpty());
+    const Program& fixed = *it.content.program;
+    EXPECT_THAT(fixed[fixed.user_inputs().at(0)].symbolic_shape, IsEmpty());
   }
   // Other sizes are other calls.
-  split({.name = "two",
-         .program = program_of(ir),
-         .weights = &no_weights,
-         .inputs = {at::rand({2, 3})}});
+  split({.name = "two", .content = Case{.inputs = {at::rand({2, 3})}}.with(program)});
   EXPECT_EQ(cases_.size(), 4u);
 }
 
@@ -298,8 +291,8 @@ TEST_F(SplitTest, HasNoMemoryWithoutValuesAndComparesChoicesByTheirProperty) {
   SplitTest::split(model.model("model"));
   ASSERT_EQ(cases_.size(), 3u);
   EXPECT_EQ(cases_[0].info.property, CaseProperty::kShape);
-  EXPECT_TRUE(same_bits(cases_[0].expected.at(0), at::zeros({2, 3})));
-  EXPECT_TRUE(same_bits(cases_[1].inputs.at(1), at::zeros({2, 3})));
+  EXPECT_TRUE(same_bits(cases_[0].content.expected.at(0), at::zeros({2, 3})));
+  EXPECT_TRUE(same_bits(cases_[1].content.inputs.at(1), at::zeros({2, 3})));
   EXPECT_EQ(cases_[1].info.property, CaseProperty::kValues);
   EXPECT_EQ(cases_[2].info.property, CaseProperty::kPickedValues);
 }
@@ -351,17 +344,17 @@ TEST_F(SplitTest, AGroupIsOneCaseWithTheValuesAtItsBorder) {
   model.groups = {{"first", {"n0", "n2"}}, {"second", {"n4", "n6"}}};
   split(model);
   std::vector<std::string> names;
-  for (const GraphCase& it : cases_) names.push_back(it.info.name);
+  for (const SuiteCase& it : cases_) names.push_back(it.info.name);
   EXPECT_THAT(names,
               ElementsAre("aten.relu.default+aten.sin.default/float32/2x4",
                           "aten.cos.default/float32/2x4", "aten.mul.Tensor/float32/2x4_2x4"));
-  const GraphCase& group = cases_.front();
+  const SuiteCase& group = cases_.front();
   expect_alone(group);
   EXPECT_EQ(group.info.note, "group first");
-  EXPECT_EQ(group.ir.nodes.size(), 2);
-  EXPECT_EQ(group.inputs.size(), 1);
-  ASSERT_EQ(group.expected.size(), 1);
-  EXPECT_TRUE(same_bits(group.expected[0], graph.made.at("n2")));
+  EXPECT_EQ(group.content.program->nodes.size(), 2);
+  EXPECT_EQ(group.content.inputs.size(), 1);
+  ASSERT_EQ(group.content.expected.size(), 1);
+  EXPECT_TRUE(same_bits(group.content.expected[0], graph.made.at("n2")));
   ASSERT_EQ(splitter_.cases()[0].occurrences.size(), 2);
   EXPECT_EQ(splitter_.cases()[0].occurrences[1].node, "n6");
 }
@@ -375,7 +368,7 @@ TEST_F(SplitTest, TellsOfEachGroupThatDoesNotRunAlone) {
   }
   SplitModel model = graph.model("model");
   model.groups = {{"a", {"n0", "n1"}}, {"b", {"n2", "n3"}}};
-  EXPECT_EQ(splitter_.add(model, [](const GraphCase&) {}),
+  EXPECT_EQ(splitter_.add(model, [](const SuiteCase&) {}),
             "group 'a' cannot run alone: its values are arbitrary (and 1 more)");
 }
 

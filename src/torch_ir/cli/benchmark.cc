@@ -14,7 +14,6 @@
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/ir/module_paths.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/execution_options.h"
@@ -76,18 +75,18 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
   const ThreadsGuard threads(arguments.threads);
   const ExecutionOptions& options = arguments.execution.options;
   BenchmarkReport report;
-  run_graph_file(arguments.execution, [&](const LoadedGraph& graph) {
-    const std::vector<at::Tensor> inputs = to_device(graph.inputs, options.device);
-    const ExecutionPlan plan = compile(graph.program, graph.weights, graph.constants, options);
-    report.model_name = graph.ir.model_name;
+  run_graph_file(arguments.execution, [&](const GraphFile& file) {
+    const std::vector<at::Tensor> inputs = to_device(file.content.inputs, options.device);
+    const ExecutionPlan plan = compile(file.content, options);
+    report.model_name = file.ir.model_name;
     report.optimization = optimization_name(options.optimization);
     report.device = options.device.value_or(c10::Device(c10::kCPU)).str();
     report.threads = at::get_num_threads();
-    report.weights = graph.weights_source;
-    report.inputs = graph.inputs_source;
+    report.weights = file.weights_source;
+    report.inputs = file.inputs_source;
     report.rounds = arguments.rounds != 0 ? arguments.rounds : choose_rounds(plan, inputs);
     report.seconds = median_seconds(plan, inputs, report.rounds);
-    report.modules = module_paths(resolve(graph.ir));
+    report.modules = module_paths(*file.content.program);
     if (std::ranges::all_of(report.modules, &std::string::empty)) report.modules.clear();
     report.nodes = plan.profile(inputs, static_cast<int>(report.rounds));
     report.memory = plan.memory(inputs);

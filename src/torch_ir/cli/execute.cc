@@ -25,11 +25,9 @@ struct ExecuteArguments {
   std::string outputs;
 };
 
-// The outputs of `program`, which runs on the weights and inputs of `graph`; they are on the CPU.
-std::vector<at::Tensor> run_once(const std::shared_ptr<const Program>& program,
-                                 const LoadedGraph& graph, const ExecutionOptions& options) {
-  return to_device(compile(program, graph.weights, graph.constants, options)
-                       .run_checked(to_device(graph.inputs, options.device)),
+// The outputs are on the CPU.
+std::vector<at::Tensor> run_once(const Case& content, const ExecutionOptions& options) {
+  return to_device(compile(content, options).run_checked(to_device(content.inputs, options.device)),
                    c10::Device(c10::kCPU));
 }
 
@@ -49,9 +47,9 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
   check_outputs_name(arguments.outputs);
   IR ir;
   std::vector<at::Tensor> outputs;
-  run_graph_file(inputs, [&](const LoadedGraph& graph) {
-    ir = graph.ir;
-    outputs = run_once(graph.program, graph, inputs.options);
+  run_graph_file(inputs, [&](const GraphFile& file) {
+    ir = file.ir;
+    outputs = run_once(file.content, inputs.options);
   });
   write_outputs(arguments.outputs, ir, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -76,24 +74,18 @@ struct VerifyArguments {
   Criterion criterion;
 };
 
-VerificationReport verify(const VerifyArguments& arguments, const LoadedGraph& graph) {
-  const auto run_plan = [&](const std::shared_ptr<const Program>& program) {
-    return run_once(program, graph, arguments.execution.options);
+VerificationReport verify(const VerifyArguments& arguments, const GraphFile& file) {
+  const auto run_plan = [&](const Case& content) {
+    return run_once(content, arguments.execution.options);
   };
-  const std::vector<at::Tensor> outputs = run_plan(graph.program);
-  const std::vector<at::Tensor> expected = read_expected(arguments.expected, graph.ir);
-  StateDict weights = graph.constants;
-  for (const auto& item : graph.weights) {
-    if (!weights.contains(item.key())) weights.insert(item.key(), item.value());
-  }
+  const std::vector<at::Tensor> outputs = run_plan(file.content);
+  Case content = file.content;
+  content.expected = read_expected(arguments.expected, file.ir);
   return judge_run(
-      {.program = graph.program,
-       .weights = weights,
-       .inputs = graph.inputs,
+      {.graph_case = content,
        .outputs = outputs,
-       .expected = expected,
        .rerun = run_plan,
-       .run_eagerly = [&] { return eager_outputs(graph.program, weights, graph.inputs); },
+       .run_eagerly = [&] { return eager_outputs(content); },
        .describe = [](const std::exception& error) { return headline(message_text(error)); }},
       arguments.tolerance, arguments.criterion);
 }
@@ -101,7 +93,7 @@ VerificationReport verify(const VerifyArguments& arguments, const LoadedGraph& g
 int run_verify(const VerifyArguments& arguments, Console& console) {
   VerificationReport report;
   run_graph_file(arguments.execution,
-                 [&](const LoadedGraph& graph) { report = verify(arguments, graph); });
+                 [&](const GraphFile& file) { report = verify(arguments, file); });
   report.optimization = arguments.execution.options.optimization;
   console.talk() << report;
   return report.is_valid ? kDone : kDifferent;

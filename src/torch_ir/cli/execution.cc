@@ -10,9 +10,6 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/base/suggestion.h"
-#include "torch_ir/cli/options.h"
-#include "torch_ir/exporter/pt2/pt2.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/verifier/statistics.h"
@@ -39,71 +36,67 @@ void check_constants(const std::string& path, const StateDict& constants, const 
   if (!problems.empty()) throw Error(path + ": " + problem_list(problems, "the constants"));
 }
 
-void add_nan_problem(const std::string& what, const std::string& name, const at::Tensor& tensor,
+void add_nan_problem(const std::string& kind, const std::string& name, const at::Tensor& tensor,
                      std::vector<std::string>& problems) {
   const int64_t count = count_non_finite(tensor).num_nan;
   if (count == 0) return;
-  problems.push_back(what + " '" + printable(name) + "' has " + std::to_string(count) +
+  problems.push_back(kind + " '" + printable(name) + "' has " + std::to_string(count) +
                      " NaN among " + std::to_string(tensor.numel()) + " elements.");
 }
 
-void add_nan_problems(const LoadedGraph& graph, std::vector<std::string>& problems) {
+void add_nan_problems(const Case& content, std::vector<std::string>& problems) {
+  const Program& program = *content.program;
   std::vector<std::string> ignored;
-  const std::vector<at::Tensor> weights =
-      bind_weights(*graph.program, graph.weights, graph.constants, std::nullopt, ignored).tensors;
+  const std::vector<at::Tensor> weights = bind_weights(content, std::nullopt, ignored).tensors;
   std::set<std::string> checked;
-  for (const GraphInput& input : graph.program->inputs) {
+  for (const GraphInput& input : program.inputs) {
     const at::Tensor& weight = weights[input.value];
     if (!weight.defined() || !checked.insert(input.target).second) continue;
     add_nan_problem("Weight", input.target, weight, problems);
   }
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    add_nan_problem("Input", graph.ir.graph_inputs[i].name, graph.inputs[i], problems);
+  const std::vector<ValueId> ids = program.user_inputs();
+  for (size_t i = 0; i < content.inputs.size(); ++i) {
+    add_nan_problem("Input", program[ids[i]].name, content.inputs[i], problems);
   }
 }
 
 // Tensors in the file of inputs that are not inputs are added to `problems`.
-LoadedGraph load_graph(const ExecutionArguments& arguments, std::vector<std::string>& problems) {
+GraphFile load_graph(const ExecutionArguments& arguments, std::vector<std::string>& problems) {
   GraphFile file = load_graph_file(arguments.file);
-  LoadedGraph graph{.program = std::make_shared<const Program>(resolve(file.ir)),
-                    .ir = std::move(file.ir),
-                    .source_lines = std::move(file.source_lines)};
-  const IR& ir = graph.ir;
-  const bool is_archive = file.weights.has_value();
-  StateDict given = load_given_weights(arguments.weights);
+  const IR& ir = file.ir;
+  Case& content = file.content;
+  StateDict weights = load_given_weights(arguments.weights);
   if (!arguments.weights.path.empty()) {
-    graph.weights = std::move(given);
-    graph.weights_source = "file";
-  } else if (is_archive) {
-    graph.weights = std::move(*file.weights);
-    graph.weights_source = "archive";
+    content.weights = std::move(weights);
+    file.weights_source = "file";
+  } else if (file.is_archive()) {
+    file.weights_source = "archive";
   }
   if (!arguments.constants.empty()) {
-    graph.constants = load_weights(arguments.constants);
-    check_constants(arguments.constants, graph.constants, ir);
+    content.constants = load_weights(arguments.constants);
+    check_constants(arguments.constants, content.constants, ir);
   }
-  if (arguments.makes_up_values && graph.weights_source == "none" && !ir.weights.empty()) {
-    graph.weights = random_weights(arguments.file, ir, graph.constants);
-    graph.weights_source = "made up";
+  if (arguments.makes_up_values && file.weights_source == "none" && !ir.weights.empty()) {
+    content.weights = random_weights(arguments.file, ir, content.constants);
+    file.weights_source = "made up";
   }
   if (!arguments.inputs.empty()) {
-    graph.inputs = read_inputs(arguments.inputs, ir, problems);
-    graph.inputs_source = "file";
+    content.inputs = read_inputs(arguments.inputs, ir, problems);
+    file.inputs_source = "file";
     for (std::string& problem : problems) problem.insert(0, arguments.inputs + ": ");
   } else {
-    graph.inputs =
-        is_archive ? example_graph_inputs(arguments.file, ir) : random_inputs(arguments.file, ir);
-    graph.inputs_source = is_archive ? "archive" : "made up";
+    content.inputs = file.is_archive() ? file.examples->for_graph(*content.program)
+                                       : random_inputs(arguments.file, ir);
+    file.inputs_source = file.is_archive() ? "archive" : "made up";
   }
-  return graph;
+  return file;
 }
 
-void refuse_problems(const ExecutionArguments& arguments, const LoadedGraph& graph,
+void refuse_problems(const ExecutionArguments& arguments, const Case& content,
                      const std::vector<std::string>& problems_of_file) {
-  std::vector<std::string> problems =
-      value_problems(*graph.program, graph.weights, graph.inputs, graph.constants);
+  std::vector<std::string> problems = value_problems(content);
   std::ranges::copy(problems_of_file, std::back_inserter(problems));
-  if (arguments.rejects_nan) add_nan_problems(graph, problems);
+  if (arguments.rejects_nan) add_nan_problems(content, problems);
   if (!problems.empty()) throw ExecutionError(problem_list(problems, "its weights and inputs"));
 }
 
@@ -127,18 +120,18 @@ void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments) {
 }
 
 void run_graph_file(const ExecutionArguments& arguments,
-                    c10::function_ref<void(const LoadedGraph&)> run) {
+                    c10::function_ref<void(const GraphFile&)> run) {
   std::vector<std::string> problems;
-  const LoadedGraph graph = load_graph(arguments, problems);
+  const GraphFile file = load_graph(arguments, problems);
   try {
-    refuse_problems(arguments, graph, problems);
-    run(graph);
+    refuse_problems(arguments, file.content, problems);
+    run(file);
   } catch (const ExecutionError& error) {
     const std::string& weights = arguments.weights.path;
-    const std::string what_with = !weights.empty()                 ? " with " + weights
-                                  : graph.weights_source == "none" ? " without --weights"
-                                                                   : "";
-    throw ExecutionError(arguments.file + what_with + ": " + error.what());
+    const std::string tensors = !weights.empty()                ? " with " + weights
+                                : file.weights_source == "none" ? " without --weights"
+                                                                : "";
+    throw ExecutionError(arguments.file + tensors + ": " + error.what());
   }
 }
 

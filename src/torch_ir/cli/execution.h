@@ -3,12 +3,10 @@
 
 #include <c10/util/FunctionRef.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "torch_ir/cli/options.h"
-#include "torch_ir/ir/program.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
 namespace CLI {
@@ -32,24 +30,11 @@ struct ExecutionArguments {
 void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments);
 void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments);
 
-struct LoadedGraph {
-  std::shared_ptr<const Program> program;
-  // Its document.
-  IR ir;
-  SourceLines source_lines = {};
-  StateDict weights = StateDict();
-  StateDict constants = StateDict();
-  std::vector<at::Tensor> inputs = {};
-  // "file", "archive" (inputs are its examples), "made up", or "none".
-  std::string weights_source = "none";
-  std::string inputs_source = "none";
-};
-
 // Loads the files that `arguments` name and calls `run`. Throws torch_ir::Error, naming the files:
 // before the run, one problem_list of all weights and inputs that do not fit the graph or contain
 // rejected NaN; or an ExecutionError of the run.
 void run_graph_file(const ExecutionArguments& arguments,
-                    c10::function_ref<void(const LoadedGraph&)> run);
+                    c10::function_ref<void(const GraphFile&)> run);
 
 // Generates one tensor for each graph input: the values that the harness would use for a model of
 // that name (weights/seeded_tensor.h), but 0 for integers, since 0 is a valid index. Throws Error,

@@ -14,9 +14,7 @@
 #include "torch_ir/base/work_directory.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
@@ -34,11 +32,13 @@ struct ImportArguments {
 };
 
 // The example inputs by name; empty, with a warning, if they are missing or cannot be read.
-std::optional<StateDict> example_inputs(const std::string& path, const IR& ir, Console& console) {
+std::optional<StateDict> example_inputs(const GraphFile& file, Console& console) {
   try {
     StateDict inputs;
-    const std::vector<at::Tensor> tensors = example_graph_inputs(path, ir);
-    for (size_t i = 0; i < tensors.size(); ++i) inputs.insert(ir.graph_inputs[i].name, tensors[i]);
+    const std::vector<at::Tensor> tensors = file.examples->for_graph(*file.content.program);
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      inputs.insert(file.ir.graph_inputs[i].name, tensors[i]);
+    }
     return inputs;
   } catch (const Error& error) {
     console.warn(std::string(error.what()) + "; no " + kInputsFile + " is written");
@@ -48,15 +48,16 @@ std::optional<StateDict> example_inputs(const std::string& path, const IR& ir, C
 
 int run_import(const ImportArguments& arguments, Console& console) {
   GraphFile file = load_graph_file(arguments.file);
-  if (!file.weights) {
+  if (!file.is_archive()) {
     throw Error(arguments.file + " is already an IR file; import reads archives (.pt2)");
   }
   try {
-    check_storable(resolve(file.ir), *file.weights);
+    check_storable(file.content);
   } catch (const WeightError& error) {
     throw Error(arguments.file + ": " + error.what() + ": run the archive itself");
   }
-  move_large_constants(file.ir, *file.weights);
+  StateDict& weights = file.content.weights;
+  move_large_constants(file.ir, weights);
   const std::string json = serialize_ir(file.ir);
   const std::filesystem::path folder = arguments.output;
   for (const char* name : {kGraphFile, kWeightsFile, kInputsFile}) {
@@ -64,14 +65,14 @@ int run_import(const ImportArguments& arguments, Console& console) {
   }
   const WorkDirectory unfinished(folder);
   write_file((unfinished.path() / kGraphFile).string(), json);
-  save_weights_safetensors(*file.weights, (unfinished.path() / kWeightsFile).string());
-  const std::optional<StateDict> inputs = example_inputs(arguments.file, file.ir, console);
+  save_weights_safetensors(weights, (unfinished.path() / kWeightsFile).string());
+  const std::optional<StateDict> inputs = example_inputs(file, console);
   if (inputs) save_weights_safetensors(*inputs, (unfinished.path() / kInputsFile).string());
   // Removes the inputs of an earlier import if there are no new ones.
   move_files(unfinished.path(), folder, {kInputsFile, kWeightsFile, kGraphFile});
   console.talk() << (folder / kGraphFile).string() << ": " << file.ir << '\n'
                  << (folder / kWeightsFile).string() << ": "
-                 << counted(std::ssize(*file.weights), "tensor") << '\n';
+                 << counted(std::ssize(weights), "tensor") << '\n';
   if (inputs) {
     console.talk() << (folder / kInputsFile).string() << ": "
                    << counted(std::ssize(*inputs), "tensor") << '\n';

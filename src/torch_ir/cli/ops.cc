@@ -15,7 +15,6 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
@@ -37,7 +36,7 @@ struct Operator {
 std::vector<Operator> operators_in(const std::vector<std::string>& files) {
   std::map<std::string, int64_t> sums;
   for (const std::string& file : files) {
-    for (const auto& [op_type, count] : count_operators(resolve(load_graph_file(file).ir))) {
+    for (const auto& [op_type, count] : count_operators(*load_graph_file(file).content.program)) {
       sums[op_type] += count;
     }
   }
@@ -95,7 +94,7 @@ void list_supported(const OpsArguments& arguments, Console& console) {
   const SupportedOperators list = SupportedOperators::load(arguments.supported);
   std::vector<GraphOperators> graphs;
   for (const std::string& file : arguments.files) {
-    graphs.push_back(operators_of(file, resolve(load_graph_file(file).ir)));
+    graphs.push_back(operators_of(file, *load_graph_file(file).content.program));
   }
   const SupportReport report = supported(graphs, list);
   console.out() << (arguments.json ? to_json(report) : to_text(report, arguments.supported));

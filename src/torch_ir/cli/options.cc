@@ -11,7 +11,6 @@
 #include "torch_ir/base/options.h"
 #include "torch_ir/base/program.h"
 #include "torch_ir/converter/converter.h"
-#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/device.h"
@@ -24,9 +23,9 @@ namespace {
 constexpr const char* kMalformed = "is not well formed";
 
 // "m.json is not well formed: PROBLEM (and 2 more: see 'torch-ir validate m.json')"
-std::string describe(const std::string& path, const std::string& what,
+std::string describe(const std::string& path, const std::string& verdict,
                      const std::vector<std::string>& problems) {
-  std::string text = path + " " + what + ": " + problems.front();
+  std::string text = path + " " + verdict + ": " + problems.front();
   if (problems.size() > 1) {
     text += " (and " + std::to_string(problems.size() - 1) + " more: see 'torch-ir validate " +
             path + "')";
@@ -69,12 +68,13 @@ void add_graph_argument(CLI::App& parser, std::string& path) {
 
 GraphFile read_graph_file(const std::string& path) {
   if (!is_pt2_archive(path) && !is_called_archive(path)) {
-    return {.ir = load_ir(path), .weights = std::nullopt};
+    return {.ir = load_ir(path)};
   }
   Pt2Model model = read_pt2(path);
   try {
     return {.ir = convert_exported_program(model.program),
-            .weights = std::move(model.weights),
+            .content = {.weights = std::move(model.weights)},
+            .examples = std::move(model.examples),
             .source_lines = source_lines_of(model.program)};
   } catch (const ConversionError& error) {
     throw ConversionError(path + ": " + error.what());
@@ -83,8 +83,11 @@ GraphFile read_graph_file(const std::string& path) {
 
 GraphFile load_graph_file(const std::string& path) {
   GraphFile file = read_graph_file(path);
-  const std::vector<std::string> problems = find_problems(file.ir);
-  if (!problems.empty()) throw ValidationError(describe(path, kMalformed, problems));
+  Resolution resolved = try_resolve(file.ir);
+  if (!resolved.problems.empty()) {
+    throw ValidationError(describe(path, kMalformed, resolved.problems));
+  }
+  file.content.program = std::make_shared<const Program>(std::move(resolved.program));
   return file;
 }
 

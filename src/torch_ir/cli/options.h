@@ -9,8 +9,8 @@
 
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/ir/ir.h"
-#include "torch_ir/ir/program.h"
+#include "torch_ir/exporter/pt2/pt2.h"
+#include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/verdict.h"
 
@@ -39,11 +39,17 @@ void add_graph_argument(CLI::App& parser, std::string& path);
 // A graph read from IR JSON or from an archive of torch.export.save; the content decides which. A
 // file named like an archive or a tensor file must be an archive.
 struct GraphFile {
-  IR ir;
+  IR ir = {};
+  // The graph of the document, with the weights of an archive.
+  Case content = {};
   // Archives only.
-  std::optional<StateDict> weights;
-  // Archives only.
+  std::optional<Pt2Examples> examples = std::nullopt;
   SourceLines source_lines = {};
+  // "file", "archive" (inputs are its examples), "made up", or "none". Set by run_graph_file.
+  std::string weights_source = "none";
+  std::string inputs_source = "none";
+
+  bool is_archive() const { return examples.has_value(); }
 };
 
 // Throws ValidationError, with the first problem, for an IR that is not well formed.
@@ -53,7 +59,7 @@ GraphFile load_graph_file(const std::string& path);
 // commands that show graphs without running them.
 Program load_shown_graph(const std::string& path, Console& console);
 
-// Reads the graph without validating it.
+// Reads the document and the tensors; sets no program.
 GraphFile read_graph_file(const std::string& path);
 
 // --weights, and --weights-key for a checkpoint that holds several state dicts.

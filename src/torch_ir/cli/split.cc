@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <memory>
 #include <ostream>
 #include <set>
 
@@ -16,7 +15,6 @@
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -54,14 +52,11 @@ int run_split(const SplitArguments& arguments, Console& console) {
     ExecutionArguments execution = arguments.execution;
     execution.file = file;
     execution.makes_up_values = true;
-    run_graph_file(execution, [&](const LoadedGraph& graph) {
-      const SplitModel model{.name = model_name(file),
-                             .program = std::make_shared<const Program>(resolve(graph.ir)),
-                             .weights = &graph.weights,
-                             .inputs = graph.inputs,
-                             .source_lines = graph.source_lines};
+    run_graph_file(execution, [&](const GraphFile& graph) {
+      const SplitModel model{
+          .name = model_name(file), .content = graph.content, .source_lines = graph.source_lines};
       const std::string text =
-          splitter.add(model, [&](const GraphCase& graph_case) { writer.add(graph_case); });
+          splitter.add(model, [&](const SuiteCase& suite_case) { writer.add(suite_case); });
       if (!text.empty()) left_out.push_back(file + ": " + text);
     });
   }

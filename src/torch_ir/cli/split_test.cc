@@ -116,8 +116,8 @@ TEST_F(SplitCommandTest, TakesTheUsersTensors) {
   const Outcome outcome =
       split({model.graph, "--weights", model.weights, "--inputs", model.inputs});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  const GraphCase last = read_case(case_folder(suite_, cases().at(1).name));
-  EXPECT_TRUE(last.expected.at(0).equal(model.output));
+  const SuiteCase last = read_case(case_folder(suite_, cases().at(1).name));
+  EXPECT_TRUE(last.content.expected.at(0).equal(model.output));
 }
 
 TEST_F(SplitCommandTest, WritesEachCallOfSeveralModelsOnce) {

@@ -1,7 +1,9 @@
 // torch-ir validate: checks that a file is a well-formed IR, and that weights fit it.
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <ostream>
+#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/problem_list.h"
@@ -19,20 +21,23 @@ struct ValidateArguments {
   WeightsArguments weights;
 };
 
-void check_graph(const std::string& path, const IR& ir) {
-  const std::vector<std::string> problems = find_problems(ir);
-  if (problems.empty()) return;
-  throw ValidationError(path + " is not well formed: " + problem_list(problems, "its graph"));
+std::shared_ptr<const Program> resolved(const std::string& path, const IR& ir) {
+  Resolution resolution = try_resolve(ir);
+  if (!resolution.problems.empty()) {
+    throw ValidationError(path +
+                          " is not well formed: " + problem_list(resolution.problems, "its graph"));
+  }
+  return std::make_shared<const Program>(std::move(resolution.program));
 }
 
 int run_validate(const ValidateArguments& arguments, Console& console) {
   const std::string& file = arguments.file;
   const std::string& weights_path = arguments.weights.path;
   const IR ir = read_graph_file(file).ir;
-  check_graph(file, ir);
-  const StateDict weights = load_given_weights(arguments.weights);
+  const Case content{.program = resolved(file, ir),
+                     .weights = load_given_weights(arguments.weights)};
   if (!weights_path.empty()) {
-    const std::vector<std::string> problems = weight_problems(ir, weights);
+    const std::vector<std::string> problems = weight_problems(content);
     if (!problems.empty()) {
       throw ExecutionError(file + " with " + weights_path + ": " +
                            problem_list(problems, "its weights"));

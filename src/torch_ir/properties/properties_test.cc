@@ -118,7 +118,7 @@ RC_GTEST_PROP(EveryNetwork, IsWithinTheToleranceOrAsGoodAsEagerAtLevelFast,
   const EagerGraph graph = make_network(moves);
   const auto judge = [&](const std::vector<at::Tensor>& outputs, size_t index) {
     const std::vector<SecondOpinion> opinions =
-        second_opinions(graph.program(), graph.weights, graph.inputs, outputs, graph.expected());
+        second_opinions(graph.as_case(), outputs, graph.expected());
     return opinion_problem(opinions[index], kDefaultErrorFactor);
   };
   expect_none(difference_at_fast(graph, judge));

@@ -16,11 +16,10 @@
 
 namespace torch_ir {
 
-std::vector<std::string> weight_problems(const Program& program, const StateDict& weights,
-                                         const StateDict& constants) {
+std::vector<std::string> weight_problems(const Case& graph_case) {
+  const Program& program = *graph_case.program;
   std::vector<std::string> problems;
-  const BoundWeights bound =
-      bind_weights(program, weights, constants, /*device=*/std::nullopt, problems);
+  const BoundWeights bound = bind_weights(graph_case, /*device=*/std::nullopt, problems);
   if (!bound.only_missing.empty()) {
     std::string& problem = problems.front();
     problem += fmt::format("{} It is '{}' in the state dict.", problem.ends_with('.') ? "" : ".",
@@ -30,7 +29,7 @@ std::vector<std::string> weight_problems(const Program& program, const StateDict
   for (const GraphInput& input : program.inputs) {
     used.insert({input.target, program[input.value].name});
   }
-  if (problems.empty()) warn_about_surplus_weights(weights, used);
+  if (problems.empty()) warn_about_surplus_weights(graph_case.weights, used);
   return problems;
 }
 
@@ -48,11 +47,10 @@ std::vector<std::string> input_problems(const Program& program,
   return problems.empty() ? size_problems(program, inputs) : problems;
 }
 
-std::vector<std::string> value_problems(const Program& program, const StateDict& weights,
-                                        const std::vector<at::Tensor>& inputs,
-                                        const StateDict& constants) {
-  std::vector<std::string> problems = weight_problems(program, weights, constants);
-  std::ranges::move(input_problems(program, inputs), std::back_inserter(problems));
+std::vector<std::string> value_problems(const Case& graph_case) {
+  std::vector<std::string> problems = weight_problems(graph_case);
+  std::ranges::move(input_problems(*graph_case.program, graph_case.inputs),
+                    std::back_inserter(problems));
   return problems;
 }
 

@@ -7,15 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
-#include "torch_ir/ir/resolve.h"
+#include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
 
 // Missing weights that the graph reads, and weights that do not fit in shape, dtype, layout or
 // device or have no data. Lists surplus weights only next to other problems, otherwise warns.
-std::vector<std::string> weight_problems(const Program& program, const StateDict& weights,
-                                         const StateDict& constants = StateDict());
+std::vector<std::string> weight_problems(const Case& graph_case);
 
 // Inputs that are undefined, or whose device, shape, dtype or layout does not fit; dynamic sizes
 // that contradict each other or are out of range; a wrong number of inputs.
@@ -23,23 +21,7 @@ std::vector<std::string> input_problems(const Program& program,
                                         const std::vector<at::Tensor>& inputs,
                                         c10::Device device = c10::kCPU);
 
-std::vector<std::string> value_problems(const Program& program, const StateDict& weights,
-                                        const std::vector<at::Tensor>& inputs,
-                                        const StateDict& constants = StateDict());
-
-// The same for the program of `ir`. They throw ValidationError if it is not well formed.
-inline std::vector<std::string> weight_problems(const IR& ir, const StateDict& weights,
-                                                const StateDict& constants = StateDict()) {
-  return weight_problems(resolve(ir), weights, constants);
-}
-inline std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tensor>& inputs,
-                                               c10::Device device = c10::kCPU) {
-  return input_problems(resolve(ir), inputs, device);
-}
-inline std::vector<std::string> value_problems(const IR& ir, const StateDict& weights,
-                                               const std::vector<at::Tensor>& inputs,
-                                               const StateDict& constants = StateDict()) {
-  return value_problems(resolve(ir), weights, inputs, constants);
-}
+// Both.
+std::vector<std::string> value_problems(const Case& graph_case);
 
 }  // namespace torch_ir

@@ -122,15 +122,17 @@ std::vector<NodeNotReplayed> ExecutionPlan::not_replayed() const {
   return state_->segmented.not_replayed();
 }
 
-ExecutionPlan compile(std::shared_ptr<const Program> program, const StateDict& weights,
-                      const StateDict& constants, const ExecutionOptions& options) {
-  return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(
-      lower(std::move(program), weights, constants, options.device), options));
+ExecutionPlan compile(const Case& graph_case, const ExecutionOptions& options) {
+  return ExecutionPlan(
+      std::make_unique<const ExecutionPlan::State>(lower(graph_case, options.device), options));
 }
 
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,
                       const ExecutionOptions& options) {
-  return compile(std::make_shared<const Program>(resolve(ir)), weights, constants, options);
+  return compile({.program = std::make_shared<const Program>(resolve(ir)),
+                  .weights = weights,
+                  .constants = constants},
+                 options);
 }
 
 }  // namespace torch_ir

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
+#include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
@@ -53,21 +53,18 @@ class ExecutionPlan {
   std::vector<NodeNotReplayed> not_replayed() const;
 
  private:
-  friend ExecutionPlan compile(std::shared_ptr<const Program>, const StateDict&, const StateDict&,
-                               const ExecutionOptions&);
+  friend ExecutionPlan compile(const Case&, const ExecutionOptions&);
   struct State;
   explicit ExecutionPlan(std::unique_ptr<const State> state);
 
   std::unique_ptr<const State> state_;
 };
 
-// Compiles `program`. Looks up weights by state dict name or placeholder, in `weights`, then in
-// `constants`, then in `program->constants`, and keeps them without a copy. Throws ExecutionError
-// for weights that are missing or do not fit, in one problem_list (check_values.h), or an operator
-// that this process does not have.
-ExecutionPlan compile(std::shared_ptr<const Program> program, const StateDict& weights,
-                      const StateDict& constants = StateDict(),
-                      const ExecutionOptions& options = ExecutionOptions());
+// Compiles the graph of a case. Looks up weights by state dict name or placeholder, in `weights`,
+// then in `constants`, then in those of the program, and keeps them without a copy. Throws
+// ExecutionError for weights that are missing or do not fit, in one problem_list (check_values.h),
+// or an operator that this process does not have.
+ExecutionPlan compile(const Case& graph_case, const ExecutionOptions& options = ExecutionOptions());
 
 // As above, for the program of `ir`. Throws ValidationError if it is not well formed.
 ExecutionPlan compile(const IR& ir, const StateDict& weights,

@@ -53,7 +53,7 @@ TEST(Operators, WithResultsThatAreNoTensors) {
       const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), options);
       EXPECT_TRUE(same_bits(plan.run_checked(graph.inputs).back(), graph.value(sum)));
     }
-    NodeRun run(graph.ir, graph.weights, graph.inputs);
+    NodeRun run(graph.as_case());
     EXPECT_TRUE(same_bits(run.value(sum.name), graph.value(sum)));
   }
 }

@@ -67,7 +67,8 @@ TEST(PlanErrors, NamesAMissingWeight) {
   graph.ir.nodes[0].name = "mul";
   EXPECT_EQ(execution_error([&] { compile(graph.ir, StateDict()); }),
             "Weight/input 'p_mask' not found in registry for node 'mul'.");
-  EXPECT_THAT(value_problems(graph.ir, StateDict(), graph.inputs),
+  graph.weights = StateDict();
+  EXPECT_THAT(value_problems(graph.as_case()),
               ElementsAre("Weight/input 'p_mask' not found in registry for node 'mul'. It is "
                           "'mask' in the state dict."));
 }
@@ -116,7 +117,9 @@ TEST(PlanErrors, ListsAllWeightsThatDoNotFit) {
       "  Missing weight 'linear.bias' (float32 [3]), read by node 'n0'.\n"
       "  Missing weight 'spare' (float32 [1]), read by output 'p_spare'.\n"
       "  Unexpected weight 'linear.bais': the graph does not use it.");
-  EXPECT_THAT(weight_problems(graph.ir, weights), SizeIs(5));
+  Case content = graph.as_case();
+  content.weights = weights;
+  EXPECT_THAT(weight_problems(content), SizeIs(5));
 }
 
 struct Warnings : c10::WarningHandler {
@@ -127,8 +130,9 @@ struct Warnings : c10::WarningHandler {
 TEST(PlanErrors, ListsWeightsAndInputsThatDoNotFit) {
   EagerGraph graph = linear_graph();
   graph.weights["linear.bias"] = at::randn({3}, at::kMeta);
+  graph.inputs = {at::randn({2, 5})};
   EXPECT_THAT(
-      value_problems(graph.ir, graph.weights, {at::randn({2, 5})}),
+      value_problems(graph.as_case()),
       ElementsAre("Weight 'linear.bias' is on the meta device and has no data; supply its values.",
                   "Input 'x' has shape [2, 5], expected [2, 4]."));
 }
@@ -139,7 +143,7 @@ TEST(PlanErrors, RefusesNoWeightsForBeingSurplus) {
   graph.weights.insert("head.bias", at::ones({1}));
   Warnings warnings;
   const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
-  EXPECT_THAT(value_problems(graph.ir, graph.weights, graph.inputs), IsEmpty());
+  EXPECT_THAT(value_problems(graph.as_case()), IsEmpty());
   EXPECT_THAT(warnings.messages,
               ElementsAre("The graph does not use 1 of the weights: 'head.bias'"));
   EXPECT_EQ(difference_from_eager(graph), "");
@@ -158,12 +162,12 @@ TEST(PlanErrors, ListsAllInputsThatDoNotFit) {
             "2 problems with the inputs:\n"
             "  Input 'x' has shape [4, 2], expected [2, 4].\n"
             "  Input 'z' has dtype float64, expected float32.");
-  EXPECT_THAT(input_problems(graph.ir, wrong),
+  EXPECT_THAT(input_problems(*graph.program(), wrong),
               ElementsAre("Input 'x' has shape [4, 2], expected [2, 4].",
                           "Input 'z' has dtype float64, expected float32."));
-  EXPECT_THAT(input_problems(graph.ir, graph.inputs), IsEmpty());
-  EXPECT_THAT(input_problems(graph.ir, graph.inputs, at::kMeta), SizeIs(3));
-  EXPECT_THAT(input_problems(graph.ir, {}), ElementsAre("Expected 3 inputs, found 0."));
+  EXPECT_THAT(input_problems(*graph.program(), graph.inputs), IsEmpty());
+  EXPECT_THAT(input_problems(*graph.program(), graph.inputs, at::kMeta), SizeIs(3));
+  EXPECT_THAT(input_problems(*graph.program(), {}), ElementsAre("Expected 3 inputs, found 0."));
 }
 
 TEST(PlanErrors, RefusesInputsThatDoNotFit) {

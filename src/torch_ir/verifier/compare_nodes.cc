@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/statistics.h"
@@ -106,8 +105,8 @@ class NodeComparer {
             actual, expected);
   }
 
-  void fail(const std::string& who, const std::exception& error) {
-    report_.error = who + ": " + message_text(error);
+  void fail(const std::string& problem, const std::exception& error) {
+    report_.error = problem + ": " + message_text(error);
   }
 
   NodeReport finish() {
@@ -362,13 +361,6 @@ std::vector<ValueId> compared_values(const Graph& graph) {
     }
   }
   return values;
-}
-
-std::vector<std::string> compared_values(const IR& ir) {
-  const Program program = resolve(ir);
-  std::vector<std::string> names;
-  for (const ValueId value : compared_values(program)) names.push_back(program[value].name);
-  return names;
 }
 
 NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,

@@ -161,9 +161,6 @@ using ActualValue = std::function<SeenValue(const std::string& name)>;
 // batch norm, may differ between devices.
 std::vector<ValueId> compared_values(const Graph& graph);
 
-// Their names, for `resolve(ir)`.
-std::vector<std::string> compared_values(const IR& ir);
-
 // Judges values by their own nodes, computed from the values that the run returned. A graph that
 // rounds needs this: where float64 or the run rounds otherwise, all later values differ.
 class LocalJudge {

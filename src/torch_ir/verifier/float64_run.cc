@@ -21,8 +21,7 @@
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
-#include "torch_ir/runtime/graph/lowered_graph.h"
-#include "torch_ir/runtime/interpreter/run.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/verifier/rounding.h"
 
 namespace torch_ir {
@@ -101,47 +100,6 @@ class DefaultDtypeGuard {
   const caffe2::TypeMeta before_ = c10::get_default_dtype();
 };
 
-// With `is_strict`, a value that differs from the program ends the run: in float64, one that some
-// operator computes in another dtype is no second opinion.
-LoweredGraph lower_checked(std::shared_ptr<const Program> program, const StateDict& weights,
-                           bool is_strict) {
-  LoweredGraph graph = lower(std::move(program), weights, StateDict(), c10::kCPU);
-  if (is_strict) graph.differing = nullptr;
-  return graph;
-}
-
-// A run of a program, checked against it.
-struct CheckedRun {
-  CheckedRun(std::shared_ptr<const Program> program, const StateDict& weights,
-             const std::vector<at::Tensor>& inputs, bool is_strict)
-      : graph(lower_checked(std::move(program), weights, is_strict)),
-        values(input_values(graph, inputs)),
-        symbols(graph.symbols.empty() ? SymbolValues() : graph.symbols.bind(values)),
-        run(start()) {}
-
-  StepRun start() {
-    const PlainKernelsGuard guard;
-    return {graph, values, &symbols};
-  }
-
-  void advance() {
-    const PlainKernelsGuard guard;
-    run.advance();
-  }
-
-  // An output of the last step; numbers as tensors, undefined for None.
-  at::Tensor made(ValueId id) const {
-    const c10::IValue& value = run.value(id);
-    if (value.isNone()) return {};
-    return as_tensor(value, (*graph.source)[id].dtype);
-  }
-
-  const LoweredGraph graph;
-  const Stack values;
-  SymbolValues symbols;
-  StepRun run;
-};
-
 void check_size(const StateDict& weights) {
   int64_t bytes = 0;
   for (const auto& item : weights) {
@@ -156,35 +114,40 @@ void check_size(const StateDict& weights) {
 }
 
 // Widened together, since weights and inputs may share memory.
-CheckedRun start_wide(const Program& program, const StateDict& weights,
-                      const std::vector<at::Tensor>& inputs) {
-  check_size(weights);
-  std::vector<at::Tensor> tensors = inputs;
-  for (const auto& item : weights) tensors.push_back(item.value());
-  tensors = in_float64(tensors);
-  StateDict wide_weights;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    wide_weights.insert(weights[i].key(), tensors[inputs.size() + i]);
+Case widened(const Case& graph_case) {
+  check_size(graph_case.weights);
+  std::vector<at::Tensor> tensors = graph_case.inputs;
+  for (const StateDict* weights : {&graph_case.weights, &graph_case.constants}) {
+    for (const auto& item : *weights) tensors.push_back(item.value());
   }
-  tensors.resize(inputs.size());
-  return {std::make_shared<const Program>(in_float64(program)), wide_weights, tensors,
-          /*is_strict=*/true};
+  tensors = in_float64(tensors);
+  Case wide = graph_case.with(in_float64(*graph_case.program));
+  auto next = tensors.begin();
+  for (at::Tensor& input : wide.inputs) input = *next++;
+  for (StateDict* weights : {&wide.weights, &wide.constants}) {
+    for (auto& item : *weights) item.value() = *next++;
+  }
+  return wide;
 }
 
 }  // namespace
 
 struct Float64Run::State {
-  State(std::shared_ptr<const Program> source, const StateDict& weights,
-        const std::vector<at::Tensor>& inputs, bool runs_eagerly)
-      : owner(std::move(source)), program(*owner), wide(start_wide(program, weights, inputs)) {
+  State(const Case& graph_case, bool runs_eagerly)
+      : source(graph_case.program),
+        program(*source),
+        // In float64, a value that some operator computes in another dtype is no second opinion.
+        wide(widened(graph_case), {.device = c10::kCPU, .check = ResultCheck::kThrow}),
+        memory(wide.graph().memory) {
     if (runs_eagerly || decides(program)) {
-      eager = std::make_unique<CheckedRun>(owner, weights, inputs, /*is_strict=*/false);
+      eager = std::make_unique<NodeRun>(
+          graph_case, NodeRunOptions{.device = c10::kCPU, .check = ResultCheck::kWarn});
     }
     for (ValueId id = 0; id < program.values.size(); ++id) ids.emplace(program[id].name, id);
   }
 
   void advance() {
-    const size_t step = wide.run.next_step();
+    const size_t step = wide.next_node();
     const Node& node = program.nodes[step];
     const RandomStateGuard random;
     const bool has_drawn = advance_wide(node);
@@ -222,11 +185,11 @@ struct Float64Run::State {
       const ValueId id = node.outputs[i];
       const bool is_step = rounded == i;
       if (!is_integral(program[id]) && !jumps(node) && !is_step) continue;
-      const at::Tensor narrow = eager->made(id);
-      const at::Tensor wide_value = wide.made(id);
+      const at::Tensor narrow = eager->current(id);
+      const at::Tensor wide_value = wide.current(id);
       if (narrow.defined() != wide_value.defined() ||
           (narrow.defined() && !agree(narrow, wide_value))) {
-        add_doubt(id, {about(node, "decides differently in float64"), is_step});
+        add_doubt(memory.of(id), {about(node, "decides differently in float64"), is_step});
       }
     }
   }
@@ -237,17 +200,17 @@ struct Float64Run::State {
 
   // Doubts all values that the node makes or writes to.
   void doubt_all(size_t step, const Doubt& doubt) {
-    for (const ValueId output : program.nodes[step].outputs) add_doubt(output, doubt);
-    for (const ValueId written : wide.graph.aliases.writes[step]) add_doubt(written, doubt);
+    for (const ValueId output : program.nodes[step].outputs) add_doubt(memory.of(output), doubt);
+    for (const size_t written : memory.written_by(step)) add_doubt(written, doubt);
   }
 
-  void add_doubt(ValueId id, const Doubt& doubt) {
-    Doubt& known = doubts.try_emplace(wide.graph.aliases.memory[id], doubt).first->second;
+  void add_doubt(size_t place, const Doubt& doubt) {
+    Doubt& known = doubts.try_emplace(place, doubt).first->second;
     if (!doubt.is_rounding) known.is_rounding = false;
   }
 
   const Doubt* find_doubt(ValueId id) const {
-    const auto doubt = doubts.find(wide.graph.aliases.memory[id]);
+    const auto doubt = doubts.find(memory.of(id));
     return doubt == doubts.end() ? nullptr : &doubt->second;
   }
 
@@ -256,19 +219,25 @@ struct Float64Run::State {
     return id == ids.end() ? nullptr : find_doubt(id->second);
   }
 
-  const std::shared_ptr<const Program> owner;
+  // Undefined unless the last node made it.
+  at::Tensor value_of(const NodeRun& run, ValueId id) const {
+    const auto producer = program[id].producer;
+    return producer && run.next_node() == *producer + 1 ? run.current(id) : at::Tensor();
+  }
+
+  const std::shared_ptr<const Program> source;
   const Program& program;
-  CheckedRun wide;
-  std::unique_ptr<CheckedRun> eager;
+  NodeRun wide;
+  const GraphMemory& memory;
+  std::unique_ptr<NodeRun> eager;
   std::unordered_map<std::string_view, ValueId> ids;
   // By memory.
   std::unordered_map<size_t, Doubt> doubts;
 };
 
-Float64Run::Float64Run(std::shared_ptr<const Program> program, const StateDict& weights,
-                       const std::vector<at::Tensor>& inputs, bool runs_eagerly) {
+Float64Run::Float64Run(const Case& graph_case, bool runs_eagerly) {
   try {
-    state_ = std::make_unique<State>(std::move(program), weights, inputs, runs_eagerly);
+    state_ = std::make_unique<State>(graph_case, runs_eagerly);
   } catch (const std::exception& error) {
     failure_ = message_text(error);
   }
@@ -289,26 +258,25 @@ Result Float64Run::unless_failed(const std::function<Result(State&)>& get) {
 at::Tensor Float64Run::value(const std::string& name) {
   return unless_failed<at::Tensor>([&](State& state) {
     const auto id = state.ids.find(name);
-    const auto step = id == state.ids.end() ? std::nullopt : state.program[id->second].producer;
-    if (!step) return at::Tensor();
-    while (state.wide.run.next_step() <= *step) state.advance();
-    return state.wide.run.next_step() == *step + 1 ? state.wide.made(id->second) : at::Tensor();
+    const auto node = id == state.ids.end() ? std::nullopt : state.program[id->second].producer;
+    if (!node) return at::Tensor();
+    while (state.wide.next_node() <= *node) state.advance();
+    return state.value_of(state.wide, id->second);
   });
 }
 
 at::Tensor Float64Run::eager_value(const std::string& name) {
   return unless_failed<at::Tensor>([&](State& state) {
     const auto id = state.ids.find(name);
-    const auto step = id == state.ids.end() ? std::nullopt : state.program[id->second].producer;
-    const bool is_there = step && state.eager && state.eager->run.next_step() == *step + 1;
-    return is_there ? state.eager->made(id->second) : at::Tensor();
+    const bool is_known = id != state.ids.end() && state.eager != nullptr;
+    return is_known ? state.value_of(*state.eager, id->second) : at::Tensor();
   });
 }
 
 std::vector<at::Tensor> Float64Run::outputs() {
   return unless_failed<std::vector<at::Tensor>>([](State& state) {
-    while (!state.wide.run.is_done()) state.advance();
-    return caller_outputs(state.wide.graph, state.wide.run.outputs());
+    while (!state.wide.is_done()) state.advance();
+    return state.wide.outputs();
   });
 }
 

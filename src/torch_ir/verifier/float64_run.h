@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
+#include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
 
@@ -36,10 +36,9 @@ std::vector<at::Tensor> in_float64(const std::vector<at::Tensor>& tensors);
 
 class Float64Run {
  public:
-  // Never throws: a failure becomes a doubt about all values. Weights are found as in compile.
-  // `runs_eagerly`: run the graph with its own dtypes too, even if no node decides.
-  Float64Run(std::shared_ptr<const Program> program, const StateDict& weights,
-             const std::vector<at::Tensor>& inputs, bool runs_eagerly = false);
+  // Never throws: a failure becomes a doubt about all values. `runs_eagerly`: run the graph with
+  // its own dtypes too, even if no node decides.
+  explicit Float64Run(const Case& graph_case, bool runs_eagerly = false);
   ~Float64Run();
   Float64Run(const Float64Run&) = delete;
   Float64Run& operator=(const Float64Run&) = delete;

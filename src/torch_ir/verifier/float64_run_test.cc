@@ -102,7 +102,7 @@ TEST(Float64Run, ComputesWhatEagerDoesInFloat64) {
   const V linear = graph.call1("aten.linear.default", {x, weight});
   const V wide = graph.call1("aten._to_copy.default", {linear, c10::kFloat});
   graph.output(graph.call1("aten.softmax.int", {wide, -1}));
-  Float64Run run(graph.program(), graph.weights, graph.inputs);
+  Float64Run run(graph.as_case());
   const at::Tensor expected =
       at::linear(graph.inputs[0].to(at::kDouble), graph.weights["weight"].to(at::kDouble));
   EXPECT_TRUE(same_bits(run.value("n0"), expected));
@@ -117,7 +117,7 @@ TEST(Float64Run, MakesNewTensorsInFloat64) {
   const V x = graph.input("x", at::randn({3}));
   const V ones = graph.call1("aten.ones.default", {Attribute::list({Attribute(3)})});
   graph.output(graph.call1("aten.div.Tensor", {ones, x}));
-  Float64Run run(graph.program(), graph.weights, graph.inputs);
+  Float64Run run(graph.as_case());
   EXPECT_EQ(run.value("n0").scalar_type(), at::kDouble);
   EXPECT_TRUE(same_bits(run.value("n1"), 1 / graph.inputs[0].to(at::kDouble)));
   EXPECT_EQ(c10::get_default_dtype_as_scalartype(), at::kFloat);
@@ -128,7 +128,8 @@ TEST(Float64Run, LeavesWhatTheGraphWritesTo) {
   const at::Tensor given = at::ones({3}, at::kDouble);
   const V x = graph.input("x", given.clone());
   graph.output(graph.call1("aten.add_.Scalar", {x, 1}));
-  Float64Run run(graph.program(), graph.weights, {given});
+  graph.inputs = {given};
+  Float64Run run(graph.as_case());
   EXPECT_TRUE(at::equal(run.outputs().at(0), given + 1));
   EXPECT_TRUE(at::equal(given, at::ones({3}, at::kDouble)));
 }
@@ -138,7 +139,7 @@ TEST(Float64Run, LeavesWeightsThatAreTooLarge) {
   EagerGraph graph;
   const V w = graph.weight("w", at::ones({1}).expand({(int64_t{1} << 30) + 1}));
   graph.output(graph.call1("aten.select.int", {w, 0, 5}));
-  Float64Run run(graph.program(), graph.weights, {});
+  Float64Run run(graph.as_case());
   EXPECT_FALSE(run.value("n0").defined());
   EXPECT_THAT(run.doubt("n0"), HasSubstr("8 GiB in float64"));
 }
@@ -158,7 +159,7 @@ EagerGraph deciding_graph() {
 
 TEST(Float64Run, DoubtsWhatComesOfAnotherDecision) {
   const EagerGraph graph = deciding_graph();
-  Float64Run run(graph.program(), graph.weights, graph.inputs);
+  Float64Run run(graph.as_case());
   ASSERT_EQ(run.outputs().size(), 2);
   EXPECT_EQ(run.doubt("n2"), "node 'n2' (aten.gt.Scalar) decides differently in float64");
   EXPECT_EQ(run.doubt("n4"), "node 'n2' (aten.gt.Scalar) decides differently in float64");
@@ -171,7 +172,7 @@ TEST(Float64Run, TrustsEqualDecisions) {
   const V x = graph.input("x", at::tensor({1.0, -2.0, 3.0}, at::kDouble).to(at::kFloat));
   const V index = graph.call1("aten.argmax.default", {x});
   graph.output(graph.call1("aten.index.Tensor", {x, VList{index}}));
-  Float64Run run(graph.program(), graph.weights, graph.inputs);
+  Float64Run run(graph.as_case());
   EXPECT_EQ(run.outputs().at(0).item<double>(), 3);
   EXPECT_EQ(run.doubt("n1"), "");
 }
@@ -182,7 +183,7 @@ TEST(Float64Run, DoubtsWhatIsRoundedOtherwise) {
   const V below = graph.call1("aten.sub.Scalar", {x, 0x1p-12});
   const V whole = graph.call1("aten.floor.default", {below});
   graph.output(graph.call1("aten.add.Tensor", {whole, x}));
-  Float64Run run(graph.program(), graph.weights, graph.inputs);
+  Float64Run run(graph.as_case());
   EXPECT_TRUE(at::equal(run.outputs().at(0), at::tensor({1.0, 3.0}, at::kDouble)));
   EXPECT_EQ(run.doubt("n2"), "node 'n1' (aten.floor.default) decides differently in float64");
 }
@@ -193,7 +194,7 @@ TEST(Float64Run, DoubtsRandomNumbersAndLeavesTheGenerator) {
   const V noise = graph.call1("aten.rand_like.default", {x});
   graph.output(graph.call1("aten.add.Tensor", {x, noise}));
   graph.output(graph.call1("aten.dropout.default", {x, 0.5, false}));
-  Float64Run run(graph.program(), graph.weights, graph.inputs);
+  Float64Run run(graph.as_case());
   at::manual_seed(1);
   ASSERT_EQ(run.outputs().size(), 2);
   EXPECT_EQ(run.doubt("n1"), "node 'n0' (aten.rand_like.default) draws random numbers");
@@ -207,7 +208,7 @@ TEST(Float64Run, SaysWhyThereIsNone) {
   EagerGraph graph;
   const V x = graph.input("x", at::ones({4}));
   graph.output(graph.call1("aten.view.dtype", {x, c10::kInt}));
-  Float64Run run(graph.program(), graph.weights, graph.inputs);
+  Float64Run run(graph.as_case());
   EXPECT_TRUE(run.outputs().empty());
   EXPECT_FALSE(run.value("n0").defined());
   EXPECT_THAT(run.doubt("n0"), HasSubstr("reinterprets the bits of one dtype"));
@@ -218,7 +219,7 @@ TEST(Float64Run, SaysWhereAnOperatorDoesNotComputeInFloat64) {
   EagerGraph graph;
   const V x = graph.input("x", at::ones({4}));
   graph.output(graph.call1("aten._cast_Float.default", {x}));
-  Float64Run run(graph.program(), graph.weights, graph.inputs);
+  Float64Run run(graph.as_case());
   EXPECT_TRUE(run.outputs().empty());
   EXPECT_THAT(run.doubt("n0"), HasSubstr("float32"));
 }

@@ -44,12 +44,12 @@ ValueId add_input(Program& program, const std::string& name, const at::Tensor& t
 Program cut_at(const Program& program, const std::vector<ValueId>& rounded,
                c10::ArrayRef<at::Tensor> tensors) {
   Program cut = program;
-  std::vector<ValueId> given(cut.values.size());
-  std::iota(given.begin(), given.end(), 0);
+  std::vector<ValueId> replaced_by(cut.values.size());
+  std::iota(replaced_by.begin(), replaced_by.end(), 0);
   for (size_t i = 0; i < rounded.size(); ++i) {
-    given[rounded[i]] = add_input(cut, cut[rounded[i]].name + "_as_rounded", tensors[i]);
+    replaced_by[rounded[i]] = add_input(cut, cut[rounded[i]].name + "_as_rounded", tensors[i]);
   }
-  const auto redirect = [&](ValueId& use) { use = given[use]; };
+  const auto redirect = [&](ValueId& use) { use = replaced_by[use]; };
   for (Node& node : cut.nodes) {
     for (Argument& argument : node.arguments) for_each_value(argument, redirect);
   }
@@ -72,19 +72,17 @@ double epsilon_of(c10::ScalarType dtype) {
 
 class RoundingCheck {
  public:
-  // `rounded` holds what the executor's nodes that round made, in order.
-  RoundingCheck(const std::shared_ptr<const Program>& cut, const StateDict& weights,
-                const std::vector<at::Tensor>& inputs, c10::ArrayRef<at::Tensor> rounded,
-                double error_factor)
-      : program_(*cut),
+  // `rounded` holds what the executor's nodes that round made, in order. `cut` outlives this.
+  RoundingCheck(const Case& cut, c10::ArrayRef<at::Tensor> rounded, double error_factor)
+      : program_(*cut.program),
         rounded_(rounded),
         error_factor_(error_factor),
-        eager_(cut, weights, inputs),
-        wide_(cut, weights, inputs),
-        eager_values_(bind_weights(*cut, weights, StateDict()).tensors),
-        wide_values_(cut->values.size()) {
-    const std::vector<ValueId> given = cut->user_inputs();
-    for (size_t i = 0; i < inputs.size(); ++i) eager_values_.at(given.at(i)) = inputs[i];
+        eager_(cut),
+        wide_(cut),
+        eager_values_(bind_weights(cut).tensors),
+        wide_values_(program_.values.size()) {
+    const std::vector<ValueId> ids = program_.user_inputs();
+    for (size_t i = 0; i < cut.inputs.size(); ++i) eager_values_.at(ids.at(i)) = cut.inputs[i];
   }
 
   RoundingReport run() {
@@ -140,20 +138,19 @@ class RoundingCheck {
   // The output of the node for `input` in place of its first one.
   at::Tensor round(const Node& node, const at::Tensor& input) const {
     Program alone;
-    std::vector<at::Tensor> tensors;
+    std::vector<at::Tensor> inputs;
     Node& copy = alone.nodes.emplace_back(node);
     for (Argument& argument : copy.arguments) {
       for_each_value(argument, [&](ValueId& use) {
-        const std::string name = fmt::format("input_{}", tensors.size());
-        tensors.push_back(tensors.empty() ? input : eager_value(use));
-        use = add_input(alone, name, tensors.back(), program_[use].is_scalar);
+        const std::string name = fmt::format("input_{}", inputs.size());
+        inputs.push_back(inputs.empty() ? input : eager_value(use));
+        use = add_input(alone, name, inputs.back(), program_[use].is_scalar);
       });
     }
     for (ValueId& output : copy.outputs) output = alone.add_value(program_[output]);
     alone.outputs = {rounded_value(alone, copy)};
     set_uses(alone);
-    return eager_outputs(std::make_shared<const Program>(std::move(alone)), StateDict(), tensors)
-        .at(0);
+    return eager_outputs(Case{.inputs = std::move(inputs)}.with(std::move(alone))).at(0);
   }
 
   // Eager's input in float64, and how far an input may be from it.
@@ -223,29 +220,25 @@ class RoundingCheck {
 // Throws Error if `outputs`, those of with_rounded_values, do not end with all rounded values.
 RoundingReport compare_rounded(const GraphRun& run, const std::vector<at::Tensor>& outputs,
                                const ToleranceRule& tolerance, double error_factor) {
-  const Program& program = *run.program;
+  const Program& program = *run.graph_case.program;
   std::vector<ValueId> rounded;
-  std::vector<at::Tensor> inputs = run.inputs;
+  Case cut = run.graph_case;
   for (const Node& node : program.nodes) {
     if (!rounds(program, node)) continue;
-    const size_t place = program.outputs.size() + rounded.size();
+    const size_t output = program.outputs.size() + rounded.size();
     rounded.push_back(rounded_value(program, node));
-    inputs.push_back(place < outputs.size() ? outputs[place] : at::Tensor());
-    if (inputs.back().defined()) continue;
+    cut.inputs.push_back(output < outputs.size() ? outputs[output] : at::Tensor());
+    if (cut.inputs.back().defined()) continue;
     throw Error("the executor returned no '" + printable(program[rounded.back()].name) + "'");
   }
-  const auto tensors = c10::ArrayRef<at::Tensor>(inputs).slice(run.inputs.size());
-  const auto cut = std::make_shared<const Program>(cut_at(program, rounded, tensors));
-  RoundingReport report = RoundingCheck(cut, run.weights, inputs, tensors, error_factor).run();
+  const auto tensors = c10::ArrayRef<at::Tensor>(cut.inputs).slice(run.graph_case.inputs.size());
+  cut.program = std::make_shared<const Program>(cut_at(program, rounded, tensors));
+  RoundingReport report = RoundingCheck(cut, tensors, error_factor).run();
   if (!report.problem.empty()) return report;
-  const std::vector<at::Tensor> expected = eager_outputs(cut, run.weights, inputs);
+  cut.expected = eager_outputs(cut);
   const VerificationReport recomputed =
-      judge_run({.program = cut,
-                 .weights = run.weights,
-                 .inputs = inputs,
-                 .outputs = run.outputs,
-                 .expected = expected},
-                tolerance, {.reference = ReferenceKind::kAuto, .error_factor = error_factor});
+      judge_run({.graph_case = cut, .outputs = run.outputs}, tolerance,
+                {.reference = ReferenceKind::kAuto, .error_factor = error_factor});
   if (recomputed.is_valid) return report;
   report.problem = "recomputed from the executor's rounded values, " + recomputed.error_message;
   return report;
@@ -295,7 +288,7 @@ RoundingReport check_rounding(const GraphRun& run, const ToleranceRule& toleranc
                               double error_factor) {
   std::vector<at::Tensor> outputs;
   try {
-    outputs = run.rerun(std::make_shared<const Program>(with_rounded_values(*run.program)));
+    outputs = run.rerun(run.graph_case.with(with_rounded_values(*run.graph_case.program)));
   } catch (const std::exception& error) {
     return {.problem = "the graph's rounded values could not be computed: " + run.describe(error)};
   }

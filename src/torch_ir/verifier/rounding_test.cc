@@ -19,23 +19,20 @@ using ::testing::HasSubstr;
 constexpr double kScale = 0.05;
 
 std::vector<at::Tensor> outputs_of(const EagerGraph& graph, Program executed) {
-  return eager_outputs(std::make_shared<const Program>(std::move(executed)), graph.weights,
-                       graph.inputs);
+  return eager_outputs(graph.as_case().with(std::move(executed)));
 }
 
 // The report on an executor that runs `executed` in place of the graph.
 VerificationReport report_on(const EagerGraph& graph, const IR& executed) {
   const Program program = resolve(executed);
-  const std::vector<at::Tensor> expected = outputs_of(graph, *graph.program());
+  Case content = graph.as_case();
+  content.expected = outputs_of(graph, *content.program);
   const std::vector<at::Tensor> outputs = outputs_of(graph, program);
   const auto rerun = [&](const auto&) { return outputs_of(graph, with_rounded_values(program)); };
-  return judge_run({.program = graph.program(),
-                    .weights = graph.weights,
-                    .inputs = graph.inputs,
+  return judge_run({.graph_case = content,
                     .outputs = outputs,
-                    .expected = expected,
                     .rerun = rerun,
-                    .run_eagerly = [&] { return expected; }},
+                    .run_eagerly = [&] { return content.expected; }},
                    {.by_dtype = true}, {.reference = ReferenceKind::kAuto});
 }
 
@@ -83,12 +80,10 @@ TEST(Rounding, IntegersAreWholeNumbersThatNoStepExplains) {
   graph.output(graph.call1("aten.floor.default", {x}));
   EXPECT_FALSE(rounds(*graph.program()));
   const std::vector<at::Tensor> wrong = {graph.expected()[0] + 100};
-  const GraphRun run{.program = graph.program(),
-                     .weights = graph.weights,
-                     .inputs = graph.inputs,
-                     .outputs = wrong,
-                     .expected = wrong,
-                     .rerun = [&](const auto&) { return wrong; }};
+  Case content = graph.as_case();
+  content.expected = wrong;
+  const GraphRun run{
+      .graph_case = content, .outputs = wrong, .rerun = [&](const auto&) { return wrong; }};
   EXPECT_NE(check_rounding(run, {.by_dtype = true}, kDefaultErrorFactor).problem, "");
 }
 
@@ -220,8 +215,7 @@ TEST(Rounding, ProductsOfFloat8HaveASecondOpinion) {
   const Float8Graph float8;
   const EagerGraph& graph = float8.graph;
   const std::vector<at::Tensor> eager = graph.expected();
-  const SecondOpinion opinion =
-      second_opinions(graph.program(), graph.weights, graph.inputs, eager, eager)[0];
+  const SecondOpinion opinion = second_opinions(graph.as_case(), eager, eager)[0];
   EXPECT_EQ(opinion.reason, "");
   EXPECT_LT(opinion.eager_error, 1e-6);
 }

@@ -157,19 +157,18 @@ SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager
   }
 }
 
-std::vector<SecondOpinion> second_opinions(const std::shared_ptr<const Program>& program,
-                                           const StateDict& weights,
-                                           const std::vector<at::Tensor>& inputs,
+std::vector<SecondOpinion> second_opinions(const Case& graph_case,
                                            const std::vector<at::Tensor>& executor,
                                            const std::vector<at::Tensor>& eager) {
-  Float64Run run(program, weights, inputs);
+  const Program& program = *graph_case.program;
+  Float64Run run(graph_case);
   const std::vector<at::Tensor> float64 = run.outputs();
   const auto at_or_undefined = [](const std::vector<at::Tensor>& tensors, size_t i) {
     return i < tensors.size() ? tensors[i] : at::Tensor();
   };
   std::vector<SecondOpinion> opinions;
-  for (size_t i = 0; i < program->outputs.size(); ++i) {
-    std::string doubt = run.doubt((*program)[program->outputs[i]].name);
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    std::string doubt = run.doubt(program[program.outputs[i]].name);
     opinions.push_back(doubt.empty()
                            ? second_opinion(at_or_undefined(executor, i), at_or_undefined(eager, i),
                                             at_or_undefined(float64, i))

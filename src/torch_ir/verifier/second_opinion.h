@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
+#include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
 
@@ -56,11 +56,9 @@ inline constexpr double kDefaultErrorFactor = 4;
 SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager,
                              const at::Tensor& float64);
 
-// Gives an opinion of each output of `program` by a run in float64. `weights` are found as in
-// compile; neither they nor `inputs` are modified. Never throws. Undefined outputs have no opinion.
-std::vector<SecondOpinion> second_opinions(const std::shared_ptr<const Program>& program,
-                                           const StateDict& weights,
-                                           const std::vector<at::Tensor>& inputs,
+// Gives an opinion of each output of the graph by a run in float64. Never throws. Undefined outputs
+// have no opinion.
+std::vector<SecondOpinion> second_opinions(const Case& graph_case,
                                            const std::vector<at::Tensor>& executor,
                                            const std::vector<at::Tensor>& eager);
 

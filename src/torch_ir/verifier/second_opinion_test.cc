@@ -145,7 +145,7 @@ TEST(SecondOpinions, JudgeEachOutput) {
   const at::Tensor rough = at::matmul(graph.inputs[0].to(at::kBFloat16).to(at::kFloat),
                                       graph.weights["b"].to(at::kBFloat16).to(at::kFloat));
   const std::vector<SecondOpinion> opinions =
-      second_opinions(graph.program(), graph.weights, graph.inputs, {rough, eager[1]}, eager);
+      second_opinions(graph.as_case(), {rough, eager[1]}, eager);
   ASSERT_EQ(opinions.size(), 2);
   const at::Tensor exact =
       at::matmul(graph.inputs[0].to(at::kDouble), graph.weights["b"].to(at::kDouble));
@@ -160,8 +160,8 @@ TEST(SecondOpinions, SayWhyThereIsNone) {
   EagerGraph graph;
   const V x = graph.input("x", at::ones({4}));
   graph.output(graph.call1("aten.rand_like.default", {x}));
-  const std::vector<SecondOpinion> opinions = second_opinions(
-      graph.program(), graph.weights, graph.inputs, graph.expected(), graph.expected());
+  const std::vector<SecondOpinion> opinions =
+      second_opinions(graph.as_case(), graph.expected(), graph.expected());
   ASSERT_EQ(opinions.size(), 1);
   EXPECT_EQ(opinion_text(opinions[0]),
             "no second opinion: node 'n0' (aten.rand_like.default) draws random numbers");

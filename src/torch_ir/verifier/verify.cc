@@ -19,8 +19,7 @@
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/execution_options.h"
-#include "torch_ir/runtime/graph/lowered_graph.h"
-#include "torch_ir/runtime/interpreter/run.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -129,23 +128,25 @@ VerificationReport run_and_compare(const IR& ir, const StateDict& weights,
                                    const ReferenceFn& reference,
                                    const std::vector<at::Tensor>& inputs,
                                    const VerifyOptions& options) {
-  const auto program = std::make_shared<const Program>(resolve(ir));
+  const Case graph_case{.program = std::make_shared<const Program>(resolve(ir)),
+                        .weights = weights,
+                        .constants = options.constants};
   // Runs the plan first: it writes to no weight, but the reference may.
   const std::vector<at::Tensor> actual =
-      compile(program, weights, options.constants, options.execution)
+      compile(graph_case, options.execution)
           .run_checked(to_device(copies(inputs), options.execution.device));
   const at::NoGradGuard no_grad;
-  return compare_outputs(actual, reference(copies(inputs)), output_names(*program),
+  return compare_outputs(actual, reference(copies(inputs)), output_names(*graph_case.program),
                          options.tolerance);
 }
 
 // Those of the outputs whose expected values are known.
 std::vector<SecondOpinion> known_opinions(const GraphRun& run) {
+  const std::vector<at::Tensor>& expected = run.graph_case.expected;
   std::vector<SecondOpinion> known;
-  const std::vector<SecondOpinion> all =
-      second_opinions(run.program, run.weights, run.inputs, run.outputs, run.expected);
+  const std::vector<SecondOpinion> all = second_opinions(run.graph_case, run.outputs, expected);
   for (size_t i = 0; i < all.size(); ++i) {
-    if (i >= run.expected.size() || run.expected[i].defined()) known.push_back(all[i]);
+    if (i >= expected.size() || expected[i].defined()) known.push_back(all[i]);
   }
   return known;
 }
@@ -161,14 +162,13 @@ void check_graph(VerificationReport& report, const GraphRun& run) {
     report.graph_note = run.describe(error);
     return;
   }
-  const std::vector<at::Tensor>& expected = run.expected;
+  const std::vector<at::Tensor>& expected = run.graph_case.expected;
   const VerificationReport graph =
-      compare_known_outputs(*run.program, eager, expected, report.tolerance);
+      compare_known_outputs(*run.graph_case.program, eager, expected, report.tolerance);
   if (graph.is_valid) return;
   if (!run.calls_operators && !graph.output_details.empty()) {
     // Judges the model in place of the executor: is it as near to float64 as eager is?
-    const std::vector<SecondOpinion> opinions =
-        second_opinions(run.program, run.weights, run.inputs, expected, eager);
+    const std::vector<SecondOpinion> opinions = second_opinions(run.graph_case, expected, eager);
     const bool is_near = std::ranges::all_of(opinions, [&](const SecondOpinion& opinion) {
       const auto i = static_cast<size_t>(&opinion - opinions.data());
       return !expected.at(i).defined() || opinion_problem(opinion, kAsGoodAsEager).empty();
@@ -289,27 +289,26 @@ VerificationReport compare_known_outputs(const Graph& graph, const std::vector<a
   return compare_outputs(known_actual, known_expected, names, rule);
 }
 
-std::vector<at::Tensor> eager_outputs(const std::shared_ptr<const Program>& program,
-                                      const StateDict& weights,
-                                      const std::vector<at::Tensor>& inputs) {
-  return run_graph(lower(program, weights), inputs, /*is_checked=*/true);
+std::vector<at::Tensor> eager_outputs(const Case& graph_case) {
+  return NodeRun(graph_case, {.check = ResultCheck::kWarn}).outputs();
 }
 
 VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance,
                              Criterion criterion) {
+  const Program& program = *run.graph_case.program;
   VerificationReport report =
-      compare_known_outputs(*run.program, run.outputs, run.expected, tolerance);
+      compare_known_outputs(program, run.outputs, run.graph_case.expected, tolerance);
   if (criterion.reference == ReferenceKind::kModel && !run.has_opinions) return report;
   std::vector<SecondOpinion> opinions = known_opinions(run);
   const auto is_missing = [](const SecondOpinion& opinion) { return !opinion.reason.empty(); };
-  if (run.is_call && std::ranges::any_of(opinions, is_missing)) criterion = Criterion();
+  if (run.may_lack_float64 && std::ranges::any_of(opinions, is_missing)) criterion = Criterion();
   report.criterion = criterion;
   for (size_t i = 0; i < report.output_details.size(); ++i) {
     report.output_details[i].second_opinion = std::move(opinions.at(i));
   }
   if (!report.output_details.empty()) decide(report);
   if (criterion.reference != ReferenceKind::kAuto || !run.rerun) return report;
-  if (!report.is_valid && rounds(*run.program)) {
+  if (!report.is_valid && rounds(program)) {
     report.rounding = check_rounding(run, tolerance, criterion.error_factor);
     decide(report);
   }

@@ -3,13 +3,12 @@
 
 #include <functional>
 #include <iosfwd>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
+#include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/rounding.h"
@@ -80,33 +79,28 @@ VerificationReport compare_known_outputs(const Graph& graph, const std::vector<a
 
 // The outputs of the graph when each node calls its operator eagerly. Throws as compile does, and
 // ExecutionError.
-std::vector<at::Tensor> eager_outputs(const std::shared_ptr<const Program>& program,
-                                      const StateDict& weights,
-                                      const std::vector<at::Tensor>& inputs);
+std::vector<at::Tensor> eager_outputs(const Case& graph_case);
 
-// A run to judge, and functions that run other graphs on the same weights and inputs.
+// A run to judge by the expected outputs of its case.
 struct GraphRun {
-  std::shared_ptr<const Program> program;
-  const StateDict& weights;
-  const std::vector<at::Tensor>& inputs;
+  const Case& graph_case;
   const std::vector<at::Tensor>& outputs;
-  const std::vector<at::Tensor>& expected;
-  // Runs another graph in the way that computed `outputs`. If it is null, neither rounded values
-  // nor the graph are checked.
-  std::function<std::vector<at::Tensor>(const std::shared_ptr<const Program>&)> rerun = nullptr;
-  // The outputs by eager operators.
+  // Runs another graph on the same tensors in the way that computed `outputs`. If it is null,
+  // neither rounded values nor the graph are checked.
+  std::function<std::vector<at::Tensor>(const Case&)> rerun = nullptr;
+  // The outputs of the case by eager operators.
   std::function<std::vector<at::Tensor>()> run_eagerly = nullptr;
   // Describes an exception of these two in one line. May rethrow it.
   std::function<std::string(const std::exception&)> describe = nullptr;
-  // Whether `expected` was computed by calling the graph's operators in this process. A right graph
-  // then has the same outputs, so only the tolerance proves it.
+  // Whether the expected outputs were computed by calling the graph's operators in this process. A
+  // right graph then has the same outputs, so only the tolerance proves it.
   bool calls_operators = false;
   // Whether to check the graph even if the tolerance alone shows that it matches the model.
   bool proves_graph = false;
   // Whether to report second opinions even if the criterion needs none.
   bool has_opinions = false;
   // Whether only the tolerance counts if float64 has no result.
-  bool is_call = false;
+  bool may_lack_float64 = false;
 };
 
 // Judges the outputs, skipping those that nothing is expected of. For kAuto, if the graph rounds,

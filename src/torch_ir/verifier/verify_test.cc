@@ -320,12 +320,10 @@ struct Product {
     const at::Tensor exact =
         at::matmul(graph.inputs[0].to(at::kDouble), graph.weights.find("w")->to(at::kDouble));
     const at::Tensor model = exact.add(eager.sub(exact).mul(factor)).to(at::kFloat);
-    const std::vector<at::Tensor> expected = {model};
-    return judge_run({.program = graph.program(),
-                      .weights = graph.weights,
-                      .inputs = graph.inputs,
-                      .outputs = expected,
-                      .expected = expected,
+    Case content = graph.as_case();
+    content.expected = {model};
+    return judge_run({.graph_case = content,
+                      .outputs = content.expected,
                       .rerun = [](const auto&) { return std::vector<at::Tensor>(); },
                       .run_eagerly = [&] { return std::vector<at::Tensor>{eager}; },
                       .calls_operators = calls_operators,

@@ -51,18 +51,6 @@ JsonValue read_json(const Pt2Archive& archive) {
   return about(program_of(archive), [&] { return parse_json(bytes.text()); });
 }
 
-Pt2Model read_model(const std::string& path) {
-  const Pt2Archive archive = open_pt2_archive(path);
-  const JsonValue root = read_json(archive);
-  const std::string stem = std::filesystem::path(path).stem().string();
-  Pt2Model model{about(program_of(archive), [&] { return read_program(root, stem); })};
-  repair_known_faults(model.program);
-  const Payload weights = open_payload(archive, archive.weights);
-  const Payload constants = open_payload(archive, archive.constants);
-  model.weights = take_weights(path, weights, constants, model.program);
-  return model;
-}
-
 using Pointer = PickleValue::Pointer;
 
 // The depth of a PickleValue limits the recursion.
@@ -169,27 +157,36 @@ StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) 
   return named;
 }
 
-std::optional<StateDict> read_example_inputs(const std::string& path) {
-  const Pt2Archive archive = open_pt2_archive(path);
+std::optional<StateDict> read_example_inputs(const Pt2Archive& archive, const JsonValue& root) {
   if (!archive.example_inputs) return std::nullopt;
   const ByteRange bytes = archive.zip.read(*archive.example_inputs);
   if (bytes.size == 0) return std::nullopt;
-  const std::string entry = path + ": " + printable(*archive.example_inputs);
+  const std::string entry = archive.zip.name() + ": " + printable(*archive.example_inputs);
   const PickleDocument document = load_torch_file(bytes, entry);
   if (document->is_none()) return std::nullopt;
-  const JsonValue root = read_json(archive);
   return about(entry, [&] { return name_example_inputs(*document, root); });
 }
 
-StateDict read_examples(const std::string& path) {
-  std::optional<StateDict> examples;
+Pt2Examples examples_of(const std::string& path, const Pt2Archive& archive, const JsonValue& root) {
   try {
-    examples = read_pt2_example_inputs(path);
+    if (auto inputs = read_example_inputs(archive, root)) return {path, *std::move(inputs)};
+    return {.archive = path, .problem = path + ": the archive has no example inputs"};
   } catch (const Error& error) {
-    throw Error(std::string(error.what()) + "; " + kInputAdvice);
+    return {.archive = path, .problem = error.what()};
   }
-  if (!examples) throw Error(path + ": the archive has no example inputs; " + kInputAdvice);
-  return *std::move(examples);
+}
+
+Pt2Model read_model(const std::string& path) {
+  const Pt2Archive archive = open_pt2_archive(path);
+  const JsonValue root = read_json(archive);
+  const std::string stem = std::filesystem::path(path).stem().string();
+  Pt2Model model{about(program_of(archive), [&] { return read_program(root, stem); })};
+  repair_known_faults(model.program);
+  const Payload weights = open_payload(archive, archive.weights);
+  const Payload constants = open_payload(archive, archive.constants);
+  model.weights = take_weights(path, weights, constants, model.program);
+  model.examples = examples_of(path, archive, root);
+  return model;
 }
 
 }  // namespace
@@ -201,17 +198,20 @@ Pt2Model read_pt2(const std::string& path) {
 }
 
 std::optional<StateDict> read_pt2_example_inputs(const std::string& path) {
-  return as_export_error([&] { return read_example_inputs(path); });
+  return as_export_error([&] {
+    const Pt2Archive archive = open_pt2_archive(path);
+    return read_example_inputs(archive, read_json(archive));
+  });
 }
 
-std::vector<at::Tensor> example_graph_inputs(const std::string& path, const IR& ir) {
-  const StateDict examples = read_examples(path);
+std::vector<at::Tensor> Pt2Examples::for_graph(const Graph& graph) const {
+  if (!problem.empty()) throw Error(problem + "; " + kInputAdvice);
   std::vector<at::Tensor> tensors;
-  for (const TensorMeta& input : ir.graph_inputs) {
-    const at::Tensor* tensor = examples.find(input.name);
+  for (const ValueId id : graph.user_inputs()) {
+    const at::Tensor* tensor = inputs.find(graph[id].name);
     if (tensor == nullptr) {
-      throw Error(path + ": the archive has no example of the input '" + printable(input.name) +
-                  "'; " + kInputAdvice);
+      throw Error(archive + ": the archive has no example of the input '" +
+                  printable(graph[id].name) + "'; " + kInputAdvice);
     }
     tensors.push_back(*tensor);
   }

@@ -1,4 +1,4 @@
-// Archives of torch.export.save (`.pt2`): an Program with its weights.
+// Archives of torch.export.save (`.pt2`): a program with its weights and example inputs.
 //
 // Reads all three layouts that PyTorch has written (archive.h). Never executes or evaluates
 // anything in an archive; rejects unknown content by name.
@@ -13,6 +13,18 @@
 
 namespace torch_ir {
 
+struct Pt2Examples {
+  std::string archive = {};
+  // By the names of the graph inputs; numbers are tensors without dimensions.
+  StateDict inputs = StateDict();
+  // Why there are none, one line; empty if there are.
+  std::string problem = {};
+
+  // One for each user input of `graph`, that of the archive. Throws Error, with the advice to give
+  // inputs, if any is missing or cannot be read.
+  std::vector<at::Tensor> for_graph(const Graph& graph) const;
+};
+
 struct Pt2Model {
   // Includes the values of lifted constants that are tensors. The model's name is its class, or the
   // file's stem if the archive does not say.
@@ -20,6 +32,7 @@ struct Pt2Model {
   // Parameters and buffers by state dict name, including those that the graph does not use or that
   // are not persistent. They are views of the mapped file if possible.
   StateDict weights = StateDict();
+  Pt2Examples examples = {};
 };
 
 // Whether the file at `path` is a zip archive of any kind, judging by its content. Throws Error if
@@ -34,9 +47,5 @@ Pt2Model read_pt2(const std::string& path);
 // without dimensions. Nothing if the archive has none. Throws ExportError if reading them would
 // execute code, or they do not fit the model's inputs.
 std::optional<StateDict> read_pt2_example_inputs(const std::string& path);
-
-// The example inputs of the archive at `path`, one for each input of its graph `ir`. Throws Error,
-// with the advice to give inputs, if any is missing or cannot be read.
-std::vector<at::Tensor> example_graph_inputs(const std::string& path, const IR& ir);
 
 }  // namespace torch_ir

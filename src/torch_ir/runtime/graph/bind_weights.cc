@@ -17,16 +17,22 @@
 namespace torch_ir {
 namespace {
 
+const at::Tensor* find_in(const StateDict& tensors, const Program& program,
+                          const GraphInput& input) {
+  const at::Tensor* tensor = tensors.find(input.target);
+  return tensor != nullptr ? tensor : tensors.find(program[input.value].name);
+}
+
 class WeightBinder {
  public:
-  WeightBinder(const Program& program, const StateDict& weights, const StateDict& constants,
-               std::optional<c10::Device> target, std::vector<std::string>& problems)
-      : program_(program),
-        weights_(weights),
-        constants_(constants),
+  WeightBinder(const Case& graph_case, std::optional<c10::Device> target,
+               std::vector<std::string>& problems)
+      : program_(*graph_case.program),
+        weights_(graph_case.weights),
+        constants_(graph_case.constants),
         target_(target),
         problems_(problems) {
-    bound_.tensors.resize(program.values.size());
+    bound_.tensors.resize(program_.values.size());
   }
 
   BoundWeights bind() {
@@ -44,8 +50,8 @@ class WeightBinder {
   void bind(const GraphInput& input) {
     names_.insert(program_[input.value].name);
     names_.insert(input.target);
-    const at::Tensor* tensor = find(weights_, input);
-    if (tensor == nullptr) tensor = find(constants_, input);
+    const at::Tensor* tensor = find_in(weights_, program_, input);
+    if (tensor == nullptr) tensor = find_in(constants_, program_, input);
     if (tensor == nullptr) {
       unbound_.push_back(&input);
       return;
@@ -78,7 +84,7 @@ class WeightBinder {
   // Runs last: these constants follow the others to their device.
   void bind_constants_of_program() {
     for (const GraphInput* input : unbound_) {
-      const at::Tensor* tensor = find(program_.constants, *input);
+      const at::Tensor* tensor = find_in(program_.constants, program_, *input);
       if (tensor == nullptr) {
         missing_.emplace(input->value, input);
       } else if (check(*input, *tensor)) {
@@ -135,11 +141,6 @@ class WeightBinder {
     }
   }
 
-  const at::Tensor* find(const StateDict& tensors, const GraphInput& input) const {
-    const at::Tensor* tensor = tensors.find(input.target);
-    return tensor != nullptr ? tensor : tensors.find(program_[input.value].name);
-  }
-
   bool check(const GraphInput& input, const at::Tensor& tensor) {
     const auto [checked, is_new] = checked_.try_emplace(input.target);
     if (is_new) checked->second = fits(input, tensor);
@@ -185,18 +186,25 @@ class WeightBinder {
 
 }  // namespace
 
-BoundWeights bind_weights(const Program& program, const StateDict& weights,
-                          const StateDict& constants, std::optional<c10::Device> device) {
+const at::Tensor* find_weight(const Case& graph_case, const GraphInput& input) {
+  const Program& program = *graph_case.program;
+  for (const StateDict* tensors :
+       {&graph_case.weights, &graph_case.constants, &program.constants}) {
+    if (const at::Tensor* tensor = find_in(*tensors, program, input)) return tensor;
+  }
+  return nullptr;
+}
+
+BoundWeights bind_weights(const Case& graph_case, std::optional<c10::Device> device) {
   std::vector<std::string> problems;
-  BoundWeights bound = bind_weights(program, weights, constants, device, problems);
+  BoundWeights bound = bind_weights(graph_case, device, problems);
   if (!problems.empty()) throw ExecutionError(problem_list(problems, "the weights"));
   return bound;
 }
 
-BoundWeights bind_weights(const Program& program, const StateDict& weights,
-                          const StateDict& constants, std::optional<c10::Device> device,
+BoundWeights bind_weights(const Case& graph_case, std::optional<c10::Device> device,
                           std::vector<std::string>& problems) {
-  return WeightBinder(program, weights, constants, device, problems).bind();
+  return WeightBinder(graph_case, device, problems).bind();
 }
 
 }  // namespace torch_ir

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/program.h"
+#include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
 
@@ -20,18 +20,15 @@ struct BoundWeights {
   std::string only_missing;
 };
 
-// Looks in `weights`, then in `constants`, then in `program.constants`, each by state dict name and
-// then by placeholder. Moves tensors to `device`; without it, moves only constants of the program,
-// to the device of the others. Copies tensors that lack the strides of their Value. Throws
+// Looks in the weights, then in the constants, then in those of the program, each by state dict
+// name and then by placeholder. Moves tensors to `device`; without it, moves only constants of the
+// program, to the device of the others. Copies tensors that lack the strides of their Value. Throws
 // ExecutionError with a problem_list.
-BoundWeights bind_weights(const Program& program, const StateDict& weights,
-                          const StateDict& constants,
-                          std::optional<c10::Device> device = std::nullopt);
+BoundWeights bind_weights(const Case& graph_case, std::optional<c10::Device> device = std::nullopt);
 
 // As above, but adds problems to `problems`, one line each: missing weights that the graph reads
-// and weights that do not fit, and then also surplus `weights`, as the name may be wrong.
-BoundWeights bind_weights(const Program& program, const StateDict& weights,
-                          const StateDict& constants, std::optional<c10::Device> device,
+// and weights that do not fit, and then also surplus weights, as the name may be wrong.
+BoundWeights bind_weights(const Case& graph_case, std::optional<c10::Device> device,
                           std::vector<std::string>& problems);
 
 }  // namespace torch_ir

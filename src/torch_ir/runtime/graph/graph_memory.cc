@@ -10,7 +10,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_table.h"
-#include "torch_ir/runtime/graph/bind_weights.h"
+#include "torch_ir/runtime/graph/lowered_graph.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 
 namespace torch_ir {
@@ -71,12 +71,11 @@ bool may_be_true(const NodeArgument& argument) {
 
 }  // namespace
 
-AliasAnalysis analyze_aliases(const LoweredGraph& graph) {
+GraphMemory::GraphMemory(const LoweredGraph& graph) : writes_(graph.nodes.size()) {
   const size_t size = graph.values.size();
   AliasSets sets(size);
   unite_overlapping_constants(graph, sets);
   std::vector<size_t> written;
-  std::vector<std::vector<ValueId>> writes(graph.nodes.size());
   EffectsTable table;
   for (size_t index = 0; index < graph.nodes.size(); ++index) {
     const LoweredNode& node = graph.nodes[index];
@@ -92,44 +91,34 @@ AliasAnalysis analyze_aliases(const LoweredGraph& graph) {
       visit_values(node.arguments[i], [&](ValueId value) {
         if (is_written) {
           written.push_back(value);
-          writes[index].push_back(value);
+          writes_[index].push_back(value);
         }
         if (!is_shared) return;
         for (const ValueId output : node.outputs()) sets.unite(output, value);
       });
     }
-  }
-  for (size_t index = 0; index < graph.nodes.size(); ++index) {
-    const LoweredNode& node = graph.nodes[index];
     const bool is_handler =
         std::holds_alternative<std::shared_ptr<const OpHandlerCall>>(node.callee);
     if (!is_handler || operator_support(node.op_type()).is_supported) continue;
     if (!writes_by_name(node.op_type())) continue;
-    visit_values(node, [&](ValueId value) { writes[index].push_back(value); });
+    visit_values(node, [&](ValueId value) { writes_[index].push_back(value); });
   }
   std::vector<size_t> constants;
   for (size_t id = 0; id < size; ++id) {
-    if (graph.values[id].constant.defined()) constants.push_back(id);
+    const at::Tensor& constant = graph.values[id].constant;
+    if (constant.defined()) constants.push_back(id);
+    is_partial_.push_back(constant.defined() && !fills_storage(constant));
+    memory_.push_back(sets.find(id));
   }
-  std::vector<size_t> memory(size);
-  for (size_t id = 0; id < size; ++id) memory[id] = sets.find(id);
-  return {spread(written, size, sets), spread(constants, size, sets), std::move(memory),
-          std::move(writes)};
-}
-
-GraphMemory::GraphMemory(const LoweredGraph& graph) : memory_(graph.aliases.memory) {
-  for (const LoweredValue& value : graph.values) {
-    is_partial_.push_back(value.constant.defined() && !fills_storage(value.constant));
-  }
-  for (const std::vector<ValueId>& written : graph.aliases.writes) {
-    std::vector<size_t>& memories = writes_.emplace_back();
-    for (const ValueId value : written) memories.push_back(memory_[value]);
+  is_written_ = spread(written, size, sets);
+  may_be_constant_ = spread(constants, size, sets);
+  for (std::vector<size_t>& of_node : writes_) {
+    for (size_t& value : of_node) value = memory_[value];
   }
 }
 
-GraphMemory memory_of(const Program& program, const StateDict& weights) {
-  return GraphMemory(lower(std::make_shared<const Program>(program), weights, StateDict(),
-                           std::nullopt, Unsupported::kKeep));
+GraphMemory memory_of(const Case& graph_case) {
+  return lower(graph_case, std::nullopt, Unsupported::kKeep).memory;
 }
 
 bool GraphMemory::is_written(size_t memory, size_t first, size_t last) const {
@@ -147,8 +136,10 @@ bool reads_storage(const Node& node) {
   });
 }
 
-void check_storable(const Program& program, const StateDict& weights) {
-  const GraphMemory memory = memory_of(program, weights);
+void check_storable(const Case& graph_case) {
+  const Program& program = *graph_case.program;
+  const StateDict& weights = graph_case.weights;
+  const GraphMemory memory = memory_of(graph_case);
   const std::vector<std::string> names = weights.keys();
   const std::vector<size_t> groups = overlap_groups(weights.values());
   const auto fail = [](const Node& node, const std::string& what) {

@@ -26,17 +26,17 @@ struct Names {
 };
 
 Names analyze(const EagerGraph& recorded) {
-  const LoweredGraph graph = lower(recorded.ir, recorded.weights);
+  const LoweredGraph graph = lower(recorded.as_case());
   Names names;
   for (ValueId id = 0; id < graph.source->values.size(); ++id) {
     const std::string& name = (*graph.source)[id].name;
-    if (graph.aliases.is_written[id]) names.written.emplace(name);
-    if (graph.aliases.may_be_constant[id]) names.may_be_constant.emplace(name);
+    if (graph.memory.is_written(id)) names.written.emplace(name);
+    if (graph.memory.may_be_constant(id)) names.may_be_constant.emplace(name);
   }
   return names;
 }
 
-TEST(AliasAnalysis, FindsNothingToCopyInAFunctionalGraph) {
+TEST(GraphMemory, FindsNothingToCopyInAFunctionalGraph) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 2}));
   const V w = graph.weight("w", at::randn({2, 2}));
@@ -46,7 +46,7 @@ TEST(AliasAnalysis, FindsNothingToCopyInAFunctionalGraph) {
   EXPECT_THAT(analyze(graph).may_be_constant, ElementsAre("n0", "p_w"));
 }
 
-TEST(AliasAnalysis, FollowsViewsToWhatIsWritten) {
+TEST(GraphMemory, FollowsViewsToWhatIsWritten) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({4}));
   graph.input("other", at::randn({4}));
@@ -57,7 +57,7 @@ TEST(AliasAnalysis, FollowsViewsToWhatIsWritten) {
 }
 
 // An in-place activation is everyday, and must not cost a copy of the weights before it.
-TEST(AliasAnalysis, KnowsThatALayerMakesANewTensor) {
+TEST(GraphMemory, KnowsThatALayerMakesANewTensor) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({1, 2, 4, 4}));
   const V w = graph.weight("w", at::randn({2, 2, 3, 3}));
@@ -70,7 +70,7 @@ TEST(AliasAnalysis, KnowsThatALayerMakesANewTensor) {
   EXPECT_THAT(analyze(graph).written, ElementsAre("n1", "n2"));
 }
 
-TEST(AliasAnalysis, TrustsNoCompositeThatMayReturnItsArgument) {
+TEST(GraphMemory, TrustsNoCompositeThatMayReturnItsArgument) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2}));
   const V y = graph.call1("aten.feature_dropout.default", {x, Attribute(0.5), Attribute(false)});
@@ -78,7 +78,7 @@ TEST(AliasAnalysis, TrustsNoCompositeThatMayReturnItsArgument) {
   EXPECT_THAT(analyze(graph).written, ElementsAre("n0", "n1", "n2", "x"));
 }
 
-TEST(AliasAnalysis, KnowsViewsWithoutAnnotation) {
+TEST(GraphMemory, KnowsViewsWithoutAnnotation) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({4}));
   const V y = graph.call1("aten._unsafe_view.default", {x, Attribute::list({2, 2})});
@@ -86,7 +86,7 @@ TEST(AliasAnalysis, KnowsViewsWithoutAnnotation) {
   EXPECT_THAT(analyze(graph).written, ElementsAre("n0", "n1_0", "n1_1", "n2", "x"));
 }
 
-TEST(AliasAnalysis, KnowsThatTrainingUpdatesRunningStatistics) {
+TEST(GraphMemory, KnowsThatTrainingUpdatesRunningStatistics) {
   for (const bool is_training : {true, false}) {
     EagerGraph graph;
     const V x = graph.input("x", at::randn({4, 2}));
@@ -100,7 +100,7 @@ TEST(AliasAnalysis, KnowsThatTrainingUpdatesRunningStatistics) {
   }
 }
 
-TEST(AliasAnalysis, JoinsTiedWeights) {
+TEST(GraphMemory, JoinsTiedWeights) {
   EagerGraph graph;
   const at::Tensor shared = at::ones({2, 2});
   graph.weight("a", shared);
@@ -123,7 +123,7 @@ TEST(GraphMemory, KnowsWhatSharesMemoryAndWhoWritesToIt) {
   graph.output(graph.call1("aten.neg.default", {sum}));
 
   const Program program = resolve(graph.ir);
-  const GraphMemory memory = memory_of(program, graph.weights);
+  const GraphMemory memory = memory_of(graph.as_case());
   const auto of = [&](const std::string& name) { return memory.of(program.find(name).value()); };
   EXPECT_EQ(of(sum.name), of(view.name));
   EXPECT_EQ(of(sum.name), of(relu.name));
@@ -144,13 +144,13 @@ TEST(GraphMemory, TakesOperatorsThatThisProcessCannotRun) {
   graph.output(exp);
   graph.ir.nodes[0].op_type = "nobody.foo.default";
   const Program program = resolve(graph.ir);
-  const GraphMemory memory = memory_of(program, graph.weights);
+  const GraphMemory memory = memory_of(graph.as_case());
   const auto of = [&](const std::string& name) { return memory.of(program.find(name).value()); };
   EXPECT_EQ(of(foo.name), of("x"));
   EXPECT_NE(of(exp.name), of("x"));
   EXPECT_THAT(memory.written_by(0), IsEmpty());
   graph.ir.nodes[0].op_type = "nobody.foo_.default";
-  EXPECT_THAT(memory_of(resolve(graph.ir), graph.weights).written_by(0), testing::SizeIs(1));
+  EXPECT_THAT(memory_of(graph.as_case()).written_by(0), testing::SizeIs(1));
 }
 
 // --- Weights of files, which are contiguous ---
@@ -166,14 +166,14 @@ TEST(BindWeights, LaysWeightsAndConstantsOutAsTheGraphSays) {
   graph.weights.erase("c");
   const Program program = resolve(graph.ir);
   const auto bound = [&](const std::string& name) {
-    return bind_weights(program, graph.weights, StateDict()).tensors[program.find(name).value()];
+    return bind_weights(graph.as_case()).tensors[program.find(name).value()];
   };
   for (const char* name : {"p_w", "p_same"}) {
     const at::Tensor weight = bound(name);
     EXPECT_THAT(weight.strides(), ElementsAre(1, 3));
     EXPECT_TRUE(same_bits(weight, tied));
   }
-  const std::vector<at::Tensor> tensors = bind_weights(program, graph.weights, StateDict()).tensors;
+  const std::vector<at::Tensor> tensors = bind_weights(graph.as_case()).tensors;
   EXPECT_TRUE(tensors[*program.find("p_w")].is_same(tensors[*program.find("p_same")]));
   EXPECT_THAT(bound("p_c").strides(), ElementsAre(1, 3));
   // Weights that lie so already are not copied.
@@ -185,7 +185,7 @@ TEST(BindWeights, RefusesValuesThatStridesCannotHold) {
   EagerGraph graph;
   graph.weight("w", at::randn({3, 2}));
   graph.ir.weights[0].strides = {0, 1};
-  EXPECT_THAT([&] { bind_weights(resolve(graph.ir), graph.weights, StateDict()); },
+  EXPECT_THAT([&] { bind_weights(graph.as_case()); },
               ::testing::ThrowsMessage<ExecutionError>(::testing::HasSubstr(
                   "Weight 'w': strides [0, 1] of a tensor of shape [3, 2]: elements that share "
                   "memory have different values.")));
@@ -201,7 +201,7 @@ TEST(CheckStorable, RefusesWhatFilesOfWeightsLose) {
     graph.weight("other", second);
     arguments.insert(arguments.end(), rest.begin(), rest.end());
     graph.output(graph.call1(op_type, arguments));
-    return [graph] { check_storable(resolve(graph.ir), graph.weights); };
+    return [graph] { check_storable(graph.as_case()); };
   };
   const auto strided = [&](const at::Tensor& weight) {
     return check(weight, at::ones({1}), "aten.as_strided.default",

@@ -16,7 +16,7 @@ TEST(RangeCutter, MakesInputsOfWhatIsWritten) {
   const V weight = graph.weight("weight", at::ones({3}));
   graph.call("aten.add_.Tensor", {state, x});
   graph.output(graph.call1("aten.mul.Tensor", {state, weight}));
-  const LoweredGraph lowered = lower(graph.ir, graph.weights);
+  const LoweredGraph lowered = lower(graph.as_case());
   const GraphRange range = RangeCutter(lowered).cut(0, 2);
   ASSERT_EQ(range.inputs.size(), 2);
   EXPECT_FALSE(range.value(range.inputs[1]).constant.defined());

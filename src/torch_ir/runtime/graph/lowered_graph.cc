@@ -16,9 +16,9 @@
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/ivalue.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/operator_table.h"
+#include "torch_ir/runtime/graph/bind_weights.h"
 
 namespace torch_ir {
 namespace {
@@ -215,8 +215,8 @@ void mark_values(LoweredGraph& graph) {
   for (const GraphPort& output : graph.outputs) graph.values[output.value].is_read = true;
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     LoweredValue& value = graph.values[id];
-    value.is_written = graph.aliases.is_written[id];
-    value.may_be_constant = graph.aliases.may_be_constant[id] && !value.is_written;
+    value.is_written = graph.memory.is_written(id);
+    value.may_be_constant = graph.memory.may_be_constant(id) && !value.is_written;
     if (!value.is_read) value.constant = at::Tensor();
     graph.writes_in_place |= value.is_written && value.constant.defined();
   }
@@ -259,7 +259,7 @@ void mark_last_uses(LoweredGraph& graph) {
 }
 
 void prepare_for_runs(LoweredGraph& graph) {
-  graph.aliases = analyze_aliases(graph);
+  graph.memory = GraphMemory(graph);
   mark_values(graph);
   for (LoweredNode& node : graph.nodes) {
     if (auto* call = std::get_if<ControlFlowCall>(&node.callee)) {
@@ -275,24 +275,18 @@ void prepare_for_runs(LoweredGraph& graph) {
 
 }  // namespace
 
-LoweredGraph lower(std::shared_ptr<const Program> program, const StateDict& weights,
-                   const StateDict& constants, std::optional<c10::Device> device,
+LoweredGraph lower(const Case& graph_case, std::optional<c10::Device> device,
                    Unsupported unsupported) {
-  const BoundWeights bound = bind_weights(*program, weights, constants, device);
-  const Program& source = *program;
-  LoweredGraph graph = GraphLowerer(std::move(program), source, bound, unsupported).lower();
-  graph.symbols = SymbolBinder(source);
+  const BoundWeights bound = bind_weights(graph_case, device);
+  const Program& program = *graph_case.program;
+  LoweredGraph graph = GraphLowerer(graph_case.program, program, bound, unsupported).lower();
+  graph.symbols = SymbolBinder(program);
   prepare_for_runs(graph);
   if (unsupported == Unsupported::kKeep) return graph;
   for (const std::string& guard : graph.symbols.unreadable_guards()) {
     TORCH_WARN("Runs do not check a guard of the model: ", guard);
   }
   return graph;
-}
-
-LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& constants,
-                   std::optional<c10::Device> device) {
-  return lower(std::make_shared<const Program>(resolve(ir)), weights, constants, device);
 }
 
 void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)> visit) {

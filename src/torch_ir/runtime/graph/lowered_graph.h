@@ -20,7 +20,8 @@
 #include "torch_ir/ir/program.h"
 #include "torch_ir/operators/number_functions.h"
 #include "torch_ir/operators/op_handler_registry.h"
-#include "torch_ir/runtime/graph/bind_weights.h"
+#include "torch_ir/runtime/graph/case.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 
 namespace torch_ir {
@@ -120,19 +121,6 @@ class DifferingValues {
   std::unordered_set<ValueId> values_;
 };
 
-// The values that may share memory or be written in place. A run uses it to keep weights,
-// constants and inputs intact, a cut to keep a value and its writers together. Conservative, as it
-// uses only the schemas: values that it says share memory may not (`reshape` copies if it has to),
-// but never the reverse.
-struct AliasAnalysis {
-  std::vector<bool> is_written;
-  std::vector<bool> may_be_constant;
-  // Equal for values that may share memory.
-  std::vector<size_t> memory;
-  // By node. An operator that this process cannot run writes if it is called so ("foo_").
-  std::vector<std::vector<ValueId>> writes;
-};
-
 struct LoweredGraph {
   // Keeps `source` alive, which is the program or a graph in it.
   std::shared_ptr<const Program> program;
@@ -147,7 +135,7 @@ struct LoweredGraph {
   // The user inputs.
   std::vector<GraphPort> inputs;
   std::vector<GraphPort> outputs;
-  AliasAnalysis aliases;
+  GraphMemory memory;
   // Whether any input or constant is written to. Set by `lower`.
   bool writes_in_place = false;
   // What runs have warned of; null if it is an error.
@@ -161,16 +149,8 @@ enum class Unsupported { kRefuse, kKeep };
 // The first half of compile: a graph that is ready to run. Looks for weights as bind_weights does.
 // Throws ExecutionError, naming the node, for a missing weight or an operator that is unknown or
 // refused (operator_table.h).
-LoweredGraph lower(std::shared_ptr<const Program> program, const StateDict& weights,
-                   const StateDict& constants = StateDict(),
-                   std::optional<c10::Device> device = std::nullopt,
+LoweredGraph lower(const Case& graph_case, std::optional<c10::Device> device = std::nullopt,
                    Unsupported unsupported = Unsupported::kRefuse);
-
-// As above, for `resolve(ir)`; throws also ValidationError.
-LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& constants = StateDict(),
-                   std::optional<c10::Device> device = std::nullopt);
-
-AliasAnalysis analyze_aliases(const LoweredGraph& graph);
 
 // Visits values in order, as often as they are read.
 void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)> visit);

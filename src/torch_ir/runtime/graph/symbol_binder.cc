@@ -201,24 +201,6 @@ std::vector<c10::IValue> symbol_inputs(const Program& program,
   return values;
 }
 
-template <class AnyValue>
-bool has_sizes(const at::Tensor& tensor, const AnyValue& value, SymbolValues& symbols) {
-  if (!is_dynamic(value)) return tensor.sizes() == value.shape;
-  if (tensor.dim() != static_cast<int64_t>(value.shape.size())) return false;
-  for (size_t i = 0; i < value.shape.size(); ++i) {
-    const int64_t size = tensor.size(static_cast<int64_t>(i));
-    if (value.symbolic_shape[i].empty()) {
-      if (size != value.shape[i]) return false;
-      continue;
-    }
-    const SymExpr expression = SymExpr::parse(value.symbolic_shape[i]);
-    if (const auto symbol = expression.as_symbol()) symbols.emplace(*symbol, size);
-    const auto expected = expression.evaluate(symbols);
-    if (expected && *expected != size) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 SymbolValues bind_symbols(const Program& program, const std::vector<at::Tensor>& inputs) {
@@ -233,11 +215,20 @@ std::vector<std::string> size_problems(const Program& program,
 }
 
 bool has_shape(const at::Tensor& tensor, const Value& value, SymbolValues& symbols) {
-  return has_sizes(tensor, value, symbols);
-}
-
-bool has_shape(const at::Tensor& tensor, const TensorMeta& value, SymbolValues& symbols) {
-  return has_sizes(tensor, value, symbols);
+  if (!is_dynamic(value)) return tensor.sizes() == value.shape;
+  if (tensor.dim() != static_cast<int64_t>(value.shape.size())) return false;
+  for (size_t i = 0; i < value.shape.size(); ++i) {
+    const int64_t size = tensor.size(static_cast<int64_t>(i));
+    if (value.symbolic_shape[i].empty()) {
+      if (size != value.shape[i]) return false;
+      continue;
+    }
+    const SymExpr expression = SymExpr::parse(value.symbolic_shape[i]);
+    if (const auto symbol = expression.as_symbol()) symbols.emplace(*symbol, size);
+    const auto expected = expression.evaluate(symbols);
+    if (expected && *expected != size) return false;
+  }
+  return true;
 }
 
 }  // namespace torch_ir

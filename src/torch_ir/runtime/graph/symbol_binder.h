@@ -83,9 +83,8 @@ SymbolValues bind_symbols(const Program& program, const std::vector<at::Tensor>&
 std::vector<std::string> size_problems(const Program& program,
                                        const std::vector<at::Tensor>& inputs);
 
-// Whether `tensor` has the sizes of `value`, a TensorMeta or Value, as far as `symbols` are known.
-// Sets unknown symbols that stand alone: sizes that depend on data.
+// Whether `tensor` has the sizes of `value`, as far as `symbols` are known. Sets unknown symbols
+// that stand alone: sizes that depend on data.
 bool has_shape(const at::Tensor& tensor, const Value& value, SymbolValues& symbols);
-bool has_shape(const at::Tensor& tensor, const TensorMeta& value, SymbolValues& symbols);
 
 }  // namespace torch_ir

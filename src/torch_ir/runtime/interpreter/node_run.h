@@ -1,49 +1,77 @@
-// NodeRun: runs a graph node by node and exposes the values, to compare a graph step by step.
+// NodeRun: runs a graph node by node, and shows the values. run_program tells an observer.
 //
-// At every level, each step calls its operator through the dispatcher, and only when a value is
-// asked for.
+// Each node calls its operator through the dispatcher. So it is the reference for graphs without
+// another: no converter, JSON, plan or kernel takes part. Values are freed after their last use.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/runtime/graph/lowered_graph.h"
 
 namespace torch_ir {
 
+// kNone accepts values whose shape or dtype differs from the program; kWarn compares them as
+// ExecutionPlan::run_checked does, and kThrow throws ExecutionError for any that differs.
+enum class ResultCheck { kNone, kWarn, kThrow };
+
+struct NodeRunOptions {
+  std::optional<c10::Device> device = std::nullopt;
+  ResultCheck check = ResultCheck::kNone;
+  // With kKeep, the caller skips the nodes that this process cannot run.
+  Unsupported unsupported = Unsupported::kRefuse;
+};
+
 class NodeRun {
  public:
-  // Throws as compile and ExecutionPlan::run do, but accepts values whose shape or dtype differs
-  // from the IR.
-  NodeRun(std::shared_ptr<const Program> program, const StateDict& weights,
-          const std::vector<at::Tensor>& inputs, const ExecutionOptions& options = {});
-  NodeRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-          const ExecutionOptions& options = {});
+  // Throws as compile and ExecutionPlan::run do. Writes to no weight or input of the case, which
+  // need not outlive the run.
+  explicit NodeRun(const Case& graph_case, const NodeRunOptions& options = {});
   ~NodeRun();
   NodeRun(const NodeRun&) = delete;
   NodeRun& operator=(const NodeRun&) = delete;
 
   const LoweredGraph& graph() const;
 
-  // A graph input, or a weight that the graph writes to, as the run sees it: a copy if the graph
-  // writes to it. Call it before the first `value`. Undefined for numbers, unread inputs and other
-  // values.
-  at::Tensor given(ValueId value) const;
+  // The node that runs next, by number; the number of nodes at the end.
+  size_t next_node() const;
+  bool is_done() const;
 
-  // A value as its node made it; numbers as tensors without dimensions. Undefined if it is None,
-  // not made by a node, or before a value asked for earlier. The run may write to it when it goes
-  // on. Throws ExecutionError, naming the node that failed on the way.
+  // Runs the next node. Throws ExecutionError, naming it.
+  void advance();
+  // Leaves the next node out; its values stay undefined.
+  void skip();
+
+  // A value as it is now: a weight or input that the graph writes to is a copy, a number a tensor
+  // without dimensions. Undefined if it is None, unread, not made yet, or freed.
+  at::Tensor current(ValueId value) const;
+
+  // A value as its node made it, after running as far as that. Undefined if it is None, not made by
+  // a node, or before a value asked for earlier. The run may write to it when it goes on.
   at::Tensor value(ValueId value);
   // As above, by name; undefined also if the graph has no such value.
   at::Tensor value(const std::string& name);
+
+  // Runs to the end and returns the outputs, to which the caller may write (ExecutionPlan::run).
+  std::vector<at::Tensor> outputs();
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Runs the graph of a case and returns its outputs. `observer` gets the inputs and weights that
+// nodes read, in the order of the program, then the values of each node, except inside conditions
+// and loops. Nodes in `left_out` (by number; may be empty) do not run, and are not observed;
+// outputs that they make are undefined. Ends after a node, without outputs, once `is_enough` says
+// so. Throws as NodeRun.
+std::vector<at::Tensor> run_program(const Case& graph_case, const ValueObserver& observer = nullptr,
+                                    const std::function<bool()>& is_enough = nullptr,
+                                    const std::vector<bool>& left_out = {});
 
 }  // namespace torch_ir

@@ -63,7 +63,7 @@ Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inp
 namespace {
 
 bool shares_memory(const at::Tensor& a, const at::Tensor& b) {
-  return a.is_same(b) || (a.has_storage() && b.has_storage() && a.is_alias_of(b));
+  return a.is_same(b) || (a.defined() && a.has_storage() && b.has_storage() && a.is_alias_of(b));
 }
 
 // Copies outputs that are constants of the plan, or views of one, so that callers may write to
@@ -87,6 +87,7 @@ void keep_constants(const LoweredGraph& graph, std::vector<at::Tensor>& outputs)
 
 at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype) {
   if (value.isTensor()) return value.toTensor();
+  if (value.isNone()) return {};
   return at::scalar_tensor(value.toScalar(), at::TensorOptions(dtype));
 }
 

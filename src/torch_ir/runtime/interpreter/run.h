@@ -1,6 +1,6 @@
 // Runs a graph node by node, calling each operator through the dispatcher.
 //
-// Plans fall back on it, traces are recorded from it, and NodeRun exposes its values.
+// Plans fall back on it, traces are recorded from it, and NodeRun shows its values.
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -94,6 +94,7 @@ std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
 std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
                                   bool is_checked);
 
+// Numbers become tensors without dimensions; None is undefined.
 at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype);
 
 }  // namespace torch_ir

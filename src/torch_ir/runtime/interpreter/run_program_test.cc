@@ -1,5 +1,3 @@
-#include "torch_ir/runtime/interpreter/run_program.h"
-
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
@@ -15,11 +13,13 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/testing/program_graphs.h"
 #include "torch_ir/operators/op_handler_registry.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
 
 namespace torch_ir {
 namespace {
@@ -48,7 +48,7 @@ std::vector<at::Tensor> run(Program program, const StateDict& weights,
                             const std::vector<at::Tensor>& inputs,
                             const ValueObserver& observer = nullptr) {
   set_uses(program);
-  return run_program(program, weights, inputs, observer);
+  return run_program(Case{.weights = weights, .inputs = inputs}.with(std::move(program)), observer);
 }
 
 at::Tensor run_one(const Program& program, const std::vector<at::Tensor>& inputs,

@@ -48,6 +48,8 @@ class EagerGraph {
 
   // That of `ir`.
   std::shared_ptr<const Program> program() const;
+  // Without expected outputs.
+  Case as_case() const { return {.program = program(), .weights = weights, .inputs = inputs}; }
 
   // The graph with its weights and inputs, as the test gave them, whatever the calls wrote.
   IR ir;

@@ -1,4 +1,4 @@
-#include "torch_ir/cases/graph_case.h"
+#include "torch_ir/cases/suite_case.h"
 
 #include <ATen/Context.h>
 #include <ATen/ops/zeros_like.h>
@@ -13,6 +13,7 @@
 #include "torch_ir/exporter/capture/export_call.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -47,7 +48,7 @@ CaseInfo info_of(const OperatorCase& operator_case) {
           .tolerance_reason = operator_case.tolerance_reason};
 }
 
-GraphCase make_graph_case(const OperatorCase& operator_case) {
+SuiteCase make_suite_case(const OperatorCase& operator_case) {
   const auto op = find_operator(operator_case.op_type);
   if (!op) throw Error("LibTorch has no operator " + operator_case.op_type);
   // Makes random operators reproducible.
@@ -55,13 +56,13 @@ GraphCase make_graph_case(const OperatorCase& operator_case) {
   try {
     ExportedCall call =
         export_call(*op, complete_arguments(op->schema(), operator_case.arguments()));
-    GraphCase graph_case{.info = info_of(operator_case),
-                         .ir = convert_exported_program(call.program),
-                         .inputs = std::move(call.inputs),
-                         .expected = std::move(call.outputs)};
-    graph_case.ir.model_name = operator_case.name();
-    if (operator_case.property == CaseProperty::kShape) clear(graph_case.expected);
-    return graph_case;
+    IR ir = convert_exported_program(call.program);
+    ir.model_name = operator_case.name();
+    if (operator_case.property == CaseProperty::kShape) clear(call.outputs);
+    return {.info = info_of(operator_case),
+            .content = {.program = std::make_shared<const Program>(resolve(ir)),
+                        .inputs = std::move(call.inputs),
+                        .expected = std::move(call.outputs)}};
   } catch (const c10::Error& error) {
     throw Error(operator_case.name() + ": " + headline(error.what_without_backtrace()));
   }

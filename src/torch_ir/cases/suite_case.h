@@ -1,10 +1,8 @@
-// GraphCase: a small graph with everything needed to run it and to compare its outputs.
+// SuiteCase: a case of a suite, with its description.
 //
 // It is one call of an operator from a table (models/operators), one call of a user's model
 // (split.h), or a folder with either (case_files.h).
 #pragma once
-
-#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <optional>
@@ -12,8 +10,8 @@
 #include <vector>
 
 #include "torch_ir/base/tolerance.h"
-#include "torch_ir/ir/ir.h"
 #include "torch_ir/registry/operator_case.h"
+#include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
 
@@ -44,21 +42,17 @@ struct CaseInfo {
   std::vector<CaseOccurrence> occurrences = {};
 };
 
-struct GraphCase {
+struct SuiteCase {
   CaseInfo info = {};
-  IR ir = {};
-  StateDict weights = StateDict();
-  // One for each graph input, with the strides of the model.
-  std::vector<at::Tensor> inputs = {};
-  // One for each graph output, computed by eager LibTorch.
-  std::vector<at::Tensor> expected = {};
+  // The inputs have the strides of the model, and eager LibTorch computed the expected outputs.
+  Case content = {};
 };
 
 CaseInfo info_of(const OperatorCase& operator_case);
 
 // Runs the operator of `operator_case` once, eagerly. Throws Error if LibTorch lacks it or it
 // rejects its arguments.
-GraphCase make_graph_case(const OperatorCase& operator_case);
+SuiteCase make_suite_case(const OperatorCase& operator_case);
 
 // The default tolerances for the outputs of a case.
 ToleranceRule tolerance_of(const CaseInfo& info);
