@@ -11,6 +11,8 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/exporter/capture/capture.h"
+#include "torch_ir/exporter/capture/lifted_constants.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
@@ -78,10 +80,33 @@ IR convert_exported_program(const Program& program, const std::string& model_nam
   return IRConverter(strict).convert(program, model_name);
 }
 
+void check_constants(const Program& program) {
+  for (const GraphInput& input : program.inputs) {
+    const bool is_unnamed =
+        input.kind == InputKind::kConstant && input.target.starts_with(kUnnamedConstant);
+    if (!is_unnamed || !program.constants[input.target].is_meta()) continue;
+    const Value& value = program[input.value];
+    throw ExportError(fmt::format(
+        "cannot export {}: constant '{}' ({} {}){} has no values: it is a tensor of the module "
+        "that "
+        "is neither a parameter nor a buffer, on the meta device; name it with register_constant "
+        "(lifted_constants.h), or make the module on the CPU",
+        program.model_name.empty() ? "the model" : "model '" + printable(program.model_name) + "'",
+        input.target, dtype_name(value.dtype), shape_list_text(value),
+        value.readers.empty()
+            ? ""
+            : fmt::format(", read by node '{}',", program.nodes[value.readers[0]].name)));
+  }
+}
+
 IR extract_ir(const Model& model, const std::vector<at::Tensor>& inputs,
               const ExtractOptions& options) {
-  const Program program =
-      export_model(model, inputs, {.input_names = options.input_names, .strict = options.strict});
+  const Program program = export_model(model, inputs,
+                                       {.model_name = options.model_name,
+                                        .input_names = options.input_names,
+                                        .strict = options.strict,
+                                        .dynamic = options.dynamic});
+  check_constants(program);
   return convert_exported_program(program, options.model_name, options.strict);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/exporter/capture/capture.h"
 #include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
 
@@ -16,7 +17,13 @@ struct ExtractOptions {
   std::vector<std::string> input_names = {};
   // Everything must be on the meta device, and a converter that fails is an error.
   bool strict = false;
+  // The sizes of inputs that the graph leaves open:
+  //   {.dynamic = {{"x", 0, "batch", 1, 64}}}  // dimension 0 of x is "batch", from 1 to 64
+  std::vector<DynamicSize> dynamic = {};
 };
+
+// Throws ExportError if an unregistered constant of `program` has no values, naming its reader.
+void check_constants(const Program& program);
 
 // Captures `model` on `inputs` (export_model) and converts it (convert_exported_program). Put the
 // module into eval mode first. Throws ExportError or ConversionError.

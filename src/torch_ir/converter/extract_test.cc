@@ -66,5 +66,45 @@ TEST(ExtractTest, WarnsOnMetaThatConstantsHaveNoValues) {
                                           "in weights): ['mask']"));
 }
 
+struct RegisteredLateImpl : torch::nn::Module, LiftedConstants {
+  explicit RegisteredLateImpl(const at::Tensor& value) { mask = register_constant("mask", value); }
+  at::Tensor forward(const at::Tensor& x) { return x * mask; }
+  at::Tensor mask;
+};
+TORCH_MODULE(RegisteredLate);
+
+TEST(ExtractTest, KeepsTheValuesOfConstantsThatHaveThemOnMeta) {
+  const at::Tensor value = torch::tensor({1.f, 2.f});
+  const MetaDeviceGuard meta;
+  const RegisteredLate model(value);
+  EXPECT_TRUE(model->mask.is_meta());
+  const IR ir = extract_ir(model, {torch::ones({1, 2})}, {.strict = true});
+  EXPECT_TRUE(torch::equal(ir.constants["mask"], value));
+}
+
+struct UnregisteredImpl : torch::nn::Module {
+  at::Tensor forward(const at::Tensor& x) { return x.exp() * scale; }
+  at::Tensor scale = torch::tensor({1.f, 2.f, 3.f});
+};
+TORCH_MODULE(Unregistered);
+
+TEST(ExtractTest, RefusesUnregisteredConstantsWithoutValues) {
+  const IR ir = extract_ir(Unregistered(), {torch::ones({3})});
+  EXPECT_TRUE(torch::equal(ir.constants["lifted_tensor_0"], torch::tensor({1.f, 2.f, 3.f})));
+  const MetaDeviceGuard meta;
+  EXPECT_THAT([] { extract_ir(Unregistered(), {torch::ones({3})}, {.model_name = "Mine"}); },
+              ::testing::ThrowsMessage<ExportError>(
+                  "cannot export model 'Mine': constant 'lifted_tensor_0' (float32 [3]), read by "
+                  "node 'mul', has no values: it is a tensor of the module that is neither a "
+                  "parameter nor a buffer, on the meta device; name it with register_constant "
+                  "(lifted_constants.h), or make the module on the CPU"));
+}
+
+TEST(ExtractTest, NamesTheModelAsTold) {
+  EXPECT_THAT([] { extract_ir(Masked(), {}, {.model_name = "Mine"}); },
+              ::testing::ThrowsMessage<ExportError>(
+                  "cannot export model 'Mine': forward takes 1 tensor, 0 given"));
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/logical_not.h>
@@ -16,6 +17,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "torch_ir/converter/extract.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/weights/safetensors.h"
 
@@ -64,6 +66,28 @@ TEST(VerifyIr, PassesWhatComputesTheSame) {
             "  max abs. error 0, mean abs. error 0\n"
             "  optimization exact, rtol 1e-05, atol 1e-05; smallest passing tolerance: 0\n"
             "  output 0 'n0' float32[2, 3]: equal\n");
+}
+
+TEST(VerifyIr, RunsCapturedGraphsAtOtherSizes) {
+  const Model model([](const std::vector<at::Tensor>& inputs) {
+    const at::Tensor& x = inputs[0];
+    const at::Tensor heads = x.view({x.size(0), x.size(1), 2, 4}).transpose(1, 2);
+    const at::Tensor scores = heads.matmul(heads.transpose(2, 3)).softmax(-1);
+    const at::Tensor past = at::arange(x.size(1)).lt(at::arange(x.size(1)).unsqueeze(1));
+    const at::Tensor rows = scores.masked_fill(past, 0).matmul(heads).transpose(1, 2);
+    return std::vector{rows.reshape({x.size(0) * x.size(1), 8}).exp()};
+  });
+  const IR ir = extract_ir(model, {at::randn({2, 5, 8})},
+                           {.dynamic = {{"x", 0, "batch", 1, 8}, {"x", 1, "length"}}});
+  for (const auto& [batch, length] : {std::pair(1, 1), {2, 5}, {3, 2}, {8, 17}}) {
+    const auto [is_valid, report] = verify_ir_with_state_dict(ir, StateDict(), model.forward(),
+                                                              {at::randn({batch, length, 8})});
+    EXPECT_TRUE(is_valid) << report;
+    EXPECT_EQ(report.max_diff, 0);
+  }
+  EXPECT_EQ(verify_ir_with_state_dict(ir, StateDict(), model.forward(), {at::randn({9, 2, 8})})
+                .second.error_message,
+            "Verification error: batch (Dimension 0 of input 'x') is 9, but must be at most 8.");
 }
 
 TEST(VerifyIr, FailsWhatComputesSomethingElse) {

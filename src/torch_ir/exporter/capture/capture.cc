@@ -11,6 +11,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/exporter/capture/dynamic_sizes.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/capture/recorder.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
@@ -22,7 +23,7 @@ namespace {
 struct ModuleState {
   StateDict parameters = StateDict();
   StateDict buffers = StateDict();
-  StateDict constants = StateDict();
+  std::vector<LiftedConstant> constants = {};
 };
 
 StateDict without_ties(const StateDict& tensors) {
@@ -40,7 +41,7 @@ ModuleState state_of(const Model& model) {
   if (model.module() == nullptr) return ModuleState();
   const torch::nn::Module& module = *model.module();
   return {without_ties(module.named_parameters()), without_ties(module.named_buffers()),
-          lifted_constants(module)};
+          list_constants(module)};
 }
 
 bool all_on_meta(const StateDict& tensors) {
@@ -108,12 +109,12 @@ class WithoutCuDNN {
 };
 
 // Copies of the inputs, so that each is its own value and the caller's stay unchanged.
-std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs) {
-  std::vector<at::Tensor> own;
+std::vector<at::Tensor> copies_of(const std::vector<at::Tensor>& inputs) {
+  std::vector<at::Tensor> copies;
   for (const at::Tensor& input : inputs) {
-    own.push_back(input.is_meta() ? at::alias(input.detach()) : input.detach().clone());
+    copies.push_back(input.is_meta() ? at::alias(input.detach()) : input.detach().clone());
   }
-  return own;
+  return copies;
 }
 
 std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Tensor>& inputs,
@@ -132,13 +133,9 @@ std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Te
   }
 }
 
-Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
-                const ExportOptions& options) {
-  const ModuleState state = state_of(model);
-  const std::vector<std::string> names = input_names(inputs, options);
-  const bool on_meta = runs_on_meta(state, inputs);
-  if (on_meta) register_meta_kernels();
-
+Recording record(const Model& model, const ModuleState& state,
+                 const std::vector<std::string>& names, const std::vector<at::Tensor>& inputs,
+                 bool on_meta) {
   Recorder recorder(on_meta);
   for (const auto& item : state.parameters) {
     recorder.add_input(InputKind::kParameter, item.key(), item.value());
@@ -146,18 +143,35 @@ Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
   for (const auto& item : state.buffers) {
     recorder.add_input(InputKind::kBuffer, item.key(), item.value());
   }
-  for (const auto& item : state.constants) recorder.name_constant(item.key(), item.value());
-  const std::vector<at::Tensor> example_inputs = own_inputs(inputs);
+  for (const LiftedConstant& constant : state.constants) recorder.name_constant(constant);
+  const std::vector<at::Tensor> example_inputs = copies_of(inputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     recorder.add_input(InputKind::kUserInput, names[i], example_inputs[i]);
   }
+  Graph graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
+  rewrite_to_python_form(graph);
+  return {std::move(graph), recorder.constants()};
+}
+
+Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
+                const ExportOptions& options) {
+  const ModuleState state = state_of(model);
+  const std::vector<std::string> names = input_names(inputs, options);
+  const bool on_meta = runs_on_meta(state, inputs);
+  if (on_meta) register_meta_kernels();
+  const auto record_on = [&](const std::vector<at::Tensor>& tensors) {
+    return record(model, state, names, tensors, on_meta);
+  };
+  DynamicSizes sizes(options.dynamic, names, inputs);
+  Recording recording = record_on(inputs);
+  if (!options.dynamic.empty()) sizes.find_expressions(recording, record_on);
 
   Program program;
   Graph& graph = program;
-  graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
-  rewrite_to_python_form(graph);
+  graph = std::move(recording.graph);
   name_graph(graph);
-  program.constants = recorder.constants();
+  program.constants = std::move(recording.constants);
+  sizes.apply(program);
   return program;
 }
 
@@ -166,7 +180,7 @@ Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
 Program export_model(const Model& model, const std::vector<at::Tensor>& inputs,
                      const ExportOptions& options) {
   if (options.strict) check_strict(state_of(model), inputs);
-  const std::string name = class_name(model);
+  const std::string name = options.model_name.empty() ? class_name(model) : options.model_name;
   try {
     Program program = capture(model, inputs, options);
     program.model_name = name;

@@ -10,12 +10,13 @@
 //     }
 //     ...
 //
-// Other constants are captured as `lifted_tensor_N`.
+// Other constants are captured as `lifted_tensor_N`, if they have values.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <string>
+#include <vector>
 
 #include "torch_ir/ir/ir.h"
 
@@ -25,6 +26,17 @@ class Module;
 
 namespace torch_ir {
 
+// With a number, the names of constants that are not registered.
+inline constexpr const char* kUnnamedConstant = "lifted_tensor_";
+
+struct LiftedConstant {
+  std::string name;
+  // The tensor that the module uses.
+  at::Tensor tensor;
+  // As registered: with values also where `tensor` is its counterpart on the meta device.
+  at::Tensor value;
+};
+
 class LiftedConstants {
  public:
   // Returns the tensor to keep and use: `value`, or under a MetaDeviceGuard its counterpart on the
@@ -32,6 +44,8 @@ class LiftedConstants {
   at::Tensor register_constant(const std::string& name, const at::Tensor& value);
 
   const StateDict& constants() const { return constants_; }
+  // As registered, under the same names.
+  const StateDict& values() const { return values_; }
 
  protected:
   LiftedConstants() = default;
@@ -40,9 +54,12 @@ class LiftedConstants {
 
  private:
   StateDict constants_{"Constant"};
+  StateDict values_{"Constant"};
 };
 
-// The registered constants of `module` and its submodules by dotted name ("block.mask").
+// The registered constants of `module` and its submodules, with dotted names ("block.mask").
+std::vector<LiftedConstant> list_constants(const torch::nn::Module& module);
+// The tensors that they use, by name.
 StateDict lifted_constants(const torch::nn::Module& module);
 
 }  // namespace torch_ir

@@ -1,6 +1,8 @@
 #include "torch_ir/exporter/capture/model.h"
 
 #include <ATen/ops/empty_like.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/nn/module.h>
 
 #include "torch_ir/exporter/capture/lifted_constants.h"
@@ -21,24 +23,46 @@ std::string class_name(const Model& model) {
   return name;
 }
 
+std::string internal::wrong_number_of_inputs(const std::vector<bool>& is_taken, size_t given) {
+  std::vector<size_t> counts;
+  for (size_t i = 0; i < is_taken.size(); ++i) {
+    if (is_taken[i]) counts.push_back(i + 1);
+  }
+  std::string text = std::to_string(counts.back());
+  counts.pop_back();
+  if (!counts.empty()) text = fmt::format("{} or {}", fmt::join(counts, ", "), text);
+  return fmt::format("forward takes {} {}, {} given", text, text == "1" ? "tensor" : "tensors",
+                     given);
+}
+
 at::Tensor LiftedConstants::register_constant(const std::string& name, const at::Tensor& value) {
   if (constants_.contains(name)) throw Error("duplicate constant '" + name + "'");
+  values_.insert(name, value);
   const bool to_meta = MetaDeviceGuard::is_active() && !value.is_meta();
   return constants_.insert(
       name, to_meta ? at::empty_like(value, value.options().device(c10::kMeta)) : value);
 }
 
-StateDict lifted_constants(const torch::nn::Module& module) {
-  StateDict constants("Constant");
+std::vector<LiftedConstant> list_constants(const torch::nn::Module& module) {
+  std::vector<LiftedConstant> constants;
   const auto add = [&](const std::string& prefix, const torch::nn::Module& owner) {
     const auto* holder = dynamic_cast<const LiftedConstants*>(&owner);
     if (holder == nullptr) return;
-    for (const auto& item : holder->constants())
-      constants.insert(prefix + item.key(), item.value());
+    for (const auto& item : holder->constants()) {
+      constants.push_back({prefix + item.key(), item.value(), holder->values()[item.key()]});
+    }
   };
   add("", module);
   for (const auto& child : module.named_modules("", /*include_self=*/false)) {
     add(child.key() + ".", *child.value());
+  }
+  return constants;
+}
+
+StateDict lifted_constants(const torch::nn::Module& module) {
+  StateDict constants("Constant");
+  for (const LiftedConstant& constant : list_constants(module)) {
+    constants.insert(constant.name, constant.tensor);
   }
   return constants;
 }

@@ -2,16 +2,16 @@
 //
 // Converts implicitly from a torch::nn module (a holder such as `torch::nn::Linear`, a shared_ptr,
 // or a reference, which must outlive the Model) whose `forward` takes up to eight tensors and
-// returns a tensor, a vector, or a (nested) tuple of them; or from a callable with the signature of
-// ModelFn. Outputs are flattened in order, without undefined tensors.
+// returns a tensor, or a vector, array, pair or tuple of what it may return; or from a callable
+// with the signature of ModelFn. Outputs are flattened in order, without undefined tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <concepts>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -30,52 +30,86 @@ using ModelFn = std::function<std::vector<at::Tensor>(const std::vector<at::Tens
 
 namespace internal {
 
-inline void append_outputs(const at::Tensor& tensor, std::vector<at::Tensor>& outputs) {
-  if (tensor.defined()) outputs.push_back(tensor);
-}
-inline void append_outputs(const std::vector<at::Tensor>& tensors,
-                           std::vector<at::Tensor>& outputs) {
-  for (const at::Tensor& tensor : tensors) append_outputs(tensor, outputs);
-}
+// Whether `forward` may return T.
+template <class T>
+struct IsOutput : std::is_same<T, at::Tensor> {};
+template <class T, class Allocator>
+struct IsOutput<std::vector<T, Allocator>> : IsOutput<T> {};
+template <class T, size_t N>
+struct IsOutput<std::array<T, N>> : IsOutput<T> {};
+template <class First, class Second>
+struct IsOutput<std::pair<First, Second>> : std::conjunction<IsOutput<First>, IsOutput<Second>> {};
 template <class... T>
-void append_outputs(const std::tuple<T...>& values, std::vector<at::Tensor>& outputs) {
-  std::apply([&](const auto&... value) { (append_outputs(value, outputs), ...); }, values);
+struct IsOutput<std::tuple<T...>> : std::conjunction<IsOutput<T>...> {};
+
+template <class T>
+void append_outputs(const T& value, std::vector<at::Tensor>& outputs) {
+  if constexpr (std::same_as<T, at::Tensor>) {
+    if (value.defined()) outputs.push_back(value);
+  } else if constexpr (requires { value.begin(); }) {
+    for (const auto& item : value) append_outputs(item, outputs);
+  } else {
+    std::apply([&](const auto&... item) { (append_outputs(item, outputs), ...); }, value);
+  }
 }
 
-template <class Result>
-std::vector<at::Tensor> flatten_outputs(const Result& result) {
-  std::vector<at::Tensor> outputs;
-  append_outputs(result, outputs);
-  return outputs;
-}
-
+using Tensors = std::vector<at::Tensor>;
 inline constexpr size_t kMaxInputs = 8;
 
-// Instantiates every number of inputs that forward accepts: it is known only at run time.
+// The result of forward on one tensor for each index, or on all tensors in a vector.
 template <class M, size_t... I>
-bool try_forward(M& module, const std::vector<at::Tensor>& inputs,
-                 std::optional<std::vector<at::Tensor>>& outputs, std::index_sequence<I...>) {
-  if constexpr (requires { flatten_outputs(module.forward(inputs[I]...)); }) {
-    if (inputs.size() == sizeof...(I)) {
-      outputs = flatten_outputs(module.forward(inputs[I]...));
-      return true;
-    }
+auto call(M& module, const Tensors& inputs, std::index_sequence<I...>)
+    -> std::remove_cvref_t<decltype(module.forward(inputs[I]...))> {
+  return module.forward(inputs[I]...);
+}
+template <class M>
+auto call(M& module, const Tensors& inputs, std::true_type)
+    -> std::remove_cvref_t<decltype(module.forward(inputs))> {
+  return module.forward(inputs);
+}
+
+template <class M, class Form>
+concept Takes = requires(M& module, const Tensors& inputs) { call(module, inputs, Form()); };
+
+template <class M, class Form>
+concept Returns =
+    Takes<M, Form> &&
+    IsOutput<decltype(call(std::declval<M&>(), std::declval<const Tensors&>(), Form()))>::value;
+
+template <class M, size_t... N>
+constexpr bool takes_tensors(std::index_sequence<N...>) {
+  return Takes<M, std::true_type> || (Takes<M, std::make_index_sequence<N + 1>> || ...);
+}
+
+template <class M, size_t... N>
+constexpr bool returns_tensors(std::index_sequence<N...>) {
+  return Returns<M, std::true_type> || (Returns<M, std::make_index_sequence<N + 1>> || ...);
+}
+
+// Calls forward if it takes `inputs` in this form.
+template <class M, class Form>
+bool try_forward(M& module, const Tensors& inputs, Form form, Tensors& outputs) {
+  if constexpr (Returns<M, Form>) {
+    append_outputs(call(module, inputs, form), outputs);
+    return true;
   }
   return false;
 }
 
+// "forward takes 2 tensors, 1 given"
+std::string wrong_number_of_inputs(const std::vector<bool>& is_taken, size_t given);
+
+// Instantiates every number of inputs that forward accepts: it is known only at run time.
 template <class M, size_t... N>
-std::vector<at::Tensor> forward(M& module, const std::vector<at::Tensor>& inputs,
-                                std::index_sequence<N...>) {
-  std::optional<std::vector<at::Tensor>> outputs;
-  if ((try_forward(module, inputs, outputs, std::make_index_sequence<N + 1>()) || ...)) {
-    return std::move(*outputs);
-  }
-  if constexpr (requires { flatten_outputs(module.forward(inputs)); }) {
-    return flatten_outputs(module.forward(inputs));
-  }
-  throw ExportError("wrong number of inputs for the model's forward: " +
-                    std::to_string(inputs.size()));
+Tensors forward(M& module, const Tensors& inputs, std::index_sequence<N...>) {
+  Tensors outputs;
+  const bool has_run = ((inputs.size() == N + 1 &&
+                         try_forward(module, inputs, std::make_index_sequence<N + 1>(), outputs)) ||
+                        ...) ||
+                       try_forward(module, inputs, std::true_type(), outputs);
+  if (has_run) return outputs;
+  throw ExportError(
+      wrong_number_of_inputs({Returns<M, std::make_index_sequence<N + 1>>...}, inputs.size()));
 }
 
 template <class T>
@@ -99,12 +133,21 @@ class Model {
 
   template <class M>
     requires std::derived_from<M, torch::nn::Module>
-  Model(std::shared_ptr<M> module)
-      : forward_([module](const std::vector<at::Tensor>& inputs) {
-          return internal::forward(*module, inputs,
-                                   std::make_index_sequence<internal::kMaxInputs>());
-        }),
-        module_(module) {}
+  Model(std::shared_ptr<M> module) : module_(module) {
+    using Counts = std::make_index_sequence<internal::kMaxInputs>;
+    constexpr bool takes_tensors = internal::takes_tensors<M>(Counts());
+    static_assert(takes_tensors,
+                  "The module needs a public forward that takes one to eight tensors, or a "
+                  "std::vector<at::Tensor>.");
+    if constexpr (takes_tensors) {
+      static_assert(internal::returns_tensors<M>(Counts()),
+                    "forward must return a tensor, or a std::vector, array, pair or tuple of what "
+                    "it may return.");
+    }
+    forward_ = [module](const std::vector<at::Tensor>& inputs) {
+      return internal::forward(*module, inputs, Counts());
+    };
+  }
 
   template <class M>
     requires std::derived_from<M, torch::nn::Module>

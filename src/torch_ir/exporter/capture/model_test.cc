@@ -12,6 +12,7 @@ namespace torch_ir {
 namespace {
 
 using ::testing::StrEq;
+using ::testing::ThrowsMessage;
 
 struct DoubleImpl : torch::nn::Module {
   at::Tensor forward(const at::Tensor& x) { return x + x; }
@@ -61,8 +62,22 @@ TEST(ModelTest, RefusesANumberOfInputsThatForwardDoesNotTake) {
     model({kOne, kOne});
     FAIL() << "no error";
   } catch (const ExportError& error) {
-    EXPECT_THAT(error.what(), StrEq("wrong number of inputs for the model's forward: 2"));
+    EXPECT_THAT(error.what(), StrEq("forward takes 1 tensor, 2 given"));
   }
+}
+
+struct PairsImpl : torch::nn::Module {
+  std::vector<std::pair<at::Tensor, std::array<at::Tensor, 2>>> forward(
+      const at::Tensor& x, const at::Tensor& y, const std::optional<at::Tensor>& = {}) {
+    return {{x, {y, at::Tensor()}}, {x + y, {x - y, x}}};
+  }
+};
+TORCH_MODULE(Pairs);
+
+TEST(ModelTest, FlattensPairsAndArrays) {
+  EXPECT_EQ(values(Model{Pairs()}, {kOne, kOne + 1}), std::vector<float>({1, 2, 3, -1, 1}));
+  EXPECT_THAT([] { Model{Pairs()}({kOne}); },
+              ThrowsMessage<ExportError>("forward takes 2 or 3 tensors, 1 given"));
 }
 
 TEST(ModelTest, IsCalledAsItsClass) {

@@ -61,6 +61,15 @@ void check_eval_mode(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValu
                         "model.eval() (C++: model->eval()) before the export");
 }
 
+// `name` is as in "my::scale".
+std::string advice_on_meta_kernel(const std::string& name) {
+  const size_t colons = name.find("::");
+  return fmt::format(
+      "{} has no kernel for the meta device: add TORCH_LIBRARY_IMPL({}, Meta, m) {{ m.impl(\"{}\", "
+      "...); }}, a function that returns empty tensors of the right shapes",
+      name, name.substr(0, colons), name.substr(colons + 2));
+}
+
 }  // namespace
 
 bool Recorder::MemoryView::shows(const at::Tensor& other) const {
@@ -79,8 +88,8 @@ void Recorder::add_input(InputKind kind, const std::string& name, const at::Tens
   graph_.inputs.push_back({kind, value, is_user_input ? "" : name});
 }
 
-void Recorder::name_constant(const std::string& name, const at::Tensor& tensor) {
-  constant_names_.insert(tensor, name);
+void Recorder::name_constant(const LiftedConstant& constant) {
+  registered_constants_.insert(constant.tensor, constant);
 }
 
 void Recorder::call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
@@ -161,6 +170,9 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
                              headline(error.what_without_backtrace());
     // The dispatcher throws this for an operator without a kernel.
     const bool has_no_kernel = dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr;
+    if (has_no_kernel && on_meta_ && !name.starts_with("aten::")) {
+      throw ExportError(kNotSupported, advice_on_meta_kernel(name));
+    }
     throw has_no_kernel ? ExportError(kNotSupported, text) : ExportError(text);
   }
   node.outputs = trace_outputs(op, *stack);
@@ -247,14 +259,15 @@ ValueId Recorder::make_constant(const at::Tensor& tensor) {
         "the model uses a tensor that shares memory with a computed one but was not made from it "
         "by an operator (set_data, from_blob or raw pointers): the graph cannot represent it");
   }
-  const std::string* registered = constant_names_.find(tensor);
+  const LiftedConstant* registered = registered_constants_.find(tensor);
   const std::string name = registered != nullptr
-                               ? *registered
-                               : fmt::format("lifted_tensor_{}", num_unnamed_constants_++);
+                               ? registered->name
+                               : fmt::format("{}{}", kUnnamedConstant, num_unnamed_constants_++);
+  const at::Tensor& known = registered != nullptr ? registered->value : tensor;
   const ValueId value = add_value(tensor);
   graph_[value].strides = special_strides(tensor);
   constant_inputs_.push_back({InputKind::kConstant, value, name});
-  constants_.insert(name, tensor.is_meta() ? tensor : tensor.detach().cpu().clone().contiguous());
+  constants_.insert(name, known.is_meta() ? known : known.detach().cpu().clone().contiguous());
   return value;
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "torch_ir/exporter/capture/capture.h"
+#include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/capture/python_form.h"
 #include "torch_ir/operators/dispatch_mode.h"
 
@@ -29,7 +30,7 @@ class Recorder : public DispatchMode {
   void add_input(InputKind kind, const std::string& name, const at::Tensor& tensor);
 
   // Makes a registered constant an input at its first use.
-  void name_constant(const std::string& name, const at::Tensor& tensor);
+  void name_constant(const LiftedConstant& constant);
 
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override;
 
@@ -93,7 +94,7 @@ class Recorder : public DispatchMode {
   TensorTable<ValueId> values_;
   StorageTable<Memory> memory_;
   TensorTable<std::optional<View>> scratch_;
-  TensorTable<std::string> constant_names_;
+  TensorTable<LiftedConstant> registered_constants_;
   TensorTable<at::Tensor> twins_;
 };
 
