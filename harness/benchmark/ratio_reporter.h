@@ -14,7 +14,8 @@ class RatioReporter : public benchmark::ConsoleReporter {
  public:
   // CPU time ignores other load on the machine, but counts one thread only.
   explicit RatioReporter(bool is_cpu_time)
-      : ConsoleReporter(OO_Tabular), is_cpu_time_(is_cpu_time) {}
+      // Columns of counters would repeat the header wherever the next benchmark has others.
+      : ConsoleReporter(OO_None), is_cpu_time_(is_cpu_time) {}
 
   void ReportRuns(const std::vector<Run>& runs) override;
 

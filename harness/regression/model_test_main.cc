@@ -160,14 +160,20 @@ class PassesTest : public ::testing::Test {
   explicit PassesTest(std::string name) : name_(std::move(name)) {}
 
   void TestBody() override {
-    ASSERT_EQ(RunAll::problems().at(name_), "");
+    const std::string& problem = RunAll::problems().at(name_);
+    if (!problem.empty()) FAIL() << problem;
+    const std::string update = "tools/bazel run " + build_line().target + ".update";
     for (const Golden& golden : goldens(report_directory())) {
+      if (!fs::exists(golden.path)) {
+        ADD_FAILURE() << golden.path << " is not there yet; to write it, run: " << update;
+        continue;
+      }
       const std::string difference = golden.difference(read_file(golden.path), golden.written);
-      EXPECT_TRUE(difference.empty())
-          << golden.path
-          << " differs from the harness's output; if the new output is right, run: bazel run "
-          << build_line().target << ".update\n"
-          << difference;
+      if (difference.empty()) continue;
+      ADD_FAILURE() << golden.path
+                    << " differs from the harness's output; if the new output is right, run: "
+                    << update << '\n'
+                    << difference;
     }
   }
 
@@ -198,7 +204,7 @@ int update_goldens() {
   const BuildLine& line = build_line();
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
   if (workspace == nullptr)
-    throw Error("run this program with: bazel run " + line.target + ".update");
+    throw Error("run this program with: tools/bazel run " + line.target + ".update");
   const std::string directory = ::testing::TempDir() + "torch_ir_update." + line.model;
   const std::string problem = run_tests_in(directory, {line.model}).at(line.model);
   if (!problem.empty()) throw Error(problem);
