@@ -10,11 +10,12 @@ usage='Usage: bazel run //:install -- --prefix DIR [--copy-libtorch]
 
 Installs the programs torch-ir and harness, the library libtorch_ir.so with its headers, its CMake
 package, and Python scripts in DIR/share/torch_ir (export_model.py, score_suite.py, examples). The
-programs and the library find LibTorch through DIR/lib/torch_ir/libtorch, a link to the LibTorch that
-they were built with. If that LibTorch moves, change the link.
+programs and the library find LibTorch through DIR/lib/torch_ir/libtorch: a link to the LibTorch that
+they were built with, or a copy (about 500 MB) if the build itself installed it with pip, in a cache.
+If a linked LibTorch moves, change the link.
 
   --prefix DIR      install into DIR, relative to the current directory
-  --copy-libtorch   copy LibTorch (about 500 MB) instead of linking it, so that DIR is self-contained
+  --copy-libtorch   always copy LibTorch, so that DIR is self-contained
   --uninstall       remove the installed files
 
 If DESTDIR is set in the environment, everything goes below $DESTDIR/DIR, as packagers expect.'

@@ -11,8 +11,9 @@ namespace torch_ir {
 
 using OpConverter = std::function<OpNode(const Node& node, const GraphAnalyzer& analyzer)>;
 
-// Makes `converter` the one for `op_type` ("aten.conv2d.default"), replacing an earlier one.
-// Operators without one use convert_default. Thread-safe.
+// Registers a converter, which turns calls of `op_type` ("aten.conv2d.default") into nodes of the
+// IR; it does not register an operator. It replaces an earlier one. Operators without one use
+// convert_default. Thread-safe.
 void register_op(const std::string& op_type, OpConverter converter);
 
 std::vector<std::string> list_registered_ops();
