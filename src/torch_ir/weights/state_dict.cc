@@ -1,5 +1,6 @@
 #include "torch_ir/weights/state_dict.h"
 
+#include <ATen/core/grad_mode.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <torch/nn/module.h>
@@ -10,7 +11,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/problem_list.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
 
@@ -19,12 +22,16 @@ namespace {
 
 constexpr int64_t kMaxElementsInJson = 65'536;
 
+std::string shape_mismatch(const std::string& name, c10::IntArrayRef expected,
+                           c10::IntArrayRef actual) {
+  return fmt::format("Shape mismatch for '{}': expected {}, got {}", name,
+                     shape_list_text(expected), shape_list_text(actual));
+}
+
 void compare(const TensorMeta& expected, const at::Tensor& actual,
              std::vector<std::string>& problems) {
   if (actual.sizes() != c10::IntArrayRef(expected.shape)) {
-    problems.push_back(fmt::format("Shape mismatch for '{}': expected {}, got {}",
-                                   printable(expected.name), shape_list_text(expected.shape),
-                                   shape_list_text(actual.sizes())));
+    problems.push_back(shape_mismatch(printable(expected.name), expected.shape, actual.sizes()));
   }
   const std::string dtype = dtype_name(actual.scalar_type());
   if (dtype != expected.dtype) {
@@ -39,6 +46,32 @@ StateDict state_dict(const torch::nn::Module& module) {
   StateDict tensors = module.named_parameters();
   tensors.update(module.named_buffers());
   return tensors;
+}
+
+void load_state_dict(torch::nn::Module& module, const StateDict& tensors) {
+  const StateDict targets = state_dict(module);
+  std::vector<std::string> problems;
+  for (const auto& target : targets) {
+    const std::string name = printable(target.key());
+    const at::Tensor* tensor = tensors.find(target.key());
+    if (tensor == nullptr || !tensor->defined()) {
+      problems.push_back(
+          fmt::format("Missing weight '{}' {}", name, shape_list_text(target.value().sizes())));
+    } else if (tensor->sizes() != target.value().sizes()) {
+      problems.push_back(shape_mismatch(name, target.value().sizes(), tensor->sizes()));
+    } else if (target.value().is_meta() || tensor->is_meta()) {
+      problems.push_back(fmt::format("'{}' {} is on the meta device and holds no values", name,
+                                     target.value().is_meta() ? "of the module" : "to load"));
+    }
+  }
+  for (const auto& item : tensors) {
+    if (targets.contains(item.key())) continue;
+    problems.push_back(
+        fmt::format("Unexpected weight '{}': the module has none", printable(item.key())));
+  }
+  if (!problems.empty()) throw WeightError(problem_list(problems, "the module and the weights"));
+  const at::NoGradGuard no_grad;
+  for (const auto& target : targets) at::Tensor(target.value()).copy_(tensors[target.key()]);
 }
 
 std::vector<std::string> validate_weights_against_ir(const StateDict& weights, const IR& ir) {

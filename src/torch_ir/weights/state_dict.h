@@ -19,6 +19,12 @@ namespace torch_ir {
 // copied.
 StateDict state_dict(const torch::nn::Module& module);
 
+// Copies `tensors` into the parameters and buffers of `module` with these names, as Python's
+// load_state_dict does: names and shapes have to agree, dtypes are converted. Throws WeightError
+// with a problem_list of all that are missing, unexpected, of another shape or on the meta device;
+// then nothing is copied.
+void load_state_dict(torch::nn::Module& module, const StateDict& tensors);
+
 // Loads a `.safetensors` file, a file that pt.h reads, or the index of a sharded checkpoint
 // (`model.safetensors.index.json`, `pytorch_model.bin.index.json`) with the files beside it. The
 // content decides, not the name. `path` may also be a folder with one index, or with one file of

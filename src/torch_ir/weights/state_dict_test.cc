@@ -44,6 +44,34 @@ TEST(StateDictTest, UndefinedTensorsAreLeftOut) {
   EXPECT_THAT(state_dict(*model).keys(), ElementsAre("weight"));
 }
 
+TEST(LoadStateDictTest, CopiesWhatFits) {
+  torch::nn::BatchNorm1d model(2);
+  StateDict tensors;
+  for (const auto& item : state_dict(*model)) {
+    tensors.insert(item.key(), torch::full_like(item.value(), 7).to(torch::kDouble));
+  }
+  load_state_dict(*model, tensors);
+  EXPECT_TRUE(torch::equal(model->running_var, torch::full({2}, 7.f)));
+  EXPECT_TRUE(torch::equal(model->weight, torch::full({2}, 7.f)));
+  EXPECT_EQ(model->num_batches_tracked.item<int64_t>(), 7);
+}
+
+TEST(LoadStateDictTest, ChangesNothingWhereSomethingDoesNotFit) {
+  torch::nn::Linear model(2, 1);
+  const at::Tensor bias = model->bias.clone();
+  StateDict tensors;
+  tensors.insert("weight", torch::ones({1, 3}));
+  tensors.insert("bias", torch::full({1}, 7.f));
+  EXPECT_THAT(
+      [&] { load_state_dict(*model, tensors); },
+      ThrowsMessage<WeightError>("Shape mismatch for 'weight': expected [1, 2], got [1, 3]"));
+  EXPECT_TRUE(torch::equal(model->bias, bias));
+  tensors.insert("scale", torch::ones({1}));
+  EXPECT_THAT([&] { load_state_dict(*model, tensors); },
+              ThrowsMessage<WeightError>(
+                  ::testing::HasSubstr("\n  Unexpected weight 'scale': the module has none")));
+}
+
 // --- load_weights ---
 
 TEST(LoadWeightsTest, ContentDecidesNotTheName) {
