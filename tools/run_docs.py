@@ -39,6 +39,7 @@ PAGES = ["README.md"] + [
     for name in [
         "install",
         "cpp-models",
+        "cpp-api",
         "python-models",
         "command-line",
         "harness",
