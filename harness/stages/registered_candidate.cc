@@ -24,6 +24,7 @@ class RegisteredCandidate : public Candidate {
     // Full-scale weights do not fit into memory, and only the graph is needed.
     if (model_.spec.scale == Scale::kTest) make();
     IR ir = torch_ir::extract(model_, instance_);
+    restore();
     graph_.nodes = ir.nodes;
     return ir;
   }

@@ -1,8 +1,12 @@
+#include <ATen/ops/equal.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/neg.h>
 #include <ATen/ops/relu.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+#include <torch/types.h>
 
 #include <string>
 #include <vector>
@@ -41,6 +45,27 @@ TEST(RegisteredCandidateTest, ObservesTheNodesOfTheGraphAsLongAsTheModelCallsThe
               ThrowsMessage<ExportError>(
                   HasSubstr("node 1 of the graph is 'neg' (aten.neg.default), but the model calls "
                             "'exp' (aten.exp.default)")));
+}
+
+struct UnregisteredImpl : torch::nn::Module {
+  at::Tensor forward(const at::Tensor& x) { return x * scale + torch::tensor({9.f, 9.f}); }
+  at::Tensor scale = torch::tensor({1.f, 2.f});
+};
+TORCH_MODULE(Unregistered);
+
+TEST(RegisteredCandidateTest, TakesUnregisteredConstantsFromTheModel) {
+  RegisteredModel model{.name = "Unregistered",
+                        .spec = {.inputs = {{.name = "x", .shape = {2}}}},
+                        .make = [] { return Model(Unregistered()); }};
+  const IR ir = make_candidate(model, 0)->extract();
+  EXPECT_TRUE(at::equal(ir.constants["lifted_tensor_0"], torch::tensor({1.f, 2.f})));
+  EXPECT_TRUE(at::equal(ir.constants["lifted_tensor_1"], torch::tensor({9.f, 9.f})));
+  // Its values would need the model itself.
+  model.spec.scale = Scale::kFull;
+  EXPECT_THAT([&] { make_candidate(model, 0)->extract(); },
+              ThrowsMessage<ExportError>(HasSubstr(
+                  "model 'Unregistered': constant 'lifted_tensor_0' (float32 [2]), read by node "
+                  "'mul', has no values")));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ void write_output(const std::function<void()>& write);
 ModelInstance make_instance(const RegisteredModel& model, uint64_t seed);
 
 // Builds and captures `model` on the meta device, without allocating weights. The values of
-// constants are those of `instance`.
+// constants are those of `instance`; where an unregistered constant has none, throws as extract_ir.
 IR extract(const RegisteredModel& model, const ModelInstance& instance);
 
 // Writes `ir` to `path`, or to memory if `path` is empty, reads it back, and returns its program.
