@@ -23,6 +23,7 @@ import inspect
 import io
 import json
 import logging
+import operator
 import os
 import pathlib
 import re
@@ -54,10 +55,14 @@ NAME=... gives an argument by name: --input 'mask=torch.ones(2, 3)'. For more co
 ones. Inputs other than tensors become constants of the graph.
 
 Declare a dynamic size by the name or position of its argument: --dynamic x:0=batch:1..64
---dynamic mask:0=batch. Sizes of the same name are equal.
+--dynamic mask:0=batch. Sizes of the same name are equal. A size may depend on another, as in
+--dynamic y:0=2*batch or y:0=batch+1, and 'auto' leaves it to torch.export: --dynamic x:0=auto. In a nested
+input, name the tensor by keys and positions: --dynamic cache.0.1:2=past.
 """
 
 MINIMUM_TORCH = (2, 6)
+
+MAX_ERROR_LINES = 40
 
 # Dtypes and their names in safetensors files; the names of complex128 and complex32 are torch-ir's own.
 # Some versions of torch lack some of them.
@@ -94,14 +99,37 @@ class UsageError(Exception):
     """A problem with the user's arguments, in one line."""
 
 
-def attempt(what, function, *args, **kwargs):
-    """Calls code of the user or of torch, and turns its exceptions into one line."""
+# What torch says below its errors about other ways to search.
+CHATTER = re.compile(
+    r"\s*(For more information, run with|For extended logs|If you suspect the guard|For more debugging"
+    r"|For C\+\+ stack trace|The error above occurred when calling|If you're using mark_dynamic).*"
+)
+
+
+def helpful_lines(text):
+    """The lines of an error of torch that tell the cause and what to do."""
+    lines = (CHATTER.sub("", line).rstrip() for line in text.splitlines())
+    return [line for line in lines if line]
+
+
+def place_in_model(error):
+    """Where the user's code called what failed; empty if torch says so or no such code is known."""
+    frames = traceback.extract_tb(error.__traceback__)
+    library = os.path.dirname(torch.__file__)
+    own = [f for f in frames if os.path.isfile(f.filename) and not f.filename.startswith((library, __file__))]
+    known = not own or "The following call raised" in str(error)
+    return [] if known else [f"at {own[-1].filename}:{own[-1].lineno}, in {own[-1].name}: {own[-1].line}"]
+
+
+def attempt(what, function, *args, lines=1, **kwargs):
+    """Calls code of the user or of torch, and turns its exceptions into at most `lines` lines."""
     try:
         return function(*args, **kwargs)
     except (Exception, SystemExit) as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        reason = ": ".join([type(error).__name__, *lines[:1]])
-        raise UsageError(f"{what}: {reason}") from error
+        first, *rest = helpful_lines(str(error)) or [""]
+        reason = ": ".join([type(error).__name__, *filter(None, [first.strip()])])
+        rest = [*rest, *place_in_model(error)][: lines - 1]
+        raise UsageError("\n".join([f"{what}: {reason}", *(f"  {line}" for line in rest)])) from error
 
 
 def dtype_name(dtype):
@@ -258,19 +286,22 @@ class Inputs:
 # --- Dynamic sizes ---
 
 DYNAMIC = re.compile(
-    r"(?P<input>\w+):(?P<dimension>\d+)=(?P<name>[A-Za-z_]\w*)"
-    r"(:(?P<low>\d+)?\.\.(?P<high>\d+)?)?"
+    r"(?P<input>[^:=]+):(?P<dimension>\d+)=(?P<size>((?P<factor>\d+)\*)?(?P<name>[A-Za-z_]\w*)"
+    r"(?P<offset>[+-]\d+)?)(:(?P<low>\d+)?\.\.(?P<high>\d+)?)?"
 )
+AUTO = "auto"
 
 
 def make_dims(declarations):
-    """Ranges and torch.export.Dims by name; any use of a name may give its range."""
+    """Ranges and torch.export.Dims by name; any use of a name alone may give its range."""
     ranges = {}
     for declaration in declarations:
         limits = tuple(None if text is None else int(text) for text in declaration.group("low", "high"))
         name = declaration["name"]
         if limits == (None, None):
             ranges.setdefault(name, limits)
+        elif declaration["size"] != name or name == AUTO:
+            raise UsageError(f"--dynamic {declaration.string}: '{declaration['size']}' takes no range")
         elif ranges.setdefault(name, limits) == (None, None):
             ranges[name] = limits
         elif ranges[name] != limits:
@@ -278,15 +309,16 @@ def make_dims(declarations):
     dims = {}
     for name, (low, high) in ranges.items():
         dims[name] = attempt("--dynamic", torch.export.Dim, name, min=low, max=high)
+    dims[AUTO] = torch.export.Dim.AUTO
     return ranges, dims
 
 
 def find_argument(name, inputs, model):
-    """The place of the argument of this name or position: an index of args, or a key of kwargs."""
+    """The argument of this name or position."""
     if name in inputs.kwargs:
-        return name
+        return inputs.kwargs[name]
     if name.isdigit() and int(name) < len(inputs.args):
-        return int(name)
+        return inputs.args[int(name)]
     names = [
         parameter.name
         for parameter in inspect.signature(model.forward).parameters.values()
@@ -294,23 +326,54 @@ def find_argument(name, inputs, model):
     ]
     names = names[: len(inputs.args)]
     if name in names:
-        return names.index(name)
+        return inputs.args[names.index(name)]
     known = ", ".join(f"'{known}'" for known in [*names, *inputs.kwargs])
     raise UsageError(f"--dynamic: unknown input '{name}'; expected one of: {known or 'none'}")
 
 
-def check_size(declaration, value, limits):
+def parts_of(value):
+    """The parts of a nested input by position, and by key where they have keys; none of a tensor."""
+    is_part = lambda part: part is not value  # noqa: E731
+    parts, spec = pytree.tree_flatten(value, is_leaf=is_part)
+    if spec.is_leaf():
+        return {}
+    named = {str(position): part for position, part in enumerate(parts)}
+    # Not every class names its parts.
+    with contextlib.suppress(ValueError):
+        for (key,), part in pytree.tree_flatten_with_path(value, is_leaf=is_part)[0]:
+            named[str(dataclasses.astuple(key)[0])] = part
+    return named
+
+
+def find_tensor(declaration, inputs, model):
+    """The tensor at INPUT.PART.PART."""
+    text, place = declaration.string, declaration["input"]
+    name, *rest = place.split(".")
+    value = find_argument(name, inputs, model)
+    for part in rest:
+        parts = parts_of(value)
+        if part not in parts:
+            known = ", ".join(f"'{known}'" for known in parts)
+            raise UsageError(
+                f"--dynamic {text}: '{name}' has no part '{part}'; expected one of: {known or 'none'}"
+            )
+        name, value = f"{name}.{part}", parts[part]
+    if isinstance(value, torch.Tensor):
+        return value
+    first = next((f"; name a part of it, such as '{place}.{part}'" for part in parts_of(value)), "")
+    raise UsageError(f"--dynamic {text}: '{place}' is not a tensor{first}")
+
+
+def check_size(declaration, tensor, limits):
     text, dimension, name = declaration.string, int(declaration["dimension"]), declaration["name"]
-    if not isinstance(value, torch.Tensor):
-        raise UsageError(f"--dynamic {text}: '{declaration['input']}' is not a tensor")
-    if dimension >= value.dim():
+    if dimension >= tensor.dim():
         raise UsageError(
             f"--dynamic {text}: dimension {dimension} is out of range; "
-            f"'{declaration['input']}' has {value.dim()} dimensions, counted from 0"
+            f"'{declaration['input']}' has {tensor.dim()} dimensions, counted from 0"
         )
-    size = value.shape[dimension]
+    size = tensor.shape[dimension]
     low, high = limits
-    if size < (low or 0) or (high is not None and size > high):
+    if declaration["size"] == name and (size < (low or 0) or (high is not None and size > high)):
         raise UsageError(f"--dynamic {text}: size {size} of the input is outside the range")
     if size < 2:
         raise UsageError(
@@ -327,20 +390,21 @@ def parse_dynamic(texts, inputs, model):
     for text, declaration in zip(texts, declarations):
         if declaration is None:
             raise UsageError(
-                f"--dynamic {text}: expected INPUT:DIMENSION=NAME or INPUT:DIMENSION=NAME:LOW..HIGH"
+                f"--dynamic {text}: expected INPUT:DIMENSION=SIZE or INPUT:DIMENSION=NAME:LOW..HIGH, "
+                "where SIZE is NAME, 2*NAME, NAME+1 or auto"
             )
     ranges, dims = make_dims(declarations)
-    sizes = Inputs(args=[None] * len(inputs.args), kwargs=dict.fromkeys(inputs.kwargs))
+    shapes = torch.export.ShapesCollection()
     for declaration in declarations:
-        place = find_argument(declaration["input"], inputs, model)
-        values, shapes = (
-            (inputs.kwargs, sizes.kwargs) if isinstance(place, str) else (inputs.args, sizes.args)
-        )
-        check_size(declaration, values[place], ranges[declaration["name"]])
-        if shapes[place] is None:
-            shapes[place] = {}
-        shapes[place][int(declaration["dimension"])] = dims[declaration["name"]]
-    return sizes.bind(model)
+        tensor = find_tensor(declaration, inputs, model)
+        check_size(declaration, tensor, ranges[declaration["name"]])
+        size = dims[declaration["name"]]
+        if declaration["factor"]:
+            size = attempt(f"--dynamic {declaration.string}", operator.mul, int(declaration["factor"]), size)
+        if declaration["offset"]:
+            size = attempt(f"--dynamic {declaration.string}", operator.add, size, int(declaration["offset"]))
+        shapes[tensor][int(declaration["dimension"])] = size
+    return attempt("--dynamic", shapes.dynamic_shapes, model, inputs.args, inputs.kwargs)
 
 
 # --- Tensor files ---
@@ -431,6 +495,7 @@ def export(model, inputs, dynamic_shapes, chatter):
             model,
             inputs.args,
             inputs.kwargs,
+            lines=MAX_ERROR_LINES,
             dynamic_shapes=dynamic_shapes,
             strict=False,
         )
@@ -441,7 +506,9 @@ def export(model, inputs, dynamic_shapes, chatter):
 def run(model, inputs):
     """The outputs of the model, flat as in the graph."""
     copy = inputs.copy()
-    return pytree.tree_leaves(attempt("the model fails", model, *copy.args, **copy.kwargs))
+    return pytree.tree_leaves(
+        attempt("the model fails", lambda: model(*copy.args, **copy.kwargs), lines=MAX_ERROR_LINES)
+    )
 
 
 @dataclasses.dataclass
@@ -512,7 +579,7 @@ def make_parser():
     )
     parser.add_argument(
         "--dynamic",
-        metavar="INPUT:DIM=NAME[:LOW..HIGH]",
+        metavar="INPUT:DIM=SIZE[:LOW..HIGH]",
         action="append",
         default=[],
         help="a dynamic size",

@@ -64,6 +64,14 @@ MODELS = """
         def forward(self, x):
             return x if x.sum() > 0 else -x
 
+    class Wrong(torch.nn.Module):
+        def forward(self, x):
+            return x + torch.ones(7)
+
+    class Stacked(torch.nn.Module):
+        def forward(self, x, cache):
+            return x.repeat(2) + cache["k"][1]
+
     class Fails(torch.nn.Module):
         def __init__(self):
             raise KeyError("no weights\\nand more")
@@ -87,6 +95,9 @@ MODELS = """
     class TakesList(torch.nn.Module):
         def forward(self, tensors):
             return tensors[0] + tensors[1]
+
+    def nested():
+        return {"x": torch.ones(4), "cache": {"k": [torch.ones(3), torch.ones(8)]}}
 
     instance = Linear()
     number = 3
@@ -136,16 +147,16 @@ class ExportModelTest(unittest.TestCase):
             read_safetensors(archive.with_suffix(".expected.safetensors")),
         )
 
-    def assert_refused(self, message, *arguments, output="m.pt2"):
+    def assert_refused(self, message, *arguments, output="m.pt2", lines=1):
         before = sorted(self.folder.iterdir())
         self.assertEqual(self.run_tool(*arguments, output=output), 2)
         self.assertIn(message, self.err.getvalue())
-        self.assertEqual(self.err.getvalue().count("\n"), 1, self.err.getvalue())
+        self.assertEqual(self.err.getvalue().count("\n"), lines, self.err.getvalue())
         left = [path for path in self.folder.iterdir() if path.name != "__pycache__"]
         self.assertEqual(sorted(left), [path for path in before if path.name != "__pycache__"])
 
-    def refuse(self, name, message, *arguments):
-        self.assert_refused(message, f"{self.folder / 'models.py'}:{name}", *arguments)
+    def refuse(self, name, message, *arguments, lines=1):
+        self.assert_refused(message, f"{self.folder / 'models.py'}:{name}", *arguments, lines=lines)
 
     def test_expected_is_what_the_model_returns(self):
         program, inputs, expected = self.export("Linear", "--input", "4,3")
@@ -230,6 +241,15 @@ class ExportModelTest(unittest.TestCase):
         program, _, _ = self.export("Words", *arguments, *dynamic)
         self.assertEqual(len(program.range_constraints), 1)
 
+    def test_sizes_of_nested_inputs_that_depend_on_others(self):
+        given = ["--inputs-from", "nested", "--dynamic"]
+        for second in ("cache.k.1:0=2*n", "cache.0.1:0=auto"):
+            with self.subTest(second):
+                first = second.replace("cache.k.1", "x").replace("cache.0.1", "x").replace("2*", "")
+                program, _, _ = self.export("Stacked", *given, first, "--dynamic", second)
+                x, _, k = (node.meta["val"] for node in program.graph.nodes if node.op == "placeholder")
+                self.assertEqual(str(k.shape[0]), f"2*{x.shape[0]}")
+
     def test_any_number_of_arguments(self):
         arguments = ["--input", "2", "--input", "2,2", "--dynamic", "1:0=n"]
         _, inputs, expected = self.export("Many", *arguments)
@@ -313,7 +333,6 @@ class ExportModelTest(unittest.TestCase):
     def test_errors_of_the_model_are_one_line(self):
         x = ["--input", "2"]
         self.refuse("Fails", "cannot call Fails(): KeyError: 'no weights", *x)
-        self.refuse("Branches", "torch.export cannot export the model: ", *x)
         self.refuse("make_nothing", "make_nothing() returned int, expected a torch.nn.Module", *x)
         self.refuse("number", "'number' has type int; expected a torch.nn.Module", *x)
         self.refuse("missing", "has no attribute 'missing'", *x)
@@ -348,7 +367,7 @@ class ExportModelTest(unittest.TestCase):
 
     def test_bad_dynamic_sizes_are_one_line(self):
         expectations = {
-            "x": "expected INPUT:DIMENSION=NAME",
+            "x": "expected INPUT:DIMENSION=SIZE or INPUT:DIMENSION=NAME:LOW..HIGH",
             "y:0=n": "unknown input 'y'; expected one of: 'x'",
             "1:0=n": "unknown input '1'",
             "x:2=n": "dimension 2 is out of range; 'x' has 2 dimensions, counted from 0",
@@ -366,9 +385,23 @@ class ExportModelTest(unittest.TestCase):
                     "scale=int(3)", "--dynamic", "scale:0=n")
         self.refuse("Words", "unknown input 'mask'; expected one of: 'ids'", "--input", "torch.randint(10, (2, 3))",
                     "--dynamic", "mask:0=n")
+        self.refuse("TakesList", "'tensors' is not a tensor; name a part of it, such as 'tensors.0'",
+                    "--inputs-from", "lists", "--dynamic", "tensors:0=n")
+        self.refuse("TakesList", "'tensors' has no part '2'; expected one of: '0', '1'",
+                    "--inputs-from", "lists", "--dynamic", "tensors.2:0=n")
+        self.refuse("Linear", "'2*n' takes no range", "--input", "4,3", "--dynamic", "x:0=2*n:1..8")
+
+    def test_what_torch_says_below_its_first_line(self):
         # The weights have three columns.
-        self.refuse("Linear", "torch.export cannot export the model", "--input", "4,3",
-                    "--dynamic", "x:1=n")
+        self.refuse("Linear", "Suggested fixes:\n    n = 3\n", "--input", "4,3", "--dynamic", "x:1=n", lines=4)
+        self.assertNotIn("TORCH_LOGS", self.err.getvalue())
+        x = ["--input", "2"]
+        self.refuse("Branches", "in forward\n      return x if x.sum() > 0 else -x\n", *x, lines=6)
+        self.refuse("Wrong", f"models.py:{self.line_of('ones(7)')}, in forward: return x + ", *x, lines=2)
+
+    def line_of(self, text):
+        before = (self.folder / "models.py").read_text().split(text)[0]
+        return before.count("\n") + 1
 
     def test_bad_outputs_are_one_line(self):
         model = f"{self.folder / 'models.py'}:Linear"

@@ -63,10 +63,12 @@ def placeholder_values(ir, weights):
     """Weights and constants by placeholder, the names that nodes use."""
     constants = ir.get("constants", {})
     strides = {tensor["name"]: tensor.get("strides") for tensor in ir.get("weights", [])}
+    ties = {name: names for names in ir.get("tied_weights", []) for name in names}
     values = {}
     for placeholder, name in ir["weight_name_mapping"].items():
-        if name in weights:
-            values[placeholder] = weights[name]
+        given = [known for known in (name, *ties.get(name, ())) if known in weights]
+        if given:
+            values[placeholder] = weights[given[0]]
         elif name in constants:
             values[placeholder] = constant(constants[name])
         else:

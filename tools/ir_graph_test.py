@@ -64,6 +64,12 @@ class GraphModuleTest(unittest.TestCase):
             self.assertEqual(laid_out.stride(), weight.stride())
             self.assertTrue(torch.equal(laid_out, weight))
 
+    def test_a_tied_weight_has_any_of_its_names(self):
+        (y,) = self.run_graph(
+            [node("aten.add.Tensor", ["x", "p_head"], ["y"])], ["y"], {"embed": self.x},
+            weight_name_mapping={"p_head": "head"}, tied_weights=[["embed", "head"]])
+        self.assertTrue(torch.equal(y, self.x + self.x))
+
     def test_a_weight_that_nobody_has_is_an_error(self):
         with self.assertRaisesRegex(ValueError, "missing weight 'w': neither"):
             self.run_graph([], ["x"], weight_name_mapping={"p_w": "w"})

@@ -16,6 +16,7 @@
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
+#include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -139,7 +140,9 @@ class GraphCandidate : public ImportedCandidate {
     return loading([&] {
       IR ir = load_ir(files().path);
       case_.program = std::make_shared<const Program>(resolve(ir));
-      if (!files().weights.empty()) case_.weights = load_weights(files().weights);
+      if (!files().weights.empty()) {
+        case_.weights = with_graph_names(load_weights(files().weights), *case_.program);
+      }
       move_large_constants(ir, case_.weights);
       return ir;
     });

@@ -145,6 +145,23 @@ TEST_F(GraphCandidateTest, WhatCanNotBeReadFailsToLoad) {
   expect_refused(files, HasSubstr(files.path));
 }
 
+// The file has one name of a tied weight, and a prefix. Executors and parts get the graph's names.
+TEST_F(GraphCandidateTest, WeightsHaveTheNamesOfTheGraph) {
+  EagerGraph graph;
+  const at::Tensor weight = at::randn({3});
+  const V sum = graph.call1("aten.add.Tensor",
+                            {graph.input("x", at::randn({3})), graph.weight("embed.w", weight)});
+  graph.output(graph.call1("aten.mul.Tensor", {sum, graph.weight("head.w", weight)}));
+  graph.ir.tied_weights = {{"embed.w", "head.w"}};
+  graph.weights = StateDict();
+  graph.weights.insert("module.head.w", weight);
+  const auto candidate = make_candidate(save(graph), 0);
+  candidate->extract();
+  EXPECT_TRUE(same_bits(candidate->weights()["embed.w"], weight));
+  EXPECT_TRUE(same_bits(candidate->weights()["head.w"], weight));
+  EXPECT_TRUE(same_bits(candidate->expected(candidate->inputs(0)).at(0), graph.expected()[0]));
+}
+
 TEST_F(GraphCandidateTest, WeightsGoBeforeLargeConstants) {
   EagerGraph graph;
   const V x = graph.input("x", at::ones({1}));

@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     // Its own memory, so that a read past the end is noticed.
     const auto bytes = std::make_shared<std::vector<uint8_t>>(data, data + size);
     torch_ir::ByteRange range{reinterpret_cast<std::byte*>(bytes->data()), size, bytes};
-    const torch_ir::PickleDocument document = torch_ir::load_torch_file(range, "fuzz.pt");
+    const torch_ir::PickleDocument document =
+        torch_ir::load_torch_file(range, "fuzz.pt", torch_ir::ForeignNames::kKept);
     torch_ir::read_all(torch_ir::find_state_dict(*document));
   });
   return 0;

@@ -13,6 +13,7 @@
 
 #include "torch_ir/analysis/diff_match.h"
 #include "torch_ir/analysis/weights.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
@@ -80,9 +81,13 @@ std::vector<Item> weight_items(const Program& program) {
   for_each_weight(program, [&](const GraphInput& weight) {
     const Value& value = program[weight.value];
     const std::string strides = fmt::format("{}", fmt::join(value.strides, ", "));
-    items.emplace_back(
-        weight.target,
-        form_text(value) + (strides.empty() ? "" : " with strides [" + strides + "]"));
+    std::string text = form_text(value);
+    if (!strides.empty()) text += " with strides [" + strides + "]";
+    for (const std::vector<std::string>& names : program.tied_weights) {
+      const bool is_tied = std::ranges::find(names, weight.target) != names.end();
+      if (is_tied) text += " tied as " + quoted_list(names);
+    }
+    items.emplace_back(weight.target, std::move(text));
   });
   return items;
 }

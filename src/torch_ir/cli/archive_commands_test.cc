@@ -9,10 +9,13 @@
 #include <filesystem>
 
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/zip_archive.h"
 #include "torch_ir/cli/testing/test_support.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/testing/test_graphs.h"
+#include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {
@@ -178,6 +181,58 @@ TEST_F(ArchiveCommandsTest, ImportLeavesNothingWhereItFails) {
   EXPECT_FALSE(std::filesystem::exists(path("folder")));
   expect_failed(torch_ir({"import", archive("small.pt2"), "--output", file("blocked", "a file")}),
                 HasSubstr("cannot create the folder"));
+}
+
+ByteRange entry_of(const ByteRange& zip, const std::string& entry) {
+  return ZipArchive::open(zip, "zip").map(entry);
+}
+
+// A byte of a weight is changed, so that its checksum is wrong.
+TEST_F(ArchiveCommandsTest, WhatNeedsNoValuesReadsNoWeights) {
+  for (const char* name : {"small.pt2", "layout_2_7.pt2"}) {
+    const std::string whole = archive(name);
+    std::string bytes = read_file(whole);
+    const ByteRange zip = {reinterpret_cast<std::byte*>(bytes.data()), bytes.size()};
+    const ByteRange weight =
+        whole.ends_with("small.pt2")
+            ? entry_of(zip, "small/data/weights/weight_0")
+            : entry_of(entry_of(zip, "serialized_state_dict.pt"), "archive/data/0");
+    *weight.data ^= std::byte{1};
+    const std::string damaged = file(std::string("damaged_") + name, bytes);
+    for (const char* command : {"info", "visualize", "ops", "validate"}) {
+      const std::string printed_of_whole = printed({command, whole, "--quiet"});
+      EXPECT_EQ(printed({command, damaged, "--quiet"}), printed_of_whole) << command;
+    }
+    printed({"diff", whole, damaged});
+    expect_failed(torch_ir({"import", damaged, "--output", path("folder")}),
+                  HasSubstr("match its checksum"));
+  }
+}
+
+TEST_F(ArchiveCommandsTest, ATiedWeightHasAnyOfItsNames) {
+  const std::string folder = path("imported");
+  printed({"import", archive("weights.pt2"), "--output", folder, "--quiet"});
+  const IR ir = IR::load(folder + "/ir.json");
+  ASSERT_THAT(ir.tied_weights, testing::ElementsAre(testing::ElementsAre("whole", "tied")));
+  const std::string inputs = folder + "/inputs.safetensors";
+  const std::string expected = path("expected.safetensors");
+  printed({"execute", archive("weights.pt2"), "--inputs", inputs, "-o", expected, "--quiet"});
+  for (const char* name : {"whole", "tied"}) {
+    StateDict weights = load_weights(folder + "/weights.safetensors");
+    weights.erase(name);
+    const std::string some = path("some.safetensors");
+    save_weights_safetensors(weights, some);
+    printed({"verify", folder + "/ir.json", "--weights", some, "--inputs", inputs, "--expected",
+             expected});
+  }
+}
+
+TEST_F(ArchiveCommandsTest, GraphsOfOthersAreNamed) {
+  const std::string advice = "; use the PyTorch model that it was converted from";
+  for (const char* name : {"model.pt2", "model.json", "model.onnx"}) {
+    const std::string onnx = file(name, "\x08\x0a\x12\x07pytorch\x1a\x06");
+    expect_refused(torch_ir({"info", onnx}), onnx + ": is an ONNX model" + advice);
+  }
 }
 
 TEST_F(ArchiveCommandsTest, OpsTellsHowEachOperatorRuns) {

@@ -89,8 +89,7 @@ TEST_F(BadExecution, WithAMissingWeight) {
       tensor_file("half.safetensors", {{"linear.weight", at::zeros({4, 4})}});
   expect_failure({"--inputs", model_.inputs, "--weights", weights},
                  model_.graph + " with " + weights +
-                     ": Weight/input 'p_linear_bias' not found in "
-                     "registry for node 'linear'. It is 'linear.bias' in the state dict.\n");
+                     ": Missing weight 'linear.bias' (float32 [4]), read by node 'linear'.\n");
 }
 
 // Reports all problems at once, so that fixing them does not take one run each.

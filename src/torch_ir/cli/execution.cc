@@ -13,6 +13,7 @@
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/verifier/statistics.h"
+#include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -62,12 +63,13 @@ void add_nan_problems(const Case& content, std::vector<std::string>& problems) {
 
 // Tensors in the file of inputs that are not inputs are added to `problems`.
 GraphFile load_graph(const ExecutionArguments& arguments, std::vector<std::string>& problems) {
-  GraphFile file = load_graph_file(arguments.file);
+  const bool needs_own_weights = arguments.weights.path.empty();
+  GraphFile file = load_graph_file(
+      arguments.file, needs_own_weights ? WeightBytes::kChecked : WeightBytes::kUnread);
   const IR& ir = file.ir;
   Case& content = file.content;
-  StateDict weights = load_given_weights(arguments.weights);
-  if (!arguments.weights.path.empty()) {
-    content.weights = std::move(weights);
+  if (!needs_own_weights) {
+    content.weights = with_graph_names(load_given_weights(arguments.weights), *content.program);
     file.weights_source = "file";
   } else if (file.is_archive()) {
     file.weights_source = "archive";

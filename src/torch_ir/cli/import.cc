@@ -47,7 +47,7 @@ std::optional<StateDict> example_inputs(const GraphFile& file, Console& console)
 }
 
 int run_import(const ImportArguments& arguments, Console& console) {
-  GraphFile file = load_graph_file(arguments.file);
+  GraphFile file = load_graph_file(arguments.file, WeightBytes::kChecked);
   if (!file.is_archive()) {
     throw Error(arguments.file + " is already an IR file; import reads archives (.pt2)");
   }

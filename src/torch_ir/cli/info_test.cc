@@ -108,14 +108,17 @@ TEST_F(InfoTest, CountsADynamicArchiveAtTheSizesOfItsExampleInputs) {
 
 // The name decides if the content is neither.
 TEST_F(InfoTest, TakesAFileThatIsCalledAnArchiveForOne) {
-  for (const std::string& other : {file("empty.pt2", ""), file("text.pt2", "not a graph"),
-                                   tensor_file("weights.safetensors", {{"w", at::zeros({2})}})}) {
-    expect_refused(torch_ir({"info", other}),
-                   other +
-                       ": not a .pt2 archive (not a zip file); write a .pt2 "
-                       "archive with torch.export.save");
+  const std::string advice = "; write a .pt2 archive with torch.export.save";
+  const std::string text = file("text.pt2", "not a graph");
+  expect_refused(torch_ir({"info", text}), text + ": not a .pt2 archive (not a zip file)" + advice);
+  const std::string weights = tensor_file("weights.safetensors", {{"w", at::zeros({2})}});
+  expect_refused(torch_ir({"info", weights}),
+                 weights + ": is a safetensors file, which holds weights but no graph" + advice);
+  for (const char* name : {"empty.pt2", "empty.json"}) {
+    const std::string empty = file(name, "");
+    expect_refused(torch_ir({"info", empty}), empty + ": is empty" + advice);
   }
-  EXPECT_THAT(torch_ir({"info", file("empty.json", "")}).err, HasSubstr("not valid JSON"));
+  EXPECT_THAT(torch_ir({"info", file("text.json", "text")}).err, HasSubstr("not valid JSON"));
 }
 
 TEST_F(InfoTest, PrintsJson) {

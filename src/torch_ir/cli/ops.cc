@@ -36,7 +36,8 @@ struct Operator {
 std::vector<Operator> operators_in(const std::vector<std::string>& files) {
   std::map<std::string, int64_t> sums;
   for (const std::string& file : files) {
-    for (const auto& [op_type, count] : count_operators(*load_graph_file(file).content.program)) {
+    const GraphFile graph = load_graph_file(file, WeightBytes::kUnread);
+    for (const auto& [op_type, count] : count_operators(*graph.content.program)) {
       sums[op_type] += count;
     }
   }
@@ -94,7 +95,8 @@ void list_supported(const OpsArguments& arguments, Console& console) {
   const SupportedOperators list = SupportedOperators::load(arguments.supported);
   std::vector<GraphOperators> graphs;
   for (const std::string& file : arguments.files) {
-    graphs.push_back(operators_of(file, *load_graph_file(file).content.program));
+    graphs.push_back(
+        operators_of(file, *load_graph_file(file, WeightBytes::kUnread).content.program));
   }
   const SupportReport report = supported(graphs, list);
   console.out() << (arguments.json ? to_json(report) : to_text(report, arguments.supported));

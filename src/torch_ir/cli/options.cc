@@ -66,11 +66,11 @@ void add_graph_argument(CLI::App& parser, std::string& path) {
                "The graph: IR JSON, or an archive of torch.export.save (.pt2)");
 }
 
-GraphFile read_graph_file(const std::string& path) {
+GraphFile read_graph_file(const std::string& path, WeightBytes bytes) {
   if (!is_pt2_archive(path) && !is_called_archive(path)) {
     return {.ir = load_ir(path)};
   }
-  Pt2Model model = read_pt2(path);
+  Pt2Model model = read_pt2(path, bytes);
   try {
     return {.ir = convert_exported_program(model.program),
             .content = {.weights = std::move(model.weights)},
@@ -81,8 +81,8 @@ GraphFile read_graph_file(const std::string& path) {
   }
 }
 
-GraphFile load_graph_file(const std::string& path) {
-  GraphFile file = read_graph_file(path);
+GraphFile load_graph_file(const std::string& path, WeightBytes bytes) {
+  GraphFile file = read_graph_file(path, bytes);
   Resolution resolved = try_resolve(file.ir);
   if (!resolved.problems.empty()) {
     throw ValidationError(describe(path, kMalformed, resolved.problems));
@@ -92,7 +92,7 @@ GraphFile load_graph_file(const std::string& path) {
 }
 
 Program load_shown_graph(const std::string& path, Console& console) {
-  const IR ir = read_graph_file(path).ir;
+  const IR ir = read_graph_file(path, WeightBytes::kUnread).ir;
   Resolution whole = try_resolve(ir);
   if (whole.problems.empty()) return std::move(whole.program);
   Resolution shown = try_resolve(ir, GraphChecks::kStructure);

@@ -53,14 +53,14 @@ struct GraphFile {
 };
 
 // Throws ValidationError, with the first problem, for an IR that is not well formed.
-GraphFile load_graph_file(const std::string& path);
+GraphFile load_graph_file(const std::string& path, WeightBytes bytes);
 
 // The graph of load_graph_file, but only warns about nodes that do not fit their operators. For
 // commands that show graphs without running them.
 Program load_shown_graph(const std::string& path, Console& console);
 
 // Reads the document and the tensors; sets no program.
-GraphFile read_graph_file(const std::string& path);
+GraphFile read_graph_file(const std::string& path, WeightBytes bytes);
 
 // --weights, and --weights-key for a checkpoint that holds several state dicts.
 struct WeightsArguments {

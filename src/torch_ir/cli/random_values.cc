@@ -12,6 +12,7 @@
 #include "torch_ir/base/text.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/seeded_tensor.h"
 
 namespace torch_ir {
@@ -88,10 +89,15 @@ StateDict random_weights(const std::string& path, const IR& ir, const StateDict&
   StateDict weights;
   for (const TensorMeta& weight : unknown) {
     if (weights.contains(weight.name)) continue;
+    const auto is_other_name = [&](const auto& names) {
+      return std::ranges::find(names, weight.name) != names.end() &&
+             std::ranges::any_of(names, [&](const auto& name) { return weights.contains(name); });
+    };
+    if (std::ranges::any_of(ir.tied_weights, is_other_name)) continue;
     const ValueRange range = weight_range(placeholders[weight.name], weight);
     weights.insert(weight.name, random_tensor(ir, weight, "weight/", range));
   }
-  return weights;
+  return with_tied_names(weights, ir.tied_weights);
 }
 
 }  // namespace torch_ir

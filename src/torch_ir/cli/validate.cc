@@ -33,7 +33,7 @@ std::shared_ptr<const Program> resolved(const std::string& path, const IR& ir) {
 int run_validate(const ValidateArguments& arguments, Console& console) {
   const std::string& file = arguments.file;
   const std::string& weights_path = arguments.weights.path;
-  const IR ir = read_graph_file(file).ir;
+  const IR ir = read_graph_file(file, WeightBytes::kUnread).ir;
   const Case content{.program = resolved(file, ir),
                      .weights = load_given_weights(arguments.weights)};
   if (!weights_path.empty()) {

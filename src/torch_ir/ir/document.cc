@@ -234,6 +234,7 @@ IR to_ir(const Program& program, const Convert& convert) {
   convert_graph(program, analyzer, convert, ir);
   ir.weights = analyzer.get_weights();
   ir.weight_name_mapping = analyzer.get_weight_name_mapping();
+  ir.tied_weights = program.tied_weights;
   ir.constant_inputs = program.constant_inputs;
   ir.range_constraints = program.range_constraints;
   ir.guards = program.guards;

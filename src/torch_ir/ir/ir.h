@@ -114,6 +114,9 @@ struct IR : IRGraph {
   // Placeholder ("p_linear_weight") to state dict name ("linear.weight").
   torch::OrderedDict<std::string, std::string> weight_name_mapping =
       torch::OrderedDict<std::string, std::string>();
+  // The names of each tensor that has several in the state dict (tied weights). The graph may use
+  // some of them only.
+  std::vector<std::vector<std::string>> tied_weights = {};
   // Inputs of the model that are not tensors and were fixed during tracing (a flag, a string,
   // None), by name. Their effect is already in the nodes.
   AttributeMap constant_inputs = {};

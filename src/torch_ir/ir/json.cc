@@ -3,7 +3,9 @@
 #include <ATen/core/function_schema.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -11,6 +13,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/foreign_file.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ivalue.h"
@@ -203,8 +206,8 @@ IR read_ir(const JsonValue& value) {
   const ObjectReader members(
       value, root,
       {kFormatVersionKey, "model_name", "pytorch_version", "graph_inputs", "graph_outputs",
-       "constant_outputs", "weights", "weight_name_mapping", "constant_inputs", "range_constraints",
-       "guards", "nodes", "constants"});
+       "constant_outputs", "weights", "weight_name_mapping", "tied_weights", "constant_inputs",
+       "range_constraints", "guards", "nodes", "constants"});
   IR ir;
   members.find("model_name", as_string, ir.model_name);
   members.find("pytorch_version", as_string, ir.pytorch_version);
@@ -216,6 +219,7 @@ IR read_ir(const JsonValue& value) {
       ir.weight_name_mapping.insert(name, as_string(target, place.key(name)));
     }
   }
+  members.find("tied_weights", list_of(list_of(as_string)), ir.tied_weights);
   members.find("constant_inputs", read_plain_attributes, ir.constant_inputs);
   members.find("range_constraints", read_ranges, ir.range_constraints);
   members.find("guards", list_of(as_string), ir.guards);
@@ -346,7 +350,7 @@ JsonValue to_json(const std::vector<SymbolRange>& ranges) {
 }
 
 JsonValue to_json(const IR& ir) {
-  ObjectWriter out(13);
+  ObjectWriter out(14);
   if (format_version(ir) != 1) out.add("format_version", format_version(ir));
   out.add("model_name", ir.model_name);
   out.add("pytorch_version", ir.pytorch_version);
@@ -355,6 +359,7 @@ JsonValue to_json(const IR& ir) {
   ObjectWriter mapping(ir.weight_name_mapping.size());
   for (const auto& item : ir.weight_name_mapping) mapping.add(item.key(), item.value());
   out.add("weight_name_mapping", mapping.take());
+  if (!ir.tied_weights.empty()) out.add("tied_weights", ir.tied_weights);
   if (!ir.constant_inputs.empty()) out.add("constant_inputs", to_json(ir.constant_inputs));
   if (!ir.range_constraints.empty()) out.add("range_constraints", to_json(ir.range_constraints));
   if (!ir.guards.empty()) out.add("guards", ir.guards);
@@ -402,6 +407,12 @@ IR deserialize_ir(std::string_view text) { return read_ir(parse_json(text)); }
 void save_ir(const IR& ir, const std::string& path) { write_file(path, serialize_ir(ir)); }
 
 IR load_ir(const std::string& path) {
+  // Before the whole file is read. A pipe has no beginning to look at.
+  if (std::error_code ignored; std::filesystem::is_regular_file(path, ignored)) {
+    const std::string what =
+        describe_foreign_file(map_file(path).text(), "write a .pt2 archive with torch.export.save");
+    if (!what.empty()) throw SerializationError(kNotSupported, path + ": " + what);
+  }
   const std::string text = read_file(path);
   try {
     return deserialize_ir(text);

@@ -168,6 +168,7 @@ struct Program : Graph {
   std::string torch_version;
   std::vector<Mutation> mutations = {};
   // See the members of IR with the same names.
+  std::vector<std::vector<std::string>> tied_weights = {};
   AttributeMap constant_inputs = {};
   std::vector<SymbolRange> range_constraints = {};
   std::vector<std::string> guards = {};

@@ -52,6 +52,7 @@ class GraphResolver {
     add_inputs();
     add_weights(ir);
     add_placeholders(ir);
+    check_ties(ir);
     check_constants(ir);
     check_ranges(ir);
     Program program;
@@ -62,6 +63,7 @@ class GraphResolver {
       const Name* mutated = find_name(ir.graph_outputs[i].mutates);
       if (mutated != nullptr && mutated->value) program.mutations.push_back({i, *mutated->value});
     }
+    program.tied_weights = ir.tied_weights;
     program.constant_inputs = ir.constant_inputs;
     program.range_constraints = ir.range_constraints;
     program.guards = ir.guards;
@@ -186,6 +188,20 @@ class GraphResolver {
       if (!declare(item.key(), add_weight_value(*weight->meta, item.key()))) {
         report_("weight_name_mapping: placeholder '{}' has the same name as a graph input",
                 item.key());
+      }
+    }
+  }
+
+  void check_ties(const IR& ir) {
+    for (const std::vector<std::string>& names : ir.tied_weights) {
+      const TensorMeta* first = nullptr;
+      for (const std::string& name : names) {
+        const Weight* weight = find_weight(name);
+        if (weight == nullptr) continue;
+        if (first == nullptr) first = weight->meta;
+        if (const auto what = disagreement(*weight->meta, *first)) {
+          report_("weight '{}' {} as '{}', with which it is tied", name, *what, first->name);
+        }
       }
     }
   }

@@ -20,4 +20,7 @@ std::vector<int64_t> special_strides(const at::Tensor& tensor);
 // the elements need.
 at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides);
 
+// Whether two tensors have the same shape, dtype and bits. Compares no data on the meta device.
+bool same_elements(const at::Tensor& a, const at::Tensor& b);
+
 }  // namespace torch_ir

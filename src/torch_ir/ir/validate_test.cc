@@ -256,6 +256,20 @@ TEST(ValidateTest, TheStructureIsWithoutOperators) {
   EXPECT_FALSE(find_problems(ir, GraphChecks::kStructure).empty());
 }
 
+TEST(ValidateTest, TiedWeightsThatDiffer) {
+  IR ir = well_formed();
+  ir.tied_weights = {{"c", "other name"}};
+  EXPECT_THAT(find_problems(ir), IsEmpty());
+  ir.weights.push_back(ir.weights[1]);
+  ir.weights.back().name = "d";
+  ir.tied_weights = {{"c", "d"}};
+  EXPECT_THAT(find_problems(ir), IsEmpty());
+  ir.weights.back().shape = {4};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("weight 'd' has shape [4], but is declared with shape [3] as 'c', with "
+                          "which it is tied"));
+}
+
 TEST(ValidateTest, TensorsThatNobodyCanMake) {
   IR ir = well_formed();
   ir.weights[1].shape = {1, int64_t{1} << 32, int64_t{1} << 32};

@@ -1,35 +1,32 @@
 #include "torch_ir/runtime/check_values.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
-#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/runtime/interpreter/run.h"
+#include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 
 std::vector<std::string> weight_problems(const Case& graph_case) {
   const Program& program = *graph_case.program;
+  Case renamed = graph_case;
+  renamed.weights = with_graph_names(graph_case.weights, program);
   std::vector<std::string> problems;
-  const BoundWeights bound = bind_weights(graph_case, /*device=*/std::nullopt, problems);
-  if (!bound.only_missing.empty()) {
-    std::string& problem = problems.front();
-    problem += fmt::format("{} It is '{}' in the state dict.", problem.ends_with('.') ? "" : ".",
-                           printable(bound.only_missing));
-  }
+  bind_weights(renamed, /*device=*/std::nullopt, problems);
   std::unordered_set<std::string_view> used;
   for (const GraphInput& input : program.inputs) {
     used.insert({input.target, program[input.value].name});
   }
-  if (problems.empty()) warn_about_surplus_weights(graph_case.weights, used);
+  for (const auto& names : program.tied_weights) used.insert(names.begin(), names.end());
+  if (problems.empty()) warn_about_surplus_weights(renamed.weights, used);
   return problems;
 }
 
@@ -52,6 +49,27 @@ std::vector<std::string> value_problems(const Case& graph_case) {
   std::ranges::move(input_problems(*graph_case.program, graph_case.inputs),
                     std::back_inserter(problems));
   return problems;
+}
+
+std::vector<std::string> weight_problems(const IR& ir, const StateDict& weights,
+                                         const StateDict& constants) {
+  return weight_problems({.program = std::make_shared<const Program>(resolve(ir)),
+                          .weights = weights,
+                          .constants = constants});
+}
+
+std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tensor>& inputs,
+                                        c10::Device device) {
+  return input_problems(resolve(ir), inputs, device);
+}
+
+std::vector<std::string> value_problems(const IR& ir, const StateDict& weights,
+                                        const std::vector<at::Tensor>& inputs,
+                                        const StateDict& constants) {
+  return value_problems({.program = std::make_shared<const Program>(resolve(ir)),
+                         .weights = weights,
+                         .constants = constants,
+                         .inputs = inputs});
 }
 
 }  // namespace torch_ir

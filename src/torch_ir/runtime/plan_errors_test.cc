@@ -69,8 +69,14 @@ TEST(PlanErrors, NamesAMissingWeight) {
             "Weight/input 'p_mask' not found in registry for node 'mul'.");
   graph.weights = StateDict();
   EXPECT_THAT(value_problems(graph.as_case()),
-              ElementsAre("Weight/input 'p_mask' not found in registry for node 'mul'. It is "
-                          "'mask' in the state dict."));
+              ElementsAre("Missing weight 'mask' (float32 [2]), read by node 'mul'."));
+  IR& ir = graph.ir;
+  ir.weight_name_mapping = {};
+  ir.weight_name_mapping.insert("c_mask", "mask");
+  ir.nodes[0].inputs[1].name = "c_mask";
+  EXPECT_THAT(value_problems(ir, StateDict(), graph.inputs),
+              ElementsAre("Constant 'mask' (float32 [2]), read by node 'mul', has no values: pass "
+                          "it in `constants`."));
 }
 
 TEST(PlanErrors, NamesAMissingOutput) {
@@ -126,6 +132,66 @@ struct Warnings : c10::WarningHandler {
   void process(const c10::Warning& warning) override { messages.push_back(warning.msg()); }
   std::vector<std::string> messages;
 };
+
+// A graph that reads so many weights that nobody wants them listed.
+EagerGraph sum_of_weights(int count) {
+  EagerGraph graph;
+  V sum = graph.input("x", at::randn({2}));
+  for (int i = 0; i < count; ++i) {
+    sum = graph.call1("aten.add.Tensor",
+                      {sum, graph.weight(fmt::format("layers.{}.w", i), at::randn({2}))});
+  }
+  graph.output(sum);
+  return graph;
+}
+
+TEST(PlanErrors, NamesAFewOfManyWeights) {
+  const EagerGraph graph = sum_of_weights(100);
+  const std::vector<std::string> missing = weight_problems(graph.ir, StateDict());
+  EXPECT_THAT(missing, SizeIs(9));
+  EXPECT_EQ(missing.back(), "... and 92 more such weights.");
+  StateDict others;
+  for (int i = 0; i < 50; ++i) others.insert(fmt::format("h.{}.kernel", i), at::ones({2}));
+  EXPECT_THAT(weight_problems(graph.ir, others),
+              ElementsAre("The weights have other names than the graph's: they are 'h.0.kernel', "
+                          "'h.1.kernel', 'h.2.kernel' and 47 more, and the graph reads "
+                          "'layers.0.w', 'layers.1.w', 'layers.2.w' and 97 more."));
+  others.insert("layers.0.w", at::ones({2}));
+  EXPECT_THAT(weight_problems(graph.ir, others), SizeIs(18));
+  StateDict halves;
+  for (const auto& item : graph.weights) halves.insert(item.key(), item.value().to(at::kHalf));
+  EXPECT_EQ(weight_problems(graph.ir, halves).back(), "... and 92 more such weights.");
+}
+
+TEST(PlanErrors, TakesWeightsWhoseNamesHaveOnePrefix) {
+  const EagerGraph graph = sum_of_weights(3);
+  StateDict compiled;
+  for (const auto& item : graph.weights) compiled.insert("_orig_mod." + item.key(), item.value());
+  Warnings warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
+  EXPECT_THAT(weight_problems(graph.ir, compiled), IsEmpty());
+  EXPECT_THAT(warnings.messages, SizeIs(1));
+  EXPECT_TRUE(same_bits(compile(graph.ir, compiled).run(graph.inputs)[0], graph.expected()[0]));
+}
+
+TEST(PlanErrors, ATiedWeightHasOneValue) {
+  EagerGraph graph = sum_of_weights(2);
+  graph.ir.tied_weights = {{"layers.0.w", "layers.1.w", "also"}};
+  const at::Tensor weight = graph.weights["layers.0.w"];
+  graph.weights["layers.1.w"] = weight.clone();
+  StateDict also;
+  also.insert("also", weight);
+  const at::Tensor expected = graph.inputs[0] + weight + weight;
+  EXPECT_TRUE(same_bits(compile(graph.ir, graph.weights).run(graph.inputs)[0], expected));
+  EXPECT_TRUE(same_bits(compile(graph.ir, also).run(graph.inputs)[0], expected));
+  EXPECT_THAT(weight_problems(graph.ir, also), IsEmpty());
+  graph.weights["layers.1.w"] = at::ones({2});
+  const std::string problem =
+      "Weights 'layers.0.w' and 'layers.1.w' are tied in the graph, but their values differ; give "
+      "one of them.";
+  EXPECT_THAT(weight_problems(graph.ir, graph.weights), ElementsAre(problem));
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }), problem);
+}
 
 TEST(PlanErrors, ListsWeightsAndInputsThatDoNotFit) {
   EagerGraph graph = linear_graph();

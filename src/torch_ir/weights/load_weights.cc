@@ -10,6 +10,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/foreign_file.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json_reader.h"
@@ -129,12 +130,16 @@ StateDict load_file(const std::string& path, const LoadWeightsOptions& options, 
     if (!is_shard) return load_shards(path, options);
     throw WeightError(fmt::format("names '{}', which is itself an index", printable(path)));
   }
-  // Looks like a broken safetensors file; its reader reports the problem.
-  if (has_header(content) || has_length(content)) return load_plain_safetensors(path, options);
+  // Where it looks like a broken safetensors file, its reader reports the problem.
+  if (has_header(content)) return load_plain_safetensors(path, options);
+  if (const std::string what = describe_foreign_file(content, kWeightsAdvice); !what.empty()) {
+    throw WeightError(kNotSupported, fmt::format("'{}' {}", printable(path), what));
+  }
+  if (has_length(content)) return load_plain_safetensors(path, options);
   throw WeightError(fmt::format(
-      "Unknown weight file format: '{}'{}. Supported formats: .safetensors, .pt as torch.save and "
+      "Unknown weight file format: '{}'. Supported formats: .safetensors, .pt as torch.save and "
       "torch::save write it, and the index of a sharded checkpoint (.index.json)",
-      printable(path), file.size == 0 ? ", which is empty" : ""));
+      printable(path)));
 }
 
 std::vector<std::string> find_names(const std::string& folder,

@@ -132,6 +132,11 @@ bool PickleValue::is_tensor() const {
   return get_if<at::Tensor>() != nullptr || (unsupported != nullptr && unsupported->is_tensor);
 }
 
+bool PickleValue::is_foreign() const {
+  const auto* unsupported = get_if<Unsupported>();
+  return unsupported != nullptr && !unsupported->foreign.empty();
+}
+
 PickleValue::Pointer PickleValue::find(std::string_view key) const {
   if (const auto* dict = get_if<Dict>()) {
     for (const auto& [name, item] : dict->items) {
@@ -172,6 +177,15 @@ void PickleArena::charge(size_t bytes) {
 }
 
 void check_tree(PickleValue& root) { TreeCheck().measure(root, 1); }
+
+const PickleValue* find_foreign(const PickleValue& root) {
+  const PickleValue* found = root.is_foreign() ? &root : nullptr;
+  any_child(root, [&](const PickleValue& child, const auto&) {
+    if (found == nullptr) found = find_foreign(child);
+    return found != nullptr;
+  });
+  return found;
+}
 
 std::string find_place(const PickleValue& root, const PickleValue& value) {
   std::string result;

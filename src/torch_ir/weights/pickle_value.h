@@ -54,6 +54,9 @@ struct PickleValue {
   struct Unsupported {
     std::string what;
     bool is_tensor = false;
+    // The class of an object, or the name of a function, that is not known and thus not read. What
+    // the pickle calls with it, and what it adds to it, is dropped.
+    std::string foreign = {};
   };
 
   std::variant<None, bool, int64_t, double, std::string, Tuple, List, Dict, Name, Object,
@@ -68,6 +71,7 @@ struct PickleValue {
   bool is_none() const { return get_if<None>() != nullptr; }
   // Also true for tensors that are not read.
   bool is_tensor() const;
+  bool is_foreign() const;
 
   // The value under a string key of a dict, or an attribute of an object, or null. Searches
   // linearly.
@@ -76,6 +80,9 @@ struct PickleValue {
   // "a dict", "a tensor", "an int", "a sparse tensor", "torch.float32": for messages.
   std::string kind() const;
 };
+
+// Whether names of Python that are not allowed are refused, or kept as foreign values.
+enum class ForeignNames { kRefused, kKept };
 
 // A value with all that it refers to. It keeps the whole pickle alive.
 using PickleDocument = std::shared_ptr<const PickleValue>;
@@ -108,6 +115,9 @@ class PickleArena {
 // Makes the tree below `root` fit the description above; equal keys of a dict become one. Throws
 // WeightError for a cycle, or for too many levels or values.
 void check_tree(PickleValue& root);
+
+// The first foreign value in `root`; null if there is none.
+const PickleValue* find_foreign(const PickleValue& root);
 
 // The first place of `value` below `root`, such as "['model']['fc.weight']"; empty if it is absent.
 std::string find_place(const PickleValue& root, const PickleValue& value);

@@ -12,6 +12,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/weights/storage_tensor.h"
 #include "torch_ir/weights/torch_file.h"
+#include "torch_ir/weights/torch_rules.h"
 
 namespace torch_ir {
 namespace {
@@ -115,10 +116,16 @@ const PickleValue& find_only(const PickleValue& value) {
   if (is_state_dict(value) || value.get_if<Object>() != nullptr) return value;
   std::vector<Candidate> candidates;
   collect_candidates(value, "", candidates);
-  if (candidates.empty()) return find_empty(value);
-  if (candidates.size() == 1) return *candidates.front().value;
+  const PickleValue* foreign = find_foreign(value);
+  if (candidates.empty()) return foreign == nullptr ? find_empty(value) : *foreign;
+  if (candidates.size() == 1 && foreign == nullptr) return *candidates.front().value;
   std::vector<std::string> keys;
   for (const Candidate& candidate : candidates) keys.push_back(candidate.key);
+  if (foreign != nullptr) {
+    throw WeightError(kNotSupported,
+                      fmt::format("holds {} beside weights, which is not read; choose {} with {}",
+                                  foreign->kind(), quoted_list(keys, kShownKeys), kKeyOption));
+  }
   throw WeightError(fmt::format("holds {} state dicts; choose one of {} with {}", candidates.size(),
                                 quoted_list(keys, kShownKeys), kKeyOption));
 }
@@ -170,6 +177,10 @@ void read_object(const Object& object, const std::string& prefix, StateDict& ten
 
 StateDict find_state_dict(const PickleValue& value, const std::string& key) {
   const PickleValue& chosen = key.empty() ? find_only(value) : find_by_key(value, key);
+  if (chosen.is_foreign()) {
+    throw WeightError(kNotSupported,
+                      foreign_problem(chosen.get_if<PickleValue::Unsupported>()->foreign));
+  }
   if (const auto* dict = chosen.get_if<Dict>()) return read_dict(*dict);
   if (const auto* object = chosen.get_if<Object>()) {
     StateDict tensors;
@@ -181,11 +192,11 @@ StateDict find_state_dict(const PickleValue& value, const std::string& key) {
 }
 
 StateDict load_weights_pt(const std::string& path, const LoadWeightsOptions& options) {
-  const PickleDocument document = load_torch_file(map_weights(path), path);
+  const PickleDocument document = load_torch_file(map_weights(path), path, ForeignNames::kKept);
   try {
     return find_state_dict(*document, options.weights_key);
   } catch (const WeightError& error) {
-    throw WeightError(fmt::format("'{}' {}", printable(path), error.what()));
+    throw WeightError(error, fmt::format("'{}' {}", printable(path), error.what()));
   }
 }
 

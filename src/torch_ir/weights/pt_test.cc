@@ -156,6 +156,32 @@ TEST(PtTest, TensorsThatAreNotDenseAreNamed) {
                     "holds a sparse tensor under 'sparse' instead of a dense tensor");
 }
 
+// A Namespace beside the state dict. Python's own torch.load refuses it with weights_only=True.
+TEST(PtTest, BesideForeignObjectsAKeyChoosesTheStateDict) {
+  const std::string path = testdata("namespace.pt");
+  expect_numbered(load_weights_pt(path, {"model"}));
+  expect_not_loaded(path,
+                    "holds an object of class 'argparse.Namespace' beside weights, which is not "
+                    "read; choose 'model' with --weights-key");
+  expect_not_loaded(path,
+                    "holds a pickled object of class 'argparse.Namespace'; only tensors and plain "
+                    "values are read, since anything else could run code. Save model.state_dict() "
+                    "instead",
+                    {"args"});
+  expect_not_loaded(testdata("module.pt"),
+                    "holds a pickled object of class 'torch.nn.modules.linear.Linear'; only "
+                    "tensors and plain values are read, since anything else could run code. Save "
+                    "model.state_dict() instead");
+}
+
+TEST(PtTest, ArchivesOfOthersAreNamed) {
+  const std::string path = temporary("weights.npz");
+  write_file(path, build_zip({{"w.npy", ""}}));
+  expect_not_loaded(path,
+                    "is an archive of NumPy arrays (.npz); load it in Python, and write the "
+                    "tensors with safetensors.torch.save_file");
+}
+
 TEST(PtTest, ExportedProgramsAreNamed) {
   const std::string path = temporary("program.zip");
   write_file(path, build_zip({{"model/archive_format", "pt2"}}));

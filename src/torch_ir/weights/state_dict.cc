@@ -16,6 +16,7 @@
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/weights/graph_names.h"
 
 namespace torch_ir {
 namespace {
@@ -74,10 +75,11 @@ void load_state_dict(torch::nn::Module& module, const StateDict& tensors) {
   for (const auto& target : targets) at::Tensor(target.value()).copy_(tensors[target.key()]);
 }
 
-std::vector<std::string> validate_weights_against_ir(const StateDict& weights, const IR& ir) {
+std::vector<std::string> validate_weights_against_ir(const StateDict& given, const IR& ir) {
   std::unordered_map<std::string_view, std::string_view> placeholders;
   for (const auto& item : ir.weight_name_mapping) placeholders.emplace(item.value(), item.key());
 
+  const StateDict weights = with_tied_names(given, ir.tied_weights);
   std::vector<std::string> problems;
   for (const TensorMeta& weight : ir.weights) {
     const at::Tensor* tensor = weights.find(weight.name);
@@ -97,6 +99,7 @@ std::vector<std::string> validate_weights_against_ir(const StateDict& weights, c
   std::unordered_set<std::string_view> used;
   for (const TensorMeta& weight : ir.weights) used.insert(weight.name);
   for (const auto& item : ir.weight_name_mapping) used.insert(item.key());
+  for (const auto& names : ir.tied_weights) used.insert(names.begin(), names.end());
   warn_about_surplus_weights(weights, used);
   return problems;
 }

@@ -81,6 +81,13 @@ TEST(LoadWeightsTest, ContentDecidesNotTheName) {
   EXPECT_TRUE(
       torch::equal(load_weights(temporary_file("really_safetensors.pt"))["a"], tensors["a"]));
 
+  // Its first bytes could be the size of a header.
+  write_file(temporary_file("gguf.safetensors"), std::string("GGUF\x03\0\0\0\0\0", 10));
+  EXPECT_THAT([] { load_weights(temporary_file("gguf.safetensors")); },
+              ThrowsMessage<WeightError>("'" + temporary_file("gguf.safetensors") +
+                                         "' is a GGUF file of llama.cpp; use the PyTorch model "
+                                         "that it was converted from"));
+
   torch::nn::Linear model(2, 1);
   torch::save(model, temporary_file("really_pt.safetensors"));
   EXPECT_TRUE(
@@ -111,8 +118,8 @@ TEST(LoadWeightsTest, EmptyFileIsRefused) {
   const std::string path = temporary_file("empty.safetensors");
   write_file(path, "");
   EXPECT_THAT([&] { load_weights(path); },
-              ThrowsMessage<WeightError>(::testing::StartsWith("Unknown weight file format: '" +
-                                                               path + "', which is empty. ")));
+              ThrowsMessage<WeightError>(
+                  "'" + path + "' is empty; save the weights with torch.save or as safetensors"));
 }
 
 TEST(LoadWeightsTest, MissingFileIsNamed) {
@@ -308,6 +315,14 @@ TEST_F(ValidateWeightsTest, DtypeMismatch) {
 TEST_F(ValidateWeightsTest, UndefinedWeight) {
   weights_["mask"] = at::Tensor();
   EXPECT_THAT(problems(), ElementsAre("Missing weight 'mask' (int64 [2])"));
+}
+
+TEST_F(ValidateWeightsTest, ATiedWeightNeedsOneOfItsNames) {
+  ir_.tied_weights = {{"linear.weight", "head.weight"}};
+  weights_.insert("head.weight", weights_["linear.weight"]);
+  weights_.erase("linear.weight");
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(warnings_.messages(), IsEmpty());
 }
 
 TEST_F(ValidateWeightsTest, SurplusWeightsAreWarnedAbout) {

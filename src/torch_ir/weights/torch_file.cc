@@ -4,11 +4,13 @@
 #include <ATen/ops/_neg_view.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/foreign_file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/weights/pickle.h"
 #include "torch_ir/weights/storage_tensor.h"
@@ -46,6 +48,8 @@ bool is_exported_program(const ZipArchive& archive, const Records& records) {
 
 void check_kind(const ZipArchive& archive, const Records& records) {
   if (records.has("data.pkl")) return;
+  const std::string what = describe_foreign_archive(archive.entries(), kWeightsAdvice);
+  if (!what.empty()) throw WeightError(kNotSupported, what);
   if (is_exported_program(archive, records)) {
     throw WeightError(
         "is an exported program (.pt2), not a file of weights; torch-ir import writes its weights "
@@ -109,20 +113,23 @@ void make_tensors(const PendingTensors& pending, const Records& records, const P
   }
 }
 
-PickleDocument read_archive(const ZipArchive& archive) {
+PickleDocument read_archive(const ZipArchive& archive, ForeignNames foreign) {
   const Records records(archive);
   check_kind(archive, records);
   check_byte_order(records);
   const auto arena = std::make_shared<PickleArena>();
-  TorchRules rules(*arena, /*reads_objects=*/records.has("constants.pkl"));
+  TorchRules rules(*arena, /*reads_objects=*/records.has("constants.pkl"), foreign);
   PickleValue* root = unpickle(records.read("data.pkl"), *arena, rules);
   make_tensors(rules.tensors(), records, *root);
   return {arena, root};
 }
 
+// Not any tar archive: PyTorch's had four entries.
 bool looks_like_tar(std::string_view bytes) {
   constexpr size_t kMagicPosition = 257;
-  return bytes.size() > kMagicPosition && bytes.substr(kMagicPosition).starts_with("ustar");
+  constexpr std::string_view kEntries[] = {"pickle", "storages", "sys_info", "tensors"};
+  return bytes.size() > kMagicPosition && bytes.substr(kMagicPosition).starts_with("ustar") &&
+         std::ranges::count(kEntries, bytes.substr(0, bytes.find('\0'))) > 0;
 }
 
 // A pickle starts with its protocol, or with PyTorch's magic number as text.
@@ -161,15 +168,15 @@ bool looks_like_torch_file(std::string_view bytes) {
   return looks_like_zip(bytes) || looks_like_pickle(bytes) || looks_like_tar(bytes);
 }
 
-PickleDocument load_torch_file(ByteRange bytes, const std::string& name) {
+PickleDocument load_torch_file(ByteRange bytes, const std::string& name, ForeignNames foreign) {
   return with_name(name, [&] {
-    if (looks_like_zip(bytes.text())) return read_archive(ZipArchive::open(bytes, name));
+    if (looks_like_zip(bytes.text())) return read_archive(ZipArchive::open(bytes, name), foreign);
     refuse(bytes.text());
   });
 }
 
 PickleDocument load_torch_file(const ZipArchive& archive) {
-  return with_name(archive.name(), [&] { return read_archive(archive); });
+  return with_name(archive.name(), [&] { return read_archive(archive, ForeignNames::kRefused); });
 }
 
 }  // namespace torch_ir

@@ -29,8 +29,9 @@ std::string content_of(const std::string& name) {
   return read_file("src/torch_ir/weights/testdata/" + name);
 }
 
-PickleDocument load_document(const std::string& content) {
-  return load_torch_file(range_of(content), "f");
+PickleDocument load_document(const std::string& content,
+                             ForeignNames foreign = ForeignNames::kRefused) {
+  return load_torch_file(range_of(content), "f", foreign);
 }
 
 PickleDocument load_testdata(const std::string& name) { return load_document(content_of(name)); }
@@ -193,6 +194,8 @@ TEST(TorchFileErrorsTest, FormatsBeforeZipArchives) {
   }
   std::string tar(512, '\0');
   tar.replace(257, 5, "ustar");
+  EXPECT_FALSE(looks_like_torch_file(tar));
+  tar.replace(0, 8, "sys_info");
   EXPECT_THAT([&] { load_document(tar); },
               ThrowsMessage<WeightError>(StartsWith("'f' is a tar archive, as PyTorch wrote")));
 }
@@ -329,6 +332,20 @@ TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
                   HasSubstr("Export torchao.utils.unwrap_tensor_subclass(model) instead")));
 }
 
+// Nothing is called, and what a pickle adds to a foreign value is dropped: an object with a state,
+// a list and a dict of other classes, and a factory.
+TEST(TorchFileTest, ForeignNamesAreKeptAsValues) {
+  const std::string pickle = "(cos\nsystem\n" + pickled_text("exit 1") + "\x85R" + "ca\nB\n)\x81}" +
+                             pickled_text("w") + "K\x01sb" + "ca\nList\n)R(K\x01K\x02" + "e" +
+                             "ca\nDict\n)R(K\x01K\x02u" +
+                             "ccollections\ndefaultdict\nca\nfactory\n\x85RK\x01K\x02s" +
+                             "ctorch.nn.parameter\nParameter\nca\nTensor\n\x85R" + "t.";
+  EXPECT_EQ(text_of(*load_document(file_of(pickle), ForeignNames::kKept)),
+            "(<an object of class 'os.system'>, <an object of class 'a.B'>, <an object of class "
+            "'a.List'>, <an object of class 'a.Dict'>, {1: 2}, <an "
+            "object of class 'a.Tensor'>)");
+}
+
 // Ten thousand items, and many containers made of them, each in seven bytes of the file.
 TEST(TorchFileErrorsTest, CopiesAndLongArgumentsAreLimited) {
   const auto expect_limited = [](std::string pickle, const std::string& item,
@@ -355,7 +372,7 @@ TEST(TorchFileErrorsTest, CopiesAndLongArgumentsAreLimited) {
 // Loads `content` as weights; it gives them or an error of one line.
 void load_damaged(const std::string& content) {
   try {
-    find_state_dict(*load_document(content));
+    find_state_dict(*load_document(content, ForeignNames::kKept));
   } catch (const WeightError& error) {
     EXPECT_THAT(error.what(), Not(HasSubstr("\n")));
   }

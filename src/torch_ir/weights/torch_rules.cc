@@ -355,24 +355,34 @@ void set_attributes(Object& object, const PickleValue& state, PickleArena& arena
 
 }  // namespace
 
+std::string foreign_problem(const std::string& name) {
+  const char* remedy = name.starts_with("torchao.")
+                           ? "Export torchao.utils.unwrap_tensor_subclass(model) instead"
+                           : "Save model.state_dict() instead";
+  return fmt::format(
+      "holds a pickled object of class '{}'; only tensors and plain values are read, since "
+      "anything "
+      "else could run code. {}",
+      printable(name), remedy);
+}
+
 PickleValue* TorchRules::find_global(std::string_view module, std::string_view name) {
   std::string full_name = fmt::format("{}.{}", current_module(module), name);
   if (find_listed(full_name) == nullptr && !is_torch_constant(full_name) &&
       !is_storage_class(full_name) && !(reads_objects_ && is_script_class(full_name))) {
-    const char* remedy = full_name.starts_with("torchao.")
-                             ? "Export torchao.utils.unwrap_tensor_subclass(model) instead"
-                             : "Save model.state_dict() instead";
-    throw WeightError(
-        kNotSupported,
-        fmt::format("holds a pickled object of class '{}'; only tensors and plain values are read, "
-                    "since anything else could run code. {}",
-                    printable(full_name), remedy));
+    if (foreign_ == ForeignNames::kRefused) {
+      throw WeightError(kNotSupported, foreign_problem(full_name));
+    }
+    std::string what = fmt::format("an object of class '{}'", printable(full_name));
+    arena_.charge(what.size() + full_name.size());
+    return arena_.make({Unsupported{std::move(what), false, std::move(full_name)}});
   }
   arena_.charge(full_name.size());
   return arena_.make({Name{std::move(full_name)}});
 }
 
 PickleValue* TorchRules::call(const PickleValue& callable, const PickleItems& arguments) {
+  if (callable.is_foreign()) return own(&callable);
   const auto* name = callable.get_if<Name>();
   if (name == nullptr) {
     throw WeightError("is damaged: its pickle calls " + callable.kind());
@@ -386,6 +396,10 @@ PickleValue* TorchRules::call(const PickleValue& callable, const PickleItems& ar
     throw WeightError(
         fmt::format("is damaged: its pickle calls {}, which is not callable", name->text));
   }
+  // A defaultdict ignores its factory; the results of all others depend on their arguments.
+  const auto foreign =
+      std::ranges::find_if(arguments, [](Pointer argument) { return argument->is_foreign(); });
+  if (foreign != arguments.end() && global->call != call_default_dict) return own(*foreign);
   return call_global(*global, {global->name, arguments, arena_, tensors_});
 }
 

@@ -8,6 +8,7 @@
 // place.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,12 +34,15 @@ struct PendingTensors {
   std::vector<PendingTensor> tensors;
 };
 
+// "holds a pickled object of class 'argparse.Namespace'; only tensors ..."
+std::string foreign_problem(const std::string& name);
+
 class TorchRules : public PickleRules {
  public:
   // With `reads_objects`, TorchScript classes ("__torch__.Net") may be named too; their objects
   // become PickleValue::Object.
-  TorchRules(PickleArena& arena, bool reads_objects)
-      : arena_(arena), reads_objects_(reads_objects) {}
+  TorchRules(PickleArena& arena, bool reads_objects, ForeignNames foreign)
+      : arena_(arena), reads_objects_(reads_objects), foreign_(foreign) {}
 
   PickleValue* find_global(std::string_view module, std::string_view name) override;
   PickleValue* call(const PickleValue& callable, const PickleItems& arguments) override;
@@ -50,6 +54,7 @@ class TorchRules : public PickleRules {
  private:
   PickleArena& arena_;
   bool reads_objects_;
+  ForeignNames foreign_;
   PendingTensors tensors_;
 };
 

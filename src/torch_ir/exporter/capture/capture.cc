@@ -15,15 +15,19 @@
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/capture/recorder.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
+#include "torch_ir/weights/graph_names.h"
+#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {
 
-// The state of a module by dotted name; tied weights have only their first name.
+// The state of a module by dotted name; tied weights have only their first name, and all of them in
+// `ties`.
 struct ModuleState {
   StateDict parameters = StateDict();
   StateDict buffers = StateDict();
   std::vector<LiftedConstant> constants = {};
+  TiedWeights ties = {};
 };
 
 StateDict without_ties(const StateDict& tensors) {
@@ -41,7 +45,7 @@ ModuleState state_of(const Model& model) {
   if (model.module() == nullptr) return ModuleState();
   const torch::nn::Module& module = *model.module();
   return {without_ties(module.named_parameters()), without_ties(module.named_buffers()),
-          list_constants(module)};
+          list_constants(module), tied_names(state_dict(module))};
 }
 
 bool all_on_meta(const StateDict& tensors) {
@@ -171,6 +175,7 @@ Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
   graph = std::move(recording.graph);
   name_graph(graph);
   program.constants = std::move(recording.constants);
+  program.tied_weights = state.ties;
   sizes.apply(program);
   return program;
 }

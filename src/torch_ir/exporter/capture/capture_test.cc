@@ -221,6 +221,7 @@ TEST(CaptureTest, NamesPlaceholdersByWhatTheyAre) {
   EXPECT_THAT(placeholders(program),
               ElementsAre("p_scale", "b_offset", "c_mask", "c_lifted_tensor_0", "x"));
   EXPECT_EQ(program.model_name, "Constants");
+  EXPECT_THAT(program.tied_weights, ElementsAre(ElementsAre("scale", "tied")));
   ASSERT_THAT(program.constants.keys(), ElementsAre("mask", "lifted_tensor_0"));
   EXPECT_TRUE(torch::equal(program.constants["mask"], torch::tensor({1.f, 0.f})));
   EXPECT_TRUE(torch::equal(program.constants["lifted_tensor_0"], torch::tensor({3.f, 5.f})));

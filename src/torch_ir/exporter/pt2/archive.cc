@@ -11,6 +11,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/foreign_file.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -20,13 +21,6 @@ constexpr const char* kAdvice = "write a .pt2 archive with torch.export.save";
 constexpr const char* kOldestProgram = "serialized_exported_program.json";
 constexpr std::string_view kModelsFolder = "models/";
 constexpr std::string_view kModelSuffix = ".json";
-
-constexpr std::pair<std::string_view, const char*> kOtherArchives[] = {
-    {"data/aotinductor/", "is a package of AOTInductor, compiled code without a graph"},
-    {"/constants.pkl", "is a TorchScript archive"},
-    {"/code/", "is a TorchScript archive"},
-    {"/data.pkl", "is a file of torch.save, which holds weights but no graph"},
-};
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw ExportError(fmt::format("{}: {}", path, what));
@@ -156,11 +150,8 @@ class Opener {
   }
 
   [[noreturn]] void refuse_other_archive() const {
-    for (const auto& [part, what] : kOtherArchives) {
-      for (const std::string& entry : zip_.entries()) {
-        if (entry.find(part) != std::string::npos) refuse(fmt::format("{}; {}", what, kAdvice));
-      }
-    }
+    const std::string what = describe_foreign_archive(zip_.entries(), kAdvice);
+    if (!what.empty()) refuse(what);
     fail(path_,
          fmt::format(
              "is a zip archive without an exported program: missing entry models/NAME.json; {}",
@@ -176,6 +167,8 @@ class Opener {
 Pt2Archive open_pt2_archive(const std::string& path) {
   const ByteRange bytes = map_file(path);
   if (!looks_like_zip(bytes.text())) {
+    const std::string what = describe_foreign_file(bytes.text(), kAdvice);
+    if (!what.empty()) throw ExportError(kNotSupported, fmt::format("{}: {}", path, what));
     fail(path, fmt::format("not a .pt2 archive (not a zip file); {}", kAdvice));
   }
   return Opener(path, bytes).open();

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "torch_ir/base/zip_archive.h"
+#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/program.h"
 
@@ -28,11 +29,16 @@ struct PayloadEntries {
 };
 
 struct Pt2Archive {
+  ByteRange read_weights(const std::string& entry) const {
+    return bytes == WeightBytes::kChecked ? zip.read(entry) : zip.map(entry);
+  }
+
   ZipArchive zip;
   std::string program;
   PayloadEntries weights;
   PayloadEntries constants;
   std::optional<std::string> example_inputs;
+  WeightBytes bytes = WeightBytes::kChecked;
 };
 
 // Throws ExportError for files that are not zip archives, for other kinds of archives, with advice,

@@ -16,6 +16,7 @@
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/ir/strided_copy.h"
+#include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/storage_tensor.h"
 #include "torch_ir/weights/torch_file.h"
 
@@ -34,7 +35,7 @@ at::Tensor plain_tensor(const PickleValue& value, const std::string& place) {
 
 Payload read_pickled_dict(const Pt2Archive& archive, const std::string& entry) {
   Payload payload;
-  const ByteRange bytes = archive.zip.read(entry);
+  const ByteRange bytes = archive.read_weights(entry);
   // PyTorch writes this for an empty payload.
   if (bytes.size == 0) return payload;
   const std::string source = archive.zip.name() + ": " + printable(entry);
@@ -91,7 +92,7 @@ class Storages {
     if (!item.view) fail(archive_, name, "has no shape and dtype");
     try {
       c10::Storage& storage = storages_[item.entry];
-      if (!storage) storage = make_storage(archive_.zip.read(item.entry));
+      if (!storage) storage = make_storage(archive_.read_weights(item.entry));
       return make_tensor(storage, *item.view);
     } catch (const Error& error) {
       fail(archive_, name, fmt::format("in the entry '{}': {}", entry, error.what()));
@@ -102,7 +103,7 @@ class Storages {
   at::Tensor unpickle(const std::string& name, const std::string& entry) const {
     const std::string shown = printable(entry);
     const PickleDocument document =
-        load_torch_file(archive_.zip.read(entry), archive_.zip.name() + ": " + shown);
+        load_torch_file(archive_.read_weights(entry), archive_.zip.name() + ": " + shown);
     return plain_tensor(*document, fmt::format("{}: tensor '{}': the entry '{}' holds",
                                                archive_.zip.name(), printable(name), shown));
   }
@@ -184,6 +185,7 @@ StateDict take_weights(const std::string& archive, const Payload& weights, const
   for (const auto& weight : weights) {
     if (!taken.contains(weight.key())) taken.insert(weight.key(), weight.value()());
   }
+  program.tied_weights = tied_names(taken);
   return taken;
 }
 

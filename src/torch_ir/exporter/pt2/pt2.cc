@@ -176,8 +176,9 @@ Pt2Examples examples_of(const std::string& path, const Pt2Archive& archive, cons
   }
 }
 
-Pt2Model read_model(const std::string& path) {
-  const Pt2Archive archive = open_pt2_archive(path);
+Pt2Model read_model(const std::string& path, WeightBytes bytes) {
+  Pt2Archive archive = open_pt2_archive(path);
+  archive.bytes = bytes;
   const JsonValue root = read_json(archive);
   const std::string stem = std::filesystem::path(path).stem().string();
   Pt2Model model{about(program_of(archive), [&] { return read_program(root, stem); })};
@@ -193,8 +194,8 @@ Pt2Model read_model(const std::string& path) {
 
 bool is_pt2_archive(const std::string& path) { return looks_like_zip(map_file(path).text()); }
 
-Pt2Model read_pt2(const std::string& path) {
-  return as_export_error([&] { return read_model(path); });
+Pt2Model read_pt2(const std::string& path, WeightBytes bytes) {
+  return as_export_error([&] { return read_model(path, bytes); });
 }
 
 std::optional<StateDict> read_pt2_example_inputs(const std::string& path) {

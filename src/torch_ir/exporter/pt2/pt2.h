@@ -25,6 +25,10 @@ struct Pt2Examples {
   std::vector<at::Tensor> for_graph(const Graph& graph) const;
 };
 
+// Whether the checksums of weights are checked, which reads all their bytes. Callers that need no
+// values do without.
+enum class WeightBytes { kChecked, kUnread };
+
 struct Pt2Model {
   // Includes the values of lifted constants that are tensors. The model's name is its class, or the
   // file's stem if the archive does not say.
@@ -41,7 +45,7 @@ bool is_pt2_archive(const std::string& path);
 
 // Throws ExportError, with the path, for files that are not such archives, are damaged, or have
 // unknown content.
-Pt2Model read_pt2(const std::string& path);
+Pt2Model read_pt2(const std::string& path, WeightBytes bytes = WeightBytes::kChecked);
 
 // The example inputs of the archive at `path`, by the names of the graph inputs; numbers as tensors
 // without dimensions. Nothing if the archive has none. Throws ExportError if reading them would

@@ -10,9 +10,11 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/weights/graph_names.h"
 
 namespace torch_ir {
 namespace {
@@ -23,12 +25,15 @@ const at::Tensor* find_in(const StateDict& tensors, const Program& program,
   return tensor != nullptr ? tensor : tensors.find(program[input.value].name);
 }
 
+// The most misfits, missing and surplus weights that are listed one by one.
+constexpr size_t kMaxListed = 8;
+
 class WeightBinder {
  public:
   WeightBinder(const Case& graph_case, std::optional<c10::Device> target,
                std::vector<std::string>& problems)
       : program_(*graph_case.program),
-        weights_(graph_case.weights),
+        weights_(with_graph_names(graph_case.weights, program_)),
         constants_(graph_case.constants),
         target_(target),
         problems_(problems) {
@@ -36,13 +41,14 @@ class WeightBinder {
   }
 
   BoundWeights bind() {
+    check_ties();
     for (const GraphInput& input : program_.inputs) {
       if (input.kind != InputKind::kUserInput) bind(input);
     }
     if (target_ || device_) bound_.device = target_ ? *target_ : *device_;
     bind_constants_of_program();
-    add_missing();
-    if (!problems_.empty()) add_surplus();
+    add_some(misfits_);
+    add_missing_and_surplus();
     return std::move(bound_);
   }
 
@@ -76,7 +82,7 @@ class WeightBinder {
     try {
       return strided_copy(tensor, strides);
     } catch (const Error& error) {
-      problems_.push_back(fmt::format("Weight '{}': {}.", printable(input.target), error.what()));
+      misfits_.push_back(fmt::format("Weight '{}': {}.", printable(input.target), error.what()));
       return tensor;
     }
   }
@@ -93,21 +99,39 @@ class WeightBinder {
     }
   }
 
-  // Adds the missing weights that the graph reads, one line each, at their first reader. A missing
-  // weight that is the only problem is reported in the words of the Python package.
-  void add_missing() {
-    if (missing_.empty()) return;
-    std::string only;
-    std::string only_name;
+  // Equal values of a tied weight are one tensor by now.
+  void check_ties() {
+    for (const std::vector<std::string>& names : program_.tied_weights) {
+      names_.insert(names.begin(), names.end());
+      std::vector<std::string> given = names;
+      std::erase_if(given, [&](const std::string& name) { return !weights_.contains(name); });
+      for (const std::string& name : given) {
+        if (weights_[name].is_same(weights_[given.front()])) continue;
+        misfits_.push_back(
+            fmt::format("Weights '{}' and '{}' are tied in the graph, but their values differ; "
+                        "give one of them.",
+                        printable(given.front()), printable(name)));
+      }
+    }
+  }
+
+  // The missing weights that the graph reads, one line each, at their first reader.
+  std::vector<std::string> missing_lines() {
+    std::vector<std::string> lines;
     const auto add = [&](ValueId value, const std::string& reader, const std::string& alone) {
       const auto found = missing_.find(value);
       if (found == missing_.end()) return;
-      const std::string& name = found->second->target;
-      only = problems_.empty() ? alone : "";
-      only_name = name == program_[value].name ? "" : name;
-      problems_.push_back(fmt::format("Missing weight '{}' ({} {}), read by {}.", printable(name),
-                                      dtype_name(program_[value].dtype),
-                                      shape_list_text(program_[value]), reader));
+      bound_.only_missing = alone;
+      const Value& missing = program_[value];
+      // Documents tell constants by their placeholders only.
+      lines.push_back(fmt::format(
+          fmt::runtime(missing.name.starts_with("c_")
+                           ? "Constant '{}' ({} {}), read by {}, has no values: pass it in "
+                             "`constants`."
+                           : "Missing weight '{}' ({} {}), read by {}."),
+          printable(found->second->target), dtype_name(missing.dtype), shape_list_text(missing),
+          reader));
+      missing_names_.push_back(found->second->target);
       missing_.erase(found);
     };
     for (const Node& node : program_.nodes) {
@@ -122,23 +146,38 @@ class WeightBinder {
       add(output, fmt::format("output '{}'", name),
           fmt::format("Graph output '{}' not found in registry", name));
     }
-    if (only.empty() || has_surplus()) return;
-    problems_.back() = only;
-    bound_.only_missing = only_name;
+    return lines;
   }
 
-  bool is_surplus(const std::string& name) const { return !names_.contains(name); }
-
-  bool has_surplus() const {
-    return std::ranges::any_of(weights_, [&](const auto& item) { return is_surplus(item.key()); });
+  // Adds `lines`, of many only the first.
+  void add_some(const std::vector<std::string>& lines) {
+    const size_t shown = std::min(lines.size(), kMaxListed);
+    problems_.insert(problems_.end(), lines.begin(),
+                     lines.begin() + static_cast<std::ptrdiff_t>(shown));
+    if (lines.size() == shown) return;
+    const auto rest = static_cast<int64_t>(lines.size() - shown);
+    problems_.push_back(fmt::format("... and {}.", counted(rest, "more such weight")));
   }
 
-  void add_surplus() {
-    for (const auto& item : weights_) {
-      if (!is_surplus(item.key())) continue;
-      problems_.push_back(
-          fmt::format("Unexpected weight '{}': the graph does not use it.", printable(item.key())));
+  void add_missing_and_surplus() {
+    const std::vector<std::string> missing = missing_lines();
+    std::vector<std::string> surplus = weights_.keys();
+    std::erase_if(surplus, [&](const std::string& name) { return names_.contains(name); });
+    if (missing.size() != 1 || !surplus.empty() || !problems_.empty()) bound_.only_missing.clear();
+    const bool fits_nothing = !missing.empty() && surplus.size() == weights_.size();
+    if (fits_nothing && !surplus.empty() && missing.size() + surplus.size() > kMaxListed) {
+      constexpr size_t kShown = 3;
+      problems_.push_back(fmt::format(
+          "The weights have other names than the graph's: they are {}, and the graph reads {}.",
+          quoted_list(surplus, kShown), quoted_list(missing_names_, kShown)));
+      return;
     }
+    add_some(missing);
+    if (problems_.empty()) return;
+    for (std::string& name : surplus) {
+      name = fmt::format("Unexpected weight '{}': the graph does not use it.", printable(name));
+    }
+    add_some(surplus);
   }
 
   bool check(const GraphInput& input, const at::Tensor& tensor) {
@@ -149,7 +188,7 @@ class WeightBinder {
 
   bool fits(const GraphInput& input, const at::Tensor& tensor) {
     const auto add = [&](const std::string& what) {
-      problems_.push_back(fmt::format("Weight '{}' {}.", printable(input.target), what));
+      misfits_.push_back(fmt::format("Weight '{}' {}.", printable(input.target), what));
       return false;
     };
     if (!tensor.defined()) return add("is undefined");
@@ -163,19 +202,21 @@ class WeightBinder {
       device_ = tensor.device();
       first_name_ = name;
     } else if (*device_ != tensor.device()) {
-      problems_.push_back(fmt::format("Weight '{}' is on {}, but '{}' is on {}.", printable(name),
-                                      tensor.device().str(), printable(first_name_),
-                                      device_->str()));
+      misfits_.push_back(fmt::format("Weight '{}' is on {}, but '{}' is on {}.", printable(name),
+                                     tensor.device().str(), printable(first_name_),
+                                     device_->str()));
     }
   }
 
   const Program& program_;
-  const StateDict& weights_;
+  const StateDict weights_;
   const StateDict& constants_;
   std::unordered_set<std::string> names_;
   std::vector<const GraphInput*> unbound_;
   std::unordered_map<std::string, bool> checked_;
   std::unordered_map<ValueId, const GraphInput*> missing_;
+  std::vector<std::string> missing_names_;
+  std::vector<std::string> misfits_;
   std::optional<c10::Device> target_;
   std::unordered_map<const c10::TensorImpl*, at::Tensor> placed_;
   std::optional<c10::Device> device_;
@@ -198,6 +239,7 @@ const at::Tensor* find_weight(const Case& graph_case, const GraphInput& input) {
 BoundWeights bind_weights(const Case& graph_case, std::optional<c10::Device> device) {
   std::vector<std::string> problems;
   BoundWeights bound = bind_weights(graph_case, device, problems);
+  if (!bound.only_missing.empty()) throw ExecutionError(bound.only_missing);
   if (!problems.empty()) throw ExecutionError(problem_list(problems, "the weights"));
   return bound;
 }

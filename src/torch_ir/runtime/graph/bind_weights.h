@@ -15,19 +15,19 @@ struct BoundWeights {
   // By ValueId; undefined for other values and missing weights.
   std::vector<at::Tensor> tensors;
   c10::Device device = c10::kCPU;
-  // The state dict name of the missing weight, if it is the only problem: the message then names
-  // its placeholder instead.
+  // The message of the Python package for a missing weight that is the only problem.
   std::string only_missing;
 };
 
-// Looks in the weights, then in the constants, then in those of the program, each by state dict
-// name and then by placeholder. Moves tensors to `device`; without it, moves only constants of the
-// program, to the device of the others. Copies tensors that lack the strides of their Value. Throws
-// ExecutionError with a problem_list.
+// Looks in the weights, with their names as the graph's (graph_names.h), then in the constants,
+// then in those of the program, each by state dict name and then by placeholder. Moves tensors to
+// `device`; without it, moves only constants of the program, to the device of the others. Copies
+// tensors that lack the strides of their Value. Throws ExecutionError with a problem_list.
 BoundWeights bind_weights(const Case& graph_case, std::optional<c10::Device> device = std::nullopt);
 
 // As above, but adds problems to `problems`, one line each: missing weights that the graph reads
-// and weights that do not fit, and then also surplus weights, as the name may be wrong.
+// and weights that do not fit, and then also surplus weights, as the name may be wrong. Of many it
+// names a few.
 BoundWeights bind_weights(const Case& graph_case, std::optional<c10::Device> device,
                           std::vector<std::string>& problems);
 

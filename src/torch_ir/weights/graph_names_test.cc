@@ -1,0 +1,132 @@
+#include "torch_ir/weights/graph_names.h"
+
+#include <c10/util/Exception.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/ir/resolve.h"
+#include "torch_ir/weights/state_dict.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Names = std::vector<std::string>;
+
+struct NameWarnings : c10::WarningHandler {
+  void process(const c10::Warning& warning) override { messages.push_back(warning.msg()); }
+  std::vector<std::string> messages;
+};
+
+IR graph_with(const Names& names) {
+  IR ir;
+  for (const std::string& name : names) {
+    ir.weights.push_back({.name = name, .shape = {1}, .dtype = "float32"});
+    ir.weight_name_mapping.insert("p_" + name, name);
+  }
+  return ir;
+}
+
+StateDict weights_with(const Names& names) {
+  StateDict weights;
+  for (const std::string& name : names) weights.insert(name, torch::rand({1}));
+  return weights;
+}
+
+class GraphNamesTest : public ::testing::Test {
+ protected:
+  Names renamed(const Names& graph, const Names& weights) {
+    const c10::WarningUtils::WarningHandlerGuard guard(&warnings_);
+    return with_graph_names(weights_with(weights), resolve(graph_with(graph))).keys();
+  }
+
+  NameWarnings warnings_;
+};
+
+TEST_F(GraphNamesTest, APrefixOfAllWeightsIsLeftOut) {
+  EXPECT_THAT(renamed({"fc.w", "fc.b"}, {"module.fc.w", "module.fc.b"}),
+              ElementsAre("fc.w", "fc.b"));
+  EXPECT_THAT(renamed({"fc.w", "b"}, {"module._orig_mod.fc.w", "module._orig_mod.b"}),
+              ElementsAre("fc.w", "b"));
+  EXPECT_THAT(warnings_.messages,
+              ElementsAre("The names of the weights begin with 'module.', those of the graph do "
+                          "not; it is left out",
+                          "The names of the weights begin with 'module._orig_mod.', those of the "
+                          "graph do not; it is left out"));
+}
+
+TEST_F(GraphNamesTest, APrefixOfTheWholeGraphIsAdded) {
+  EXPECT_THAT(renamed({"model.fc.w", "model.fc.b"}, {"fc.w", "fc.b"}),
+              ElementsAre("model.fc.w", "model.fc.b"));
+  EXPECT_THAT(warnings_.messages,
+              ElementsAre("The names of the graph begin with 'model.', those of the weights do "
+                          "not; it is added"));
+}
+
+// Most names decide; what is missing then is an error by its own name.
+TEST_F(GraphNamesTest, SomeNamesMayBeLeft) {
+  EXPECT_THAT(renamed({"fc.w", "fc.b", "scale"}, {"model.fc.w", "model.fc.b", "loss.w"}),
+              ElementsAre("fc.w", "fc.b", "loss.w"));
+}
+
+TEST_F(GraphNamesTest, NamesThatFitStayAsTheyAre) {
+  EXPECT_THAT(renamed({"w", "fc.w"}, {"w", "model.fc.w"}), ElementsAre("w", "model.fc.w"));
+  EXPECT_THAT(renamed({"w"}, {"p_w", "model.w"}), ElementsAre("p_w", "model.w"));
+  EXPECT_THAT(renamed({"a.w", "b.w", "c.w"}, {"x.a.w"}), ElementsAre("x.a.w"));
+  // Which of the two?
+  EXPECT_THAT(renamed({"w"}, {"student.w", "teacher.w"}), ElementsAre("student.w", "teacher.w"));
+  EXPECT_THAT(warnings_.messages, IsEmpty());
+}
+
+TEST_F(GraphNamesTest, ATiedWeightIsThereByAllNamesOfTheGraph) {
+  IR ir = graph_with({"embed.w", "head.w"});
+  ir.tied_weights = {{"embed.w", "head.w", "unused.w"}};
+  for (const char* name : {"embed.w", "head.w", "unused.w", "model.head.w"}) {
+    const StateDict given = weights_with({name});
+    const StateDict weights = with_graph_names(given, resolve(ir));
+    for (const char* other : {"embed.w", "head.w"}) {
+      ASSERT_TRUE(weights.contains(other)) << name;
+      EXPECT_TRUE(weights[other].is_same(given[name])) << name;
+    }
+  }
+}
+
+TEST_F(GraphNamesTest, EqualValuesOfATiedWeightAreOneTensor) {
+  IR ir = graph_with({"a", "b"});
+  ir.tied_weights = {{"a", "b"}};
+  StateDict weights;
+  weights.insert("a", torch::tensor({NAN, 1.F}));
+  weights.insert("b", weights["a"].clone());
+  StateDict named = with_tied_names(weights, ir.tied_weights);
+  EXPECT_TRUE(named["b"].is_same(named["a"]));
+  weights["b"] = torch::tensor({NAN, 2.F});
+  named = with_tied_names(weights, ir.tied_weights);
+  EXPECT_TRUE(named["b"].is_same(weights["b"]));
+}
+
+TEST(TiedNamesTest, TiedWeightsShareAllTheirElements) {
+  torch::nn::Linear shared(2, 2);
+  torch::nn::Sequential model(shared, torch::nn::Linear(2, 2), shared);
+  EXPECT_THAT(tied_names(state_dict(*model)),
+              ElementsAre(ElementsAre("0.weight", "2.weight"), ElementsAre("0.bias", "2.bias")));
+  StateDict views;
+  views.insert("whole", torch::ones({2, 2}));
+  views.insert("turned", views["whole"].t());
+  views.insert("row", views["whole"][1]);
+  views.insert("bits", views["whole"].view(torch::kInt));
+  views.insert("empty", torch::ones({0}));
+  views.insert("nothing", views["empty"]);
+  EXPECT_THAT(tied_names(views), IsEmpty());
+}
+
+}  // namespace
+}  // namespace torch_ir
