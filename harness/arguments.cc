@@ -151,6 +151,12 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
       set_tensors(files.empty() ? early : files.back(), member, path);
     };
   };
+  options
+      .parsed(kProgramFlag, set(&ModelFiles::program), "NAME",
+              "The program to take from the --pt2 before it, if it has several")
+      ->trigger_on_parse();
+  options.each_file("--weights", set(&ModelFiles::weights), "FILE",
+                    "Weights, instead of the archive's, for the --pt2 before it");
   options.each_file("--inputs", set(&ModelFiles::inputs), "FILE",
                     "Inputs (.safetensors) for the --pt2 or --ir before it");
   options.each_file("--expected", set(&ModelFiles::expected), "FILE",
@@ -180,8 +186,10 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
 }
 
 void place_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files) {
-  for (const auto& [flag, member] : {std::pair("--inputs", &ModelFiles::inputs),
-                                     std::pair("--expected", &ModelFiles::expected)}) {
+  for (const auto& [flag, member] :
+       {std::pair(kProgramFlag, &ModelFiles::program), std::pair("--weights", &ModelFiles::weights),
+        std::pair("--inputs", &ModelFiles::inputs),
+        std::pair("--expected", &ModelFiles::expected)}) {
     if ((early.*member).empty()) continue;
     if (files.size() != 1) {
       throw Error(std::string(flag) + ": give it after the --pt2 or --ir that it belongs to");

@@ -16,6 +16,7 @@ import pathlib
 import torch
 
 COND, WHILE_LOOP = "higher_order.cond", "higher_order.while_loop"
+SCAN, MAP = "higher_order.scan", "higher_order.map_impl"
 GET_ITEM = "<built-in function getitem>"
 LIST_SIZES, LIST_NONE_MASKS = "_tensor_list_sizes", "_tensor_list_none_masks"
 
@@ -23,6 +24,8 @@ LIST_SIZES, LIST_NONE_MASKS = "_tensor_list_sizes", "_tensor_list_none_masks"
 SCHEMAS = {
     COND: "builtin::cond(Tensor pred, Tensor[] operands) -> Tensor[]",
     WHILE_LOOP: "builtin::loop(Tensor[] carried_inputs, Tensor[] additional_inputs) -> Tensor[]",
+    SCAN: "builtin::scan(Tensor[] init, Tensor[] xs, Tensor[] additional_inputs) -> Tensor[]",
+    MAP: "builtin::map(Tensor[] xs, Tensor[] pos_args) -> Tensor[]",
 }
 # Modules with functions on numbers, and the order of the arguments.
 NUMBER_MODULES = {"_operator": operator, "math": math, "torch": torch}
@@ -129,8 +132,9 @@ def typed(value, type_):
     if not isinstance(value, str) or str(type_) == "str":
         return value
     if str(type_) == "Device":
-        # A graph traced on the meta device runs on the CPU.
-        return torch.device("cpu" if value == "meta" else value)
+        # A graph of a device that is not here runs on the CPU.
+        is_here = value.startswith("cuda") and torch.cuda.is_available()
+        return torch.device(value if is_here else "cpu")
     return getattr(torch, value)
 
 
@@ -238,6 +242,26 @@ def loop(goes_on, body):
     return run
 
 
+def scan(body):
+
+    def run(init, xs, additional=()):
+        carried, results = list(init), []
+        for slices in zip(*xs):
+            made = body(carried + list(slices) + list(additional))
+            carried = made[:len(init)]
+            results.append(made[len(init):])
+        return carried + [torch.stack(parts) for parts in zip(*results)]
+
+    return run
+
+
+def slice_map(body):
+    return lambda xs, additional=(): scan(body)([], xs, additional)
+
+
+CONTROL_FLOW = {COND: condition, WHILE_LOOP: loop, SCAN: scan, MAP: slice_map}
+
+
 def results_of(result):
     """The results of a call, flattened."""
     if isinstance(result, (list, tuple)):
@@ -261,7 +285,7 @@ class Call:
             attributes = sorted(node["attrs"].items(), key=lambda a: NUMBER_ARGUMENTS.index(a[0]))
             self._positional = [typed(value, torch.NumberType.get()) for _, value in attributes]
         elif op_type in SCHEMAS:
-            make = condition if op_type == COND else loop
+            make = CONTROL_FLOW[op_type]
             self._function = make(*(Graph(graph, kernels) for graph in node["graphs"]))
             self._bind(torch._C.parse_schema(SCHEMAS[op_type]))
         else:

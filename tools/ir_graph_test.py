@@ -146,6 +146,20 @@ class GraphModuleTest(unittest.TestCase):
             ["y"], inputs=["x", "limit"], arguments=[self.x, torch.tensor(50.0)])
         self.assertTrue(torch.equal(y, self.x * 8))
 
+    def test_loops_over_slices_run_their_body(self):
+        body = graph(["h", "row", "w"],
+                     [node("aten.add.Tensor", ["h", "row"], ["next"]),
+                      node("aten.mul.Tensor", ["h", "w"], ["out"])], ["next", "out"])
+        last, outs = self.run_graph(
+            [node("higher_order.scan", ["h", "x", "w"], ["a", "b"], [body], _tensor_list_sizes=[1, 1, 1])],
+            ["a", "b"], inputs=("h", "x", "w"), arguments=[self.x[0], self.x, self.x[1]])
+        self.assertTrue(torch.equal(last, self.x[0] + self.x.sum(0)))
+        self.assertTrue(torch.equal(outs, torch.stack([self.x[0], self.x[0] * 2]) * self.x[1]))
+        twice = graph(["row"], [node("aten.mul.Tensor", ["row"], ["y"], other=2)], ["y"])
+        (mapped,) = self.run_graph(
+            [node("higher_order.map_impl", ["x"], ["y"], [twice], _tensor_list_sizes=[1, 0])], ["y"])
+        self.assertTrue(torch.equal(mapped, self.x * 2))
+
     def test_other_kernels_are_called_and_nodes_are_told(self):
         observed = []
         ir = graph(["x"], [node("aten.relu.default", ["x"], ["y"]),

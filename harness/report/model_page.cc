@@ -20,9 +20,15 @@ std::string inputs_text(const Result& result, const RunContext& context) {
   if (!result.origin) {
     return fmt::format("weights and inputs from seed {}", context.settings.seed);
   }
-  if (result.origin->inputs.empty()) return "the archive's weights and example inputs";
-  const std::string weights =
+  std::string weights =
       result.origin->graph.empty() ? "the archive's weights" : "the weights beside the graph";
+  if (!result.origin->weights.empty()) {
+    weights = "the weights in " + code_span(file_name(result.origin->weights));
+  }
+  if (result.origin->inputs.empty()) {
+    const bool is_own = result.origin->weights.empty();
+    return weights + (is_own ? " and example inputs" : " and the archive's example inputs");
+  }
   return weights + " and the inputs in " + code_span(file_name(result.origin->inputs));
 }
 

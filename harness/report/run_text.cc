@@ -261,7 +261,9 @@ std::string expectation_place(const Result& result, const RunContext& context,
 }
 
 int num_trials(const Result& result, const RunSettings& settings) {
-  return result.origin && !result.origin->expected.empty() ? 1 : settings.trials;
+  const int given = result.origin && !result.origin->expected.empty() ? 1 : settings.trials;
+  // Graphs with dynamic sizes have more.
+  return std::max(given, static_cast<int>(result.trials.size()));
 }
 
 int num_trials(const std::vector<Result>& results, const RunSettings& settings) {

@@ -1,15 +1,18 @@
 #include "harness/results/model_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/file_names.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -60,35 +63,35 @@ std::string short_name_of(FileFormat format, const std::string& path) {
   return is_folder(path) ? folder_name(path) : file_name(path);
 }
 
-std::string stem(FileFormat format, const std::string& path) {
-  std::string name = file_name(path);
-  const std::string_view extension = format == FileFormat::kArchive ? ".pt2" : ".json";
+// "model", or "model.decode" for the program "decode".
+std::string stem(const ModelFiles& files) {
+  std::string name = file_name(files.path);
+  const std::string_view extension = files.format == FileFormat::kArchive ? ".pt2" : ".json";
   if (name.ends_with(extension)) name.resize(name.size() - extension.size());
-  return name;
+  return files.program.empty() ? name : name + "." + files.program;
 }
 
-std::string model_name(FileFormat format, const std::string& path) {
-  std::string name =
-      is_graph_of_folder(format, path) ? short_name_of(format, path) : stem(format, path);
-  for (char& c : name) {
-    const bool fits =
-        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
-    if (!fits) c = '_';
-  }
-  if (name.empty() || name[0] == '.') name.insert(0, "_");
-  return name.substr(0, kMaxNameBytes);
+std::string model_name(const ModelFiles& files) {
+  const bool is_in_folder = is_graph_of_folder(files.format, files.path);
+  return file_name_of(is_in_folder ? files.short_name() : stem(files));
 }
 
 std::string beside(const ModelFiles& files, const std::string& kind) {
-  const std::string prefix =
-      is_graph_of_folder(files.format, files.path) ? "" : stem(files.format, files.path) + ".";
+  const std::string prefix = is_graph_of_folder(files.format, files.path) ? "" : stem(files) + ".";
   return (fs::path(files.path).parent_path() / (prefix + kind + ".safetensors")).string();
 }
 
 std::string if_there(const std::string& path) { return is_file(path) ? path : ""; }
 
 ModelFiles make_files(ModelFiles files) {
-  files.name = model_name(files.format, files.path);
+  if (files.format == FileFormat::kGraph) {
+    for (const auto& [flag, value] :
+         {std::pair("--program", files.program), std::pair("--weights", files.weights)}) {
+      if (value.empty()) continue;
+      throw Error(fmt::format("{} needs a --pt2; {} is a graph", flag, in_quotes(files.path)));
+    }
+  }
+  files.name = model_name(files);
   // A given file does not belong to a found one, except that the expected outputs of a graph belong
   // to its own inputs.
   if (files.inputs.empty() && files.expected.empty()) {
@@ -157,15 +160,19 @@ std::vector<ModelFiles> find(ModelFiles argument) {
   }
   if (!is_folder(argument.path)) {
     check_file(flag_of(argument.format), argument.path);
+    if (!argument.weights.empty()) check_file("--weights", argument.weights);
     if (!argument.inputs.empty()) check_file("--inputs", argument.inputs);
     if (!argument.expected.empty()) check_file("--expected", argument.expected);
     if (!argument.against.empty()) files_against(argument.against);
     return {make_files(argument)};
   }
   refuse_tensors(argument);
-  if (!argument.against.empty()) {
-    throw Error("--against: " + in_quotes(argument.path) +
-                " is a folder of models; give the single model to compare");
+  for (const auto& [flag, value] :
+       {std::pair("--against", argument.against), std::pair("--weights", argument.weights),
+        std::pair("--program", argument.program)}) {
+    if (value.empty()) continue;
+    throw Error(std::string(flag) + ": " + in_quotes(argument.path) +
+                " is a folder of models; give the single model that it belongs to");
   }
   std::vector<ModelFiles> found;
   for (const std::string& path : models_in(argument)) {
@@ -200,6 +207,17 @@ void check_names(const std::vector<ModelFiles>& models, const RegistryNames& reg
   }
 }
 
+// Adds a number to names that differ from earlier ones only by case.
+void tell_apart(std::vector<ModelFiles>& models) {
+  std::set<std::u32string> taken = {without_case(kSummaryName)};
+  for (ModelFiles& model : models) {
+    const std::string name = model.name;
+    for (int number = 2; !taken.insert(without_case(model.name)).second; ++number) {
+      model.name = fmt::format("{}-{}", name, number);
+    }
+  }
+}
+
 }  // namespace
 
 std::string flag_of(FileFormat format) { return format == FileFormat::kArchive ? "--pt2" : "--ir"; }
@@ -214,6 +232,7 @@ std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
     std::ranges::move(found, std::back_inserter(models));
   }
   check_names(models, registry);
+  tell_apart(models);
   return models;
 }
 

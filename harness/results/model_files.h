@@ -23,7 +23,9 @@ struct ModelFiles {
   // The page's name: that of the file or folder, without ".pt2" and ".json".
   std::string name = {};
   std::string path;
-  // Only for graphs, because archives include their weights.
+  // Of an archive with several programs; empty for the only one.
+  std::string program = {};
+  // Of a graph, or instead of an archive's.
   std::string weights = {};
   // If empty, the archive's example inputs are used.
   std::string inputs = {};

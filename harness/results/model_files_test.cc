@@ -119,6 +119,33 @@ TEST_F(ModelFilesTest, EveryPageBelongsToOneModel) {
                  "and the run would have the same page, SUMMARY.md");
 }
 
+TEST_F(ModelFilesTest, NamesThatDifferByCaseOrFormHavePagesOfTheirOwn) {
+  std::vector<ModelFiles> given;
+  for (const char* name : {"Net", "net", "NET", "caf\u00E9", "cafe\u0301", "名前", "Summary"}) {
+    given.push_back({.path = make(std::string(name) + ".pt2")});
+  }
+  std::vector<std::string> names;
+  for (const ModelFiles& files : find_model_files(given, {})) names.push_back(files.name);
+  EXPECT_THAT(names,
+              ElementsAre("Net", "net-2", "NET-3", "caf\u00E9", "cafe_u0301", "名前", "Summary-2"));
+}
+
+TEST_F(ModelFilesTest, AProgramHasItsOwnPageAndTensors) {
+  const std::string file = make("m.pt2");
+  const std::string inputs = make("m.decode.inputs.safetensors");
+  make("m.inputs.safetensors");
+  EXPECT_THAT(find_model_files({{.path = file, .program = "decode"}}, {}),
+              ElementsAre(ModelFiles{
+                  .name = "m.decode", .path = file, .program = "decode", .inputs = inputs}));
+  EXPECT_EQ(
+      find_model_files({{.path = file, .program = "a"}, {.path = file, .program = "b"}}, {}).size(),
+      2u);
+  expect_refused({{.path = path("."), .program = "a"}}, "--program: '" + path("."));
+  const std::string ir = make("net/ir.json");
+  expect_refused({{.format = FileFormat::kGraph, .path = ir, .weights = file}},
+                 "--weights needs a --pt2; '" + ir + "' is a graph");
+}
+
 ModelFiles graph(const std::string& path) { return {.format = FileFormat::kGraph, .path = path}; }
 
 TEST_F(ModelFilesTest, AGraphIsAFolderWithItsTensors) {

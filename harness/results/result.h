@@ -100,6 +100,9 @@ struct Origin {
   // One of the two is set. The ir.json of a folder has the folder's name.
   std::string archive = {};
   std::string graph = {};
+  // Of the archive; empty for its only program, and for its own weights.
+  std::string program = {};
+  std::string weights = {};
   // Empty if the archive's example inputs were used.
   std::string inputs = {};
   // Empty if the graph's own operators computed the expected outputs.
@@ -108,7 +111,7 @@ struct Origin {
   std::string against = {};
 };
 
-TORCH_IR_FIELDS(Origin, archive, graph, inputs, expected, against)
+TORCH_IR_FIELDS(Origin, archive, graph, program, weights, inputs, expected, against)
 
 // A summary of a graph, so that a run of many models need not keep the graphs.
 struct GraphSummary {
@@ -243,6 +246,8 @@ struct Result {
   Basis passed_by = Basis::kNone;
   // The last trial that ran or was verified.
   int current_trial = 0;
+  // Empty for the first.
+  std::string current_trial_name = {};
   // For the worst trial, if outputs disagree or the settings ask for it.
   std::optional<NodeReport> nodes = std::nullopt;
   std::optional<Reproducer> reproducer = std::nullopt;

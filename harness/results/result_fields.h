@@ -45,6 +45,7 @@ void fields(const Visit& visit, ModelFiles& value) {
   visit.required("format", value.format);
   visit.required("name", value.name);
   visit.required("path", value.path);
+  visit("program", value.program);
   visit.required("weights", value.weights);
   visit.required("inputs", value.inputs);
   visit.required("expected", value.expected);
@@ -213,10 +214,11 @@ void model_fields(const Visit& visit, Result& result) {
   visit.derived("files", files_of(result));
   visit("stage_seconds", result.stage_seconds);
   visit("current_trial", result.current_trial);
+  visit("current_trial_name", result.current_trial_name);
 }
 
 // All fields but the graph, which has its own file. Only messages between processes use
-// `current_trial`.
+// `current_trial` and its name.
 template <class Visit>
 void fields(const Visit& visit, Result& result) {
   Status status = result.status();
@@ -273,6 +275,8 @@ void fields(const Visit& visit, Coverage& coverage) {
     const auto add = [&](const Origin& origin, FileFormat format, const std::string& path) {
       coverage.files.push_back({.format = format,
                                 .path = path,
+                                .program = origin.program,
+                                .weights = origin.weights,
                                 .inputs = origin.inputs,
                                 .expected = origin.expected,
                                 .against = origin.against});

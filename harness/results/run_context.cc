@@ -62,11 +62,14 @@ std::string typed_path(const std::string& path) {
 }
 
 Origin origin_of(const ModelFiles& files) {
-  Origin origin{.inputs = typed_path(files.inputs),
+  const bool is_archive = files.format == FileFormat::kArchive;
+  Origin origin{.program = files.program,
+                .weights = is_archive ? typed_path(files.weights) : "",
+                .inputs = typed_path(files.inputs),
                 .expected = typed_path(files.expected),
                 .against = typed_path(files.against)};
   const fs::path path = typed_path(files.path);
-  if (files.format == FileFormat::kArchive) {
+  if (is_archive) {
     origin.archive = path.string();
   } else if (path.filename() == "ir.json") {
     origin.graph = path.has_parent_path() ? path.parent_path().string() : ".";
@@ -88,6 +91,8 @@ Coverage coverage_of(const Result& result) {
   const Origin& origin = *result.origin;
   if (origin.graph.empty()) {
     return {.files = {{.path = origin.archive,
+                       .program = origin.program,
+                       .weights = origin.weights,
                        .inputs = origin.inputs,
                        .expected = origin.expected,
                        .against = origin.against}}};
@@ -133,6 +138,8 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
     const std::string& path = origin.graph.empty() ? origin.archive : origin.graph;
     reads_reports |= fs::path(path).lexically_normal().string().starts_with("reports/");
     add(flag_of(files.format), file_word(path));
+    if (!origin.program.empty()) add("--program", shell_word(origin.program));
+    add_file("--weights", origin.weights);
     add_file("--inputs", origin.inputs);
     add_file("--expected", origin.expected);
     add_file("--against", origin.against);

@@ -20,7 +20,6 @@
 #include "harness/divergence/node_comparison.h"
 #include "harness/divergence/reproducer.h"
 #include "harness/stages/stages.h"
-#include "harness/stages/trials.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/ir/json.h"
@@ -135,7 +134,7 @@ class Pipeline {
     result_.nodes = to_show(std::move(explanation.nodes));
     result_.reproducer = std::move(explanation.reproducer);
     if (result_.reproducer) {
-      result_.reproducer->trial = trial_name(worst_number());
+      result_.reproducer->trial = candidate_.trial_name(worst_number());
       std::string& message = result_.reproducer->message;
       message = without_folder(std::move(message), directory_);
     }
@@ -185,8 +184,7 @@ class Pipeline {
     if (runs_plans(settings_)) optimization_ = settings_.optimization;
     const int num_trials = candidate_.num_trials(settings_);
     for (int trial = 0; trial < num_trials; ++trial) {
-      result_.current_trial = trial;
-      if (trial > 0) on_progress_(result_);
+      begin_trial(trial);
       Run& run = runs_.emplace_back();
       run.graph_case = {
           .program = program_, .weights = candidate_.weights(), .inputs = candidate_.inputs(trial)};
@@ -200,9 +198,15 @@ class Pipeline {
     }
   }
 
+  void begin_trial(int trial) {
+    result_.current_trial = trial;
+    result_.current_trial_name = trial == 0 ? "" : candidate_.trial_name(trial);
+    if (trial > 0) on_progress_(result_);
+  }
+
   Trial& add_trial() {
     const auto number = static_cast<int>(result_.trials.size());
-    return result_.trials.emplace_back(Trial{.name = trial_name(number)});
+    return result_.trials.emplace_back(Trial{.name = candidate_.trial_name(number)});
   }
 
   void verify(Run& run) {
@@ -246,8 +250,7 @@ class Pipeline {
 
   void verify() {
     for (Run& run : runs_) {
-      result_.current_trial = static_cast<int>(result_.trials.size());
-      if (result_.current_trial > 0) on_progress_(result_);
+      begin_trial(static_cast<int>(result_.trials.size()));
       verify(run);
       const bool has_failed = !result_.trials.back().verification.is_valid;
       if (has_failed && !candidate_.facts.keeps_trials) break;
@@ -333,6 +336,7 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
   Pipeline pipeline(candidate, result, settings, backend, directory, on_progress);
   for (const Stage stage : kStages) {
     result.current_trial = 0;
+    result.current_trial_name.clear();
     on_progress(result);
     const AllocationWatch memory;
     const Clock::time_point start = Clock::now();
@@ -386,7 +390,7 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
   const auto add_findings = [&](ReproducerSearch search) {
     result.nodes.emplace().note = std::move(search.note);
     result.reproducer = std::move(search.reproducer);
-    if (result.reproducer) result.reproducer->trial = trial_name(ended.trial);
+    if (result.reproducer) result.reproducer->trial = candidate.trial_name(ended.trial);
   };
   Case graph_case = Case().with(serialize(candidate.extract(), directory + "/ir.json"));
   if (!settings.tolerance_wins) candidate.set_tolerance(settings.tolerance);

@@ -325,7 +325,7 @@ class Run {
     result.failure = Failure{.kind = end.kind, .stage = stage, .message = message};
     if (!result.call) {
       if (stage >= Stage::kExecute) result.nodes.emplace().error = message;
-      result.failure->message = with_trial(message, result.current_trial);
+      result.failure->message = with_trial(message, result.current_trial_name);
       result.failure->output = without_folder(end.output, job.directory);
     }
     conclude(id);

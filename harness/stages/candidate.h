@@ -51,10 +51,10 @@ class Candidate {
   virtual const StateDict& weights() const = 0;
   // Returns the inputs of `trial`, counted from 0 (trials.h).
   virtual std::vector<at::Tensor> inputs(int trial) = 0;
-  // 1 if expected outputs are known only for the first trial's inputs.
-  virtual int num_trials(const RunSettings& settings) const { return std::max(1, settings.trials); }
+  virtual int num_trials(const RunSettings& settings) { return std::max(1, settings.trials); }
+  virtual std::string trial_name(int trial) const { return torch_ir::trial_name(trial); }
   virtual std::string in_trial(std::string message, int trial) const {
-    return with_trial(std::move(message), trial);
+    return with_trial(std::move(message), trial == 0 ? "" : trial_name(trial));
   }
   // The seed, in each run, of operators that draw random numbers.
   virtual uint64_t random_seed(const RunSettings& settings) const { return settings.seed; }

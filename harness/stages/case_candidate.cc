@@ -129,7 +129,7 @@ class CaseCandidate : public Candidate {
   const StateDict& weights() const override { return case_.content.weights; }
   std::vector<at::Tensor> inputs(int /*trial*/) override { return case_.content.inputs; }
   // A plan traces its first run, and then replays the trace.
-  int num_trials(const RunSettings& /*settings*/) const override { return runs_plans_ ? 2 : 1; }
+  int num_trials(const RunSettings& /*settings*/) override { return runs_plans_ ? 2 : 1; }
   std::string in_trial(std::string message, int trial) const override {
     return (trial == 0 ? "" : "in its second run: ") + message;
   }

@@ -68,11 +68,11 @@ std::string trial_name(int trial) {
   __builtin_unreachable();
 }
 
-std::string with_trial(std::string message, int trial) {
-  if (trial == 0) return message;
+std::string with_trial(std::string message, const std::string& trial) {
+  if (trial.empty()) return message;
   size_t end = std::min(message.find('\n'), message.size());
   if (end > 0 && (message[end - 1] == '.' || message[end - 1] == ':')) --end;
-  return message.insert(end, " (with " + trial_name(trial) + ")");
+  return message.insert(end, " (with " + trial + ")");
 }
 
 at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,

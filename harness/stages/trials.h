@@ -27,9 +27,9 @@ inline constexpr double kLargeMagnitude = 1e3;
 // "normal values", "zeros and ones", "large magnitudes", "normal values 2", ..., counting from 0.
 std::string trial_name(int trial);
 
-// Adds the trial's name to the first line of `message`: "It differs (with zeros and ones)." The
-// first trial adds nothing.
-std::string with_trial(std::string message, int trial);
+// Adds the name of a trial to the first line of `message`: "It differs (with zeros and ones)." The
+// first trial, whose name is empty here, adds nothing.
+std::string with_trial(std::string message, const std::string& trial);
 
 struct TrialInput {
   std::string name;

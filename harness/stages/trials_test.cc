@@ -118,10 +118,10 @@ TEST(TrialsTest, LargeHalvesAreFinite) {
 }
 
 TEST(TrialsTest, AMessageSaysInItsFirstLineWhichInputsItTook) {
-  EXPECT_EQ(with_trial("It differs.", 0), "It differs.");
-  EXPECT_EQ(with_trial("It differs.", 1), "It differs (with zeros and ones).");
-  EXPECT_EQ(with_trial("index 7\nof 3", 2), "index 7 (with large magnitudes)\nof 3");
-  EXPECT_EQ(with_trial("", 2), " (with large magnitudes)");
+  EXPECT_EQ(with_trial("It differs.", ""), "It differs.");
+  EXPECT_EQ(with_trial("It differs.", trial_name(1)), "It differs (with zeros and ones).");
+  EXPECT_EQ(with_trial("index 7\nof 3", trial_name(2)), "index 7 (with large magnitudes)\nof 3");
+  EXPECT_EQ(with_trial("", trial_name(2)), " (with large magnitudes)");
 }
 
 TEST(SeededValuesTest, InputsFollowTheSpec) {

@@ -32,6 +32,10 @@ CLI::Validator number(const std::string& kind, Number least, Number most, bool a
   return CLI::Validator(check, "");
 }
 
+// The option of all programs for archives that hold several programs.
+inline constexpr const char* kProgramFlag = "--program";
+inline constexpr const char* kProgramText = "The program to take from an archive with several";
+
 // Adds an option whose value `parse` takes; its Errors become messages about the option.
 inline CLI::Option* add_parsed_option(CLI::App& parser, const std::string& name,
                                       const std::function<void(const std::string&)>& parse,

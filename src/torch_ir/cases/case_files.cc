@@ -15,6 +15,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/file_names.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
@@ -167,18 +168,6 @@ std::string properties_text(const std::vector<CaseInfo>& infos) {
     text += fmt::format("\n- `{}`: {}", property_name(property), property_description(property));
   }
   return text + "\n";
-}
-
-// Makes a folder name of a part of a case name; characters that a file system may interpret become
-// "_".
-std::string folder_name(std::string_view part) {
-  std::string folder(part.substr(0, kMaxNameBytes));
-  std::ranges::replace_if(
-      folder,
-      [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.'; },
-      '_');
-  if (folder.empty() || folder.front() == '.') folder.insert(0, "_");
-  return folder;
 }
 
 void make_folder(const fs::path& path) {
@@ -337,7 +326,7 @@ std::string case_folder(const std::string& directory, std::string_view name) {
   fs::path folder = fs::path(directory) / kCases;
   for (size_t begin = 0; begin <= name.size();) {
     const size_t end = std::min(name.find('/', begin), name.size());
-    folder /= folder_name(name.substr(begin, end - begin));
+    folder /= file_name_of(std::string_view(name).substr(begin, end - begin));
     begin = end + 1;
   }
   return folder.string();

@@ -252,6 +252,72 @@ TEST_F(ArchiveCommandsTest, OpsTellsHowEachOperatorRuns) {
   EXPECT_THAT(out, HasSubstr("aten.from_file.default            1  refused: it maps a file"));
 }
 
+// All but runs.
+TEST_F(ArchiveCommandsTest, GraphsWithUnknownHigherOrderOperatorsAreShown) {
+  for (const char* name : {"kept.pt2", "vmap.pt2"}) {
+    const std::string file = archive(name);
+    const std::string folder = path(name);
+    printed({"import", file, "-o", folder});
+    printed({"validate", file});
+    printed({"diff", file, folder + "/ir.json"});
+    EXPECT_THAT(printed({"ops", file}), HasSubstr("unknown to LibTorch"));
+    printed({"info", file});
+    printed({"visualize", file});
+    const std::string inputs = folder + "/inputs.safetensors";
+    expect_failed(torch_ir({"execute", file, "--inputs", inputs, "-o", path("o.safetensors")}),
+                  HasSubstr("Unknown operator"));
+  }
+  EXPECT_THAT(printed({"visualize", archive("loops.pt2")}), HasSubstr("map_impl"));
+}
+
+TEST_F(ArchiveCommandsTest, ScansAndMapsAreSplitAndVerified) {
+  const std::string file = archive("loops.pt2");
+  const std::string folder = path("m");
+  printed({"import", file, "-o", folder});
+  printed({"verify", folder + "/ir.json", "--weights", folder + "/weights.safetensors", "--inputs",
+           folder + "/inputs.safetensors", "--expected", archive("loops.expected.pt"), "--rtol",
+           "0", "--atol", "0"});
+  EXPECT_THAT(printed({"split", file, "-o", path("cases")}), HasSubstr("cases of "));
+}
+
+TEST_F(ArchiveCommandsTest, ArchivesWithoutValuesNeedWeightsToRun) {
+  const std::string file = archive("no_values.pt2");
+  printed({"info", file});
+  printed({"visualize", file});
+  printed({"validate", file});
+  printed({"ops", file});
+  printed({"diff", file, file});
+  const std::string folder = path("m");
+  const Outcome imported = torch_ir({"import", file, "-o", folder});
+  EXPECT_EQ(imported.status, 0);
+  EXPECT_THAT(imported.err, HasSubstr("the archive has no values for 2 of 2 weights, which "
+                                      "weights.safetensors lacks"));
+  const std::string inputs = tensor_file("x.safetensors", {{"x", at::ones({4, 3})}});
+  const std::string outputs = path("y.safetensors");
+  const std::string advice = "; give them with --weights FILE";
+  expect_failed(torch_ir({"execute", file, "--inputs", inputs, "-o", outputs}), HasSubstr(advice));
+  expect_failed(torch_ir({"benchmark", file, "--inputs", inputs}), HasSubstr(advice));
+  const std::string weights = tensor_file(
+      "w.safetensors", {{"linear.weight", at::ones({2, 3})}, {"linear.bias", at::ones({2})}});
+  const std::string expected = tensor_file("e.safetensors", {{"linear", at::full({4, 2}, 4.f)}});
+  printed({"verify", file, "--weights", weights, "--inputs", inputs, "--expected", expected});
+}
+
+TEST_F(ArchiveCommandsTest, AProgramOfSeveralIsChosen) {
+  const std::string file = archive("programs.pt2");
+  expect_refused(torch_ir({"info", file}),
+                 file + ": has 2 programs ('prefill', 'decode'); choose one with --program");
+  EXPECT_THAT(printed({"info", file, "--program", "decode"}), HasSubstr("[1, 3]"));
+  EXPECT_THAT(printed({"info", file, "--program", "prefill"}), HasSubstr("[4, 3]"));
+  const std::string folder = path("m");
+  printed({"import", file, "--program", "decode", "-o", folder});
+  expect_refused(torch_ir({"ops", file, "--program", "x"}),
+                 file + ": has no program 'x'; it has 'prefill', 'decode'");
+  const std::string graph = folder + "/ir.json";
+  expect_refused(torch_ir({"validate", graph, "--program", "x"}),
+                 graph + ": --program needs an archive (.pt2)");
+}
+
 TEST_F(ArchiveCommandsTest, WeightsKeyNeedsWeights) {
   expect_refused(torch_ir({"validate", archive("small.pt2"), "--weights-key", "model"}),
                  "--weights-key needs --weights");

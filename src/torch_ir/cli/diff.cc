@@ -15,6 +15,7 @@ namespace {
 struct DiffArguments {
   std::string old;
   std::string now;
+  std::string program;
   bool json = false;
   bool all = false;
 };
@@ -55,8 +56,8 @@ void print(const GraphDiff& diff, bool all, std::ostream& out) {
 }
 
 int run_diff(const DiffArguments& arguments, Console& console) {
-  const Program old = load_shown_graph(arguments.old, console);
-  const GraphDiff changes = diff(old, load_shown_graph(arguments.now, console));
+  const Program old = load_shown_graph(arguments.old, arguments.program, console);
+  const GraphDiff changes = diff(old, load_shown_graph(arguments.now, arguments.program, console));
   if (arguments.json) {
     // Names may not be UTF-8.
     console.out() << to_json(changes).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
@@ -69,6 +70,7 @@ int run_diff(const DiffArguments& arguments, Console& console) {
 void declare_diff(CLI::App& parser, DiffArguments& arguments) {
   add_argument(parser, "OLD", arguments.old, "The old graph: IR JSON, or an archive (.pt2)");
   add_argument(parser, "NEW", arguments.now, "The new graph");
+  add_program_option(parser, arguments.program);
   parser.add_flag("--all", arguments.all,
                   "Also list nodes where only the name or the module path differs");
   parser.add_flag("--json", arguments.json, "Print JSON");

@@ -64,14 +64,16 @@ void add_nan_problems(const Case& content, std::vector<std::string>& problems) {
 // Tensors in the file of inputs that are not inputs are added to `problems`.
 GraphFile load_graph(const ExecutionArguments& arguments, std::vector<std::string>& problems) {
   const bool needs_own_weights = arguments.weights.path.empty();
-  GraphFile file = load_graph_file(
-      arguments.file, needs_own_weights ? WeightBytes::kChecked : WeightBytes::kUnread);
+  GraphFile file =
+      load_graph_file(arguments.file, arguments.program,
+                      needs_own_weights ? WeightBytes::kChecked : WeightBytes::kUnread);
   const IR& ir = file.ir;
   Case& content = file.content;
   if (!needs_own_weights) {
     content.weights = with_graph_names(load_given_weights(arguments.weights), *content.program);
     file.weights_source = "file";
   } else if (file.is_archive()) {
+    check_have_values(arguments.file, content.weights);
     file.weights_source = "archive";
   }
   if (!arguments.constants.empty()) {
@@ -105,7 +107,7 @@ void refuse_problems(const ExecutionArguments& arguments, const Case& content,
 }  // namespace
 
 void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
-  add_graph_argument(parser, arguments.file);
+  add_graph_argument(parser, arguments.file, arguments.program);
   add_weights_options(parser, arguments.weights,
                       "Weights: .safetensors, .pt or a shard index (default: the archive's)");
   add_file_option(parser, "--constants", arguments.constants,

@@ -17,6 +17,7 @@ namespace torch_ir {
 
 struct ExecutionArguments {
   std::string file;
+  std::string program;
   WeightsArguments weights;
   std::string constants;
   std::string inputs;

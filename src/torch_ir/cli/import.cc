@@ -1,5 +1,7 @@
 // torch-ir import: converts an archive of torch.export.save to IR JSON, weights and inputs.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iterator>
@@ -28,6 +30,7 @@ constexpr const char* kInputsFile = "inputs.safetensors";
 
 struct ImportArguments {
   std::string file;
+  std::string program;
   std::string output;
 };
 
@@ -46,17 +49,31 @@ std::optional<StateDict> example_inputs(const GraphFile& file, Console& console)
   }
 }
 
-int run_import(const ImportArguments& arguments, Console& console) {
-  GraphFile file = load_graph_file(arguments.file, WeightBytes::kChecked);
-  if (!file.is_archive()) {
-    throw Error(arguments.file + " is already an IR file; import reads archives (.pt2)");
-  }
+void check_storable_as_files(const std::string& path, const GraphFile& file) {
   try {
     check_storable(file.content);
   } catch (const WeightError& error) {
-    throw Error(arguments.file + ": " + error.what() + ": run the archive itself");
+    throw Error(path + ": " + error.what() + ": run the archive itself");
   }
-  StateDict& weights = file.content.weights;
+}
+
+int run_import(const ImportArguments& arguments, Console& console) {
+  GraphFile file = load_graph_file(arguments.file, arguments.program, WeightBytes::kChecked);
+  if (!file.is_archive()) {
+    throw Error(arguments.file + " is already an IR file; import reads archives (.pt2)");
+  }
+  StateDict weights;
+  for (const auto& weight : file.content.weights) {
+    if (!weight.value().is_meta()) weights.insert(weight.key(), weight.value());
+  }
+  const size_t num_weights = file.content.weights.size();
+  if (weights.size() == num_weights) {
+    check_storable_as_files(arguments.file, file);
+  } else {
+    console.warn(fmt::format("{}: the archive has no values for {} of {} weights, which {} lacks",
+                             arguments.file, num_weights - weights.size(), num_weights,
+                             kWeightsFile));
+  }
   move_large_constants(file.ir, weights);
   const std::string json = serialize_ir(file.ir);
   const std::filesystem::path folder = arguments.output;
@@ -82,6 +99,7 @@ int run_import(const ImportArguments& arguments, Console& console) {
 
 void declare_import(CLI::App& parser, ImportArguments& arguments) {
   add_argument(parser, "MODEL", arguments.file, "The archive (.pt2)");
+  add_program_option(parser, arguments.program);
   parser
       .add_option("-o,--output", arguments.output,
                   "Folder to write the graph, weights and example inputs to")

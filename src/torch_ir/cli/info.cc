@@ -27,6 +27,7 @@ using Json = nlohmann::ordered_json;
 
 struct InfoArguments {
   std::string file;
+  std::string program;
   bool json = false;
   std::string output;
 };
@@ -47,10 +48,10 @@ struct SizedCost {
   std::map<std::string, int64_t> sizes = {};
 };
 
-// The sizes of the example inputs of the archive at `path`; none without examples.
-SymbolValues example_sizes(const std::string& path, const Program& program) {
+// The sizes of the example inputs of the archive; none without examples.
+SymbolValues example_sizes(const InfoArguments& arguments, const Program& program) {
   try {
-    const StateDict examples = read_pt2_example_inputs(path).value();
+    const StateDict examples = read_pt2_example_inputs(arguments.file, arguments.program).value();
     std::vector<at::Tensor> inputs;
     for (const ValueId id : program.user_inputs()) inputs.push_back(examples[program[id].name]);
     return bind_symbols(program, inputs);
@@ -59,11 +60,11 @@ SymbolValues example_sizes(const std::string& path, const Program& program) {
   }
 }
 
-SizedCost cost_of_file(const std::string& path, const Program& program) {
+SizedCost cost_of_file(const InfoArguments& arguments, const Program& program) {
   const auto is_dynamic_input = [&](ValueId input) { return is_dynamic(program[input]); };
   SymbolValues sizes;
   if (std::ranges::any_of(program.user_inputs(), is_dynamic_input)) {
-    sizes = example_sizes(path, program);
+    sizes = example_sizes(arguments, program);
   }
   SizedCost sized{.cost = cost_of(at_sizes(program, sizes)), .sizes = {sizes.begin(), sizes.end()}};
   sized.modules = costs_by_module(program, sized.cost);
@@ -229,9 +230,9 @@ std::string to_text(const Program& program, const IRSummary& summary, const Size
 
 int run_info(const InfoArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
-  const Program program = load_shown_graph(arguments.file, console);
+  const Program program = load_shown_graph(arguments.file, arguments.program, console);
   const IRSummary summary = summarize(program);
-  const SizedCost cost = cost_of_file(arguments.file, program);
+  const SizedCost cost = cost_of_file(arguments, program);
   const std::string text =
       arguments.json ? to_json(program, summary, cost) : to_text(program, summary, cost);
   write_result(arguments.output, text, console);
@@ -239,7 +240,7 @@ int run_info(const InfoArguments& arguments, Console& console) {
 }
 
 void declare_info(CLI::App& parser, InfoArguments& arguments) {
-  add_graph_argument(parser, arguments.file);
+  add_graph_argument(parser, arguments.file, arguments.program);
   parser.add_flag("--json", arguments.json, "Print JSON");
   add_file_option(parser, "-o,--output", arguments.output, "Write to this file");
 }

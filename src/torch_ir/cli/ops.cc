@@ -22,6 +22,7 @@ namespace {
 
 struct OpsArguments {
   std::vector<std::string> files;
+  std::string program;
   // A list of operators; empty to ask about this process.
   std::string supported;
   bool json = false;
@@ -33,10 +34,10 @@ struct Operator {
   OperatorSupport support;
 };
 
-std::vector<Operator> operators_in(const std::vector<std::string>& files) {
+std::vector<Operator> operators_in(const OpsArguments& arguments) {
   std::map<std::string, int64_t> sums;
-  for (const std::string& file : files) {
-    const GraphFile graph = load_graph_file(file, WeightBytes::kUnread);
+  for (const std::string& file : arguments.files) {
+    const GraphFile graph = load_graph_file(file, arguments.program, WeightBytes::kUnread);
     for (const auto& [op_type, count] : count_operators(*graph.content.program)) {
       sums[op_type] += count;
     }
@@ -82,7 +83,7 @@ std::string sum_of(const std::vector<Operator>& operators) {
 }
 
 void list_operators(const OpsArguments& arguments, Console& console) {
-  const std::vector<Operator> operators = operators_in(arguments.files);
+  const std::vector<Operator> operators = operators_in(arguments);
   if (arguments.json) {
     console.out() << to_json(operators);
   } else {
@@ -95,8 +96,8 @@ void list_supported(const OpsArguments& arguments, Console& console) {
   const SupportedOperators list = SupportedOperators::load(arguments.supported);
   std::vector<GraphOperators> graphs;
   for (const std::string& file : arguments.files) {
-    graphs.push_back(
-        operators_of(file, *load_graph_file(file, WeightBytes::kUnread).content.program));
+    const GraphFile graph = load_graph_file(file, arguments.program, WeightBytes::kUnread);
+    graphs.push_back(operators_of(file, *graph.content.program));
   }
   const SupportReport report = supported(graphs, list);
   console.out() << (arguments.json ? to_json(report) : to_text(report, arguments.supported));
@@ -115,6 +116,7 @@ void declare_ops(CLI::App& parser, OpsArguments& arguments) {
   parser.add_option("FILE", arguments.files, "The graphs: IR JSON, or archives (.pt2)")
       ->required()
       ->type_name("");
+  add_program_option(parser, arguments.program);
   parser
       .add_option("--supported", arguments.supported,
                   "Report which graphs a backend with the operators listed here can run")

@@ -61,16 +61,22 @@ CLI::Option* add_file_option(CLI::App& parser, const std::string& name, std::str
   return parser.add_option(name, path, description)->type_name("FILE");
 }
 
-void add_graph_argument(CLI::App& parser, std::string& path) {
-  add_argument(parser, "FILE", path,
-               "The graph: IR JSON, or an archive of torch.export.save (.pt2)");
+void add_program_option(CLI::App& parser, std::string& program) {
+  parser.add_option(kProgramFlag, program, kProgramText)->type_name("NAME");
 }
 
-GraphFile read_graph_file(const std::string& path, WeightBytes bytes) {
+void add_graph_argument(CLI::App& parser, std::string& path, std::string& program) {
+  add_argument(parser, "FILE", path,
+               "The graph: IR JSON, or an archive of torch.export.save (.pt2)");
+  add_program_option(parser, program);
+}
+
+GraphFile read_graph_file(const std::string& path, const std::string& program, WeightBytes bytes) {
   if (!is_pt2_archive(path) && !is_called_archive(path)) {
+    if (!program.empty()) throw Error(path + ": --program needs an archive (.pt2)");
     return {.ir = load_ir(path)};
   }
-  Pt2Model model = read_pt2(path, bytes);
+  Pt2Model model = read_pt2(path, program, bytes);
   try {
     return {.ir = convert_exported_program(model.program),
             .content = {.weights = std::move(model.weights)},
@@ -81,8 +87,8 @@ GraphFile read_graph_file(const std::string& path, WeightBytes bytes) {
   }
 }
 
-GraphFile load_graph_file(const std::string& path, WeightBytes bytes) {
-  GraphFile file = read_graph_file(path, bytes);
+GraphFile load_graph_file(const std::string& path, const std::string& program, WeightBytes bytes) {
+  GraphFile file = read_graph_file(path, program, bytes);
   Resolution resolved = try_resolve(file.ir);
   if (!resolved.problems.empty()) {
     throw ValidationError(describe(path, kMalformed, resolved.problems));
@@ -91,8 +97,8 @@ GraphFile load_graph_file(const std::string& path, WeightBytes bytes) {
   return file;
 }
 
-Program load_shown_graph(const std::string& path, Console& console) {
-  const IR ir = read_graph_file(path, WeightBytes::kUnread).ir;
+Program load_shown_graph(const std::string& path, const std::string& program, Console& console) {
+  const IR ir = read_graph_file(path, program, WeightBytes::kUnread).ir;
   Resolution whole = try_resolve(ir);
   if (whole.problems.empty()) return std::move(whole.program);
   Resolution shown = try_resolve(ir, GraphChecks::kStructure);

@@ -33,8 +33,10 @@ void add_argument(CLI::App& parser, const std::string& name, std::string& value,
                   const std::string& description);
 CLI::Option* add_file_option(CLI::App& parser, const std::string& name, std::string& path,
                              const std::string& description);
-// Adds FILE, the graph.
-void add_graph_argument(CLI::App& parser, std::string& path);
+// Adds --program, for archives.
+void add_program_option(CLI::App& parser, std::string& program);
+// Adds FILE, the graph, and --program.
+void add_graph_argument(CLI::App& parser, std::string& path, std::string& program);
 
 // A graph read from IR JSON or from an archive of torch.export.save; the content decides which. A
 // file named like an archive or a tensor file must be an archive.
@@ -53,14 +55,15 @@ struct GraphFile {
 };
 
 // Throws ValidationError, with the first problem, for an IR that is not well formed.
-GraphFile load_graph_file(const std::string& path, WeightBytes bytes);
+GraphFile load_graph_file(const std::string& path, const std::string& program, WeightBytes bytes);
 
 // The graph of load_graph_file, but only warns about nodes that do not fit their operators. For
 // commands that show graphs without running them.
-Program load_shown_graph(const std::string& path, Console& console);
+Program load_shown_graph(const std::string& path, const std::string& program, Console& console);
 
-// Reads the document and the tensors; sets no program.
-GraphFile read_graph_file(const std::string& path, WeightBytes bytes);
+// Reads the document and the tensors; sets no program. Throws Error for `program` without an
+// archive.
+GraphFile read_graph_file(const std::string& path, const std::string& program, WeightBytes bytes);
 
 // --weights, and --weights-key for a checkpoint that holds several state dicts.
 struct WeightsArguments {

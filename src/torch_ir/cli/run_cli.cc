@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
+#include <set>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/parse_arguments.h"
@@ -41,10 +42,14 @@ class OptionLines : public CLI::Formatter {
 class ConsoleWarnings : public c10::WarningHandler {
  public:
   explicit ConsoleWarnings(Console& console) : console_(console) {}
-  void process(const c10::Warning& warning) override { console_.warn(warning.msg()); }
+  // Commands run a graph several times.
+  void process(const c10::Warning& warning) override {
+    if (said_.insert(warning.msg()).second) console_.warn(warning.msg());
+  }
 
  private:
   Console& console_;
+  std::set<std::string> said_;
 };
 
 constexpr const char* kMore = "More: docs/command-line.md";

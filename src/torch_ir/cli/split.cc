@@ -75,6 +75,7 @@ void declare_split(CLI::App& parser, SplitArguments& arguments) {
   parser.add_option("FILE", arguments.files, "The graphs: IR JSON, or archives (.pt2)")
       ->required()
       ->type_name("");
+  add_program_option(parser, arguments.execution.program);
   parser
       .add_option("-o,--output", arguments.output,
                   "Folder for the cases, which may hold nothing else")

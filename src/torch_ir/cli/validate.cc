@@ -18,6 +18,7 @@ namespace {
 
 struct ValidateArguments {
   std::string file;
+  std::string program;
   WeightsArguments weights;
 };
 
@@ -33,7 +34,7 @@ std::shared_ptr<const Program> resolved(const std::string& path, const IR& ir) {
 int run_validate(const ValidateArguments& arguments, Console& console) {
   const std::string& file = arguments.file;
   const std::string& weights_path = arguments.weights.path;
-  const IR ir = read_graph_file(file, WeightBytes::kUnread).ir;
+  const IR ir = read_graph_file(file, arguments.program, WeightBytes::kUnread).ir;
   const Case content{.program = resolved(file, ir),
                      .weights = load_given_weights(arguments.weights)};
   if (!weights_path.empty()) {
@@ -50,7 +51,7 @@ int run_validate(const ValidateArguments& arguments, Console& console) {
 }
 
 void declare_validate(CLI::App& parser, ValidateArguments& arguments) {
-  add_graph_argument(parser, arguments.file);
+  add_graph_argument(parser, arguments.file, arguments.program);
   add_weights_options(parser, arguments.weights,
                       "Check that these weights fit the graph: .safetensors, .pt");
 }

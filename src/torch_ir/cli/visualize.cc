@@ -21,6 +21,7 @@ namespace {
 
 struct VisualizeArguments {
   std::string file;
+  std::string program;
   std::string output;
   MermaidOptions options;
   std::string times;
@@ -78,13 +79,13 @@ int run_visualize(const VisualizeArguments& arguments, Console& console) {
   if (!arguments.times.empty() && !arguments.output.ends_with(".svg")) {
     throw Error("only .svg files have colours: --times needs -o FILE.svg");
   }
-  const Program program = load_shown_graph(arguments.file, console);
+  const Program program = load_shown_graph(arguments.file, arguments.program, console);
   write_result(arguments.output, draw(program, arguments, console), console);
   return kDone;
 }
 
 void declare_visualize(CLI::App& parser, VisualizeArguments& arguments) {
-  add_graph_argument(parser, arguments.file);
+  add_graph_argument(parser, arguments.file, arguments.program);
   add_file_option(parser, "-o,--output", arguments.output,
                   "Write to this file: .mmd (Mermaid), .svg, .png or .dot (Graphviz)");
   add_count_option(parser, "--max-nodes", arguments.options.max_nodes,

@@ -449,12 +449,20 @@ std::optional<c10::OperatorHandle> find_operator(std::string_view op_type) {
 }
 
 std::string_view advice_about_unknown(std::string_view op_type) {
-  constexpr std::string_view kOnlyInPython[] = {"debugprims.", "inductor_prims.", "prims.",
-                                                "quantized_decomposed.", "rngprims."};
-  const bool is_only_in_python = std::ranges::any_of(
-      kOnlyInPython, [&](std::string_view prefix) { return op_type.starts_with(prefix); });
-  return is_only_in_python ? "only Python defines it, so export the model without it"
-                           : "load the library that defines it (--load-library)";
+  constexpr std::string_view kOnlyInPython =
+      "only Python defines it, so export the model without it";
+  constexpr std::string_view kDecompose =
+      "ExportedProgram.run_decompositions() before torch.export.save may replace it";
+  constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
+      {"debugprims.", kOnlyInPython}, {"inductor_prims.", kOnlyInPython},
+      {"prims.", kOnlyInPython},      {"quantized_decomposed.", kOnlyInPython},
+      {"rngprims.", kOnlyInPython},   {"higher_order.", kDecompose},
+      {"torch.", kDecompose},
+  };
+  for (const auto& [prefix, advice] : kAdvice) {
+    if (op_type.starts_with(prefix)) return advice;
+  }
+  return "load the library that defines it (--load-library)";
 }
 
 const c10::FunctionSchema* find_schema(std::string_view op_type) {

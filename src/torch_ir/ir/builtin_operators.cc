@@ -28,6 +28,8 @@ Table make_table() {
       {"(Scalar b, Scalar t, Scalar f) -> Scalar", {"torch.sym_ite"}},
       {"(Tensor pred, Tensor[] operands) -> Tensor[]", {kCond}},
       {"(Tensor[] carried_inputs, Tensor[] additional_inputs) -> Tensor[]", {kWhileLoop}},
+      {"(Tensor[] init, Tensor[] xs, Tensor[] additional_inputs) -> Tensor[]", {kScan}},
+      {"(Tensor[] xs, Tensor[] pos_args) -> Tensor[]", {kMap}},
   };
   Table table;
   for (const auto& [signature, op_types] : signatures) {
@@ -46,7 +48,10 @@ const c10::FunctionSchema* find_builtin_schema(std::string_view op_type) {
 }
 
 size_t num_graphs_of(std::string_view op_type) {
-  return op_type == kCond || op_type == kWhileLoop ? 2 : 0;
+  if (op_type == kCond || op_type == kWhileLoop) return 2;
+  return op_type == kScan || op_type == kMap ? 1 : 0;
 }
+
+bool is_higher_order(std::string_view op_type) { return op_type.starts_with("higher_order."); }
 
 }  // namespace torch_ir

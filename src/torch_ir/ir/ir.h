@@ -86,8 +86,9 @@ struct OpNode {
   std::vector<TensorMeta> inputs;
   std::vector<TensorMeta> outputs;
   AttributeMap attrs;
-  // The graphs of a control flow operator: the branches of "higher_order.cond" (true, false),
-  // condition and body of "higher_order.while_loop". Each sees only its own values.
+  // The graphs of a higher-order operator: the branches of "higher_order.cond" (true, false),
+  // condition and body of "higher_order.while_loop", the body of "higher_order.scan" and
+  // "higher_order.map_impl". Each sees only its own values.
   std::vector<IRGraph> graphs = {};
   // The path of the module that makes the call ("encoder.layers.0.mlp"); empty if unknown, and for
   // calls of the model itself. It labels the node and has no effect on what is computed.

@@ -127,8 +127,7 @@ struct Node {
   // the schema is unknown: tensors, then attributes, in the order of the document.
   std::vector<Argument> arguments;
   std::vector<ValueId> outputs = {};
-  // The graphs of a control flow operator: the branches of "higher_order.cond" (true, false),
-  // condition and body of "higher_order.while_loop". Each sees only its own values.
+  // See OpNode::graphs.
   std::vector<Graph> graphs = {};
   NodeOrigin origin = {};
 

@@ -313,7 +313,8 @@ class GraphResolver {
   std::vector<Graph> resolve_graphs(const OpNode& node) {
     const size_t expected = num_graphs_of(node.op_type);
     std::vector<Graph> graphs;
-    if (node.graphs.size() != expected) {
+    const bool may_have_any = expected == 0 && is_higher_order(node.op_type);
+    if (!may_have_any && node.graphs.size() != expected) {
       report_("node '{}' ({}): wrong number of graphs: {}, expected {}", node.name, node.op_type,
               node.graphs.size(), expected);
       return graphs;

@@ -45,14 +45,24 @@ bool has_same_shape(const TensorMeta& a, const TensorMeta& b) {
   return a.symbolic_shape == b.symbolic_shape || shape_list_text(a) == shape_list_text(b);
 }
 
+std::string counted_values(size_t count) {
+  return fmt::format("{} value{}", count, count == 1 ? "" : "s");
+}
+
+void check_num_returned(const OpNode& node, const char* what, const IRGraph& graph,
+                        const ProblemReport& report) {
+  if (graph.graph_outputs.size() == node.outputs.size()) return;
+  report("node '{}' ({}): {} returns {}, expected {}", node.name, node.op_type, what,
+         counted_values(graph.graph_outputs.size()), node.outputs.size());
+}
+
 // Checks that `given`, from `first` on, matches `expected` in length and in which are tensors.
 void check_carried(const OpNode& node, const char* what, const std::vector<TensorMeta>& given,
                    size_t first, const std::vector<TensorMeta>& expected,
                    const ProblemReport& report) {
   if (given.size() < first || given.size() - first != expected.size()) {
-    report("node '{}' ({}): {} takes {} value{}, found {}", node.name, node.op_type, what,
-           expected.size(), expected.size() == 1 ? "" : "s",
-           given.size() - std::min(first, given.size()));
+    report("node '{}' ({}): {} takes {}, found {}", node.name, node.op_type, what,
+           counted_values(expected.size()), given.size() - std::min(first, given.size()));
     return;
   }
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -70,11 +80,7 @@ void check_cond(const OpNode& node, const ProblemReport& report) {
   for (size_t i = 0; i < 2; ++i) {
     const IRGraph& graph = node.graphs[i];
     check_carried(node, names[i], node.inputs, first, graph.graph_inputs, report);
-    if (graph.graph_outputs.size() != node.outputs.size()) {
-      report("node '{}' ({}): {} returns {} value{}, expected {}", node.name, node.op_type,
-             names[i], graph.graph_outputs.size(), graph.graph_outputs.size() == 1 ? "" : "s",
-             node.outputs.size());
-    }
+    check_num_returned(node, names[i], graph, report);
   }
 }
 
@@ -86,16 +92,54 @@ void check_while_loop(const OpNode& node, const ProblemReport& report) {
   if (condition.graph_outputs.size() != 1 || condition.graph_outputs[0].dtype != "bool") {
     report("node '{}' ({}): the condition must return one bool", node.name, node.op_type);
   }
-  if (body.graph_outputs.size() != node.outputs.size()) {
-    report("node '{}' ({}): the body returns {} value{}, expected {}", node.name, node.op_type,
-           body.graph_outputs.size(), body.graph_outputs.size() == 1 ? "" : "s",
-           node.outputs.size());
-  }
+  check_num_returned(node, "the body", body, report);
   if (body.graph_outputs.size() > node.inputs.size()) {
     report("node '{}' ({}): the body returns {} values, expected at most {}, the number of inputs",
            node.name, node.op_type, body.graph_outputs.size(), node.inputs.size());
   }
 }
+
+// The lengths of the lists of tensors that `node` takes.
+std::vector<int64_t> list_sizes(const OpNode& node) {
+  std::vector<int64_t> sizes;
+  const Attribute* given = node.attrs.find("_tensor_list_sizes");
+  const auto* list = given == nullptr ? nullptr : given->get_if<Attribute::List>();
+  if (list == nullptr) return sizes;
+  for (const Attribute& item : *list) {
+    if (const int64_t* size = item.get_if<int64_t>()) sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+// Binding checks the sizes of the lists themselves.
+void check_loop_over_slices(const OpNode& node, const ProblemReport& report) {
+  const IRGraph& body = node.graphs[0];
+  check_carried(node, "the body", node.inputs, 0, body.graph_inputs, report);
+  check_num_returned(node, "the body", body, report);
+  const std::vector<int64_t> sizes = list_sizes(node);
+  const auto num_carried = node.op_type == kScan && !sizes.empty() ? sizes[0] : 0;
+  if (std::ssize(body.graph_outputs) < num_carried) {
+    report(
+        "node '{}' ({}): the body returns {}, expected at least {}, the number of carried values",
+        node.name, node.op_type, counted_values(body.graph_outputs.size()), num_carried);
+  }
+  const size_t sliced = node.op_type == kScan ? 1 : 0;
+  if (sizes.size() > sliced && sizes[sliced] == 0) {
+    report("node '{}' ({}) has no tensor to loop over", node.name, node.op_type);
+  }
+}
+
+struct ControlFlowCheck {
+  std::string_view op_type;
+  void (*check)(const OpNode& node, const ProblemReport& report);
+};
+
+constexpr ControlFlowCheck kControlFlowChecks[] = {
+    {kCond, check_cond},
+    {kWhileLoop, check_while_loop},
+    {kScan, check_loop_over_slices},
+    {kMap, check_loop_over_slices},
+};
 
 }  // namespace
 
@@ -183,8 +227,9 @@ void check_getitem(const OpNode& node, const ProblemReport& report) {
 }
 
 void check_control_flow(const OpNode& node, const ProblemReport& report) {
-  if (node.op_type == kCond) check_cond(node, report);
-  if (node.op_type == kWhileLoop) check_while_loop(node, report);
+  for (const ControlFlowCheck& known : kControlFlowChecks) {
+    if (known.op_type == node.op_type) known.check(node, report);
+  }
 }
 
 }  // namespace torch_ir

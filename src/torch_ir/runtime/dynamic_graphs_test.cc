@@ -5,6 +5,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
+#include <ATen/ops/stack.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -356,6 +357,87 @@ TEST(DynamicGraphs, LoopsThatNeverEndFail) {
   EXPECT_THAT([&] { plan.run({at::full({}, 0, at::kLong)}); },
               ThrowsMessage<ExecutionError>(
                   HasSubstr("infinite loop: after 1025 iterations its values repeat")));
+}
+
+// carried = h; for x in xs: carried, results = carried + x * w, carried * x
+IR scan_graph() {
+  const TensorMeta h = dynamic("h", {"2"});
+  const TensorMeta x = dynamic("x", {"2"});
+  const TensorMeta w = dynamic("w", {"2"});
+  IRGraph body;
+  body.graph_inputs = {h, x, w};
+  body.nodes = {call("aten.mul.Tensor", {x, w}, {dynamic("xw", {"2"})}),
+                call("aten.add.Tensor", {h, dynamic("xw", {"2"})}, {dynamic("next", {"2"})}),
+                call("aten.mul.Tensor", {h, x}, {dynamic("hx", {"2"})})};
+  body.graph_outputs = {dynamic("next", {"2"}), dynamic("hx", {"2"})};
+  IR ir;
+  ir.graph_inputs = {h, dynamic("xs", {"s0", "2"}), w};
+  OpNode scan = call("higher_order.scan", ir.graph_inputs,
+                     {dynamic("last", {"2"}), dynamic("results", {"s0", "2"})},
+                     {{"_tensor_list_sizes", Attribute::list({1, 1, 1})}});
+  scan.graphs = {body};
+  ir.nodes = {scan};
+  ir.graph_outputs = scan.outputs;
+  return ir;
+}
+
+TEST(DynamicGraphs, ScansRunTheirBodyForEachSlice) {
+  const ExecutionPlan plan = compile(scan_graph(), StateDict());
+  for (const int64_t count : {1, 4}) {
+    const at::Tensor xs = at::rand({2, count}).t();
+    const at::Tensor w = at::rand({2});
+    at::Tensor carried = at::rand({2});
+    std::vector<at::Tensor> results;
+    const std::vector<at::Tensor> found = plan.run_checked({carried, xs, w});
+    for (const at::Tensor& x : xs.unbind()) {
+      results.push_back(carried.mul(x));
+      carried = carried.add(x.mul(w));
+    }
+    EXPECT_TRUE(found[0].equal(carried));
+    EXPECT_TRUE(found[1].equal(at::stack(results)));
+    EXPECT_TRUE(found[1].is_contiguous());
+  }
+  EXPECT_THAT([&] { plan.run({at::rand({2}), at::rand({0, 2}), at::rand({2})}); },
+              ThrowsMessage<ExecutionError>(HasSubstr("there is no slice to loop over")));
+}
+
+TEST(DynamicGraphs, LoopsOverSlicesAreChecked) {
+  const auto problems_of = [](const std::string& op_type, std::vector<int64_t> sizes) {
+    IR ir = scan_graph();
+    ir.nodes[0].op_type = op_type;
+    ir.nodes[0].attrs = {{"_tensor_list_sizes", Attribute::list(sizes)}};
+    return find_problems(ir);
+  };
+  EXPECT_THAT(problems_of("higher_order.scan", {1, 1, 1}), ElementsAre());
+  EXPECT_THAT(problems_of("higher_order.map_impl", {1, 2}), ElementsAre());
+  EXPECT_THAT(problems_of("higher_order.scan", {3, 0, 0}),
+              ElementsAre("node 'last' (higher_order.scan): the body returns 2 values, expected at "
+                          "least 3, the number of carried values",
+                          "node 'last' (higher_order.scan) has no tensor to loop over"));
+}
+
+// Made on a GPU, but for a size that it computes on the CPU.
+TEST(DynamicGraphs, GraphsOfAGpuRunOnTheCpu) {
+  const auto zeros = [](const std::string& name, const char* device) {
+    return call("aten.zeros.default", {}, {dynamic(name, {"2"})},
+                {{"size", Attribute::list({2})}, {"device", device}});
+  };
+  IR ir;
+  ir.graph_inputs = {dynamic("x", {"2"})};
+  ir.nodes = {
+      zeros("a", "cuda:0"), zeros("b", "cpu"),
+      call("aten.add.Tensor", {dynamic("x", {"2"}), dynamic("a", {"2"})}, {dynamic("sum", {"2"})}),
+      call("aten.to.device", {dynamic("sum", {"2"})}, {dynamic("y", {"2"})},
+           {{"device", "cuda:0"}, {"dtype", "float32"}})};
+  ir.graph_outputs = {dynamic("y", {"2"})};
+  struct Warnings : c10::WarningHandler {
+    void process(const c10::Warning& warning) override { messages.push_back(warning.msg()); }
+    std::vector<std::string> messages;
+  } warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
+  const at::Tensor x = at::rand({2});
+  EXPECT_TRUE(compile(ir, StateDict()).run_checked({x})[0].equal(x));
+  EXPECT_THAT(warnings.messages, ElementsAre("The graph names the device cuda:0; it runs on cpu."));
 }
 
 TEST(DynamicGraphs, AFloatIsNoInteger) {

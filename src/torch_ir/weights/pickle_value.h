@@ -58,6 +58,9 @@ struct PickleValue {
     // the pickle calls with it, and what it adds to it, is dropped.
     std::string foreign = {};
   };
+  // Tensors that have a shape and no values, as Unsupported::what.
+  static constexpr const char* kMetaTensor = "a tensor on the meta device";
+  static constexpr const char* kFakeTensor = "a tensor of FakeTensorMode";
 
   std::variant<None, bool, int64_t, double, std::string, Tuple, List, Dict, Name, Object,
                at::Tensor, Storage, Unsupported>

@@ -136,7 +136,7 @@ PendingTensor read_view(const Call& call) {
 
 PickleValue* note_tensor(const Call& call, PendingTensor tensor) {
   if (call.tensors.storages[tensor.storage].location == "meta") {
-    return call.arena.make({Unsupported{"a tensor on the meta device", true}});
+    return call.arena.make({Unsupported{PickleValue::kMetaTensor, true}});
   }
   check_bits(call, tensor);
   tensor.value = call.arena.make({at::Tensor()});
@@ -256,7 +256,9 @@ constexpr Global kGlobals[] = {
     {"torch._utils._rebuild_qtensor", nullptr, "a quantized tensor", true},
     {"torch._utils._rebuild_nested_tensor", nullptr, "a nested tensor", true},
     {"torch._utils._rebuild_wrapper_subclass", nullptr, "a tensor of a Python subclass", true},
-    {"torch._utils._rebuild_meta_tensor_no_storage", nullptr, "a tensor on the meta device", true},
+    {"torch._utils._rebuild_meta_tensor_no_storage", nullptr, PickleValue::kMetaTensor, true},
+    {"torch._export.serde.serialize._reconstruct_fake_tensor", nullptr, PickleValue::kFakeTensor,
+     true},
     {"torch._utils._rebuild_device_tensor_from_numpy", nullptr, "a tensor in a NumPy array", true},
 
     // Wrappers of torch::pickle_save and TorchScript around their lists and dicts.

@@ -1,7 +1,6 @@
 #include "torch_ir/exporter/pt2/archive.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -18,6 +17,7 @@ namespace torch_ir {
 namespace {
 
 constexpr const char* kAdvice = "write a .pt2 archive with torch.export.save";
+constexpr const char* kDefaultModel = "model";
 constexpr const char* kOldestProgram = "serialized_exported_program.json";
 constexpr std::string_view kModelsFolder = "models/";
 constexpr std::string_view kModelSuffix = ".json";
@@ -28,11 +28,14 @@ constexpr std::string_view kModelSuffix = ".json";
 
 class Opener {
  public:
-  Opener(const std::string& path, const ByteRange& bytes)
-      : path_(path), zip_(ZipArchive::open(bytes, path)) {}
+  Opener(const std::string& path, const std::string& name, const ByteRange& bytes)
+      : path_(path), name_(name), zip_(ZipArchive::open(bytes, path)) {}
 
   Pt2Archive open() const {
-    if (zip_.has(kOldestProgram)) return open_oldest_layout();
+    if (zip_.has(kOldestProgram)) {
+      if (!name_.empty()) choose_model({kDefaultModel});
+      return open_oldest_layout();
+    }
     const auto root = find_root();
     const std::vector<std::string> models = root ? find_models(*root) : std::vector<std::string>();
     if (models.empty()) refuse_other_archive();
@@ -116,15 +119,14 @@ class Opener {
   }
 
   std::string choose_model(const std::vector<std::string>& models) const {
-    constexpr const char* kDefaultModel = "model";
-    if (models.size() == 1) return models[0];
-    if (std::ranges::find(models, kDefaultModel) != models.end()) return kDefaultModel;
-    std::vector<std::string> shown;
-    for (const std::string& model : models) shown.push_back("'" + printable(model) + "'");
-    refuse(
-        fmt::format("has {} models ({}), but none is named '{}'; save the one that you want with "
-                    "torch.export.save",
-                    models.size(), fmt::join(shown, ", "), kDefaultModel));
+    if (models.size() == 1 && name_.empty()) return models[0];
+    const std::string wanted = name_.empty() ? kDefaultModel : name_;
+    if (std::ranges::find(models, wanted) != models.end()) return wanted;
+    const std::string names = quoted_list(models);
+    if (name_.empty()) {
+      refuse(fmt::format("has {} programs ({}); choose one with --program", models.size(), names));
+    }
+    fail(path_, fmt::format("has no program '{}'; it has {}", printable(name_), names));
   }
 
   PayloadEntries find_payload(const std::string& root, const std::string& model,
@@ -159,19 +161,20 @@ class Opener {
   }
 
   const std::string& path_;
+  const std::string& name_;
   const ZipArchive zip_;
 };
 
 }  // namespace
 
-Pt2Archive open_pt2_archive(const std::string& path) {
+Pt2Archive open_pt2_archive(const std::string& path, const std::string& name) {
   const ByteRange bytes = map_file(path);
   if (!looks_like_zip(bytes.text())) {
     const std::string what = describe_foreign_file(bytes.text(), kAdvice);
     if (!what.empty()) throw ExportError(kNotSupported, fmt::format("{}: {}", path, what));
     fail(path, fmt::format("not a .pt2 archive (not a zip file); {}", kAdvice));
   }
-  return Opener(path, bytes).open();
+  return Opener(path, name, bytes).open();
 }
 
 }  // namespace torch_ir

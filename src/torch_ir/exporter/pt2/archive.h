@@ -41,13 +41,15 @@ struct Pt2Archive {
   WeightBytes bytes = WeightBytes::kChecked;
 };
 
-// Throws ExportError for files that are not zip archives, for other kinds of archives, with advice,
-// for several models none of which is called "model", and for missing entries.
-Pt2Archive open_pt2_archive(const std::string& path);
+// Opens the program called `name`; without a name, the only one or the one called "model". Throws
+// ExportError for files that are not zip archives, for other kinds of archives, with advice, for
+// several programs without a choice, for an unknown name, and for missing entries.
+Pt2Archive open_pt2_archive(const std::string& path, const std::string& name = {});
 
 // By name, in archive order, including objects that are not tensors. Tensors are made on demand and
-// share memory as in the archive. A maker throws ExportError that names archive and tensor if the
-// archive's bytes do not fit the tensor, or it is not a plain tensor.
+// share memory as in the archive; those without values are undefined. A maker throws ExportError
+// that names archive and tensor if the archive's bytes do not fit the tensor, or it is not a plain
+// tensor.
 using Payload = torch::OrderedDict<std::string, std::function<at::Tensor()>>;
 
 // Reads the pickle or configuration of `entries` in `archive`, which must outlive the result.
@@ -55,8 +57,9 @@ using Payload = torch::OrderedDict<std::string, std::function<at::Tensor()>>;
 Payload open_payload(const Pt2Archive& archive, const PayloadEntries& entries);
 
 // Returns the parameters and buffers of `program`, then the rest of the state dict, and moves
-// lifted constants to program.constants. Throws ExportError, naming `archive`, for a weight that is
-// missing, or whose shape or dtype differs from the graph.
+// lifted constants to program.constants. Those without values are on the meta device. Throws
+// ExportError, naming `archive`, for a weight that is missing, or whose shape or dtype differs from
+// the graph.
 StateDict take_weights(const std::string& archive, const Payload& weights, const Payload& constants,
                        Program& program);
 

@@ -85,8 +85,21 @@ TEST(ArchiveTest, OfSeveralModelsTheOneCalledModelIsRead) {
   entries = newest_layout("a");
   entries.push_back({"r/models/b.json", "{}"});
   EXPECT_EQ(error_of(write_archive(entries)),
-            "has 2 models ('a', 'b'), but none is named 'model'; save the one that you want with "
-            "torch.export.save");
+            "has 2 programs ('a', 'b'); choose one with --program");
+}
+
+TEST(ArchiveTest, AProgramIsChosenByName) {
+  std::vector<ZipEntry> entries = newest_layout("a");
+  for (const ZipEntry& entry : newest_layout("b")) {
+    if (entry.name.find("b") != std::string::npos && entry.name != "r/byteorder") {
+      entries.push_back(entry);
+    }
+  }
+  const std::string path = write_archive(entries);
+  EXPECT_EQ(open_pt2_archive(path, "b").program, "r/models/b.json");
+  EXPECT_EQ(open_pt2_archive(path, "b").weights.config, "r/data/weights/b_weights_config.json");
+  EXPECT_THAT([&] { open_pt2_archive(path, "c"); },
+              ThrowsMessage<ExportError>(path + ": has no program 'c'; it has 'a', 'b'"));
 }
 
 TEST(ArchiveTest, HasOneRoot) {

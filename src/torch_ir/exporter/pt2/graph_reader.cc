@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -17,12 +16,13 @@ namespace torch_ir {
 namespace {
 
 constexpr std::string_view kOperatorPrefix = "torch.ops.";
-constexpr std::string_view kHigherOrderPrefix = "torch.ops.higher_order.";
 
-// "aten.conv2d.default" for "torch.ops.aten.conv2d.default"; other targets are unchanged.
-std::string op_type_of_target(std::string_view target) {
-  if (target.starts_with(kOperatorPrefix)) target.remove_prefix(kOperatorPrefix.size());
-  return std::string(target);
+// Whether the dispatcher has or could have the operator: not for higher-order ones, which take
+// graphs, and Python's functions.
+bool has_schema(std::string_view target) {
+  const std::string op_type = op_type_of_target(target);
+  if (find_builtin_schema(op_type) != nullptr) return true;
+  return target.starts_with(kOperatorPrefix) && !is_higher_order(op_type);
 }
 
 // The class of the outermost module in "L__self__,,models.ResNet;L__self___conv1,conv1,...".
@@ -35,13 +35,48 @@ std::string root_class_of(const std::string& module_stack) {
   return is_root ? std::string(first.substr(class_begin + 1)) : std::string();
 }
 
-// The path of the innermost module: "layers.0.attention".
-std::string module_path(const std::string& module_stack) {
-  const std::string_view last = std::string_view(module_stack).substr(module_stack.rfind(';') + 1);
-  const size_t begin = last.find(',');
-  if (begin == std::string_view::npos) return {};
-  const std::string_view path = last.substr(begin + 1);
-  return std::string(path.substr(0, path.find(',')));
+constexpr std::string_view kModelKey = "L__self__";
+// Paths of the model itself: of nodes that passes of torch.export make, and of graphs inside nodes.
+constexpr std::string_view kModelPaths[] = {"_empty_nn_module_stack_from_metadata_hook",
+                                            "_export_root"};
+
+// Whether `items` begins with the key of a module: a number, or kModelKey and more.
+bool begins_with_key(std::string_view items) {
+  const size_t digits = items.find_first_not_of("0123456789@");
+  return items.starts_with(kModelKey) ||
+         (digits != 0 && digits != items.npos && items[digits] == ',');
+}
+
+// "KEY,PATH,CLASS" of the innermost module. A path may hold ';'.
+std::string_view innermost_module(std::string_view module_stack) {
+  for (size_t at = module_stack.rfind(';'); at != 0 && at != module_stack.npos;
+       at = module_stack.rfind(';', at - 1)) {
+    if (begins_with_key(module_stack.substr(at + 1))) return module_stack.substr(at + 1);
+  }
+  if (begins_with_key(module_stack)) return module_stack;
+  return module_stack.substr(module_stack.rfind(';') + 1);
+}
+
+// The path of the innermost module: "layers.0.attention". A path may hold ',', and so may its key,
+// which is a number or ends in the path and maybe "@" with the number of the call.
+std::string module_path(std::string_view module_stack) {
+  std::string_view item = innermost_module(module_stack);
+  item = item.substr(0, item.rfind(','));
+  const size_t first = item.find(',');
+  if (first == item.npos) return {};
+  std::string_view path = item.substr(first + 1);
+  for (size_t at = first; at != item.npos; at = item.find(',', at + 1)) {
+    const std::string_view key = item.substr(0, at);
+    const std::string_view behind = item.substr(at + 1);
+    const bool is_path = key == std::string(kModelKey).append(behind) ||
+                         key.starts_with(std::string(kModelKey).append(behind) + '@');
+    if (is_path) path = behind;
+  }
+  for (const std::string_view model : kModelPaths) {
+    if (path == model) return {};
+    if (path.starts_with(model) && path[model.size()] == '.') path.remove_prefix(model.size() + 1);
+  }
+  return std::string(path);
 }
 
 // The innermost line of `trace` outside of PyTorch, without its folder: "model.py:42" of 'File
@@ -106,6 +141,11 @@ c10::ScalarType dtype_of_number(const Attribute& value) {
 }
 
 }  // namespace
+
+std::string op_type_of_target(std::string_view target) {
+  if (target.starts_with(kOperatorPrefix)) target.remove_prefix(kOperatorPrefix.size());
+  return std::string(target);
+}
 
 std::string GraphBuilder::new_name(const std::string& wanted) {
   if (taken_.insert(wanted).second) return wanted;
@@ -182,39 +222,20 @@ const GraphReader::Target* GraphReader::find_special_target(std::string_view tar
        true},
       {"torch.ops.higher_order.wrap_with_autocast", &GraphReader::inline_autocast, true},
       {"torch.ops.higher_order.with_effects", &GraphReader::inline_with_effects, true},
+      {"torch.ops.higher_order.invoke_subgraph", &GraphReader::inline_subgraph, true},
+      {"torch.ops.higher_order.hints_wrapper", &GraphReader::inline_call, true},
+      {"torch.ops.higher_order.strict_mode", &GraphReader::inline_call, true},
+      {"torch.ops.higher_order.tag_activation_checkpoint", &GraphReader::inline_call, true},
+      {"torch.ops.higher_order.wrap", &GraphReader::inline_call, true},
+      {"torch.ops.higher_order.wrap_activation_checkpoint", &GraphReader::inline_call, true},
       {"torch.ops.higher_order.cond", &GraphReader::add_cond},
+      {"torch.ops.higher_order.map_impl", &GraphReader::add_loop_over_slices},
+      {"torch.ops.higher_order.scan", &GraphReader::add_loop_over_slices},
       {"torch.ops.higher_order.while_loop", &GraphReader::add_while_loop},
       {"torch._C._set_grad_enabled", &GraphReader::skip},
   };
   const auto* const found = std::ranges::find(kTargets, target, &Target::name);
   return found == std::end(kTargets) ? nullptr : found;
-}
-
-bool GraphReader::is_supported(std::string_view target) {
-  if (find_special_target(target) != nullptr) return true;
-  if (target.starts_with(kHigherOrderPrefix)) return false;
-  return target.starts_with(kOperatorPrefix) || find_builtin_schema(target) != nullptr;
-}
-
-void GraphReader::check_targets() const {
-  std::map<std::string, std::vector<std::string>> unsupported;
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const ObjectReader node(nodes_[i], nodes_place_.item(i));
-    const std::string& target = node.get("target", as_string);
-    if (is_supported(target)) continue;
-    unsupported[target].push_back(node.get_or("name", std::string(), as_string));
-  }
-  if (unsupported.empty()) return;
-  constexpr size_t kMaxNames = 5;
-  const auto& [target, nodes] = *unsupported.begin();
-  throw ExportError(
-      kNotSupported,
-      fmt::format(
-          "unsupported operator {}: node {}; {}", printable(op_type_of_target(target)),
-          quoted_list(nodes, kMaxNames),
-          target.starts_with(kHigherOrderPrefix)
-              ? "the only supported higher-order operators are cond and while_loop"
-              : "ExportedProgram.run_decompositions() before torch.export.save may replace it"));
 }
 
 GraphReader::GraphReader(const JsonValue& graph, const Place& place, GraphNames names,
@@ -228,7 +249,6 @@ GraphReader::GraphReader(const JsonValue& graph, const Place& place, GraphNames 
   inputs_ = fields.get_list("inputs", read_port);
   outputs_ = fields.get_list("outputs", read_port);
   values_ = read_values(fields);
-  check_targets();
   if (names == GraphNames::kKept) reserve_names();
 }
 
@@ -365,6 +385,7 @@ void GraphReader::add(const Call& call) {
 }
 
 void GraphReader::add_operator(const Call& call) {
+  if (!has_schema(call.target)) return add_without_schema(call);
   add_node(
       call,
       {.name = {}, .target = op_type_of_target(call.target), .arguments = read_arguments(call)});

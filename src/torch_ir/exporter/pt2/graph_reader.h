@@ -23,6 +23,9 @@ namespace torch_ir {
 // The dtype of autocast on the CPU; nothing if it is off.
 using AutocastDtype = std::optional<c10::ScalarType>;
 
+// "aten.conv2d.default" for "torch.ops.aten.conv2d.default"; other targets are unchanged.
+std::string op_type_of_target(std::string_view target);
+
 class GraphBuilder {
  public:
   void reserve(const std::string& name) { taken_.insert(name); }
@@ -70,8 +73,7 @@ enum class GraphNames { kKept, kRenamed };
 
 class GraphReader {
  public:
-  // `graph`, `place` and `builder` must outlive the reader. Throws ExportError that names the
-  // operators that are not supported, and their nodes.
+  // `graph`, `place` and `builder` must outlive the reader.
   GraphReader(const JsonValue& graph, const Place& place, GraphNames names, GraphBuilder& builder,
               AutocastDtype autocast = std::nullopt);
 
@@ -126,14 +128,18 @@ class GraphReader {
 
   template <class Use>
   auto with_graph(const Call& call, size_t index, const Use& use) const;
-  // The operands follow the graph, which is argument `index`.
-  void inline_graph(const Call& call, size_t index, AutocastDtype autocast);
+  // The graph is argument `index`; its operands are the positional arguments from `first` on.
+  void inline_graph(const Call& call, size_t index, size_t first, AutocastDtype autocast);
   AutocastDtype autocast_of(const Call& call) const;
 
   // torch.set_grad_enabled changes no value.
-  void inline_set_grad_enabled(const Call& call) { inline_graph(call, 1, autocast_); }
+  void inline_set_grad_enabled(const Call& call) { inline_graph(call, 1, 2, autocast_); }
   // torch.autocast matters only for the CPU.
-  void inline_autocast(const Call& call) { inline_graph(call, 4, autocast_of(call)); }
+  void inline_autocast(const Call& call) { inline_graph(call, 4, 5, autocast_of(call)); }
+  // Argument 1 says which calls have the same graph.
+  void inline_subgraph(const Call& call) { inline_graph(call, 0, 2, autocast_); }
+  // Wrappers that say how to compile a graph or to save memory in training.
+  void inline_call(const Call& call) { inline_graph(call, 0, 1, autocast_); }
   // An operator with effects. The order of nodes replaces its token.
   void inline_with_effects(const Call& call);
   void skip(const Call&) {}
@@ -143,11 +149,16 @@ class GraphReader {
                     bool returns_outputs) const;
   void add_cond(const Call& call);
   void add_while_loop(const Call& call);
+  void add_loop_over_slices(const Call& call);
+
+  // Keeps a call that cannot run: values one by one, as no schema says which are lists; operators
+  // by name; graphs.
+  void add_without_schema(const Call& call);
+  void add_unnamed(const std::string& name, const JsonValue& value, const Place& place, Node& node);
+  Graph read_inner_graph(const JsonValue& graph, const Place& place) const;
 
   struct Target;
   static const Target* find_special_target(std::string_view target);
-  static bool is_supported(std::string_view target);
-  void check_targets() const;
   void reserve_names();
 
   const Place& place_;

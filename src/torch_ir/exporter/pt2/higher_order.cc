@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/graph_reader.h"
 #include "torch_ir/ir/builtin_operators.h"
 
@@ -33,10 +34,18 @@ auto GraphReader::with_graph(const Call& call, size_t index, const Use& use) con
   });
 }
 
-void GraphReader::inline_graph(const Call& call, size_t index, AutocastDtype autocast) {
+void GraphReader::inline_graph(const Call& call, size_t index, size_t first,
+                               AutocastDtype autocast) {
   with_graph(call, index, [&](const JsonValue& graph, const Place& place) {
     std::vector<Operand> operands;
-    for (size_t i = index + 1; i < call.size(); ++i) operands.push_back(read(call, i));
+    for (size_t i = first; i < call.size(); ++i) {
+      // Options are keywords, or a dict.
+      const bool is_option = !call[i].get_or("name", std::string(), as_string).empty() ||
+                             call[i].get("arg", as_tagged).tag == "as_string_to_argument";
+      if (is_option) continue;
+      const std::vector<Operand> given = read_list(call, i);
+      operands.insert(operands.end(), given.begin(), given.end());
+    }
     GraphReader inner(graph, place, GraphNames::kRenamed, builder_, autocast);
     check_count("operands", operands.size(), "inputs", inner.inputs_.size());
     check_count("outputs", call.outputs.size(), "outputs", inner.outputs_.size());
@@ -154,6 +163,88 @@ void GraphReader::add_while_loop(const Call& call) {
   operands.insert(operands.end(), additional.begin(), additional.end());
   node.graphs.push_back(read_branch(call, 0, operands, false));
   node.graphs.push_back(read_branch(call, 1, operands, true));
+  add_node(call, std::move(node));
+}
+
+// The body comes first, then a list for each argument of the schema.
+void GraphReader::add_loop_over_slices(const Call& call) {
+  Node node;
+  node.target = op_type_of_target(call.target);
+  const auto& schema = find_builtin_schema(node.target)->arguments();
+  if (call.size() != schema.size() + 1) {
+    throw ExportError(kNotSupported,
+                      fmt::format("wrong number of arguments: {}, expected {}; export the model "
+                                  "with PyTorch 2.7 or later",
+                                  call.size(), schema.size() + 1));
+  }
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < schema.size(); ++i) {
+    const std::vector<Operand> given = read_list(call, i + 1);
+    node.arguments.push_back({schema[i].name(), values_among(given)});
+    operands.insert(operands.end(), given.begin(), given.end());
+  }
+  node.graphs.push_back(read_branch(call, 0, operands, true));
+  add_node(call, std::move(node));
+}
+
+Graph GraphReader::read_inner_graph(const JsonValue& graph, const Place& place) const {
+  GraphBuilder builder;
+  GraphReader inner(graph, place, GraphNames::kKept, builder, autocast_);
+  for (const Attribute& input : inner.inputs_) {
+    if (const std::string* name = referred_name(input)) {
+      inner.add_input(InputKind::kUserInput, *name);
+    }
+  }
+  inner.read_nodes();
+  for (const Attribute& port : inner.outputs_) {
+    const Operand output = inner.resolve(port);
+    if (const auto id = builder.value_of(output)) {
+      builder.add_output(*id);
+    } else {
+      builder.add_output(std::get<Attribute>(output));
+    }
+  }
+  return builder.take();
+}
+
+void GraphReader::add_unnamed(const std::string& name, const JsonValue& value, const Place& place,
+                              Node& node) {
+  const TaggedValue argument = as_tagged(value, place);
+  const Place inside = place.key(argument.tag);
+  if (argument.tag == "as_graph") {
+    const auto read = [&](const JsonValue& graph, const Place& at) {
+      return read_inner_graph(graph, at);
+    };
+    node.graphs.push_back(ObjectReader(argument.value, inside).get("graph", read));
+  } else if (argument.tag == "as_operator") {
+    node.arguments.push_back(
+        {name, Attribute(op_type_of_target(as_string(argument.value, inside)))});
+  } else if (argument.tag == "as_string_to_argument") {
+    for (const auto& [key, inner] : as_object(argument.value, inside)) {
+      const std::string shown = printable(key);
+      add_unnamed(name + "." + key, inner, inside.key(shown), node);
+    }
+  } else {
+    const auto operand_of = [this](const std::string& of) { return find(of); };
+    const Operand operand = read_argument(value, place, operand_of);
+    const auto* list = std::get_if<ValueList>(&operand);
+    if (list == nullptr) node.arguments.push_back({name, operand});
+    for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      const auto& item = (*list)[i];
+      if (item) node.arguments.push_back({fmt::format("{}.{}", name, i), *item});
+    }
+  }
+}
+
+void GraphReader::add_without_schema(const Call& call) {
+  Node node;
+  node.target = op_type_of_target(call.target);
+  for (size_t i = 0; i < call.size(); ++i) {
+    const std::string given = call[i].get_or("name", std::string(), as_string);
+    call[i].get("arg", [&](const JsonValue& value, const Place& place) {
+      add_unnamed(given.empty() ? fmt::format("arg{}", i) : given, value, place, node);
+    });
+  }
   add_node(call, std::move(node));
 }
 

@@ -1,7 +1,9 @@
+#include <ATen/ops/empty.h>
 #include <c10/core/Storage.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,8 +30,13 @@ namespace {
   throw ExportError(fmt::format("{}: tensor '{}': {}", archive.zip.name(), printable(name), what));
 }
 
+// Undefined for a tensor without values.
 at::Tensor plain_tensor(const PickleValue& value, const std::string& place) {
   if (const auto* tensor = value.get_if<at::Tensor>()) return *tensor;
+  const auto* other = value.get_if<PickleValue::Unsupported>();
+  const bool has_no_values = other != nullptr && (other->what == PickleValue::kMetaTensor ||
+                                                  other->what == PickleValue::kFakeTensor);
+  if (has_no_values) return {};
   throw ExportError(kNotSupported, fmt::format("{} {}, not a plain tensor", place, value.kind()));
 }
 
@@ -90,6 +97,9 @@ class Storages {
       return known;
     }
     if (!item.view) fail(archive_, name, "has no shape and dtype");
+    const bool is_empty = std::ranges::find(item.view->sizes, 0) != item.view->sizes.end();
+    // PyTorch writes so the tensors of the meta device and of FakeTensorMode.
+    if (!is_empty && archive_.zip.read(item.entry).size == 0) return {};
     try {
       c10::Storage& storage = storages_[item.entry];
       if (!storage) storage = make_storage(archive_.read_weights(item.entry));
@@ -155,6 +165,13 @@ void check_agreement(const std::string& archive, const std::string& name, const 
                                 text(meta.shape, meta.dtype)));
 }
 
+at::Tensor without_values(const std::string& archive, const std::string& name, const Value& meta) {
+  if (is_dynamic(meta)) {
+    throw ExportError(fmt::format("{}: weight '{}' has a dynamic shape", archive, printable(name)));
+  }
+  return at::empty(meta.shape, at::TensorOptions(meta.dtype).device(c10::kMeta));
+}
+
 // Two placeholders may stand for one weight.
 void insert(StateDict& tensors, const std::string& name, const at::Tensor& value) {
   if (!tensors.contains(name)) tensors.insert(name, value);
@@ -177,13 +194,16 @@ StateDict take_weights(const std::string& archive, const Payload& weights, const
   StateDict taken("Weight");
   for (const GraphInput& input : program.inputs) {
     if (input.kind == InputKind::kUserInput) continue;
-    const at::Tensor value = find_value(archive, input, weights, constants);
+    at::Tensor value = find_value(archive, input, weights, constants);
+    if (!value.defined()) value = without_values(archive, input.target, program[input.value]);
     check_agreement(archive, input.target, value, program[input.value]);
     program[input.value].strides = special_strides(value);
     insert(input.kind == InputKind::kConstant ? program.constants : taken, input.target, value);
   }
   for (const auto& weight : weights) {
-    if (!taken.contains(weight.key())) taken.insert(weight.key(), weight.value()());
+    if (taken.contains(weight.key())) continue;
+    const at::Tensor value = weight.value()();
+    if (value.defined()) taken.insert(weight.key(), value);
   }
   program.tied_weights = tied_names(taken);
   return taken;

@@ -176,8 +176,8 @@ Pt2Examples examples_of(const std::string& path, const Pt2Archive& archive, cons
   }
 }
 
-Pt2Model read_model(const std::string& path, WeightBytes bytes) {
-  Pt2Archive archive = open_pt2_archive(path);
+Pt2Model read_model(const std::string& path, const std::string& program, WeightBytes bytes) {
+  Pt2Archive archive = open_pt2_archive(path, program);
   archive.bytes = bytes;
   const JsonValue root = read_json(archive);
   const std::string stem = std::filesystem::path(path).stem().string();
@@ -194,13 +194,27 @@ Pt2Model read_model(const std::string& path, WeightBytes bytes) {
 
 bool is_pt2_archive(const std::string& path) { return looks_like_zip(map_file(path).text()); }
 
-Pt2Model read_pt2(const std::string& path, WeightBytes bytes) {
-  return as_export_error([&] { return read_model(path, bytes); });
+Pt2Model read_pt2(const std::string& path, const std::string& program, WeightBytes bytes) {
+  return as_export_error([&] { return read_model(path, program, bytes); });
 }
 
-std::optional<StateDict> read_pt2_example_inputs(const std::string& path) {
+void check_have_values(const std::string& path, const StateDict& weights) {
+  std::vector<std::string> names;
+  for (const auto& weight : weights) {
+    if (weight.value().is_meta()) names.push_back(weight.key());
+  }
+  if (names.empty()) return;
+  constexpr size_t kMaxNames = 3;
+  throw Error(
+      fmt::format("{}: the archive has no values for {} of {} weights ({}); give them with "
+                  "--weights FILE",
+                  path, names.size(), weights.size(), quoted_list(names, kMaxNames)));
+}
+
+std::optional<StateDict> read_pt2_example_inputs(const std::string& path,
+                                                 const std::string& program) {
   return as_export_error([&] {
-    const Pt2Archive archive = open_pt2_archive(path);
+    const Pt2Archive archive = open_pt2_archive(path, program);
     return read_example_inputs(archive, read_json(archive));
   });
 }

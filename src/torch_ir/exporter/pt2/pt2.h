@@ -34,7 +34,8 @@ struct Pt2Model {
   // file's stem if the archive does not say.
   Program program;
   // Parameters and buffers by state dict name, including those that the graph does not use or that
-  // are not persistent. They are views of the mapped file if possible.
+  // are not persistent. They are views of the mapped file if possible, and on the meta device if
+  // the archive has no values for them.
   StateDict weights = StateDict();
   Pt2Examples examples = {};
 };
@@ -43,13 +44,19 @@ struct Pt2Model {
 // it cannot be opened.
 bool is_pt2_archive(const std::string& path);
 
-// Throws ExportError, with the path, for files that are not such archives, are damaged, or have
-// unknown content.
-Pt2Model read_pt2(const std::string& path, WeightBytes bytes = WeightBytes::kChecked);
+// Reads the program called `program` (archive.h). Throws ExportError, with the path, for files that
+// are not such archives, are damaged, or have unknown content.
+Pt2Model read_pt2(const std::string& path, const std::string& program = {},
+                  WeightBytes bytes = WeightBytes::kChecked);
+
+// Throws Error, with the path and what to do, if tensors of `weights` have no values, because the
+// model was exported on the meta device or under FakeTensorMode.
+void check_have_values(const std::string& path, const StateDict& weights);
 
 // The example inputs of the archive at `path`, by the names of the graph inputs; numbers as tensors
 // without dimensions. Nothing if the archive has none. Throws ExportError if reading them would
 // execute code, or they do not fit the model's inputs.
-std::optional<StateDict> read_pt2_example_inputs(const std::string& path);
+std::optional<StateDict> read_pt2_example_inputs(const std::string& path,
+                                                 const std::string& program = {});
 
 }  // namespace torch_ir

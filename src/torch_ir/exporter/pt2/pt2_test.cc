@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -77,9 +78,9 @@ TEST_P(ArchiveTest, RunsAsInPython) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ArchiveTest,
-                         ::testing::Values("small", "weights", "wrappers", "recurrent",
-                                           "control_flow", "dynamic", "mutations", "effects",
-                                           "signature", "lists", "strides", "part"));
+                         ::testing::Values("loops", "inlined", "small", "weights", "wrappers",
+                                           "recurrent", "control_flow", "dynamic", "mutations",
+                                           "effects", "signature", "lists", "strides", "part"));
 
 TEST(Pt2Test, AllLayoutsHoldTheSameModel) {
   const Pt2Model newest = read_pt2(data_path("small.pt2"));
@@ -183,6 +184,73 @@ TEST(Pt2Test, ControlFlowKeepsItsGraphs) {
   EXPECT_TRUE(std::holds_alternative<ValueId>(nodes[0]->arguments[0].value));
   // The second condition is about a size.
   EXPECT_TRUE(std::holds_alternative<Attribute>(nodes[1]->arguments[0].value));
+}
+
+TEST(Pt2Test, LoopsOverSlicesKeepTheirBodies) {
+  const Program program = read_pt2(data_path("loops.pt2")).program;
+  std::map<std::string, std::vector<std::string>> bodies;
+  for (const Node& node : program.nodes) {
+    if (!node.graphs.empty()) bodies[node.target] = targets_of(node.graphs[0]);
+  }
+  EXPECT_THAT(
+      bodies,
+      ElementsAre(
+          Pair("higher_order.map_impl", ElementsAre("aten.add.Tensor", "aten.cat.default",
+                                                    "aten.linear.default", "aten.sum.dim_IntList")),
+          Pair("higher_order.scan",
+               ElementsAre("aten.cat.default", "aten.linear.default", "aten.tanh.default",
+                           "aten.add.Tensor", "aten.mul.Tensor", "aten.sum.default"))));
+}
+
+TEST(Pt2Test, CallsOfAGraphAreInlined) {
+  const Program program = read_pt2(data_path("inlined.pt2")).program;
+  EXPECT_THAT(targets_of(program), ::testing::Each(::testing::StartsWith("aten.")));
+  std::vector<std::string> modules;
+  for (const Node& node : program.nodes) {
+    if (node.target == "aten.linear.default") modules.push_back(node.origin.module);
+  }
+  // The second is the same module.
+  EXPECT_THAT(modules, ElementsAre("parts.semi;colon, comma.0", "parts.semi;colon, comma.0"));
+}
+
+// They do not run, but all that they say is kept.
+TEST(Pt2Test, OtherHigherOrderOperatorsAreKept) {
+  const IR ir = convert_exported_program(read_pt2(data_path("kept.pt2")).program);
+  const auto find = [&](const std::string& op_type) {
+    return *std::ranges::find(ir.nodes, op_type, &OpNode::op_type);
+  };
+  const OpNode functionalized = find("higher_order.auto_functionalized_v2");
+  ASSERT_EQ(functionalized.inputs.size(), 2);
+  EXPECT_EQ(functionalized.inputs[0].arg, "y");
+  EXPECT_EQ(functionalized.inputs[1].arg, "_all_bases.0");
+  EXPECT_EQ(*functionalized.attrs.find("arg0"), Attribute("make_testdata.add_.default"));
+  EXPECT_EQ(*functionalized.attrs.find("_x_size"), Attribute::list({3}));
+  EXPECT_EQ(*find("higher_order.out_dtype").attrs.find("arg1"), Attribute("int32"));
+  EXPECT_EQ(IR::from_json(ir.to_json()), ir);
+  EXPECT_THAT([&] { compile(ir, StateDict()); },
+              ThrowsMessage<ExecutionError>(::testing::HasSubstr(
+                  "Unknown operator 'higher_order.auto_functionalized_v2' of node "
+                  "'auto_functionalized_v2': LibTorch")));
+  const IR vmap = convert_exported_program(read_pt2(data_path("vmap.pt2")).program);
+  EXPECT_THAT([&] { compile(vmap, StateDict()); },
+              ThrowsMessage<ExecutionError>(::testing::HasSubstr(
+                  "ExportedProgram.run_decompositions() before torch.export.save may replace it")));
+}
+
+TEST(Pt2Test, WeightsWithoutValuesAreOnTheMetaDevice) {
+  const std::string path = data_path("no_values.pt2");
+  const Pt2Model model = read_pt2(path);
+  EXPECT_TRUE(model.weights["linear.weight"].is_meta());
+  EXPECT_EQ(model.weights["linear.weight"].sizes(), (at::IntArrayRef{2, 3}));
+  EXPECT_THAT(
+      [&] { check_have_values(path, model.weights); },
+      ThrowsMessage<Error>(path + ": the archive has no values for 2 of 2 weights "
+                                  "('linear.weight', 'linear.bias'); give them with --weights "
+                                  "FILE"));
+  EXPECT_THAT([&] { model.examples.for_graph(model.program); },
+              ThrowsMessage<Error>(::testing::HasSubstr(
+                  "the example input 'x' is a tensor of FakeTensorMode, neither a tensor nor a "
+                  "number; give inputs with --inputs")));
 }
 
 TEST(Pt2Test, SizesAreSymbolsWithRanges) {

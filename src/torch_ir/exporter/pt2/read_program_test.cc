@@ -174,21 +174,34 @@ TEST(ReadProgramTest, RefusesOtherVersionsOfTheSchema) {
   EXPECT_EQ(error_of(program), "no error");
 }
 
-TEST(ReadProgramTest, UnsupportedOperatorsAreNamedWithTheirNodes) {
+// The scan of PyTorch 2.6 had more arguments.
+TEST(ReadProgramTest, LoopsOverSlicesHaveAFormOfTheirOwn) {
   ProgramText program;
-  const auto call = [](const std::string& target, const std::string& name) {
-    return ProgramText::node(target, ProgramText::argument("", tensor("x")), tensor(name), name);
-  };
-  program.nodes =
-      call("torch.ops.higher_order.scan", "a") + ", " + call("torch.ops.higher_order.scan", "b");
-  EXPECT_EQ(
-      error_of(program),
-      "unsupported operator higher_order.scan: node 'a', 'b'; the only supported higher-order "
-      "operators are cond and while_loop");
-  program.nodes = call("torch._functorch.predispatch._add_batch_dim", "a");
+  program.nodes = ProgramText::node("torch.ops.higher_order.scan",
+                                    ProgramText::argument("", tensor("x")), tensor("y"), "y");
   EXPECT_EQ(error_of(program),
-            "unsupported operator torch._functorch.predispatch._add_batch_dim: node 'a'; "
-            "ExportedProgram.run_decompositions() before torch.export.save may replace it");
+            "node 'y' (higher_order.scan): wrong number of arguments: 1, expected 4; export the "
+            "model with PyTorch 2.7 or later");
+}
+
+// A key is a number, or "L__self__" and the path; torch.export does not escape the path.
+TEST(ReadProgramTest, PathsOfModulesHoldAnything) {
+  const auto module_of = [](const std::string& stack) {
+    ProgramText program;
+    program.nodes.insert(program.nodes.size() - 2, R"("nn_module_stack": ")" + stack + '"');
+    return program.read().nodes.at(0).origin.module;
+  };
+  const std::string root = "L__self__,,m.Net;";
+  EXPECT_EQ(module_of("L__self__,,m.Net"), "");
+  EXPECT_EQ(module_of(root + "L__self__a.b,a.b,m.A"), "a.b");
+  EXPECT_EQ(module_of(root + "L__self__a;b,c@2,a;b,c,m.A"), "a;b,c");
+  EXPECT_EQ(module_of(root + "L__self__p,p,p,p,m.A;L__self__p,p.0,p,p.0,m.B"), "p,p.0");
+  EXPECT_EQ(module_of(root + "140374@1,a;b,c,m.A;140375,a;b,c.0,m.B"), "a;b,c.0");
+  EXPECT_EQ(module_of(root + "L__self___conv1,conv1,m.Conv"), "conv1");
+  const std::string hook = "_empty_nn_module_stack_from_metadata_hook";
+  EXPECT_EQ(module_of(hook + "," + hook + "," + hook), "");
+  EXPECT_EQ(module_of(root + "140374,_export_root,m.Net"), "");
+  EXPECT_EQ(module_of(root + "140374,_export_root.a,m.A"), "a");
 }
 
 TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {

@@ -25,6 +25,18 @@ namespace {
 
 using Call = decltype(LoweredNode::callee);
 
+ControlFlow control_flow_of(std::string_view target) {
+  if (target == kCond) return ControlFlow::kCond;
+  return target == kWhileLoop ? ControlFlow::kWhileLoop : ControlFlow::kLoopOverSlices;
+}
+
+// The length of the list `argument`.
+size_t num_values(const Node& node, std::string_view argument) {
+  const Argument* given = node.find(argument);
+  const auto* list = given == nullptr ? nullptr : std::get_if<ValueList>(&given->value);
+  return list == nullptr ? 0 : list->size();
+}
+
 // Adds to a graph what a run needs.
 class GraphLowerer {
  public:
@@ -129,8 +141,9 @@ class GraphLowerer {
         for_each_value(argument, [&](ValueId id) { arguments.emplace_back(ValueUse{id}); });
       }
     }
-    ControlFlowCall control_flow{
-        node.target == kCond ? ControlFlow::kCond : ControlFlow::kWhileLoop, {}};
+    ControlFlowCall control_flow{control_flow_of(node.target), {}};
+    control_flow.num_carried = num_values(node, "init");
+    control_flow.num_sliced = num_values(node, "xs");
     for (const Graph& graph : node.graphs) {
       BoundWeights none;
       none.device = weights_.device;
@@ -184,8 +197,6 @@ class GraphLowerer {
       graph_.values.push_back({nullptr, value.toTensor()});
       return ValueUse{static_cast<ValueId>(graph_.values.size() - 1)};
     }
-    // A graph captured on the meta device names it where it makes tensors.
-    if (value.isDevice() && value.toDevice().is_meta()) return c10::IValue(graph_.device);
     return value;
   }
 
@@ -258,6 +269,35 @@ void mark_last_uses(LoweredGraph& graph) {
   }
 }
 
+// Visits the devices that nodes name, also in the graphs of control flow.
+void visit_devices(LoweredGraph& graph, c10::function_ref<void(c10::IValue& device)> visit) {
+  for (LoweredNode& node : graph.nodes) {
+    for (NodeArgument& argument : node.arguments) {
+      auto* fixed = std::get_if<c10::IValue>(&argument);
+      if (fixed != nullptr && fixed->isDevice()) visit(*fixed);
+    }
+    if (auto* call = std::get_if<ControlFlowCall>(&node.callee)) {
+      for (LoweredGraph& inner : call->graphs) visit_devices(inner, visit);
+    }
+  }
+}
+
+// Moves a graph from the device that it was made on to the one of the run. Returns the former: the
+// first that a node names beside the CPU and the meta device, or the CPU. What a graph of a GPU
+// does on the CPU stays there.
+c10::Device move_to_device(LoweredGraph& graph) {
+  c10::Device home = c10::kCPU;
+  visit_devices(graph, [&](const c10::IValue& named) {
+    const c10::Device device = named.toDevice();
+    if (home.is_cpu() && !device.is_meta()) home = device;
+  });
+  visit_devices(graph, [&](c10::IValue& named) {
+    const c10::Device device = named.toDevice();
+    if (device.is_meta() || device.type() == home.type()) named = graph.device;
+  });
+  return home;
+}
+
 void prepare_for_runs(LoweredGraph& graph) {
   graph.memory = GraphMemory(graph);
   mark_values(graph);
@@ -281,8 +321,12 @@ LoweredGraph lower(const Case& graph_case, std::optional<c10::Device> device,
   const Program& program = *graph_case.program;
   LoweredGraph graph = GraphLowerer(graph_case.program, program, bound, unsupported).lower();
   graph.symbols = SymbolBinder(program);
+  const c10::Device home = move_to_device(graph);
   prepare_for_runs(graph);
   if (unsupported == Unsupported::kKeep) return graph;
+  if (!home.is_cpu() && home.type() != graph.device.type()) {
+    TORCH_WARN("The graph names the device ", home.str(), "; it runs on ", graph.device.str(), ".");
+  }
   for (const std::string& guard : graph.symbols.unreadable_guards()) {
     TORCH_WARN("Runs do not check a guard of the model: ", guard);
   }

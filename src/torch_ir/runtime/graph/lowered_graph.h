@@ -75,13 +75,17 @@ struct OpHandlerCall {
   OpNode node;
 };
 
-enum class ControlFlow { kCond, kWhileLoop };
+enum class ControlFlow { kCond, kWhileLoop, kLoopOverSlices };
 
-// Runs the graphs of a condition (true, false) or of a loop (condition, body). The arguments are
-// the operands of the graphs; a condition's predicate comes first.
+// Runs the graphs of a condition (true, false), of a loop (condition, body) or of a loop over
+// slices (body). The arguments are the operands of the graphs; a condition's predicate comes first.
 struct ControlFlowCall {
   ControlFlow kind;
   std::vector<LoweredGraph> graphs;
+  // Of a loop over slices: how many operands are carried from slice to slice, and how many after
+  // them are sliced.
+  size_t num_carried = 0;
+  size_t num_sliced = 0;
 };
 
 struct LoweredNode {

@@ -1,9 +1,11 @@
+#include <ATen/ops/stack.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -29,11 +31,11 @@ bool decides_true(const c10::IValue& value) {
   throw ExecutionError("expected a bool as the condition, found " + value.tagKind());
 }
 
-void run_cond(const std::vector<LoweredGraph>& graphs, Stack& stack, GraphRunner run_graph) {
+void run_cond(const ControlFlowCall& call, Stack& stack, GraphRunner run_graph) {
   const bool is_true = decides_true(stack.at(0));
   // A copy, so that an error can still report the arguments.
   Stack operands(stack.begin() + 1, stack.end());
-  stack = run_graph(graphs[is_true ? 0 : 1], std::move(operands));
+  stack = run_graph(call.graphs[is_true ? 0 : 1], std::move(operands));
 }
 
 bool is_same(const c10::IValue& a, const c10::IValue& b) {
@@ -62,9 +64,9 @@ class CycleDetector {
   Stack kept_;
 };
 
-void run_while_loop(const std::vector<LoweredGraph>& graphs, Stack& stack, GraphRunner run_graph) {
-  const LoweredGraph& condition = graphs[0];
-  const LoweredGraph& body = graphs[1];
+void run_while_loop(const ControlFlowCall& call, Stack& stack, GraphRunner run_graph) {
+  const LoweredGraph& condition = call.graphs[0];
+  const LoweredGraph& body = call.graphs[1];
   const size_t num_carried = body.outputs.size();
   CycleDetector cycles;
   while (decides_true(run_graph(condition, stack).at(0))) {
@@ -75,11 +77,57 @@ void run_while_loop(const std::vector<LoweredGraph>& graphs, Stack& stack, Graph
   stack.resize(num_carried);
 }
 
+// The length of the first dimension, which all of `sliced` must share.
+int64_t num_slices(c10::ArrayRef<c10::IValue> sliced) {
+  std::optional<int64_t> count;
+  for (const c10::IValue& value : sliced) {
+    if (!value.isTensor() || value.toTensor().dim() == 0) {
+      throw ExecutionError("expected a tensor with a dimension to loop over, found a number");
+    }
+    const int64_t size = value.toTensor().size(0);
+    if (size != count.value_or(size)) {
+      throw ExecutionError(fmt::format(
+          "expected tensors of one size in dimension 0, found {} and {}", *count, size));
+    }
+    count = size;
+  }
+  if (count.value_or(0) == 0) throw ExecutionError("there is no slice to loop over");
+  return *count;
+}
+
+// Python's scan and map: the body takes the carried values, a slice of each sliced operand, and the
+// invariant operands. It returns the carried values, then results, which are stacked.
+void run_loop_over_slices(const ControlFlowCall& call, Stack& stack, GraphRunner run_graph) {
+  const c10::ArrayRef<c10::IValue> arguments(stack);
+  const auto sliced = arguments.slice(call.num_carried, call.num_sliced);
+  const int64_t count = num_slices(sliced);
+  Stack carried = arguments.slice(0, call.num_carried).vec();
+  std::vector<std::vector<at::Tensor>> results(call.graphs[0].outputs.size() - call.num_carried);
+  for (int64_t i = 0; i < count; ++i) {
+    Stack inputs = std::move(carried);
+    for (const c10::IValue& value : sliced) inputs.emplace_back(value.toTensor().select(0, i));
+    inputs.insert(inputs.end(), sliced.end(), arguments.end());
+    carried = run_graph(call.graphs[0], std::move(inputs));
+    for (size_t k = 0; k < results.size(); ++k) {
+      results[k].push_back(carried[call.num_carried + k].toTensor());
+    }
+    carried.resize(call.num_carried);
+  }
+  for (const std::vector<at::Tensor>& slices : results) carried.emplace_back(at::stack(slices));
+  stack = std::move(carried);
+}
+
 // Replaces the arguments on the stack by the results. A condition takes its predicate and the
-// operands of its graphs, a loop the carried values and then the invariant ones.
+// operands of its graphs, a loop the carried values, then those it slices, then the invariant ones.
 void run_control_flow(const ControlFlowCall& call, Stack& stack, GraphRunner run_graph) {
-  const auto run = call.kind == ControlFlow::kCond ? run_cond : run_while_loop;
-  run(call.graphs, stack, run_graph);
+  switch (call.kind) {
+    case ControlFlow::kCond:
+      return run_cond(call, stack, run_graph);
+    case ControlFlow::kWhileLoop:
+      return run_while_loop(call, stack, run_graph);
+    case ControlFlow::kLoopOverSlices:
+      return run_loop_over_slices(call, stack, run_graph);
+  }
 }
 
 c10::IValue take(RunValues& values, const ValueUse& use) {

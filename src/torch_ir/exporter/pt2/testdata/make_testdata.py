@@ -11,7 +11,13 @@ import pathlib
 import zipfile
 
 import torch
+from torch._higher_order_ops.hints_wrap import hints_wrapper
+from torch._higher_order_ops.map import map as higher_order_map
+from torch._higher_order_ops.out_dtype import out_dtype
+from torch._higher_order_ops.scan import scan
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import Dim, export
+from torch.export.pt2_archive._package import package_pt2
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -30,9 +36,12 @@ def without_traces(value):
 
 
 def entries_of(program):
-    """The entries of an archive of `program`, by name, without the root folder."""
+    """The entries of an archive of `program`, or of several by name, without the root folder."""
     buffer = io.BytesIO()
-    torch.export.save(program, buffer)
+    if isinstance(program, dict):
+        package_pt2(buffer, exported_programs=program)
+    else:
+        torch.export.save(program, buffer)
     entries = {}
     with zipfile.ZipFile(buffer) as archive:
         for name in archive.namelist():
@@ -59,7 +68,8 @@ def pickled(value):
 
 def write_expected(name, program):
     args, kwargs = program.example_inputs
-    results = program.module()(*args, **kwargs)
+    with torch.no_grad():
+        results = program.module()(*args, **kwargs)
     leaves = torch.utils._pytree.tree_leaves(results)
     specs = [s for s in program.graph_signature.output_specs if s.kind.name == "USER_OUTPUT"]
     expected = {
@@ -310,6 +320,86 @@ def write_guards():
             print(rows, others, n, error)
 
 
+class Loops(torch.nn.Module):
+    """Loops over slices: a scan in reverse with two carried values, and a map."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = torch.nn.Linear(6, 3)
+
+    def forward(self, xs, h):
+        def step(carried, slices):
+            new = torch.tanh(self.mix(torch.cat([carried[0], slices["x"]], dim=-1)))
+            return (new, carried[1] + 1), (new * 2, slices["y"].sum())
+
+        start = (h, torch.zeros(()))
+        carried, results = scan(step, start, {"x": xs, "y": xs * 2}, dim=1, reverse=True)
+        return carried, results, higher_order_map(lambda x, y: (self.mix(torch.cat([x, x + y], -1)), x.sum(0)), xs, h[0])
+
+
+@torch.compiler.nested_compile_region
+def region(x, y):
+    return torch.relu(x) + y, x * 2
+
+
+class Inlined(torch.nn.Module):
+    """Wrappers that say how to compile: an invoke_subgraph twice, and a hints_wrapper."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = torch.nn.ModuleDict({"semi;colon, comma": torch.nn.Sequential(torch.nn.Linear(3, 3))})
+
+    def forward(self, x, y):
+        def hinted(x):
+            return torch.relu(x) + y
+
+        x, y = region(*region(x, y))
+        (part,) = self.parts.values()
+        return hints_wrapper(hinted, (part(part(x)),), {}, hints={"level": 3})
+
+
+def define_operators(library):
+    def add(x, y):
+        x.add_(y)
+
+    library.define("add_(Tensor(a!) x, Tensor y) -> ()")
+    library.impl("add_", add, "CompositeExplicitAutograd")
+
+
+class Kept(torch.nn.Module):
+    """Higher-order operators that do not run: auto_functionalized_v2, out_dtype, and vmap's functions."""
+
+    def forward(self, x, y):
+        x = x.clone()
+        torch.ops.make_testdata.add_(x[0], y)
+        return x + y, out_dtype(torch.ops.aten.mm.default, torch.int32, x.to(torch.int8), x.to(torch.int8))
+
+
+class Vmap(torch.nn.Module):
+    def forward(self, x):
+        return torch.vmap(lambda row: row * 2)(x)
+
+
+class NoValues(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+def without_values():
+    with FakeTensorMode():
+        model, x = NoValues().eval(), torch.randn(4, 3)
+    return export(model, (x,))
+
+
+def programs():
+    torch.manual_seed(1)
+    return {name: export(NoValues().eval(), (torch.ones(rows, 3),)) for name, rows in (("prefill", 4), ("decode", 1))}
+
+
 def main():
     write_guards()
     torch.manual_seed(0)
@@ -342,6 +432,13 @@ def main():
     tree = {"first": torch.randn(2), "pair": (torch.randn(2), torch.randn(3))}
     write("signature", export(Signature(), (tree, torch.randn(2)), {"scale": torch.tensor(3.0)}))
     write("lists", export(Lists(), (torch.randn(3, 3), torch.tensor([0, 2]))))
+    write("loops", export(Loops(), (torch.randn(3, 5, 3), torch.randn(3, 3))))
+    write("inlined", export(Inlined(), (torch.randn(2, 3), torch.randn(2, 3)), strict=True))
+    library = torch.library.Library("make_testdata", "DEF")
+    define_operators(library)
+    kept = export(Kept(), (torch.ones(3, 3), torch.ones(3))).run_decompositions({})
+    for name, program in (("kept", kept), ("vmap", export(Vmap(), (torch.ones(2, 3),))), ("no_values", without_values()), ("programs", programs())):
+        write_zip(f"{name}.pt2", {f"{name}/{entry}": content for entry, content in entries_of(program).items()})
 
 
 if __name__ == "__main__":

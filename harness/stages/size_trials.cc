@@ -1,0 +1,135 @@
+#include "harness/stages/size_trials.h"
+
+#include <ATen/ops/arange.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "torch_ir/ir/sym_expr.h"
+#include "torch_ir/runtime/check_values.h"
+#include "torch_ir/runtime/graph/symbol_binder.h"
+
+namespace torch_ir {
+namespace {
+
+// By symbol.
+using Sizes = std::map<std::string, int64_t>;
+
+// How far from the wanted sizes to look for allowed ones.
+constexpr int64_t kMaxSteps = 64;
+
+// The symbols in the shapes of inputs, with their sizes in the example.
+Sizes sizes_of_example(const Program& program, const std::vector<at::Tensor>& example) {
+  Sizes sizes;
+  // The first run reports inputs that do not fit.
+  if (!input_problems(program, example).empty()) return sizes;
+  const SymbolValues values = bind_symbols(program, example);
+  std::set<std::string> numbers;
+  for (const ValueId input : program.user_inputs()) {
+    const Value& value = program[input];
+    if (value.is_scalar && !value.expression.empty()) {
+      const std::vector<std::string> symbols = SymExpr::parse(value.expression).symbols();
+      numbers.insert(symbols.begin(), symbols.end());
+    }
+    for (const std::string& size : value.symbolic_shape) {
+      if (size.empty()) continue;
+      for (const std::string& symbol : SymExpr::parse(size).symbols()) {
+        if (const auto known = values.find(symbol); known != values.end()) sizes.insert(*known);
+      }
+    }
+  }
+  for (const std::string& symbol : numbers) sizes.erase(symbol);
+  return sizes;
+}
+
+struct Ends {
+  int64_t low;
+  int64_t high;
+};
+
+Ends ends_of(const Program& program, const std::string& symbol, int64_t example) {
+  constexpr int64_t kLeastHigh = 4;
+  Ends ends{1, std::max(2 * example, kLeastHigh)};
+  for (const SymbolRange& range : program.range_constraints) {
+    if (range.expression != symbol) continue;
+    if (range.min) ends.low = std::max(ends.low, *range.min);
+    if (range.max) ends.high = std::min(ends.high, *range.max);
+  }
+  return ends;
+}
+
+// `tensor` with `size` entries along `dim`, its own ones again and again; undefined without any.
+at::Tensor repeated(const at::Tensor& tensor, int64_t dim, int64_t size) {
+  const int64_t known = tensor.size(dim);
+  if (known == size) return tensor;
+  if (known == 0) return {};
+  return tensor.index_select(dim, at::arange(size).remainder(known));
+}
+
+// Empty if a size has no value.
+std::vector<at::Tensor> inputs_at(const Program& program, const Sizes& sizes,
+                                  const std::vector<at::Tensor>& example) {
+  const SymbolValues values(sizes.begin(), sizes.end());
+  const std::vector<ValueId> ids = program.user_inputs();
+  std::vector<at::Tensor> inputs = example;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::vector<std::string>& shape = program[ids[i]].symbolic_shape;
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      if (shape[dim].empty()) continue;
+      const auto size = SymExpr::parse(shape[dim]).evaluate(values);
+      if (!size || *size < 0) return {};
+      inputs[i] = repeated(inputs[i], static_cast<int64_t>(dim), *size);
+      if (!inputs[i].defined()) return {};
+    }
+  }
+  return inputs;
+}
+
+Sizes moved_to(const Sizes& example, Sizes sizes, int64_t step) {
+  for (auto& [symbol, size] : sizes) {
+    size += std::clamp(example.at(symbol) - size, -step, step);
+  }
+  return sizes;
+}
+
+std::string name_of(const Sizes& sizes) {
+  std::vector<std::string> parts;
+  for (const auto& [symbol, size] : sizes) parts.push_back(fmt::format("{} = {}", symbol, size));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::vector<SizeTrial> size_trials(const Program& program, const std::vector<at::Tensor>& example) {
+  const Sizes known = sizes_of_example(program, example);
+  Sizes low;
+  Sizes high;
+  Sizes between;
+  for (const auto& [symbol, size] : known) {
+    const Ends ends = ends_of(program, symbol, size);
+    low[symbol] = ends.low;
+    high[symbol] = ends.high;
+    between[symbol] = (ends.low + ends.high) / 2;
+  }
+  std::vector<SizeTrial> trials;
+  std::set<Sizes> tried = {known};
+  for (const Sizes& wanted : {low, between, high}) {
+    for (int64_t step = 0; step < kMaxSteps; ++step) {
+      const Sizes sizes = moved_to(known, wanted, step);
+      if (tried.contains(sizes)) break;
+      std::vector<at::Tensor> inputs = inputs_at(program, sizes, example);
+      if (inputs.empty() || !size_problems(program, inputs).empty()) continue;
+      tried.insert(sizes);
+      trials.push_back({name_of(sizes), std::move(inputs)});
+      break;
+    }
+  }
+  return trials;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,25 @@
+// size_trials: other sizes for a graph with dynamic dimensions than those of its example.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/ir/program.h"
+
+namespace torch_ir {
+
+struct SizeTrial {
+  // "s0 = 2, s1 = 9"
+  std::string name;
+  std::vector<at::Tensor> inputs;
+};
+
+// The inputs of `program` at the ends of the ranges of its sizes, and at sizes between, or on the
+// way from there to the example's, where its ranges and guards allow them. The sizes are at least 1
+// and at most twice the example's, so that memory suffices. `example` has one input for each graph
+// input; its values are repeated. Sizes that the model is given as a number stay.
+std::vector<SizeTrial> size_trials(const Program& program, const std::vector<at::Tensor>& example);
+
+}  // namespace torch_ir

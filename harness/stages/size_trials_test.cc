@@ -1,0 +1,65 @@
+#include "harness/stages/size_trials.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+IR graph_of(std::vector<TensorMeta> inputs, std::vector<SymbolRange> ranges) {
+  IR ir;
+  ir.graph_outputs = {inputs[0]};
+  ir.graph_inputs = std::move(inputs);
+  ir.range_constraints = std::move(ranges);
+  return ir;
+}
+
+std::vector<std::string> names_of(const IR& ir, const std::vector<at::Tensor>& example) {
+  std::vector<std::string> names;
+  for (const SizeTrial& trial : size_trials(resolve(ir), example)) names.push_back(trial.name);
+  return names;
+}
+
+TEST(SizeTrialsTest, EndsOfRangesAndASizeBetween) {
+  const IR ir = graph_of({dynamic("x", {"s0", "3"})}, {{"s0", 2, 5}});
+  EXPECT_THAT(names_of(ir, {at::ones({4, 3})}), ElementsAre("s0 = 2", "s0 = 3", "s0 = 5"));
+  EXPECT_THAT(names_of(ir, {at::ones({3, 3})}), ElementsAre("s0 = 2", "s0 = 5"));
+  EXPECT_THAT(names_of(graph_of({dynamic("x", {"2", "3"})}, {}), {at::ones({2, 3})}), IsEmpty());
+}
+
+TEST(SizeTrialsTest, WithoutALimitSizesAreAtMostTwiceTheExample) {
+  const IR ir = graph_of({dynamic("x", {"s0", "s1"})}, {{"s1", 1, std::nullopt}});
+  const at::Tensor x = at::arange(12).to(at::kFloat).view({6, 2});
+  const std::vector<SizeTrial> trials = size_trials(resolve(ir), {x});
+  // The example itself is between.
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials[0].name, "s0 = 1, s1 = 1");
+  EXPECT_EQ(trials[1].name, "s0 = 12, s1 = 4");
+  // The values of the example, again and again.
+  EXPECT_TRUE(trials[1].inputs[0].slice(0, 6).slice(1, 2).equal(x));
+}
+
+TEST(SizeTrialsTest, GuardsAndDerivedSizesAreKeptTo) {
+  IR ir = graph_of({dynamic("x", {"2*s0", "3"}), dynamic("y", {"s0"})}, {{"s0", 1, 16}});
+  ir.guards = {"x.size()[0] % 4 == 0"};
+  const std::vector<SizeTrial> trials = size_trials(resolve(ir), {at::ones({8, 3}), at::ones({4})});
+  ASSERT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials[0].name, "s0 = 2");
+  EXPECT_EQ(trials[0].inputs[0].sizes(), (at::IntArrayRef{4, 3}));
+  EXPECT_EQ(trials[0].inputs[1].sizes(), at::IntArrayRef{2});
+  EXPECT_EQ(trials[1].name, "s0 = 8");
+}
+
+}  // namespace
+}  // namespace torch_ir
