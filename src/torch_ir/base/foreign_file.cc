@@ -51,6 +51,7 @@ constexpr Format kFiles[] = {
     {"<!doctype"sv, "a web page", kDownload},
     {"<html"sv, "a web page", kDownload},
     {"<?xml"sv, "an XML document"},
+    {"\x08?"sv, "an ONNX model or another protobuf", kOriginal},
 };
 
 // Any part of a name in the archive.

@@ -18,6 +18,7 @@ TEST(ForeignFileTest, FilesAreKnownByTheirFirstBytes) {
       {"version https://git-lfs.github.com/spec/v1\noid sha256:0", "is a Git LFS pointer, not "},
       {std::string("\x08\x0a\x12\x07pytorch\x1a"), "is an ONNX model; use "},
       {std::string("\x08\x08:\x97\x02\n"), "is an ONNX model; use "},
+      {std::string("\x08\x0e(\x03"), "is an ONNX model or another protobuf; use "},
       {std::string("\x08\x05\x12\x26\n\x0d\n\x05image"), "is a Core ML model; use "},
       {std::string("\x08\x01\x12\xcf\xca"), "is a SavedModel of TensorFlow; do this"},
       {std::string("\x1c\0\0\0TFL3", 8), "is a TensorFlow Lite model; do this"},

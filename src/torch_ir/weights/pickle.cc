@@ -173,6 +173,11 @@ class PickleMachine {
     const PickleItems alone = {arguments};
     push(rules_.call(*callable, tuple == nullptr ? alone : tuple->items));
   }
+  void call_with_keywords() {
+    pop();
+    call();
+    if (!top()->is_foreign()) fail("unsupported call with keyword arguments");
+  }
   void build() {
     const PickleValue* state = pop();
     rules_.set_state(*top(), *state);
@@ -288,7 +293,7 @@ constexpr Instruction kInstructions[] = {
     {'R', [](Machine& m) { m.call(); }},
     {'b', [](Machine& m) { m.build(); }},
     {'\x81', [](Machine& m) { m.call(); }},
-    {'\x92', [](Machine& m) { m.fail("unsupported call with keyword arguments"); }},
+    {'\x92', [](Machine& m) { m.call_with_keywords(); }},
     {'\x80', [](Machine& m) { m.check_protocol(); }},
     {'.', [](Machine& m) { m.stop(); }},
     {'\x95', [](Machine& m) { m.check_frame(); }},

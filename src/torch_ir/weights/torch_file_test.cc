@@ -336,14 +336,17 @@ TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
 // a list and a dict of other classes, and a factory.
 TEST(TorchFileTest, ForeignNamesAreKeptAsValues) {
   const std::string pickle = "(cos\nsystem\n" + pickled_text("exit 1") + "\x85R" + "ca\nB\n)\x81}" +
-                             pickled_text("w") + "K\x01sb" + "ca\nList\n)R(K\x01K\x02" + "e" +
-                             "ca\nDict\n)R(K\x01K\x02u" +
+                             pickled_text("w") + "K\x01sb" + "ca\nC\n)}\x92" +
+                             "ca\nList\n)R(K\x01K\x02" + "e" + "ca\nDict\n)R(K\x01K\x02u" +
                              "ccollections\ndefaultdict\nca\nfactory\n\x85RK\x01K\x02s" +
                              "ctorch.nn.parameter\nParameter\nca\nTensor\n\x85R" + "t.";
   EXPECT_EQ(text_of(*load_document(file_of(pickle), ForeignNames::kKept)),
             "(<an object of class 'os.system'>, <an object of class 'a.B'>, <an object of class "
-            "'a.List'>, <an object of class 'a.Dict'>, {1: 2}, <an "
+            "'a.C'>, <an object of class 'a.List'>, <an object of class 'a.Dict'>, {1: 2}, <an "
             "object of class 'a.Tensor'>)");
+  EXPECT_THAT(
+      [] { load_document(file_of("ccollections\nOrderedDict\n)}\x92."), ForeignNames::kKept); },
+      ThrowsMessage<WeightError>(HasSubstr("unsupported call with keyword arguments")));
 }
 
 // Ten thousand items, and many containers made of them, each in seven bytes of the file.
