@@ -42,6 +42,11 @@ CLI::Validator tolerance() {
                         "a number, 0 or more");
 }
 
+CLI::Validator decibels() {
+  constexpr double kMost = std::numeric_limits<double>::max();
+  return number<double>("SNR", -kMost, kMost, false, "a number of dB");
+}
+
 CLI::Validator one_of(const std::string& kind, const std::vector<std::string>& words) {
   const auto check = [=](std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";
@@ -225,6 +230,14 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       .with_default("--atol", settings.tolerance.fixed.atol, "A",
                     "Instead of a rule: absolute tolerance for floats")
       ->transform(tolerance());
+  options.parsed(
+      "--compute-dtype",
+      [&](const std::string& name) { settings.criterion.arithmetic = parse_arithmetic(name); },
+      "DTYPE", "The executor computes in float16, bfloat16 or tf32");
+  options
+      .one("--min-snr", settings.criterion.min_snr, "DB",
+           "Instead of a rule: the least SNR of floats, in dB")
+      ->transform(decibels());
   options.flag("--per-node", settings.per_node,
                "Compare every value of the graph, even if all outputs agree");
   options.flag("--require-intermediates", arguments.harness.run.requires_intermediates,
@@ -370,6 +383,14 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
        {"--reference"},
        "--tolerance float64 is enough"},
       {true, {"--tolerance"}, {"--rtol", "--atol"}, "give either numbers or a rule"},
+      {true,
+       {"--compute-dtype", "--min-snr"},
+       {"--tolerance", "--rtol", "--atol", "--reference"},
+       "it has a rule of its own"},
+      {true,
+       {"--compute-dtype"},
+       {"--optimization", "--device"},
+       "the built-in runtime computes in the dtypes of the graph"},
       {true, elsewhere, elsewhere, "only one of them can run the graphs"},
       {true, elsewhere, {"--optimization"}, "only the built-in runtime has levels"},
       {true, elsewhere, {"--device"}, "only the built-in runtime has devices"},
@@ -390,9 +411,9 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
        "operator cases are single calls with fixed inputs"},
       {settings.scale == Scale::kFull,
        {"--scale"},
-       {"--pt2", "--ir", "--backend", "--executor", "--executor-server", "--optimization",
-        "--device", "--per-node", "--require-intermediates", "--save-tensors", "--split",
-        "--export-suite", "--suite"},
+       {"--pt2", "--ir", "--backend", "--executor", "--executor-server", "--compute-dtype",
+        "--min-snr", "--optimization", "--device", "--per-node", "--require-intermediates",
+        "--save-tensors", "--split", "--export-suite", "--suite"},
        "full-scale models are not run"},
       {is_float64,
        {"--reference float64"},

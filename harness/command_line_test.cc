@@ -90,6 +90,45 @@ TEST_F(CommandLineTest, ResultsHoldToTheirSchema) {
   EXPECT_EQ(schema_problem(nlohmann::json::parse(second)), "");
 }
 
+TEST_F(CommandLineTest, TellsWhetherAComputeDtypeHoldsAModel) {
+  HarnessOutcome result = run({"--model", "Overflows", "--compute-dtype", "float16"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, HasSubstr("Overflows  NOT HELD  float16 cannot hold this model: first "
+                                    "infinity at `mul_2`\n"));
+  EXPECT_EQ(schema_problem(nlohmann::json::parse(reports().at("results.json"))), "");
+  EXPECT_THAT(reports().at("junit.xml"), HasSubstr("<failure type=\"not held\""));
+  result = run({"--model", "Overflows", "--compute-dtype", "bfloat16"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, HasSubstr("Overflows  PASSED  bfloat16 can hold it, with an SNR of "));
+}
+
+TEST_F(CommandLineTest, RefusesComputeDtypesThatDoNotFit) {
+  const auto refuses = [&](const std::vector<std::string>& flags, const std::string& message) {
+    std::vector<std::string> arguments = {"--model", "Good"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const HarnessOutcome result = run(arguments);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.err, "harness: " + message + "\n");
+    EXPECT_FALSE(fs::exists(output_));
+  };
+  refuses({"--compute-dtype", "float12"},
+          "--compute-dtype: unknown compute dtype 'float12'; expected one of: float16, bfloat16, "
+          "tf32");
+  refuses({"--compute-dtype", "float16", "--optimization", "fast"},
+          "--compute-dtype and --optimization cannot be combined: the built-in runtime computes "
+          "in the dtypes of the graph");
+  refuses({"--compute-dtype", "float16", "--rtol", "0.1"},
+          "--compute-dtype and --rtol cannot be combined: it has a rule of its own");
+  refuses({"--min-snr", "loud"}, "--min-snr: invalid SNR 'loud'; expected a number of dB");
+}
+
+TEST_F(CommandLineTest, ComparesBySignalToNoise) {
+  EXPECT_EQ(run({"--model", "Close", "--min-snr", "90", "--trials", "1"}).status, 0);
+  const HarnessOutcome result = run({"--model", "Wrong", "--min-snr", "90", "--trials", "1"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, HasSubstr("dB; the limit is 90 dB"));
+}
+
 TEST_F(CommandLineTest, ValuesOfNodesFailARunWhereTheyAreRequired) {
   const std::string finding =
       "1 intermediate value differs\n    first difference: node 0, add (aten.add.Tensor)\n";

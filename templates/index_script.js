@@ -70,6 +70,7 @@ const STATUSES = {
   'unexpected pass': {mark: '!', kind: 'unexpected'},
   'expected failure': {mark: '≈', kind: 'expected'},
   'passed outputs': {mark: '≈', kind: 'expected'},
+  'not held': {mark: '≈', kind: 'expected'},
   extracted: {mark: '–', kind: 'skipped'},
   passed: {mark: '✓', kind: 'passed'},
 };
@@ -127,7 +128,7 @@ const COLUMNS = [
   {id: 'mean_diff', name: 'Mean abs. error', text: figure},
   {id: 'max_relative_diff', name: 'Max relative error', text: figure},
   {id: 'root_mean_square_diff', name: 'RMSE', text: figure},
-  {id: 'cosine_similarity', name: 'Cosine similarity', text: cosine},
+  {id: 'cosine_similarity', name: 'Cosine similarity', shown: true, text: cosine},
   {id: 'signal_to_noise', name: 'SNR (dB)', shown: true, text: figure},
   {id: 'max_ulp_diff', name: 'Max ULP distance', text: count},
   {id: 'num_mismatched', name: 'Outside the tolerance', text: count},
@@ -362,7 +363,7 @@ function failureBlock(model) {
 }
 
 function stageList(model) {
-  const isDone = ['passed', 'passed outputs', 'extracted', 'unexpected pass'].includes(model.status);
+  const isDone = ['passed', 'passed outputs', 'not held', 'extracted', 'unexpected pass'].includes(model.status);
   const passed = words.stages.indexOf(model.stage) + (isDone ? 1 : 0);
   return h('ol', {class: 'stages'}, ...words.stages.map((stage, i) => {
     const status = i < passed ? 'passed' : i === passed && model.failure ? 'failed' : 'not run';

@@ -35,7 +35,7 @@ expect_status 0 "$install" --prefix relative
 expect_status 0 "$install" --prefix=relative
 for file in bin/harness bin/torch-ir include/torch_ir/torch_ir.h lib/libtorch_ir.so \
   share/torch_ir/export_model.py share/torch_ir/score_suite.py \
-  share/torch_ir/examples/{executor,torch_executor,onnxruntime_executor,ir_graph,safetensors_file}.py \
+  share/torch_ir/examples/{executor,torch_executor,onnxruntime_executor,simulated_device,ir_graph,safetensors_file}.py \
   share/torch_ir/examples/backend.cc lib/cmake/torch_ir/torch_irConfig.cmake lib/torch_ir/libtorch/lib/libtorch_cpu.so; do
   [[ -s $work/relative/$file ]] || fail "there is no $file"
 done

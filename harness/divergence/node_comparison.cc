@@ -35,6 +35,7 @@
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/float64_run.h"
+#include "torch_ir/verifier/own_error.h"
 #include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/statistics.h"
 
@@ -185,7 +186,7 @@ class Explainer {
     if (failed && runs_whole_ && shows_nothing(report)) is_hidden_ = true;
     name_places(report);
     report.num_groups = std::ssize(run_.groups);
-    report.num_inside = grouped_.num_inside;
+    report.num_inside = std::ssize(grouped_.inside);
     report.num_not_handed_back = num_not_handed_back_;
     report.num_unknown = std::ssize(unknown_);
     unknown_.resize(std::min(unknown_.size(), kMaxNodeDetails));
@@ -336,9 +337,18 @@ class Explainer {
       }
     };
     // Eager operators also run, to check values that only float64 accepts.
-    const ReferenceKind reference = settings_.criterion.reference;
+    const Criterion& criterion = settings_.criterion;
+    const ReferenceKind reference = criterion.reference;
     Float64Run float64(computable_case_, reference == ReferenceKind::kAuto);
-    const bool is_local = reference == ReferenceKind::kFloat64 || rounds(graph_.program);
+    std::optional<OwnErrors> own;
+    if (criterion.arithmetic && !runs_plans(settings_)) {
+      own.emplace(
+          computable_case_,
+          ArithmeticOptions{.arithmetic = *criterion.arithmetic,
+                            .error_factor = criterion.error_factor,
+                            .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
+    }
+    const bool is_local = !own && (reference == ReferenceKind::kFloat64 || rounds(graph_.program));
     const auto local = is_local ? make_part_judge(run_, graph_) : nullptr;
     NodeReport report = compare_nodes(
         graph_.program, names_of(grouped_.values),
@@ -346,13 +356,16 @@ class Explainer {
           graph_.watch.run(run_.candidate, run_.inputs(), settings_.seed, observer);
         },
         next, settings_.tolerance,
-        NodeJudge{.run = float64, .criterion = settings_.criterion, .local = local.get()},
-        [&](const std::vector<DoubtedValue>& doubted) {
+        NodeJudge{.run = float64,
+                  .criterion = criterion,
+                  .local = local.get(),
+                  .own = own ? &*own : nullptr},
+        own ? Exonerate() : Exonerate([&](const std::vector<DoubtedValue>& doubted) {
           return exonerate(run_, graph_, doubted, /*clears_ineffective=*/failed_,
                            [&](const std::set<std::string>& names, size_t end) {
                              return returned_values(names, end, /*copies=*/true);
                            });
-        });
+        }));
     if (output_error) std::rethrow_exception(output_error);
     if (!runs_whole_ && !runs_plans(settings_)) {
       num_not_handed_back_ = std::ssize(missing_);

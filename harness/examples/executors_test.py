@@ -159,6 +159,44 @@ class ExecutorsTest(unittest.TestCase):
         self.assertEqual(result["node_report"]["first_divergence"]["node"]["op_type"],
                          "aten.gelu.default")
 
+    def test_devices_are_right_for_their_dtype(self):
+        for options in ("", " --fuse", " --steps", " --float-weights"):
+            for dtype in ("float16", "bfloat16", "tf32"):
+                status, printed, _ = self.run_harness(
+                    EXAMPLES / "simulated_device.py", "--trials=1", "--require-intermediates",
+                    "--compute-dtype", dtype, models=["TransformerBlock", "MultiTaskHead"],
+                    files=f"{SERVER} --dtype {dtype}{options}")
+                self.assertEqual(status, 0, printed)
+                self.assertRegex(printed, "TransformerBlock +PASSED .*right for the compute dtype")
+
+    def test_a_device_of_another_dtype_is_wrong(self):
+        status, printed, _ = self.run_harness(
+            EXAMPLES / "simulated_device.py", "--trials=1", "--compute-dtype", "float16",
+            models=["TransformerBlock"], files=SERVER + " --dtype bfloat16")
+        self.assertEqual(status, 1, printed)
+
+    def test_faults_of_a_device_are_named(self):
+        for fault, node in (("scale=gelu:1.01", "gelu"), ("scale=linear:1.002", "linear"),
+                            ("epsilon=layer_norm:1e-3", "layer_norm"),
+                            ("operator=gelu", "gelu")):
+            status, printed, results = self.run_harness(
+                EXAMPLES / "simulated_device.py", "--trials=1", "--require-intermediates",
+                "--compute-dtype=float16", models=["TransformerBlock"],
+                files=f"{SERVER} --dtype float16 --fault {fault}")
+            self.assertEqual(status, 1, printed)
+            nodes = results["TransformerBlock"]["node_report"]
+            self.assertEqual(nodes["first_divergence"]["node"]["node"], node, printed)
+            self.assertEqual(nodes["num_mismatched"], 1, printed)
+
+    def test_a_fault_in_a_group_of_a_device_is_named(self):
+        status, printed, results = self.run_harness(
+            EXAMPLES / "simulated_device.py", "--trials=1", "--require-intermediates",
+            "--compute-dtype=bfloat16", models=["TransformerBlock"],
+            files=f"{SERVER} --dtype bfloat16 --fuse --fault scale=gelu:1.03")
+        self.assertEqual(status, 1, printed)
+        node = results["TransformerBlock"]["node_report"]["first_divergence"]["node"]
+        self.assertIn("gelu", node["group"].split("+"), printed)
+
     def test_an_executor_that_fails_says_why(self):
         script = self.script("fails.py", "raise SystemExit('no license found')")
         status, printed, _ = self.run_harness(script, "--trials=1", models=["MaskedLinear"])

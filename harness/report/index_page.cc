@@ -36,7 +36,8 @@ std::string script_json(const Json& json) {
 
 std::string reason(const Result& result) {
   if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
-  if (result.status() == Status::kPassedOutputs) return result.reason();
+  const Status status = result.status();
+  if (status == Status::kPassedOutputs || status == Status::kNotHeld) return result.reason();
   if (result.failure) return headline(result.failure->message);
   if (result.expected_failure) return "expected to fail: " + result.expected_failure->reason;
   return host_text(result);

@@ -85,6 +85,11 @@ std::string outcome(const Result& result, const RunContext& context) {
              fmt::format("      <system-out>{}</system-out>\n",
                          xml_text("The outputs pass. " + as_sentence(result.reason()) + '\n' +
                                   difference_line(result)));
+    case Status::kNotHeld:
+      if (!result.is_good()) {
+        return failure_element(status_name(Status::kNotHeld), result.reason(), result.reason());
+      }
+      return fmt::format("      <skipped message=\"{}\"/>\n", xml_attribute(result.reason()));
     case Status::kExtracted:
       return "      <skipped message=\"extracted and serialized, not run\"/>\n";
     case Status::kFailed:
@@ -121,7 +126,8 @@ std::string to_junit_xml(const RunRecord& run) {
   for (const std::vector<Result>* all : {&run.results, &run.cases}) {
     for (const Result& result : *all) {
       failures += result.is_good() ? 0 : 1;
-      skipped += result.is_good() && !result.passed() ? 1 : 0;
+      const bool is_skipped = !result.passed() || result.status() == Status::kNotHeld;
+      skipped += result.is_good() && is_skipped ? 1 : 0;
       seconds += total_seconds(result);
       cases += test_case(result, run.context);
     }

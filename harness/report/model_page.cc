@@ -56,6 +56,9 @@ std::string verdict(const Result& result, const RunContext& context) {
       }
       return mark + " **PASSED**" + host_text(result, ", but ") + ": the outputs match " +
              reference_of(result).outputs + "." + maximum_difference(result);
+    case Status::kNotHeld:
+      return mark + " **NOT HELD**: " + result.lost_text(code) + "." +
+             (result.arithmetic()->has_executor ? " The executor is right up to there." : "");
     case Status::kExtracted:
       return mark +
              " **EXTRACTED**, not run: the graph was captured without weights, written, and read "

@@ -68,7 +68,7 @@ TEST(ModelPageTest, TheMaximumDifferenceIsThatOfAllTrials) {
   ASSERT_EQ(result.worst_trial(), &result.trials[0]);
   EXPECT_THAT(render_model_page(result, {}), HasSubstr("Max abs. error: 0.0206\n"));
   const std::string summary = summary_of({result});
-  EXPECT_THAT(summary, HasSubstr("| 0.0206 | 0.0047 |  |\n"));
+  EXPECT_THAT(summary, HasSubstr("| 0.0206 | inf | 1 | 0.0047 |  |\n"));
   EXPECT_THAT(summary, HasSubstr("Max abs. error is the maximum over all trials."));
 }
 

@@ -23,6 +23,11 @@ std::string node_text(int64_t index, const std::string& node, const std::string&
 
 std::string divergence_text(const NodeDetail& detail) {
   const TensorComparison& c = detail.comparison;
+  if (detail.own_error) {
+    return "**The first difference** is at " + place_text(detail, code_span) +
+           ". By itself, computed from the values that the executor returned before it, it has " +
+           escape_markdown(detail.own_error->problem) + ".";
+  }
   std::string text = "**The first difference** outside the tolerance is at " +
                      place_text(detail, code_span) + ": ";
   if (!c.mismatch.empty()) return text + escape_markdown(c.mismatch) + ".";
@@ -75,7 +80,25 @@ Table statistics_table(const std::optional<Divergence>& divergence) {
   return table;
 }
 
+// Own errors stand beside the accumulated ones.
+Table own_errors_table(const std::vector<NodeDetail>& details) {
+  Table table("rllrrrrrl", {"#", "Value", "Operator", "Own error (RMS, in roundings)", "Max.",
+                            "Systematic (%)", "Accumulated: max abs. error", "SNR (dB)", ""});
+  for (const NodeDetail& detail : details) {
+    if (!detail.own_error) continue;
+    const ArithmeticVerdict& own = *detail.own_error;
+    table.add({std::to_string(detail.index), code_cell(detail.value), code_cell(detail.op_type),
+               short_number(own.rms_ratio), short_number(own.max_ratio),
+               own.slope == 0 ? "" : fmt::format("{:+.2g}", 100 * own.slope),
+               short_number(detail.comparison.max_diff),
+               short_number(detail.comparison.signal_to_noise),
+               own.problem.empty() ? "" : "❌ " + text_cell(own.problem)});
+  }
+  return table;
+}
+
 Table details_table(const std::vector<NodeDetail>& details) {
+  if (Table own = own_errors_table(details); own.num_rows() > 0) return own;
   Table table("rllrrrrrr",
               {"#", "Value", "Operator", "Max abs. error", "Mean abs. error", "Max relative error",
                "SNR (dB)", "Outside the tolerance", "Smallest passing tolerance"});

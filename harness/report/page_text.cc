@@ -90,6 +90,7 @@ std::string_view status_mark(Status status) {
     case Status::kUnexpectedPass:
       return "❌";
     case Status::kPassedOutputs:
+    case Status::kNotHeld:
     case Status::kExpectedFailure:
     case Status::kUnsupported:
       return "🟡";

@@ -118,6 +118,7 @@ std::string not_passed_text(const std::vector<Result>& results) {
   std::string text;
   for (const auto& [status, words] :
        {std::pair(Status::kPassedOutputs, " of them with intermediate values that differ"),
+        {Status::kNotHeld, " not held by the compute dtype"},
         {Status::kFailed, " failed"},
         {Status::kUnexpectedPass, " passed unexpectedly"},
         {Status::kExpectedFailure, " failed as expected"}}) {

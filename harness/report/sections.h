@@ -21,6 +21,7 @@ struct ModelPage {
 using SectionData = std::optional<kainjow::mustache::data>;
 
 SectionData verification_section(const ModelPage& page);
+SectionData arithmetic_section(const ModelPage& page);
 SectionData node_section(const ModelPage& page);
 SectionData float_section(const ModelPage& page);
 // The nodes of a split model with the results of their calls.
@@ -36,6 +37,7 @@ struct Section {
 };
 
 inline constexpr Section kSections[] = {{"verification", verification_section},
+                                        {"arithmetic", arithmetic_section},
                                         {"node_report", node_section},
                                         {"against", float_section},
                                         {"calls", calls_section},

@@ -59,6 +59,7 @@ std::string bad_news(const Result& result) {
     return fmt::format("It passes but is expected to fail ({}).",
                        text_cell(expectation_text(*result.expected_failure)));
   }
+  if (!result.failure) return text_cell(result.reason());
   const std::string difference = difference_cell(result);
   return text_cell(headline(result.failure->message)) +
          (difference.empty() ? "" : "<br>" + difference);
@@ -118,19 +119,23 @@ void add_model(const Result& result, Table& table) {
   } else {
     cells.resize(cells.size() + 5, "");
   }
-  const std::optional<double> smallest = difference_metrics(result).smallest_passing_tolerance;
+  const DifferenceMetrics figures = difference_metrics(result);
+  const std::optional<double> smallest = figures.smallest_passing_tolerance;
   const std::optional<double> factor = worst_factor(result);
   cells.push_back(max_diff_text(result));
+  cells.push_back(figures.signal_to_noise ? short_number(*figures.signal_to_noise) : "");
+  cells.push_back(figures.cosine_similarity ? fmt::format("{:.6g}", *figures.cosine_similarity)
+                                            : "");
   cells.push_back(smallest ? tolerance_text(*smallest) : "");
   cells.push_back(factor ? short_number(*factor) : "");
   table.add(cells);
 }
 
 std::string models_table(const Results& results) {
-  Table table("lllrrrrrrrr",
+  Table table("lllrrrrrrrrrr",
               {"Model", "Status", "Categories", "Nodes", "Edges", "Weights", "Parameters",
-               "Multiply-adds", "Max&nbsp;abs.&nbsp;error", "Smallest passing tolerance",
-               "Error vs float64, relative to eager's"});
+               "Multiply-adds", "Max&nbsp;abs.&nbsp;error", "SNR&nbsp;(dB)", "Cosine similarity",
+               "Smallest passing tolerance", "Error vs float64, relative to eager's"});
   for (const Result& result : results) add_model(result, table);
   return table.markdown();
 }
@@ -194,7 +199,8 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   page.set("counts", totals_table(results));
   page.set("pie", status_pie(results));
   const auto is_bad = [](const Result& result) {
-    return !result.is_good() && (result.failure || result.expected_failure);
+    return result.status() == Status::kNotHeld ||
+           (!result.is_good() && (result.failure || result.expected_failure));
   };
   set_some(page, "failures", failures_table(results, "Reason", is_bad, bad_news));
   const auto has_differences = [](const Result& result) {

@@ -23,10 +23,11 @@ TEST(SummaryTest, ListsModelsFailuresAndCategories) {
       page,
       HasSubstr(
           "| [Broken](Broken.md) | extract failed | extract | aten::item \\| needs data |\n"));
-  EXPECT_THAT(page,
-              HasSubstr("| [Broken](Broken.md) | ❌\u00a0FAILED | `a` |  |  |  |  |  |  |  |  |\n"
-                        "| [Tiny](Tiny.md) | ✅\u00a0PASSED | `a` `b_c` | 1 | 2 | 2 | 1,202 "
-                        "| 0 | 0 | 0 |  |\n"));
+  EXPECT_THAT(
+      page,
+      HasSubstr("| [Broken](Broken.md) | ❌\u00a0FAILED | `a` |  |  |  |  |  |  |  |  |  |  |\n"
+                "| [Tiny](Tiny.md) | ✅\u00a0PASSED | `a` `b_c` | 1 | 2 | 2 | 1,202 "
+                "| 0 | 0 | inf | 1 | 0 |  |\n"));
   EXPECT_THAT(page, HasSubstr("| `a` | 2 | 1 | 1 | 0 | 0 |\n| `b_c` | 1 | 1 | 0 | 0 | 0 |\n"));
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness\n```\n"));
 }

@@ -160,6 +160,20 @@ std::string tolerance_sentence(const VerificationReport& report) {
   return text;
 }
 
+// The criterion that replaces tolerances for floating point; empty if none does.
+std::string criterion_sentence(const VerificationReport& report) {
+  const Criterion& criterion = report.criterion;
+  if (criterion.min_snr) {
+    return fmt::format("An output of floating point passes if its SNR is at least {} dB.",
+                       *criterion.min_snr);
+  }
+  if (!report.arithmetic || !report.arithmetic->has_executor) return "";
+  return fmt::format(
+      "An output of floating point passes if its error against the graph in float64, RMS, is at "
+      "most {} times the yardstick's, its max. error at most {} times, and its SNR at least {} dB.",
+      criterion.error_factor, 2 * criterion.error_factor, kLeastSignalToNoise);
+}
+
 Data rounding_data(const RoundingReport& report, double factor) {
   constexpr size_t kMostRounded = 20;
   Table table("llrrrr",
@@ -232,7 +246,10 @@ SectionData verification_section(const ModelPage& page) {
   data.set("differences", differences(result, report));
   set_some(data, "opinions", opinions_table(result));
   const double factor = report.criterion.error_factor;
-  if (report.criterion.reference == ReferenceKind::kFloat64) {
+  const std::string criterion = criterion_sentence(report);
+  if (!criterion.empty()) {
+    data.set("criterion", criterion);
+  } else if (report.criterion.reference == ReferenceKind::kFloat64) {
     data.set("error_factor", fmt::format("{}", factor));
   } else {
     data.set("rule", tolerance_sentence(report));

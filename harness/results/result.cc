@@ -22,6 +22,11 @@ void keep_greatest(std::optional<double>& greatest, const std::optional<double>&
   if (!greatest || std::isnan(*figure) || *figure > *greatest) greatest = figure;
 }
 
+void keep_least(std::optional<double>& least, const std::optional<double>& figure) {
+  if (!figure) return;
+  if (!least || std::isnan(*figure) || *figure < *least) least = figure;
+}
+
 }  // namespace
 
 std::string_view stage_name(Stage stage) {
@@ -54,8 +59,8 @@ std::string expectation_text(const ExpectedFailure& expected) {
 
 std::string_view status_name(Status status) {
   constexpr std::array<std::string_view, kStatuses.size()> kNames = {
-      "passed",           "passed outputs",  "extracted",  "failed",
-      "expected failure", "unexpected pass", "unsupported"};
+      "passed", "passed outputs",   "not held",        "extracted",
+      "failed", "expected failure", "unexpected pass", "unsupported"};
   return kNames.at(static_cast<size_t>(status));
 }
 
@@ -63,7 +68,8 @@ Status Result::status() const {
   if (unsupported) return Status::kUnsupported;
   if (passed() && expected_failure) return Status::kUnexpectedPass;
   if (passed()) {
-    return nodes && nodes->num_mismatched > 0 ? Status::kPassedOutputs : Status::kPassed;
+    if (nodes && nodes->num_mismatched > 0) return Status::kPassedOutputs;
+    return arithmetic() && arithmetic()->first_lost ? Status::kNotHeld : Status::kPassed;
   }
   if (is_extracted()) return Status::kExtracted;
   const bool is_expected = expected_failure && failure && failure->kind == expected_failure->kind;
@@ -75,14 +81,30 @@ Stage Result::stage() const {
   return failure ? failure->stage : kStages.at(std::min(num_passed_stages, kStages.size() - 1));
 }
 
+// Without an executor, whether the dtype can hold the model was the question.
 bool Result::is_good() const {
+  if (status() == Status::kNotHeld) return arithmetic()->has_executor;
   return status() != Status::kFailed && status() != Status::kUnexpectedPass;
 }
 
 std::string Result::reason() const {
   if (unsupported) return *unsupported;
-  if (status() == Status::kPassedOutputs) return intermediates_text(*nodes);
+  const std::string lost = lost_text([](const std::string& value) { return printable(value); });
+  if (status() == Status::kPassedOutputs) {
+    return intermediates_text(*nodes) + (lost.empty() ? "" : "; " + lost);
+  }
+  if (status() == Status::kNotHeld) return lost;
   return failure ? headline(failure->message) : std::string();
+}
+
+std::string Result::lost_text(const std::function<std::string(const std::string&)>& code) const {
+  if (!arithmetic() || !arithmetic()->first_lost) return {};
+  return torch_ir::lost_text(arithmetic()->arithmetic, *arithmetic()->first_lost, code);
+}
+
+const ArithmeticReport* Result::arithmetic() const {
+  if (trials.empty() || !trials.front().verification.arithmetic) return nullptr;
+  return &*trials.front().verification.arithmetic;
 }
 
 std::string Result::nothing_compared() const {
@@ -107,7 +129,9 @@ std::string first_difference_text(const Result& result,
   if (!result.nodes) return {};
   const NodeReport& nodes = *result.nodes;
   if (nodes.first_divergence) {
-    return "first difference: " + place_text(nodes.first_divergence->node, code);
+    const NodeDetail& node = nodes.first_divergence->node;
+    const std::string own = node.own_error ? ": " + node.own_error->problem : "";
+    return "first difference: " + place_text(node, code) + own;
   }
   if (nodes.exonerated.empty()) return {};
   return "first value that was only returned wrong: " + place_text(nodes.exonerated.front(), code);
@@ -270,7 +294,11 @@ DifferenceMetrics difference_metrics(const VerificationReport& report) {
   if (report.output_details.empty()) return figures;
   figures.smallest_passing_tolerance = report.smallest_passing_tolerance();
   for (const OutputDetail& detail : report.output_details) {
-    if (detail.comparison.mismatch.empty()) figures.max_diff = report.max_diff;
+    const TensorComparison& comparison = detail.comparison;
+    if (!comparison.mismatch.empty()) continue;
+    figures.max_diff = report.max_diff;
+    keep_least(figures.signal_to_noise, comparison.signal_to_noise);
+    keep_least(figures.cosine_similarity, comparison.cosine_similarity);
   }
   return figures;
 }
@@ -281,6 +309,8 @@ DifferenceMetrics difference_metrics(const Result& result) {
   for (const Trial& trial : result.trials) {
     const DifferenceMetrics figures = difference_metrics(trial.verification);
     keep_greatest(all.max_diff, figures.max_diff);
+    keep_least(all.signal_to_noise, figures.signal_to_noise);
+    keep_least(all.cosine_similarity, figures.cosine_similarity);
     keep_greatest(all.smallest_passing_tolerance, figures.smallest_passing_tolerance);
     if (!figures.smallest_passing_tolerance) is_complete = false;
   }

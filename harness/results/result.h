@@ -70,6 +70,8 @@ void fields(const Visit& visit, RunSettings& value) {
   TORCH_IR_VISIT(seed, tolerance, tolerance_wins)
   visit("reference", value.criterion.reference);
   visit("error_factor", value.criterion.error_factor);
+  visit("min_snr", value.criterion.min_snr);
+  visit("compute_dtype", value.criterion.arithmetic);
   TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, executor_is_server,
                  executor_intermediates, scale, last_stage, per_node, save_tensors)
 }
@@ -157,6 +159,8 @@ enum class Status {
   kPassed,
   // The outputs agree, but values of nodes do not.
   kPassedOutputs,
+  // The compute dtype cannot hold the model; the executor, if any, is right up to there.
+  kNotHeld,
   // Extracted and serialized; the run was asked for no more.
   kExtracted,
   kFailed,
@@ -169,11 +173,11 @@ enum class Status {
 };
 
 inline constexpr std::array kStatuses = {
-    Status::kPassed,          Status::kPassedOutputs,  Status::kExtracted,  Status::kFailed,
-    Status::kExpectedFailure, Status::kUnexpectedPass, Status::kUnsupported};
+    Status::kPassed, Status::kPassedOutputs,   Status::kNotHeld,        Status::kExtracted,
+    Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass, Status::kUnsupported};
 
-// "passed", "passed outputs", "extracted", "failed", "expected failure", "unexpected pass",
-// "unsupported".
+// "passed", "passed outputs", "not held", "extracted", "failed", "expected failure", "unexpected
+// pass", "unsupported".
 std::string_view status_name(Status status);
 
 struct SymbolSize {
@@ -189,6 +193,9 @@ struct DifferenceMetrics {
   std::optional<double> max_diff = std::nullopt;
   // Infinite if no tolerance passes.
   std::optional<double> smallest_passing_tolerance = std::nullopt;
+  // The least ones.
+  std::optional<double> signal_to_noise = std::nullopt;
+  std::optional<double> cosine_similarity = std::nullopt;
 };
 
 struct CallInfo {
@@ -269,6 +276,11 @@ struct Result {
   bool is_good() const;
   // One line; empty if it passed.
   std::string reason() const;
+  // "float16 cannot hold this model: ..."; empty if it can, or was not asked. `code` formats names.
+  std::string lost_text(const std::function<std::string(const std::string&)>& code) const;
+  // That of the first trial; null if there is none. Further trials may have larger values than the
+  // model is made for.
+  const ArithmeticReport* arithmetic() const;
   // The reason why its outputs passed although none was compared; otherwise empty.
   std::string nothing_compared() const;
   void drop_graph();

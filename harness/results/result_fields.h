@@ -21,6 +21,10 @@ inline constexpr Naming kNaming<ReferenceKind>{reference_name, parse_reference};
 template <>
 inline constexpr Naming kNaming<Basis>{basis_name, parse_name<kBases, basis_name>};
 template <>
+inline constexpr Naming kNaming<Arithmetic>{arithmetic_name, parse_arithmetic};
+template <>
+inline constexpr Naming kNaming<LostValue::Kind>{lost_name, parse_name<kLostKinds, lost_name>};
+template <>
 inline constexpr Naming kNaming<Trend>{trend_name, nullptr};
 template <>
 inline constexpr Naming kNaming<Optimization>{optimization_name, parse_optimization};
@@ -72,9 +76,21 @@ void fields(const Visit& visit, SecondOpinion& value) {
   visit("reason", value.reason);
 }
 
+TORCH_IR_FIELDS(ArithmeticVerdict, rms_ratio, max_ratio, slope, mean, signal_to_noise, problem)
+TORCH_IR_FIELDS(ValuePlace, index, node, op_type, value, module)
+TORCH_IR_FIELDS(LostValue, place, kind)
+TORCH_IR_FIELDS(NodeLoss, place, signal_to_noise, loss)
+TORCH_IR_FIELDS(ArithmeticReport::Output, name, signal_to_noise, doubt, is_lost)
+
+template <class Visit>
+void fields(const Visit& visit, ArithmeticReport& value) {
+  visit("compute_dtype", value.arithmetic);
+  TORCH_IR_VISIT(has_executor, first_lost, outputs, losses, problem)
+}
+
 template <class Visit>
 void fields(const Visit& visit, OutputDetail& value) {
-  TORCH_IR_VISIT(index, name, tolerance, comparison, second_opinion)
+  TORCH_IR_VISIT(index, name, tolerance, comparison, second_opinion, arithmetic)
   visit("passed_by", value.basis);
 }
 
@@ -84,7 +100,7 @@ TORCH_IR_FIELDS(RoundingReport, values, problem)
 TORCH_IR_FIELDS(TensorStatistics, name, shape, dtype, num_elements, num_nan, num_inf, min, max,
                 mean, standard_deviation)
 
-TORCH_IR_FIELDS(NodeDetail, index, node, op_type, value, module, group, comparison)
+TORCH_IR_FIELDS(NodeDetail, index, node, op_type, value, module, group, comparison, own_error)
 
 template <class Visit>
 void fields(const Visit& visit, NodeOpinion& value) {
@@ -95,7 +111,7 @@ void fields(const Visit& visit, NodeOpinion& value) {
 TORCH_IR_FIELDS(Divergence, node, inputs, actual, expected)
 TORCH_IR_FIELDS(NonFinite, index, node, op_type, value, is_nan, is_expected)
 TORCH_IR_FIELDS(NodeReport::Skipped, value, reason)
-TORCH_IR_FIELDS(NodeError, index, max_diff)
+TORCH_IR_FIELDS(NodeError, index, max_diff, own_error)
 TORCH_IR_FIELDS(NodeReport, tolerance, num_compared, num_near_float64, num_right_locally,
                 num_mismatched, num_not_judged, not_judged, first_divergence, exonerated,
                 num_exonerated, first_nan, first_inf, worst, errors, skipped, num_skipped,
@@ -122,6 +138,7 @@ void fields(const Visit& visit, Trial& trial) {
   visit("graph_problem", report.graph_problem);
   visit("graph_note", report.graph_note);
   visit("rounding", report.rounding);
+  visit("arithmetic", report.arithmetic);
   visit("optimization", report.optimization);
   visit("outputs", report.output_details);
   if constexpr (Visit::kReads) {
@@ -243,7 +260,8 @@ void fields(const Visit& visit, Result& result) {
   if (Visit::kReads || !result.call) model_fields(visit, result);
   if constexpr (Visit::kReads) {
     const bool is_done = status == Status::kPassed || status == Status::kPassedOutputs ||
-                         status == Status::kExtracted || status == Status::kUnexpectedPass;
+                         status == Status::kNotHeld || status == Status::kExtracted ||
+                         status == Status::kUnexpectedPass;
     result.num_passed_stages = static_cast<size_t>(stage) + (is_done ? 1 : 0);
     if (result.trials.empty()) result.metrics = metrics;
   }

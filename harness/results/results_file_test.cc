@@ -363,7 +363,7 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
   EXPECT_EQ(error_of("/models", 1), "/models: expected a list, found 1");
   EXPECT_EQ(error_of("/models/1/status", "fine"),
             "/models/1/status: unknown name 'fine'; expected one of: passed, passed outputs, "
-            "extracted, failed, expected failure, unexpected pass, unsupported");
+            "not held, extracted, failed, expected failure, unexpected pass, unsupported");
   EXPECT_EQ(error_of("/coverage/suite", "a\x1b[m"),
             "/coverage/suite: unknown suite 'a\\x1b[m'; expected models or operators");
   EXPECT_EQ(error_of("/models/1/stage", json::array()),

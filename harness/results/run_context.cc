@@ -209,6 +209,12 @@ Environment environment() {
 
 std::string tolerance_rule_text(const RunSettings& settings) {
   const Criterion& criterion = settings.criterion;
+  if (criterion.min_snr) return fmt::format("an SNR of at least {} dB", *criterion.min_snr);
+  const bool is_judged_by_it = criterion.arithmetic && !runs_plans(settings);
+  if (is_judged_by_it) {
+    return fmt::format("{} times the error of eager in {} against float64", criterion.error_factor,
+                       arithmetic_name(*criterion.arithmetic));
+  }
   const std::string by_float64 =
       fmt::format("error factor {} against float64", criterion.error_factor);
   if (criterion.reference == ReferenceKind::kFloat64) return by_float64;
@@ -224,6 +230,9 @@ std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSett
   return {
       {"seed", std::to_string(settings.seed)},
       {"tolerance", tolerance_rule_text(settings)},
+      {"compute dtype", settings.criterion.arithmetic
+                            ? std::string(arithmetic_name(*settings.criterion.arithmetic))
+                            : std::string()},
       {"trials", std::to_string(settings.trials)},
       {"threads", std::to_string(settings.threads)},
       {"optimization", optimization_name(settings.optimization)},

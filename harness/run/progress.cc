@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -36,11 +37,31 @@ struct Verdict {
 // By Status.
 constexpr std::array<Verdict, kStatuses.size()> kVerdicts = {{{"PASSED", kGreen},
                                                               {"PASSED OUTPUTS", kYellow},
+                                                              {"NOT HELD", kYellow},
                                                               {"EXTRACTED", kGreen},
                                                               {"FAILED", kRed},
                                                               {"FAILED AS EXPECTED", kYellow},
                                                               {"PASSED UNEXPECTEDLY", kRed},
                                                               {"UNSUPPORTED", kYellow}}};
+
+// The answer where no executor ran: "float16 can hold it, with an SNR of 62.7 dB; pow_1 in norm
+// loses most (6.9 dB)". Empty otherwise.
+std::string held_text(const Result& result) {
+  const ArithmeticReport* report = result.arithmetic();
+  if (report == nullptr || report->has_executor || !report->problem.empty()) return "";
+  std::optional<double> least;
+  for (const ArithmeticReport::Output& output : report->outputs) {
+    if (!output.signal_to_noise) continue;
+    least = std::min(least.value_or(*output.signal_to_noise), *output.signal_to_noise);
+  }
+  std::string text = fmt::format("{} can hold it", arithmetic_name(report->arithmetic));
+  if (least) text += fmt::format(", with an SNR of {:.1f} dB", *least);
+  if (report->losses.empty()) return text;
+  const NodeLoss& first = report->losses.front();
+  const std::string& module = first.place.module;
+  return text + fmt::format("; {}{} loses most ({:.1f} dB)", printable(first.place.value),
+                            module.empty() ? "" : " in " + printable(module), first.loss);
+}
 
 std::string details(const Result& result) {
   switch (result.status()) {
@@ -48,6 +69,7 @@ std::string details(const Result& result) {
       if (!result.nothing_compared().empty()) {
         return "nothing compared: " + result.nothing_compared();
       }
+      if (const std::string held = held_text(result); !held.empty()) return held;
       return fmt::format("max abs. error {:.3g}, {}{}",
                          difference_metrics(result).max_diff.value_or(0),
                          basis_text(result.passed_by), host_text(result, ", but "));
@@ -63,6 +85,7 @@ std::string details(const Result& result) {
     case Status::kUnexpectedPass:
       return "expected " + printable(expectation_text(*result.expected_failure));
     case Status::kPassedOutputs:
+    case Status::kNotHeld:
     case Status::kUnsupported:
       return result.reason();
   }

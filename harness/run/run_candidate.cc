@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 #include <c10/util/StringUtil.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -21,9 +22,12 @@
 #include "harness/divergence/reproducer.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
+#include "torch_ir/cases/node_groups.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/runtime/check_values.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/state_dict.h"
@@ -177,6 +181,11 @@ class Pipeline {
   void write_and_read() {
     const std::string path = candidate_.facts.leaves_files ? directory_ + "/ir.json" : "";
     program_ = std::make_shared<const Program>(serialize(ir_, path));
+    const std::optional<Arithmetic>& arithmetic = settings_.criterion.arithmetic;
+    if (arithmetic && candidate_.facts.leaves_files && !has_floating_point(*program_)) {
+      throw InputError(fmt::format("--compute-dtype {}: '{}' has no floating-point values",
+                                   arithmetic_name(*arithmetic), printable(result_.name)));
+    }
   }
 
   void execute() {
@@ -224,8 +233,12 @@ class Pipeline {
                        .calls_operators = candidate_.facts.calls_operators,
                        .proves_graph = !runs_plans(settings_),
                        .has_opinions = candidate_.has_second_opinion(number),
-                       .may_lack_float64 = !candidate_.facts.judges_graph};
+                       .may_lack_float64 = !candidate_.facts.judges_graph,
+                       .computes_in_arithmetic = !runs_plans(settings_)};
     if (candidate_.facts.judges_graph) add_functions(run, graph_run);
+    if (settings_.criterion.arithmetic && !run.groups.empty()) {
+      graph_run.inside = group_nodes(*program_, memory_of(compared), run.groups).inside;
+    }
     VerificationReport& report = add_trial().verification;
     report = judge_run(graph_run, settings_.tolerance,
                        graph_run.has_opinions ? settings_.criterion : Criterion());

@@ -111,7 +111,7 @@ class Grouping {
       if (is_seen(value)) {
         grouped.values.push_back(value);
       } else {
-        ++grouped.num_inside;
+        grouped.inside.push_back(program_[value].name);
       }
     }
     return grouped;

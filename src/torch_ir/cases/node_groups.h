@@ -59,8 +59,8 @@ struct GroupedGraph {
   // The values to compare, in the order of the graph as it was: compared_values, without those that
   // only their own group reads, unless it returns them.
   std::vector<ValueId> values = {};
-  // compared_values that are left out.
-  int64_t num_inside = 0;
+  // Names of compared_values that are left out.
+  std::vector<std::string> inside = {};
 
   std::span<const Node> nodes_of(const NodeSpan& span) const {
     return std::span(program.nodes).subspan(span.first, span.size());

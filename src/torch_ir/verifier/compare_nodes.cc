@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/verifier/own_error.h"
 #include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/statistics.h"
 
@@ -22,6 +23,7 @@ struct ActualFailed {};
 
 // Sorts the worst first, ties in graph order. NaN and infinity are greater than all numbers.
 std::pair<double, double> badness(const NodeDetail& detail) {
+  if (detail.own_error) return {detail.own_error->rms_ratio, detail.own_error->max_ratio};
   const double error = detail.comparison.smallest_passing_tolerance;
   return {std::isnan(error) ? std::numeric_limits<double>::infinity() : error, 0};
 }
@@ -80,6 +82,7 @@ class NodeComparer {
         rounds_(rounds(graph)),
         is_compared_(graph.values.size()),
         is_observed_(graph.values.size()),
+        unused_(graph.values.size()),
         findings_(graph.values.size()) {
     report_.tolerance = tolerance;
     for (ValueId id = 0; id < graph.values.size(); ++id) ids_.emplace(graph[id].name, id);
@@ -140,6 +143,8 @@ class NodeComparer {
     Finding finding;
     if (seen.step > 0 && accepts_zeros(expected, tolerance) && !accepts_zeros(of_model, own)) {
       finding = not_judged(detail, "its scale is so large or small that zeros would pass");
+    } else if (judge_ && judge_->own) {
+      finding = judge_own(detail, seen);
     } else if (seen.is_rounded() || !judge_) {
       finding = detail.comparison.is_close ? Finding::kAgrees : Finding::kWrong;
     } else {
@@ -153,14 +158,15 @@ class NodeComparer {
     if (finding == Finding::kWrong) {
       ++report_.num_mismatched;
       // Any of them may turn out to be the first that is not exonerated.
-      if (exonerate_ || outside_.empty()) {
+      if (exonerate_ || (judge_ && judge_->own) || outside_.empty()) {
         outside_.push_back({.node = detail,
                             .actual = statistics(detail.value, actual),
                             .expected = statistics(detail.value, expected)});
       }
     }
     note_error(detail);
-    if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail));
+    if (detail.own_error || differs(detail.comparison))
+      keep_worst(report_.worst, std::move(detail));
   }
 
   void note_error(const NodeDetail& detail) {
@@ -171,10 +177,13 @@ class NodeComparer {
     if (errors.empty() || errors.back().index != detail.index) errors.push_back({detail.index, 0});
     double& most = errors.back().max_diff;
     if (error > most || std::isnan(error)) most = error;
+    if (!detail.own_error) return;
+    std::optional<double>& own = errors.back().own_error;
+    own = std::max(own.value_or(0), detail.own_error->rms_ratio);
   }
 
   void tell_suspects() {
-    std::vector<bool> is_exonerated(graph_.values.size());
+    std::vector<bool> is_exonerated = unused_;
     if (exonerate_ && !outside_.empty()) is_exonerated = exonerated_values();
     for (Divergence& divergence : outside_) {
       if (!is_exonerated[ids_.at(divergence.node.value)]) {
@@ -224,6 +233,16 @@ class NodeComparer {
       }
     }
     return exonerated;
+  }
+
+  Finding judge_own(NodeDetail& detail, const SeenValue& seen) {
+    const OwnError error = judge_->own->judge(detail.value, seen);
+    if (!error.not_judged.empty()) return not_judged(detail, error.not_judged);
+    detail.own_error = error.verdict;
+    for (const std::string& unused : error.exonerated) unused_[ids_.at(unused)] = true;
+    if (!error.is_right()) return Finding::kWrong;
+    if (!detail.comparison.is_close) ++report_.num_right_locally;
+    return Finding::kAgrees;
   }
 
   Finding judge(const NodeDetail& detail, const at::Tensor& actual, const at::Tensor& expected) {
@@ -348,6 +367,8 @@ class NodeComparer {
   // By ValueId.
   std::vector<bool> is_compared_;
   std::vector<bool> is_observed_;
+  // Values that the run returned wrong and did not use.
+  std::vector<bool> unused_;
   std::vector<std::optional<Finding>> findings_;
 };
 

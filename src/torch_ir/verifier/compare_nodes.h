@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "torch_ir/ir/program.h"
+#include "torch_ir/verifier/arithmetic.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/second_opinion.h"
@@ -25,6 +26,8 @@
 
 namespace torch_ir {
 
+class OwnErrors;
+
 struct NodeDetail {
   int64_t index = 0;
   std::string node = {};
@@ -32,6 +35,8 @@ struct NodeDetail {
   // The name of the value: that of the node, or one of its several outputs.
   std::string value = {};
   TensorComparison comparison = {};
+  // What the node itself adds, if that was judged (own_error.h).
+  std::optional<ArithmeticVerdict> own_error = std::nullopt;
   // The path of the module that makes the call; empty if unknown.
   std::string module = {};
   // The group that the executor computes the node in; empty for a node by itself.
@@ -70,6 +75,8 @@ struct NodeError {
   int64_t index = 0;
   // The max abs. error over its compared values; infinite if a shape or dtype differs.
   double max_diff = 0;
+  // The greatest RMS of its own error, in roundings, if that was judged.
+  std::optional<double> own_error = std::nullopt;
 };
 
 struct NodeReport {
@@ -79,7 +86,7 @@ struct NodeReport {
   // The compared values: those within the tolerance, and the next four numbers.
   int64_t num_compared = 0;
   int64_t num_near_float64 = 0;
-  // Right for the values that the run returned before them, see LocalJudge.
+  // Right for the values that the run returned before them, see LocalJudge and OwnErrors.
   int64_t num_right_locally = 0;
   // Includes exonerated values.
   int64_t num_mismatched = 0;
@@ -188,6 +195,8 @@ struct NodeJudge {
   Float64Run& run;
   Criterion criterion = {};
   LocalJudge* local = nullptr;
+  // If given, it alone judges values, and tells which ones are exonerated.
+  OwnErrors* own = nullptr;
 };
 
 // A value outside the tolerance whose readers (nodes by index) are all right.

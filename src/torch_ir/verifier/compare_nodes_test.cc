@@ -113,7 +113,8 @@ TEST(CompareNodes, TellsTheErrorOfEachNode) {
               {{"a", value(1)}, {"b_0", value(2.5)}, {"c", at::full({4}, 3.0)}});
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   EXPECT_THAT(report.errors,
-              ElementsAre(FieldsAre(0, 0), FieldsAre(1, 0.5), FieldsAre(2, kInfinite)));
+              ElementsAre(FieldsAre(0, 0, std::nullopt), FieldsAre(1, 0.5, std::nullopt),
+                          FieldsAre(2, kInfinite, std::nullopt)));
 }
 
 TEST(CompareNodes, TakesTheToleranceOfAnOutputForItsValue) {

@@ -88,18 +88,6 @@ struct Doubt {
   bool is_rounding = false;
 };
 
-// Makes new floating-point tensors float64 unless a dtype is given.
-class DefaultDtypeGuard {
- public:
-  DefaultDtypeGuard() { c10::set_default_dtype(caffe2::TypeMeta::Make<double>()); }
-  ~DefaultDtypeGuard() { c10::set_default_dtype(before_); }
-  DefaultDtypeGuard(const DefaultDtypeGuard&) = delete;
-  DefaultDtypeGuard& operator=(const DefaultDtypeGuard&) = delete;
-
- private:
-  const caffe2::TypeMeta before_ = c10::get_default_dtype();
-};
-
 void check_size(const StateDict& weights) {
   int64_t bytes = 0;
   for (const auto& item : weights) {
@@ -113,8 +101,10 @@ void check_size(const StateDict& weights) {
                           static_cast<double>(bytes) / (1 << 30), kMaxFloat64WeightBytes >> 30));
 }
 
-// Widened together, since weights and inputs may share memory.
-Case widened(const Case& graph_case) {
+}  // namespace
+
+// Weights and inputs are widened together, since they may share memory.
+Case in_float64(const Case& graph_case) {
   check_size(graph_case.weights);
   std::vector<at::Tensor> tensors = graph_case.inputs;
   for (const StateDict* weights : {&graph_case.weights, &graph_case.constants}) {
@@ -127,17 +117,21 @@ Case widened(const Case& graph_case) {
   for (StateDict* weights : {&wide.weights, &wide.constants}) {
     for (auto& item : *weights) item.value() = *next++;
   }
+  wide.expected.clear();
   return wide;
 }
 
-}  // namespace
+DefaultDtypeGuard::DefaultDtypeGuard() : before_(c10::get_default_dtype()) {
+  c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
+}
+DefaultDtypeGuard::~DefaultDtypeGuard() { c10::set_default_dtype(before_); }
 
 struct Float64Run::State {
   State(const Case& graph_case, bool runs_eagerly)
       : source(graph_case.program),
         program(*source),
         // In float64, a value that some operator computes in another dtype is no second opinion.
-        wide(widened(graph_case), {.device = c10::kCPU, .check = ResultCheck::kThrow}),
+        wide(in_float64(graph_case), {.device = c10::kCPU, .check = ResultCheck::kThrow}),
         memory(wide.graph().memory) {
     if (runs_eagerly || decides(program)) {
       eager = std::make_unique<NodeRun>(

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/typeid.h>
 
 #include <functional>
 #include <memory>
@@ -33,6 +34,22 @@ Program in_float64(const Program& program);
 // Keeps strides and shared memory. Throws Error if tensors share memory under several dtypes.
 // Tensors that need no conversion are not copied.
 std::vector<at::Tensor> in_float64(const std::vector<at::Tensor>& tensors);
+
+// The graph in float64 with its tensors, without expected outputs. Throws Error also if the weights
+// are too large.
+Case in_float64(const Case& graph_case);
+
+// Makes new floating-point tensors float64 unless a dtype is given.
+class DefaultDtypeGuard {
+ public:
+  DefaultDtypeGuard();
+  ~DefaultDtypeGuard();
+  DefaultDtypeGuard(const DefaultDtypeGuard&) = delete;
+  DefaultDtypeGuard& operator=(const DefaultDtypeGuard&) = delete;
+
+ private:
+  const caffe2::TypeMeta before_;
+};
 
 class Float64Run {
  public:

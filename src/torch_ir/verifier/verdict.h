@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "torch_ir/verifier/arithmetic.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/second_opinion.h"
 
@@ -25,20 +27,27 @@ ReferenceKind parse_reference(std::string_view name);
 struct Criterion {
   ReferenceKind reference = ReferenceKind::kModel;
   double error_factor = kDefaultErrorFactor;
+  // If given, replaces all other rules for floating point: the least SNR, in dB.
+  std::optional<double> min_snr = std::nullopt;
+  // The arithmetic in which the executor computes, if it is not that of the graph. The criterion is
+  // then the yardstick (yardstick.h).
+  std::optional<Arithmetic> arithmetic = std::nullopt;
 
   bool operator==(const Criterion&) const = default;
 };
 
-// The rule by which a value is right, the strongest first. kRounding: the graph computes it from
-// values that the executor rounded correctly (rounding.h).
-enum class Basis { kTolerance, kFloat64, kRounding, kNone };
-inline constexpr std::array kBases = {Basis::kTolerance, Basis::kFloat64, Basis::kRounding,
-                                      Basis::kNone};
+// The rule by which a value is right, the strongest first. kArithmetic: it is about as far from
+// float64 as the yardstick. kRounding: the graph computes it from values that the executor rounded
+// correctly (rounding.h).
+enum class Basis { kTolerance, kFloat64, kArithmetic, kRounding, kSignal, kNone };
+inline constexpr std::array kBases = {Basis::kTolerance, Basis::kFloat64, Basis::kArithmetic,
+                                      Basis::kRounding,  Basis::kSignal,  Basis::kNone};
 
-// "tolerance", "float64", "rounding", "none".
+// "tolerance", "float64", "arithmetic", "rounding", "signal", "none".
 std::string_view basis_name(Basis basis);
 
-// "within the tolerance", "near enough to float64", "within rounding steps"; empty for kNone.
+// "within the tolerance", "near enough to float64", "right for the compute dtype", "within rounding
+// steps", "with the least SNR"; empty for kNone.
 std::string_view basis_text(Basis basis);
 
 struct ValueVerdict {

@@ -1,6 +1,7 @@
 #include "torch_ir/verifier/verify.h"
 
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/equal.h>
 #include <c10/util/FunctionRef.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -66,15 +67,19 @@ ValueVerdict verdict_on(const OutputDetail& detail, const VerificationReport& re
   return verdict;
 }
 
-void decide(VerificationReport& report) {
+void decide(VerificationReport& report, const std::vector<ValueVerdict>& verdicts) {
   std::vector<OutputDetail>& details = report.output_details;
   size_t num_failed = 0;
   report.error_message.clear();
   report.passed_by = Basis::kTolerance;
-  for (OutputDetail& detail : details) {
-    const ValueVerdict verdict = verdict_on(detail, report);
+  for (size_t i = 0; i < details.size(); ++i) {
+    OutputDetail& detail = details[i];
+    const ValueVerdict& verdict = verdicts[i];
     detail.basis = verdict.basis;
-    report.passed_by = std::max(report.passed_by, verdict.basis);
+    detail.problem = verdict.problem;
+    // An output that nothing judged has neither.
+    const bool is_judged = verdict.basis != Basis::kNone || !verdict.problem.empty();
+    if (is_judged) report.passed_by = std::max(report.passed_by, verdict.basis);
     if (verdict.problem.empty() || num_failed++ > 0) continue;
     report.error_message =
         fmt::format("output {} '{}': {}", detail.index, printable(detail.name), verdict.problem);
@@ -84,6 +89,14 @@ void decide(VerificationReport& report) {
                                        details.size(), report.error_message);
   }
   report.is_valid = report.error_message.empty();
+}
+
+void decide(VerificationReport& report) {
+  std::vector<ValueVerdict> verdicts;
+  for (const OutputDetail& detail : report.output_details) {
+    verdicts.push_back(verdict_on(detail, report));
+  }
+  decide(report, verdicts);
 }
 
 // "max abs. error 0.5, mean abs. error 0.1"
@@ -149,6 +162,52 @@ std::vector<SecondOpinion> known_opinions(const GraphRun& run) {
     if (i >= expected.size() || expected[i].defined()) known.push_back(all[i]);
   }
   return known;
+}
+
+// An output that the yardstick judges, or cannot judge.
+ValueVerdict judge_by_yardstick(OutputDetail& detail, const at::Tensor& output,
+                                const Yardstick& yardstick, size_t place,
+                                const Criterion& criterion) {
+  const ArithmeticReport& report = yardstick.report;
+  const ValueVerdict by_tolerance = judge(detail.comparison, nullptr, Criterion());
+  if (by_tolerance.problem.empty() || !detail.comparison.mismatch.empty()) return by_tolerance;
+  if (!report.problem.empty()) {
+    return {.problem = by_tolerance.problem + "; no yardstick: " + report.problem};
+  }
+  const ArithmeticReport::Output& of_yardstick = report.outputs.at(place);
+  if (of_yardstick.is_lost) return {};
+  const at::Tensor& expected = yardstick.outputs.at(place);
+  const bool is_whole = compares_exactly(output.scalar_type());
+  if (is_whole && expected.defined() && at::equal(output, expected)) {
+    return {.basis = Basis::kArithmetic};
+  }
+  const at::Tensor& float64 = yardstick.float64.at(place);
+  if (is_whole || !float64.defined() || !of_yardstick.doubt.empty()) {
+    return {.problem = by_tolerance.problem +
+                       (of_yardstick.doubt.empty() ? "" : "; " + of_yardstick.doubt)};
+  }
+  detail.arithmetic = judge_accumulated(compare_errors(output, expected, float64),
+                                        rounding_unit(report.arithmetic), criterion.error_factor);
+  if (detail.arithmetic->problem.empty()) return {.basis = Basis::kArithmetic};
+  return {.problem = detail.arithmetic->problem};
+}
+
+void judge_in_arithmetic(VerificationReport& report, const GraphRun& run,
+                         const Criterion& criterion) {
+  const Yardstick yardstick = run_yardstick(run.graph_case, {.arithmetic = *criterion.arithmetic,
+                                                             .error_factor = criterion.error_factor,
+                                                             .inside = run.inside});
+  report.arithmetic = yardstick.report;
+  report.arithmetic->has_executor = run.computes_in_arithmetic;
+  if (!run.computes_in_arithmetic || criterion.min_snr || report.output_details.empty()) return;
+  const std::vector<at::Tensor>& expected = run.graph_case.expected;
+  std::vector<ValueVerdict> verdicts;
+  for (size_t i = 0; i < run.outputs.size(); ++i) {
+    if (i < expected.size() && !expected[i].defined()) continue;
+    verdicts.push_back(judge_by_yardstick(report.output_details.at(verdicts.size()), run.outputs[i],
+                                          yardstick, i, criterion));
+  }
+  decide(report, verdicts);
 }
 
 // Makes the report invalid unless the outputs of the graph, when run by eager operators, agree with
@@ -298,7 +357,17 @@ VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance
   const Program& program = *run.graph_case.program;
   VerificationReport report =
       compare_known_outputs(program, run.outputs, run.graph_case.expected, tolerance);
-  if (criterion.reference == ReferenceKind::kModel && !run.has_opinions) return report;
+  if (criterion.arithmetic && (run.computes_in_arithmetic || run.has_opinions)) {
+    judge_in_arithmetic(report, run, criterion);
+  }
+  if (criterion.arithmetic && run.computes_in_arithmetic && !criterion.min_snr) {
+    report.criterion = criterion;
+    if (run.rerun && run.proves_graph) check_graph(report, run);
+    return report;
+  }
+  if (criterion.reference == ReferenceKind::kModel && !run.has_opinions && !criterion.min_snr) {
+    return report;
+  }
   std::vector<SecondOpinion> opinions = known_opinions(run);
   const auto is_missing = [](const SecondOpinion& opinion) { return !opinion.reason.empty(); };
   if (run.may_lack_float64 && std::ranges::any_of(opinions, is_missing)) criterion = Criterion();
@@ -308,7 +377,7 @@ VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance
   }
   if (!report.output_details.empty()) decide(report);
   if (criterion.reference != ReferenceKind::kAuto || !run.rerun) return report;
-  if (!report.is_valid && rounds(program)) {
+  if (!report.is_valid && !criterion.min_snr && rounds(program)) {
     report.rounding = check_rounding(run, tolerance, criterion.error_factor);
     decide(report);
   }

@@ -14,6 +14,7 @@
 #include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/verdict.h"
+#include "torch_ir/verifier/yardstick.h"
 
 namespace torch_ir {
 
@@ -27,7 +28,11 @@ struct OutputDetail {
   TensorComparison comparison;
   // Set if outputs were compared with float64.
   std::optional<SecondOpinion> second_opinion = std::nullopt;
+  // Set if outputs were compared with a yardstick.
+  std::optional<ArithmeticVerdict> arithmetic = std::nullopt;
   Basis basis = Basis::kNone;
+  // One line; empty if the output is right, or if nothing could judge it.
+  std::string problem = {};
 };
 
 struct VerificationReport {
@@ -48,6 +53,8 @@ struct VerificationReport {
   std::string graph_note = {};
   // Set if the graph rounds and its outputs differ.
   std::optional<RoundingReport> rounding = std::nullopt;
+  // Set if the criterion has an arithmetic.
+  std::optional<ArithmeticReport> arithmetic = std::nullopt;
   // The level at which the graph ran, if it did.
   std::optional<Optimization> optimization = std::nullopt;
   std::vector<OutputDetail> output_details;
@@ -101,6 +108,11 @@ struct GraphRun {
   bool has_opinions = false;
   // Whether only the tolerance counts if float64 has no result.
   bool may_lack_float64 = false;
+  // Whether the run computed in Criterion::arithmetic, if there is one. Otherwise that is only
+  // reported.
+  bool computes_in_arithmetic = false;
+  // ArithmeticOptions::inside.
+  std::vector<std::string> inside = {};
 };
 
 // Judges the outputs, skipping those that nothing is expected of. For kAuto, if the graph rounds,

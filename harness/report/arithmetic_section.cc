@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/report/markup.h"
+#include "harness/report/page_text.h"
+#include "harness/report/sections.h"
+
+namespace torch_ir {
+namespace {
+
+using Data = kainjow::mustache::data;
+
+std::string arithmetic_text(const Result& result, const std::string& dtype) {
+  const ArithmeticReport& report = *result.arithmetic();
+  if (!report.problem.empty()) {
+    return "The graph could not be run in " + dtype + ": " + escape_markdown(report.problem) + ".";
+  }
+  const std::string lost =
+      result.lost_text([](const std::string& name) { return code_span(name); });
+  const std::string text =
+      lost.empty() ? dtype + " can hold this model."
+                   : "**" + lost + "**. Nothing is expected of values that are made from it.";
+  return text +
+         " The yardstick is the graph run eagerly with weights, inputs and values rounded to " +
+         dtype +
+         (report.has_executor ? "; outputs pass if they are about as far from float64 as it is."
+                              : ".");
+}
+
+Cell ratio_cell(const std::optional<ArithmeticVerdict>& verdict,
+                double ArithmeticVerdict::* member) {
+  return verdict ? short_number((*verdict).*member) : "";
+}
+
+Table outputs_of(const Result& result) {
+  Table table("llrrrrl", {"Trial", "Output", "Yardstick's SNR (dB)", "SNR (dB)",
+                          "RMS error, relative to the yardstick's", "Max. error", ""});
+  for (const Trial& trial : result.trials) {
+    const VerificationReport& report = trial.verification;
+    if (!report.arithmetic) continue;
+    for (const ArithmeticReport::Output& output : report.arithmetic->outputs) {
+      const auto detail =
+          std::ranges::find(report.output_details, output.name, &OutputDetail::name);
+      const bool is_there = detail != report.output_details.end();
+      const auto verdict = is_there ? detail->arithmetic : std::nullopt;
+      table.add({text_cell(trial.name), code_cell(output.name),
+                 output.signal_to_noise ? short_number(*output.signal_to_noise) : "",
+                 ratio_cell(verdict, &ArithmeticVerdict::signal_to_noise),
+                 ratio_cell(verdict, &ArithmeticVerdict::rms_ratio),
+                 ratio_cell(verdict, &ArithmeticVerdict::max_ratio),
+                 output.is_lost          ? "not held, not judged"
+                 : !output.doubt.empty() ? text_cell(output.doubt)
+                 : verdict               ? text_cell(verdict->problem)
+                                         : ""});
+    }
+  }
+  return table;
+}
+
+Table losses_of(const ArithmeticReport& report) {
+  Table table("rlllrr", {"#", "Value", "Operator", "Module", "SNR (dB)", "Lost (dB)"});
+  for (const NodeLoss& loss : report.losses) {
+    const ValuePlace& place = loss.place;
+    table.add({std::to_string(place.index.value_or(0)), code_cell(place.value),
+               code_cell(place.op_type), place.module.empty() ? "" : code_cell(place.module),
+               fmt::format("{:.1f}", loss.signal_to_noise), fmt::format("{:.1f}", loss.loss)});
+  }
+  return table;
+}
+
+}  // namespace
+
+SectionData arithmetic_section(const ModelPage& page) {
+  const ArithmeticReport* report = page.result.arithmetic();
+  if (report == nullptr) return std::nullopt;
+  const std::string dtype(arithmetic_name(report->arithmetic));
+  Data data;
+  data.set("dtype", dtype);
+  data.set("summary", arithmetic_text(page.result, dtype));
+  set_some(data, "outputs", outputs_of(page.result));
+  set_some(data, "losses", losses_of(*report));
+  return data;
+}
+
+}  // namespace torch_ir

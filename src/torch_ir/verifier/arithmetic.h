@@ -1,0 +1,94 @@
+// Arithmetic: how an executor computes with float32 values, and the verdict on values in it.
+//
+// The executor rounds weights, inputs and the values of nodes to an arithmetic, and adds in
+// float32. A right value is then not within a fixed tolerance, but about as far from float64 as a
+// yardstick: the graph run eagerly with the same rounding (yardstick.h, own_error.h).
+//
+// The limits were chosen by measuring right devices (docs/executors.md).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace torch_ir {
+
+// kTf32 has the range of float32 and 10 bits of mantissa.
+enum class Arithmetic { kFloat16, kBFloat16, kTf32 };
+inline constexpr std::array kArithmetics = {Arithmetic::kFloat16, Arithmetic::kBFloat16,
+                                            Arithmetic::kTf32};
+
+// "float16", "bfloat16", "tf32".
+std::string_view arithmetic_name(Arithmetic arithmetic);
+
+// Throws Error for an unknown name.
+Arithmetic parse_arithmetic(std::string_view name);
+
+// The greatest relative error of rounding to nearest: 2^-11 for float16.
+double rounding_unit(Arithmetic arithmetic);
+
+// Rounds float32, float64 and complex numbers to nearest, ties to even, in the dtype of the
+// tensor. Returns a new tensor, or `tensor` itself for other dtypes.
+at::Tensor round_to(Arithmetic arithmetic, const at::Tensor& tensor);
+
+struct ErrorFigures {
+  // The root of the mean square, and the greatest.
+  double rms = 0;
+  double max = 0;
+  double mean = 0;
+  // The slope of the error over the exact value: 0.01 for values that are 1 % too large.
+  double slope = 0;
+};
+
+// The errors of an executor and of a yardstick, over elements that are finite in the yardstick and
+// in float64.
+struct ErrorComparison {
+  int64_t num_compared = 0;
+  // Elements in which the executor alone is not finite, or is finite where the others are not.
+  int64_t num_non_finite = 0;
+  double value_rms = 0;
+  double value_max = 0;
+  ErrorFigures executor = {};
+  ErrorFigures yardstick = {};
+};
+
+// All three have the same shape.
+ErrorComparison compare_errors(const at::Tensor& executor, const at::Tensor& yardstick,
+                               const at::Tensor& float64);
+
+// Infinite if there is no error.
+double snr_of(double value_rms, double error_rms);
+
+// The verdict on a value. Errors are in units: those of the yardstick, or of a rounding that is
+// typical for the value, if that is greater.
+struct ArithmeticVerdict {
+  double rms_ratio = 0;
+  double max_ratio = 0;
+  // The systematic part, beyond the yardstick's: see ErrorFigures. The mean is relative to the RMS
+  // of the value. 0 if chance explains it.
+  double slope = 0;
+  double mean = 0;
+  double signal_to_noise = 0;
+  // Why it is wrong, one line; empty if it is right.
+  std::string problem = {};
+
+  bool operator==(const ArithmeticVerdict&) const = default;
+};
+
+// The least SNR of a right value, in dB: its error is at most half of the value.
+inline constexpr double kLeastSignalToNoise = 6;
+
+// Judges an output: the accumulated errors of a graph, at most `error_factor` times the
+// yardstick's.
+ArithmeticVerdict judge_accumulated(const ErrorComparison& errors, double unit,
+                                    double error_factor);
+
+// Judges a value by its node's own error. `step` is the size of the steps in which the value was
+// returned, 0 if it was not quantised.
+ArithmeticVerdict judge_own(const ErrorComparison& errors, double unit, double error_factor,
+                            double step = 0);
+
+}  // namespace torch_ir

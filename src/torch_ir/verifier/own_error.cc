@@ -1,0 +1,225 @@
+#include "torch_ir/verifier/own_error.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/base/tolerance.h"
+#include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/operator_table.h"
+#include "torch_ir/operators/random_state.h"
+#include "torch_ir/verifier/float64_run.h"
+#include "torch_ir/verifier/replacing_run.h"
+#include "torch_ir/verifier/rounding.h"
+
+namespace torch_ir {
+namespace {
+
+// The greatest relative error of rounding to `dtype`; 0 for wide ones.
+double unit_of(c10::ScalarType dtype) {
+  if (c10::isFloat8Type(dtype)) return 0x1p-3;
+  if (dtype == c10::kHalf) return 0x1p-11;
+  return dtype == c10::kBFloat16 ? 0x1p-8 : 0;
+}
+
+// A computation with certain weights, in float64 and as the yardstick.
+struct Variant {
+  ReplacingRun wide;
+  ReplacingRun narrow;
+
+  void replace(ValueId id, const at::Tensor& value) {
+    wide.replace(id, value);
+    narrow.replace(id, value);
+  }
+};
+
+// The graph as an executor may have computed it from the values that it returned, except those that
+// were wrong and that it did not use.
+struct Course {
+  // With rounded weights and inputs, and with those that were given.
+  std::vector<Variant> variants;
+  std::vector<std::string> unused = {};
+};
+
+// Integers and booleans: they are right if they equal either computation; those that were rounded
+// to steps, if they are off by one in less than half of the elements.
+ArithmeticVerdict judge_whole(const at::Tensor& returned, const at::Tensor& narrow,
+                              const at::Tensor& wide, bool is_rounded) {
+  if (at::equal(returned, narrow) || at::equal(returned, wide)) return {};
+  const at::Tensor off = returned.to(c10::kDouble).sub(narrow.to(c10::kDouble)).abs();
+  const double most = off.max().item<double>();
+  const int64_t count = off.ne(0).sum().item<int64_t>();
+  if (is_rounded && most <= 1 && 2 * count < off.numel()) return {};
+  return {
+      .max_ratio = most,
+      .problem = fmt::format("{} of {} elements differ, by at most {}", count, off.numel(), most)};
+}
+
+}  // namespace
+
+struct OwnErrors::State {
+  State(const Case& graph_case, const ArithmeticOptions& its_options)
+      : program(graph_case.program),
+        options(its_options),
+        inside(options.inside.begin(), options.inside.end()) {
+    courses.emplace_back();
+    for (const Case& variant : {round_to(options.arithmetic, graph_case), graph_case}) {
+      courses[0].variants.push_back({.wide = {in_float64(variant), /*is_wide=*/true},
+                                     .narrow = {variant, /*is_wide=*/false}});
+    }
+    for (ValueId id = 0; id < program->values.size(); ++id) ids.emplace((*program)[id].name, id);
+    const GraphMemory& memory = first().wide.graph().memory;
+    for (size_t i = 0; i < program->nodes.size(); ++i) {
+      writes = writes || !memory.written_by(i).empty();
+    }
+  }
+
+  const Variant& first() const { return courses[0].variants[0]; }
+
+  void advance() {
+    const size_t step = first().wide.next_step();
+    if (step > 0) round_rest(step - 1);
+    has_drawn = false;
+    for_each_variant([&](Variant& variant) {
+      const RandomStateGuard random;
+      const RandomState before;
+      variant.wide.advance();
+      variant.narrow.advance();
+      has_drawn = has_drawn || (may_draw(program->nodes[step].target) && before.has_moved());
+    });
+    returned.clear();
+  }
+
+  template <class Use>
+  void for_each_variant(const Use& use) {
+    for (Course& course : courses) std::ranges::for_each(course.variants, use);
+  }
+
+  // The yardstick rounds values that were not returned.
+  void round_rest(size_t step) {
+    for (const ValueId output : program->nodes[step].outputs) {
+      const Value& value = (*program)[output];
+      if (value.is_scalar || returned.contains(output) || inside.contains(value.name)) continue;
+      for_each_variant([&](Variant& variant) { round_in(variant, output); });
+    }
+  }
+
+  void round_in(Variant& variant, ValueId id) const {
+    const at::Tensor made = variant.narrow.value(id);
+    if (made.defined()) variant.narrow.replace(id, round_to(options.arithmetic, made));
+  }
+
+  OwnError judge(ValueId id, const SeenValue& seen) {
+    const Value& value = (*program)[id];
+    const uint32_t producer = value.producer.value();
+    while (first().wide.next_step() <= producer) advance();
+    if (first().wide.next_step() != producer + 1) return {.not_judged = "it came too late"};
+    returned.insert(id);
+    OwnError error;
+    std::optional<Course> without;
+    if (has_drawn) {
+      error.not_judged = "its node draws random numbers";
+    } else {
+      error = judge_courses(id, seen);
+      // The executor may not have used the wrong value: the values that follow will tell.
+      if (!error.is_right() && !writes && courses.size() < kMaxCourses) {
+        without.emplace(courses[0]);
+        without->unused.push_back(value.name);
+        for (Variant& variant : without->variants) round_in(variant, id);
+      }
+    }
+    for_each_variant([&](Variant& variant) { variant.replace(id, seen.tensor); });
+    if (without) courses.push_back(std::move(*without));
+    return error;
+  }
+
+  // Drops the courses in which the value is wrong, if it is right in any.
+  OwnError judge_courses(ValueId id, const SeenValue& seen) {
+    std::vector<ArithmeticVerdict> verdicts;
+    for (const Course& course : courses) verdicts.push_back(best_verdict(course, id, seen));
+    const auto is_right = [](const ArithmeticVerdict& verdict) { return verdict.problem.empty(); };
+    const auto right = std::ranges::find_if(verdicts, is_right);
+    if (right == verdicts.end()) return {.verdict = verdicts[0]};
+    std::vector<Course> kept;
+    for (size_t i = 0; i < courses.size(); ++i) {
+      if (is_right(verdicts[i])) kept.push_back(std::move(courses[i]));
+    }
+    courses = std::move(kept);
+    return {.verdict = *right, .exonerated = std::exchange(courses[0].unused, {})};
+  }
+
+  ArithmeticVerdict best_verdict(const Course& course, ValueId id, const SeenValue& seen) const {
+    std::vector<ArithmeticVerdict> verdicts;
+    for (const Variant& variant : course.variants) {
+      verdicts.push_back(judge_in(variant, id, seen));
+      if (verdicts.back().problem.empty()) return verdicts.back();
+    }
+    return *std::ranges::min_element(verdicts, {}, &ArithmeticVerdict::rms_ratio);
+  }
+
+  ArithmeticVerdict judge_in(const Variant& variant, ValueId id, const SeenValue& seen) const {
+    const at::Tensor wide = variant.wide.value(id);
+    const at::Tensor narrow = variant.narrow.value(id);
+    if (!wide.defined() || !narrow.defined()) return {.problem = "expected None"};
+    const at::Tensor& tensor = seen.tensor;
+    if (tensor.sizes() != narrow.sizes()) {
+      return {.problem = fmt::format("shape {}, expected {}", shape_list_text(tensor.sizes()),
+                                     shape_list_text(narrow.sizes()))};
+    }
+    if (compares_exactly(narrow.scalar_type())) {
+      const Node& node = program->nodes[(*program)[id].producer.value()];
+      return judge_whole(tensor, narrow, wide, rounds(*program, node));
+    }
+    const double own_unit = unit_of(narrow.scalar_type());
+    const double unit = own_unit > 0 ? own_unit : rounding_unit(options.arithmetic);
+    const double seen_unit = seen.rounded_to ? unit_of(*seen.rounded_to) : 0;
+    const at::Tensor exact = seen.step > 0 ? wide.clamp(seen.low, seen.high) : wide;
+    return judge_own(compare_errors(tensor, round_to(options.arithmetic, narrow), exact),
+                     std::max(unit, seen_unit), options.error_factor, seen.step);
+  }
+
+  static constexpr size_t kMaxCourses = 4;
+
+  const std::shared_ptr<const Program> program;
+  const ArithmeticOptions options;
+  const std::unordered_set<std::string> inside;
+  std::unordered_map<std::string_view, ValueId> ids;
+  // The first one uses all returned values but exonerated ones.
+  std::vector<Course> courses;
+  // Values of the last node.
+  std::unordered_set<ValueId> returned;
+  bool has_drawn = false;
+  // Whether any node writes in place; courses then cannot be copied.
+  bool writes = false;
+};
+
+OwnErrors::OwnErrors(const Case& graph_case, const ArithmeticOptions& options) {
+  try {
+    state_ = std::make_unique<State>(graph_case, options);
+  } catch (const std::exception& error) {
+    failure_ = message_text(error);
+  }
+}
+OwnErrors::~OwnErrors() = default;
+
+OwnError OwnErrors::judge(const std::string& name, const SeenValue& returned) {
+  if (!failure_.empty()) return {.not_judged = failure_};
+  try {
+    return state_->judge(state_->ids.at(name), returned);
+  } catch (const std::exception& error) {
+    failure_ = message_text(error);
+    return {.not_judged = failure_};
+  }
+}
+
+}  // namespace torch_ir

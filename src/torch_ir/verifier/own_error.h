@@ -1,0 +1,53 @@
+// OwnErrors: judges each value by the error that its own node adds.
+//
+// A node is computed again in float64 from the values that the executor returned for its inputs.
+// What differs is the node's own error; what its inputs brought is not. It is compared with the
+// yardstick's error on the same inputs. Values that were not returned are computed too, so a value
+// behind them has the own error of all nodes since returned ones.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "torch_ir/runtime/graph/case.h"
+#include "torch_ir/verifier/arithmetic.h"
+#include "torch_ir/verifier/compare_nodes.h"
+#include "torch_ir/verifier/yardstick.h"
+
+namespace torch_ir {
+
+struct OwnError {
+  ArithmeticVerdict verdict = {};
+  // Why the value could not be judged, one line; the verdict is then meaningless.
+  std::string not_judged = {};
+  // Values that were wrong, and of which this one shows that the executor did not use them: it is
+  // right if it was computed from right ones.
+  std::vector<std::string> exonerated = {};
+
+  bool is_right() const { return not_judged.empty() && verdict.problem.empty(); }
+};
+
+class OwnErrors {
+ public:
+  // An executor may also keep weights and inputs as they are. Never throws: a failure becomes the
+  // reason why nothing is judged.
+  OwnErrors(const Case& graph_case, const ArithmeticOptions& options);
+  ~OwnErrors();
+  OwnErrors(const OwnErrors&) = delete;
+  OwnErrors& operator=(const OwnErrors&) = delete;
+
+  // Judges a value of a node as the executor returned it. Called in the order of the graph; values
+  // that are left out were not returned.
+  OwnError judge(const std::string& name, const SeenValue& returned);
+
+ private:
+  struct State;
+
+  std::unique_ptr<State> state_;
+  std::string failure_;
+};
+
+}  // namespace torch_ir

@@ -1,0 +1,248 @@
+#include "torch_ir/verifier/own_error.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+
+#include "torch_ir/runtime/testing/eager_graph.h"
+#include "torch_ir/verifier/yardstick.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr Arithmetic kBF16 = Arithmetic::kBFloat16;
+
+at::Tensor bf16(const at::Tensor& tensor) { return tensor.to(at::kBFloat16).to(at::kFloat); }
+
+// n0 = linear(x), n1 = gelu(n0), n2 = linear(n1), n3 = n2 + x.
+struct Block {
+  Block() {
+    x = graph.input("x", at::randn({32, 64}));
+    w0 = graph.weight("w0", at::randn({64, 64}).mul(0.125));
+    w1 = graph.weight("w1", at::randn({64, 64}).mul(0.125));
+    const V n0 = graph.call1("aten.linear.default", {x, w0});
+    const V n1 = graph.call1("aten.gelu.default", {n0});
+    const V n2 = graph.call1("aten.linear.default", {n1, w1});
+    graph.output(graph.call1("aten.add.Tensor", {n2, x}));
+  }
+
+  // What a bfloat16 device returns; `fault` changes values after they are rounded.
+  std::map<std::string, at::Tensor> run(
+      const std::function<void(const std::string&, at::Tensor&)>& fault = nullptr,
+      bool rounds_weights = true) const {
+    const auto given = [&](const at::Tensor& t) { return rounds_weights ? bf16(t) : t; };
+    std::map<std::string, at::Tensor> values;
+    const auto keep = [&](const std::string& name, const at::Tensor& value) {
+      values[name] = bf16(value);
+      if (fault) fault(name, values[name]);
+      return values[name];
+    };
+    const at::Tensor in = given(graph.inputs[0]);
+    const at::Tensor n0 = keep("n0", at::linear(in, given(graph.weights["w0"])));
+    const at::Tensor n1 = keep("n1", at::gelu(n0));
+    const at::Tensor n2 = keep("n2", at::linear(n1, given(graph.weights["w1"])));
+    keep("n3", n2.add(in));
+    return values;
+  }
+
+  std::map<std::string, OwnError> judge(const std::map<std::string, at::Tensor>& values,
+                                        std::vector<std::string> inside = {}) const {
+    OwnErrors own(graph.as_case(), {.arithmetic = kBF16, .inside = std::move(inside)});
+    std::map<std::string, OwnError> errors;
+    for (const auto& [name, value] : values) errors.emplace(name, own.judge(name, value));
+    return errors;
+  }
+
+  std::vector<std::string> wrong(const std::map<std::string, at::Tensor>& values) const {
+    std::vector<std::string> names;
+    for (const auto& [name, error] : judge(values)) {
+      EXPECT_EQ(error.not_judged, "");
+      if (!error.is_right()) names.push_back(name);
+    }
+    return names;
+  }
+
+  EagerGraph graph;
+  V x;
+  V w0;
+  V w1;
+};
+
+TEST(OwnErrors, AreOneRoundingOnARightDevice) {
+  const Block block;
+  for (const auto& [name, error] : block.judge(block.run())) {
+    EXPECT_TRUE(error.is_right()) << name << ": " << error.verdict.problem << error.not_judged;
+    EXPECT_NEAR(error.verdict.rms_ratio, 1, 0.2) << name;
+  }
+  EXPECT_THAT(block.wrong(block.run(nullptr, /*rounds_weights=*/false)), IsEmpty());
+}
+
+TEST(OwnErrors, NameOnlyTheNodeThatIsWrong) {
+  const Block block;
+  const auto scale = [](const std::string& name, at::Tensor& value) {
+    if (name == "n1") value = bf16(value.mul(1.01));
+  };
+  const auto errors = block.judge(block.run(scale));
+  EXPECT_FALSE(errors.at("n1").is_right());
+  EXPECT_NEAR(errors.at("n1").verdict.slope, 0.01, 0.002);
+  EXPECT_THAT(block.wrong(block.run(scale)), ElementsAre("n1"));
+}
+
+TEST(OwnErrors, FindWhatAFollowingNodeHides) {
+  const Block block;
+  auto values = block.run([](const std::string& name, at::Tensor& value) {
+    if (name == "n0") value = bf16(value.mul(1.02));
+  });
+  // Then n1 holds both nodes.
+  values.erase("n0");
+  EXPECT_THAT(block.wrong(values), ElementsAre("n1"));
+}
+
+TEST(OwnErrors, ExonerateValuesThatWereOnlyReturnedWrong) {
+  const Block block;
+  auto values = block.run();
+  values["n1"] = at::zeros({32, 64});
+  const auto errors = block.judge(values);
+  EXPECT_FALSE(errors.at("n1").is_right());
+  EXPECT_THAT(errors.at("n2").exonerated, ElementsAre("n1"));
+  EXPECT_TRUE(errors.at("n2").is_right());
+  EXPECT_TRUE(errors.at("n3").is_right());
+}
+
+TEST(OwnErrors, KeepGroupsUnrounded) {
+  const Block block;
+  const at::Tensor in = bf16(block.graph.inputs[0]);
+  const at::Tensor fused = at::linear(at::gelu(at::linear(in, bf16(block.graph.weights["w0"]))),
+                                      bf16(block.graph.weights["w1"]));
+  const std::map<std::string, at::Tensor> values = {{"n2", bf16(fused)},
+                                                    {"n3", bf16(bf16(fused).add(in))}};
+  const auto in_group = block.judge(values, {"n0", "n1"});
+  const auto alone = block.judge(values);
+  EXPECT_NEAR(in_group.at("n2").verdict.rms_ratio, 1, 0.1);
+  EXPECT_LT(alone.at("n2").verdict.rms_ratio, 0.9);
+}
+
+TEST(OwnErrors, CompareShapesAndWholeNumbers) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 8}));
+  const V index = graph.call1("aten.argmax.default", {x, 1});
+  graph.output(index);
+  graph.output(graph.call1("aten.relu.default", {x}));
+  OwnErrors own(graph.as_case(), {.arithmetic = kBF16});
+  at::Tensor wrong = graph.value(index).clone();
+  wrong[0] = (wrong[0] + 1) % 8;
+  EXPECT_EQ(own.judge("n0", wrong).verdict.problem.substr(0, 23), "1 of 4 elements differ,");
+  EXPECT_EQ(own.judge("n1", at::ones({8, 4})).verdict.problem, "shape [8, 4], expected [4, 8]");
+}
+
+TEST(OwnErrors, FollowWritesInPlace) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 8}));
+  const V copy = graph.call1("aten.mul.Tensor", {x, x});
+  const V view = graph.call1("aten.flatten.using_ints", {copy, 0, -1});
+  graph.call1("aten.add_.Scalar", {view, 3.0});
+  graph.output(graph.call1("aten.exp.default", {copy}));
+  OwnErrors own(graph.as_case(), {.arithmetic = kBF16});
+  const at::Tensor in = bf16(graph.inputs[0]);
+  const at::Tensor square = bf16(in.mul(in));
+  const at::Tensor sum = bf16(square.add(3));
+  EXPECT_TRUE(own.judge("n0", square).is_right());
+  EXPECT_TRUE(own.judge("n1", square.view({32})).is_right());
+  EXPECT_TRUE(own.judge("n2", sum.view({32})).is_right());
+  const OwnError last = own.judge("n3", bf16(sum.exp()));
+  EXPECT_TRUE(last.is_right()) << last.verdict.problem << last.not_judged;
+}
+
+TEST(Yardstick, ComputesAsADeviceDoes) {
+  const Block block;
+  const Yardstick yardstick = run_yardstick(block.graph.as_case(), {.arithmetic = kBF16});
+  EXPECT_EQ(yardstick.report.problem, "");
+  ASSERT_EQ(yardstick.outputs.size(), 1);
+  EXPECT_TRUE(at::equal(yardstick.outputs[0], block.run().at("n3")));
+  EXPECT_FALSE(yardstick.report.first_lost);
+  EXPECT_FALSE(yardstick.report.outputs.at(0).is_lost);
+  ASSERT_FALSE(yardstick.report.losses.empty());
+  const ErrorComparison errors =
+      compare_errors(yardstick.outputs[0], yardstick.outputs[0], yardstick.float64[0]);
+  EXPECT_GT(snr_of(errors.value_rms, errors.executor.rms), 40);
+}
+
+// As a norm of large values: x^3 is infinite in float16, and the result 0.
+EagerGraph norm_graph(double scale) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::full({1, 4}, scale));
+  const V power = graph.call1("aten.pow.Tensor_Scalar", {x, int64_t{3}});
+  const V root = graph.call1("aten.rsqrt.default", {power});
+  graph.output(graph.call1("aten.mul.Tensor", {x, root}));
+  return graph;
+}
+
+TEST(Yardstick, NamesTheFirstInfinity) {
+  const EagerGraph graph = norm_graph(100);
+  const Yardstick yardstick = run_yardstick(graph.as_case(), {.arithmetic = Arithmetic::kFloat16});
+  ASSERT_TRUE(yardstick.report.first_lost) << yardstick.report.problem;
+  EXPECT_EQ(yardstick.report.first_lost->place,
+            (ValuePlace{0, "n0", "aten.pow.Tensor_Scalar", "n0"}));
+  EXPECT_EQ(lost_text(Arithmetic::kFloat16, *yardstick.report.first_lost,
+                      [](const std::string& name) { return "`" + name + "`"; }),
+            "float16 cannot hold this model: first infinity at `n0`");
+  EXPECT_TRUE(yardstick.report.outputs.at(0).is_lost);
+  for (const double scale : {10.0, 100.0}) {
+    const EagerGraph other = norm_graph(scale);
+    const Arithmetic arithmetic = scale == 10 ? Arithmetic::kFloat16 : kBF16;
+    EXPECT_FALSE(run_yardstick(other.as_case(), {.arithmetic = arithmetic}).report.first_lost);
+  }
+}
+
+TEST(Yardstick, NamesAWeightThatIsTooLarge) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({2}));
+  const V weight = graph.weight("scale", at::full({2}, 1e5));
+  graph.output(graph.call1("aten.mul.Tensor", {x, weight}));
+  const Yardstick yardstick = run_yardstick(graph.as_case(), {.arithmetic = Arithmetic::kFloat16});
+  ASSERT_TRUE(yardstick.report.first_lost);
+  EXPECT_EQ(yardstick.report.first_lost->place, (ValuePlace{.value = "scale"}));
+}
+
+TEST(Yardstick, AcceptsTheInfinityOfAMask) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V mask = graph.weight("mask", at::tensor({0.0F, 0.0F, -3e38F, -1e9F}));
+  const V masked = graph.call1("aten.add.Tensor", {x, mask});
+  graph.output(graph.call1("aten._softmax.default", {masked, 1, false}));
+  const Yardstick yardstick = run_yardstick(graph.as_case(), {.arithmetic = Arithmetic::kFloat16});
+  EXPECT_EQ(yardstick.report.problem, "");
+  EXPECT_FALSE(yardstick.report.first_lost);
+}
+
+TEST(Yardstick, NamesTheLossOfAllDigits) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({64}).mul(1e-3).add(1000));
+  const V mean = graph.call1("aten.mean.default", {x});
+  const V centred = graph.call1("aten.sub.Tensor", {x, mean});
+  graph.output(graph.call1("aten.mul.Tensor", {centred, centred}));
+  const Yardstick yardstick = run_yardstick(graph.as_case(), {.arithmetic = kBF16});
+  ASSERT_TRUE(yardstick.report.first_lost) << yardstick.report.problem;
+  EXPECT_EQ(yardstick.report.first_lost->place.value, "n1");
+  EXPECT_EQ(yardstick.report.first_lost->kind, LostValue::Kind::kDigits);
+  ASSERT_FALSE(yardstick.report.losses.empty());
+  EXPECT_EQ(yardstick.report.losses[0].place.value, "n1");
+}
+
+}  // namespace
+}  // namespace torch_ir

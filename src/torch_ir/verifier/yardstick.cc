@@ -1,0 +1,229 @@
+#include "torch_ir/verifier/yardstick.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/view_as_real.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/ir/module_paths.h"
+#include "torch_ir/runtime/graph/bind_weights.h"
+#include "torch_ir/verifier/compare_nodes.h"
+#include "torch_ir/verifier/float64_run.h"
+#include "torch_ir/verifier/replacing_run.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr double kNoError = std::numeric_limits<double>::infinity();
+
+bool has_digits(c10::ScalarType dtype) {
+  return c10::isFloatingType(dtype) || c10::isComplexType(dtype);
+}
+
+// How `narrow` has lost `exact`, if it has.
+std::optional<LostValue::Kind> overflow(const at::Tensor& narrow, const at::Tensor& exact) {
+  // Of masks: less than any value of a model, or greater than any.
+  constexpr double kMask = -1e8;
+  constexpr double kGreatest = 1e30;
+  const at::Tensor is_lost = at::isfinite(narrow).logical_not().logical_and(at::isfinite(exact));
+  if (!is_lost.any().item<bool>()) return std::nullopt;
+  const auto real = [](const at::Tensor& tensor) {
+    return tensor.is_complex() ? tensor.abs() : tensor.to(c10::kDouble);
+  };
+  const at::Tensor size = real(exact);
+  const at::Tensor is_mask = size.le(kMask).logical_or(size.abs().ge(kGreatest));
+  const at::Tensor lost = narrow.masked_select(is_lost.logical_and(is_mask.logical_not()));
+  if (lost.numel() == 0) return std::nullopt;
+  return lost.isnan().any().item<bool>() ? LostValue::Kind::kNotANumber
+                                         : LostValue::Kind::kInfinity;
+}
+
+class YardstickRun {
+ public:
+  YardstickRun(const Case& graph_case, const ArithmeticOptions& options)
+      : program_(*graph_case.program),
+        options_(options),
+        modules_(module_paths(program_)),
+        inside_(options.inside.begin(), options.inside.end()),
+        given_(bind_weights(graph_case).tensors),
+        narrow_(round_to(options.arithmetic, graph_case), /*is_wide=*/false),
+        float64_(graph_case),
+        signal_(program_.values.size(), kNoError),
+        is_lost_(program_.values.size()),
+        is_compared_(program_.values.size()) {
+    const std::vector<ValueId> user_inputs = program_.user_inputs();
+    for (size_t i = 0; i < user_inputs.size(); ++i) {
+      given_.at(user_inputs[i]) = graph_case.inputs.at(i);
+    }
+    for (const ValueId value : compared_values(program_)) is_compared_[value] = true;
+  }
+
+  Yardstick run() {
+    yardstick_.report.arithmetic = options_.arithmetic;
+    for (const GraphInput& input : program_.inputs) {
+      const at::Tensor& given = given_[input.value];
+      if (!given.defined() || !has_digits(given.scalar_type())) continue;
+      if (program_[input.value].readers.empty()) continue;
+      note({.value = input.target.empty() ? program_[input.value].name : input.target}, input.value,
+           round_to(options_.arithmetic, given), given, kNoError);
+    }
+    for (size_t i = 0; i < program_.nodes.size(); ++i) advance(i);
+    finish();
+    return std::move(yardstick_);
+  }
+
+ private:
+  void advance(size_t index) {
+    const Node& node = program_.nodes[index];
+    double of_inputs = kNoError;
+    bool reads_lost = false;
+    node.for_each_read([&](ValueId read) {
+      of_inputs = std::min(of_inputs, signal_[read]);
+      reads_lost = reads_lost || is_lost_[read];
+    });
+    narrow_.advance();
+    for (const ValueId output : node.outputs) {
+      const Value& value = program_[output];
+      at::Tensor made = narrow_.value(output);
+      is_lost_[output] = reads_lost;
+      if (!made.defined() || !has_digits(made.scalar_type())) continue;
+      if (!inside_.contains(value.name) && !value.is_scalar) {
+        narrow_.replace(output, round_to(options_.arithmetic, made));
+        made = narrow_.value(output);
+      }
+      if (!is_compared_[output]) continue;
+      const at::Tensor exact = float64_.value(value.name);
+      if (!exact.defined() || has_doubt(value.name)) continue;
+      note({static_cast<int64_t>(index), node.name, node.target, value.name, modules_.at(index)},
+           output, made, exact, of_inputs);
+    }
+  }
+
+  // What a graph rounds to steps is noise, as in the executor.
+  bool has_doubt(const std::string& value) const {
+    return !float64_.doubt(value).empty() && !float64_.may_round_otherwise(value);
+  }
+
+  void note(ValuePlace place, ValueId id, const at::Tensor& made, const at::Tensor& exact,
+            double of_inputs) {
+    if (made.sizes() != exact.sizes() || is_lost_[id]) return;
+    if (const auto kind = overflow(made, exact)) {
+      is_lost_[id] = true;
+      if (!overflow_) overflow_ = LostValue{std::move(place), *kind};
+      return;
+    }
+    const ErrorComparison errors = compare_errors(made, made, exact);
+    signal_[id] = snr_of(errors.value_rms, errors.executor.rms);
+    if (errors.num_compared == 0) signal_[id] = kNoError;
+    if (signal_[id] < kLeastSignalToNoise) faint_.emplace_back(id, place);
+    const double typical = snr_of(1, 0.4 * rounding_unit(options_.arithmetic));
+    const double loss = std::min(of_inputs, typical) - signal_[id];
+    if (place.index && loss > 0) {
+      yardstick_.report.losses.push_back({std::move(place), signal_[id], loss});
+    }
+  }
+
+  // The first value without digits among those that `output` is made of.
+  std::optional<LostValue> first_faint(ValueId output) const {
+    std::vector<bool> is_ancestor(program_.values.size());
+    is_ancestor[output] = true;
+    for (size_t i = program_.nodes.size(); i-- > 0;) {
+      const Node& node = program_.nodes[i];
+      if (std::ranges::none_of(node.outputs, [&](ValueId id) { return is_ancestor[id]; })) continue;
+      node.for_each_read([&](ValueId read) { is_ancestor[read] = true; });
+    }
+    for (const auto& [id, place] : faint_) {
+      if (is_ancestor[id]) return LostValue{place, LostValue::Kind::kDigits};
+    }
+    return std::nullopt;
+  }
+
+  void finish() {
+    const std::vector<at::Tensor> exact = float64_.outputs();
+    for (size_t i = 0; i < program_.outputs.size(); ++i) {
+      const ValueId output = program_.outputs[i];
+      const std::string& name = program_[output].name;
+      yardstick_.outputs.push_back(narrow_.value(output));
+      yardstick_.float64.push_back(i < exact.size() ? exact[i] : at::Tensor());
+      const bool is_faint = signal_[output] < kLeastSignalToNoise;
+      ArithmeticReport::Output& entry = yardstick_.report.outputs.emplace_back();
+      entry.name = name;
+      entry.is_lost = is_lost_[output] || is_faint;
+      if (has_doubt(name)) entry.doubt = float64_.doubt(name);
+      if (!std::isinf(signal_[output])) entry.signal_to_noise = signal_[output];
+      std::optional<LostValue>& first = yardstick_.report.first_lost;
+      if (is_lost_[output]) first = overflow_;
+      if (is_faint && !first) first = first_faint(output);
+    }
+    std::vector<NodeLoss>& losses = yardstick_.report.losses;
+    std::ranges::stable_sort(losses, std::ranges::greater(), &NodeLoss::loss);
+    if (losses.size() > kMaxNodeLosses) losses.resize(kMaxNodeLosses);
+  }
+
+  const Program& program_;
+  const ArithmeticOptions& options_;
+  const std::vector<std::string> modules_;
+  const std::unordered_set<std::string> inside_;
+  // By ValueId: inputs, weights and constants.
+  std::vector<at::Tensor> given_;
+  ReplacingRun narrow_;
+  Float64Run float64_;
+  Yardstick yardstick_;
+  // By ValueId: the SNR in dB, infinite if unknown; whether it is made from an overflow.
+  std::vector<double> signal_;
+  std::vector<bool> is_lost_;
+  std::vector<bool> is_compared_;
+  std::optional<LostValue> overflow_;
+  std::vector<std::pair<ValueId, ValuePlace>> faint_;
+};
+
+}  // namespace
+
+bool has_floating_point(const Graph& graph) {
+  return std::ranges::any_of(graph.values, [](const Value& value) {
+    return !value.name.empty() && !value.is_scalar && has_digits(value.dtype);
+  });
+}
+
+Case round_to(Arithmetic arithmetic, const Case& graph_case) {
+  Program program = *graph_case.program;
+  Case rounded = graph_case;
+  for (StateDict* tensors : {&rounded.weights, &rounded.constants, &program.constants}) {
+    StateDict copy;
+    for (const auto& item : *tensors) copy.insert(item.key(), round_to(arithmetic, item.value()));
+    *tensors = copy;
+  }
+  for (at::Tensor& input : rounded.inputs) input = round_to(arithmetic, input);
+  return rounded.with(std::move(program));
+}
+
+std::string_view lost_name(LostValue::Kind kind) {
+  constexpr std::string_view kNames[] = {"infinity", "NaN", "value without a right digit"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string lost_text(Arithmetic arithmetic, const LostValue& lost,
+                      const std::function<std::string(const std::string&)>& code) {
+  const ValuePlace& place = lost.place;
+  const std::string text = fmt::format(
+      "{} cannot hold this model: first {} {} {}", arithmetic_name(arithmetic),
+      lost_name(lost.kind), place.index ? "at" : "in the weight or input", code(place.value));
+  return place.module.empty() ? text : text + " in " + code(place.module);
+}
+
+Yardstick run_yardstick(const Case& graph_case, const ArithmeticOptions& options) {
+  try {
+    return YardstickRun(graph_case, options).run();
+  } catch (const std::exception& error) {
+    return {.report = {.arithmetic = options.arithmetic, .problem = message_text(error)}};
+  }
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,115 @@
+// Yardstick: a graph run eagerly as a right executor of an arithmetic could have run it, beside
+// float64.
+//
+// Weights, inputs and the floating-point values of nodes are rounded to the arithmetic. Values that
+// the graph itself keeps in float16, bfloat16 or float8 stay as they are.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/runtime/graph/case.h"
+#include "torch_ir/verifier/arithmetic.h"
+#include "torch_ir/verifier/second_opinion.h"
+
+namespace torch_ir {
+
+struct ArithmeticOptions {
+  Arithmetic arithmetic = Arithmetic::kFloat16;
+  double error_factor = kDefaultErrorFactor;
+  // Names of values that are not rounded, since they are inside groups of nodes that the executor
+  // computes at once.
+  std::vector<std::string> inside = {};
+};
+
+// Whether the graph has values that an arithmetic rounds, or that have few digits by themselves.
+bool has_floating_point(const Graph& graph);
+
+// The case with rounded weights, constants and inputs, as an executor keeps them.
+Case round_to(Arithmetic arithmetic, const Case& graph_case);
+
+// A value of a node, or a weight or input, which has no node.
+struct ValuePlace {
+  std::optional<int64_t> index = std::nullopt;
+  std::string node = {};
+  std::string op_type = {};
+  std::string value = {};
+  // The path of the module that makes the call; empty if unknown.
+  std::string module = {};
+
+  bool operator==(const ValuePlace&) const = default;
+};
+
+// The first value that an arithmetic cannot hold. -inf in the place of the great negative number of
+// a mask is right.
+struct LostValue {
+  // kDigits: it is nearer to 0 than to what it should be, or as far.
+  enum class Kind { kInfinity, kNotANumber, kDigits };
+
+  ValuePlace place = {};
+  Kind kind = Kind::kInfinity;
+};
+
+inline constexpr std::array kLostKinds = {LostValue::Kind::kInfinity, LostValue::Kind::kNotANumber,
+                                          LostValue::Kind::kDigits};
+
+// "infinity", "NaN", "value without a right digit".
+std::string_view lost_name(LostValue::Kind kind);
+
+// "float16 cannot hold this model: first infinity at `pow_3` in layers.0.norm". `code` formats
+// names.
+std::string lost_text(Arithmetic arithmetic, const LostValue& lost,
+                      const std::function<std::string(const std::string&)>& code);
+
+// The SNR of a value in the arithmetic, in dB, and how much of the SNR of its inputs its node lost.
+struct NodeLoss {
+  ValuePlace place = {};
+  double signal_to_noise = 0;
+  double loss = 0;
+};
+
+// What an arithmetic does to a model, for reports.
+struct ArithmeticReport {
+  struct Output {
+    std::string name = {};
+    // Of the yardstick, in dB; none if the output has no float64, for this reason.
+    std::optional<double> signal_to_noise = std::nullopt;
+    std::string doubt = {};
+    // Whether the arithmetic cannot hold it, so that nothing is expected of an executor.
+    bool is_lost = false;
+  };
+
+  Arithmetic arithmetic = Arithmetic::kFloat16;
+  // Whether an executor was judged by it.
+  bool has_executor = false;
+  // Only if an output suffers from it, or is lost.
+  std::optional<LostValue> first_lost = std::nullopt;
+  // Those with floating-point values.
+  std::vector<Output> outputs = {};
+  // The greatest losses, at most kMaxNodeLosses; only the values before a lost one.
+  std::vector<NodeLoss> losses = {};
+  // Why there is no yardstick, one line.
+  std::string problem = {};
+};
+
+struct Yardstick {
+  // One for each output of the program; undefined where unknown.
+  std::vector<at::Tensor> outputs = {};
+  std::vector<at::Tensor> float64 = {};
+  // Its outputs are those of the program.
+  ArithmeticReport report = {};
+};
+
+inline constexpr size_t kMaxNodeLosses = 10;
+
+// Never throws.
+Yardstick run_yardstick(const Case& graph_case, const ArithmeticOptions& options);
+
+}  // namespace torch_ir
