@@ -140,44 +140,9 @@ void activate(const PostOp& activation, float* data, int64_t count) {
   activate_with<Vectors8>(activation, data, count);
 }
 
-namespace {
-
-class ActivationExecution final : public onednn::Execution {
- public:
-  ActivationExecution(const PostOp& activation, int64_t count)
-      : activation_(activation), count_(count) {}
-
-  void set(size_t /*index*/, void* data) override { data_ = static_cast<float*>(data); }
-  void run() override {
-    constexpr int64_t kElementsPerThread = 1 << 14;
-    parallel_for(count_, kElementsPerThread, [this](int64_t first, int64_t end) {
-      activate(activation_, data_ + first, end - first);
-    });
-  }
-
- private:
-  PostOp activation_;
-  int64_t count_;
-  float* data_ = nullptr;
-};
-
-class ActivationInPlace final : public onednn::Primitive {
- public:
-  ActivationInPlace(const PostOp& activation, const onednn::Layout& layout)
-      : activation_(activation) {
-    name_ = "torch_ir::activation";
-    output_ = layout;
-  }
-  std::unique_ptr<onednn::Execution> bind() const override {
-    return std::make_unique<ActivationExecution>(
-        activation_, static_cast<int64_t>(output_.bytes() / sizeof(float)));
-  }
-
- private:
-  PostOp activation_;
-};
-
-}  // namespace
+void apply(const PostOp& activation, float* data, int64_t count) {
+  activate(activation, data, count);
+}
 
 std::optional<PostOp> take_activation(onednn::PostOps& post_ops, bool is_winograd) {
   if (post_ops.empty() || post_ops.back().kind != PostOp::Kind::kFunction) return std::nullopt;
@@ -195,7 +160,14 @@ std::optional<PostOp> take_activation(onednn::PostOps& post_ops, bool is_winogra
 void emit_activation(TraceRewriter& rewriter, const PostOp& activation, TensorId value,
                      size_t index) {
   const onednn::Layout layout = rewriter.layout_of(value);
-  rewriter.emit(std::make_shared<ActivationInPlace>(activation, layout), {}, value, index,
+  const auto count = static_cast<int64_t>(layout.bytes() / sizeof(float));
+  const auto run = [activation, count](const std::vector<void*>& memory) {
+    constexpr int64_t kElementsPerThread = 1 << 14;
+    parallel_for(count, kElementsPerThread, [&](int64_t first, int64_t end) {
+      activate(activation, static_cast<float*>(memory[0]) + first, end - first);
+    });
+  };
+  rewriter.emit(onednn::make_own("torch_ir::activation", {}, layout, run), {}, value, index,
                 rewriter.use(value, layout));
 }
 

@@ -56,8 +56,6 @@ using onednn::Function;
 using onednn::PostOp;
 using onednn::PostOps;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 PostOp function(Function function, double alpha = 0, double beta = 0) {
   return {PostOp::Kind::kFunction, function, static_cast<float>(alpha), static_cast<float>(beta)};
 }
@@ -153,7 +151,7 @@ class ChainBuilder {
  private:
   bool fits(TensorId id) const {
     const TensorId first = chain_.output;
-    if (!rewriter_.is_value(id)) return false;
+    if (!rewriter_.is_value(id, rewriter_.tensor(first).dtype)) return false;
     if (shape_ == ChainShape::kSame && rewriter_.have_same_layout(id, first)) return true;
     if (shape_ == ChainShape::kSame && !is_squeezed_alike(id, first)) return false;
     return rewriter_.is_contiguous(id) && rewriter_.tensor(id).offset == 0 &&

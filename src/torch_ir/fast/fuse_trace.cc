@@ -5,6 +5,7 @@
 // that neither makes faster stay as they are.
 #include <ATen/Context.h>
 
+#include "torch_ir/fast/quantized.h"
 #include "torch_ir/fast/rules.h"
 #include "torch_ir/runtime/graph/fast_level.h"
 
@@ -49,9 +50,15 @@ void fuse_trace(Trace& trace, PackedWeights& weights) {
   drop_needless_calls(trace);
   straighten_sums(trace);
   recognize_functions(trace);
-  TraceRewriter(trace, weights).run([](std::string_view operator_name) -> TraceRewriter::Rule {
+  const QuantizedCalls quantized = find_quantized(trace);
+  const auto find_rule = [](std::string_view operator_name) -> TraceRewriter::Rule {
     const RuleEntry* entry = find_entry(operator_name);
     return entry == nullptr ? nullptr : entry->rule;
+  };
+  TraceRewriter(trace, weights).run(find_rule, [&](TraceRewriter& rewriter, size_t index) {
+    const auto found = quantized.find(index);
+    if (found != quantized.end()) emit_quantized(rewriter, found->second, index);
+    return found != quantized.end();
   });
   weights.forget_unused();
 }

@@ -11,10 +11,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "torch_ir/fast/onednn/primitive.h"
 #include "torch_ir/fast/testing/fuse_trace_fixture.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
@@ -127,6 +129,50 @@ TEST_F(FuseTrace, PacksLinearLayers) {
       EXPECT_EQ(difference_at_fast(graph), "") << activation;
     }
   }
+}
+
+// Sums and functions are of floats, rounded once: no farther from float64 than eager.
+TEST_F(FuseTrace, PacksLinearLayersOfBfloat16) {
+  if (!onednn::multiplies_bfloat16()) GTEST_SKIP() << "the processor does not multiply bfloat16";
+  const auto random = [](at::IntArrayRef sizes) { return at::randn(sizes).to(at::kBFloat16); };
+  for (const char* activation : {"relu", "gelu", "silu", "hardtanh"}) {
+    const at::Tensor x = random({2, 20, 96});
+    const at::Tensor w = random({96, 96}) / 8;
+    const at::Tensor b = random({96});
+    const auto build = [&](EagerGraph& graph, at::ScalarType dtype) {
+      const V input = graph.input("x", x.to(dtype));
+      const V weight = graph.weight("w", w.to(dtype));
+      const V y =
+          graph.call1("aten.linear.default", {input, weight, graph.weight("b", b.to(dtype))});
+      const V z = graph.call1(fmt::format("aten.{}.default", activation), {y});
+      const V other = graph.call1("aten.linear.default", {input, weight});
+      graph.output(
+          graph.call1("aten.add.Tensor", {other, graph.call1("aten.linear.default", {z, weight})}));
+    };
+    EagerGraph graph;
+    build(graph, at::kBFloat16);
+    EXPECT_EQ(calls_at_fast(graph), Calls(3, "onednn::inner_product"));
+    EagerGraph exact;
+    build(exact, at::kDouble);
+    const auto error_of = [&](const at::Tensor& output) {
+      return (output.to(at::kDouble) - exact.expected()[0]).abs().max().item<double>();
+    };
+    const double error = error_of(graph.expected()[0]);
+    const auto judge = [&](const std::vector<at::Tensor>& outputs, size_t index) {
+      return error_of(outputs[index]) > error * 1.2 ? "farther than eager" : "";
+    };
+    EXPECT_EQ(difference_at_fast(graph, judge), "") << activation;
+  }
+}
+
+TEST_F(FuseTrace, RunsBfloat16ThatIsNotFiniteAsExact) {
+  EagerGraph graph;
+  at::Tensor x = at::randn({32, 64}).to(at::kBFloat16);
+  x[3][5] = std::numeric_limits<double>::quiet_NaN();
+  const V w = graph.weight("w", at::randn({64, 64}).to(at::kBFloat16));
+  const V y = graph.call1("aten.linear.default", {graph.input("x", x), w});
+  graph.output(graph.call1("aten.relu.default", {y}));
+  EXPECT_TRUE(same_bits(fast_plan(graph).run(graph.inputs)[0], graph.expected()[0]));
 }
 
 TEST_F(FuseTrace, AddsToLinearLayers) {

@@ -35,12 +35,27 @@ bool are_moderate(const float* data, int64_t count) {
   return least >= 0;
 }
 
+// The same for bfloat16, the upper halves of floats.
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+bool are_moderate(const int16_t* data, int64_t count) {
+  constexpr auto kMost = static_cast<int16_t>(std::bit_cast<int32_t>(kMaxValue) >> 16);
+  int32_t least = 0;
+  for (int64_t i = 0; i < count; ++i) least |= kMost - (data[i] & 0x7fff);
+  return least >= 0;
+}
+
 namespace {
 
 struct CheckedMemory {
   size_t argument;
   int64_t count;
-  const float* data = nullptr;
+  bool is_bfloat16;
+  const char* data = nullptr;
+
+  bool is_moderate(int64_t first, int64_t end) const {
+    return is_bfloat16 ? are_moderate(reinterpret_cast<const int16_t*>(data) + first, end - first)
+                       : are_moderate(reinterpret_cast<const float*>(data) + first, end - first);
+  }
 };
 
 class GuardedExecution final : public onednn::Execution {
@@ -51,7 +66,7 @@ class GuardedExecution final : public onednn::Execution {
   void set(size_t index, void* data) override {
     inner_->set(index, data);
     for (CheckedMemory& memory : checked_) {
-      if (memory.argument == index) memory.data = static_cast<const float*>(data);
+      if (memory.argument == index) memory.data = static_cast<const char*>(data);
     }
   }
 
@@ -60,7 +75,7 @@ class GuardedExecution final : public onednn::Execution {
     for (const CheckedMemory& memory : checked_) {
       std::atomic<bool> is_moderate = true;
       parallel_for(memory.count, kElementsPerThread, [&](int64_t first, int64_t end) {
-        if (!are_moderate(memory.data + first, end - first)) is_moderate = false;
+        if (!memory.is_moderate(first, end)) is_moderate = false;
       });
       if (!is_moderate) throw NeedsExact();
     }
@@ -85,7 +100,7 @@ class Guarded final : public onednn::Primitive {
   std::vector<CheckedMemory> checked_;
 };
 
-// Of floats from the first to the last element, with the gaps between them.
+// Of numbers from the first to the last element, with the gaps between them.
 int64_t span_of(const onednn::Layout& layout) {
   const auto strides = layout.strides();
   if (!strides) return static_cast<int64_t>(layout.bytes() / sizeof(float));
@@ -116,12 +131,11 @@ onednn::PrimitivePtr guarded(const TraceRewriter& rewriter, const onednn::Primit
   }
   if (!std::ranges::all_of(parameters, is_moderate)) return nullptr;
   std::vector<CheckedMemory> checked;
-  for (size_t i = 0; i < guard.num_sources; ++i) {
-    checked.push_back({i, span_of(primitive->inputs()[i])});
-  }
-  if (has(onednn::PostOp::Kind::kSum)) {
-    checked.push_back({primitive->inputs().size(), span_of(primitive->output())});
-  }
+  const auto check = [&](size_t argument, const onednn::Layout& layout) {
+    checked.push_back({argument, span_of(layout), layout.type() == onednn::Type::kBfloat16});
+  };
+  for (size_t i = 0; i < guard.num_sources; ++i) check(i, primitive->inputs()[i]);
+  if (has(onednn::PostOp::Kind::kSum)) check(primitive->inputs().size(), primitive->output());
   return std::make_shared<Guarded>(primitive, std::move(checked));
 }
 

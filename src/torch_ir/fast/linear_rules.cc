@@ -7,7 +7,8 @@ namespace torch_ir {
 using onednn::Layout;
 
 TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight, const Layout& wanted) {
-  const Layout layout = Layout::strided(wanted.sizes(), weight.strides().vec());
+  const Layout layout =
+      Layout::strided(wanted.sizes(), weight.strides().vec(), type_of(weight.scalar_type()));
   return rewriter.packed(layout.key() + wanted.key(), {weight},
                          [&] { return reorder_constant(weight, layout, wanted); });
 }
@@ -31,14 +32,19 @@ size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
   const int64_t k = linear.weight.size(0);
   const int64_t columns = linear.weight.size(1);
   onednn::PostOps post_ops = chain.post_ops;
-  const auto activation = take_activation(post_ops, /*is_winograd=*/false);
+  const onednn::Type type = type_of(linear.weight.scalar_type());
+  // Our own kernels are of floats.
+  const auto activation = type == onednn::Type::kFloat
+                              ? take_activation(post_ops, /*is_winograd=*/false)
+                              : std::nullopt;
   std::optional<Layout> bias;
-  if (linear.bias.defined()) bias = Layout::strided({columns}, {1});
-  const onednn::PrimitivePtr primitive = guarded(
-      rewriter,
-      onednn::make_inner_product(rewriter.plain_layout(linear.source), Layout::any({columns, k}),
-                                 bias, Layout::strided({rows, columns}, {columns, 1}), post_ops),
-      chain, {.parameters = {linear.weight, linear.bias}});
+  if (linear.bias.defined()) bias = Layout::strided({columns}, {1}, type);
+  const onednn::PrimitivePtr primitive =
+      guarded(rewriter,
+              onednn::make_inner_product(
+                  rewriter.plain_layout(linear.source), Layout::any({columns, k}, type), bias,
+                  Layout::strided({rows, columns}, {columns, 1}, type), post_ops),
+              chain, {.parameters = {linear.weight, linear.bias}});
   if (primitive == nullptr) return 0;
   std::vector<TensorId> inputs = {
       rewriter.plain(linear.source),
@@ -60,8 +66,11 @@ std::optional<TraceRewriter::Replacement> replace(TraceRewriter& rewriter, size_
                                                   std::optional<TensorId> weight,
                                                   const at::Tensor& bias) {
   const TraceCall& call = rewriter.call(index);
-  if (!source || !weight || !rewriter.is_value(*source) || !rewriter.is_value(*weight) ||
-      !rewriter.is_value(call.outputs[0]) || !rewriter.is_contiguous(call.outputs[0]) ||
+  if (!source || !weight || call.outputs.empty()) return std::nullopt;
+  const at::ScalarType dtype = rewriter.tensor(*source).dtype;
+  if ((dtype != at::kFloat && !(dtype == at::kBFloat16 && onednn::multiplies_bfloat16())) ||
+      !rewriter.is_value(*source, dtype) || !rewriter.is_value(*weight, dtype) ||
+      !rewriter.is_value(call.outputs[0], dtype) || !rewriter.is_contiguous(call.outputs[0]) ||
       rewriter.tensor(call.outputs[0]).offset != 0 ||
       multiplications(rewriter, *source, *weight) < kMinMultiplications ||
       !rewriter.constant(*weight).defined()) {
@@ -83,7 +92,8 @@ std::optional<TraceRewriter::Replacement> replace_addmm(TraceRewriter& rewriter,
     return std::nullopt;
   }
   const at::Tensor bias = rewriter.constant(*self);
-  const bool is_row = bias.defined() && bias.dim() == 1 && rewriter.is_value(*self) &&
+  const bool is_row = bias.defined() && bias.dim() == 1 &&
+                      rewriter.is_value(*self, rewriter.tensor(*weight).dtype) &&
                       bias.size(0) == rewriter.tensor(*weight).sizes[1];
   if (!is_row) return std::nullopt;
   return replace(rewriter, index, arguments.tensor("mat1"), weight, bias);

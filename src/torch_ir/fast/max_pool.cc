@@ -61,7 +61,7 @@ TORCH_IR_PART void pool_window(const PooledImages& images, const PooledWindow& w
                                const float* pixels, float* result) {
   using Vector = typename Vectors::Vector;
   using Order = typename Vectors::Order;
-  constexpr int32_t kInfinity = 0x7f800000;
+  constexpr int32_t kInfinityBits = 0x7f800000;
   Vector most = Vector{} + window.least;
   // Negative in lanes that have met a NaN, whose bits exceed infinity's.
   Order room{};
@@ -69,7 +69,7 @@ TORCH_IR_PART void pool_window(const PooledImages& images, const PooledWindow& w
     const float* pixel = pixels + (y * images.width.size + window.left) * images.inner;
     for (int64_t x = window.left; x < window.right; ++x, pixel += images.inner) {
       const auto& channels = *reinterpret_cast<const Vector*>(pixel);
-      room |= kInfinity - (reinterpret_cast<const Order&>(channels) & 0x7fffffff);
+      room |= kInfinityBits - (reinterpret_cast<const Order&>(channels) & 0x7fffffff);
       most = most < channels ? channels : most;
     }
   }
@@ -132,49 +132,8 @@ void pool_maxima(const PooledImages& images, int64_t first_row, int64_t end_row)
   pool_rows<Vectors8>(images, first_row, end_row);
 }
 
-namespace {
-
 using onednn::Dims;
 using onednn::Layout;
-
-class MaxPoolExecution final : public onednn::Execution {
- public:
-  explicit MaxPoolExecution(const PooledImages& images) : images_(images) {}
-
-  void set(size_t index, void* data) override {
-    if (index == 0) images_.input = static_cast<const float*>(data);
-    if (index == 1) images_.output = static_cast<float*>(data);
-  }
-
-  void run() override {
-    constexpr int64_t kElementsPerThread = 1 << 15;
-    const int64_t row_work =
-        images_.width.pooled * images_.width.window * images_.height.window * images_.inner;
-    const int64_t rows = images_.num_groups * images_.height.pooled;
-    parallel_for(rows, std::max<int64_t>(kElementsPerThread / row_work, 1),
-                 [this](int64_t begin, int64_t end) { pool_maxima(images_, begin, end); });
-  }
-
- private:
-  PooledImages images_;
-};
-
-class MaxPool final : public onednn::Primitive {
- public:
-  MaxPool(const PooledImages& images, const Layout& source, Layout output) : images_(images) {
-    name_ = "torch_ir::max_pool";
-    inputs_ = {source};
-    output_ = std::move(output);
-  }
-  std::unique_ptr<onednn::Execution> bind() const override {
-    return std::make_unique<MaxPoolExecution>(images_);
-  }
-
- private:
-  PooledImages images_;
-};
-
-}  // namespace
 
 onednn::PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes,
                                    const onednn::Window& window, const Padding& padding) {
@@ -195,15 +154,26 @@ onednn::PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes,
   // The last block may be partly padding, where oneDNN expects zeros; a positive value would fill
   // it.
   if (!(padding.value <= 0) && from[1] % inner != 0) return nullptr;
-  const PooledImages images{axis(0),
-                            axis(1),
-                            from[0] * ((from[1] + inner - 1) / inner),
-                            inner,
-                            static_cast<float>(padding.value),
-                            nullptr,
-                            nullptr};
-  return std::make_shared<MaxPool>(
-      images, source, block ? Layout::blocked(sizes, *block) : Layout::channels_last(sizes));
+  PooledImages images{axis(0),
+                      axis(1),
+                      from[0] * ((from[1] + inner - 1) / inner),
+                      inner,
+                      static_cast<float>(padding.value),
+                      nullptr,
+                      nullptr};
+  const auto run = [images](const std::vector<void*>& memory) mutable {
+    images.input = static_cast<const float*>(memory[0]);
+    images.output = static_cast<float*>(memory[1]);
+    constexpr int64_t kElementsPerThread = 1 << 15;
+    const int64_t row_work =
+        images.width.pooled * images.width.window * images.height.window * images.inner;
+    const int64_t rows = images.num_groups * images.height.pooled;
+    parallel_for(rows, std::max<int64_t>(kElementsPerThread / row_work, 1),
+                 [&](int64_t begin, int64_t end) { pool_maxima(images, begin, end); });
+  };
+  return onednn::make_own("torch_ir::max_pool", {source},
+                          block ? Layout::blocked(sizes, *block) : Layout::channels_last(sizes),
+                          run);
 }
 
 }  // namespace torch_ir

@@ -3,6 +3,7 @@
 // Each family's file has a table of its operators. A rule leaves unknown calls unchanged.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include "torch_ir/runtime/graph/fast_level.h"
 
 namespace torch_ir {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Turns in-place calls into functions: `relu_` of an intermediate value becomes `relu`, and later
 // readers get its result. Only for calls that overwrite all of a value that the trace owns.
@@ -138,6 +141,8 @@ Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, 
 // primitive (emit_activation): GELU, hardswish and SiLU, which are slower in oneDNN, and leaky ReLU
 // after Winograd's algorithm, which does not support it.
 std::optional<onednn::PostOp> take_activation(onednn::PostOps& post_ops, bool is_winograd);
+// Applies such a function in place.
+void apply(const onednn::PostOp& activation, float* data, int64_t count);
 void emit_activation(TraceRewriter& rewriter, const onednn::PostOp& activation, TensorId value,
                      size_t index);
 

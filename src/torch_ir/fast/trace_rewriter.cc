@@ -11,8 +11,6 @@
 namespace torch_ir {
 namespace {
 
-onednn::Dims dims_of(const at::DimVector& dims) { return {dims.begin(), dims.end()}; }
-
 class PrimitiveKernel final : public PreparedKernel {
  public:
   PrimitiveKernel(const onednn::Primitive& primitive, const KernelCall& call)
@@ -66,6 +64,21 @@ bool has_refused_strides(const TraceTensor& tensor) {
 
 }  // namespace
 
+onednn::Type type_of(at::ScalarType dtype) {
+  switch (dtype) {
+    case at::kBFloat16:
+      return onednn::Type::kBfloat16;
+    case at::kByte:
+      return onednn::Type::kUint8;
+    case at::kChar:
+      return onednn::Type::kInt8;
+    default:
+      return onednn::Type::kFloat;
+  }
+}
+
+onednn::Dims dims_of(const at::DimVector& dims) { return {dims.begin(), dims.end()}; }
+
 std::vector<bool> written_buffers(const Trace& trace) {
   std::vector<bool> is_written(trace.buffers.size(), false);
   for (const TraceCall& call : trace.calls) {
@@ -99,8 +112,9 @@ void TraceRewriter::count_readers() {
   }
 }
 
-void TraceRewriter::run(FindRule find_rule) {
+void TraceRewriter::run(FindRule find_rule, const EmitPlanned& emit_planned) {
   find_rule_ = find_rule;
+  emit_planned_ = emit_planned;
   states_.assign(calls_.size(), State::kOpen);
   for (current_ = 0; current_ < calls_.size(); ++current_) {
     if (states_[current_] == State::kOpen) rewrite(current_);
@@ -113,6 +127,10 @@ void TraceRewriter::run(FindRule find_rule) {
 
 // Copies the call or replaces it; a replacement goes where the last of its calls was.
 void TraceRewriter::rewrite(size_t index) {
+  if (emit_planned_(*this, index)) {
+    states_[index] = State::kDone;
+    return;
+  }
   std::optional<Replacement> found;
   if (calls_[index].fused == nullptr) {
     const Rule rule = find_rule_(c10::toString(calls_[index].op.operator_name()));
@@ -179,8 +197,8 @@ bool TraceRewriter::is_read_within(TensorId id, size_t first, size_t last) const
   });
 }
 
-bool TraceRewriter::is_value(TensorId id) const {
-  return tensor(id).dtype == c10::kFloat && !is_written_[tensor(id).buffer] &&
+bool TraceRewriter::is_value(TensorId id, at::ScalarType dtype) const {
+  return tensor(id).dtype == dtype && !is_written_[tensor(id).buffer] &&
          c10::multiply_integers(tensor(id).sizes) > 0 && !has_refused_strides(tensor(id));
 }
 
@@ -194,7 +212,8 @@ bool TraceRewriter::is_contiguous(TensorId id) const {
 }
 
 onednn::Layout TraceRewriter::plain_layout(TensorId id) const {
-  return onednn::Layout::strided(dims_of(tensor(id).sizes), dims_of(tensor(id).strides));
+  return onednn::Layout::strided(dims_of(tensor(id).sizes), dims_of(tensor(id).strides),
+                                 type_of(tensor(id).dtype));
 }
 
 TraceRewriter::Value* TraceRewriter::find_value(TensorId id) {
@@ -236,8 +255,9 @@ std::optional<TraceRewriter::Variant> TraceRewriter::channels_of_value(TensorId 
                        part.offset == whole.offset + first * whole.strides[1] &&
                        first + sizes[1] <= whole.sizes[1];
   if (!is_part) return std::nullopt;
-  return Variant{onednn::Layout::strided(dims_of(sizes), *strides),
-                 add_part(made.tensor, first * (*strides)[1] * int64_t{sizeof(float)})};
+  const auto bytes = static_cast<int64_t>(c10::elementSize(part.dtype));
+  return Variant{onednn::Layout::strided(dims_of(sizes), *strides, type_of(part.dtype)),
+                 add_part(made.tensor, first * (*strides)[1] * bytes)};
 }
 
 TensorId TraceRewriter::use(TensorId id, const onednn::Layout& layout) {

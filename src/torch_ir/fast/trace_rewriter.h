@@ -48,7 +48,9 @@ class TraceRewriter {
   };
   using Rule = std::optional<Replacement> (*)(TraceRewriter& rewriter, size_t index);
   using FindRule = Rule (*)(std::string_view operator_name);
-  void run(FindRule find_rule);
+  // Emits the calls that an earlier pass has planned; returns whether the call is one.
+  using EmitPlanned = std::function<bool(TraceRewriter& rewriter, size_t index)>;
+  void run(FindRule find_rule, const EmitPlanned& emit_planned);
 
   // Queries of the original trace.
 
@@ -64,8 +66,8 @@ class TraceRewriter {
   // Whether only the calls from `first` to `last` read the memory of `id`.
   bool is_read_within(TensorId id, size_t first, size_t last) const;
   bool is_open(size_t index) const { return states_[index] == State::kOpen; }
-  // Whether it is plain memory of floats that no call changes.
-  bool is_value(TensorId id) const;
+  // Whether it is plain memory of floats (or of `dtype`) that no call changes.
+  bool is_value(TensorId id, at::ScalarType dtype = at::kFloat) const;
   bool have_same_layout(TensorId a, TensorId b) const;
   bool is_contiguous(TensorId id) const;
 
@@ -140,10 +142,15 @@ class TraceRewriter {
   std::vector<bool> is_shared_;
   std::unordered_map<BufferId, Value> values_;
   FindRule find_rule_ = nullptr;
+  EmitPlanned emit_planned_;
   std::vector<State> states_;
   std::unordered_map<size_t, Replacement> replacements_;
   size_t current_ = 0;
 };
+
+// Floats, except for those of other types.
+onednn::Type type_of(at::ScalarType dtype);
+onednn::Dims dims_of(const at::DimVector& dims);
 
 std::vector<bool> written_buffers(const Trace& trace);
 

@@ -1,10 +1,11 @@
-// Hides the differences between oneDNN 2 and 3: how to describe primitives, read memory descriptors
-// and append functions.
+// Hides the differences between oneDNN 2 and 3: how to describe primitives, read memory
+// descriptors, append functions, and scale.
 //
 // Nothing else looks at DNNL_VERSION_MAJOR.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -24,9 +25,42 @@ struct Blocking {
   std::vector<int64_t> block_dims;
 };
 
+// What a primitive reads besides its inputs, the same in every run: numbers of 32 bits.
+struct Constant {
+  int name;
+  dnnl::memory::data_type type;
+  std::vector<int32_t> numbers;
+};
+
 #if DNNL_VERSION_MAJOR >= 3
 
 using DilatedPooling = dnnl::pooling_forward;
+
+constexpr bool kScalesBias = false;
+
+inline void set_scales(dnnl::primitive_attr& attributes, const std::vector<float>& scales,
+                       bool has_groups, std::vector<Constant>& constants) {
+  attributes.set_scales_mask(DNNL_ARG_WEIGHTS, has_groups ? 0b11 : 0b1);
+  constants.push_back({DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, dnnl::memory::data_type::f32, {}});
+  for (const float scale : scales) {
+    constants.back().numbers.push_back(std::bit_cast<int32_t>(scale));
+  }
+}
+
+inline void set_source_zero_point(dnnl::primitive_attr& attributes, int32_t zero_point,
+                                  std::vector<Constant>& constants) {
+  attributes.set_zero_points_mask(DNNL_ARG_SRC, 0);
+  constants.push_back(
+      {DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, dnnl::memory::data_type::s32, {zero_point}});
+}
+
+inline void append_sum(dnnl::post_ops& list, float scale, dnnl::memory::data_type type) {
+  list.append_sum(scale, /*zero_point=*/0, type);
+}
+
+inline dnnl::memory::data_type type_of(const dnnl::memory::desc& descriptor) {
+  return descriptor.get_data_type();
+}
 
 template <class Kind, class... Arguments>
 typename Kind::primitive_desc describe(const dnnl::engine& engine,
@@ -56,6 +90,26 @@ inline Blocking blocking_of(const dnnl::memory::desc& descriptor) {
 #else
 
 using DilatedPooling = dnnl::pooling_v2_forward;
+
+constexpr bool kScalesBias = true;
+
+inline void set_scales(dnnl::primitive_attr& attributes, const std::vector<float>& scales,
+                       bool /*has_groups*/, std::vector<Constant>& /*constants*/) {
+  attributes.set_output_scales(0b10, scales);
+}
+
+inline void set_source_zero_point(dnnl::primitive_attr& attributes, int32_t zero_point,
+                                  std::vector<Constant>& /*constants*/) {
+  attributes.set_zero_points(DNNL_ARG_SRC, 0, {zero_point});
+}
+
+inline void append_sum(dnnl::post_ops& list, float scale, dnnl::memory::data_type type) {
+  list.append_sum(scale, type);
+}
+
+inline dnnl::memory::data_type type_of(const dnnl::memory::desc& descriptor) {
+  return descriptor.data_type();
+}
 
 template <class Kind, class... Arguments>
 typename Kind::primitive_desc describe(const dnnl::engine& engine,

@@ -14,7 +14,8 @@
 
 // clang-format off
 #define TORCH_IR_ONEDNN_COMMON(F)                                                                 \
-  F(dnnl_engine_create) F(dnnl_engine_destroy) F(dnnl_memory_desc_equal) F(dnnl_memory_destroy)   \
+  F(dnnl_engine_create) F(dnnl_engine_destroy) F(dnnl_get_effective_cpu_isa)                      \
+  F(dnnl_memory_desc_equal) F(dnnl_memory_destroy)                                                \
   F(dnnl_memory_set_data_handle_v2) F(dnnl_post_ops_append_eltwise) F(dnnl_post_ops_append_sum)   \
   F(dnnl_post_ops_create) F(dnnl_post_ops_destroy) F(dnnl_primitive_attr_create)                  \
   F(dnnl_primitive_attr_destroy) F(dnnl_primitive_attr_set_post_ops)                              \
@@ -30,13 +31,15 @@
   F(dnnl_memory_desc_clone) F(dnnl_memory_desc_create_with_strides)                               \
   F(dnnl_memory_desc_create_with_tag) F(dnnl_memory_desc_destroy)                                 \
   F(dnnl_memory_desc_get_size_v2) F(dnnl_memory_desc_query)                                       \
-  F(dnnl_pooling_forward_primitive_desc_create)
+  F(dnnl_pooling_forward_primitive_desc_create) F(dnnl_primitive_attr_set_scales_mask)            \
+  F(dnnl_primitive_attr_set_zero_points_mask)
 #else
 #define TORCH_IR_ONEDNN_FUNCTIONS(F) TORCH_IR_ONEDNN_COMMON(F)                                    \
   F(dnnl_binary_desc_init) F(dnnl_dilated_convolution_forward_desc_init)                          \
   F(dnnl_inner_product_forward_desc_init) F(dnnl_memory_create) F(dnnl_memory_desc_get_size)      \
   F(dnnl_memory_desc_init_by_strides) F(dnnl_memory_desc_init_by_tag)                             \
   F(dnnl_pooling_v2_forward_desc_init) F(dnnl_post_ops_append_sum_v2)                             \
+  F(dnnl_primitive_attr_set_output_scales) F(dnnl_primitive_attr_set_zero_points)                 \
   F(dnnl_primitive_desc_iterator_create) F(dnnl_primitive_desc_iterator_destroy)                  \
   F(dnnl_primitive_desc_iterator_fetch)
 #endif

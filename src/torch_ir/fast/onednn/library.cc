@@ -72,21 +72,46 @@ std::optional<std::string> version() {
          std::to_string(version->patch);
 }
 
-Layout Layout::strided(const Dims& sizes, const Dims& strides) {
-  return LayoutAccess::layout(Descriptor(sizes, dnnl::memory::data_type::f32, strides));
+namespace {
+
+bool has_instructions(unsigned isa) {
+  return (static_cast<unsigned>(dnnl::dnnl_get_effective_cpu_isa()) & isa) == isa;
 }
 
-Layout Layout::any(const Dims& sizes) {
-  return LayoutAccess::layout(
-      Descriptor(sizes, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any));
+}  // namespace
+
+bool multiplies_bytes() {
+  return has_instructions(dnnl_cpu_isa_avx512_core_vnni) ||
+         has_instructions(dnnl_cpu_isa_avx2_vnni);
 }
 
-Layout Layout::channels_last(const Dims& sizes) {
+bool multiplies_bfloat16() { return has_instructions(dnnl_cpu_isa_avx512_core_bf16); }
+
+bool scales_bias() { return kScalesBias; }
+
+namespace {
+
+using DataType = dnnl::memory::data_type;
+constexpr DataType kDataTypes[] = {DataType::f32, DataType::bf16, DataType::s8, DataType::u8};
+
+DataType data_type(Type type) { return kDataTypes[static_cast<size_t>(type)]; }
+
+}  // namespace
+
+Layout Layout::strided(const Dims& sizes, const Dims& strides, Type type) {
+  return LayoutAccess::layout(Descriptor(sizes, data_type(type), strides));
+}
+
+Layout Layout::any(const Dims& sizes, Type type) {
+  return LayoutAccess::layout(Descriptor(sizes, data_type(type), dnnl::memory::format_tag::any));
+}
+
+Layout Layout::channels_last(const Dims& sizes, Type type) {
   Dims strides(sizes.size(), sizes[1]);
   for (size_t d = sizes.size() - 1; d > 2; --d) strides[d - 1] = strides[d] * sizes[d];
   strides[1] = 1;
   strides[0] = strides[2] * sizes[2];
-  return strided(sizes, strides);
+  return strided(sizes, strides, type);
 }
 
 Layout Layout::blocked(const Dims& sizes, int64_t block) {
@@ -109,6 +134,11 @@ std::optional<Dims> Layout::strides() const {
   return blocking.block_dims.empty() ? std::optional(blocking.strides) : std::nullopt;
 }
 
+Type Layout::type() const {
+  return static_cast<Type>(std::ranges::find(kDataTypes, type_of(LayoutAccess::descriptor(*this))) -
+                           kDataTypes);
+}
+
 size_t Layout::bytes() const { return LayoutAccess::descriptor(*this).get_size(); }
 
 // A number: oneDNN 3 does not show what is in a descriptor of packed weights.
@@ -127,6 +157,7 @@ bool Layout::operator==(const Layout& other) const {
   const Descriptor& a = LayoutAccess::descriptor(*this);
   const Descriptor& b = LayoutAccess::descriptor(other);
   if (a == b) return true;
+  if (type_of(a) != type_of(b)) return false;
   const auto axes = axes_of(a);
   return axes && axes == axes_of(b);
 }
@@ -145,12 +176,17 @@ const dnnl::stream& stream() {
 
 class LibraryExecution final : public Execution {
  public:
-  LibraryExecution(const dnnl::primitive& primitive, std::vector<int> names,
-                   const std::vector<Descriptor>& descriptors, bool is_small)
-      : primitive_(primitive), is_small_(is_small) {
+  LibraryExecution(const dnnl::primitive& primitive, const std::vector<int>& names,
+                   const std::vector<Descriptor>& descriptors, std::vector<Constant> constants,
+                   bool is_small)
+      : primitive_(primitive), is_small_(is_small), constants_(std::move(constants)) {
     for (size_t i = 0; i < names.size(); ++i) {
-      memory_.emplace_back(descriptors[i], cpu(), static_cast<void*>(DNNL_MEMORY_NONE));
-      arguments_.push_back({names[i], memory_.back().get()});
+      add(names[i], descriptors[i], static_cast<void*>(DNNL_MEMORY_NONE));
+    }
+    for (Constant& constant : constants_) {
+      add(constant.name,
+          Descriptor({static_cast<int64_t>(constant.numbers.size())}, constant.type, Dims{1}),
+          constant.numbers.data());
     }
   }
 
@@ -165,8 +201,14 @@ class LibraryExecution final : public Execution {
   }
 
  private:
+  void add(int name, const Descriptor& descriptor, void* data) {
+    memory_.emplace_back(descriptor, cpu(), data);
+    arguments_.push_back({name, memory_.back().get()});
+  }
+
   dnnl::primitive primitive_;
   bool is_small_;
+  std::vector<Constant> constants_;
   std::vector<dnnl::memory> memory_;
   std::vector<dnnl_exec_arg_t> arguments_;
 };
@@ -176,8 +218,12 @@ class LibraryPrimitive final : public Primitive {
   // `names` identify the inputs (DNNL_ARG_SRC, ...). The primitive was made under
   // OneThread(is_small).
   LibraryPrimitive(const std::string& name, const dnnl::primitive_desc_base& made,
-                   std::vector<int> names, std::vector<Layout> inputs, Layout output, bool is_small)
-      : primitive_(made.get()), names_(std::move(names)), is_small_(is_small) {
+                   std::vector<int> names, std::vector<Layout> inputs, Layout output, bool is_small,
+                   std::vector<Constant> constants = {})
+      : primitive_(made.get()),
+        names_(std::move(names)),
+        constants_(std::move(constants)),
+        is_small_(is_small) {
     name_ = "onednn::" + name;
     inputs_ = std::move(inputs);
     output_ = std::move(output);
@@ -190,13 +236,15 @@ class LibraryPrimitive final : public Primitive {
   }
 
   std::unique_ptr<Execution> bind() const override {
-    return std::make_unique<LibraryExecution>(primitive_, names_, descriptors_, is_small_);
+    return std::make_unique<LibraryExecution>(primitive_, names_, descriptors_, constants_,
+                                              is_small_);
   }
 
  private:
   dnnl::primitive primitive_;
   std::vector<int> names_;
   std::vector<Descriptor> descriptors_;
+  std::vector<Constant> constants_;
   bool is_small_;
 };
 
@@ -238,10 +286,13 @@ algorithm algorithm_of(Pooling pooling) {
   return algorithm::undef;
 }
 
-dnnl::primitive_attr attributes(const PostOps& post_ops = {}) {
+dnnl::primitive_attr attributes(const PostOps& post_ops = {},
+                                const std::optional<Scaling>& scaling = std::nullopt) {
   dnnl::post_ops list;
   for (const PostOp& op : post_ops) {
-    if (op.kind == PostOp::Kind::kSum) {
+    if (op.kind == PostOp::Kind::kSum && scaling) {
+      append_sum(list, scaling->sum_scale, data_type(scaling->sum_type));
+    } else if (op.kind == PostOp::Kind::kSum) {
       list.append_sum();
     } else {
       append_function(list, algorithm_of(op.function), op.alpha, op.beta);
@@ -251,6 +302,17 @@ dnnl::primitive_attr attributes(const PostOps& post_ops = {}) {
   attributes.set_post_ops(list);
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
+}
+
+// The constants of a product that is scaled.
+std::vector<Constant> set_scaling(dnnl::primitive_attr& attributes,
+                                  const std::optional<Scaling>& scaling, bool has_groups) {
+  std::vector<Constant> constants;
+  if (!scaling) return constants;
+  set_scales(attributes, scaling->scales, has_groups, constants);
+  const int32_t zero_point = scaling->source_zero_point;
+  if (zero_point != 0) set_source_zero_point(attributes, zero_point, constants);
+  return constants;
 }
 
 // A smaller call ends before another thread has begun.
@@ -291,7 +353,8 @@ Descriptor optional_descriptor(const std::optional<Layout>& layout) {
 }
 
 template <class Made>
-PrimitivePtr finish_product(const char* name, const Made& made, bool has_bias, bool is_small) {
+PrimitivePtr finish_product(const char* name, const Made& made, bool has_bias, bool is_small,
+                            std::vector<Constant> constants) {
   if (!is_usable(made)) return nullptr;
   std::vector<int> names = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS};
   std::vector<Layout> inputs = {LayoutAccess::layout(made.src_desc()),
@@ -301,7 +364,8 @@ PrimitivePtr finish_product(const char* name, const Made& made, bool has_bias, b
     inputs.push_back(LayoutAccess::layout(made.bias_desc()));
   }
   return std::make_shared<LibraryPrimitive>(name, made, std::move(names), std::move(inputs),
-                                            LayoutAccess::layout(made.dst_desc()), is_small);
+                                            LayoutAccess::layout(made.dst_desc()), is_small,
+                                            std::move(constants));
 }
 
 }  // namespace
@@ -314,25 +378,30 @@ PrimitivePtr make_convolution(const Convolution& convolution) {
         convolution.is_winograd ? algorithm::convolution_winograd : algorithm::convolution_direct;
     Dims dilation = convolution.dilation;
     for (int64_t& distance : dilation) --distance;
+    dnnl::primitive_attr with = attributes(convolution.post_ops, convolution.scaling);
+    const bool has_groups = convolution.weights.sizes().size() > convolution.source.sizes().size();
+    auto constants = set_scaling(with, convolution.scaling, has_groups);
     const auto made = describe<dnnl::convolution_forward>(
-        cpu(), attributes(convolution.post_ops), prop_kind::forward_inference, kind,
-        descriptor(convolution.source), descriptor(convolution.weights),
-        optional_descriptor(convolution.bias), descriptor(convolution.output), convolution.strides,
-        dilation, convolution.padding_before, convolution.padding_after);
+        cpu(), with, prop_kind::forward_inference, kind, descriptor(convolution.source),
+        descriptor(convolution.weights), optional_descriptor(convolution.bias),
+        descriptor(convolution.output), convolution.strides, dilation, convolution.padding_before,
+        convolution.padding_after);
     return finish_product(convolution.is_winograd ? "convolution_winograd" : "convolution", made,
-                          convolution.bias.has_value(), is_small);
+                          convolution.bias.has_value(), is_small, std::move(constants));
   });
 }
 
 PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
                                 const std::optional<Layout>& bias, const Layout& output,
-                                const PostOps& post_ops) {
+                                const PostOps& post_ops, const std::optional<Scaling>& scaling) {
   const bool is_small = is_small_product(weights, output, output.sizes()[1]);
   return attempt(is_small, [&] {
+    dnnl::primitive_attr with = attributes(post_ops, scaling);
+    auto constants = set_scaling(with, scaling, /*has_groups=*/false);
     const auto made = describe<dnnl::inner_product_forward>(
-        cpu(), attributes(post_ops), prop_kind::forward_inference, descriptor(source),
-        descriptor(weights), optional_descriptor(bias), descriptor(output));
-    return finish_product("inner_product", made, bias.has_value(), is_small);
+        cpu(), with, prop_kind::forward_inference, descriptor(source), descriptor(weights),
+        optional_descriptor(bias), descriptor(output));
+    return finish_product("inner_product", made, bias.has_value(), is_small, std::move(constants));
   });
 }
 
@@ -346,6 +415,44 @@ PrimitivePtr make_reorder(const Layout& from, const Layout& to) {
     return std::make_shared<LibraryPrimitive>("reorder", made, std::vector<int>{DNNL_ARG_FROM},
                                               std::vector<Layout>{from}, to, is_small);
   });
+}
+
+namespace {
+
+using Run = std::function<void(const std::vector<void*>& memory)>;
+
+class OwnExecution final : public Execution {
+ public:
+  OwnExecution(size_t size, Run run) : memory_(size), run_(std::move(run)) {}
+  void set(size_t index, void* data) override { memory_.at(index) = data; }
+  void run() override { run_(memory_); }
+
+ private:
+  std::vector<void*> memory_;
+  Run run_;
+};
+
+class OwnPrimitive final : public Primitive {
+ public:
+  OwnPrimitive(const std::string& name, std::vector<Layout> inputs, const Layout& output, Run run)
+      : run_(std::move(run)) {
+    name_ = name;
+    inputs_ = std::move(inputs);
+    output_ = output;
+  }
+  std::unique_ptr<Execution> bind() const override {
+    return std::make_unique<OwnExecution>(inputs_.size() + 1, run_);
+  }
+
+ private:
+  Run run_;
+};
+
+}  // namespace
+
+PrimitivePtr make_own(const std::string& name, std::vector<Layout> inputs, const Layout& output,
+                      Run run) {
+  return std::make_shared<OwnPrimitive>(name, std::move(inputs), output, std::move(run));
 }
 
 PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,

@@ -1,0 +1,245 @@
+// Quantised layers at level `fast`, against LibTorch's: sums of integers are exact, and only a
+// value that lies between two steps may be rounded to the other.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/linspace.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "torch_ir/fast/onednn/primitive.h"
+#include "torch_ir/fast/quantized.h"
+#include "torch_ir/fast/testing/fuse_trace_fixture.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+struct Scheme {
+  double scale;
+  int64_t zero_point;
+  at::ScalarType dtype = at::kChar;
+
+  std::vector<EagerArgument> of(const V& value) const {
+    const bool is_signed = dtype == at::kChar;
+    return {value,
+            Attribute(scale),
+            Attribute(zero_point),
+            Attribute(is_signed ? -128 : 0),
+            Attribute(is_signed ? 127 : 255),
+            Attribute(dtype)};
+  }
+};
+
+V quantize(EagerGraph& graph, const V& value, const Scheme& scheme) {
+  return graph.call1("quantized_decomposed.quantize_per_tensor.default", scheme.of(value));
+}
+
+V dequantize(EagerGraph& graph, const V& value, const Scheme& scheme) {
+  return graph.call1("quantized_decomposed.dequantize_per_tensor.default", scheme.of(value));
+}
+
+V round_trip(EagerGraph& graph, const V& value, const Scheme& scheme) {
+  return dequantize(graph, quantize(graph, value, scheme), scheme);
+}
+
+V weight(EagerGraph& graph, const std::string& name, at::IntArrayRef sizes, bool is_per_channel) {
+  const at::Tensor values = at::randint(-127, 128, sizes, at::kChar);
+  const V integers = graph.weight(name, values);
+  if (!is_per_channel) return dequantize(graph, integers, {0.003, 0});
+  const int64_t channels = sizes[0];
+  return graph.call1("quantized_decomposed.dequantize_per_channel.default",
+                     {integers, graph.weight(name + ".scale", at::rand({channels}) * 0.01 + 1e-4),
+                      graph.weight(name + ".zero_point", at::zeros({channels}, at::kLong)),
+                      Attribute(0), Attribute(-127), Attribute(127), Attribute(at::kChar)});
+}
+
+const Scheme kSchemes[] = {{0.031, -7}, {0.05, 0}, {0.04, 128, at::kByte}, {0.02, 0, at::kByte}};
+
+std::string only_rounds(const EagerGraph& graph, double step) {
+  return difference_at_fast(graph, [&](const std::vector<at::Tensor>& outputs, size_t index) {
+    const at::Tensor difference = (outputs[index] - graph.expected()[index]).abs();
+    if (difference.max().item<double>() > step * 1.001) return "more than a step";
+    const double share = difference.gt(step / 2).to(at::kDouble).mean().item<double>();
+    return share > 0.01 ? "at too many places" : "";
+  });
+}
+
+class FuseQuantized : public FuseTrace {
+ protected:
+  void SetUp() override {
+    FuseTrace::SetUp();
+    if (!IsSkipped() && !onednn::multiplies_bytes()) GTEST_SKIP() << "products are not exact";
+  }
+};
+
+TEST_F(FuseQuantized, MultipliesIntegersInConvolutions) {
+  const ConvolutionCase cases[] = {
+      {.padding = 0},
+      {.batch = 2, .in = 3, .out = 24, .size = 17, .kernel = 5, .stride = 2, .padding = 2},
+      {.in = 24, .out = 24, .groups = 24},
+      {.in = 32, .out = 16, .kernel = 1, .padding = 0},
+      {.in = 16, .out = 32, .stride = 2, .groups = 2},
+  };
+  const Scheme to{0.09, 5};
+  for (const ConvolutionCase& shape : cases) {
+    for (const Scheme& from : kSchemes) {
+      for (const bool is_per_channel : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} to {}, groups {}, zero point {}", shape.in, shape.out,
+                                 shape.groups, from.zero_point));
+        EagerGraph graph;
+        const V x = round_trip(graph, image(graph, shape), from);
+        const V w =
+            weight(graph, "w", {shape.out, shape.in / shape.groups, shape.kernel, shape.kernel},
+                   is_per_channel);
+        const V y =
+            graph.call1("aten.conv2d.default",
+                        {x, w, graph.weight("b", at::randn({shape.out})), pair(shape.stride),
+                         pair(shape.padding), pair(shape.dilation), Attribute(shape.groups)});
+        graph.output(round_trip(graph, graph.call1("aten.relu.default", {y}), to));
+        EXPECT_EQ(calls_at_fast(graph),
+                  (Calls{"torch_ir::quantize", "onednn::convolution", "torch_ir::dequantize"}));
+        EXPECT_EQ(only_rounds(graph, to.scale), "");
+      }
+    }
+  }
+}
+
+TEST_F(FuseQuantized, MultipliesIntegersInLinearLayers) {
+  const Scheme to{0.05, 3, at::kByte};
+  for (const Scheme& from : kSchemes) {
+    for (const int64_t rows : {1, 7, 64}) {
+      EagerGraph graph;
+      const V x = round_trip(graph, graph.input("x", at::randn({2, rows, 48})), from);
+      const V y = graph.call1("aten.linear.default", {x, weight(graph, "w", {40, 48}, true),
+                                                      graph.weight("b", at::randn({40}))});
+      graph.output(round_trip(graph, y, to));
+      EXPECT_EQ(calls_at_fast(graph),
+                (Calls{"torch_ir::quantize", "onednn::inner_product", "torch_ir::dequantize"}));
+      EXPECT_EQ(only_rounds(graph, to.scale), "");
+    }
+  }
+}
+
+TEST_F(FuseQuantized, ReturnsFloatsWithoutAQuantizeAfterIt) {
+  EagerGraph graph;
+  const V x = round_trip(graph, image(graph), {0.03, 4});
+  const V y = graph.call1("aten.conv2d.default",
+                          {x, weight(graph, "w", {16, 16, 3, 3}, true), {}, {}, pair(1)});
+  graph.output(y);
+  graph.output(graph.call1("aten.linear.default", {y, weight(graph, "v", {24, 12}, true)}));
+  EXPECT_EQ(calls_at_fast(graph).at(1), "onednn::convolution");
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+// As a residual block: the first addition is of integers only, the second of a convolution.
+TEST_F(FuseQuantized, StaysInIntegersOverAdditions) {
+  for (const at::ScalarType dtype : {at::kChar, at::kByte}) {
+    const Scheme scheme{0.05, 9, dtype};
+    const Scheme to{0.07, 11};
+    EagerGraph graph;
+    const V x = quantize(graph, image(graph), scheme);
+    const auto block = [&](const std::string& name) {
+      return graph.call1("aten.conv2d.default",
+                         {dequantize(graph, x, scheme), weight(graph, name, {16, 16, 3, 3}, true),
+                          graph.weight(name + ".bias", at::randn({16})), pair(1), pair(1)});
+    };
+    const V first = round_trip(graph, block("a"), to);
+    const V sum = graph.call1("aten.add.Tensor", {first, dequantize(graph, x, scheme)});
+    const V kept = quantize(graph, graph.call1("aten.relu.default", {sum}), to);
+    const V second = graph.call1("aten.add.Tensor", {block("b"), dequantize(graph, kept, to)});
+    graph.call("aten.hardtanh_.default", {second, Attribute(0.0), Attribute(6.0)});
+    graph.output(round_trip(graph, second, scheme));
+    EXPECT_EQ(calls_at_fast(graph),
+              (Calls{"torch_ir::quantize", "onednn::convolution", "torch_ir::quantize",
+                     "onednn::convolution", "torch_ir::dequantize"}));
+    EXPECT_EQ(only_rounds(graph, 0.07), "");
+  }
+}
+
+// Not weights of 8 bits, a result that is read twice, and a part of a tensor.
+TEST_F(FuseQuantized, LeavesOtherLayersAsTheyAre) {
+  EagerGraph graph;
+  const Scheme scheme{0.05, 9};
+  const V x = round_trip(graph, graph.input("x", at::randn({32, 64})), scheme);
+  const V y = graph.call1("aten.linear.default", {x, graph.weight("w", at::randn({64, 64}))});
+  graph.output(round_trip(graph, y, scheme));
+  const V z = graph.call1("aten.linear.default", {x, weight(graph, "v", {64, 64}, true)});
+  graph.output(z);
+  graph.output(round_trip(graph, z, scheme));
+  const V part = graph.call1("aten.narrow.default", {x, Attribute(1), Attribute(8), Attribute(8)});
+  graph.output(round_trip(graph, part, scheme));
+  EXPECT_EQ(only_rounds(graph, 0.05), "");
+}
+
+// On any processor.
+TEST_F(FuseTrace, QuantizesInOnePassWithTheSameBits) {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  for (const int64_t size : {1, 15, 256, 1000}) {
+    for (const Scheme& scheme : kSchemes) {
+      EagerGraph graph;
+      at::Tensor values = at::linspace(-9, 9, size);
+      values[0] = size == 15 ? std::numeric_limits<float>::quiet_NaN() : kInfinite;
+      const V x = graph.input("x", values);
+      const V q = quantize(graph, x, scheme);
+      const V other = round_trip(graph, graph.input("y", at::randn({size})), kSchemes[0]);
+      graph.output(q);
+      graph.output(dequantize(graph, q, scheme));
+      const V sum = graph.call1("aten.add.Tensor", {dequantize(graph, q, scheme), other});
+      graph.output(quantize(graph, graph.call1("aten.relu.default", {sum}), kSchemes[2]));
+      for (const std::string& call : calls_at_fast(graph)) EXPECT_FALSE(call.starts_with("aten::"));
+      const std::vector<at::Tensor> outputs = fast_plan(graph).run(graph.inputs);
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        EXPECT_TRUE(same_bits(outputs[i], graph.expected()[i])) << size << ' ' << i;
+      }
+    }
+  }
+}
+
+TEST_F(FuseTrace, AppliesActivationsBeforeItQuantizes) {
+  for (const char* activation : {"gelu", "silu", "hardswish"}) {
+    EagerGraph graph;
+    const V x = round_trip(graph, graph.input("x", at::randn({33, 31})), kSchemes[0]);
+    const V y = graph.call1(fmt::format("aten.{}.default", activation), {x});
+    graph.output(round_trip(graph, y, kSchemes[1]));
+    EXPECT_EQ(calls_at_fast(graph),
+              (Calls{"torch_ir::quantize", "torch_ir::quantize", "torch_ir::dequantize"}));
+    EXPECT_EQ(only_rounds(graph, kSchemes[1].scale), "");
+  }
+}
+
+TEST(IntegerWeight, FindsIntegers) {
+  for (const int64_t most : {127, 100, 7, 1}) {
+    const at::Tensor integers = at::randint(-most, most + 1, {6, 90}, at::kChar);
+    integers[2].fill_(0);
+    const at::Tensor scales = at::rand({6, 1}) + 1e-3;
+    const at::Tensor weight = integers * scales;
+    const auto found = integer_weight(weight);
+    ASSERT_TRUE(found);
+    for (int64_t i = 0; i < 6; ++i) {
+      EXPECT_EQ(found->sums[i], found->values[i].sum().item<int64_t>());
+      EXPECT_TRUE(at::allclose(found->values[i] * found->scales[i], weight[i], 1e-6, 0));
+    }
+  }
+}
+
+TEST(IntegerWeight, RefusesOtherWeights) {
+  EXPECT_FALSE(integer_weight(at::randn({4, 50})));
+  // 256 steps.
+  EXPECT_FALSE(integer_weight(at::linspace(-1, 1, 256).view({1, 256})));
+  EXPECT_FALSE(integer_weight(at::full({2, 3}, std::numeric_limits<double>::quiet_NaN())));
+}
+
+}  // namespace
+}  // namespace torch_ir

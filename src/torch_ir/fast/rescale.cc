@@ -1,0 +1,158 @@
+// Elementwise calls of quantised models in one pass: dequantize, add, clip or another function,
+// quantize. Without a function, the bits are those of the calls one by one.
+#include <c10/util/accumulate.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "torch_ir/fast/quantized.h"
+#include "torch_ir/fast/vectors.h"
+#include "torch_ir/runtime/kernels/clones.h"
+#include "torch_ir/runtime/threads/threads.h"
+
+namespace torch_ir {
+namespace {
+
+using Vector = Vectors8::Vector;
+using Numbers = Vectors8::Order;
+using Shorts [[gnu::vector_size(16), gnu::aligned(2), gnu::may_alias]] = int16_t;
+using Chars [[gnu::vector_size(8), gnu::aligned(1), gnu::may_alias]] = int8_t;
+using Bytes [[gnu::vector_size(8), gnu::aligned(1), gnu::may_alias]] = uint8_t;
+constexpr int64_t kVector = sizeof(Vector) / sizeof(float);
+
+// Elements that are converted to floats at a time.
+constexpr int64_t kBlock = 256;
+using Block = std::array<float, kBlock>;
+
+TORCH_IR_PART Vector& vector_at(float* data) { return *reinterpret_cast<Vector*>(data); }
+TORCH_IR_PART const Vector& vector_at(const float* data) {
+  return *reinterpret_cast<const Vector*>(data);
+}
+
+TORCH_IR_PART void clip(Vector& x, float low, float high) {
+  x = x < low ? Vector{} + low : x;
+  x = x > high ? Vector{} + high : x;
+}
+
+// GCC has instructions that convert vectors from a size to the next.
+template <class Integers8>
+TORCH_IR_PART void dequantize_all(const void* from, float zero_point, float scale, float* to) {
+  for (int64_t i = 0; i < kBlock; i += kVector) {
+    const auto& bytes = *reinterpret_cast<const Integers8*>(static_cast<const char*>(from) + i);
+    const Numbers numbers =
+        __builtin_convertvector(__builtin_convertvector(bytes, Shorts), Numbers);
+    vector_at(to + i) = (__builtin_convertvector(numbers, Vector) - zero_point) * scale;
+  }
+}
+
+}  // namespace
+
+// Functions that the loader picks for the processor cannot be in an unnamed namespace.
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+void dequantize_block(const void* from, bool is_signed, float zero_point, float scale, float* to) {
+  if (is_signed) {
+    dequantize_all<Chars>(from, zero_point, scale, to);
+  } else {
+    dequantize_all<Bytes>(from, zero_point, scale, to);
+  }
+}
+
+// Rounds to even, as eager does; NaN becomes 0.
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+void quantize_block(const float* from, const Steps& to_steps, void* to) {
+  const Steps steps = to_steps;
+  // Whatever rounds to more is clipped by the bounds of 8 bits.
+  constexpr float kMost = 1 << 20;
+  // Adding 3 * 2^22 rounds to an integer.
+  constexpr float kRounder = 12582912.0F;
+  for (int64_t i = 0; i < kBlock; i += kVector) {
+    Vector x = vector_at(from + i) * steps.inverse_scale;
+    clip(x, -kMost, kMost);
+    x = ((x + kRounder) - kRounder) + steps.zero_point;
+    clip(x, steps.low, steps.high);
+    x = x == x ? x : Vector{};
+    const Shorts shorts = __builtin_convertvector(__builtin_convertvector(x, Numbers), Shorts);
+    *reinterpret_cast<Chars*>(static_cast<char*>(to) + i) = __builtin_convertvector(shorts, Chars);
+  }
+}
+
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+void add_and_clip_block(const float* other, float low, float high, float* to) {
+  for (int64_t i = 0; i < kBlock; i += kVector) {
+    Vector x = vector_at(to + i);
+    if (other != nullptr) x += vector_at(other + i);
+    clip(x, low, high);
+    vector_at(to + i) = x;
+  }
+}
+
+namespace {
+
+size_t bytes_per_element(const Steps& steps) { return steps.is_float() ? sizeof(float) : 1; }
+
+// Elements beyond `count` are anything.
+void load(const void* from, const Steps& steps, int64_t count, Block& to) {
+  const size_t bytes = static_cast<size_t>(count) * bytes_per_element(steps);
+  if (steps.is_float()) {
+    std::memcpy(to.data(), from, bytes);
+    return;
+  }
+  std::array<char, kBlock> last{};
+  if (count < kBlock) from = std::memcpy(last.data(), from, bytes);
+  dequantize_block(from, steps.dtype == at::kChar, steps.zero_point, steps.scale, to.data());
+}
+
+void store(const Block& from, const Steps& steps, int64_t count, void* to) {
+  const size_t bytes = static_cast<size_t>(count) * bytes_per_element(steps);
+  if (steps.is_float()) {
+    std::memcpy(to, from.data(), bytes);
+  } else if (count == kBlock) {
+    quantize_block(from.data(), steps, to);
+  } else {
+    std::array<char, kBlock> last;
+    quantize_block(from.data(), steps, last.data());
+    std::memcpy(to, last.data(), bytes);
+  }
+}
+
+void rescale(const Rescaling& rescaling, const std::vector<void*>& memory, int64_t first,
+             int64_t end) {
+  const std::vector<Steps>& sources = rescaling.sources;
+  const bool adds = sources.size() > 1;
+  Block values{};
+  Block others{};
+  const auto at = [&](size_t index, const Steps& steps, int64_t element) {
+    return static_cast<char*>(memory[index]) +
+           static_cast<size_t>(element) * bytes_per_element(steps);
+  };
+  for (int64_t i = first; i < end; i += kBlock) {
+    const int64_t count = std::min(end - i, kBlock);
+    load(at(0, sources[0], i), sources[0], count, values);
+    if (adds) load(at(1, sources[1], i), sources[1], count, others);
+    if (adds || rescaling.clips()) {
+      add_and_clip_block(adds ? others.data() : nullptr, rescaling.low, rescaling.high,
+                         values.data());
+    }
+    if (rescaling.activation) apply(*rescaling.activation, values.data(), count);
+    store(values, rescaling.output, count, at(sources.size(), rescaling.output, i));
+  }
+}
+
+}  // namespace
+
+onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn::Layout> sources,
+                                  const onednn::Layout& output) {
+  const int64_t count = c10::multiply_integers(output.sizes());
+  const auto run = [rescaling, count](const std::vector<void*>& memory) {
+    constexpr int64_t kElementsPerThread = 1 << 15;
+    parallel_for(count, kElementsPerThread,
+                 [&](int64_t first, int64_t end) { rescale(rescaling, memory, first, end); });
+  };
+  return onednn::make_own(
+      rescaling.output.is_float() ? "torch_ir::dequantize" : "torch_ir::quantize",
+      std::move(sources), output, run);
+}
+
+}  // namespace torch_ir
