@@ -30,7 +30,7 @@
   F(dnnl_inner_product_forward_primitive_desc_create) F(dnnl_memory_create_v2)                    \
   F(dnnl_memory_desc_clone) F(dnnl_memory_desc_create_with_strides)                               \
   F(dnnl_memory_desc_create_with_tag) F(dnnl_memory_desc_destroy)                                 \
-  F(dnnl_memory_desc_get_size_v2) F(dnnl_memory_desc_query)                                       \
+  F(dnnl_memory_desc_get_size_v2) F(dnnl_memory_desc_query) F(dnnl_memory_desc_query_v2)          \
   F(dnnl_pooling_forward_primitive_desc_create) F(dnnl_primitive_attr_set_scales_mask)            \
   F(dnnl_primitive_attr_set_zero_points_mask)
 #else
