@@ -25,8 +25,6 @@ using onednn::Type;
 
 bool is_byte(at::ScalarType dtype) { return dtype == at::kChar || dtype == at::kByte; }
 
-bool is_finite(float number) { return std::isfinite(number); }
-
 // Whether the elements lie without gaps, in any order.
 bool is_dense(const TraceTensor& tensor) {
   std::vector<std::pair<int64_t, int64_t>> dims;
@@ -101,7 +99,7 @@ class QuantizedFuser {
     }
     for (size_t i = 0; i < trace_.calls.size(); ++i) fuse_quantize(i);
     for (const auto& [i, source] : dequantized_) {
-      replacements_.emplace(i, rescale({source}, Steps(), output(i)));
+      replacements_.emplace(i, rescale({source}, Steps(), output(i), {}));
     }
     for (size_t i = 0; i < trace_.calls.size(); ++i) {
       if (taken_.contains(i)) continue;
@@ -277,7 +275,7 @@ class QuantizedFuser {
   }
 
   static QuantizedCall rescale(const std::vector<Source>& sources, const Steps& to, TensorId output,
-                               const Clip& clip = {}) {
+                               const Clip& clip) {
     QuantizedCall call{{}, output, Rescaling{{}, to, clip.low, clip.high}};
     for (const Source& source : sources) {
       call.sources.push_back(source.tensor);
@@ -290,12 +288,20 @@ class QuantizedFuser {
     const auto quantized = quantized_at(index);
     if (!quantized) return;
     Clip clip;
-    const TensorId clipped = before_clips(quantized->tensor, quantized->steps, clip);
-    if (fuse_product(index, quantized->steps, clipped, clip)) return;
-    const auto sources = dequantized_sources(clipped);
-    auto call = sources ? rescale(*sources, quantized->steps, output(index), clip)
-                        : rescale({{quantized->tensor, Steps()}}, quantized->steps, output(index));
-    if (!sources) take_activation_before(quantized->tensor, call);
+    const Steps& steps = quantized->steps;
+    const TensorId clipped = before_clips(quantized->tensor, steps, clip);
+    if (fuse_product(index, steps, clipped, clip, std::nullopt)) return;
+    const auto added = operands(clipped);
+    const auto first = dequantized(added ? added->first : clipped);
+    const auto second = added ? dequantized(added->second) : std::nullopt;
+    if (added && second && fuse_product(index, steps, added->first, clip, second)) return;
+    if (added && first && fuse_product(index, steps, added->second, clip, first)) return;
+    const bool reads_integers = first && added.has_value() == second.has_value();
+    std::vector<Source> sources = {first.value_or(Source())};
+    if (second) sources.push_back(*second);
+    auto call = reads_integers ? rescale(sources, steps, output(index), clip)
+                               : rescale({{quantized->tensor, Steps()}}, steps, output(index), {});
+    if (!reads_integers) take_activation_before(quantized->tensor, call);
     replacements_.emplace(index, std::move(call));
   }
 
@@ -320,32 +326,14 @@ class QuantizedFuser {
     return are_whole ? std::optional(std::pair(*self, *other)) : std::nullopt;
   }
 
-  // What `id` is, or is the sum of, if all of it is dequantized.
-  std::optional<std::vector<Source>> dequantized_sources(TensorId id) const {
-    if (const auto source = dequantized(id)) return std::vector{*source};
-    const auto added = operands(id);
-    if (!added) return std::nullopt;
-    const auto first = dequantized(added->first);
-    const auto second = dequantized(added->second);
-    return first && second ? std::optional(std::vector{*first, *second}) : std::nullopt;
-  }
-
-  bool fuse_product(size_t index, const Steps& steps, TensorId id, const Clip& clip) {
-    const auto attempt = [&](TensorId made_by, const std::optional<Source>& addend) {
-      const auto made = inner_maker(made_by);
-      if (!made) return false;
-      auto product = product_at(*made, output(index), steps, clip, addend);
-      if (!product) return false;
-      replacements_.emplace(index, std::move(*product));
-      taken_.insert(*made);
-      return true;
-    };
-    if (attempt(id, std::nullopt)) return true;
-    const auto added = operands(id);
-    if (!added) return false;
-    const auto first = dequantized(added->first);
-    const auto second = dequantized(added->second);
-    return (second && attempt(added->first, second)) || (first && attempt(added->second, first));
+  bool fuse_product(size_t index, const Steps& steps, TensorId id, const Clip& clip,
+                    const std::optional<Source>& addend) {
+    const auto made = inner_maker(id);
+    auto product = made ? product_at(*made, output(index), steps, clip, addend) : std::nullopt;
+    if (!product) return false;
+    replacements_.emplace(index, std::move(*product));
+    taken_.insert(*made);
+    return true;
   }
 
   // --- Products ---
@@ -417,7 +405,8 @@ class QuantizedFuser {
     QuantizedCall product{{source}, *output, {}};
     product.primitive = primitive_of(call, source, integers->values.sizes().vec(), result,
                                      type_of(steps.dtype), arithmetic);
-    if (product.primitive == nullptr || !std::ranges::all_of(arithmetic.bias, is_finite)) {
+    product.bias = at::tensor(arithmetic.bias);
+    if (product.primitive == nullptr || !product.bias.isfinite().all().item<bool>()) {
       return std::nullopt;
     }
     product.output = seen_as(*output, result);
@@ -428,7 +417,6 @@ class QuantizedFuser {
       return rewriter.packed("int8 " + wanted.key(), leaves,
                              [&] { return reorder_constant(values, plain, wanted); });
     };
-    product.bias = at::tensor(arithmetic.bias);
     if (addend) product.sources.push_back(seen_as(addend->tensor, result));
     return product;
   }
