@@ -299,9 +299,9 @@ class QuantizedFuser {
     const bool reads_integers = first && added.has_value() == second.has_value();
     std::vector<Source> sources = {first.value_or(Source())};
     if (second) sources.push_back(*second);
-    auto call = reads_integers ? rescale(sources, steps, output(index), clip)
-                               : rescale({{quantized->tensor, Steps()}}, steps, output(index), {});
-    if (!reads_integers) take_activation_before(quantized->tensor, call);
+    if (!reads_integers) sources = {{clipped, Steps()}};
+    auto call = rescale(sources, steps, output(index), clip);
+    if (!reads_integers && clipped == quantized->tensor) take_activation_before(clipped, call);
     replacements_.emplace(index, std::move(call));
   }
 
@@ -550,7 +550,7 @@ void emit_product(TraceRewriter& rewriter, const QuantizedCall& call, size_t ind
       call.output, index, written);
 }
 
-// Keeps the layout of the first source, unless it is of blocks.
+// Keeps the layout of the first source, unless its blocks are partly padding.
 void emit_rescale(TraceRewriter& rewriter, const QuantizedCall& call, size_t index) {
   const TensorId first = call.sources[0];
   const Dims sizes = dims_of(rewriter.tensor(first).sizes);
@@ -558,10 +558,13 @@ void emit_rescale(TraceRewriter& rewriter, const QuantizedCall& call, size_t ind
     return rewriter.tensor(id).sizes == rewriter.tensor(call.output).sizes &&
            rewriter.tensor(id).strides == rewriter.tensor(call.output).strides;
   });
-  const auto carried = is_alike ? rewriter.layout_of(first).strides() : std::nullopt;
+  const Layout made = rewriter.layout_of(first);
+  const auto strides = is_alike ? made.strides() : std::nullopt;
+  const int64_t block = is_alike ? made.block().value_or(0) : 0;
   const auto layout_of = [&](TensorId id) {
-    return carried ? Layout::strided(sizes, *carried, type_of(rewriter.tensor(id).dtype))
-                   : rewriter.plain_layout(id);
+    const Type type = type_of(rewriter.tensor(id).dtype);
+    if (block > 0 && sizes[1] % block == 0) return Layout::blocked(sizes, block, type);
+    return strides ? Layout::strided(sizes, *strides, type) : rewriter.plain_layout(id);
   };
   std::vector<TensorId> sources;
   std::vector<Layout> layouts;

@@ -1,7 +1,5 @@
 // Elementwise calls of quantised models in one pass: dequantize, add, clip or another function,
 // quantize. Without a function, the bits are those of the calls one by one.
-#include <c10/util/accumulate.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -144,7 +142,7 @@ void rescale(const Rescaling& rescaling, const std::vector<void*>& memory, int64
 
 onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn::Layout> sources,
                                   const onednn::Layout& output) {
-  const int64_t count = c10::multiply_integers(output.sizes());
+  const auto count = static_cast<int64_t>(output.bytes() / bytes_per_element(rescaling.output));
   const auto run = [rescaling, count](const std::vector<void*>& memory) {
     constexpr int64_t kElementsPerThread = 1 << 15;
     parallel_for(count, kElementsPerThread,

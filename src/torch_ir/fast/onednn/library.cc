@@ -114,15 +114,15 @@ Layout Layout::channels_last(const Dims& sizes, Type type) {
   return strided(sizes, strides, type);
 }
 
-Layout Layout::blocked(const Dims& sizes, int64_t block) {
+Layout Layout::blocked(const Dims& sizes, int64_t block, Type type) {
   using Tag = dnnl::memory::format_tag;
   return LayoutAccess::layout(
-      Descriptor(sizes, dnnl::memory::data_type::f32, block == 16 ? Tag::nChw16c : Tag::nChw8c));
+      Descriptor(sizes, data_type(type), block == 16 ? Tag::nChw16c : Tag::nChw8c));
 }
 
 std::optional<int64_t> Layout::block() const {
   for (const int64_t size : {16, 8}) {
-    if (sizes_.size() == 4 && *this == blocked(sizes_, size)) return size;
+    if (sizes_.size() == 4 && *this == blocked(sizes_, size, type())) return size;
   }
   return std::nullopt;
 }

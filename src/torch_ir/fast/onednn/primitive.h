@@ -39,7 +39,7 @@ class Layout {
   // Images with the channels of a pixel side by side.
   static Layout channels_last(const Dims& sizes, Type type = Type::kFloat);
   // Images with channels in blocks of 8 or 16; the blocks of one image are contiguous.
-  static Layout blocked(const Dims& sizes, int64_t block);
+  static Layout blocked(const Dims& sizes, int64_t block, Type type = Type::kFloat);
 
   const Dims& sizes() const { return sizes_; }
   Type type() const;
