@@ -91,15 +91,15 @@ TEST_F(CommandLineTest, ResultsHoldToTheirSchema) {
 }
 
 TEST_F(CommandLineTest, TellsWhetherAComputeDtypeHoldsAModel) {
-  HarnessOutcome result = run({"--model", "Overflows", "--compute-dtype", "float16"});
+  HarnessOutcome result = run({"--model", "LargeSquares", "--compute-dtype", "float16"});
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.out, HasSubstr("Overflows  NOT HELD  float16 cannot hold this model: first "
+  EXPECT_THAT(result.out, HasSubstr("LargeSquares  NOT HELD  float16 cannot hold this model: first "
                                     "infinity at mul_2\n"));
   EXPECT_EQ(schema_problem(nlohmann::json::parse(reports().at("results.json"))), "");
   EXPECT_THAT(reports().at("junit.xml"), HasSubstr("<failure type=\"not held\""));
-  result = run({"--model", "Overflows", "--compute-dtype", "bfloat16"});
+  result = run({"--model", "LargeSquares", "--compute-dtype", "bfloat16"});
   EXPECT_EQ(result.status, 0);
-  EXPECT_THAT(result.out, HasSubstr("Overflows  PASSED  bfloat16 can hold it, with an SNR of "));
+  EXPECT_THAT(result.out, HasSubstr("LargeSquares  PASSED  bfloat16 can hold it, with an SNR of "));
 }
 
 TEST_F(CommandLineTest, RefusesComputeDtypesThatDoNotFit) {
