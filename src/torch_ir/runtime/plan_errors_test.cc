@@ -71,7 +71,7 @@ TEST(PlanErrors, NamesAMissingWeight) {
   EXPECT_THAT(value_problems(graph.as_case()),
               ElementsAre("Missing weight 'mask' (float32 [2]), read by node 'mul'."));
   IR& ir = graph.ir;
-  ir.weight_name_mapping = {};
+  ir.weight_name_mapping = torch::OrderedDict<std::string, std::string>();
   ir.weight_name_mapping.insert("c_mask", "mask");
   ir.nodes[0].inputs[1].name = "c_mask";
   EXPECT_THAT(value_problems(ir, StateDict(), graph.inputs),
