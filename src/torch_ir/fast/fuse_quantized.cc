@@ -25,8 +25,10 @@ using onednn::Type;
 
 bool is_byte(at::ScalarType dtype) { return dtype == at::kChar || dtype == at::kByte; }
 
-// Whether the elements lie without gaps, in any order.
+// Whether the elements lie without gaps, in any order. A tensor without dimensions has no layout in
+// oneDNN.
 bool is_dense(const TraceTensor& tensor) {
+  if (tensor.sizes.empty()) return false;
   std::vector<std::pair<int64_t, int64_t>> dims;
   for (size_t d = 0; d < tensor.sizes.size(); ++d) {
     if (tensor.sizes[d] != 1) dims.emplace_back(tensor.strides[d], tensor.sizes[d]);

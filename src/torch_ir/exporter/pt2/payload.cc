@@ -99,7 +99,7 @@ class Storages {
     if (!item.view) fail(archive_, name, "has no shape and dtype");
     const bool is_empty = std::ranges::find(item.view->sizes, 0) != item.view->sizes.end();
     // PyTorch writes so the tensors of the meta device and of FakeTensorMode.
-    if (!is_empty && archive_.zip.read(item.entry).size == 0) return {};
+    if (!is_empty && archive_.read_weights(item.entry).size == 0) return {};
     try {
       c10::Storage& storage = storages_[item.entry];
       if (!storage) storage = make_storage(archive_.read_weights(item.entry));
