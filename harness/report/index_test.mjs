@@ -122,7 +122,7 @@ const tests = {
       for (const [column, ...figures] of [
         ['Mean abs. error', '0', '1.25e−7', ''], ['Max relative error', '0', '2', ''], ['RMSE', '0', '0.125', ''],
         ['Cosine similarity', '1', '0.75', ''], ['Max ULP distance', '', '4,096', ''], ['Outside the tolerance', '0', '12', '']]) {
-        await page.locator('#column-choices label', {hasText: column}).click();
+        await page.locator('#column-choices label', {hasText: column}).locator('input').check();
         for (const [i, model] of ['Tiny', 'Off', 'Broken'].entries()) {
           const row = page.locator('#rows tr', {has: page.locator('th', {hasText: model})});
           assert.equal(await row.locator(`td[data-label="${column}"]`).textContent(), figures[i], `${column} of ${model}`);
