@@ -131,7 +131,8 @@ TEST_F(FuseTrace, PacksLinearLayers) {
   }
 }
 
-// Sums and functions are of floats, rounded once: no farther from float64 than eager.
+// Sums and functions are of floats, rounded once: no farther from float64 than eager. The largest
+// error is a matter of luck, so it is the RMS that counts.
 TEST_F(FuseTrace, PacksLinearLayersOfBfloat16) {
   if (!onednn::multiplies_bfloat16()) GTEST_SKIP() << "the processor does not multiply bfloat16";
   const auto random = [](at::IntArrayRef sizes) { return at::randn(sizes).to(at::kBFloat16); };
@@ -155,11 +156,11 @@ TEST_F(FuseTrace, PacksLinearLayersOfBfloat16) {
     EagerGraph exact;
     build(exact, at::kDouble);
     const auto error_of = [&](const at::Tensor& output) {
-      return (output.to(at::kDouble) - exact.expected()[0]).abs().max().item<double>();
+      return (output.to(at::kDouble) - exact.expected()[0]).square().mean().sqrt().item<double>();
     };
     const double error = error_of(graph.expected()[0]);
     const auto judge = [&](const std::vector<at::Tensor>& outputs, size_t index) {
-      return error_of(outputs[index]) > error * 1.2 ? "farther than eager" : "";
+      return error_of(outputs[index]) > error ? "farther than eager" : "";
     };
     EXPECT_EQ(difference_at_fast(graph, judge), "") << activation;
   }
