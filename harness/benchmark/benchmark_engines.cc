@@ -2,11 +2,14 @@
 
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
 
@@ -33,23 +36,34 @@ int64_t Engine::held_bytes() const {
   return memory ? memory->arena : 0;
 }
 
-std::string disagreement(const std::vector<at::Tensor>& outputs,
-                         const std::vector<at::Tensor>& expected, bool has_eager_bits) {
-  if (outputs.size() != expected.size()) {
-    return "wrong number of outputs: " + std::to_string(outputs.size()) + ", expected " +
-           std::to_string(expected.size());
+std::string disagreement(const EngineKind& kind, const Case& graph_case,
+                         const std::vector<at::Tensor>& outputs) {
+  const std::vector<at::Tensor>& expected = graph_case.expected;
+  const ToleranceRule tolerance{.fixed = {.rtol = 1e-4, .atol = 1e-4}};
+  if (kind.has_eager_bits) {
+    for (size_t i = 0; i < std::min(outputs.size(), expected.size()); ++i) {
+      if (same_bits(outputs[i], expected[i])) continue;
+      std::ostringstream text;
+      text << "output " << i << " does not match eager's bit for bit: "
+           << compare_tensors(outputs[i], expected[i], kExactTolerance);
+      return text.str();
+    }
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Tolerance tolerance =
-        tolerance_for({.fixed = {.rtol = 1e-4, .atol = 1e-4}}, i, expected[i].scalar_type());
-    const TensorComparison comparison = compare_tensors(outputs[i], expected[i], tolerance);
-    if (has_eager_bits ? same_bits(outputs[i], expected[i]) : comparison.is_close) continue;
-    std::ostringstream text;
-    text << "output " << i << " does not match eager's"
-         << (has_eager_bits ? " bit for bit: " : ": ") << comparison;
-    return text.str();
-  }
-  return "";
+  const VerificationReport compared = compare_outputs(outputs, expected, {}, tolerance);
+  if (compared.is_valid || compared.output_details.empty()) return compared.error_message;
+  const auto run_again = [&kind](const Case& other) {
+    std::vector<at::Tensor> again;
+    Engine(kind, other).run(again);
+    return again;
+  };
+  return judge_run({.graph_case = graph_case,
+                    .outputs = outputs,
+                    .rerun = run_again,
+                    .run_eagerly = [&] { return expected; },
+                    .describe = message_text,
+                    .calls_operators = true},
+                   tolerance, {.reference = ReferenceKind::kAuto})
+      .error_message;
 }
 
 }  // namespace torch_ir

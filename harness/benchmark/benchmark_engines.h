@@ -18,7 +18,7 @@ namespace torch_ir {
 struct EngineKind {
   std::string name;
   ExecutionOptions options = {};
-  // Whether outputs must have eager's bits; otherwise they must be within 1e-4.
+  // Whether outputs must have eager's bits.
   bool has_eager_bits = true;
 };
 
@@ -42,8 +42,10 @@ class Engine {
   std::vector<at::Tensor> inputs_;
 };
 
-// Describes how `outputs` differ from eager's, `expected`; empty when they agree.
-std::string disagreement(const std::vector<at::Tensor>& outputs,
-                         const std::vector<at::Tensor>& expected, bool has_eager_bits);
+// Describes how `outputs`, which an engine of this kind computed, differ from eager's, which
+// `graph_case` expects; empty when they agree. Without eager's bits they may differ by 1e-4, or by
+// what the verdict on a run explains: float64, and steps of quantisation.
+std::string disagreement(const EngineKind& kind, const Case& graph_case,
+                         const std::vector<at::Tensor>& outputs);
 
 }  // namespace torch_ir

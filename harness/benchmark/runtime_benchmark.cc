@@ -9,8 +9,8 @@
 //                         Inputs come from NAME.inputs.safetensors beside it, or else are the
 //                         example inputs
 //
-// An engine is timed only if its outputs match eager's: bit by bit for `exact`, within 1e-4 for
-// others. Counters are for one run after the first:
+// An engine is timed only if its outputs match eager's: bit by bit for `exact`; within 1e-4, or as
+// far as the verdict on a run explains, for others. Counters are for one run after the first:
 //
 //   faults                page faults
 //   allocs, alloc_bytes   calls of malloc and similar, also in LibTorch, and the bytes they took
@@ -130,11 +130,12 @@ class BenchmarkedEngine {
 
  private:
   void prepare() {
-    Tensors expected;
-    Engine(engine_kinds().front(), model_->graph()).run(expected);
+    Case judged = model_->graph();
+    judged.expected.clear();
+    Engine(engine_kinds().front(), judged).run(judged.expected);
     engine_.emplace(kind_, model_->graph());
     for (int i = 0; i < kWarmUpRuns; ++i) engine_->run(outputs_);
-    const std::string difference = disagreement(outputs_, expected, kind_.has_eager_bits);
+    const std::string difference = disagreement(kind_, judged, outputs_);
     if (!difference.empty()) {
       engine_.reset();
       throw Error(difference);
