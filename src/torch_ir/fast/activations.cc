@@ -162,8 +162,8 @@ void emit_activation(TraceRewriter& rewriter, const PostOp& activation, TensorId
   const onednn::Layout layout = rewriter.layout_of(value);
   const auto count = static_cast<int64_t>(layout.bytes() / sizeof(float));
   const auto run = [activation, count](const std::vector<void*>& memory) {
-    constexpr int64_t kElementsPerThread = 1 << 14;
-    parallel_for(count, kElementsPerThread, [&](int64_t first, int64_t end) {
+    constexpr int64_t kGrain = 1 << 14;
+    parallel_for(count, kGrain, [&](int64_t first, int64_t end) {
       activate(activation, static_cast<float*>(memory[0]) + first, end - first);
     });
   };

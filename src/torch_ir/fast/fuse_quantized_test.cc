@@ -172,6 +172,79 @@ TEST_F(FuseQuantized, StaysInIntegersOverAdditions) {
   }
 }
 
+// The numbers of one tensor, or of each of its rows, which the run chooses.
+struct Chosen {
+  V scale;
+  V zero_point;
+};
+
+Chosen choose(EagerGraph& graph, const V& value) {
+  const std::vector<V> numbers =
+      graph.call("quantized_decomposed.choose_qparams.tensor",
+                 {value, Attribute(-128), Attribute(127), Attribute(1e-6), Attribute(at::kChar)});
+  return {numbers[0], numbers[1]};
+}
+
+std::vector<EagerArgument> dynamic(const V& value, const Chosen& chosen) {
+  return {value,           chosen.scale,   chosen.zero_point,
+          Attribute(-128), Attribute(127), Attribute(at::kChar)};
+}
+
+TEST_F(FuseQuantized, MultipliesIntegersWhoseScaleTheRunComputes) {
+  for (const char* activation : {"", "relu", "gelu"}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::randn({2, 9, 48}) + 0.3);
+    const Chosen chosen = choose(graph, x);
+    const V q = graph.call1("quantized_decomposed.quantize_per_tensor.tensor", dynamic(x, chosen));
+    const V floats =
+        graph.call1("quantized_decomposed.dequantize_per_tensor.tensor", dynamic(q, chosen));
+    V y = graph.call1("aten.linear.default", {floats, weight(graph, "w", {40, 48}, true),
+                                              graph.weight("b", at::randn({40}))});
+    const std::string name = activation;
+    if (!name.empty()) y = graph.call1("aten." + name + ".default", {y});
+    graph.output(y);
+    graph.output(q);
+    // The last copy converts the scale.
+    const Calls calls = calls_at_fast(graph);
+    EXPECT_EQ(Calls(calls.end() - 4, calls.end()),
+              (Calls{"torch_ir::quantize", "aten::_to_copy", "onednn::inner_product",
+                     "torch_ir::scale_rows"}));
+    EXPECT_EQ(difference_at_fast(graph), "") << activation;
+  }
+}
+
+// As torchao spells it.
+TEST_F(FuseQuantized, MultipliesIntegersWithAScaleForEachRow) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({17, 32}));
+  const V largest = graph.call1(
+      "aten.amax.default", {graph.call1("aten.abs.default", {x}), Attribute({1}), Attribute(true)});
+  const V scale =
+      graph.call1("aten.div.Tensor", {largest, graph.weight("steps", at::full({}, 127.5))});
+  const V scaled =
+      graph.call1("aten.mul.Tensor", {x, graph.call1("aten.reciprocal.default", {scale})});
+  const V zero_point = graph.call1(
+      "aten.to.dtype", {graph.call1("aten.zeros_like.default", {scale}), Attribute(at::kChar)});
+  const V shifted =
+      graph.call1("aten.add.Tensor", {graph.call1("aten.round.default", {scaled}), zero_point});
+  const V q =
+      graph.call1("aten.to.dtype",
+                  {graph.call1("aten.clamp.default", {shifted, Attribute(-128), Attribute(127)}),
+                   Attribute(at::kChar)});
+  const V w = graph.call1("aten.t.default",
+                          {graph.weight("w", at::randint(-127, 128, {48, 32}, at::kChar))});
+  const V sums = graph.call1("aten.to.dtype",
+                             {graph.call1("aten._int_mm.default", {q, w}), Attribute(at::kFloat)});
+  const V rows = graph.call1("aten.mul.Tensor", {sums, scale});
+  const V y = graph.call1("aten.mul.Tensor", {rows, graph.weight("scales", at::rand({48}) * 0.01)});
+  const V sum = graph.call1("aten.add.Tensor", {y, graph.weight("b", at::randn({48}))});
+  graph.output(graph.call1("aten.relu.default", {sum}));
+  const Calls calls = calls_at_fast(graph);
+  EXPECT_EQ(Calls(calls.end() - 3, calls.end()),
+            (Calls{"torch_ir::quantize", "onednn::inner_product", "torch_ir::scale_rows"}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 // Not weights of 8 bits, a result that is read twice, and a part of a tensor.
 TEST_F(FuseQuantized, LeavesOtherLayersAsTheyAre) {
   EagerGraph graph;

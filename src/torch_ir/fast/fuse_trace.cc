@@ -57,7 +57,7 @@ void fuse_trace(Trace& trace, PackedWeights& weights) {
   };
   TraceRewriter(trace, weights).run(find_rule, [&](TraceRewriter& rewriter, size_t index) {
     const auto found = quantized.find(index);
-    if (found != quantized.end()) emit_quantized(rewriter, found->second, index);
+    if (found != quantized.end()) found->second.emit(rewriter, index);
     return found != quantized.end();
   });
   weights.forget_unused();

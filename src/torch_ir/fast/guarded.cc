@@ -71,10 +71,10 @@ class GuardedExecution final : public onednn::Execution {
   }
 
   void run() override {
-    constexpr int64_t kElementsPerThread = 1 << 16;
+    constexpr int64_t kGrain = 1 << 16;
     for (const CheckedMemory& memory : checked_) {
       std::atomic<bool> is_moderate = true;
-      parallel_for(memory.count, kElementsPerThread, [&](int64_t first, int64_t end) {
+      parallel_for(memory.count, kGrain, [&](int64_t first, int64_t end) {
         if (!memory.is_moderate(first, end)) is_moderate = false;
       });
       if (!is_moderate) throw NeedsExact();

@@ -164,7 +164,6 @@ onednn::PrimitivePtr make_max_pool(const Layout& source, const Dims& sizes,
   const auto run = [images](const std::vector<void*>& memory) mutable {
     images.input = static_cast<const float*>(memory[0]);
     images.output = static_cast<float*>(memory[1]);
-    constexpr int64_t kElementsPerThread = 1 << 15;
     const int64_t row_work =
         images.width.pooled * images.width.window * images.height.window * images.inner;
     const int64_t rows = images.num_groups * images.height.pooled;

@@ -40,24 +40,39 @@ struct Rescaling {
 onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn::Layout> sources,
                                   const onednn::Layout& output);
 
+// One of `numbers`, of any dtype: the only one, or that of the row.
+float number_at(const at::Tensor& numbers, int64_t row);
+
+// Quantizes rows by numbers of the run. Inputs: floats; the inverse of the scale and the zero
+// point, each one number or one for each row. Only the bounds and the dtype of `to` matter.
+FusedCall quantize_rows(const Steps& to);
+
+// output = activation(clip((sums - zero_point * weight_sums) * scale * scales + bias, low, high))
+struct RowScaling {
+  float low = -kInfinity;
+  float high = kInfinity;
+  std::optional<onednn::PostOp> activation = {};
+};
+
+// Inputs: sums [rows, columns] of int32; scale and zero point, each one number or one for each row;
+// weight_sums (int32), scales and bias, each for each column.
+FusedCall scale_rows(const RowScaling& scaling);
+
 // What takes the place of a call.
 struct QuantizedCall {
-  // For a product, its source, and what is added to it.
+  // What it reads.
   std::vector<TensorId> sources;
   TensorId output;
-  Rescaling rescaling;
-  // Null for a rescaling.
-  onednn::PrimitivePtr primitive = nullptr;
-  std::function<TensorId(TraceRewriter& rewriter, const onednn::Layout& wanted)> weight = nullptr;
-  at::Tensor bias = {};
+  std::function<void(TraceRewriter& rewriter, size_t index)> emit = nullptr;
 };
 // By index in the trace.
 using QuantizedCalls = std::unordered_map<size_t, QuantizedCall>;
 
+bool is_byte(at::ScalarType dtype);
+
 // Finds what dequantizes integers of 8 bits, computes and quantizes again, and drops the calls
 // that nothing reads then. Runs after functionalize.
 QuantizedCalls find_quantized(Trace& trace);
-void emit_quantized(TraceRewriter& rewriter, const QuantizedCall& call, size_t index);
 
 // Weights as integers, from what dequantize made of them: the float `weight` is
 // values * scales[output], within a unit in the last place. Nothing if there are no such integers.

@@ -1,5 +1,7 @@
 // Elementwise calls of quantised models in one pass: dequantize, add, clip or another function,
 // quantize. Without a function, the bits are those of the calls one by one.
+#include <c10/core/DynamicCast.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -140,17 +142,49 @@ void rescale(const Rescaling& rescaling, const std::vector<void*>& memory, int64
 
 }  // namespace
 
+float number_at(const at::Tensor& numbers, int64_t row) {
+  const int64_t at = numbers.numel() == 1 ? 0 : row;
+  const auto* data = static_cast<const char*>(numbers.const_data_ptr());
+  return c10::fetch_and_cast<float>(numbers.scalar_type(),
+                                    data + static_cast<size_t>(at) * numbers.element_size());
+}
+
 onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn::Layout> sources,
                                   const onednn::Layout& output) {
   const auto count = static_cast<int64_t>(output.bytes() / bytes_per_element(rescaling.output));
   const auto run = [rescaling, count](const std::vector<void*>& memory) {
-    constexpr int64_t kElementsPerThread = 1 << 15;
     parallel_for(count, kElementsPerThread,
                  [&](int64_t first, int64_t end) { rescale(rescaling, memory, first, end); });
   };
   return onednn::make_own(
       rescaling.output.is_float() ? "torch_ir::dequantize" : "torch_ir::quantize",
       std::move(sources), output, run);
+}
+
+FusedCall quantize_rows(const Steps& to) {
+  return {"torch_ir::quantize", [to](const KernelCall& call) {
+            return make_kernel(
+                [to, source = call.arguments[0].toTensor(), scale = call.arguments[1].toTensor(),
+                 zero_point = call.arguments[2].toTensor(), output = call.outputs[0]]() mutable {
+                  const auto* from = static_cast<const float*>(source.const_data_ptr());
+                  auto* into = static_cast<char*>(output.mutable_data_ptr());
+                  const int64_t rows = std::max(scale.numel(), zero_point.numel());
+                  const int64_t size = source.numel() / std::max<int64_t>(rows, 1);
+                  parallel_for(source.numel(), kElementsPerThread, [&](int64_t first, int64_t end) {
+                    Block values{};
+                    Steps steps = to;
+                    for (int64_t i = first; i < end;) {
+                      const int64_t row = i / size;
+                      steps.inverse_scale = number_at(scale, row);
+                      steps.zero_point = number_at(zero_point, row);
+                      const int64_t count = std::min({end - i, kBlock, (row + 1) * size - i});
+                      load(from + i, Steps(), count, values);
+                      store(values, steps, count, into + i);
+                      i += count;
+                    }
+                  });
+                });
+          }};
 }
 
 }  // namespace torch_ir

@@ -9,9 +9,6 @@
 
 namespace torch_ir {
 
-// Fewer are done before another thread has begun.
-constexpr int64_t kElementsPerThread = 1 << 15;
-
 struct RmsNormRows {
   int64_t num_rows;
   int64_t size;

@@ -10,6 +10,9 @@ namespace torch_ir {
 
 constexpr int64_t kLanes = 16;
 
+// Fewer are done before another thread has begun.
+constexpr int64_t kElementsPerThread = 1 << 15;
+
 // Whether a kernel that reads the recurrent weights once for each sequence is fast. Measured: up to
 // 512 units the weights stay in the L2 cache, and with more sequences and units the library's
 // matrix product is faster.

@@ -92,7 +92,8 @@ bool scales_bias() { return kScalesBias; }
 namespace {
 
 using DataType = dnnl::memory::data_type;
-constexpr DataType kDataTypes[] = {DataType::f32, DataType::bf16, DataType::s8, DataType::u8};
+constexpr DataType kDataTypes[] = {DataType::f32, DataType::bf16, DataType::s8, DataType::u8,
+                                   DataType::s32};
 
 DataType data_type(Type type) { return kDataTypes[static_cast<size_t>(type)]; }
 

@@ -29,7 +29,7 @@ bool multiplies_bfloat16();
 
 using Dims = std::vector<int64_t>;
 
-enum class Type { kFloat, kBfloat16, kInt8, kUint8 };
+enum class Type { kFloat, kBfloat16, kInt8, kUint8, kInt32 };
 
 class Layout {
  public:
