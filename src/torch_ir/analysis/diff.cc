@@ -133,8 +133,15 @@ std::vector<int64_t> place_of(int64_t index, c10::IntArrayRef sizes) {
   return place;
 }
 
-// "1.5 at [0, 1]" and "2, 3 of 6 elements differ"; equal texts if all elements are equal bit
-// by bit, or NaN. Both tensors have the same shape and dtype.
+// ", by up to 0.5"; empty for what has no distances.
+std::string distance_text(const at::Tensor& old, const at::Tensor& now) {
+  if (old.is_complex() || old.scalar_type() == at::kBool) return "";
+  const at::Tensor distances = now.to(at::kDouble).sub(old.to(at::kDouble)).abs();
+  return fmt::format(", by up to {:.3g}", distances.nan_to_num().max().item<double>());
+}
+
+// "1.5 at [0, 1]" and "2, 3 of 6 elements differ, by up to 0.5"; equal texts if all elements are
+// equal bit by bit, or NaN. Both tensors have the same shape and dtype.
 std::pair<std::string, std::string> values_text(const at::Tensor& old, const at::Tensor& now) {
   const auto state = [](const at::Tensor& tensor) {
     return tensor.is_meta() ? "unknown" : "known";
@@ -146,6 +153,7 @@ std::pair<std::string, std::string> values_text(const at::Tensor& old, const at:
   const auto is_nan = [](const at::Tensor& tensor) {
     return (tensor.is_complex() ? tensor : tensor.to(at::kDouble)).flatten().isnan();
   };
+  if (bytes(old).equal(bytes(now))) return {};
   const at::Tensor differs = bytes(old)
                                  .ne(bytes(now))
                                  .any(1)
@@ -154,8 +162,8 @@ std::pair<std::string, std::string> values_text(const at::Tensor& old, const at:
   const auto first = differs.nonzero()[0].item<int64_t>();
   return {fmt::format("{} at [{}]", element_text(old, first),
                       fmt::join(place_of(first, old.sizes()), ", ")),
-          fmt::format("{}, {} of {} elements differ", element_text(now, first),
-                      differs.sum().item<int64_t>(), old.numel())};
+          fmt::format("{}, {} of {} elements differ{}", element_text(now, first),
+                      differs.sum().item<int64_t>(), old.numel(), distance_text(old, now))};
 }
 
 // Takes the weight that a placeholder has in `old`; a changed one is reported only once.
@@ -486,6 +494,20 @@ GraphDiff diff(const Program& old, const Program& now) {
   GraphDiff diff;
   GraphComparer(old, now, "", diff).compare(old, now);
   return diff;
+}
+
+void diff_weights(GraphDiff& diff, const StateDict& old, const StateDict& now) {
+  for (const auto& item : now) {
+    const at::Tensor* before = old.find(item.key());
+    if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
+    const auto [was, is] = values_text(*before, item.value());
+    if (was == is) continue;
+    diff.changes.push_back({.kind = ChangeKind::kWeightChanged,
+                            .name = item.key(),
+                            .property = "values",
+                            .before = was,
+                            .after = is});
+  }
 }
 
 }  // namespace torch_ir

@@ -26,6 +26,7 @@ enum class ChangeKind {
   kGuard,
   kWeightAdded,
   kWeightRemoved,
+  // Its shape or dtype; or its values, which only diff_weights compares.
   kWeightChanged,
   // The weight of a placeholder.
   kWeightMapping,
@@ -82,6 +83,10 @@ struct GraphDiff {
 };
 
 GraphDiff diff(const Program& old, const Program& now);
+
+// Adds the weights whose values differ, of those that both have in the same form. Weights on the
+// meta device have none.
+void diff_weights(GraphDiff& diff, const StateDict& old, const StateDict& now);
 
 // "conv2d_1 (aten.conv2d.default): stride [1, 1] -> [2, 2]"
 std::string change_text(const Change& change);

@@ -1,5 +1,9 @@
 #include "torch_ir/analysis/diff.h"
 
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
@@ -7,6 +11,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <random>
 
 #include "torch_ir/ir/json.h"
@@ -135,7 +140,8 @@ TEST(Diff, NamesConstants) {
   Program now = old;
   now.constants["mask"] = at::tensor({1.0f, -0.0f});
   EXPECT_THAT(texts(diff(old, now)),
-              ElementsAre("constant changed: mask values 0 at [1] -> -0, 1 of 2 elements differ"));
+              ElementsAre("constant changed: mask values 0 at [1] -> -0, 1 of 2 elements differ, "
+                          "by up to 0"));
   now.constants["mask"] = at::zeros({3});
   EXPECT_THAT(texts(diff(old, now)),
               ElementsAre("constant changed: mask float32 [2] -> float32 [3]"));
@@ -425,6 +431,28 @@ TEST(Diff, TakesLargeGraphs) {
   std::mt19937 random(4);
   for (Node& node : now.nodes) node.target = random() % 2 == 0 ? "a.b.c" : "a.b.d";
   EXPECT_FALSE(diff(old, now).is_equal());
+}
+
+TEST(DiffWeights, SaysByHowMuchValuesChanged) {
+  StateDict old;
+  old.insert("w", at::ones({2, 3}));
+  old.insert("ids", at::arange(4));
+  old.insert("same", at::full({2}, std::numeric_limits<double>::quiet_NaN()));
+  old.insert("other", at::ones({2}));
+  old.insert("unknown", at::empty({2}, at::device(at::kMeta)));
+  StateDict now;
+  for (const auto& item : old) now.insert(item.key(), item.value().clone());
+  now["other"] = at::ones({3});
+  now["w"][1][0] = 1.5;
+  now["w"][1][2] = -1;
+  now["ids"][3] = 5;
+  GraphDiff changes;
+  diff_weights(changes, old, now);
+  EXPECT_THAT(texts(changes),
+              ElementsAre("weight changed: w values 1 at [1, 0] -> 1.5, 2 of 6 elements "
+                          "differ, by up to 2",
+                          "weight changed: ids values 3 at [3] -> 5, 1 of 4 elements "
+                          "differ, by up to 2"));
 }
 
 }  // namespace

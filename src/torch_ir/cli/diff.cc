@@ -56,8 +56,15 @@ void print(const GraphDiff& diff, bool all, std::ostream& out) {
 }
 
 int run_diff(const DiffArguments& arguments, Console& console) {
-  const Program old = load_shown_graph(arguments.old, arguments.program, console);
-  const GraphDiff changes = diff(old, load_shown_graph(arguments.now, arguments.program, console));
+  const bool has_values = is_pt2_archive(arguments.old) && is_pt2_archive(arguments.now);
+  const auto load = [&](const std::string& path) {
+    return load_shown_graph(path, arguments.program, console,
+                            has_values ? WeightBytes::kChecked : WeightBytes::kUnread);
+  };
+  const Case old = load(arguments.old);
+  const Case now = load(arguments.now);
+  GraphDiff changes = diff(*old.program, *now.program);
+  if (has_values) diff_weights(changes, old.weights, now.weights);
   if (arguments.json) {
     // Names may not be UTF-8.
     console.out() << to_json(changes).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
@@ -80,7 +87,7 @@ void declare_diff(CLI::App& parser, DiffArguments& arguments) {
 
 Command diff_command() {
   return {.name = "diff",
-          .summary = "Show what changed between two graphs",
+          .summary = "Show what changed between two graphs, and in the weights of two archives",
           .examples =
               "  torch-ir diff before.json after.json\n"
               "  torch-ir diff exported.pt2 model.json --json\n",

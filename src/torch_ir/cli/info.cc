@@ -230,7 +230,8 @@ std::string to_text(const Program& program, const IRSummary& summary, const Size
 
 int run_info(const InfoArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
-  const Program program = load_shown_graph(arguments.file, arguments.program, console);
+  const Case shown = load_shown_graph(arguments.file, arguments.program, console);
+  const Program& program = *shown.program;
   const IRSummary summary = summarize(program);
   const SizedCost cost = cost_of_file(arguments, program);
   const std::string text =

@@ -97,14 +97,15 @@ GraphFile load_graph_file(const std::string& path, const std::string& program, W
   return file;
 }
 
-Program load_shown_graph(const std::string& path, const std::string& program, Console& console) {
-  const IR ir = read_graph_file(path, program, WeightBytes::kUnread).ir;
-  Resolution whole = try_resolve(ir);
-  if (whole.problems.empty()) return std::move(whole.program);
-  Resolution shown = try_resolve(ir, GraphChecks::kStructure);
+Case load_shown_graph(const std::string& path, const std::string& program, Console& console,
+                      WeightBytes bytes) {
+  GraphFile file = read_graph_file(path, program, bytes);
+  Resolution whole = try_resolve(file.ir);
+  if (whole.problems.empty()) return file.content.with(std::move(whole.program));
+  Resolution shown = try_resolve(file.ir, GraphChecks::kStructure);
   if (!shown.problems.empty()) throw ValidationError(describe(path, kMalformed, whole.problems));
   console.warn(describe(path, "cannot be run", whole.problems));
-  return std::move(shown.program);
+  return file.content.with(std::move(shown.program));
 }
 
 void add_weights_options(CLI::App& parser, WeightsArguments& weights,

@@ -57,9 +57,10 @@ struct GraphFile {
 // Throws ValidationError, with the first problem, for an IR that is not well formed.
 GraphFile load_graph_file(const std::string& path, const std::string& program, WeightBytes bytes);
 
-// The graph of load_graph_file, but only warns about nodes that do not fit their operators. For
-// commands that show graphs without running them.
-Program load_shown_graph(const std::string& path, const std::string& program, Console& console);
+// The graph of load_graph_file with the weights of an archive, but only warns about nodes that do
+// not fit their operators. For commands that show graphs without running them.
+Case load_shown_graph(const std::string& path, const std::string& program, Console& console,
+                      WeightBytes bytes = WeightBytes::kUnread);
 
 // Reads the document and the tensors; sets no program. Throws Error for `program` without an
 // archive.

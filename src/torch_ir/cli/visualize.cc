@@ -79,7 +79,8 @@ int run_visualize(const VisualizeArguments& arguments, Console& console) {
   if (!arguments.times.empty() && !arguments.output.ends_with(".svg")) {
     throw Error("only .svg files have colours: --times needs -o FILE.svg");
   }
-  const Program program = load_shown_graph(arguments.file, arguments.program, console);
+  const Case shown = load_shown_graph(arguments.file, arguments.program, console);
+  const Program& program = *shown.program;
   write_result(arguments.output, draw(program, arguments, console), console);
   return kDone;
 }
