@@ -329,6 +329,9 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
                "List the models that a backend with the operators in FILE can run");
   options.file("--export-suite", arguments.export_suite, "DIR",
                "Write the selected models or cases (with --split: calls) as files");
+  options.each_file(
+      "--compare", [&](const std::string& path) { arguments.compared.push_back(path); }, "DIR ...",
+      "Show what changed between two folders of reports: OLD NEW");
   options.flag("--json", arguments.json, "Print lists as JSON");
   parser
       .set_version_flag("--version", version_text("harness", onednn_version()),
@@ -372,7 +375,7 @@ void require(const CLI::App& parser, const std::string& flag,
 
 void check_together(const CLI::App& parser, const Arguments& arguments) {
   const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
-                                              "--export-suite"};
+                                              "--export-suite", "--compare"};
   const RunSettings& settings = arguments.harness.run.settings;
   const bool is_operators = arguments.harness.coverage.selection.suite == Suite::kOperators;
   const bool is_float64 = settings.criterion.reference == ReferenceKind::kFloat64;

@@ -17,6 +17,8 @@ struct Arguments {
   bool list_models = false;
   bool list_categories = false;
   std::string export_suite = {};
+  // Two report folders, the older one first; or empty.
+  std::vector<std::string> compared = {};
   // A file that lists operators; the harness prints which models can run with them.
   std::string supported = {};
   bool json = false;

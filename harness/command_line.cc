@@ -50,6 +50,7 @@ constexpr const char* kDescription =
     "  harness --suite operators --dtype bfloat16  single operator calls, with edge cases\n"
     "  harness --scale full                        models of published size, extracted only\n"
     "  harness --baseline old/results.json         what changed since an earlier run\n"
+    "  harness compare old new                     what changed between two folders of reports\n"
     "  harness list models                         or categories; --json for scripts\n"
     "  harness export suite --suite operators      operator cases as files, in the folder suite\n";
 
@@ -128,9 +129,28 @@ int run_export(const Arguments& arguments, std::ostream& out, std::ostream& err)
   return not_split.empty() ? kPassed : kFailed;
 }
 
-// Turns `harness list models`, `harness list categories` and `harness export DIR` into flags.
+int run_compare(const Arguments& arguments, std::ostream& out) {
+  const std::vector<std::string>& folders = arguments.compared;
+  if (folders.size() != 2) {
+    throw Error(fmt::format("compare needs two folders of reports, {} given", folders.size()));
+  }
+  const BaselineComparison comparison = compare_reports(folders[0], folders[1]);
+  if (!arguments.quiet || comparison.is_worse()) out << baseline_text(comparison, folders[0]);
+  return comparison.is_worse() ? kFailed : kPassed;
+}
+
+// Turns `harness list models`, `harness list categories`, `harness export DIR` and
+// `harness compare OLD NEW` into flags.
 std::vector<std::string> without_commands(std::vector<std::string> words) {
   if (!words.empty() && words[0] == "export") words[0] = "--export-suite";
+  if (!words.empty() && words[0] == "compare") {
+    const std::vector<std::string> folders(words.begin() + 1, words.end());
+    words.clear();
+    for (const std::string& folder : folders) {
+      words.push_back(folder.starts_with('-') ? folder : "--compare=" + folder);
+    }
+    if (words.empty()) throw Error("'compare' needs two folders of reports");
+  }
   if (words.empty() || words[0] != "list") return words;
   const bool is_known = words.size() > 1 && (words[1] == "models" || words[1] == "categories");
   if (!is_known) throw Error("'list' needs one of: models, categories");
@@ -166,6 +186,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
                     with_flags(app, without_commands({argv + std::min(argc, 1), argv + argc})));
     finish_arguments(app, arguments);
     if (!arguments.export_suite.empty()) return run_export(arguments, out, err);
+    if (!arguments.compared.empty()) return run_compare(arguments, out);
     if (const auto text = answer(arguments)) {
       out << *text;
       return kPassed;

@@ -204,7 +204,7 @@ TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
   EXPECT_THAT(fast.at("SUMMARY.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
 }
 
-TEST_F(CommandLineTest, RefusesLevelsAndDevicesThatThereAreNot) {
+TEST_F(CommandLineTest, RefusesUnknownLevelsAndDevices) {
   expect_bad_usage({"--optimization", "faster"},
                    "--optimization: unknown optimization level 'faster'; expected exact or fast");
   expect_bad_usage({"--device", "gpu"},
@@ -555,7 +555,7 @@ TEST_F(CommandLineTest, ListsAreOfWhatIsAskedFor) {
                    "--list-models and --list-categories cannot be combined: give one at a time");
 }
 
-TEST_F(CommandLineTest, AModelThatIsGoneIsToldAlsoWhenQuiet) {
+TEST_F(CommandLineTest, QuietRunsNameModelsThatAreGone) {
   EXPECT_EQ(run({"--quiet", "--category", "good"}).status, 0);
   const std::string baseline = output_ + "/results.json";
   std::string text = reports().at("results.json");
@@ -577,6 +577,27 @@ TEST_F(CommandLineTest, ALargerDifferenceThanInTheBaselineEndsWithOne) {
   const HarnessOutcome result = run({"--category", "good", "--baseline", baseline});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out + result.err, HasSubstr("  worse    Close  max abs. error"));
+}
+
+TEST_F(CommandLineTest, ComparesTwoFoldersOfReports) {
+  EXPECT_EQ(run({"--category", "good", "--per-node"}).status, 0);
+  const std::string old = ::testing::TempDir() + "command_line_test_old";
+  fs::remove_all(old);
+  fs::copy(output_, old, fs::copy_options::recursive);
+  const HarnessOutcome same = run_command_line({"compare", old, output_});
+  EXPECT_EQ(same.status, 0) << same.err;
+  EXPECT_THAT(same.out, HasSubstr("no changes since " + old));
+  const std::string text = reports().at("results.json");
+  std::ofstream(old + "/results.json")
+      << std::regex_replace(text, std::regex(R"("max_diff": [^,\n]*)"), R"("max_diff": 0)");
+  const HarnessOutcome other = run_command_line({"compare", old + "/results.json", output_});
+  EXPECT_EQ(other.status, 1);
+  EXPECT_THAT(other.out, HasSubstr("  worse    Close  max abs. error"));
+  EXPECT_EQ(run_command_line({"compare", old}).err,
+            "harness: compare needs two folders of reports, 1 given\n");
+  const HarnessOutcome missing = run_command_line({"compare", old, old + "/ir"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.err, HasSubstr(old + "/ir/results.json"));
 }
 
 TEST_F(CommandLineTest, AFolderInPlaceOfAReportIsLeftAlone) {

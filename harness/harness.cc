@@ -30,6 +30,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/work_directory.h"
 #include "torch_ir/cases/case_files.h"
+#include "torch_ir/ir/json.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -363,6 +364,25 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   run.cases = std::move(record.cases);
   run.requires_support = options.context.requires_support;
   return run;
+}
+
+BaselineComparison compare_reports(const std::string& old, const std::string& now) {
+  namespace fs = std::filesystem;
+  const auto results_in = [](const std::string& path) {
+    return fs::is_directory(path) ? path + "/results.json" : path;
+  };
+  const RunRecord before = read_run_record(results_in(old));
+  RunRecord after = read_run_record(results_in(now));
+  const fs::path folder = fs::path(results_in(now)).parent_path();
+  GraphChanges changes;
+  for (Result& result : after.results) {
+    const fs::path graph = folder / "ir" / (result.name + ".json");
+    if (!result.summary || !fs::exists(graph)) continue;
+    result.graph = load_ir(graph.string());
+    changes[result.name] = graph_changes(before, results_in(old), result);
+    result.graph.reset();
+  }
+  return compare_with_baseline(before, after, changes);
 }
 
 ExportedSuite export_suite(const HarnessOptions& options, const std::string& directory) {

@@ -57,6 +57,10 @@ struct HarnessRun {
 // SIGHUP; the reports then cover the models that finished, if any.
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams = {});
 
+// Compares two report folders, or their results.json, without running anything. Throws Error for a
+// folder without one, and for files of another format.
+BaselineComparison compare_reports(const std::string& old, const std::string& now);
+
 struct ExportedSuite {
   // 0 if no suite was written, because every call was left out.
   size_t num_cases = 0;

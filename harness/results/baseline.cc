@@ -13,6 +13,7 @@
 #include "harness/results/run_context.h"
 #include "torch_ir/analysis/diff.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
 
@@ -106,6 +107,37 @@ void compare_intermediates(const Result& old, const Result& now, ModelChange& ch
                             .before = before,
                             .now = after,
                             .trend = after > before ? Trend::kWorse : Trend::kBetter});
+}
+
+// "node 3", with its name, operator and module if it has one of the greatest errors.
+std::string node_name(const NodeReport& nodes, int64_t index) {
+  const auto named = std::ranges::find(nodes.worst, index, &NodeDetail::index);
+  std::string text = fmt::format("node {}", index);
+  if (named == nodes.worst.end()) return text;
+  text += fmt::format(", {} ({})", printable(named->node), printable(named->op_type));
+  return named->module.empty() ? text : text + " in " + printable(named->module);
+}
+
+// The first node of equal graphs whose error changed: its own, or else that of its values.
+void compare_nodes(const Result& old, const Result& now, ModelChange& change) {
+  if (!old.nodes || !now.nodes || !old.summary || !now.graph_summary() ||
+      old.summary->fingerprint != now.graph_summary()->fingerprint) {
+    return;
+  }
+  for (const NodeError& error : now.nodes->errors) {
+    const auto before = std::ranges::find(old.nodes->errors, error.index, &NodeError::index);
+    if (before == old.nodes->errors.end()) continue;
+    const bool is_own = before->own_error && error.own_error;
+    const double was = is_own ? *before->own_error : before->max_diff;
+    const double is = is_own ? *error.own_error : error.max_diff;
+    if (!exceeds(was, is) && !exceeds(is, was)) continue;
+    change.changes.push_back({.what = fmt::format("{} of {}, the first that changed",
+                                                  is_own ? "own error" : "max abs. error",
+                                                  node_name(*now.nodes, error.index)),
+                              .before = was,
+                              .now = is});
+    return;
+  }
 }
 
 ModelChange only_status(const Result& model, Trend trend) {
@@ -221,6 +253,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
       compare_graphs(*was->second, result, graph_changes, change);
       if (same_values) compare_trials(*was->second, result, change);
       if (same_values) compare_intermediates(*was->second, result, change);
+      if (same_values) compare_nodes(*was->second, result, change);
       if (change.changes.empty()) continue;
       change.trend = std::ranges::min(change.changes, {}, &FigureChange::trend).trend;
       comparison.models.push_back(std::move(change));

@@ -1,5 +1,5 @@
-// BaselineComparison: the changes since an earlier run (`harness --baseline OLD/results.json`), as
-// plain data.
+// BaselineComparison: the changes since an earlier run (`harness --baseline OLD/results.json`, or
+// `harness compare OLD NEW`), as plain data.
 //
 // A model or case is worse if
 // - it was good (passed, or failed as expected) and no longer is;
@@ -9,9 +9,9 @@
 //   vary on one machine; on others operators may round differently.)
 // - its outputs pass in both runs, both compared the values of nodes, and more of them differ.
 //
-// The opposite is better. A different graph, a different kind of failure in the same stage, and an
-// equally good status are neutral changes. Models that one of the runs did not select, or did not
-// reach before it was interrupted, are not compared.
+// The opposite is better. A different graph, another error of a node, a different kind of failure
+// in the same stage, and an equally good status are neutral changes. Models that one of the runs
+// did not select, or did not reach before it was interrupted, are not compared.
 #pragma once
 
 #include <array>

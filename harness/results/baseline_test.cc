@@ -324,5 +324,31 @@ TEST_F(GraphChangesTest, WithoutAFileOrAGraphThereAreNoWords) {
   EXPECT_THAT(changes(Result{.name = "Other"}), IsEmpty());
 }
 
+TEST(Baseline, NamesTheFirstNodeWhoseErrorChanged) {
+  const auto with_errors = [](std::vector<NodeError> errors) {
+    Result result = passed("m");
+    result.nodes.emplace().errors = std::move(errors);
+    result.nodes->worst.push_back(
+        {.index = 2, .node = "linear_2", .op_type = "aten.linear.default", .module = "layers.1"});
+    return result;
+  };
+  const Result old = with_errors({{.index = 1, .max_diff = 0.5},
+                                  {.index = 2, .max_diff = 0.5, .own_error = 1},
+                                  {.index = 3, .max_diff = 0.5}});
+  const Result now = with_errors({{.index = 1, .max_diff = 0.6},
+                                  {.index = 2, .max_diff = 0.5, .own_error = 6},
+                                  {.index = 3, .max_diff = 2}});
+  EXPECT_FALSE(change(old, old));
+  const auto changed = change(old, now);
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(changed->trend, Trend::kChanged);
+  ASSERT_EQ(changed->changes.size(), 1u);
+  EXPECT_EQ(changed->changes[0].what,
+            "own error of node 2, linear_2 (aten.linear.default) in layers.1, the first that "
+            "changed");
+  EXPECT_EQ(changed->changes[0].before, FigureChange::Figure(1.0));
+  EXPECT_EQ(changed->changes[0].now, FigureChange::Figure(6.0));
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -105,7 +105,7 @@ TEST(GraphPart, FixesTheSizesOfOneRun) {
   EXPECT_THAT(make_part(graph, 1, 1, second).problem, HasSubstr("unknown size of"));
 }
 
-TEST(GraphPart, KeepsWhatWritesToWhatItReads) {
+TEST(GraphPart, KeepsNodesThatWriteToItsInputs) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 4}));
   const V made = graph.call1("aten.neg.default", {x});
