@@ -5,13 +5,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "harness/backend/backend.h"
 #include "harness/backend/command_backend.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/options.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/base/program.h"
 #include "torch_ir/libraries/load_library.h"
 #include "torch_ir/runtime/device.h"
@@ -136,6 +139,20 @@ void set_tensors(ModelFiles& files, std::string ModelFiles::* member, const std:
   value = path;
 }
 
+// The first of several files of a model, and those after it.
+struct FilesMember {
+  std::string ModelFiles::* first;
+  std::vector<std::string> ModelFiles::* more;
+};
+
+constexpr FilesMember kInputs = {&ModelFiles::inputs, &ModelFiles::more_inputs};
+constexpr FilesMember kExpected = {&ModelFiles::expected, &ModelFiles::more_expected};
+
+void add_tensors(ModelFiles& files, const FilesMember& member, const std::string& path) {
+  std::string& first = files.*member.first;
+  (first.empty() ? first : (files.*member.more).emplace_back()) = path;
+}
+
 void declare_models(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "Select models", /*is_of_run=*/false);
   HarnessOptions& harness = arguments.harness;
@@ -156,16 +173,18 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
       set_tensors(files.empty() ? early : files.back(), member, path);
     };
   };
-  options
-      .parsed(kProgramFlag, set(&ModelFiles::program), "NAME",
-              "The program to take from the --pt2 before it, if it has several")
-      ->trigger_on_parse();
+  const auto add = [&files, &early](const FilesMember& member) {
+    return [&files, &early, member](const std::string& path) {
+      add_tensors(files.empty() ? early : files.back(), member, path);
+    };
+  };
+  options.parsed(kProgramFlag, set(&ModelFiles::program), "NAME", kProgramText)->trigger_on_parse();
   options.each_file("--weights", set(&ModelFiles::weights), "FILE",
                     "Weights, instead of the archive's, for the --pt2 before it");
-  options.each_file("--inputs", set(&ModelFiles::inputs), "FILE",
+  options.each_file("--inputs", add(kInputs), "FILE ...",
                     "Inputs (.safetensors) for the --pt2 or --ir before it");
-  options.each_file("--expected", set(&ModelFiles::expected), "FILE",
-                    "Expected outputs (.safetensors) for the --pt2 or --ir before it");
+  options.each_file("--expected", add(kExpected), "FILE ...",
+                    "Expected outputs (.safetensors), in the order of --inputs");
   options.several("--model", harness.coverage.selection.models, "NAME",
                   "Test this registered model (within --category, if given)");
   options.several("--category", harness.coverage.selection.categories, "NAME",
@@ -191,15 +210,23 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
 }
 
 void place_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files) {
+  const auto is_given = [&](const char* flag, std::string ModelFiles::* member) {
+    if ((early.*member).empty()) return false;
+    if (files.size() == 1) return true;
+    throw Error(std::string(flag) + ": give it after the --pt2 or --ir that it belongs to");
+  };
+  for (const auto& [flag, member] : {std::pair(kProgramFlag, &ModelFiles::program),
+                                     std::pair("--weights", &ModelFiles::weights)}) {
+    if (is_given(flag, member)) set_tensors(files.front(), member, early.*member);
+  }
   for (const auto& [flag, member] :
-       {std::pair(kProgramFlag, &ModelFiles::program), std::pair("--weights", &ModelFiles::weights),
-        std::pair("--inputs", &ModelFiles::inputs),
-        std::pair("--expected", &ModelFiles::expected)}) {
-    if ((early.*member).empty()) continue;
-    if (files.size() != 1) {
-      throw Error(std::string(flag) + ": give it after the --pt2 or --ir that it belongs to");
-    }
-    set_tensors(files.front(), member, early.*member);
+       {std::pair("--inputs", kInputs), std::pair("--expected", kExpected)}) {
+    if (!is_given(flag, member.first)) continue;
+    ModelFiles& model = files.front();
+    const std::string late = std::exchange(model.*member.first, early.*member.first);
+    const std::vector<std::string> later = std::exchange(model.*member.more, early.*member.more);
+    if (!late.empty()) add_tensors(model, member, late);
+    std::ranges::copy(later, std::back_inserter(model.*member.more));
   }
 }
 
@@ -294,6 +321,8 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
                     "Number of models or cases to run at once")
       ->configurable(false)
       ->transform(count("number of jobs", 1024));
+  options.with_default(kThreadsFlag, settings.threads, "N", kThreadsText)
+      ->transform(count("number of threads", kMostThreads));
   options.with_default("--timeout", arguments.raw.timeout, "SECONDS", "Time limit per model")
       ->transform(amount("time limit", "a positive number of seconds"));
   options
@@ -500,6 +529,11 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   RunSettings& settings = harness.run.settings;
   if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
   place_early_tensors(arguments.raw.early, harness.coverage.files);
+  for (const ModelFiles& files : harness.coverage.files) {
+    if (arguments.export_suite.empty() || files.more_inputs.empty()) continue;
+    throw Error(fmt::format("--export-suite writes one set of inputs of a model; '{}' has {}",
+                            printable(files.path), 1 + files.more_inputs.size()));
+  }
   set_against(arguments.raw.against, harness.coverage.files);
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {

@@ -342,6 +342,7 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
       "harness: --tolerance and --reference cannot be combined: --tolerance float64 is enough\n");
   for (const char* value : {"0", "1025", "-1", "1.5", "x"}) {
     expect_bad_value("--jobs", value, "number of jobs", "a whole number from 1 to 1024");
+    expect_bad_value("--threads", value, "number of threads", "a whole number from 1 to 1024");
   }
   for (const char* value : {"-1", "18446744073709551616", "99999999999999999999999", "0x10", "x"}) {
     expect_bad_value("--seed", value, "seed", "a whole number from 0 to 18446744073709551615");
@@ -357,6 +358,15 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   expect({"--jobs", "1", "--jobs", "2"}, "harness: --jobs is given more than once\n");
   expect_refusal(run_command_line({"--output", ""}), "harness: --output: missing folder name\n");
   expect({"--model", "Good,Close"}, "unknown model 'Good,Close'; repeat --model for each\n");
+}
+
+TEST_F(CommandLineTest, GraphsRunOnTheThreadsThatAreAskedFor) {
+  EXPECT_EQ(run({"--model=Good"}).status, 0);
+  EXPECT_THAT(reports().at("Good.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
+  EXPECT_EQ(run({"--model=Good", "--threads=2"}).status, 0);
+  EXPECT_THAT(reports().at("Good.md"), AllOf(HasSubstr("| `exact` | `cpu` | 2 | 0 |"),
+                                             HasSubstr("--model Good --threads 2\n")));
+  EXPECT_THAT(reports().at("results.json"), HasSubstr("\"threads\": 2,"));
 }
 
 TEST_F(CommandLineTest, WholeNumbersAreDecimalAndTheirLimitsFit) {

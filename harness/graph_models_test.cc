@@ -207,7 +207,7 @@ TEST_F(GraphModelsTest, BadUsageIsOneLineAndStatusTwo) {
   expect_bad_usage({"--inputs", folder, "--ir", folder, "--ir", folder},
                    "--inputs: give it after the --pt2 or --ir that it belongs to");
   expect_bad_usage({"--ir", folder, "--inputs", folder + "/inputs.safetensors", "--inputs", "x"},
-                   "--inputs: given twice for one --ir");
+                   "--inputs: cannot find 'x'");
   expect_bad_usage({"--ir", folder, "--model", "Wrong"},
                    "--ir: '" + folder +
                        "/ir.json' and the registered model would have the same page, Wrong.md; "

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -163,6 +164,64 @@ TEST_F(ImportedModelsTest, ReportsDoNotSayWhereTheFilesAre) {
   EXPECT_EQ(run_in("a"), run_in("another/folder"));
 }
 
+// The second file has other sizes; PyTorch computed both expected outputs.
+TEST_F(ImportedModelsTest, EachFileOfInputsIsATrial) {
+  const std::string archive = put("exports/dyn_derived_dim.pt2", "m.pt2");
+  std::vector<std::string> arguments = {archive};
+  for (const std::string kind : {"inputs", "expected"}) {
+    for (const std::string set : {"", ".other"}) {
+      const std::string file = "dyn_derived_dim" + set + "." + kind + ".safetensors";
+      arguments.insert(arguments.end(), {"--" + kind, put("exports/" + file, file)});
+    }
+  }
+  const HarnessOutcome result = run(arguments);
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  const std::string page = reports().at("m.md");
+  const std::string inputs = "`dyn_derived_dim.inputs.safetensors`, `dyn_derived_dim.other.inputs";
+  EXPECT_THAT(page, AllOf(HasSubstr("the inputs in " + inputs),
+                          HasSubstr("those in `dyn_derived_dim.expected.safetensors`, "),
+                          HasSubstr("| dyn\\_derived\\_dim.inputs.safetensors |"),
+                          HasSubstr("| dyn\\_derived\\_dim.other.inputs.safetensors |")));
+  EXPECT_EQ(schema_problem(nlohmann::json::parse(reports().at("results.json"))), "");
+
+  // The second file is named where it differs, and the command of the page repeats it.
+  std::swap(arguments.at(6), arguments.at(8));
+  const HarnessOutcome swapped = run(arguments);
+  EXPECT_EQ(swapped.status, 1);
+  EXPECT_THAT(swapped.out, HasSubstr("(with dyn_derived_dim."));
+  EXPECT_THAT(reports().at("m.md"),
+              HasSubstr("--inputs " + arguments.at(2) + " --inputs " + arguments.at(4) +
+                        " --expected " + arguments.at(6) + " --expected " + arguments.at(8)));
+}
+
+// Without files of expected outputs there are other values and sizes too. Files of one name are
+// told apart by their folders.
+TEST_F(ImportedModelsTest, FilesOfInputsComeBeforeOtherSizesAndValues) {
+  const std::string archive = put("exports/dyn_derived_dim.pt2", "m.pt2");
+  const std::string first = put("exports/dyn_derived_dim.inputs.safetensors", "a/x.safetensors");
+  const std::string second =
+      put("exports/dyn_derived_dim.other.inputs.safetensors", "b/x.safetensors");
+  EXPECT_EQ(run({archive, "--inputs", first, "--inputs", second, "--trials", "2"}).status, 0);
+  const auto json = nlohmann::json::parse(reports().at("results.json"));
+  std::vector<std::string> names;
+  for (const auto& trial : json["models"][0]["trials"]) names.push_back(trial["name"]);
+  ASSERT_GE(names.size(), 4u);
+  EXPECT_EQ(names[0], first);
+  EXPECT_EQ(names[1], second);
+  EXPECT_THAT(names[2], HasSubstr(" = "));
+  EXPECT_EQ(names.back(), "zeros and ones");
+  EXPECT_EQ(json["models"][0]["origin"]["more_inputs"][0], second);
+}
+
+TEST_F(ImportedModelsTest, AProgramThatIsNotThereIsBadInput) {
+  const std::string archive = path("programs.pt2");
+  fs::copy_file("src/torch_ir/exporter/pt2/testdata/programs.pt2", archive);
+  EXPECT_EQ(run({archive, "--program", "decode"}).status, 0);
+  fs::remove_all(output_);
+  expect_refusal(run({archive, "--program", "x"}),
+                 archive + ": has no program 'x'; it has 'prefill', 'decode'\n");
+}
+
 TEST_F(ImportedModelsTest, AnotherExpectationIsNoticed) {
   const std::string archive = put("llama.pt2", "llama.pt2");
   StateDict expected = load_weights_safetensors(kData + "llama.expected.safetensors");
@@ -295,8 +354,22 @@ TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
                    "--inputs: give it after the --pt2 or --ir that it belongs to");
   expect_bad_usage({"--expected", archive},
                    "--expected: give it after the --pt2 or --ir that it belongs to");
-  expect_bad_usage({"--pt2", archive, "--inputs", archive, "--inputs", archive},
-                   "--inputs: given twice for one --pt2");
+  expect_bad_usage({"--pt2", archive, "--weights", archive, "--weights", archive},
+                   "--weights: given twice for one --pt2");
+  expect_bad_usage(
+      {"--inputs", archive, "--pt2", archive, "--inputs", archive, "--expected", archive},
+      "--expected: '" + archive +
+          "' has 2 --inputs but 1 --expected; give none, or "
+          "one for each --inputs, in the same order");
+  expect_bad_usage({"--pt2", archive, "--expected", archive, "--expected", archive},
+                   "--expected: '" + archive +
+                       "' has 0 --inputs but 2 --expected; give none, or "
+                       "one for each --inputs, in the same order");
+  expect_bad_usage({"--pt2", archive, "--inputs", archive, "--inputs", path("x")},
+                   "--inputs: cannot find '" + path("x") + "'");
+  expect_bad_usage(
+      {"--pt2", archive, "--inputs", archive, "--inputs", archive, "--export-suite", path("suite")},
+      "--export-suite writes one set of inputs of a model; '" + archive + "' has 2");
   expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: '" + archive +
                                                              "' is given twice, but a run has only "
                                                              "one page for it, vit.md");

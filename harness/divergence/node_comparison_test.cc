@@ -68,7 +68,7 @@ TEST_F(NodeComparisonTest, NamesTheFirstGroupThatDivergesAndCutsAtItsBorder) {
   FusingBackend backend(hide({"tanh", "linear_1", "linear_2"}));
   settings_.backend = "chip";
   prepare(mlp());
-  ExplainedRun run = run_of(candidate_->expected(inputs_));
+  ExplainedRun run = run_of(candidate_->expected(0, inputs_));
   run.groups = backend.all;
   const Explanation explanation = explain(run, backend, /*failed=*/true);
   const NodeReport& nodes = explanation.nodes;
@@ -92,7 +92,7 @@ TEST_F(NodeComparisonTest, NamesTheFirstGroupThatDivergesAndCutsAtItsBorder) {
 TEST_F(NodeComparisonTest, KeepsGroupsWholeWhereItAsksForValuesAsOutputs) {
   FusingBackend backend(nullptr, /*has_values=*/false);
   prepare(mlp());
-  ExplainedRun run = run_of(candidate_->expected(inputs_));
+  ExplainedRun run = run_of(candidate_->expected(0, inputs_));
   EXPECT_FALSE(explain(run, backend, /*failed=*/true).nodes.first_divergence);
   run.groups = backend.all;
   const NodeReport nodes = explain(run, backend, /*failed=*/true).nodes;
@@ -113,7 +113,7 @@ TEST_F(NodeComparisonTest, BringsValuesIntoTheFormOfTheGraph) {
   EditingBackend plain(nothing, tell);
   FusingBackend backend(tell);
   prepare(mlp());
-  ExplainedRun run = run_of(candidate_->expected(inputs_));
+  ExplainedRun run = run_of(candidate_->expected(0, inputs_));
   EXPECT_EQ(explain(run, plain, /*failed=*/false).nodes.num_mismatched, 2);
   backend.all[0].values = {
       {.name = "tanh_1", .permutation = {1, 0}, .padding = {{0, 3}, {1, 0}}, .dtype = "bfloat16"}};

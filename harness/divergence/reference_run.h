@@ -48,6 +48,7 @@ struct ExplainedRun {
   std::string directory = {};
   // The groups of nodes that the run computed at once; they fit the graph.
   std::vector<NodeGroup> groups = {};
+  int trial = 0;
 
   const Program& program() const { return *graph_case.program; }
   const std::vector<at::Tensor>& inputs() const { return graph_case.inputs; }

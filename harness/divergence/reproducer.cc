@@ -319,7 +319,7 @@ std::vector<at::Tensor> expected_outputs(const ExplainedRun& run) {
   if (!run.threw()) return run.graph_case.expected;
   try {
     at::manual_seed(run.settings.seed);
-    return run.candidate.expected(run.inputs());
+    return run.candidate.expected(run.trial, run.inputs());
   } catch (const std::exception&) {
     // Only the error can be reproduced then.
     return {};

@@ -137,7 +137,7 @@ TEST_F(ReproducerSearchTest, KeepsNodesThatWriteToWhatIsRead) {
 TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
   EditingBackend backend(nothing);
   prepare(mlp());
-  const Tensors other = {candidate_->expected(inputs_).at(0) + 0.25};
+  const Tensors other = {candidate_->expected(0, inputs_).at(0) + 0.25};
   const Explanation explanation = explain(run_of(other), backend, /*failed=*/true);
   EXPECT_EQ(explanation.nodes.num_mismatched, 0);
   ASSERT_TRUE(explanation.reproducer);

@@ -110,7 +110,7 @@ class CheckedPlan {
     const at::NoGradGuard no_grad;
     for (int i = 0; i < kNumDraws; ++i) {
       inputs_.push_back(model.draw != nullptr ? model.draw(i) : candidate_->inputs(i));
-      expected_.push_back(candidate_->expected(inputs_.back()));
+      expected_.push_back(candidate_->expected(0, inputs_.back()));
     }
   }
 

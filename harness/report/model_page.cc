@@ -16,6 +16,12 @@ namespace {
 
 using Data = kainjow::mustache::data;
 
+std::string file_list(const std::string& first, const std::vector<std::string>& more) {
+  std::string list = code_span(file_name(first));
+  for (const std::string& file : more) list += ", " + code_span(file_name(file));
+  return list;
+}
+
 std::string inputs_text(const Result& result, const RunContext& context) {
   if (!result.origin) {
     return fmt::format("weights and inputs from seed {}", context.settings.seed);
@@ -29,7 +35,8 @@ std::string inputs_text(const Result& result, const RunContext& context) {
     const bool is_own = result.origin->weights.empty();
     return weights + (is_own ? " and example inputs" : " and the archive's example inputs");
   }
-  return weights + " and the inputs in " + code_span(file_name(result.origin->inputs));
+  return weights + " and the inputs in " +
+         file_list(result.origin->inputs, result.origin->more_inputs);
 }
 
 std::string maximum_difference(const Result& result) {
@@ -207,7 +214,7 @@ Reference reference_of(const Result& result) {
                                 : "by the dispatcher, ") +
                 "with the same weights on the same inputs."};
   }
-  const std::string file = code_span(file_name(result.origin->expected));
+  const std::string file = file_list(result.origin->expected, result.origin->more_expected);
   return {.outputs = "those in " + file,
           .worst = "expected",
           .explanation = "Expected outputs are those in " + file + "."};

@@ -153,6 +153,23 @@ std::vector<std::string> models_in(const ModelFiles& folder) {
                   : "--ir: no ir.json in " + in_quotes(folder.path) + " or its subfolders");
 }
 
+void check_tensors(const ModelFiles& files) {
+  const auto check = [](const char* flag, const std::string& first,
+                        const std::vector<std::string>& more) {
+    if (!first.empty()) check_file(flag, first);
+    for (const std::string& path : more) check_file(flag, path);
+    return more.size() + (first.empty() ? 0 : 1);
+  };
+  if (!files.weights.empty()) check_file("--weights", files.weights);
+  const size_t num_inputs = check("--inputs", files.inputs, files.more_inputs);
+  const size_t num_expected = check("--expected", files.expected, files.more_expected);
+  if (num_expected == 0 || num_expected == std::max<size_t>(1, num_inputs)) return;
+  throw Error(
+      fmt::format("--expected: {} has {} --inputs but {} --expected; give none, or one for "
+                  "each --inputs, in the same order",
+                  in_quotes(files.path), num_inputs, num_expected));
+}
+
 std::vector<ModelFiles> find(ModelFiles argument) {
   if (is_folder(argument.path) && argument.format == FileFormat::kGraph) {
     const std::string graph = (fs::path(argument.path) / kGraphFile).string();
@@ -160,9 +177,7 @@ std::vector<ModelFiles> find(ModelFiles argument) {
   }
   if (!is_folder(argument.path)) {
     check_file(flag_of(argument.format), argument.path);
-    if (!argument.weights.empty()) check_file("--weights", argument.weights);
-    if (!argument.inputs.empty()) check_file("--inputs", argument.inputs);
-    if (!argument.expected.empty()) check_file("--expected", argument.expected);
+    check_tensors(argument);
     if (!argument.against.empty()) files_against(argument.against);
     return {make_files(argument)};
   }

@@ -31,6 +31,9 @@ struct ModelFiles {
   std::string inputs = {};
   // If empty, the operators of the model compute them eagerly.
   std::string expected = {};
+  // Further inputs, and their expected outputs if the first ones have some.
+  std::vector<std::string> more_inputs = {};
+  std::vector<std::string> more_expected = {};
   // The float model of a quantised one, as a path for files_against; empty for none.
   std::string against = {};
 

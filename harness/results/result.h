@@ -109,11 +109,15 @@ struct Origin {
   std::string inputs = {};
   // Empty if the graph's own operators computed the expected outputs.
   std::string expected = {};
+  // Further inputs, and their expected outputs if the first ones have some.
+  std::vector<std::string> more_inputs = {};
+  std::vector<std::string> more_expected = {};
   // The float model to compare with; empty for none.
   std::string against = {};
 };
 
-TORCH_IR_FIELDS(Origin, archive, graph, program, weights, inputs, expected, against)
+TORCH_IR_FIELDS(Origin, archive, graph, program, weights, inputs, expected, more_inputs,
+                more_expected, against)
 
 // A summary of a graph, so that a run of many models need not keep the graphs.
 struct GraphSummary {

@@ -53,6 +53,8 @@ void fields(const Visit& visit, ModelFiles& value) {
   visit.required("weights", value.weights);
   visit.required("inputs", value.inputs);
   visit.required("expected", value.expected);
+  visit("more_inputs", value.more_inputs);
+  visit("more_expected", value.more_expected);
   visit("against", value.against);
 }
 
@@ -290,17 +292,8 @@ void fields(const Visit& visit, Coverage& coverage) {
   visit("num_graphs", coverage.num_graphs);
   if constexpr (Visit::kReads) {
     coverage.files.clear();
-    const auto add = [&](const Origin& origin, FileFormat format, const std::string& path) {
-      coverage.files.push_back({.format = format,
-                                .path = path,
-                                .program = origin.program,
-                                .weights = origin.weights,
-                                .inputs = origin.inputs,
-                                .expected = origin.expected,
-                                .against = origin.against});
-    };
-    for (const Origin& origin : archives) add(origin, FileFormat::kArchive, origin.archive);
-    for (const Origin& origin : graphs) add(origin, FileFormat::kGraph, origin.graph);
+    for (const Origin& origin : archives) coverage.files.push_back(files_of(origin));
+    for (const Origin& origin : graphs) coverage.files.push_back(files_of(origin));
   }
 }
 

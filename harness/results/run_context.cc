@@ -52,6 +52,11 @@ std::string escaped(char c) {
   return c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
 }
 
+std::vector<std::string> typed_paths(std::vector<std::string> paths) {
+  for (std::string& path : paths) path = typed_path(path);
+  return paths;
+}
+
 }  // namespace
 
 std::string typed_path(const std::string& path) {
@@ -67,6 +72,8 @@ Origin origin_of(const ModelFiles& files) {
                 .weights = is_archive ? typed_path(files.weights) : "",
                 .inputs = typed_path(files.inputs),
                 .expected = typed_path(files.expected),
+                .more_inputs = typed_paths(files.more_inputs),
+                .more_expected = typed_paths(files.more_expected),
                 .against = typed_path(files.against)};
   const fs::path path = typed_path(files.path);
   if (is_archive) {
@@ -79,24 +86,30 @@ Origin origin_of(const ModelFiles& files) {
   return origin;
 }
 
-std::string short_name_of(const Origin& origin) {
+ModelFiles files_of(const Origin& origin) {
   const bool is_archive = origin.graph.empty();
-  return ModelFiles{.format = is_archive ? FileFormat::kArchive : FileFormat::kGraph,
-                    .path = user_path(is_archive ? origin.archive : origin.graph)}
-      .short_name();
+  return {.format = is_archive ? FileFormat::kArchive : FileFormat::kGraph,
+          .path = is_archive ? origin.archive : origin.graph,
+          .program = origin.program,
+          .weights = origin.weights,
+          .inputs = origin.inputs,
+          .expected = origin.expected,
+          .more_inputs = origin.more_inputs,
+          .more_expected = origin.more_expected,
+          .against = origin.against};
+}
+
+std::string short_name_of(const Origin& origin) {
+  ModelFiles files = files_of(origin);
+  files.path = user_path(files.path);
+  return files.short_name();
 }
 
 Coverage coverage_of(const Result& result) {
   if (!result.origin) return {.selection = {.models = {result.name}}};
   const Origin& origin = *result.origin;
-  if (origin.graph.empty()) {
-    return {.files = {{.path = origin.archive,
-                       .program = origin.program,
-                       .weights = origin.weights,
-                       .inputs = origin.inputs,
-                       .expected = origin.expected,
-                       .against = origin.against}}};
-  }
+  ModelFiles files = files_of(origin);
+  if (files.format == FileFormat::kArchive) return {.files = {files}};
   const auto unless_beside = [&](const std::string& file, const std::string& kind) {
     constexpr std::string_view kExtension = ".json";
     const bool is_folder = !origin.graph.ends_with(kExtension);
@@ -105,11 +118,12 @@ Coverage coverage_of(const Result& result) {
     const fs::path beside = is_folder ? fs::path(origin.graph) / name : fs::path(stem + "." + name);
     return fs::path(file).lexically_normal() == beside.lexically_normal() ? "" : file;
   };
-  return {.files = {{.format = FileFormat::kGraph,
-                     .path = origin.graph,
-                     .inputs = unless_beside(origin.inputs, "inputs"),
-                     .expected = unless_beside(origin.expected, "expected"),
-                     .against = origin.against}}};
+  // Those of several sets are all named, so that they stay pairs.
+  if (origin.more_inputs.empty()) {
+    files.inputs = unless_beside(origin.inputs, "inputs");
+    files.expected = unless_beside(origin.expected, "expected");
+  }
+  return {.files = {files}};
 }
 
 std::string file_word(const std::string& name) {
@@ -141,7 +155,9 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
     if (!origin.program.empty()) add("--program", shell_word(origin.program));
     add_file("--weights", origin.weights);
     add_file("--inputs", origin.inputs);
+    for (const std::string& file : origin.more_inputs) add_file("--inputs", file);
     add_file("--expected", origin.expected);
+    for (const std::string& file : origin.more_expected) add_file("--expected", file);
     add_file("--against", origin.against);
   }
   if (reads_reports && context.output != "reports") add_file("--output", context.output);

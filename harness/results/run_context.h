@@ -75,6 +75,8 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
 std::string library_flags(const std::vector<std::string>& libraries);
 
 Origin origin_of(const ModelFiles& files);
+// Without a name.
+ModelFiles files_of(const Origin& origin);
 
 // ModelFiles::short_name of the archive or graph.
 std::string short_name_of(const Origin& origin);

@@ -59,7 +59,7 @@ SuiteCase case_of(const ModelSource& source, Candidate& candidate) {
     info.category = kImportedCategory;
   }
   Case content = first_trial(candidate);
-  content.expected = candidate.expected(content.inputs);
+  content.expected = candidate.expected(0, content.inputs);
   // The model may have written to those it had.
   content.weights = candidate.weights();
   const std::vector<ValueId> inputs = content.program->user_inputs();
@@ -72,7 +72,7 @@ class SuiteWork {
   explicit SuiteWork(const WorkJson& setup) {
     json_fields::read(setup, setup_);
     if (setup_.is_split) splitter_ = Splitter(setup_.cases, setup_.keys);
-    at::set_num_threads(1);
+    at::set_num_threads(setup_.settings.threads);
   }
 
   WorkJson operator()(const WorkJson& content, const TellNews& /*tell*/) {

@@ -129,7 +129,8 @@ class Pipeline {
                            .graph_case = worst.graph_case,
                            .settings = settings_,
                            .directory = directory_ + "/repro",
-                           .groups = worst.groups};
+                           .groups = worst.groups,
+                           .trial = worst_number()};
     Explanation explanation =
         torch_ir::explain(run, *backend_, failed, [&](const NodeReport& nodes) {
           result_.nodes = to_show(nodes);
@@ -197,7 +198,7 @@ class Pipeline {
       Run& run = runs_.emplace_back();
       run.graph_case = {
           .program = program_, .weights = candidate_.weights(), .inputs = candidate_.inputs(trial)};
-      if (trial == 0) check_values(run.graph_case);
+      check_values(run.graph_case);
       run.is_ready = true;
       if (trial == 0) result_.sizes = sizes_of(run.graph_case);
       // The graph and the reference must draw the same random numbers.
@@ -209,7 +210,7 @@ class Pipeline {
 
   void begin_trial(int trial) {
     result_.current_trial = trial;
-    result_.current_trial_name = trial == 0 ? "" : candidate_.trial_name(trial);
+    result_.current_trial_name = candidate_.unusual_trial(trial);
     if (trial > 0) on_progress_(result_);
   }
 
@@ -219,11 +220,11 @@ class Pipeline {
   }
 
   void verify(Run& run) {
+    const int number = static_cast<int>(result_.trials.size());
     at::manual_seed(candidate_.random_seed(settings_));
-    run.graph_case.expected = candidate_.expected(run.graph_case.inputs);
+    run.graph_case.expected = candidate_.expected(number, run.graph_case.inputs);
     // The model may have written to its weights, and then has new ones.
     run.graph_case.weights = candidate_.weights();
-    const int number = static_cast<int>(result_.trials.size());
     Case compared = run.graph_case;
     std::vector<at::Tensor> outputs;
     std::tie(outputs, compared.expected) =
@@ -416,7 +417,8 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
   const ExplainedRun run{.candidate = candidate,
                          .graph_case = graph_case,
                          .settings = settings,
-                         .directory = directory};
+                         .directory = directory,
+                         .trial = ended.trial};
   add_findings(reproduce_end(run, ended, on_whole));
   return result;
 }

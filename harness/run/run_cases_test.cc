@@ -108,7 +108,7 @@ TEST(CaseCandidateTest, OutputsOfAnotherDtypeAreComparedAsTheyAre) {
   const OperatorCase empty = find_operator_case("aten.empty_like.default/float32/usual");
   const auto candidate = make_candidate(CaseSource{.info = info_of(empty)}, RunSettings());
   candidate->extract();
-  const std::vector<at::Tensor> expected = candidate->expected({});
+  const std::vector<at::Tensor> expected = candidate->expected(0, {});
   const std::vector<at::Tensor> booleans = {at::ones({3}, at::kBool)};
   // If only shapes are compared, any values are right.
   const auto [shapes, expected_shapes] = candidate->compared({at::arange(3, at::kFloat)}, expected);

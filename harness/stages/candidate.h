@@ -53,13 +53,16 @@ class Candidate {
   virtual std::vector<at::Tensor> inputs(int trial) = 0;
   virtual int num_trials(const RunSettings& settings) { return std::max(1, settings.trials); }
   virtual std::string trial_name(int trial) const { return torch_ir::trial_name(trial); }
+  // Empty for the first, if it is the usual one.
+  virtual std::string unusual_trial(int trial) const { return trial == 0 ? "" : trial_name(trial); }
   virtual std::string in_trial(std::string message, int trial) const {
-    return with_trial(std::move(message), trial == 0 ? "" : trial_name(trial));
+    return with_trial(std::move(message), unusual_trial(trial));
   }
   // The seed, in each run, of operators that draw random numbers.
   virtual uint64_t random_seed(const RunSettings& settings) const { return settings.seed; }
-  // Returns the expected outputs; unknown ones are undefined. `inputs` stay unchanged.
-  virtual std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) = 0;
+  // Returns the expected outputs of `trial`; unknown ones are undefined. `inputs`, those of the
+  // trial, stay unchanged.
+  virtual std::vector<at::Tensor> expected(int trial, const std::vector<at::Tensor>& inputs) = 0;
   // Runs the model on `inputs`, which stay unchanged, and passes each value of the graph to
   // `observer`: inputs, weights and constants before their use, then node outputs in graph order.
   // Skips values that this process cannot compute (computable_part), and those after a node at

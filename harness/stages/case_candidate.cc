@@ -134,7 +134,8 @@ class CaseCandidate : public Candidate {
     return (trial == 0 ? "" : "in its second run: ") + message;
   }
   uint64_t random_seed(const RunSettings& /*settings*/) const override { return 0; }
-  std::vector<at::Tensor> expected(const std::vector<at::Tensor>& /*inputs*/) override {
+  std::vector<at::Tensor> expected(int /*trial*/,
+                                   const std::vector<at::Tensor>& /*inputs*/) override {
     return case_.content.expected;
   }
   void observe(const std::vector<at::Tensor>& /*inputs*/, const ValueObserver& /*observer*/,

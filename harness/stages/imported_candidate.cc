@@ -5,16 +5,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "harness/results/run_context.h"
 #include "harness/stages/candidate.h"
 #include "harness/stages/size_trials.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/exporter/pt2/pt2.h"
@@ -34,7 +37,10 @@ class ImportedCandidate : public Candidate {
       : Candidate({.calls_operators = files.expected.empty()}), files_(files), seed_(seed) {}
 
   std::vector<std::string> paths() const override {
-    return {files_.path, files_.weights, files_.inputs, files_.expected};
+    std::vector<std::string> paths = {files_.path, files_.weights, files_.inputs, files_.expected};
+    std::ranges::copy(files_.more_inputs, std::back_inserter(paths));
+    std::ranges::copy(files_.more_expected, std::back_inserter(paths));
+    return paths;
   }
 
   IR extract() override {
@@ -42,22 +48,18 @@ class ImportedCandidate : public Candidate {
     return ir_;
   }
 
-  // The normal values come first, then other sizes, then other values.
   std::vector<at::Tensor> inputs(int trial) override {
-    std::vector<at::Tensor> inputs = example();
-    if (trial > 0) {
-      const std::vector<SizeTrial>& sizes = other_sizes();
-      const auto num_sizes = static_cast<int>(sizes.size());
-      if (trial <= num_sizes) return sizes[static_cast<size_t>(trial) - 1].inputs;
-      trial -= num_sizes;
-    }
+    if (trial >= num_sets()) other_sizes();
+    const Source source = source_of(trial);
+    if (source.sizes != nullptr) return source.sizes->inputs;
+    std::vector<at::Tensor> inputs = given(source.set);
     const std::vector<ValueId> ids = case_.program->user_inputs();
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Value& input = (*case_.program)[ids[i]];
       // The graph may be specialized for the number.
       if (input.is_scalar) continue;
-      const at::Tensor values =
-          trial_values(trial, {.name = input.name, .normal = inputs[i]}, seed_, files_.name);
+      const at::Tensor values = trial_values(
+          source.values, {.name = input.name, .normal = inputs[i]}, seed_, files_.name);
       // The strides stay too, because guards may read them.
       const bool overlaps = at::has_internal_overlap(inputs[i]) == at::MemOverlap::Yes;
       inputs[i] = overlaps
@@ -68,23 +70,34 @@ class ImportedCandidate : public Candidate {
     return inputs;
   }
 
-  // The file of expected outputs is for the normal values.
+  // No file has the expected outputs of other values.
   int num_trials(const RunSettings& settings) override {
-    if (settings.trials == 1) return 1;
-    const int num_values = files_.expected.empty() ? Candidate::num_trials(settings) : 1;
-    return num_values + static_cast<int>(other_sizes().size());
+    if (settings.trials == 1) return num_sets();
+    const int num_values = files_.expected.empty() ? settings.trials - 1 : 0;
+    return num_sets() + static_cast<int>(other_sizes().size()) + num_values;
   }
 
   std::string trial_name(int trial) const override {
-    const auto num_sizes = sizes_ ? static_cast<int>(sizes_->size()) : 0;
-    if (trial == 0 || trial > num_sizes)
-      return Candidate::trial_name(std::max(0, trial - num_sizes));
-    return sizes_->at(static_cast<size_t>(trial) - 1).name;
+    const Source source = source_of(trial);
+    if (source.sizes != nullptr) return source.sizes->name;
+    if (source.values > 0 || num_sets() == 1) return Candidate::trial_name(source.values);
+    const std::string& file = inputs_of(source.set);
+    int num_alike = 0;
+    for (int set = 0; set < num_sets(); ++set) {
+      if (file_name(inputs_of(set)) == file_name(file)) ++num_alike;
+    }
+    return printable(num_alike == 1 ? file_name(file) : typed_path(file));
+  }
+  std::string unusual_trial(int trial) const override {
+    return trial == 0 && num_sets() == 1 ? "" : trial_name(trial);
   }
 
-  std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
-    if (files_.expected.empty() || has_other_sizes(inputs)) return reference(inputs);
-    return loading([&] { return read_expected(files_.expected, ir_); });
+  std::vector<at::Tensor> expected(int trial, const std::vector<at::Tensor>& inputs) override {
+    const Source source = source_of(trial);
+    if (files_.expected.empty() || source.sizes != nullptr) return reference(inputs);
+    return loading([&] {
+      return read_expected(of_set(files_.expected, files_.more_expected, source.set), ir_);
+    });
   }
 
   const StateDict& weights() const override { return case_.weights; }
@@ -118,10 +131,35 @@ class ImportedCandidate : public Candidate {
     return result;
   }
 
-  std::vector<at::Tensor> example() const {
+  // Where a trial has its inputs from: first the sets that files give, then other sizes, then other
+  // values for the first set.
+  struct Source {
+    int set = 0;
+    const SizeTrial* sizes = nullptr;
+    // As a trial of trials.h.
+    int values = 0;
+  };
+
+  int num_sets() const { return 1 + static_cast<int>(files_.more_inputs.size()); }
+  Source source_of(int trial) const {
+    if (trial < num_sets()) return {.set = trial};
+    trial -= num_sets();
+    const int num_sizes = sizes_ ? static_cast<int>(sizes_->size()) : 0;
+    if (trial < num_sizes) return {.sizes = &sizes_->at(static_cast<size_t>(trial))};
+    return {.values = trial - num_sizes + 1};
+  }
+
+  static const std::string& of_set(const std::string& first, const std::vector<std::string>& more,
+                                   int set) {
+    return set == 0 ? first : more.at(static_cast<size_t>(set) - 1);
+  }
+  const std::string& inputs_of(int set) const {
+    return of_set(files_.inputs, files_.more_inputs, set);
+  }
+  std::vector<at::Tensor> given(int set) const {
     return loading([&] {
-      return files_.inputs.empty() ? examples_.for_graph(*case_.program)
-                                   : read_inputs(files_.inputs, ir_);
+      return inputs_of(set).empty() ? examples_.for_graph(*case_.program)
+                                    : read_inputs(inputs_of(set), ir_);
     });
   }
 
@@ -132,7 +170,7 @@ class ImportedCandidate : public Candidate {
     const Program& program = *case_.program;
     const auto is_dynamic_input = [&](ValueId id) { return is_dynamic(program[id]); };
     if (!std::ranges::any_of(program.user_inputs(), is_dynamic_input)) return *sizes_;
-    for (SizeTrial& trial : size_trials(program, example())) {
+    for (SizeTrial& trial : size_trials(program, given(0))) {
       try {
         at::manual_seed(seed_);
         run_program(on(trial.inputs));
@@ -142,15 +180,6 @@ class ImportedCandidate : public Candidate {
       }
     }
     return *sizes_;
-  }
-
-  bool has_other_sizes(const std::vector<at::Tensor>& inputs) const {
-    if (!sizes_) return false;
-    return std::ranges::any_of(*sizes_, [&](const SizeTrial& trial) {
-      return std::ranges::equal(trial.inputs, inputs, [](const auto& a, const auto& b) {
-        return a.sizes() == b.sizes();
-      });
-    });
   }
 
   std::vector<at::Tensor> reference(const std::vector<at::Tensor>& inputs) {
@@ -177,7 +206,13 @@ class ArchiveCandidate : public ImportedCandidate {
 
  private:
   IR read() override {
-    Pt2Model model = read_pt2(files().path, files().program);
+    Pt2Model model = [&] {
+      try {
+        return read_pt2(files().path, files().program);
+      } catch (const NoSuchProgram& error) {
+        throw InputError(error.what());
+      }
+    }();
     case_ = Case().with(std::move(model.program));
     case_.weights = loading([&] {
       if (!files().weights.empty()) {

@@ -76,7 +76,7 @@ TEST_F(GraphCandidateTest, ExpectedIsWhatItsOperatorsCompute) {
   EXPECT_EQ(candidate->num_trials({.trials = 3}), 3);
   const std::vector<at::Tensor> inputs = candidate->inputs(0);
   EXPECT_TRUE(same_bits(inputs.at(1), graph.inputs[1]));
-  const std::vector<at::Tensor> expected = candidate->expected(inputs);
+  const std::vector<at::Tensor> expected = candidate->expected(0, inputs);
   ASSERT_EQ(expected.size(), 2u);
   EXPECT_TRUE(same_bits(expected[0], graph.expected()[0]));
   EXPECT_TRUE(same_bits(expected[1], graph.expected()[1]));
@@ -97,7 +97,7 @@ TEST_F(GraphCandidateTest, AFileSaysWhatIsExpected) {
   const auto candidate = make_candidate(files, 0);
   candidate->extract();
   EXPECT_EQ(candidate->num_trials({.trials = 3}), 1);
-  EXPECT_TRUE(same_bits(candidate->expected(candidate->inputs(0)).at(1), at::ones({2, 3})));
+  EXPECT_TRUE(same_bits(candidate->expected(0, candidate->inputs(0)).at(1), at::ones({2, 3})));
   EXPECT_THAT(candidate->paths(),
               ElementsAre(files.path, files.weights, files.inputs, files.expected));
 }
@@ -159,7 +159,7 @@ TEST_F(GraphCandidateTest, WeightsHaveTheNamesOfTheGraph) {
   candidate->extract();
   EXPECT_TRUE(same_bits(candidate->weights()["embed.w"], weight));
   EXPECT_TRUE(same_bits(candidate->weights()["head.w"], weight));
-  EXPECT_TRUE(same_bits(candidate->expected(candidate->inputs(0)).at(0), graph.expected()[0]));
+  EXPECT_TRUE(same_bits(candidate->expected(0, candidate->inputs(0)).at(0), graph.expected()[0]));
 }
 
 TEST_F(GraphCandidateTest, WeightsGoBeforeLargeConstants) {
@@ -170,7 +170,7 @@ TEST_F(GraphCandidateTest, WeightsGoBeforeLargeConstants) {
   graph.ir.constants.insert("table", at::ones({70'000}));
   const auto candidate = make_candidate(save(graph), 0);
   EXPECT_TRUE(candidate->extract().constants.is_empty());
-  EXPECT_TRUE(same_bits(candidate->expected(candidate->inputs(0)).at(0), graph.expected()[0]));
+  EXPECT_TRUE(same_bits(candidate->expected(0, candidate->inputs(0)).at(0), graph.expected()[0]));
 }
 
 }  // namespace

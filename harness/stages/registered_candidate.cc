@@ -43,7 +43,7 @@ class RegisteredCandidate : public Candidate {
     if (model_.spec.tolerance) rule = {.fixed = *model_.spec.tolerance};
     rule.outputs = model_.spec.output_tolerances;
   }
-  std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
+  std::vector<at::Tensor> expected(int /*trial*/, const std::vector<at::Tensor>& inputs) override {
     std::vector<at::Tensor> outputs = run_eagerly(instance_.model, inputs);
     restore();
     return outputs;

@@ -242,7 +242,7 @@ class ExplanationTest : public ::testing::Test {
       return {};
     }
     at::manual_seed(settings_.seed);
-    return candidate_->expected(inputs_);
+    return candidate_->expected(0, inputs_);
   }
 };
 

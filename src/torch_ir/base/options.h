@@ -36,6 +36,11 @@ CLI::Validator number(const std::string& kind, Number least, Number most, bool a
 inline constexpr const char* kProgramFlag = "--program";
 inline constexpr const char* kProgramText = "The program to take from an archive with several";
 
+// The option of the programs that choose how many threads run a graph.
+inline constexpr const char* kThreadsFlag = "--threads";
+inline constexpr const char* kThreadsText = "Threads that an operator may use";
+inline constexpr int kMostThreads = 1024;
+
 // Adds an option whose value `parse` takes; its Errors become messages about the option.
 inline CLI::Option* add_parsed_option(CLI::App& parser, const std::string& name,
                                       const std::function<void(const std::string&)>& parse,

@@ -2,13 +2,17 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <ostream>
+#include <string>
 #include <vector>
 
+#include "torch_ir/base/options.h"
 #include "torch_ir/cli/benchmark_report.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
@@ -27,11 +31,15 @@ using Clock = std::chrono::steady_clock;
 constexpr double kSeconds = 0.5;
 constexpr int64_t kFewestRounds = 15;
 constexpr int64_t kMostRounds = 10'000;
+// Large models take seconds for a round.
+constexpr double kMostSeconds = 10;
+constexpr double kSecondsBetweenLines = 2;
 
 struct BenchmarkArguments {
   ExecutionArguments execution;
   // 0 if not given.
   int64_t rounds = 0;
+  double time_limit = 0;
   int64_t threads = 0;
   bool json = false;
 };
@@ -50,28 +58,60 @@ class ThreadsGuard {
   int old_ = at::get_num_threads();
 };
 
-double median_seconds(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs,
-                      int64_t rounds) {
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Says now and then how far a long command is.
+class Progress {
+ public:
+  explicit Progress(Console& console) : console_(console) {}
+  void say(const std::string& text) {
+    if (seconds_since(last_) < kSecondsBetweenLines) return;
+    console_.progress(text);
+    last_ = Clock::now();
+  }
+
+ private:
+  Console& console_;
+  Clock::time_point last_ = Clock::now();
+};
+
+// Sets the median of whole runs, and how many there were.
+void time_runs(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs,
+               const BenchmarkArguments& arguments, Progress& progress, BenchmarkReport& report) {
+  const bool is_fixed = arguments.rounds != 0;
+  const double no_limit = std::numeric_limits<double>::infinity();
+  const double limit = arguments.time_limit != 0 ? arguments.time_limit
+                       : is_fixed                ? no_limit
+                                                 : kMostSeconds;
+  const int64_t fewest = is_fixed ? arguments.rounds : kFewestRounds;
+  progress.say("running the graph for the first time");
   std::vector<at::Tensor> outputs;
   plan.run(inputs, outputs);
   std::vector<double> seconds;
-  for (int64_t i = 0; i < rounds; ++i) {
+  double sum = 0;
+  const auto is_done = [&] {
+    if (std::ssize(seconds) < fewest) return sum >= limit;
+    return is_fixed || sum >= kSeconds || std::ssize(seconds) == kMostRounds;
+  };
+  do {
     const Clock::time_point start = Clock::now();
     plan.run(inputs, outputs);
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  const auto middle = seconds.begin() + rounds / 2;
+    seconds.push_back(seconds_since(start));
+    sum += seconds.back();
+    progress.say(
+        fmt::format("round {} of {}: {:.1f} seconds", seconds.size(), fewest, seconds.back()));
+  } while (!is_done());
+  report.rounds = std::ssize(seconds);
+  report.reached_time_limit = report.rounds < fewest;
+  const auto middle = seconds.begin() + report.rounds / 2;
   std::ranges::nth_element(seconds, middle);
-  return *middle;
-}
-
-int64_t choose_rounds(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs) {
-  const auto rounds =
-      static_cast<int64_t>(kSeconds / std::max(median_seconds(plan, inputs, 3), 1e-9));
-  return std::clamp(rounds, kFewestRounds, kMostRounds);
+  report.seconds = *middle;
 }
 
 int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
+  Progress progress(console);
   const ThreadsGuard threads(arguments.threads);
   const ExecutionOptions& options = arguments.execution.options;
   BenchmarkReport report;
@@ -84,8 +124,8 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
     report.threads = at::get_num_threads();
     report.weights = file.weights_source;
     report.inputs = file.inputs_source;
-    report.rounds = arguments.rounds != 0 ? arguments.rounds : choose_rounds(plan, inputs);
-    report.seconds = median_seconds(plan, inputs, report.rounds);
+    time_runs(plan, inputs, arguments, progress, report);
+    progress.say(fmt::format("timing each node, in {} more rounds", report.rounds));
     report.modules = module_paths(*file.content.program);
     if (std::ranges::all_of(report.modules, &std::string::empty)) report.modules.clear();
     report.nodes = plan.profile(inputs, static_cast<int>(report.rounds));
@@ -103,8 +143,14 @@ void declare_benchmark(CLI::App& parser, BenchmarkArguments& arguments) {
                   "Inputs: .safetensors (default: the archive's examples, or generated)");
   add_count_option(parser, "--rounds", arguments.rounds,
                    "Number of rounds (default: about half a second, at least 15)", 1'000'000);
-  add_count_option(parser, "--threads", arguments.threads,
-                   "Threads that an operator may use (default: LibTorch's choice)", 1024);
+  parser
+      .add_option("--time-limit", arguments.time_limit,
+                  "Add no rounds after this time (default: 10; none with --rounds)")
+      ->type_name("SECONDS")
+      ->transform(number<double>("time limit", 0, std::numeric_limits<double>::max(), true,
+                                 "a positive number of seconds"));
+  add_count_option(parser, kThreadsFlag, arguments.threads,
+                   std::string(kThreadsText) + " (default: LibTorch's choice)", kMostThreads);
   parser.add_flag("--json", arguments.json, "Print JSON");
 }
 

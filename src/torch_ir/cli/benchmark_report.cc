@@ -131,10 +131,12 @@ std::string memory_line(const std::optional<PlanMemory>& memory) {
 std::string to_text(const BenchmarkReport& report) {
   int64_t num_calls = 0;
   for (const NodeProfile& node : report.nodes) num_calls += std::ssize(node.calls);
-  return fmt::format("{}: optimization {}, device {}, {}; medians of {}; weights: {}, inputs: {}\n",
-                     printable(report.model_name), report.optimization, report.device,
-                     counted(report.threads, "thread"), counted(report.rounds, "round"),
-                     report.weights, report.inputs) +
+  return fmt::format(
+             "{}: optimization {}, device {}, {}; medians of {}{}; weights: {}, inputs: {}\n",
+             printable(report.model_name), report.optimization, report.device,
+             counted(report.threads, "thread"), counted(report.rounds, "round"),
+             report.reached_time_limit ? ", ended by the time limit" : "", report.weights,
+             report.inputs) +
          '\n' + node_lines(report) + '\n' +
          fmt::format("{}, {}: {} one by one; a whole run: {}\n",
                      counted(std::ssize(report.nodes), "node"), counted(num_calls, "call"),
@@ -149,6 +151,7 @@ std::string to_json(const BenchmarkReport& report) {
                {"device", report.device},
                {"threads", report.threads},
                {"rounds", report.rounds},
+               {"reached_time_limit", report.reached_time_limit},
                {"weights", report.weights},
                {"inputs", report.inputs},
                {"seconds", report.seconds},

@@ -16,6 +16,8 @@ struct BenchmarkReport {
   std::string device;
   int64_t threads = 1;
   int64_t rounds = 0;
+  // Whether there would have been more.
+  bool reached_time_limit = false;
   // Where they come from: "file", "archive", "made up", or "none".
   std::string weights;
   std::string inputs;
@@ -34,13 +36,13 @@ struct BenchmarkReport {
 // and why, and the memory.
 std::string to_text(const BenchmarkReport& report);
 
-// An object with "model_name", "optimization", "device", "threads", "rounds", "weights" and
-// "inputs" as above; "seconds", of a whole run; "node_seconds", the sum over the nodes; "memory",
-// null or an object with "arena", "returned", "intermediates" and "lower_bound", in bytes (see
-// execution_options.h); "not_replayed", a list of "name", "op_type" and "reason"; and "nodes", the
-// slowest first: "index" (in the graph), "name", "op_type", "calls" (a list; empty if a fused
-// call of another node does it), "seconds", "bytes", 0 if unknown, and "module", if the model has
-// any.
+// An object with "model_name", "optimization", "device", "threads", "rounds",
+// "reached_time_limit", "weights" and "inputs" as above; "seconds", of a whole run; "node_seconds",
+// the sum over the nodes; "memory", null or an object with "arena", "returned", "intermediates" and
+// "lower_bound", in bytes (see execution_options.h); "not_replayed", a list of "name", "op_type"
+// and "reason"; and "nodes", the slowest first: "index" (in the graph), "name", "op_type", "calls"
+// (a list; empty if a fused call of another node does it), "seconds", "bytes", 0 if unknown, and
+// "module", if the model has any.
 std::string to_json(const BenchmarkReport& report);
 
 }  // namespace torch_ir

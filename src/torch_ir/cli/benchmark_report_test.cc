@@ -106,9 +106,10 @@ TEST(BenchmarkReportTest, IsJson) {
   const auto json = nlohmann::ordered_json::parse(to_json(make_report()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_THAT(keys, testing::ElementsAre("model_name", "optimization", "device", "threads",
-                                         "rounds", "weights", "inputs", "seconds", "node_seconds",
-                                         "memory", "not_replayed", "nodes"));
+  EXPECT_THAT(keys,
+              testing::ElementsAre("model_name", "optimization", "device", "threads", "rounds",
+                                   "reached_time_limit", "weights", "inputs", "seconds",
+                                   "node_seconds", "memory", "not_replayed", "nodes"));
   EXPECT_EQ(json["optimization"], "fast");
   EXPECT_EQ(json["rounds"], 1500);
   EXPECT_EQ(json["seconds"], 0.0034567);

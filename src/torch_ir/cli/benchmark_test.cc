@@ -50,6 +50,18 @@ TEST_F(BenchmarkTest, RunsAtLeastFifteenTimes) {
   EXPECT_GE(nlohmann::json::parse(printed({"benchmark", model_.graph, "--json"}))["rounds"], 15);
 }
 
+TEST_F(BenchmarkTest, AddsNoRoundsAfterTheTimeLimit) {
+  const std::vector<std::string> arguments = {"benchmark", model_.graph, "--time-limit", "1e-9"};
+  EXPECT_THAT(printed(arguments), HasSubstr("; medians of 1 round, ended by the time limit;"));
+  const auto json = json_of({model_.graph, "--time-limit", "1e-9"});
+  EXPECT_EQ(json["rounds"], 1);
+  EXPECT_EQ(json["reached_time_limit"], true);
+  EXPECT_EQ(json_of({model_.graph})["reached_time_limit"], false);
+  expect_refused(torch_ir({"benchmark", model_.graph, "--time-limit", "0"}),
+                 "--time-limit: invalid time limit '0'; expected a positive number of seconds "
+                 "(see 'torch-ir benchmark --help')");
+}
+
 TEST_F(BenchmarkTest, MakesUpWhatIsNotGiven) {
   const auto json = json_of({model_.graph});
   EXPECT_EQ(json["weights"], "made up");

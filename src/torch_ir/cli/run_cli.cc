@@ -156,6 +156,10 @@ void Console::warn(const std::string& message) {
   if (!quiet_) err_ << message_line("torch-ir", "warning: " + message);
 }
 
+void Console::progress(const std::string& message) {
+  if (!quiet_) err_ << message_line("torch-ir", message) << std::flush;
+}
+
 void Console::fail(const std::string& message) { err_ << message_line("torch-ir", message); }
 
 std::vector<Command> all_commands() {

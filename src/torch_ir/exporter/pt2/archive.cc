@@ -126,7 +126,8 @@ class Opener {
     if (name_.empty()) {
       refuse(fmt::format("has {} programs ({}); choose one with --program", models.size(), names));
     }
-    fail(path_, fmt::format("has no program '{}'; it has {}", printable(name_), names));
+    throw NoSuchProgram(
+        fmt::format("{}: has no program '{}'; it has {}", path_, printable(name_), names));
   }
 
   PayloadEntries find_payload(const std::string& root, const std::string& model,

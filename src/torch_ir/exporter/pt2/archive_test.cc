@@ -99,7 +99,7 @@ TEST(ArchiveTest, AProgramIsChosenByName) {
   EXPECT_EQ(open_pt2_archive(path, "b").program, "r/models/b.json");
   EXPECT_EQ(open_pt2_archive(path, "b").weights.config, "r/data/weights/b_weights_config.json");
   EXPECT_THAT([&] { open_pt2_archive(path, "c"); },
-              ThrowsMessage<ExportError>(path + ": has no program 'c'; it has 'a', 'b'"));
+              ThrowsMessage<NoSuchProgram>(path + ": has no program 'c'; it has 'a', 'b'"));
 }
 
 TEST(ArchiveTest, HasOneRoot) {

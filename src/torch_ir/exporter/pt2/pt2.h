@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/program.h"
 
@@ -40,12 +41,18 @@ struct Pt2Model {
   Pt2Examples examples = {};
 };
 
+// The archive has no program of the name that was asked for.
+class NoSuchProgram : public ExportError {
+ public:
+  using ExportError::ExportError;
+};
+
 // Whether the file at `path` is a zip archive of any kind, judging by its content. Throws Error if
 // it cannot be opened.
 bool is_pt2_archive(const std::string& path);
 
-// Reads the program called `program` (archive.h). Throws ExportError, with the path, for files that
-// are not such archives, are damaged, or have unknown content.
+// Reads the program called `program` (archive.h). Throws NoSuchProgram, or ExportError for files
+// that are not such archives, are damaged, or have unknown content; both with the path.
 Pt2Model read_pt2(const std::string& path, const std::string& program = {},
                   WeightBytes bytes = WeightBytes::kChecked);
 
