@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "torch_ir/analysis/cost.h"
 #include "torch_ir/ir/sym_expr.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
@@ -22,6 +23,10 @@ using Sizes = std::map<std::string, int64_t>;
 
 // How far from the wanted sizes to look for allowed ones.
 constexpr int64_t kMaxSteps = 64;
+
+// What a run at the ends of the ranges may need; a trial has about four runs.
+constexpr int64_t kMostBytes = 64'000'000;
+constexpr int64_t kMostMultiplyAdds = 200'000'000;
 
 // The symbols in the shapes of inputs, with their sizes in the example.
 Sizes sizes_of_example(const Program& program, const std::vector<at::Tensor>& example) {
@@ -52,15 +57,23 @@ struct Ends {
   int64_t high;
 };
 
-Ends ends_of(const Program& program, const std::string& symbol, int64_t example) {
+// With `most`, the sizes of ranges with an end are only limited by that.
+Ends ends_of(const Program& program, const std::string& symbol, int64_t example, bool most) {
   constexpr int64_t kLeastHigh = 4;
   Ends ends{1, std::max(2 * example, kLeastHigh)};
   for (const SymbolRange& range : program.range_constraints) {
     if (range.expression != symbol) continue;
     if (range.min) ends.low = std::max(ends.low, *range.min);
-    if (range.max) ends.high = std::min(ends.high, *range.max);
+    if (range.max) ends.high = most ? *range.max : std::min(ends.high, *range.max);
   }
   return ends;
+}
+
+bool is_cheap(const Program& program, const Sizes& sizes) {
+  const CostTotals cost = cost_of(at_sizes(program, {sizes.begin(), sizes.end()})).totals;
+  return cost.not_counted.empty() && cost.num_unknown_sizes == 0 &&
+         cost.input_bytes + cost.peak_bytes <= kMostBytes &&
+         cost.multiply_adds <= kMostMultiplyAdds;
 }
 
 // `tensor` with `size` entries along `dim`, its own ones again and again; undefined without any.
@@ -110,11 +123,14 @@ std::vector<SizeTrial> size_trials(const Program& program, const std::vector<at:
   Sizes low;
   Sizes high;
   Sizes between;
-  for (const auto& [symbol, size] : known) {
-    const Ends ends = ends_of(program, symbol, size);
-    low[symbol] = ends.low;
-    high[symbol] = ends.high;
-    between[symbol] = (ends.low + ends.high) / 2;
+  for (const bool most : {true, false}) {
+    for (const auto& [symbol, size] : known) {
+      const Ends ends = ends_of(program, symbol, size, most);
+      low[symbol] = ends.low;
+      high[symbol] = ends.high;
+      between[symbol] = (ends.low + ends.high) / 2;
+    }
+    if (most && is_cheap(program, high)) break;
   }
   std::vector<SizeTrial> trials;
   std::set<Sizes> tried = {known};

@@ -17,9 +17,10 @@ struct SizeTrial {
 };
 
 // The inputs of `program` at the ends of the ranges of its sizes, and at sizes between, or on the
-// way from there to the example's, where its ranges and guards allow them. The sizes are at least 1
-// and at most twice the example's, so that memory suffices. `example` has one input for each graph
-// input; its values are repeated. Sizes that the model is given as a number stay.
+// way from there to the example's, where its ranges and guards allow them. Sizes are at least 1. If
+// a range has no end, or the graph would need much memory or time there, they are at most twice the
+// example's. `example` has one input for each graph input; its values are repeated. Sizes that the
+// model is given as a number stay.
 std::vector<SizeTrial> size_trials(const Program& program, const std::vector<at::Tensor>& example);
 
 }  // namespace torch_ir

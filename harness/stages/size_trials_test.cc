@@ -54,11 +54,19 @@ TEST(SizeTrialsTest, GuardsAndDerivedSizesAreKeptTo) {
   IR ir = graph_of({dynamic("x", {"2*s0", "3"}), dynamic("y", {"s0"})}, {{"s0", 1, 16}});
   ir.guards = {"x.size()[0] % 4 == 0"};
   const std::vector<SizeTrial> trials = size_trials(resolve(ir), {at::ones({8, 3}), at::ones({4})});
-  ASSERT_EQ(trials.size(), 2u);
+  ASSERT_EQ(trials.size(), 3u);
   EXPECT_EQ(trials[0].name, "s0 = 2");
   EXPECT_EQ(trials[0].inputs[0].sizes(), (at::IntArrayRef{4, 3}));
   EXPECT_EQ(trials[0].inputs[1].sizes(), at::IntArrayRef{2});
   EXPECT_EQ(trials[1].name, "s0 = 8");
+  EXPECT_EQ(trials[2].name, "s0 = 16");
+}
+
+// 4 GB would be needed at the end of both ranges.
+TEST(SizeTrialsTest, EndsThatNeedMuchMemoryAreNotTried) {
+  const IR ir = graph_of({dynamic("x", {"s0", "s1"})}, {{"s0", 1, 1'000'000}, {"s1", 2, 1'000}});
+  EXPECT_THAT(names_of(ir, {at::ones({8, 3})}),
+              ElementsAre("s0 = 1, s1 = 2", "s0 = 8, s1 = 4", "s0 = 16, s1 = 6"));
 }
 
 }  // namespace

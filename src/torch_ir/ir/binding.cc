@@ -453,10 +453,20 @@ std::string_view advice_about_unknown(std::string_view op_type) {
       "only Python defines it, so export the model without it";
   constexpr std::string_view kDecompose =
       "ExportedProgram.run_decompositions() before torch.export.save may replace it";
+  constexpr std::string_view kSaveBefore =
+      "ExportedProgram.run_decompositions() makes it of an operator that writes to its arguments, "
+      "so save the program before";
+  constexpr std::string_view kGeneric =
+      "with combine_mode='generic', ExportedProgram.run_decompositions() replaces it";
   constexpr std::pair<std::string_view, std::string_view> kAdvice[] = {
-      {"debugprims.", kOnlyInPython}, {"inductor_prims.", kOnlyInPython},
-      {"prims.", kOnlyInPython},      {"quantized_decomposed.", kOnlyInPython},
-      {"rngprims.", kOnlyInPython},   {"higher_order.", kDecompose},
+      {"higher_order.auto_functionalized", kSaveBefore},
+      {"higher_order.associative_scan", kGeneric},
+      {"debugprims.", kOnlyInPython},
+      {"inductor_prims.", kOnlyInPython},
+      {"prims.", kOnlyInPython},
+      {"quantized_decomposed.", kOnlyInPython},
+      {"rngprims.", kOnlyInPython},
+      {"higher_order.", kDecompose},
       {"torch.", kDecompose},
   };
   for (const auto& [prefix, advice] : kAdvice) {

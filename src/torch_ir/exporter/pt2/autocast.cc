@@ -1,7 +1,8 @@
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
-#include <ATen/ops/ones.h>
+#include <c10/core/ScalarTypeToTypeMeta.h>
+#include <c10/core/TensorImpl.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
@@ -26,29 +27,46 @@ namespace {
 // Python's autocast casts arguments when the operator runs. To find out which ones, this file calls
 // the operator with autocast on and looks at the arguments that autocast passes on.
 
-constexpr c10::DispatchKey kAutocastKey = c10::DispatchKey::AutocastCPU;
+const c10::OperatorName kCast("aten::to", "dtype");
+
+c10::DispatchKey key_of(const Autocast& autocast) {
+  return autocast.device == c10::kCPU ? c10::DispatchKey::AutocastCPU
+                                      : c10::DispatchKey::AutocastCUDA;
+}
 
 class AutocastGuard {
  public:
-  explicit AutocastGuard(c10::ScalarType dtype)
-      : was_enabled_(at::autocast::is_autocast_enabled(at::kCPU)),
-        previous_(at::autocast::get_autocast_dtype(at::kCPU)) {
-    at::autocast::set_autocast_dtype(at::kCPU, dtype);
-    at::autocast::set_autocast_enabled(at::kCPU, true);
+  explicit AutocastGuard(const Autocast& autocast)
+      : device_(autocast.device),
+        was_enabled_(at::autocast::is_autocast_enabled(device_)),
+        previous_(at::autocast::get_autocast_dtype(device_)) {
+    at::autocast::set_autocast_dtype(device_, autocast.dtype);
+    at::autocast::set_autocast_enabled(device_, true);
   }
   ~AutocastGuard() {
-    at::autocast::set_autocast_enabled(at::kCPU, was_enabled_);
-    at::autocast::set_autocast_dtype(at::kCPU, previous_);
+    at::autocast::set_autocast_enabled(device_, was_enabled_);
+    at::autocast::set_autocast_dtype(device_, previous_);
   }
   AutocastGuard(const AutocastGuard&) = delete;
   AutocastGuard& operator=(const AutocastGuard&) = delete;
 
  private:
+  const c10::DeviceType device_;
   bool was_enabled_;
   c10::ScalarType previous_;
 };
 
-// Ends a call when it has passed autocast, and keeps its arguments.
+// A tensor without memory that says it is on `device`, which need not be there.
+at::Tensor pretended(at::IntArrayRef sizes, c10::ScalarType dtype, c10::DeviceType device) {
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      c10::DispatchKeySet(device == c10::kCPU ? c10::DispatchKey::CPU : c10::DispatchKey::CUDA),
+      c10::scalarTypeToTypeMeta(dtype), c10::Device(device, device == c10::kCPU ? -1 : 0));
+  tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  return tensor;
+}
+
+// Ends a call when it has passed autocast, and keeps its arguments. Casts make tensors without
+// values.
 class Arrival final : public DispatchMode {
  public:
   struct Reached {
@@ -58,22 +76,28 @@ class Arrival final : public DispatchMode {
   explicit Arrival(const c10::OperatorHandle& op) : op_(op) {}
 
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override {
-    if (op.operator_name() != op_.operator_name()) return op.callBoxed(stack);
-    throw Reached{*stack};
+    if (op.operator_name() == op_.operator_name()) throw Reached{*stack};
+    if (op.operator_name() != kCast) return op.callBoxed(stack);
+    const std::vector<c10::IValue> arguments =
+        torch::jit::pop(*stack, op.schema().arguments().size());
+    const at::Tensor& self = arguments[0].toTensor();
+    torch::jit::push(*stack,
+                     pretended(self.sizes(), arguments[1].toScalarType(), self.device().type()));
   }
 
  private:
   const c10::OperatorHandle& op_;
 };
 
-// Ones of the same rank in place of the graph's values, as casts do not depend on shapes.
-struct Ones {
+// Tensors of the same rank in place of the graph's values, as casts do not depend on shapes.
+struct StandIns {
   const GraphBuilder& builder;
+  const c10::DeviceType device;
 
   c10::IValue operator()(ValueId id) const {
     const Value& value = builder.graph()[id];
     if (!value.is_scalar) {
-      return at::ones(std::vector<int64_t>(value.shape.size(), 1), at::dtype(value.dtype));
+      return pretended(std::vector<int64_t>(value.shape.size(), 1), value.dtype, device);
     }
     if (value.dtype == c10::ScalarType::Bool) return true;
     return value.dtype == c10::ScalarType::Double ? c10::IValue(1.0) : c10::IValue(1);
@@ -88,16 +112,16 @@ auto find_argument(AnyNode& node, const std::string& name) {
 }
 
 torch::jit::Stack arguments_behind(const Node& node, const c10::OperatorHandle& op,
-                                   c10::ScalarType dtype, const GraphBuilder& builder) {
+                                   const Autocast& autocast, const GraphBuilder& builder) {
   const auto find_given = [&](const c10::Argument& argument) {
     return find_argument(node, argument.name());
   };
-  torch::jit::Stack stack = make_stack(op.schema(), find_given, Ones{builder});
+  torch::jit::Stack stack = make_stack(op.schema(), find_given, StandIns{builder, autocast.device});
   Arrival arrival(op);
   try {
-    const AutocastGuard autocast(dtype);
+    const AutocastGuard enabled(autocast);
     const DispatchModeGuard guard(arrival);
-    op.callBoxedForDispatchKey(kAutocastKey, stack);
+    op.callBoxedForDispatchKey(key_of(autocast), stack);
   } catch (Arrival::Reached& reached) {
     return std::move(reached.arguments);
   } catch (const c10::Error& error) {
@@ -135,12 +159,18 @@ bool casts_inside(const Node& node, const std::vector<Value>& outputs, c10::Scal
          (makes_dtype && !takes_dtype(node, dtype, builder));
 }
 
-void cast_arguments(Node& node, const c10::OperatorHandle& op, c10::ScalarType dtype,
+void cast_arguments(Node& node, const c10::OperatorHandle& op, const Autocast& autocast,
                     GraphBuilder& builder) {
-  const torch::jit::Stack arrived = arguments_behind(node, op, dtype, builder);
+  const torch::jit::Stack arrived = arguments_behind(node, op, autocast, builder);
   const auto& schema = op.schema().arguments();
   for (size_t i = 0; i < schema.size(); ++i) {
     auto* argument = find_argument(node, schema[i].name());
+    // Some operators are asked for the dtype of their result instead.
+    const bool is_none = argument == nullptr || *argument == Operand(Attribute());
+    if (is_none && schema[i].name() == "dtype" && arrived[i].isInt()) {
+      std::erase_if(node.arguments, [](const Argument& known) { return known.name == "dtype"; });
+      node.arguments.push_back({"dtype", Attribute(arrived[i].toScalarType())});
+    }
     if (argument == nullptr) continue;
     if (auto* id = std::get_if<ValueId>(argument)) {
       *id = cast(*id, arrived[i].toTensor().scalar_type(), builder);
@@ -157,11 +187,11 @@ void cast_arguments(Node& node, const c10::OperatorHandle& op, c10::ScalarType d
 }  // namespace
 
 std::vector<ValueId> add_under_autocast(Node node, std::vector<Value> outputs,
-                                        c10::ScalarType dtype, GraphBuilder& builder) {
+                                        const Autocast& autocast, GraphBuilder& builder) {
   const auto op = find_operator(node.target);
-  if (op && op->hasKernelForDispatchKey(kAutocastKey)) {
-    cast_arguments(node, *op, dtype, builder);
-  } else if (op && casts_inside(node, outputs, dtype, builder)) {
+  if (op && op->hasKernelForDispatchKey(key_of(autocast))) {
+    cast_arguments(node, *op, autocast, builder);
+  } else if (op && casts_inside(node, outputs, autocast.dtype, builder)) {
     throw ExportError(
         kNotSupported,
         "torch.autocast casts inside of the operator, which is not supported; call it outside of "

@@ -8,6 +8,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/pt2/graph_reader.h"
+#include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
@@ -25,15 +26,21 @@ class AutocastTest : public ::testing::Test {
 
   // The nodes that a call of `target` becomes: each with its target and tensor arguments.
   std::vector<std::string> add(const std::string& target, std::vector<Argument> arguments,
-                               c10::ScalarType dtype, c10::ScalarType autocast = at::kBFloat16) {
-    add_under_autocast({"out", target, std::move(arguments)},
-                       {{.shape = {2, 2}, .dtype = dtype, .name = "out"}}, autocast, builder_);
+                               c10::ScalarType dtype,
+                               const Autocast& autocast = {c10::kCPU, at::kBFloat16}) {
+    const std::string name = builder_.new_name("out");
+    add_under_autocast({name, target, std::move(arguments)},
+                       {{.shape = {2, 2}, .dtype = dtype, .name = name}}, autocast, builder_);
     const Graph& graph = builder_.graph();
     std::vector<std::string> texts;
     for (const Node& node : graph.nodes) {
       std::string text = node.name + " = " + node.target;
       for (const Argument& argument : node.arguments) {
         for_each_value(argument, [&](ValueId id) { text += " " + graph[id].name; });
+        const auto* fixed = std::get_if<Attribute>(&argument.value);
+        if (fixed != nullptr && argument.name == "dtype" && node.target != "aten.to.dtype") {
+          text += " " + dtype_name(*fixed->get_if<c10::ScalarType>());
+        }
       }
       texts.push_back(text);
     }
@@ -74,6 +81,26 @@ TEST_F(AutocastTest, SensitiveOperatorsAreInTheHigherPrecision) {
                           "out = aten.mse_loss.default bf16_float32 f32"));
 }
 
+// As on a GPU, which need not be here: softmax gives float32, layer norm is cast to it.
+TEST_F(AutocastTest, CudaHasRulesOfItsOwn) {
+  const Autocast cuda = {c10::kCUDA, at::kHalf};
+  const ValueId f16 = input("f16", at::kHalf);
+  add("aten.mm.default", {{"self", f32_}, {"mat2", f16}}, at::kHalf, cuda);
+  add("aten.softmax.int", {{"self", f16}, {"dim", Attribute(1)}}, at::kFloat, cuda);
+  add("aten.softmax.int", {{"self", f16}, {"dim", Attribute(1)}, {"dtype", Attribute()}},
+      at::kFloat, cuda);
+  add("aten.layer_norm.default", {{"input", f16}, {"normalized_shape", Attribute::list({2})}},
+      at::kFloat, cuda);
+  EXPECT_THAT(
+      add("aten.atan2.default", {{"self", f16}, {"other", f32_}}, at::kFloat, cuda),
+      ElementsAre("f32_float16 = aten.to.dtype f32", "out = aten.mm.default f32_float16 f16",
+                  "out_1 = aten.softmax.int f16 float32", "out_2 = aten.softmax.int f16 float32",
+                  "f16_float32 = aten.to.dtype f16", "out_3 = aten.layer_norm.default f16_float32",
+                  "f16_float32_1 = aten.to.dtype f16",
+                  "out_4 = aten.atan2.default f16_float32_1 f32"));
+  EXPECT_FALSE(at::autocast::is_autocast_enabled(at::kCUDA));
+}
+
 TEST_F(AutocastTest, OperatorsWithoutRuleStay) {
   EXPECT_THAT(add("aten.relu.default", {{"self", f32_}}, at::kFloat),
               ElementsAre("out = aten.relu.default f32"));
@@ -105,7 +132,7 @@ TEST_F(AutocastTest, OperatorsThatCastInsideAreRefused) {
 
 TEST_F(AutocastTest, TheThreadIsLeftAsItWas) {
   const auto dtype = at::autocast::get_autocast_dtype(at::kCPU);
-  add("aten.mm.default", {{"self", f32_}, {"mat2", f32_}}, at::kHalf, at::kHalf);
+  add("aten.mm.default", {{"self", f32_}, {"mat2", f32_}}, at::kHalf, {c10::kCPU, at::kHalf});
   EXPECT_EQ(builder_.graph()[*builder_.find("f32_float16")].dtype, at::kHalf);
   EXPECT_EQ(at::autocast::get_autocast_dtype(at::kCPU), dtype);
   EXPECT_FALSE(at::autocast::is_autocast_enabled(at::kCPU));

@@ -239,7 +239,7 @@ const GraphReader::Target* GraphReader::find_special_target(std::string_view tar
 }
 
 GraphReader::GraphReader(const JsonValue& graph, const Place& place, GraphNames names,
-                         GraphBuilder& builder, AutocastDtype autocast)
+                         GraphBuilder& builder, std::optional<Autocast> autocast)
     : place_(place),
       nodes_(as_list(ObjectReader(graph, place).get("nodes"), nodes_place_)),
       names_(names),

@@ -20,8 +20,12 @@
 
 namespace torch_ir {
 
-// The dtype of autocast on the CPU; nothing if it is off.
-using AutocastDtype = std::optional<c10::ScalarType>;
+// The region of torch.autocast that a node is in.
+struct Autocast {
+  // kCPU or kCUDA, which cast differently.
+  c10::DeviceType device;
+  c10::ScalarType dtype;
+};
 
 // "aten.conv2d.default" for "torch.ops.aten.conv2d.default"; other targets are unchanged.
 std::string op_type_of_target(std::string_view target);
@@ -61,11 +65,11 @@ class GraphBuilder {
   std::unordered_map<std::string, int> next_number_;
 };
 
-// Adds `node` with the casts that autocast to `dtype` makes of its arguments, each a node of its
-// own (aten.to.dtype), and returns its outputs. Asks LibTorch which arguments are cast. Throws
+// Adds `node` with the casts that `autocast` makes of its arguments, each a node of its own
+// (aten.to.dtype), and returns its outputs. Asks LibTorch which arguments are cast. Throws
 // ExportError for an operator without a rule for autocast that consists of operators with one.
 std::vector<ValueId> add_under_autocast(Node node, std::vector<Value> outputs,
-                                        c10::ScalarType dtype, GraphBuilder& builder);
+                                        const Autocast& autocast, GraphBuilder& builder);
 
 // An inlined graph has names of its own, which may clash with others: its inputs stand for the
 // operands, and the rest is renamed. Other graphs keep their names.
@@ -75,7 +79,7 @@ class GraphReader {
  public:
   // `graph`, `place` and `builder` must outlive the reader.
   GraphReader(const JsonValue& graph, const Place& place, GraphNames names, GraphBuilder& builder,
-              AutocastDtype autocast = std::nullopt);
+              std::optional<Autocast> autocast = std::nullopt);
 
   const std::vector<Attribute>& inputs() const { return inputs_; }
   const std::vector<Attribute>& outputs() const { return outputs_; }
@@ -129,12 +133,13 @@ class GraphReader {
   template <class Use>
   auto with_graph(const Call& call, size_t index, const Use& use) const;
   // The graph is argument `index`; its operands are the positional arguments from `first` on.
-  void inline_graph(const Call& call, size_t index, size_t first, AutocastDtype autocast);
-  AutocastDtype autocast_of(const Call& call) const;
+  void inline_graph(const Call& call, size_t index, size_t first,
+                    const std::optional<Autocast>& autocast);
+  bool has_tensors_on(const std::string& device, const Call& call, size_t index) const;
+  std::optional<Autocast> autocast_of(const Call& call) const;
 
   // torch.set_grad_enabled changes no value.
   void inline_set_grad_enabled(const Call& call) { inline_graph(call, 1, 2, autocast_); }
-  // torch.autocast matters only for the CPU.
   void inline_autocast(const Call& call) { inline_graph(call, 4, 5, autocast_of(call)); }
   // Argument 1 says which calls have the same graph.
   void inline_subgraph(const Call& call) { inline_graph(call, 0, 2, autocast_); }
@@ -166,7 +171,7 @@ class GraphReader {
   const JsonValue::array_t& nodes_;
   const GraphNames names_;
   GraphBuilder& builder_;
-  const AutocastDtype autocast_;
+  const std::optional<Autocast> autocast_;
   std::vector<Attribute> inputs_;
   std::vector<Attribute> outputs_;
   std::unordered_map<std::string, Value> values_;

@@ -12,9 +12,6 @@
 namespace torch_ir {
 namespace {
 
-// The default of torch.autocast on the CPU.
-constexpr c10::ScalarType kDefaultAutocastDtype = c10::ScalarType::BFloat16;
-
 void check_count(const char* what, size_t found, const char* of_graph, size_t expected) {
   if (expected == found) return;
   throw ExportError(fmt::format("wrong number of {}: {}, expected {} for the {} of the graph", what,
@@ -35,7 +32,7 @@ auto GraphReader::with_graph(const Call& call, size_t index, const Use& use) con
 }
 
 void GraphReader::inline_graph(const Call& call, size_t index, size_t first,
-                               AutocastDtype autocast) {
+                               const std::optional<Autocast>& autocast) {
   with_graph(call, index, [&](const JsonValue& graph, const Place& place) {
     std::vector<Operand> operands;
     for (size_t i = first; i < call.size(); ++i) {
@@ -74,11 +71,42 @@ T GraphReader::read_fixed(const Call& call, size_t index, const char* expected) 
   throw ExportError(fmt::format("argument {} must be {}", index, expected));
 }
 
-AutocastDtype GraphReader::autocast_of(const Call& call) const {
-  if (read_fixed<std::string>(call, 0, "a device") != "cpu") return autocast_;
-  if (!read_fixed<bool>(call, 2, "a boolean")) return std::nullopt;
-  if (read(call, 1) == Operand(Attribute())) return kDefaultAutocastDtype;
-  return read_fixed<c10::ScalarType>(call, 1, "a dtype");
+bool GraphReader::has_tensors_on(const std::string& device, const Call& call, size_t index) const {
+  return with_graph(call, index, [&](const JsonValue& graph, const Place& place) {
+    const Place values = place.key("tensor_values");
+    for (const auto& [name, meta] :
+         as_object(ObjectReader(graph, place).get("tensor_values"), values)) {
+      const Place value = values.key(printable(name));
+      const std::string found =
+          ObjectReader(meta, value).get("device", [](const auto& json, const Place& at) {
+            return ObjectReader(json, at).get("type", as_string);
+          });
+      if (found == device) return true;
+    }
+    return false;
+  });
+}
+
+// For other devices than the CPU, torch.autocast does nothing to tensors that are not there.
+std::optional<Autocast> GraphReader::autocast_of(const Call& call) const {
+  const std::string device = read_fixed<std::string>(call, 0, "a device");
+  const bool is_cpu = device == "cpu";
+  const c10::DeviceType type = is_cpu ? c10::kCPU : c10::kCUDA;
+  if (!is_cpu && !has_tensors_on(device, call, 4)) return autocast_;
+  if (!read_fixed<bool>(call, 2, "a boolean")) {
+    return autocast_ && autocast_->device != type ? autocast_ : std::nullopt;
+  }
+  if (!is_cpu && device != "cuda") {
+    throw ExportError(kNotSupported,
+                      fmt::format("torch.autocast of the device '{}' is not supported; "
+                                  "export the model on the CPU or a CUDA device",
+                                  printable(device)));
+  }
+  if (read(call, 1) != Operand(Attribute())) {
+    return Autocast{type, read_fixed<c10::ScalarType>(call, 1, "a dtype")};
+  }
+  // The default of Python.
+  return Autocast{type, is_cpu ? c10::kBFloat16 : c10::kHalf};
 }
 
 void GraphReader::inline_with_effects(const Call& call) {

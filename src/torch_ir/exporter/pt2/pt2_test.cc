@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -235,6 +236,36 @@ TEST(Pt2Test, OtherHigherOrderOperatorsAreKept) {
   EXPECT_THAT([&] { compile(vmap, StateDict()); },
               ThrowsMessage<ExecutionError>(::testing::HasSubstr(
                   "ExportedProgram.run_decompositions() before torch.export.save may replace it")));
+}
+
+// It has no values; run_decompositions() makes one with combine_mode="generic" of operators.
+TEST(Pt2Test, AssociativeScanIsKept) {
+  const IR ir = convert_exported_program(read_pt2(data_path("associative_scan.pt2")).program);
+  EXPECT_EQ(IR::from_json(ir.to_json()), ir);
+  EXPECT_THAT([&] { compile(ir, StateDict()); },
+              ThrowsMessage<ExecutionError>(::testing::AllOf(
+                  ::testing::HasSubstr("Unknown operator 'higher_order.associative_scan' of node "
+                                       "'associative_scan': LibTorch"),
+                  ::testing::HasSubstr("with combine_mode='generic', "
+                                       "ExportedProgram.run_decompositions() replaces it"))));
+}
+
+// As PyTorch declared them on the GPU.
+TEST(Pt2Test, AutocastOnCudaGivesTheSameDtypesOnTheCpu) {
+  const Pt2Model model = read_pt2(data_path("autocast_cuda.pt2"));
+  StateDict weights;
+  for (const auto& weight : model.weights) {
+    weights.insert(weight.key(), at::ones(weight.value().sizes()));
+  }
+  const IR ir = convert_exported_program(model.program);
+  const std::vector<at::Tensor> outputs = compile(ir, weights).run({at::ones({3, 3})});
+  ASSERT_EQ(outputs.size(), 8u);
+  std::set<std::string> dtypes;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    EXPECT_EQ(outputs[i].scalar_type(), model.program[model.program.outputs[i]].dtype) << i;
+    dtypes.insert(dtype_name(outputs[i].scalar_type()));
+  }
+  EXPECT_THAT(dtypes, ::testing::ElementsAre("float16", "float32"));
 }
 
 TEST(Pt2Test, WeightsWithoutValuesAreOnTheMetaDevice) {

@@ -9,8 +9,10 @@ import json
 import math
 import pathlib
 import zipfile
+from unittest import mock
 
 import torch
+from torch._higher_order_ops.associative_scan import associative_scan
 from torch._higher_order_ops.hints_wrap import hints_wrapper
 from torch._higher_order_ops.map import map as higher_order_map
 from torch._higher_order_ops.out_dtype import out_dtype
@@ -395,6 +397,34 @@ def without_values():
     return export(model, (x,))
 
 
+class Autocast(torch.nn.Module):
+    """Operators of each kind that autocast on CUDA knows."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = torch.nn.Linear(3, 3), torch.nn.LayerNorm(3)
+
+    def forward(self, x):
+        with torch.autocast("cuda"):
+            y = self.linear(x)
+            return y, y.softmax(-1), self.norm(y), torch.cat([y, x]), y.pow(2), y.sum(), y @ y, y.relu()
+
+
+class AssociativeScan(torch.nn.Module):
+    def forward(self, x):
+        return associative_scan(lambda a, b: a + b, x, dim=0)
+
+
+def on_gpu(model, *shape):
+    """Exports as on a GPU, which need not be there."""
+    with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), mock.patch("torch.cuda.amp.common.amp_definitely_not_available", lambda: False):
+        for module in model.modules():
+            for name, parameter in list(module.named_parameters(recurse=False)):
+                fake = torch.empty(parameter.shape, device="cuda")
+                setattr(module, name, torch.nn.Parameter(fake, requires_grad=False))
+        return export(model.eval(), (torch.empty(*shape, device="cuda"),))
+
+
 def programs():
     torch.manual_seed(1)
     return {name: export(NoValues().eval(), (torch.ones(rows, 3),)) for name, rows in (("prefill", 4), ("decode", 1))}
@@ -437,7 +467,7 @@ def main():
     library = torch.library.Library("make_testdata", "DEF")
     define_operators(library)
     kept = export(Kept(), (torch.ones(3, 3), torch.ones(3))).run_decompositions({})
-    for name, program in (("kept", kept), ("vmap", export(Vmap(), (torch.ones(2, 3),))), ("no_values", without_values()), ("programs", programs())):
+    for name, program in (("kept", kept), ("vmap", export(Vmap(), (torch.ones(2, 3),))), ("no_values", without_values()), ("programs", programs()), ("autocast_cuda", on_gpu(Autocast(), 3, 3)), ("associative_scan", on_gpu(AssociativeScan(), 4, 3))):
         write_zip(f"{name}.pt2", {f"{name}/{entry}": content for entry, content in entries_of(program).items()})
 
 
