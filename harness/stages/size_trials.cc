@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -128,7 +129,7 @@ std::vector<SizeTrial> size_trials(const Program& program, const std::vector<at:
       const Ends ends = ends_of(program, symbol, size, most);
       low[symbol] = ends.low;
       high[symbol] = ends.high;
-      between[symbol] = (ends.low + ends.high) / 2;
+      between[symbol] = std::midpoint(ends.low, ends.high);
     }
     if (most && is_cheap(program, high)) break;
   }

@@ -46,6 +46,7 @@ constexpr Format kFiles[] = {
     {"\x28\xb5\x2f\xfd"sv, "compressed by zstd", kUnpack},
     {"\3757zXZ\0"sv, "compressed by xz", kUnpack},
     {"BZh"sv, "compressed by bzip2", kUnpack},
+    {"7z\xbc\xaf\x27\x1c"sv, "an archive of 7-Zip", kUnpack},
     {"ustar"sv, "a tar archive", kUnpack, 257},
     {"<!DOCTYPE"sv, "a web page", kDownload},
     {"<!doctype"sv, "a web page", kDownload},

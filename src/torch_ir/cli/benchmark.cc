@@ -100,8 +100,7 @@ void time_runs(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs,
     plan.run(inputs, outputs);
     seconds.push_back(seconds_since(start));
     sum += seconds.back();
-    progress.say(
-        fmt::format("round {} of {}: {:.1f} seconds", seconds.size(), fewest, seconds.back()));
+    progress.say(fmt::format("round {} of {}", seconds.size(), fewest));
   } while (!is_done());
   report.rounds = std::ssize(seconds);
   report.reached_time_limit = report.rounds < fewest;

@@ -6,10 +6,12 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/ir/strided_copy.h"
 
 namespace torch_ir {
@@ -31,14 +33,14 @@ void count_prefixes(const Names& names, const Names& others, bool are_of_graph,
   }
 }
 
-// The prefix with which the most names fit, if they are at least half of the graph's and no other
-// prefix is as good; otherwise empty.
-Prefix find_prefix(const Names& given, const Names& graph) {
+// The prefix with which the most names fit, if they are at least half of the graph's and more than
+// the `num_fitting` without, and no other prefix is as good; otherwise empty.
+Prefix find_prefix(const Names& given, const Names& graph, size_t num_fitting) {
   std::map<Prefix, size_t> counts;
   count_prefixes(given, graph, false, counts);
   count_prefixes(graph, given, true, counts);
   Prefix best;
-  size_t most = 0;
+  size_t most = num_fitting;
   for (const auto& [prefix, count] : counts) {
     if (count < most || count * 2 < graph.size()) continue;
     best = count > most ? prefix : Prefix();
@@ -47,7 +49,8 @@ Prefix find_prefix(const Names& given, const Names& graph) {
   return best;
 }
 
-StateDict apply(const Prefix& prefix, const StateDict& weights) {
+// Names that the graph has stay.
+StateDict apply(const Prefix& prefix, const Names& graph, const StateDict& weights) {
   const auto& [text, is_of_graph] = prefix;
   TORCH_WARN("The names of the ", is_of_graph ? "graph" : "weights", " begin with '",
              printable(text), "', those of the ", is_of_graph ? "weights" : "graph",
@@ -55,12 +58,50 @@ StateDict apply(const Prefix& prefix, const StateDict& weights) {
   StateDict renamed;
   for (const auto& item : weights) {
     std::string name = item.key();
-    if (is_of_graph) {
+    if (graph.contains(name)) {
+      // It fits.
+    } else if (is_of_graph) {
       name.insert(0, text);
     } else if (name.starts_with(text)) {
       name.erase(0, text.size());
     }
     if (!renamed.contains(name)) renamed.insert(name, item.value());
+  }
+  return renamed;
+}
+
+// Modules around another that torch.compile, FSDP and activation checkpoints add to its path.
+constexpr std::string_view kWrappers[] = {"_orig_mod.", "_fsdp_wrapped_module.",
+                                          "_checkpoint_wrapped_module."};
+
+std::string without_wrappers(std::string name) {
+  for (const std::string_view wrapper : kWrappers) {
+    for (size_t at = name.find(wrapper); at != name.npos; at = name.find(wrapper, at + 1)) {
+      if (at == 0 || name[at - 1] == '.') name.erase(at--, wrapper.size());
+    }
+  }
+  return name;
+}
+
+// Gives weights whose names differ from the graph's only by wrappers those of the graph.
+StateDict with_wrappers_of(const Names& graph, const StateDict& weights) {
+  std::unordered_map<std::string, std::string_view> names;
+  for (const std::string_view name : graph)
+    names.emplace(without_wrappers(std::string(name)), name);
+  StateDict renamed;
+  int64_t num_renamed = 0;
+  for (const auto& item : weights) {
+    const auto known = names.find(without_wrappers(item.key()));
+    const bool fits = known == names.end() || graph.contains(item.key());
+    const std::string name(fits ? item.key() : known->second);
+    const bool stays = weights.contains(name) || renamed.contains(name);
+    renamed.insert(stays ? item.key() : name, item.value());
+    if (!stays) ++num_renamed;
+  }
+  if (num_renamed > 0) {
+    TORCH_WARN(
+        "The names of ", counted(num_renamed, "weight"),
+        " differ from the graph's by modules that wrap others (_orig_mod); they fit without");
   }
   return renamed;
 }
@@ -108,15 +149,16 @@ StateDict with_graph_names(const StateDict& weights, const Program& program) {
   Names given;
   for (const auto& item : weights) given.insert(item.key());
   Names needed;
-  bool has_fitting = false;
+  size_t num_fitting = 0;
   for (const GraphInput& input : program.inputs) {
     if (input.kind == InputKind::kUserInput || program.constants.contains(input.target)) continue;
     needed.insert(input.target);
-    has_fitting |= given.contains(input.target) || given.contains(program[input.value].name);
+    num_fitting += given.contains(input.target) || given.contains(program[input.value].name);
   }
-  const Prefix prefix = has_fitting ? Prefix() : find_prefix(given, needed);
-  return with_tied_names(prefix.first.empty() ? weights : apply(prefix, weights),
-                         program.tied_weights);
+  if (num_fitting == needed.size()) return with_tied_names(weights, program.tied_weights);
+  const Prefix prefix = find_prefix(given, needed, num_fitting);
+  const StateDict fitting = prefix.first.empty() ? weights : apply(prefix, needed, weights);
+  return with_tied_names(with_wrappers_of(needed, fitting), program.tied_weights);
 }
 
 }  // namespace torch_ir

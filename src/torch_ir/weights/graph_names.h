@@ -19,7 +19,8 @@ TiedWeights tied_names(const StateDict& tensors);
 StateDict with_tied_names(StateDict weights, const TiedWeights& ties);
 
 // As above. If no name is one of the graph's, but most are without or with one prefix ("module.",
-// "_orig_mod.model."), that is left out or added, with a warning that says so.
+// "_orig_mod.model."), that is left out or added, with a warning that says so; and so are wrappers
+// inside of names ("body._orig_mod.0.weight").
 StateDict with_graph_names(const StateDict& weights, const Program& program);
 
 }  // namespace torch_ir

@@ -17,6 +17,7 @@
 namespace torch_ir {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -72,10 +73,31 @@ TEST_F(GraphNamesTest, APrefixOfTheWholeGraphIsAdded) {
                           "not; it is added"));
 }
 
+TEST_F(GraphNamesTest, WrappersInsideOfNamesAreLeftOutOrAdded) {
+  EXPECT_THAT(renamed({"fc.w", "body.0.w"}, {"fc.w", "body._orig_mod.0._fsdp_wrapped_module.w"}),
+              ElementsAre("fc.w", "body.0.w"));
+  EXPECT_THAT(renamed({"fc.w", "body._orig_mod.0.w"}, {"fc.w", "body.0.w"}),
+              ElementsAre("fc.w", "body._orig_mod.0.w"));
+  // Names of the user, and two values for one.
+  EXPECT_THAT(renamed({"fc.w", "a.b"}, {"fc.w", "a.my_orig_mod.b"}),
+              ElementsAre("fc.w", "a.my_orig_mod.b"));
+  EXPECT_THAT(renamed({"a.w", "b"}, {"a.w", "a._orig_mod.w"}), ElementsAre("a.w", "a._orig_mod.w"));
+  EXPECT_THAT(renamed({"a._orig_mod.w", "a.w"}, {"a.w"}), ElementsAre("a.w"));
+  EXPECT_THAT(renamed({"a.w", "b"}, {"a._orig_mod.w", "_orig_mod.a.w", "b"}),
+              ElementsAre("a.w", "_orig_mod.a.w", "b"));
+  EXPECT_THAT(warnings_.messages,
+              Contains("The names of 1 weight differ from the graph's by modules that wrap others "
+                       "(_orig_mod); they fit without"));
+}
+
 // Most names decide; what is missing then is an error by its own name.
 TEST_F(GraphNamesTest, SomeNamesMayBeLeft) {
   EXPECT_THAT(renamed({"fc.w", "fc.b", "scale"}, {"model.fc.w", "model.fc.b", "loss.w"}),
               ElementsAre("fc.w", "fc.b", "loss.w"));
+  EXPECT_THAT(renamed({"fc.w", "fc.b", "head.w"}, {"model.fc.w", "model.fc.b", "head.w"}),
+              ElementsAre("fc.w", "fc.b", "head.w"));
+  EXPECT_THAT(renamed({"model.fc.w", "model.fc.b", "head.w"}, {"fc.w", "fc.b", "head.w"}),
+              ElementsAre("model.fc.w", "model.fc.b", "head.w"));
 }
 
 TEST_F(GraphNamesTest, NamesThatFitStayAsTheyAre) {
