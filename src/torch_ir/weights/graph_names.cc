@@ -99,9 +99,8 @@ StateDict with_wrappers_of(const Names& graph, const StateDict& weights) {
     if (!stays) ++num_renamed;
   }
   if (num_renamed > 0) {
-    TORCH_WARN(
-        "The names of ", counted(num_renamed, "weight"),
-        " differ from the graph's by modules that wrap others (_orig_mod); they fit without");
+    TORCH_WARN("The names of ", counted(num_renamed, "weight"),
+               " differ from the graph's by wrappers such as '_orig_mod'; they fit without");
   }
   return renamed;
 }

@@ -86,8 +86,8 @@ TEST_F(GraphNamesTest, WrappersInsideOfNamesAreLeftOutOrAdded) {
   EXPECT_THAT(renamed({"a.w", "b"}, {"a._orig_mod.w", "_orig_mod.a.w", "b"}),
               ElementsAre("a.w", "_orig_mod.a.w", "b"));
   EXPECT_THAT(warnings_.messages,
-              Contains("The names of 1 weight differ from the graph's by modules that wrap others "
-                       "(_orig_mod); they fit without"));
+              Contains("The names of 1 weight differ from the graph's by wrappers such as "
+                       "'_orig_mod'; they fit without"));
 }
 
 // Most names decide; what is missing then is an error by its own name.

@@ -170,6 +170,7 @@ void cast_arguments(Node& node, const c10::OperatorHandle& op, const Autocast& a
     if (is_none && schema[i].name() == "dtype" && arrived[i].isInt()) {
       std::erase_if(node.arguments, [](const Argument& known) { return known.name == "dtype"; });
       node.arguments.push_back({"dtype", Attribute(arrived[i].toScalarType())});
+      continue;
     }
     if (argument == nullptr) continue;
     if (auto* id = std::get_if<ValueId>(argument)) {
