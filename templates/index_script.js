@@ -1,7 +1,7 @@
 'use strict';
 
 // The data is JSON in script elements: #results is results.json, #words has texts about the run,
-// #words-N those about model N, and #graph-N its picture, which is parsed when a user opens the model.
+// #words-N those about model N, and #graph-N its graph, which is parsed when a user opens the model.
 
 const $ = (id) => document.getElementById(id);
 const json = (id) => JSON.parse($(id).textContent);
@@ -16,8 +16,11 @@ const shown = (text) => text.replace(
     (c) => [...new TextEncoder().encode(c)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join(''));
 
 // An element with attributes, listeners (on...) and children; text is never markup.
-function h(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+function h(tag, attributes, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+function filled(element, attributes = {}, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
@@ -117,8 +120,7 @@ const models = results.models.map((model, order) => ({
 const COLUMNS = [
   {id: 'order', name: 'Execution order'},
   {id: 'name', name: 'Model', shown: true, fixed: true},
-  {id: 'status', name: 'Status', shown: true, fixed: true,
-   key: (m) => Object.keys(STATUSES).indexOf(m.status)},
+  {id: 'status', name: 'Status', shown: true, fixed: true, key: (m) => Object.keys(STATUSES).indexOf(m.status)},
   {id: 'categories', name: 'Categories', shown: true, key: (m) => m.categories.join(' ')},
   {id: 'nodes', name: 'Nodes', shown: true, text: count},
   {id: 'parameters', name: 'Parameters', text: count},
@@ -152,8 +154,7 @@ for (const model of models) {
 function cell(model, column) {
   const value = model[column.id];
   if (column.id === 'status') {
-    return h('td', {class: 'bare kept'}, badge(model.status),
-             model.words.reason ? h('span', {class: 'reason'},
+    return h('td', {class: 'bare kept'}, badge(model.status), model.words.reason ? h('span', {class: 'reason'},
                                     [model.failure?.kind, model.words.reason].filter(Boolean).join(': ')) : null);
   }
   if (column.id === 'categories') {
@@ -163,8 +164,7 @@ function cell(model, column) {
 }
 
 function shownColumns() {
-  return COLUMNS.filter((c) => c.fixed || view.shown.has(c.id) ||
-                               (c.id === view.sort && c.id !== 'order'));
+  return COLUMNS.filter((c) => c.fixed || view.shown.has(c.id) || (c.id === view.sort && c.id !== 'order'));
 }
 
 function address(model) {
@@ -201,8 +201,7 @@ function buildHead() {
 // Sorts errors in descending order at first.
 function sortBy(id) {
   view.sort = id;
-  view.direction = columns.get(id).text && id !== 'cosine_similarity' && id !== 'signal_to_noise'
-      ? 'descending' : 'ascending';
+  view.direction = columns.get(id).text && id !== 'cosine_similarity' && id !== 'signal_to_noise' ? 'descending' : 'ascending';
 }
 
 function compare(a, b) {
@@ -281,10 +280,8 @@ function tally(lists) {
 
 function setUpFilters() {
   const statuses = tally(models.map((m) => [m.status]));
-  chips('statuses', Object.keys(STATUSES).filter((s) => statuses.has(s)).map((s) => [s, statuses.get(s)]),
-        view.statuses);
-  chips('categories', [...tally(models.map((m) => m.categories))].sort((a, b) => a[0] < b[0] ? -1 : 1),
-        view.categories);
+  chips('statuses', Object.keys(STATUSES).filter((s) => statuses.has(s)).map((s) => [s, statuses.get(s)]), view.statuses);
+  chips('categories', [...tally(models.map((m) => m.categories))].sort((a, b) => a[0] < b[0] ? -1 : 1), view.categories);
   $('sort').append(...COLUMNS.map((column) => h('option', {value: column.id}, column.name)));
   $('sort').addEventListener('change', () => { sortBy($('sort').value); refresh(); });
   $('direction').addEventListener('change', () => { view.direction = $('direction').value; refresh(); });
@@ -346,18 +343,15 @@ function failureBlock(model) {
   const parts = [];
   const {failure} = model;
   if (failure) {
-    parts.push(h('p', {}, 'In the stage ', h('b', {}, failure.stage), ': ', h('b', {}, failure.kind)),
-               h('pre', {class: `message ${STATUSES[model.status].kind === 'expected' ? 'known' : ''}`,
+    parts.push(h('p', {}, 'In the stage ', h('b', {}, failure.stage), ': ', h('b', {}, failure.kind)), h('pre', {class: `message ${STATUSES[model.status].kind === 'expected' ? 'known' : ''}`,
                          tabindex: '0', 'aria-label': 'Message'}, failure.message));
     if (failure.output) {
-      parts.push(h('p', {}, 'Last lines of its output:'),
-                 h('pre', {tabindex: '0', 'aria-label': 'Output'}, failure.output));
+      parts.push(h('p', {}, 'Last lines of its output:'), h('pre', {tabindex: '0', 'aria-label': 'Output'}, failure.output));
     }
   }
   if (model.expected_failure) {
     const {kind, reason} = model.expected_failure;
-    parts.push(h('p', {}, model.status === 'expected failure' ? `Reason: ${reason}`
-        : `Expected failure: ${kind}: ${reason}.`));
+    parts.push(h('p', {}, model.status === 'expected failure' ? `Reason: ${reason}` : `Expected failure: ${kind}: ${reason}.`));
   }
   return parts;
 }
@@ -383,8 +377,7 @@ function figureList(c) {
     ['Max ULP distance', isMissing(c.max_ulp_diff) ? '—' : count(c.max_ulp_diff)],
     ['Outside the tolerance', share(c)], ['Smallest passing tolerance', passingTolerance(c.smallest_passing_tolerance)],
   ];
-  return h('dl', {class: 'figures'},
-           ...values.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+  return h('dl', {class: 'figures'}, ...values.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
 }
 
 function share(c) {
@@ -439,8 +432,7 @@ function trialBlock({trials, worst_trial}) {
   function show(index) {
     buttons.forEach((button, i) => button.setAttribute('aria-pressed', String(i === index)));
     const trial = trials[index];
-    box.replaceChildren(...(trial.message ? [h('p', {}, trial.message)] : []),
-                        ...trial.outputs.flatMap(outputBlock));
+    box.replaceChildren(...(trial.message ? [h('p', {}, trial.message)] : []), ...trial.outputs.flatMap(outputBlock));
   }
   show(Math.max(0, trials.findIndex((trial) => trial.name === worst_trial)));
   return [h('h3', {}, 'Numerical verification'), 
@@ -450,8 +442,7 @@ function trialBlock({trials, worst_trial}) {
 
 function nodeLink(name, graph) {
   if (!graph) return code(name);
-  return h('button', {type: 'button', class: 'linklike', title: 'Show in the graph',
-                      onclick: () => graph.find(name)}, name);
+  return h('button', {type: 'button', class: 'linklike', title: 'Show in the graph', onclick: () => graph.find(name)}, name);
 }
 
 function nonFinite(value, graph) {
@@ -483,8 +474,7 @@ function divergenceBlock(divergence, graph) {
 function nodesBlock(model, graph) {
   const report = model.node_report;
   if (!report) return [];
-  const parts = [h('h3', {}, 'Node by node'),
-    h('p', {}, model.words.nodes)];
+  const parts = [h('h3', {}, 'Node by node'), h('p', {}, model.words.nodes)];
   if (report.error) parts.push(h('p', {class: 'callout'}, `The comparison could not be completed: ${report.error}`));
   if (report.first_divergence) parts.push(divergenceBlock(report.first_divergence, graph));
   if (report.first_nan) parts.push(nonFinite(report.first_nan, graph));
@@ -505,8 +495,7 @@ function nodesBlock(model, graph) {
   const reasons = (what, list, count) => {
     if (list.length === 0) return;
     parts.push(h('details', {}, h('summary', {}, `Not ${what}: ${plural(count, 'value')}`),
-        table(`Values that were not ${what}`, [['Value'], ['Reason']],
-              list.map(({value, reason}) => [code(value), reason]))));
+        table(`Values that were not ${what}`, [['Value'], ['Reason']], list.map(({value, reason}) => [code(value), reason]))));
   };
   reasons('judged', report.not_judged, report.num_not_judged);
   reasons('compared', report.skipped, report.num_skipped);
@@ -516,8 +505,7 @@ function nodesBlock(model, graph) {
 function reproducerBlock(model) {
   const r = model.reproducer;
   if (!r) return [];
-  const where = r.first_node === r.last_node ? [code(r.first_node)]
-      : ['from ', code(r.first_node), ' to ', code(r.last_node)];
+  const where = r.first_node === r.last_node ? [code(r.first_node)] : ['from ', code(r.first_node), ' to ', code(r.last_node)];
   const text = r.num_nodes === model.nodes
       ? [`The reproducer is the whole graph, ${plural(r.num_nodes, 'node')}, with the inputs of the trial “${r.trial}”`]
       : [`The smallest part known to fail by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
@@ -537,20 +525,20 @@ function valueRows(role, values) {
 function graphBlock(model, graph) {
   const {graph: values, picture_problem: problem} = model.words;
   if (!values) return [];
-  const parts = [h('h3', {}, 'Graph'),
+  return [h('h3', {}, 'Graph'),
     h('p', {class: 'hint'}, `${plural(model.nodes, 'node')}, ${plural(model.edges, 'edge')}, ` +
-      `${plural(model.weights, 'weight')} with ${plural(model.parameters, 'parameter')}.`)];
-  if (graph) parts.push(graph.element);
-  else if (problem) parts.push(h('p', {class: 'hint'}, `There is no picture: ${problem}.`));
-  parts.push(
-    h('h4', {}, 'Inputs and outputs'),
+      `${plural(model.weights, 'weight')} with ${plural(model.parameters, 'parameter')}.`),
+    graph ? h('div', {class: 'graphs'}, besideField(graph), graph.element) : problem ? h('p', {class: 'hint'}, `There is no picture: ${problem}.`) : ''];
+}
+
+function valuesBlock({words: {graph: values}}) {
+  if (!values) return [];
+  return [
+    h('h3', {}, 'Inputs and outputs'),
     table('Inputs and outputs', [['Value'], ['Shape'], ['Dtype']],
           [...valueRows('input', values.inputs), ...valueRows('output', values.outputs)]),
     h('details', {}, h('summary', {}, `Operators: ${plural(values.operators.length, 'kind')}`),
-      table('Operators', [['Operator'], ['Calls', 1]],
-            values.operators.map(([name, calls]) => [code(name), count(calls)]))));
-  return parts;
-}
+      table('Operators', [['Operator'], ['Calls', 1]], values.operators.map(([name, calls]) => [code(name), count(calls)])))]; }
 
 function links(model) {
   const file = encodeURIComponent(model.name);
@@ -568,8 +556,8 @@ function neighbour(step) {
 
 function showModel(model) {
   current = model;
-  const picture = $(`graph-${model.order}`);
-  const graph = picture ? new GraphView(model.name, picture.textContent) : null;
+  const data = $(`graph-${model.order}`);
+  const graph = data ? new GraphView(model, JSON.parse(data.textContent)) : null;
   const step = (by, text) => h('button', {type: 'button', disabled: !neighbour(by), onclick: () => {
     location.hash = address(neighbour(by));
   }}, text);
@@ -580,14 +568,14 @@ function showModel(model) {
         h('button', {type: 'button', id: 'back', onclick: closeModel}, narrow.matches ? 'All models' : 'Close'))),
     model.words.description ? h('p', {}, model.words.description) : '',
     h('p', {}, ...model.categories.map((c) => h('span', {class: 'tag'}, c))),
-    links(model), ...failureBlock(model), h('h3', {}, 'Stages'), stageList(model), ...trialBlock(model),
-    ...nodesBlock(model, graph), ...reproducerBlock(model), ...graphBlock(model, graph),
+    links(model), ...failureBlock(model), ...graphBlock(model, graph), h('h3', {}, 'Stages'), stageList(model),
+    ...trialBlock(model), ...nodesBlock(model, graph), ...reproducerBlock(model), ...valuesBlock(model),
     h('h3', {}, 'Run it again'), copyable(model.words.command, 'Command'));
   $('detail').hidden = false;
   document.body.classList.add('with-detail');
   document.title = `${model.name} · ${title}`;
   markCurrent();
-  graph?.fit();
+  graph?.start();
 }
 
 function closeModel() {
@@ -617,294 +605,6 @@ function route(focus) {
   showModel(model);
   if (narrow.matches) scrollTo(0, 0);
   if (focus) $('detail').focus({preventScroll: !narrow.matches});
-}
-
-// ---- The picture of a graph
-
-// Shows an SVG: either one picture, or several whose boxes open others. `metadata` has the figures
-// of nodes, and the colours of boxes by class.
-class GraphView {
-  constructor(name, text) {
-    const parsed = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
-    const root = document.importNode(parsed, true);
-    const {nodes = [], scales = []} = JSON.parse(root.querySelector('metadata')?.textContent ?? '{}');
-    this.nodes = nodes.map(([node, op, module, outputs, error, seconds]) =>
-        ({node, op, module, outputs, error, seconds}));
-    this.scales = scales;
-    this.pictures = this.takePictures(root, name);
-    this.pointers = new Map();
-    this.viewport = h('div', {class: 'viewport', tabindex: '0', role: 'group',
-      'aria-label': `Graph of ${name}: arrow keys move it, plus and minus zoom, 0 fits it`});
-    const button = (text, label, action) =>
-        h('button', {type: 'button', 'aria-label': label, title: label, onclick: action}, text);
-    this.input = h('input', {id: 'find-node', type: 'search', autocomplete: 'off', spellcheck: 'false'});
-    this.found = h('p', {role: 'status', class: 'hint'});
-    this.way = h('nav', {class: 'way', 'aria-label': 'Modules around the picture'});
-    this.legend = h('div', {class: 'legend'});
-    this.figures = h('div', {'aria-live': 'polite'});
-    const form = h('form', {class: 'field', onsubmit: (event) => {
-      event.preventDefault();
-      this.find(this.input.value);
-    }}, h('label', {for: 'find-node'}, 'Find a node'), this.input);
-    this.element = h('div', {class: 'graph-view'}, h('div', {class: 'graph-tools'}, form, this.colourField(),
-      button('+', 'Zoom in', () => this.zoom(1.4)), button('−', 'Zoom out', () => this.zoom(1 / 1.4)),
-      button('Fit', 'Fit the graph', () => this.fit()),
-      button('1:1', '1:1, original size', () => this.zoom(1 / this.scale)),
-      button('Full screen', 'Full screen', () => this.element.requestFullscreen?.())),
-      this.legend, this.way, this.viewport, this.found, this.figures,
-      h('p', {class: 'hint'}, 'Drag to move; to zoom, pinch, or scroll with Ctrl or after a click. ' +
-        'Solid arrows are activations, dashed arrows are weights. ' +
-        (this.nodes.length ? 'Click a box to open the module, or to show the figures of the node.' : '')));
-    this.listen();
-    this.open(this.pictures[0]);
-  }
-
-  takePictures(root, name) {
-    for (const part of root.querySelectorAll('style, metadata, .legend, .way-back')) part.remove();
-    for (const link of root.querySelectorAll('a')) link.replaceWith(...link.childNodes);
-    const groups = [...root.querySelectorAll('.picture')];
-    const pictures = groups.map((group) => ({
-      id: group.id, title: group.dataset.title, parent: group.dataset.parent, svg: group.querySelector('svg'),
-    })).reverse();
-    if (groups.length === 0) pictures.push({id: '', svg: root});
-    pictures[0].title = name;
-    for (const picture of pictures) {
-      const {svg} = picture;
-      const [x, y, width, height] = svg.getAttribute('viewBox').split(/[\s,]+/).map(Number);
-      picture.whole = {x, y, width, height};
-      for (const side of ['x', 'y', 'width', 'height', 'aria-labelledby']) svg.removeAttribute(side);
-      for (const style of ['font-family', 'text-anchor']) svg.setAttribute(style, root.getAttribute(style) ?? '');
-      svg.setAttribute('role', 'group');
-      svg.setAttribute('aria-label', picture.title);
-      for (const box of svg.querySelectorAll('[data-opens]')) {
-        box.setAttribute('tabindex', '0');
-        box.setAttribute('role', 'button');
-      }
-    }
-    return pictures;
-  }
-
-  // Shows the first picture, or the contents of a box.
-  open(picture) {
-    this.picture = picture;
-    this.svg = picture.svg;
-    this.whole = picture.whole;
-    this.viewport.replaceChildren(this.svg);
-    this.found.textContent = '';
-    const around = [];
-    for (let at = picture; at; at = this.pictures.find(({id}) => id === at.parent)) around.unshift(at);
-    this.way.hidden = this.pictures.length === 1;
-    this.way.replaceChildren(...around.flatMap((at) => at === picture ? [h('b', {}, at.title)]
-        : [h('button', {type: 'button', class: 'linklike', onclick: () => this.open(at)}, at.title), ' › ']));
-    const box = this.boxes().find(({dataset}) => dataset.opens === picture.id);
-    this.figures.replaceChildren(...box ? this.figuresOf(box) : []);
-    this.colour();
-    if (this.viewport.isConnected) this.fit();
-  }
-
-  // The boxes of all pictures.
-  boxes() {
-    return this.pictures.flatMap(({svg}) => [...svg.querySelectorAll('g.node')]);
-  }
-
-  indices(box) {
-    return (box.dataset.nodes ?? '').split(',').filter(Boolean).flatMap((range) => {
-      const [first, last = first] = range.split('-').map(Number);
-      return Array.from({length: last - first + 1}, (_, i) => first + i);
-    });
-  }
-
-  choose(box) {
-    const picture = this.pictures.find(({id}) => id === box.dataset.opens);
-    if (picture) this.open(picture);
-    else this.show(box);
-  }
-
-  // Marks a box where it is drawn, and shows its figures; without a box, marks none.
-  show(box) {
-    for (const other of this.boxes()) other.classList.remove('found');
-    if (!box) return;
-    const picture = this.pictures.find(({svg}) => svg.contains(box));
-    if (picture !== this.picture) this.open(picture);
-    box.classList.add('found');
-    this.figures.replaceChildren(...this.figuresOf(box));
-  }
-
-  // The figures of a box: a module, or a node and its copies.
-  figuresOf(box) {
-    const nodes = this.indices(box).map((i) => this.nodes[i]).filter(Boolean);
-    if (nodes.length === 0) return [];
-    const errors = nodes.filter(({error}) => !isMissing(error));
-    const timed = nodes.filter(({seconds}) => !isMissing(seconds));
-    const worst = errors.reduce((a, b) => a && !(Number.isNaN(number(b.error)) || number(b.error) > number(a.error)) ? a : b, null);
-    const time = timed.reduce((sum, {seconds}) => sum + seconds, 0);
-    const isPart = Boolean(box.dataset.opens);
-    const [first] = nodes;
-    const rows = isPart ? [['Nodes', count(nodes.length)]]
-        : [['Operator', first.op], ['Module', first.module], ['Result', first.outputs.replaceAll('x', '×')]];
-    if (worst) rows.push(['Max abs. error', figure(worst.error) + (nodes.length > 1 && number(worst.error) !== 0 ? `, at ${worst.node}` : '')]);
-    if (timed.length) rows.push(['Seconds', figure(time)]);
-    const title = box.querySelector('title').textContent;
-    const parts = [h('h4', {}, isPart ? 'Module ' : 'Node ', code(title)),
-        h('dl', {class: 'figures'}, ...rows.filter(([, value]) => value).map(([name, value]) =>
-            h('div', {}, h('dt', {}, name), h('dd', {}, value))))];
-    if (!isPart && nodes.length > 1) {
-      const head = [['Node'], ['Module'], ...errors.length ? [['Max abs. error', 1]] : [], ...timed.length ? [['Seconds', 1]] : []];
-      parts.push(h('details', {}, h('summary', {}, `Stands for ${plural(nodes.length, 'node')}`),
-          table('Nodes of the box', head, nodes.map(({node, module, error, seconds}) => [code(node), code(module),
-            ...errors.length ? [figure(error)] : [], ...timed.length ? [figure(seconds)] : []]))));
-    }
-    return parts;
-  }
-
-  colourField() {
-    if (this.scales.length === 0) return null;
-    this.shades = this.scales.find(({name}) => name === 'error') ?? this.scales[0];
-    const select = h('select', {id: 'colour-by', onchange: () => {
-      this.shades = this.scales.find(({name}) => name === select.value);
-      this.colour();
-    }}, ...this.scales.map(({name, title}) => h('option', {value: name}, title)), h('option', {value: ''}, 'Nothing'));
-    select.value = this.shades.name;
-    return h('div', {class: 'field'}, h('label', {for: 'colour-by'}, 'Colours'), select);
-  }
-
-  colour() {
-    const colours = this.shades?.colours ?? [];
-    for (const box of this.svg.querySelectorAll('g.node[data-nodes]')) {
-      const name = [...box.classList].find((c) => this.shades && c.startsWith(`${this.shades.name}-`));
-      const [, fill = '', text = ''] = name ? colours[Number(name.split('-')[1])] : [];
-      for (const shape of box.querySelectorAll('polygon, path')) shape.style.fill = fill;
-      for (const line of box.querySelectorAll('text')) line.style.fill = text;
-    }
-    this.legend.replaceChildren(...colours.map(([label, fill]) =>
-        h('span', {}, h('span', {class: 'swatch', style: `background: ${fill}`, 'aria-hidden': 'true'}), label)));
-  }
-
-  size() {
-    const box = this.viewport.getBoundingClientRect();
-    return {width: box.width || 1, height: box.height || 1};
-  }
-
-  // A view of `scale` with a point of the graph at these pixels of the viewport: at its middle.
-  look(scale, gx, gy, px = this.size().width / 2, py = this.size().height / 2) {
-    const {width, height} = this.size();
-    const least = Math.min(width / this.whole.width, height / this.whole.height) / 2;
-    // Pixels per unit.
-    const s = this.scale = Math.min(Math.max(scale, least), 8);
-    this.box = {x: gx - px / s, y: gy - py / s, width: width / s, height: height / s};
-    this.svg.setAttribute('viewBox', Object.values(this.box).join(' '));
-  }
-
-  fit() {
-    const {width, height} = this.size();
-    const {x, y, width: w, height: h} = this.whole;
-    // Shows a long graph from its top, at a readable size.
-    const whole = Math.min(width / w, height / h, 1.3);
-    const scale = Math.max(whole, Math.min(.8, width / w));
-    if (scale === whole) this.look(scale, x + w / 2, y + h / 2);
-    else this.look(scale, x + Math.max(width / scale, w) / 2, y + height / scale / 2);
-  }
-
-  // Keeps the point of the graph under these pixels in place.
-  zoom(factor, px = this.size().width / 2, py = this.size().height / 2) {
-    this.look(this.scale * factor, this.box.x + px / this.scale, this.box.y + py / this.scale, px, py);
-  }
-
-  pan(dx, dy) {
-    this.look(this.scale, this.box.x, this.box.y, dx, dy);
-  }
-
-  find(name) {
-    const wanted = name.trim().toLowerCase();
-    const boxes = this.boxes();
-    const title = (box) => (box.querySelector('title')?.textContent ?? '').toLowerCase();
-    // The innermost box of a node, even if the node is a copy that is not drawn.
-    const boxOf = (fits) => {
-      const index = this.nodes.findIndex(({node}) => fits(node.toLowerCase()));
-      const around = boxes.map((box) => [box, this.indices(box)]).filter(([, indices]) => indices.includes(index));
-      around.sort(([a, m], [b, n]) => m.length - n.length || Boolean(a.dataset.opens) - Boolean(b.dataset.opens));
-      return around[0]?.[0] ?? boxes.find((box) => fits(title(box)));
-    };
-    // Prefers an operator to the output of the same name.
-    const hit = wanted && (boxOf((text) => text === wanted) ?? boxOf((text) => text.includes(wanted)));
-    this.show(hit);
-    this.found.textContent = hit ? `Found ${hit.querySelector('title').textContent}.`
-        : wanted ? `No node is named ${name}.` : '';
-    if (!hit) return;
-    const box = hit.getBBox();
-    const inner = this.svg.querySelector('g.graph').transform.baseVal.consolidate()?.matrix;
-    this.look(1.1, box.x + box.width / 2 + (inner?.e ?? 0), box.y + box.height / 2 + (inner?.f ?? 0));
-    this.viewport.scrollIntoView({block: 'nearest'});
-    this.viewport.focus({preventScroll: true});
-  }
-
-  listen() {
-    const v = this.viewport;
-    const at = (event) => {
-      const box = v.getBoundingClientRect();
-      return [event.clientX - box.left, event.clientY - box.top];
-    };
-    v.addEventListener('wheel', (event) => {
-      // Otherwise the page scrolls.
-      if (!event.ctrlKey && !event.metaKey && document.activeElement !== v) return;
-      event.preventDefault();
-      this.zoom(Math.exp(-event.deltaY * (event.deltaMode === 1 ? .05 : .002)), ...at(event));
-    }, {passive: false});
-    v.addEventListener('pointerdown', (event) => {
-      if (event.button !== 0) return;
-      v.setPointerCapture(event.pointerId);
-      this.pointers.set(event.pointerId, at(event));
-      this.moved = this.pointers.size > 1 ? Infinity : 0;
-      v.classList.add('dragging');
-    });
-    v.addEventListener('pointermove', (event) => {
-      if (!this.pointers.has(event.pointerId)) return;
-      const before = [...this.pointers.values()];
-      this.pointers.set(event.pointerId, at(event));
-      const after = [...this.pointers.values()];
-      const middle = (points) => [0, 1].map((i) => points.reduce((sum, p) => sum + p[i], 0) / points.length);
-      const [from, to] = [middle(before), middle(after)];
-      this.moved += Math.hypot(to[0] - from[0], to[1] - from[1]);
-      this.pan(to[0] - from[0], to[1] - from[1]);
-      if (before.length === 2) {
-        const span = ([p, q]) => Math.hypot(p[0] - q[0], p[1] - q[1]) || 1;
-        this.zoom(span(after) / span(before), ...to);
-      }
-    });
-    const end = (event) => {
-      this.pointers.delete(event.pointerId);
-      v.classList.toggle('dragging', this.pointers.size > 0);
-    };
-    v.addEventListener('pointerup', (event) => {
-      end(event);
-      // Not a drag. The pointer is captured, so the event does not have the element under it.
-      if (this.moved > 4) return;
-      const box = document.elementFromPoint(event.clientX, event.clientY)?.closest('g.node[data-nodes]');
-      if (box) this.choose(box);
-    });
-    v.addEventListener('pointercancel', end);
-    v.addEventListener('keydown', (event) => {
-      const actions = {
-        ArrowLeft: () => this.pan(60, 0), ArrowRight: () => this.pan(-60, 0),
-        ArrowUp: () => this.pan(0, 60), ArrowDown: () => this.pan(0, -60),
-        '+': () => this.zoom(1.4), '=': () => this.zoom(1.4), '-': () => this.zoom(1 / 1.4), 0: () => this.fit(),
-      };
-      const box = event.target.closest('[data-opens]');
-      if (box && (event.key === 'Enter' || event.key === ' ')) {
-        event.preventDefault();
-        this.choose(box);
-        this.viewport.focus({preventScroll: true});
-      }
-      if (event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) return;
-      event.preventDefault();
-      actions[event.key]();
-    });
-    new ResizeObserver(() => {
-      if (!this.box) return;
-      const {x, y, width, height} = this.box;
-      this.look(this.scale, x + width / 2, y + height / 2);
-    }).observe(v);
-  }
 }
 
 // ---- The page
@@ -956,8 +656,7 @@ function setUpChanges() {
       ? h('p', {class: 'coverage'}, 'Compared with ', code(baseline), ': no changes.')
       : h('details', {open: changed.some(({trend}) => trend === 'worse')}, summary,
           ...notes.slice(1).map((note) => h('p', {class: 'hint'}, note)),
-          table('Changes', [['Model'], ['Trend'], ['Changes']],
-                changed.map(({model, trend, changes}) =>
+          table('Changes', [['Model'], ['Trend'], ['Changes']], changed.map(({model, trend, changes}) =>
                   [name(model), trend, h('div', {}, ...changes.map((line) => h('div', {}, line)))]))));
 }
 

@@ -1,4 +1,4 @@
-// The Mustache templates of the report pages, and the style and script of the index, embedded in
+// The Mustache templates of the report pages, and the style and scripts of the index, embedded in
 // the program.
 #pragma once
 
@@ -12,6 +12,7 @@ extern const std::string_view operators;
 extern const std::string_view operators_section;
 extern const std::string_view index_page;
 extern const std::string_view index_style;
+extern const std::string_view index_graph;
 extern const std::string_view index_script;
 
 }  // namespace torch_ir::templates

@@ -1,28 +1,64 @@
 #include "harness/report/graph_picture.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <exception>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/visualize/graph_data.h"
 #include "torch_ir/visualize/svg.h"
 
 namespace torch_ir {
+namespace {
 
-GraphPicture draw_graph(const Result& result) {
-  GraphPicture picture;
-  if (!result.graph) return picture;
-  SvgOptions options{.title = result.name};
-  if (result.nodes && result.nodes->first_divergence) {
+void set_figures(const Result& result, const Program& program, SvgOptions& options) {
+  std::unordered_map<std::string, size_t> makers;
+  for (size_t i = 0; i < program.nodes.size(); ++i) {
+    makers.emplace(program.nodes[i].name, i);
+    for (const ValueId id : program.nodes[i].outputs) makers.emplace(program[id].name, i);
+  }
+  options.figures.resize(program.nodes.size());
+  options.traits.resize(program.nodes.size());
+  const auto mark = [&](const std::string& name, std::string_view text) {
+    const auto maker = makers.find(name);
+    if (maker != makers.end()) options.traits[maker->second] += text;
+  };
+  if (result.executor) {
+    for (const std::string& node : result.executor->on_host) mark(node, "on the host");
+  }
+  if (!result.nodes) return;
+  if (result.nodes->first_divergence) {
     options.highlighted_node = result.nodes->first_divergence->node.node;
   }
+  for (const NodeError& error : result.nodes->errors) {
+    const auto node = static_cast<size_t>(error.index);
+    options.figures.at(node).max_diff = error.max_diff;
+    options.traits[node] += fmt::format("{} {}", error.max_diff, error.own_error.value_or(-1));
+  }
+  for (const NodeReport::Skipped& value : result.nodes->not_judged) mark(value.value, "not judged");
+}
+
+}  // namespace
+
+GraphPicture draw_graph(const Result& result, const SourceLines& source_lines) {
+  GraphPicture picture;
+  if (!result.graph) return picture;
   try {
-    if (result.nodes) {
-      options.figures.resize(result.graph->nodes.size());
-      for (const NodeError& error : result.nodes->errors) {
-        options.figures.at(static_cast<size_t>(error.index)).max_diff = error.max_diff;
-      }
+    Program program = result.program();
+    for (Node& node : program.nodes) {
+      const auto line = source_lines.find(node.name);
+      if (line != source_lines.end()) node.origin.source = line->second;
     }
-    picture.svg = draw_svg(result.program(), options);
+    SvgOptions options{.title = result.name};
+    set_figures(result, program, options);
+    std::string svg = draw_svg(program, options);
+    picture = {.svg = std::move(svg), .data = graph_data(program, options)};
   } catch (const std::exception& error) {
     picture.problem = headline(error.what());
   }

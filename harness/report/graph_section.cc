@@ -168,8 +168,7 @@ std::string picture_text(const std::string& name, bool is_folded, bool is_cut,
   }
   const std::string file = "svg/" + name + ".svg";
   const std::string link = fmt::format("[{}]({})", code_span(file), link_target(file));
-  if (is_folded)
-    return "A picture with modules that open on a click, down to the nodes: " + link + ".";
+  if (is_folded) return "A picture of its modules, which open in `index.html`: " + link + ".";
   if (!is_cut) return "A picture of all nodes: " + link + ".";
   return fmt::format("The whole graph, {0}:\n\n[![The graph of {1}]({2})]({2})", link,
                      escape_markdown(name), link_target(file));

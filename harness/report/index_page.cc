@@ -84,32 +84,19 @@ Json words_of(const Result& result, const RunRecord& run, const std::string& pic
   return json;
 }
 
-// Names in the document are escaped, so it cannot have such tags and comments of its own.
-bool fits_in_script(std::string_view svg) {
-  return svg.find("<!--") == svg.npos && svg.find("</script") == svg.npos &&
-         svg.find("<script") == svg.npos;
-}
-
-std::string_view without_declaration(std::string_view svg) {
-  const size_t root = svg.find("<svg");
-  return svg.substr(root == svg.npos ? 0 : root);
-}
-
 void put_models(const RunRecord& run, const PictureOf& picture_of, const PutText& put) {
-  size_t room = kMaxIndexPictures;
+  size_t room = kMaxIndexGraphs;
   size_t i = 0;
   for (const Result& result : run.results) {
     GraphPicture picture;
     const bool has_graph = result.graph_summary().has_value();
     if (has_graph && room > 0) picture = picture_of(result);
-    // Once the page is full, pictures are assumed to exist as for the others.
-    const bool has_svg = has_graph && (room == 0 || !picture.svg.empty());
-    const std::string_view svg = without_declaration(picture.svg);
-    if (svg.size() > room) room = 0;
-    if (!svg.empty() && svg.size() <= std::min(kMaxIndexPicture, room) && fits_in_script(svg)) {
-      put(fmt::format("<script type=\"image/svg+xml\" id=\"graph-{}\">{}</script>\n", i, svg));
-      room -= svg.size();
-    } else if (has_svg) {
+    const std::string data = in_script(picture.data);
+    if (data.size() > room) room = 0;
+    if (!data.empty() && data.size() <= std::min(kMaxIndexGraph, room)) {
+      put(fmt::format("<script type=\"application/json\" id=\"graph-{}\">{}</script>\n", i, data));
+      room -= data.size();
+    } else if (has_graph && picture.problem.empty()) {
       picture.problem = "it is too large for this page";
     }
     put(fmt::format("<script type=\"application/json\" id=\"words-{}\">{}</script>\n", i++,
@@ -177,7 +164,7 @@ void write_index(const RunRecord& run, const BaselineComparison* baseline,
   page.set("title", "torch-ir");
   page.set("heading", "torch-ir harness");
   page.set("style", std::string(templates::index_style));
-  page.set("script", std::string(templates::index_script));
+  page.set("script", std::string(templates::index_graph) + std::string(templates::index_script));
   page.set("verdict",
            xml_text(std::string(interrupted_prefix(coverage)) + verdict_text(results, cases)));
   page.set("operators", operators_section(cases));

@@ -79,10 +79,10 @@ async function assertAccessible(page, where) {
 const tests = {
   async 'shows all models'() {
     await withPage(DESK, small, '', async (page) => {
-      assert.deepEqual(await names(page), ['Tiny', 'Broken', 'Off', 'Known', 'Healed', 'Hostile']);
-      assert.equal(await page.locator('#count').textContent(), '6 models');
+      assert.deepEqual(await names(page), ['Tiny', 'Broken', 'Off', 'Known', 'Healed', 'Hostile', 'Layers', 'Slow']);
+      assert.equal(await page.locator('#count').textContent(), '8 models');
       assert.match(await page.locator('.verdict').textContent(),
-                   /1 of 6 models passed, 3 failed, 1 passed unexpectedly, 1 failed as expected/);
+                   /3 of 8 models passed \(2 with nodes on the host\), 3 failed, 1 passed unexpectedly, 1 failed as expected/);
     });
   },
 
@@ -93,14 +93,14 @@ const tests = {
       assert.deepEqual(await names(page), ['Known']);
       assert.equal(await chip('expected failure').getAttribute('aria-pressed'), 'true');
       await chip('passed').click();
-      assert.deepEqual(await names(page), ['Tiny', 'Known']);
+      assert.deepEqual(await names(page), ['Tiny', 'Known', 'Layers', 'Slow']);
       await page.locator('#categories .chip', {hasText: 'known'}).click();
       assert.deepEqual(await names(page), ['Known']);
-      assert.equal(await page.locator('#count').textContent(), '1 of 6 models');
+      assert.equal(await page.locator('#count').textContent(), '1 of 8 models');
       await page.locator('#search').fill('tiny');
       assert.equal(await page.locator('#empty').isVisible(), true);
       await page.locator('#clear').click();
-      assert.equal((await names(page)).length, 6);
+      assert.equal((await names(page)).length, 8);
       await page.locator('#search').fill('NEEDS data');
       assert.deepEqual(await names(page), ['Broken']);
     });
@@ -111,10 +111,10 @@ const tests = {
       const header = page.locator('#head button', {hasText: 'Max abs. error'});
       await header.click();
       assert.equal(await page.locator('#head [aria-sort]').getAttribute('aria-sort'), 'descending');
-      assert.deepEqual(await names(page), ['Off', 'Known', 'Healed', 'Tiny', 'Broken', 'Hostile']);
+      assert.deepEqual(await names(page), ['Off', 'Known', 'Healed', 'Layers', 'Slow', 'Tiny', 'Broken', 'Hostile']);
       await page.locator('#head button', {hasText: 'Max abs. error'}).click();
       assert.equal(await page.locator('#head [aria-sort]').getAttribute('aria-sort'), 'ascending');
-      assert.deepEqual(await names(page), ['Tiny', 'Healed', 'Off', 'Known', 'Broken', 'Hostile']);
+      assert.deepEqual(await names(page), ['Tiny', 'Healed', 'Layers', 'Slow', 'Off', 'Known', 'Broken', 'Hostile']);
       await page.locator('#sort').selectOption('max_ulp_diff');
       assert.equal(await page.locator('#head [aria-sort]').textContent(), 'Max ULP distance');
       assert.deepEqual((await names(page)).slice(0, 2), ['Off', 'Known']);
@@ -205,6 +205,7 @@ const tests = {
     await withPage(DESK, small, '#model=Off', async (page) => {
       const viewport = page.locator('.viewport');
       await viewport.scrollIntoViewIfNeeded();
+      await page.locator('button', {hasText: /^Fit$/}).click();
       const before = await box(page);
       await page.locator('button[aria-label="Zoom in"]').click();
       const zoomed = await box(page);
@@ -218,7 +219,8 @@ const tests = {
       const panned = await box(page);
       assert.ok(panned[0] < zoomed[0] && panned[1] < zoomed[1]);
       // After a click the wheel is the graph's.
-      await page.mouse.click(x, y);
+      await page.mouse.click(place.x + 5, place.y + 5);
+      await page.mouse.move(x, y);
       await page.mouse.wheel(0, -300);
       await page.waitForFunction((width) =>
           Number(document.querySelector('.viewport svg').getAttribute('viewBox').split(' ')[2]) < width, panned[2]);
@@ -261,6 +263,7 @@ const tests = {
       await page.keyboard.press('Enter');
       assert.equal(await heading(page), 'Off');
       await page.locator('.viewport').focus();
+      await page.keyboard.press('0');
       const before = await box(page);
       await page.keyboard.press('+');
       await page.keyboard.press('ArrowDown');
@@ -278,43 +281,171 @@ const tests = {
     });
   },
 
-  async 'finds nodes in the graph'() {
-    await withPage(DESK, small, '#model=Off', async (page) => {
-      await page.locator('.callout .linklike').first().click();
-      assert.equal(await page.locator('.viewport .found title').textContent(), 'add');
-      await page.locator('#find-node').fill('nobody');
+  async 'draws equal layers as one box while their figures are equal'() {
+    await withPage(DESK, small, '#model=Layers', async (page) => {
+      assert.deepEqual(await page.locator('.viewport .heading').allTextContents(),
+                       ['− layers.0-3 ×4', '− layers.4', '− layers.5']);
+      // The node that differs is seen at once.
+      const first = page.locator('.viewport .box.first');
+      assert.match(await first.locator('title').textContent(), /^add_9, .*: 0.5$/);
+      const [inner, outer] = [await first.boundingBox(), await page.locator('.viewport').boundingBox()];
+      assert.ok(inner.y > outer.y && inner.y + inner.height < outer.y + outer.height);
+      const panel = page.locator('.panel');
+      assert.match(await panel.innerText(), /Node add_9\s*first difference/);
+      await page.locator('.find-node').fill('add_2');
       await page.keyboard.press('Enter');
-      assert.ok((await page.locator('#detail').innerText()).includes('No node is named nobody.'));
+      assert.match(await panel.innerText(), /Node add_2[^]*stands for 4 nodes, with equal figures/);
+      assert.match(await page.locator('.viewport .found title').textContent(), /^add_0, .*: 1e−6$/, 'at the copy that is drawn');
     });
   },
 
-  async 'opens modules, and shows the figures of a node'() {
-    await withPage(DESK, small, '#model=Healed', async (page) => {
-      const shown = page.locator('.viewport svg g.node title');
-      const fill = () => page.locator('.viewport polygon').evaluate((shape) => shape.style.fill);
-      assert.deepEqual(await shown.allTextContents(), ['mlp']);
-      assert.equal(await fill(), 'rgb(68, 1, 84)');
-      assert.match(await page.locator('.legend').innerText(), /0\s+more/);
-      await page.selectOption('#colour-by', '');
-      assert.equal(await fill(), '');
-      await page.locator('.viewport g.node').click();
-      assert.deepEqual(await shown.allTextContents(), ['relu']);
-      assert.equal(await page.locator('.way').innerText(), 'Healed › mlp');
-      assert.match(await page.locator('.graph-view').innerText(), /Module mlp\s+Nodes\s+2\s+Max abs. error\s+0.5, at relu_1/);
-      await page.locator('.viewport g.node').click();
-      const text = await page.locator('.graph-view').innerText();
-      for (const part of ['Node relu', 'aten.relu.default', '4 float32', 'Stands for 2 nodes']) {
-        assert.ok(text.includes(part), `${part} is not in:\n${text}`);
+  async 'opens and closes modules'() {
+    await withPage(DESK, small, '#model=Layers', async (page) => {
+      const module = page.locator('.viewport .box.module', {hasText: 'layers.4'});
+      const shown = () => page.locator('.viewport .box.node').count();
+      assert.equal(await shown(), 6);
+      await module.locator('.heading').click();
+      assert.equal(await shown(), 4);
+      assert.equal(await module.getAttribute('aria-expanded'), 'false');
+      assert.equal(await page.locator('.viewport .flag').textContent(), 'first difference inside');
+      assert.match(await page.locator('.panel').innerText(), /Module layers.4[^]*0.5 at add_9/);
+      await module.focus();
+      await page.keyboard.press('Enter');
+      assert.equal(await shown(), 6);
+      assert.equal(await module.evaluate((element) => document.activeElement === element), true);
+      await page.keyboard.press(']');
+      assert.match(await page.evaluate(() => document.activeElement.querySelector('title').textContent), /^add_8/);
+      await page.keyboard.press('Enter');
+      assert.match(await page.locator('.panel').innerText(), /Node add_8/);
+    });
+  },
+
+  async 'shows all of a node, with links'() {
+    await withPage(DESK, small, '#model=Layers', async (page) => {
+      const panel = page.locator('.panel');
+      const texts = async (...parts) => {
+        const text = (await panel.innerText()).replace(/\s+/g, ' ');
+        for (const part of parts) assert.ok(text.includes(part), `${part} is not in: ${text}`);
+      };
+      await texts('Operator aten.add.Tensor', 'Module layers.4', 'Results 1×2 float32', 'Accumulated error (max abs.) 0.5',
+                  'Place host', 'Input add_8 1×2 float32', 'Input w 1200 float32, weight', 'alpha 2', 'Read by add_10');
+      await panel.locator('button', {hasText: 'add_8'}).click();
+      await texts('Node add_8', 'Place accelerator', 'Read by add_9');
+      await panel.locator('button', {hasText: /^w$/}).click();
+      await texts('Weight w', 'Placeholder p_w', 'Read by add_0 add_1');
+      assert.equal(await page.locator('.viewport .found').count(), 6);
+      await panel.locator('button', {hasText: 'add_11'}).click();
+      await panel.locator('button', {hasText: 'layers.5'}).click();
+      await texts('Module layers.5', 'Nodes 2');
+      await page.locator('.to-first').click();
+      await texts('Node add_9');
+    });
+    await withPage(DESK, small, '#model=Off', async (page) => {
+      assert.match(await page.locator('.panel').innerText(), /Its reproducer[^]*torch-ir verify ir.json/);
+      await page.locator('.callout .linklike').first().click();
+      assert.match(await page.locator('.viewport .found title').textContent(), /^add/);
+    });
+  },
+
+  async 'searches, from hit to hit'() {
+    await withPage(DESK, small, '#model=Layers', async (page) => {
+      await page.locator('.viewport').focus();
+      await page.keyboard.press('f');
+      await page.keyboard.type('add layers.4');
+      const status = page.locator('.side [role=status]');
+      const hits = page.locator('.hits button');
+      assert.equal(await status.textContent(), '2 hits');
+      assert.deepEqual(await hits.allTextContents(), ['add_8', 'add_9']);
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Enter');
+      assert.equal(await status.textContent(), '2 of 2 hits');
+      assert.match(await page.locator('.panel').innerText(), /Node add_9/);
+      await page.keyboard.press('Shift+Enter');
+      assert.equal(await page.locator('.hits [aria-current]').textContent(), 'add_8');
+      await page.locator('.viewport').focus();
+      await page.keyboard.press('n');
+      assert.equal(await page.locator('.hits [aria-current]').textContent(), 'add_9');
+      for (const [query, ...found] of [
+        ['adtensor', 'add_0'], ['layers.3', 'layers.3'], ['p_w', 'w'], ['LAYERS.5', 'layers.5', 'add_10', 'add_11']]) {
+        await page.locator('.find-node').fill(query);
+        assert.deepEqual((await hits.allTextContents()).slice(0, found.length), found, query);
       }
-      await page.locator('.way button').click();
-      assert.deepEqual(await shown.allTextContents(), ['mlp']);
-      await page.locator('.viewport g.node').focus();
+      await page.locator('.find-node').fill('nobody');
+      assert.equal(await status.textContent(), 'Nothing fits nobody.');
+      await page.keyboard.press('Escape');
+      assert.equal(await status.textContent(), '');
+      assert.equal(await page.locator('#detail').isVisible(), true);
+    });
+  },
+
+  async 'colours boxes by their figures, and says how'() {
+    await withPage(DESK, small, '#model=Layers', async (page) => {
+      const fill = (name) => page.locator('.viewport .box.node').evaluateAll((boxes, name) =>
+          boxes.find((box) => box.querySelector('title').textContent.startsWith(name)).querySelector('rect').style.fill, name);
+      const legend = () => page.locator('.legend').innerText().then((text) => text.replace(/\s+/g, ' '));
+      assert.deepEqual(await page.locator('.colour-by option').allTextContents(),
+                       ['Accumulated error (max abs.)', 'SNR (dB)', 'Kind of operator', 'Place', 'Nothing']);
+      assert.equal(await legend(), 'Accumulated error (max abs.): 1e−6 7.07e−4 0.5 log scale not judged');
+      assert.equal(await fill('add_9'), 'rgb(68, 1, 84)');
+      assert.equal(await fill('add_8'), 'rgb(253, 231, 37)');
+      assert.match(await fill('add_11'), /hatch/);
+      await page.locator('.colour-by').selectOption('snr');
+      assert.equal(await legend(), 'SNR (dB): 12.5 not listed');
+      await page.locator('.colour-by').selectOption('place');
+      assert.equal(await legend(), 'Place: accelerator host');
+      assert.notEqual(await fill('add_9'), await fill('add_8'));
+      await page.locator('.colour-by').selectOption('');
+      assert.equal(await fill('add_9'), '');
+    });
+  },
+
+  async 'shows two graphs in step'() {
+    await withPage(DESK, small, '#model=Layers', async (page) => {
+      await page.locator('#beside').selectOption({label: 'Slow'});
+      const views = page.locator('.graph-view');
+      assert.equal(await views.count(), 2);
+      assert.deepEqual(await views.nth(0).locator('.viewport .heading').allTextContents(),
+                       ['− layers.0-3 ×4', '− layers.4', '− layers.5']);
+      const legend = (i) => views.nth(i).locator('.legend').innerText().then((text) => text.replace(/\s+/g, ' '));
+      assert.equal(await legend(0), 'Against the graph beside: equal other call other figures');
+      assert.equal(await legend(1), 'Against the graph beside: equal only here other call other figures');
+      // The same node is chosen and in view in both.
+      await views.nth(0).locator('.find-node').fill('add_5');
       await page.keyboard.press('Enter');
-      assert.deepEqual(await shown.allTextContents(), ['relu']);
-      await page.locator('.way button').click();
-      await page.locator('#find-node').fill('relu_1');
+      assert.match(await views.nth(1).locator('.panel').innerText(), /Node add_5/);
+      await views.nth(1).locator('.panel button', {hasText: 'add_4'}).click();
+      assert.match(await views.nth(0).locator('.panel').innerText(), /Node add_4/);
+      const place = (i) => views.nth(i).locator('.viewport .found').evaluate((box) => {
+        const [inner, outer] = [box, box.closest('.viewport')].map((element) => element.getBoundingClientRect());
+        return [inner.x + inner.width / 2 - outer.x, inner.y + inner.height / 2 - outer.y].map(Math.round);
+      });
+      const near = async () => {
+        const [a, b] = [await place(0), await place(1)];
+        assert.ok(Math.hypot(a[0] - b[0], a[1] - b[1]) < 3, `${a} and ${b}`);
+      };
+      await near();
+      await views.nth(0).locator('.viewport').focus();
+      await page.keyboard.press('+');
+      await page.keyboard.press('ArrowDown');
+      await near();
+      await views.nth(0).locator('.heading', {hasText: 'layers.4'}).evaluate((heading) => heading.parentElement.focus());
       await page.keyboard.press('Enter');
-      assert.equal(await page.locator('.viewport .found title').textContent(), 'relu', 'a copy is found at the node drawn for it');
+      assert.equal(await views.nth(1).locator('.module', {hasText: 'layers.4'}).getAttribute('aria-expanded'), 'false');
+      await assertAccessible(page, 'two graphs');
+      await page.locator('#beside').selectOption('');
+      assert.equal(await views.count(), 1);
+      assert.match(await legend(0), /^Accumulated error/);
+    });
+  },
+
+  async 'has a map to move by'() {
+    await withPage(DESK, small, '#model=Layers', async (page) => {
+      await page.locator('.minimap').scrollIntoViewIfNeeded();
+      const before = await box(page);
+      const map = await page.locator('.minimap').boundingBox();
+      await page.mouse.click(map.x + map.width / 2, map.y + 5);
+      const after = await box(page);
+      assert.ok(after[1] < before[1] && after[2] === before[2]);
     });
   },
 
@@ -334,7 +465,7 @@ const tests = {
   async 'is accessible at each width, in each theme'() {
     for (const options of [DESK, PHONE]) {
       for (const colorScheme of ['light', 'dark']) {
-        for (const hash of ['', '#model=Off', '#model=Healed', '#model=Hostile']) {
+        for (const hash of ['', '#model=Off', '#model=Layers', '#model=Hostile']) {
           await withPage({...options, colorScheme, reducedMotion: 'reduce'}, small, hash, async (page) => {
             await assertAccessible(page, `${options.viewport.width} ${colorScheme} ${hash}`);
           });
@@ -344,7 +475,7 @@ const tests = {
   },
 
   async 'fits a phone'() {
-    for (const hash of ['', '#model=Off', '#model=Hostile']) {
+    for (const hash of ['', '#model=Off', '#model=Layers', '#model=Hostile']) {
       await withPage(PHONE, small, hash, async (page) => {
         const wide = await page.evaluate(() => document.documentElement.scrollWidth);
         assert.ok(wide <= 390, `${wide} pixels wide at '${hash}'`);
@@ -356,7 +487,7 @@ const tests = {
   async 'holds a thousand models'() {
     await withPage(DESK, large, '', async (page) => {
       const loaded = await page.evaluate(() => performance.getEntriesByType('navigation')[0].loadEventEnd);
-      assert.equal((await names(page)).length, 1006);
+      assert.equal((await names(page)).length, 1008);
       const filtered = await page.evaluate(() => {
         const start = performance.now();
         document.getElementById('search').value = 'model77';

@@ -563,7 +563,7 @@ TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlaceOrFolded) {
   const std::string folded = page_of(61);
   EXPECT_THAT(folded, HasSubstr("The diagram shows its modules."));
   EXPECT_THAT(folded, HasSubstr("add.Tensor ×61"));
-  EXPECT_THAT(folded, HasSubstr("A picture with modules that open on a click"));
+  EXPECT_THAT(folded, HasSubstr("A picture of its modules, which open in `index.html`: "));
 }
 
 TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {

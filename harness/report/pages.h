@@ -29,14 +29,14 @@ std::string render_operators(const RunRecord& run);
 std::string operators_section(const std::vector<Result>& cases);
 
 // index.html: a run in one file, to filter, sort and search. It works offline and without a server;
-// its data and pictures are parsed when they are viewed.
+// its graphs are parsed when they are viewed.
 
-// Returns svg/<Model>.svg or why it is missing. Called in order until the page is full.
+// Returns the picture of a graph or why it is missing. Called in order until the page is full.
 using PictureOf = std::function<GraphPicture(const Result& result)>;
 
-// Larger pictures, alone or together, are linked to instead of embedded.
-inline constexpr size_t kMaxIndexPicture = 4 << 20;
-inline constexpr size_t kMaxIndexPictures = 48 << 20;
+// Larger graphs, alone or together, are left out.
+inline constexpr size_t kMaxIndexGraph = 4 << 20;
+inline constexpr size_t kMaxIndexGraphs = 48 << 20;
 
 void write_index(const RunRecord& run, const BaselineComparison* baseline,
                  const PictureOf& picture_of, const PutText& put);

@@ -57,8 +57,10 @@ void move_if_there(const fs::path& from, const fs::path& to) {
 }
 
 // Draws the picture here if the model's process ended first.
-GraphPicture picture_of(const Result& result, const fs::path& file) {
-  if (fs::exists(file)) return {.svg = read_file(file)};
+GraphPicture picture_of(const Result& result, const fs::path& files) {
+  if (fs::exists(files / kPictureFile)) {
+    return {.svg = read_file(files / kPictureFile), .data = read_file(files / kDataFile)};
+  }
   if (result.is_extracted()) return {.problem = "full-scale graphs are not drawn"};
   return draw_graph(result);
 }
@@ -84,7 +86,8 @@ ReportFiles::ReportFiles(const std::string& directory, const std::vector<std::st
 
 GraphPicture ReportFiles::picture_of_page(const Result& result) const {
   if (!result.picture_problem.empty()) return {.problem = result.picture_problem};
-  return {.svg = read_file(unfinished_ / "svg" / (result.name + ".svg"))};
+  return {.svg = read_file(unfinished_ / "svg" / (result.name + ".svg")),
+          .data = read_file(unfinished_ / "graph_data" / (result.name + ".json"))};
 }
 
 void ReportFiles::write_calls(const Result& result, const RunContext& context,
@@ -103,10 +106,13 @@ void ReportFiles::write_model(Result& result, const std::string& files,
     const std::string extension = std::string(".") + kind + ".safetensors";
     move_if_there(from / (extension.substr(1)), unfinished_ / "tensors" / (name + extension));
   }
-  const GraphPicture picture = picture_of(result, from / kPictureFile);
+  const GraphPicture picture = picture_of(result, from);
   if (!picture.svg.empty()) {
     make_folder(unfinished_ / "svg");
+    make_folder(unfinished_ / "graph_data");
     write_file(unfinished_ / "svg" / (name + ".svg"), picture.svg);
+    // Only index.html has it.
+    write_file(unfinished_ / "graph_data" / (name + ".json"), picture.data);
   }
   result.picture_problem = picture.problem;
   write_file(unfinished_ / (name + ".md"), render_model_page(result, context, picture));

@@ -94,13 +94,15 @@ std::string limit_flags(FailureKind kind, const RunOptions& options) {
 }
 
 // Drawn in workers, so that several graphs are drawn at once.
-void draw(const Result& result, const std::string& directory) {
+void draw(const Result& result, const SourceLines& lines, const std::string& directory) {
   Result drawn = result;
   if (fs::exists(directory + kGraphFile)) drawn.graph = load_ir(directory + kGraphFile);
-  const GraphPicture picture = draw_graph(drawn);
-  if (!picture.svg.empty()) {
-    write_output([&] { write_file(directory + "/" + kPictureFile, picture.svg); });
-  }
+  const GraphPicture picture = draw_graph(drawn, lines);
+  if (picture.svg.empty()) return;
+  write_output([&] {
+    write_file(directory + "/" + kDataFile, picture.data);
+    write_file(directory + "/" + kPictureFile, picture.svg);
+  });
 }
 
 // Returns null without --against.
@@ -144,7 +146,7 @@ class RunWork {
     }
     if (candidate->facts.leaves_files && settings_.last_stage == Stage::kVerify) {
       tell_result(result);
-      draw(result, directory);
+      draw(result, candidate->source_lines(), directory);
     }
     return json_fields::write(result);
   }

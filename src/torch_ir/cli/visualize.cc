@@ -68,8 +68,8 @@ std::string draw(const Program& program, const VisualizeArguments& arguments, Co
       .module = arguments.options.module,
       .depth = arguments.options.depth,
       .figures = read_times(arguments.times, program),
-      .time_limit = std::chrono::hours(1),
-      .on_warning = [&console](const std::string& text) { console.warn(text); }};
+      .graphviz = {.time_limit = std::chrono::hours(1),
+                   .on_warning = [&console](const std::string& text) { console.warn(text); }}};
   return is_png ? draw_png(program, options) : draw_svg(program, options);
 }
 

@@ -40,7 +40,6 @@ double worse(double a, double b) { return a > b || std::isnan(a) ? a : b; }
 // A figure of nodes. It has the first shade whose limit it does not exceed, and the last one beyond
 // all limits or as NaN.
 struct Measure {
-  std::string_view name;
   std::string_view title;
   std::optional<double> NodeFigures::* figure;
   double (*join)(double, double);
@@ -50,20 +49,18 @@ struct Measure {
   std::array<std::string_view, kShades.size()> labels;
 };
 constexpr Measure kMeasures[] = {
-    {"error",
-     "Max abs. error",
-     &NodeFigures::max_diff,
-     worse,
-     false,
-     {0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2},
-     {"0", "≤ 1e-7", "≤ 1e-6", "≤ 1e-5", "≤ 1e-4", "≤ 1e-2", "> 1e-2"}},
-    {"time",
-     "% of the time",
+    {"% of the time",
      &NodeFigures::seconds,
      sum,
      true,
      {.1, .3, 1, 3, 10, 30},
      {"≤ 0.1", "≤ 0.3", "≤ 1", "≤ 3", "≤ 10", "≤ 30", "> 30"}},
+    {"Max abs. error",
+     &NodeFigures::max_diff,
+     worse,
+     false,
+     {0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2},
+     {"0", "≤ 1e-7", "≤ 1e-6", "≤ 1e-5", "≤ 1e-4", "≤ 1e-2", "> 1e-2"}},
 };
 
 Kind kind_of(std::string_view op_type) {
@@ -88,25 +85,13 @@ std::optional<double> joined(const Measure& measure, const Nodes& nodes,
   return all;
 }
 
-ColourScale kind_scale(const Graph& graph) {
-  return {"kind",
-          "Operators",
-          {std::begin(kKinds), std::end(kKinds)},
-          [&graph](const Box& box) -> std::optional<size_t> {
-            if (box.kind != BoxKind::kOperator) return std::nullopt;
-            return kind_of(graph.nodes[box.nodes[0]].target);
-          }};
-}
-
 }  // namespace
 
-std::vector<ColourScale> colour_scales(const Graph& graph,
-                                       const std::vector<NodeFigures>& figures) {
-  std::vector<ColourScale> scales = {kind_scale(graph)};
+ColourScale colour_scale(const Graph& graph, const std::vector<NodeFigures>& figures) {
   for (const Measure& measure : kMeasures) {
     const auto all = joined(measure, std::views::iota(size_t{0}, figures.size()), figures);
     if (all.value_or(0) == 0) continue;
-    ColourScale& scale = scales.emplace_back(ColourScale{measure.name, measure.title, {}, nullptr});
+    ColourScale scale{measure.title, {}, nullptr};
     for (size_t i = 0; i < kShades.size(); ++i) {
       scale.colours.push_back({std::string(measure.labels[i]), kShades[i],
                                i < kFirstDarkShade ? kDarkText : kLightText});
@@ -119,8 +104,16 @@ std::vector<ColourScale> colour_scales(const Graph& graph,
       return static_cast<size_t>(std::ranges::find_if(measure.limits, fits) -
                                  measure.limits.begin());
     };
+    return scale;
   }
-  return scales;
+  return {"Operators",
+          {std::begin(kKinds), std::end(kKinds)},
+          [&graph](const Box& box) -> std::optional<size_t> {
+            if (box.kind != BoxKind::kOperator) return std::nullopt;
+            return kind_of(graph.nodes[box.nodes[0]].target);
+          }};
 }
+
+std::string_view kind_name(std::string_view op_type) { return kKinds[kind_of(op_type)].label; }
 
 }  // namespace torch_ir

@@ -23,16 +23,17 @@ struct Colour {
 };
 
 struct ColourScale {
-  // The class of a box is this and the position of its colour: "kind-0".
-  std::string_view name;
   std::string_view title;
   std::vector<Colour> colours;
   // The position of the colour of a box; empty for none.
   std::function<std::optional<size_t>(const Box&)> find;
 };
 
-// By kind; by the worst error of the nodes of a box, if any is not 0; by the sum of their times, if
-// any is known. The last one says most. Both arguments must outlive the scales.
-std::vector<ColourScale> colour_scales(const Graph& graph, const std::vector<NodeFigures>& figures);
+// By the sum of the times of the nodes of a box, if any is known; else by their worst error, if any
+// is not 0; else by kind. Both arguments must outlive the scale.
+ColourScale colour_scale(const Graph& graph, const std::vector<NodeFigures>& figures);
+
+// The name of the colour of an operator in the scale of kinds: "pointwise".
+std::string_view kind_name(std::string_view op_type);
 
 }  // namespace torch_ir

@@ -1,9 +1,12 @@
 #include "torch_ir/visualize/dot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <variant>
 
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/visualize/colours.h"
 #include "torch_ir/visualize/labels.h"
 #include "torch_ir/visualize/sketch.h"
 
@@ -42,13 +45,33 @@ std::string escaped(std::string_view text) {
 
 std::string box_line(const Box& box, const DotOptions& options) {
   const bool stands_out = std::ranges::binary_search(box.nodes, options.highlighted_node);
-  std::string label = escaped(box.title);
+  // A page marks its modules so.
+  std::string label = escaped((options.is_plain && box.part ? "+ " : "") + box.title);
   if (!box.detail.empty()) label += "\\n" + escaped(box.detail);
   if (stands_out) label += box.part ? "\\nfirst difference inside" : "\\nfirst difference";
   std::string line = "    " + box.id + " [label=\"" + label + "\"";
-  line += style(box.kind);
+  if (!options.is_plain) line += style(box.kind);
   if (stands_out) line += ", color=\"#cf222e\", penwidth=3, fillcolor=\"#ffebe9\"";
+  if (options.colours == nullptr) return line;
+  if (const auto place = options.colours->find(box)) {
+    const Colour& colour = options.colours->colours[*place];
+    line += fmt::format(", fillcolor=\"{}\", fontcolor=\"{}\"", colour.fill, colour.text);
+  }
+  if (!box.name.empty()) line += ", tooltip=\"" + escaped(printable_name(box.name)) + "\"";
   return line;
+}
+
+// A label above the picture.
+std::string legend(const ColourScale& scale) {
+  std::string cells = fmt::format("<td>{}:</td>", scale.title);
+  for (const Colour& colour : scale.colours) {
+    const bool is_above = colour.label.starts_with('>');
+    cells += fmt::format("<td border=\"1\" width=\"22\" bgcolor=\"{}\"></td><td>{}</td>",
+                         colour.fill, is_above ? "&gt;" + colour.label.substr(1) : colour.label);
+  }
+  return "    labelloc=t; label=<<font face=\"Helvetica\" point-size=\"12\"><table "
+         "border=\"0\"><tr>" +
+         cells + "</tr></table></font>>;\n";
 }
 
 std::string arrow_line(const Arrow& arrow) {
@@ -77,6 +100,7 @@ std::string write_dot(std::string_view name, const GraphSketch& sketch, const Do
       text += "    }\n";
     }
   }
+  if (options.colours != nullptr) text += legend(*options.colours);
   return text + "}\n";
 }
 

@@ -63,7 +63,8 @@ std::vector<Part> taken(std::span<Part> parts) {
 
 class Folder {
  public:
-  explicit Folder(const Graph& graph) : graph_(graph), paths_(module_paths(graph)) {
+  Folder(const Graph& graph, const std::vector<std::string>& traits)
+      : graph_(graph), paths_(module_paths(graph)) {
     std::unordered_set<ValueId> weights;
     for (const GraphInput& input : graph.inputs) {
       if (input.kind != InputKind::kUserInput) weights.insert(input.value);
@@ -75,7 +76,8 @@ class Folder {
         const std::optional<uint32_t>& producer = graph[input].producer;
         read.push_back(producer ? *producer : weights.contains(input) ? kWeight : kGraphInput);
       }
-      calls_.push_back(calls.try_emplace(call_text(graph.nodes[i], i), i).first->second);
+      const std::string text = call_text(graph.nodes[i], i) + (traits.empty() ? "" : traits[i]);
+      calls_.push_back(calls.try_emplace(text, i).first->second);
     }
   }
 
@@ -256,9 +258,11 @@ class Folder {
     }
     const size_t begin = run.front().begin;
     const size_t end = run.back().end;
+    const bool are_modules = std::ranges::all_of(run, &Part::is_module);
     result.push_back({.begin = begin,
                       .end = end,
-                      .title = operators_of(begin, end),
+                      .title = are_modules ? title_of_range(run.front().title, run.back().title)
+                                           : operators_of(begin, end),
                       .children = grouped(taken(run))});
   }
 
@@ -318,8 +322,9 @@ std::vector<size_t> Part::equal_nodes() const {
   return nodes;
 }
 
-Part fold_graph(const Graph& graph, const std::string& module) {
-  return Folder(graph).fold(module);
+Part fold_graph(const Graph& graph, const std::string& module,
+                const std::vector<std::string>& traits) {
+  return Folder(graph, traits).fold(module);
 }
 
 std::string title_of_range(const std::string& first, const std::string& last) {

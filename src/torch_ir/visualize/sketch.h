@@ -66,8 +66,9 @@ struct SketchLimits {
 // Sketches the parts of a graph or of one of its modules. The graph must outlive it.
 class Sketchbook {
  public:
-  // Throws Error for an unknown module.
-  explicit Sketchbook(const Graph& graph, const std::string& module = "");
+  // As fold_graph.
+  explicit Sketchbook(const Graph& graph, const std::string& module = "",
+                      const std::vector<std::string>& traits = {});
 
   const Part& root() const { return root_; }
 
@@ -90,11 +91,20 @@ class Sketchbook {
   std::vector<bool> is_weight_;
 };
 
+struct ColourScale;
+
+// For drawings of folded parts, which have few boxes.
+inline constexpr std::string_view kFoldedLayout = "nslimit=20; nslimit1=20;";
+
 struct DotOptions {
   // Graph attributes in Graphviz's notation: "nslimit=2;".
   std::string layout = {};
   // Emphasizes the box of this node, an index; none by default.
   size_t highlighted_node = std::numeric_limits<size_t>::max();
+  // Without the shapes and colours of kinds of boxes.
+  bool is_plain = false;
+  // Null for none. With colours come a legend, and names under the mouse.
+  const ColourScale* colours = nullptr;
 };
 
 std::string write_dot(std::string_view name, const GraphSketch& sketch,

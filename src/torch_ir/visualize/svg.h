@@ -1,20 +1,18 @@
 // draw_svg and draw_png: draw pictures of a graph with Graphviz.
 //
-// A graph of more than 60 nodes is drawn as its modules (mermaid.h). In an SVG, a click on a module
-// opens a picture of its inside, level by level, without a script. Its boxes are coloured by time
-// if times are given, else by error if there is any, else by the kind of operator, with a legend.
-// The same graph, Graphviz and fonts give the same bytes.
+// A graph of more than 60 nodes is drawn as its modules (mermaid.h). The boxes of an SVG are
+// coloured by time if times are given, else by error if there is any, else by the kind of operator,
+// with a legend, and show their names under the mouse. The same graph, Graphviz and fonts give the
+// same bytes.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "torch_ir/ir/program.h"
+#include "torch_ir/visualize/graphviz.h"
 #include "torch_ir/visualize/mermaid.h"
 
 namespace torch_ir {
@@ -37,15 +35,13 @@ struct SvgOptions {
   int64_t depth = 0;
   // One for each node, or none.
   std::vector<NodeFigures> figures = {};
-  std::chrono::duration<double> time_limit = std::chrono::seconds(60);
-  std::function<void(const std::string&)> on_warning = {};
+  // One for each node, or none: nodes with different ones are never drawn as one.
+  std::vector<std::string> traits = {};
+  GraphvizOptions graphviz = {};
 };
 
-// Returns an SVG document on a white background, without scripts, fonts and external references.
-// `metadata` has JSON for viewers: "nodes", each a list of name, operator, module, outputs, error
-// and seconds, the last two null if unknown; and "scales", the colours of the classes of boxes. A
-// box names its nodes, "3-8,13-18", and the picture that it opens. Throws Error if the module is
-// unknown, or if Graphviz is missing, fails or takes too long.
+// Returns the SVG document of Graphviz. Throws Error if the module is unknown, or if Graphviz is
+// missing, fails or takes too long.
 std::string draw_svg(const Program& program, const SvgOptions& options = {});
 
 std::string draw_png(const Program& program, const SvgOptions& options = {});

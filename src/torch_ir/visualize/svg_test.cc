@@ -52,12 +52,9 @@ class SvgTest : public testing::Test {
   }
 };
 
-TEST_F(SvgTest, HasATitleAndADescription) {
+TEST_F(SvgTest, HasATitle) {
   const std::string svg = svg_of(transformer_block_graph(), {.title = "A <b> & c"});
-  EXPECT_THAT(svg, StartsWith("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg role=\"img\" "
-                              "aria-labelledby=\"graph-title graph-description\" "));
-  EXPECT_THAT(svg, HasSubstr("<title id=\"graph-title\">A &lt;b&gt; &amp; c</title>\n"
-                             "<desc id=\"graph-description\">A graph of 25 nodes, "));
+  EXPECT_THAT(svg, AllOf(HasSubstr("<svg "), HasSubstr("<title>A &lt;b&gt; &amp; c</title>")));
   EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
 }
 
@@ -65,9 +62,8 @@ TEST_F(SvgTest, NamesItsNodes) {
   const IR ir = transformer_block_graph();
   const std::string svg = svg_of(ir);
   for (const OpNode& node : ir.nodes) {
-    EXPECT_THAT(svg, HasSubstr("<title>" + node.name + "</title>"));
+    EXPECT_THAT(svg, HasSubstr("<a xlink:title=\"" + node.name + "\">"));
   }
-  EXPECT_THAT(svg, AllOf(Not(HasSubstr("<!--")), Not(HasSubstr("DOCTYPE")), Not(HasSubstr("op_"))));
 }
 
 TEST_F(SvgTest, IsTheSameEachTime) {
@@ -96,22 +92,12 @@ IR graph_of_blocks(int num_blocks) {
   return ir;
 }
 
-TEST_F(SvgTest, BoxesOfModulesOpenPictures) {
+TEST_F(SvgTest, ShowsTheModulesOfALargeGraph) {
   const std::string svg = svg_of(graph_of_blocks(8));
-  EXPECT_THAT(svg, HasSubstr("Modules are folded: click one to open it."));
-  EXPECT_THAT(svg, HasSubstr("data-nodes=\"280-359\" data-opens=\"picture-"));
-  EXPECT_THAT(svg, HasSubstr("<g class=\"picture first\" id=\"picture-0\""));
-  // Each picture but the first one is opened by one box, and leads back.
-  const size_t pictures = count(svg, "<g class=\"picture\"");
-  EXPECT_GT(pictures, 8u);
-  EXPECT_EQ(count(svg, " data-opens=\""), pictures);
-  EXPECT_EQ(count(svg, "<text class=\"way-back\""), pictures);
-  EXPECT_EQ(count(svg, "<a href=\"#picture-"), count(svg, "</a>"));
-  // Each node is drawn once.
-  EXPECT_EQ(count(svg, ">add.Tensor</text>") + count(svg, ">mul.Tensor</text>") +
-                count(svg, ": add.Tensor</text>") + count(svg, ": mul.Tensor</text>"),
-            360u);
-  EXPECT_EQ(count(svg, " id=\"node"), 0u);
+  for (int block = 0; block < 8; ++block) {
+    EXPECT_EQ(count(svg, ">blocks." + std::to_string(block) + "</text>"), 1u);
+  }
+  EXPECT_EQ(count(svg, ">add.Tensor</text>"), 0u);
 }
 
 TEST_F(SvgTest, ColoursHaveALegend) {
@@ -119,30 +105,30 @@ TEST_F(SvgTest, ColoursHaveALegend) {
   std::vector<NodeFigures> figures(ir.nodes.size());
   for (size_t i = 0; i < 3; ++i) figures[i].max_diff = 0;
   const std::string by_kind = svg_of(ir, {.figures = figures});
-  EXPECT_EQ(count(by_kind, "class=\"legend\""), 1u);
-  EXPECT_THAT(by_kind, AllOf(HasSubstr(">Operators:<"), HasSubstr("class=\"node kind-0\"")));
+  EXPECT_EQ(count(by_kind, ">Operators:</text>"), 1u);
+  EXPECT_GT(count(by_kind, "fill=\"#e69f00\""), 1u);
 
   figures[1].max_diff = 2e-5;
   figures[2].max_diff = std::nan("");
   const std::string by_error = svg_of(ir, {.figures = figures});
-  EXPECT_THAT(by_error, HasSubstr(">Max abs. error:<"));
-  for (const char* shade : {"error-0\"", "error-4\"", "error-6\""}) {
-    EXPECT_EQ(count(by_error, shade), 1u);
+  EXPECT_THAT(by_error, AllOf(HasSubstr(">Max abs. error:<"), HasSubstr(">&gt; 1e&#45;2<")));
+  // Once in the legend, once for a node.
+  for (const char* shade : {"\"#2a788e\"", "\"#440154\""}) {
+    EXPECT_EQ(count(by_error, std::string("<polygon fill=") + shade), 2u);
   }
-  EXPECT_THAT(by_error, HasSubstr(".error-6 text{fill:#ffffff}"));
-  EXPECT_THAT(by_error, HasSubstr("0.0,null],[\"")) << "metadata";
 
   figures[0].seconds = 1;
   figures[3].seconds = 99;
   const std::string by_time = svg_of(ir, {.figures = figures});
   EXPECT_THAT(by_time, HasSubstr(">% of the time:<"));
-  for (const char* shade : {"time-2\"", "time-6\""}) EXPECT_EQ(count(by_time, shade), 1u);
+  for (const char* shade : {"\"#7ad151\"", "\"#440154\""}) {
+    EXPECT_EQ(count(by_time, std::string("<polygon fill=") + shade), 2u);
+  }
 }
 
 TEST_F(SvgTest, TheFirstDifferenceIsSeenFromOutside) {
   const std::string svg = svg_of(graph_of_blocks(8), {.highlighted_node = "n300"});
-  EXPECT_GE(count(svg, ">first difference inside</text>"), 1u);
-  EXPECT_EQ(count(svg, ">first difference</text>"), 1u);
+  EXPECT_EQ(count(svg, ">first difference inside</text>"), 1u);
 }
 
 // Every node reads a dozen values before it: as one drawing with curves this takes minutes.
@@ -157,21 +143,20 @@ TEST_F(SvgTest, DenseGraphsAreDrawnInTime) {
     graph.op(values.back(), "aten.cat.default", read, {4});
   }
   const std::string svg = svg_of(graph.output("n119").build());
-  EXPECT_THAT(svg, HasSubstr("<g class=\"picture first\""));
+  EXPECT_THAT(svg, HasSubstr("</svg>"));
 }
 
 TEST_F(SvgTest, CountsTheNodesThatItLeavesOut) {
   const std::string svg = svg_of(large_graph(250), {.max_nodes = 100});
   EXPECT_EQ(count(svg, ">add.Tensor</text>"), 100u);
   EXPECT_THAT(svg, HasSubstr(">... 150 more nodes ...</text>"));
-  EXPECT_THAT(svg, HasSubstr("Nodes after the first ones are counted, not drawn."));
   EXPECT_THAT(svg_of(transformer_block_graph(), {.max_nodes = 5}),
               HasSubstr(">... 20 more nodes ...</text>"));
 }
 
 TEST_F(SvgTest, TakesNoLongerThanItMay) {
   try {
-    svg_of(large_graph(3000), {.time_limit = std::chrono::milliseconds(1)});
+    svg_of(large_graph(3000), {.graphviz = {.time_limit = std::chrono::milliseconds(1)}});
     ADD_FAILURE() << "expected an error";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), StartsWith("Graphviz's 'dot' took more than "));
