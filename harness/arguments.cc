@@ -9,8 +9,8 @@
 #include <limits>
 #include <utility>
 
-#include "harness/backend/backend.h"
 #include "harness/backend/command_backend.h"
+#include "harness/backend/open_backend.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/options.h"
@@ -303,12 +303,12 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options.one("--executor-server", arguments.raw.executor_server, "COMMAND",
               "Start a program once and send it a line of JSON for each graph");
   options.one("--backend", settings.backend, "NAME",
-              "Run a C++ backend that is linked into this program");
+              "Run a C++ backend that is linked into this program, or loaded");
   std::vector<std::string>& libraries = arguments.harness.context.libraries;
   options
       .each_file(
           "--load-library", [&](const std::string& path) { libraries.push_back(path); }, "FILE ...",
-          "Load operators from this shared library, which is trusted code")
+          "Load models, backends and operators from a trusted shared library")
       ->configurable(false);
   options
       .with_default("--trials", settings.trials, "N",
@@ -525,7 +525,11 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   choose_criterion(parser, arguments);
   check_together(parser, arguments);
   HarnessOptions& harness = arguments.harness;
-  for (const std::string& library : harness.context.libraries) load_library(library);
+  for (const std::string& library : harness.context.libraries) {
+    const std::string added = load_library_and_count(
+        library, {{.noun = "backend", .size = [] { return list_backends().size(); }}});
+    if (!added.empty()) arguments.loaded.push_back(added);
+  }
   RunSettings& settings = harness.run.settings;
   if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
   place_early_tensors(arguments.raw.early, harness.coverage.files);

@@ -25,6 +25,8 @@ struct Arguments {
   bool quiet = false;
   // The path as typed, for messages; `harness.output` is the resolved path.
   std::string output = "reports";
+  // What each of --load-library added.
+  std::vector<std::string> loaded = {};
 
   // Parsed values that finish_arguments puts into `harness`.
   struct {

@@ -185,6 +185,9 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     parse_arguments(app,
                     with_flags(app, without_commands({argv + std::min(argc, 1), argv + argc})));
     finish_arguments(app, arguments);
+    if (!arguments.quiet) {
+      for (const std::string& line : arguments.loaded) err << line << '\n';
+    }
     if (!arguments.export_suite.empty()) return run_export(arguments, out, err);
     if (!arguments.compared.empty()) return run_compare(arguments, out);
     if (const auto text = answer(arguments)) {

@@ -1,10 +1,14 @@
 #!/bin/bash
-# Runs both programs with a library of operators from elsewhere.
+# Runs both programs with a library of operators from elsewhere, and the installed harness with a
+# library of models and a backend.
 #
-#   load_library_test.sh HARNESS TORCH_IR LIBRARY
+#   load_library_test.sh HARNESS TORCH_IR OPERATORS INSTALLED_HARNESS MODELS NOTHING
 set -euo pipefail
 harness="$PWD/$1"
 torch_ir="$PWD/$2"
+installed="$PWD/$4"
+models="$PWD/$5"
+nothing="$PWD/$6"
 mkdir -p "$TEST_TMPDIR/lib" "$TEST_TMPDIR/bin"
 cp "$3" "$TEST_TMPDIR/lib/vendor.so"
 ln -s "$torch_ir" "$TEST_TMPDIR/bin/torch-ir"
@@ -68,3 +72,23 @@ expect 2 "cannot load the library 'net/ir.json': " torch-ir ops net/ir.json --lo
 # An operator cannot be registered twice.
 cp lib/vendor.so lib/twice.so
 expect 2 "twice.so': " torch-ir ops net/ir.json "${library[@]}" --load-library lib/twice.so
+
+# What a library adds is counted; one that was loaded before adds nothing more.
+expect 0 'vendor.so: 1 operator' torch-ir ops net/ir.json "${library[@]}" "${library[@]}"
+[[ $(grep -c vendor.so: printed) == 1 ]] || { cat printed; echo 'counted twice'; exit 1; }
+expect 0 '' torch-ir ops net/ir.json "${library[@]}" --quiet
+! grep -q vendor.so: printed || { cat printed; echo 'not quiet'; exit 1; }
+none="cannot load the library '$nothing': it registers nothing that a program can use (model, "
+expect 2 "${none}operator, kernel, op handler, converter)" torch-ir ops net/ir.json --load-library "$nothing"
+expect 2 "${none}backend, operator, kernel, op handler, converter)" harness --load-library "$nothing"
+[[ $(wc -l <printed) == 1 ]] || { cat printed; echo 'more than one line'; exit 1; }
+
+# Models and backends reach the installed harness, whose torch-ir the library shares, and its workers.
+team=(--load-library "$models" --model TeamNet --model TeamNetWide --backend team_chip)
+expect 0 'libtest_models.so: 2 models, 1 backend, 3 operators' "$installed" "${team[@]}" --output team
+expect 0 'TeamNetWide  PASSED' "$installed" "${team[@]}" --output team
+expect 0 'TeamNet' "$installed" list models --load-library "$models" --json
+cp "$models" twice.so
+expect 2 "twice.so': duplicate model 'TeamNet'" "$installed" --load-library "$models" --load-library twice.so
+# Another torch-ir has other registries.
+expect 2 'it brings a torch-ir of its own' harness "${team[@]}"

@@ -8,9 +8,9 @@ set -euo pipefail
 usage='Usage: bazel run //:install -- --prefix DIR [--copy-libtorch]
        bazel run //:install -- --prefix DIR --uninstall
 
-Installs the programs torch-ir and harness, the library libtorch_ir.so with its headers, its CMake
-package, and Python scripts in DIR/share/torch_ir (export_model.py, score_suite.py, examples). The
-programs and the library find LibTorch through DIR/lib/torch_ir/libtorch: a link to the LibTorch that
+Installs the programs torch-ir and harness, the libraries libtorch_ir.so and libtorch_ir_harness.so
+with their headers and CMake package, and Python scripts in DIR/share/torch_ir (export_model.py, score_suite.py, examples). The
+programs and libraries find LibTorch through DIR/lib/torch_ir/libtorch: a link to the LibTorch that
 they were built with, or a copy (about 500 MB) if the build itself installed it with pip, in a cache.
 If a linked LibTorch moves, change the link.
 
@@ -106,9 +106,13 @@ set_run_path() {
 }
 
 set_run_paths() {
-  set_run_path "$stage/bin/harness" "\$ORIGIN/../$libtorch_link/lib"
-  set_run_path "$stage/bin/torch-ir" "\$ORIGIN/../$libtorch_link/lib"
-  set_run_path "$stage/lib/libtorch_ir.so" "\$ORIGIN/${libtorch_link#lib/}/lib"
+  local file
+  for file in "$stage"/bin/*; do
+    set_run_path "$file" "\$ORIGIN/../lib:\$ORIGIN/../$libtorch_link/lib"
+  done
+  for file in "$stage"/lib/*.so; do
+    set_run_path "$file" "\$ORIGIN:\$ORIGIN/${libtorch_link#lib/}/lib"
+  done
 }
 
 stage_libtorch() {

@@ -33,7 +33,8 @@ expect_refusal() {
 export BUILD_WORKING_DIRECTORY="$work"
 expect_status 0 "$install" --prefix relative
 expect_status 0 "$install" --prefix=relative
-for file in bin/harness bin/torch-ir include/torch_ir/torch_ir.h lib/libtorch_ir.so \
+for file in bin/harness bin/torch-ir include/torch_ir/torch_ir.h include/harness/backend/backend.h \
+  lib/libtorch_ir.so lib/libtorch_ir_harness.so \
   share/torch_ir/export_model.py share/torch_ir/score_suite.py \
   share/torch_ir/examples/{executor,torch_executor,onnxruntime_executor,simulated_device,ir_graph,safetensors_file}.py \
   share/torch_ir/examples/backend.cc lib/cmake/torch_ir/torch_irConfig.cmake lib/torch_ir/libtorch/lib/libtorch_cpu.so; do
@@ -47,9 +48,9 @@ said="$(cd "$work/relative/include" && find . -type f -printf '%P\n' | sort)"
 # Programs find LibTorch below the prefix, and nowhere else.
 (cd / && "$work/relative/bin/torch-ir" --version >/dev/null) || fail "torch-ir does not start"
 said="$(objdump -p "$work/relative/bin/torch-ir" | awk '/R(UN)?PATH/ { print $2 }')"
-[[ $said == '$ORIGIN/../lib/torch_ir/libtorch/lib' ]] || fail "run path $said"
+[[ $said == '$ORIGIN/../lib:$ORIGIN/../lib/torch_ir/libtorch/lib' ]] || fail "run path $said"
 # A linked oneDNN would mix with LibTorch's (fast/onednn/functions.h).
-for file in bin/harness bin/torch-ir lib/libtorch_ir.so; do
+for file in bin/harness bin/torch-ir lib/libtorch_ir.so lib/libtorch_ir_harness.so; do
   ! objdump -p "$work/relative/$file" | grep -q 'NEEDED.*libdnnl' || fail "$file links oneDNN"
 done
 

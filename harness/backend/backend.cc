@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "harness/backend/command_backend.h"
+#include "harness/backend/open_backend.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
@@ -122,9 +123,9 @@ std::vector<std::string> list_backends() {
 void check_backend(const std::string& name) {
   if (find_factory(name)) return;
   const std::vector<std::string> names = list_backends();
-  const std::string known = names.empty()
-                                ? "no backend is linked into this program"
-                                : fmt::format("expected one of: {}", fmt::join(names, ", "));
+  const std::string known =
+      names.empty() ? "no backend is linked into this program or loaded with --load-library"
+                    : fmt::format("expected one of: {}", fmt::join(names, ", "));
   throw Error(fmt::format("unknown backend '{}'; {}", printable(name), known));
 }
 

@@ -1,7 +1,7 @@
 // Backend: the interface to anything that runs a graph and is compared with the model.
 //
 // Our runtime (ExecutionPlan) and external commands are backends. A C++ program that links the
-// harness registers its own, which `--backend my_chip` selects:
+// harness, or a library that it loads, registers its own, which `--backend my_chip` selects:
 //
 //   static const bool registered = register_backend(
 //       "my_chip", [](const BackendOptions& options) { return std::make_unique<MyChip>(options);
@@ -18,10 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "harness/results/result.h"
+#include "harness/results/executor_report.h"
 #include "torch_ir/cases/node_groups.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/ir/sym_expr.h"
 #include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
@@ -80,18 +79,6 @@ bool register_backend(const std::string& name, BackendFactory make);
 
 // Sorted by name.
 std::vector<std::string> list_backends();
-
-// Throws Error, listing the known names, when `name` is not registered.
-void check_backend(const std::string& name);
-
-// Makes the backend of `settings`, with its files below `directory`. Throws as check_backend or
-// make_command_backend, and OutputError.
-std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
-
-// Runs the graph of model `name` on the backend, and sets `groups` to the groups of that run, even
-// if the run throws. Throws InputError if they cannot be read or do not fit the graph.
-std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name,
-                                    const Case& graph_case, std::vector<NodeGroup>& groups);
 
 // Runs graphs on our runtime, ExecutionPlan. A derived class that overrides `run` gets every graph;
 // the backend of open_backend runs cases as they are.

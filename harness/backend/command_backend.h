@@ -33,6 +33,7 @@
 
 #include "harness/backend/backend.h"
 #include "harness/backend/shell_command.h"
+#include "harness/results/result.h"
 #include "torch_ir/base/error.h"
 
 namespace torch_ir {

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "harness/backend/open_backend.h"
 #include "harness/results/testing/schema_problem.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"

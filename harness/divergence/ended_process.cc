@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/backend/backend.h"
+#include "harness/backend/open_backend.h"
 #include "harness/divergence/reproducer_files.h"
 #include "harness/process/supervise.h"
 #include "harness/process/worker.h"

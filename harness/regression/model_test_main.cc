@@ -6,7 +6,8 @@
 // and graphs in TEST_UNDECLARED_OUTPUTS_DIR. One model may have golden files; --update writes them
 // to the workspace instead of testing.
 
-#include <gmock/gmock.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
@@ -23,6 +24,7 @@
 #include "harness/arguments.h"
 #include "harness/harness.h"
 #include "harness/regression/reference_pages.h"
+#include "harness/report/markup.h"
 #include "harness/run/runner.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -77,9 +79,16 @@ std::string problem_of(const Result& result) {
   return result.name + " passes but is expected to fail: " + result.expected_failure->reason;
 }
 
-// Returns the problems by test; a problem is empty if the test passes.
-std::map<std::string, std::string> run_tests_in(const std::string& directory,
-                                                const std::vector<std::string>& names) {
+struct Outcome {
+  // Empty if the test passes.
+  std::string problem = {};
+  std::vector<std::string> categories = {};
+  double seconds = 0;
+};
+
+// Returns the outcomes by test.
+std::map<std::string, Outcome> run_tests_in(const std::string& directory,
+                                            const std::vector<std::string>& names) {
   const BuildLine& line = build_line();
   HarnessOptions options = line.options;
   options.context.output = directory;
@@ -89,17 +98,24 @@ std::map<std::string, std::string> run_tests_in(const std::string& directory,
     options.coverage.selection.models = names;
   }
   const HarnessRun run = run_harness(options, {.lines = &std::cout});
-  std::map<std::string, std::string> problems;
+  std::map<std::string, Outcome> outcomes;
+  const auto outcome_of = [&](const Result& result, const std::string& test) -> Outcome& {
+    Outcome& outcome = outcomes[test];
+    outcome.categories = result.categories;
+    for (const double seconds : result.stage_seconds) outcome.seconds += seconds;
+    return outcome;
+  };
   for (const Result& result : run.results) {
-    problems[line.is_of_an_archive() ? kArchive : result.name] = problem_of(result);
+    outcome_of(result, line.is_of_an_archive() ? kArchive : result.name).problem =
+        problem_of(result);
   }
   for (const Result& result : run.cases) {
-    std::string& problem = problems[result.call->op_type];
+    std::string& problem = outcome_of(result, result.call->op_type).problem;
     if (result.passed()) continue;
     problem +=
         result.name + " " + std::string(outcome_name(result)) + ": " + result.reason() + "\n";
   }
-  return problems;
+  return outcomes;
 }
 
 struct Golden {
@@ -143,15 +159,15 @@ class RunAll : public ::testing::Environment {
     }
     if (names.empty()) return;
     try {
-      problems() = run_tests_in(report_directory(), names);
+      outcomes() = run_tests_in(report_directory(), names);
     } catch (const std::exception& error) {
-      for (const std::string& name : names) problems()[name] = error.what();
+      for (const std::string& name : names) outcomes()[name].problem = error.what();
     }
   }
 
-  static std::map<std::string, std::string>& problems() {
-    static std::map<std::string, std::string> problems;
-    return problems;
+  static std::map<std::string, Outcome>& outcomes() {
+    static std::map<std::string, Outcome> outcomes;
+    return outcomes;
   }
 };
 
@@ -160,7 +176,7 @@ class PassesTest : public ::testing::Test {
   explicit PassesTest(std::string name) : name_(std::move(name)) {}
 
   void TestBody() override {
-    const std::string& problem = RunAll::problems().at(name_);
+    const std::string& problem = RunAll::outcomes().at(name_).problem;
     if (!problem.empty()) FAIL() << problem;
     const std::string update = "tools/bazel run " + build_line().target + ".update";
     for (const Golden& golden : goldens(report_directory())) {
@@ -181,24 +197,86 @@ class PassesTest : public ::testing::Test {
   std::string name_;
 };
 
+void expect_categories(const std::string& subject, const std::vector<std::string>& registered,
+                       const std::vector<std::string>& built) {
+  if (registered == built) return;
+  ADD_FAILURE() << fmt::format("{} registered with the categories [{}]; the BUILD file has [{}]",
+                               subject, fmt::join(registered, ", "), fmt::join(built, ", "));
+}
+
 TEST(ModelTest, IsRegisteredAsItsBuildLineSays) {
   const BuildLine& line = build_line();
   if (line.is_of_an_archive() || line.is_of_operators()) return;
   const std::vector<RegisteredModel> models = list_models();
   if (line.model.empty()) {
-    ASSERT_FALSE(models.empty())
-        << "the libraries of this test register no model; check that they have "
-           "alwayslink = True";
+    if (models.empty()) {
+      FAIL() << "the libraries of this test register no model; check that they have "
+                "alwayslink = True";
+    }
     const std::set<std::string> categories(line.categories.begin(), line.categories.end());
-    EXPECT_THAT(list_categories(), ::testing::ElementsAreArray(categories));
+    expect_categories("the models are", list_categories(), {categories.begin(), categories.end()});
     return;
   }
   const auto model = std::ranges::find(models, line.model, &RegisteredModel::name);
-  ASSERT_NE(model, models.end()) << "the libraries of this test do not register " << line.model
-                                 << "; check that they have "
-                                    "alwayslink = True";
-  EXPECT_EQ(model->spec.categories, line.categories);
+  if (model == models.end()) {
+    FAIL() << "the libraries of this test do not register " << line.model
+           << "; check that they have alwayslink = True";
+  }
+  expect_categories(line.model + " is", model->spec.categories, line.categories);
 }
+
+// Writes the XML that Bazel asks for. GoogleTest's starts a failure with a line of this file, has
+// the time of the comparison alone, and no categories.
+class JunitWriter : public ::testing::EmptyTestEventListener {
+ public:
+  explicit JunitWriter(std::string path) : path_(std::move(path)) {}
+
+  void OnTestProgramEnd(const ::testing::UnitTest& all) override {
+    std::string cases;
+    for (int i = 0; i < all.total_test_suite_count(); ++i) {
+      const ::testing::TestSuite& suite = *all.GetTestSuite(i);
+      for (int k = 0; k < suite.total_test_count(); ++k) {
+        if (suite.GetTestInfo(k)->should_run()) cases += test_case(*suite.GetTestInfo(k));
+      }
+    }
+    write_file(path_, fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                                  "<testsuites>\n"
+                                  "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n"
+                                  "{}"
+                                  "  </testsuite>\n"
+                                  "</testsuites>\n",
+                                  xml_attribute(build_line().target), all.test_to_run_count(),
+                                  all.failed_test_count(), cases));
+  }
+
+ private:
+  static std::string test_case(const ::testing::TestInfo& test) {
+    const auto found = RunAll::outcomes().find(test.name());
+    const Outcome outcome = found == RunAll::outcomes().end() ? Outcome() : found->second;
+    std::string text = fmt::format("    <testcase classname=\"{}\" name=\"{}\"",
+                                   test.test_suite_name(), xml_attribute(test.name()));
+    if (build_line().options.context.timings) {
+      text += fmt::format(" time=\"{:.3f}\"", outcome.seconds);
+    }
+    text += ">\n      <properties>";
+    for (const std::string& category : outcome.categories) {
+      text += fmt::format("<property name=\"category\" value=\"{}\"/>", xml_attribute(category));
+    }
+    text += "</properties>\n";
+    const ::testing::TestResult& result = *test.result();
+    for (int i = 0; i < result.total_part_count(); ++i) {
+      std::string message = result.GetTestPartResult(i).message();
+      // What FAIL() says by itself.
+      if (message.starts_with(kFailed)) message.erase(0, kFailed.size());
+      text += fmt::format("      <failure message=\"{}\">{}</failure>\n",
+                          xml_attribute(message.substr(0, message.find('\n'))), xml_text(message));
+    }
+    return text + "    </testcase>\n";
+  }
+
+  static constexpr std::string_view kFailed = "Failed\n";
+  const std::string path_;
+};
 
 int update_goldens() {
   const BuildLine& line = build_line();
@@ -206,7 +284,7 @@ int update_goldens() {
   if (workspace == nullptr)
     throw Error("run this program with: tools/bazel run " + line.target + ".update");
   const std::string directory = ::testing::TempDir() + "torch_ir_update." + line.model;
-  const std::string problem = run_tests_in(directory, {line.model}).at(line.model);
+  const std::string problem = run_tests_in(directory, {line.model}).at(line.model).problem;
   if (!problem.empty()) throw Error(problem);
   for (const Golden& golden : goldens(directory)) {
     const fs::path path = fs::path(workspace) / golden.path;
@@ -252,6 +330,11 @@ int run(int argc, char** argv) {
                             [name]() -> PassesTest* { return new PassesTest(name); });
   }
   ::testing::AddGlobalTestEnvironment(new RunAll());
+  if (const char* path = std::getenv("XML_OUTPUT_FILE")) {
+    ::testing::TestEventListeners& listeners = ::testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_xml_generator());
+    listeners.Append(new JunitWriter(path));
+  }
   return RUN_ALL_TESTS();
 }
 

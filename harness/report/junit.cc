@@ -71,18 +71,21 @@ std::string property(std::string_view name, std::string_view value) {
 }
 
 std::string properties(const Result& result) {
-  return fmt::format("      <properties>{}{}</properties>\n",
-                     property("passed_by", basis_name(result.passed_by)),
-                     property("on_host", host_text(result)));
+  std::string all;
+  for (const std::string& category : result.categories) all += property("category", category);
+  if (result.passed()) {
+    all += property("passed_by", basis_name(result.passed_by));
+    all += property("on_host", host_text(result));
+  }
+  return all.empty() ? "" : fmt::format("      <properties>{}</properties>\n", all);
 }
 
 std::string outcome(const Result& result, const RunContext& context) {
   switch (result.status()) {
     case Status::kPassed:
-      return properties(result);
+      return "";
     case Status::kPassedOutputs:
-      return properties(result) +
-             fmt::format("      <system-out>{}</system-out>\n",
+      return fmt::format("      <system-out>{}</system-out>\n",
                          xml_text("The outputs pass. " + as_sentence(result.reason()) + '\n' +
                                   difference_line(result)));
     case Status::kNotHeld:
@@ -105,7 +108,7 @@ std::string outcome(const Result& result, const RunContext& context) {
 }
 
 std::string test_case(const Result& result, const RunContext& context) {
-  std::string content = outcome(result, context);
+  std::string content = properties(result) + outcome(result, context);
   if (result.failure && !result.failure->output.empty()) {
     content += fmt::format("      <system-out>{}</system-out>\n", xml_text(result.failure->output));
   }

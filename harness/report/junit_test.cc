@@ -52,7 +52,9 @@ TEST(JunitTest, APassedModelSaysWhatItPassedBy) {
             "  <testsuite name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\" "
             "skipped=\"0\">\n"
             "    <testcase classname=\"torch_ir.attention\" name=\"Tiny\">\n"
-            "      <properties><property name=\"passed_by\" value=\"tolerance\"/></properties>\n"
+            "      <properties><property name=\"category\" value=\"attention\"/>"
+            "<property name=\"category\" value=\"big\"/>"
+            "<property name=\"passed_by\" value=\"tolerance\"/></properties>\n"
             "    </testcase>\n"
             "  </testsuite>\n"
             "</testsuites>\n");
@@ -74,6 +76,8 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
   const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
   EXPECT_THAT(xml, HasSubstr("    <testcase classname=\"torch_ir.conv\" name=\"Net\">\n"
+                             "      <properties><property name=\"category\" value=\"conv\"/>"
+                             "</properties>\n"
                              "      <failure type=\"output mismatch\" message=\"output mismatch in "
                              "verify: output 0 &lt;conv&gt;: max abs. error 0.5\">"
                              "output 0 &lt;conv&gt;: max abs. error 0.5\nmore\n"
@@ -150,13 +154,17 @@ TEST(JunitTest, CallsFollowTheModels) {
   EXPECT_THAT(xml, HasSubstr("tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\">"));
   EXPECT_THAT(xml,
               HasSubstr("    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/a\">\n"
-                        "      <properties><property name=\"passed_by\" value=\"tolerance\"/>"
-                        "</properties>\n"
+                        "      <properties><property name=\"category\" value=\"pointwise\"/>"
+                        "<property name=\"passed_by\" value=\"tolerance\"/></properties>\n"
                         "    </testcase>\n"
                         "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/b\">\n"
+                        "      <properties><property name=\"category\" value=\"pointwise\"/>"
+                        "</properties>\n"
                         "      <skipped message=\"no &quot;abs&quot;\"/>\n"
                         "    </testcase>\n"
                         "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/c\">\n"
+                        "      <properties><property name=\"category\" value=\"pointwise\"/>"
+                        "</properties>\n"
                         "      <failure type=\"timed out\" message=\"timed out in execute: stopped "
                         "&lt;now&gt;\">stopped &lt;now&gt;\n</failure>\n"
                         "    </testcase>\n"));

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/executor_report.h"
 #include "harness/results/field_list.h"
 #include "harness/results/float_comparison.h"
 #include "torch_ir/analysis/cost.h"
@@ -215,15 +216,6 @@ void fields(const Visit& visit, CallInfo& call) {
   visit.required("dtype", call.dtype);
   visit("occurrences", call.occurrences);
 }
-
-// An executor's own report of a run of the graph.
-struct ExecutorReport {
-  int64_t num_nodes = 0;
-  // The nodes that did not run on the accelerator, in graph order.
-  std::vector<std::string> on_host = {};
-  // Differs from run to run.
-  std::optional<double> seconds = std::nullopt;
-};
 
 TORCH_IR_FIELDS(ExecutorReport, num_nodes, on_host, seconds)
 

@@ -30,7 +30,7 @@ struct RunContext {
   bool requires_support = false;
   std::string expected_failures = {};
   std::string baseline = {};
-  // Shared libraries of additional operators (load_library.h).
+  // Shared libraries of operators, models and backends (load_library.h).
   std::vector<std::string> libraries = {};
   // As the user typed them. `program` is empty for //harness under `bazel run`.
   std::string program = {};

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "harness/backend/backend.h"
+#include "harness/backend/open_backend.h"
 #include "harness/process/supervise.h"
 #include "harness/results/result_fields.h"
 #include "harness/stages/candidate.h"

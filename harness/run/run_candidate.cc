@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/backend/backend.h"
 #include "harness/backend/command_backend.h"
+#include "harness/backend/open_backend.h"
 #include "harness/divergence/ended_process.h"
 #include "harness/divergence/node_comparison.h"
 #include "harness/divergence/reproducer.h"

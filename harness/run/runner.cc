@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/backend/open_backend.h"
 #include "harness/backend/shell_command.h"
 #include "harness/divergence/against_float.h"
 #include "harness/divergence/ended_process.h"

@@ -1,5 +1,6 @@
-# find_package(torch_ir) defines the target torch_ir::torch_ir, and finds the Torch that it needs: the
-# LibTorch that it was installed with, or the Python package beside that of a wheel, unless
+# find_package(torch_ir) defines the targets torch_ir::torch_ir, the library, and torch_ir::harness, the
+# harness with its main function, for models and backends of your own. It finds the Torch that they need:
+# the LibTorch that it was installed with, or the Python package beside that of a wheel, unless
 # CMAKE_PREFIX_PATH or Torch_DIR lead to another.
 
 get_filename_component(_torch_ir_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
@@ -31,4 +32,8 @@ if(NOT TARGET torch_ir::torch_ir)
     INTERFACE_COMPILE_FEATURES cxx_std_20
     INTERFACE_INCLUDE_DIRECTORIES "${_torch_ir_prefix}/include"
     INTERFACE_LINK_LIBRARIES "${TORCH_LIBRARIES}")
+  add_library(torch_ir::harness SHARED IMPORTED)
+  set_target_properties(torch_ir::harness PROPERTIES
+    IMPORTED_LOCATION "${_torch_ir_prefix}/lib/libtorch_ir_harness.so"
+    INTERFACE_LINK_LIBRARIES torch_ir::torch_ir)
 endif()

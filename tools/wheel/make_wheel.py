@@ -79,15 +79,15 @@ class Elf:
         raise Failure("the program has no run path to overwrite")
 
 
-def needed_libraries(program, libtorch):
-    """The libraries that a program loads, except LibTorch's and the system's: name to path."""
+def needed_libraries(program, libtorch, installed):
+    """The libraries that a program loads, except those of LibTorch, the system and the wheel: name to path."""
     said = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
     # The CPU half of a CUDA build has two libraries of CUDA, which a torch for the CPU does not have.
     provided = {path.name for folder in (libtorch / "lib", libtorch.parent / "torch.libs")
                 for path in folder.glob("*.so*") if not path.name.startswith(("libcudart", "libcupti"))}
     found = {}
     for name, path in re.findall(r"(\S+) => (.*?) \(", said):
-        if not SYSTEM.fullmatch(name) and name not in provided:
+        if not SYSTEM.fullmatch(name) and name not in provided and f"lib/{name}" not in installed:
             found[name] = pathlib.Path(path)
     return found
 
@@ -107,10 +107,9 @@ def platform_tag():
     return f"manylinux_{version.replace('.', '_')}_{platform.machine()}"
 
 
-def contents(version, torch):
+def contents(installed, version, torch):
     """The files of the wheel, except its list: path to bytes."""
     minor = ".".join(torch.split(".")[:2])
-    installed = dict(line.split("\t") for line in pathlib.Path(FILES).read_text().splitlines())
     libtorch = pathlib.Path(pathlib.Path(LIBTORCH).read_text().strip())
     files = {}
     for path, source in installed.items():
@@ -120,7 +119,7 @@ def contents(version, torch):
             elf = Elf(data)
             elf.set_run_path(RUN_PATH)
             data = bytes(elf.data)
-            for name, library in needed_libraries(source, libtorch).items():
+            for name, library in needed_libraries(source, libtorch, installed).items():
                 files[f"{PACKAGE}/lib/{name}"] = library.read_bytes()
         elif path.endswith(".cmake"):
             text = data.decode().replace("@VERSION@", version)
@@ -192,8 +191,9 @@ def main():
         os.environ.get("BUILD_WORKING_DIRECTORY", "."), parser.parse_args().output
     ).absolute()
     enter_runfiles()
-    version, torch = versions("src/torch_ir/cli/torch-ir")
-    files = contents(version, torch)
+    installed = dict(line.split("\t") for line in pathlib.Path(FILES).read_text().splitlines())
+    version, torch = versions(os.path.abspath(installed["bin/torch-ir"]))
+    files = contents(installed, version, torch)
     list_path = f"{PACKAGE}-{version}.dist-info/RECORD"
     files[list_path] = record(list_path, files)
     output.mkdir(parents=True, exist_ok=True)

@@ -34,4 +34,7 @@ bool finish_output(std::ostream& out, std::ostream& err, const std::string& prog
 
 bool is_closed_pipe(int descriptor);
 
+// Returns the same address in all libraries that share this torch-ir, and so its registries.
+extern "C" const void* torch_ir_copy();
+
 }  // namespace torch_ir

@@ -68,7 +68,7 @@ class Progress {
   explicit Progress(Console& console) : console_(console) {}
   void say(const std::string& text) {
     if (seconds_since(last_) < kSecondsBetweenLines) return;
-    console_.progress(text);
+    console_.note(text);
     last_ = Clock::now();
   }
 

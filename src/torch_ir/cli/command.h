@@ -35,8 +35,8 @@ class Console {
   std::ostream& talk();
   // "torch-ir: warning: MESSAGE" on the error stream; --quiet suppresses it.
   void warn(const std::string& message);
-  // "torch-ir: MESSAGE" on the error stream, for what a long command does; --quiet suppresses it.
-  void progress(const std::string& message);
+  // "torch-ir: MESSAGE" on the error stream, for what a command does; --quiet suppresses it.
+  void note(const std::string& message);
   // "torch-ir: MESSAGE" on the error stream, always.
   void fail(const std::string& message);
 

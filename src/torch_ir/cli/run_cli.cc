@@ -106,7 +106,10 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     throw UsageError(program, error.what());
   }
   console.set_quiet(common.quiet);
-  for (const std::string& library : common.libraries) load_library(library);
+  for (const std::string& library : common.libraries) {
+    const std::string added = load_library_and_count(library);
+    if (!added.empty()) console.note(added);
+  }
   return action(console);
 }
 
@@ -156,7 +159,7 @@ void Console::warn(const std::string& message) {
   if (!quiet_) err_ << message_line("torch-ir", "warning: " + message);
 }
 
-void Console::progress(const std::string& message) {
+void Console::note(const std::string& message) {
   if (!quiet_) err_ << message_line("torch-ir", message) << std::flush;
 }
 

@@ -1,6 +1,9 @@
 #include "torch_ir/libraries/load_library.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -11,6 +14,11 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/program.h"
+#include "torch_ir/base/text.h"
+#include "torch_ir/converter/converter.h"
+#include "torch_ir/operators/op_handler_registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {
@@ -45,15 +53,65 @@ std::string& path_being_loaded() {
   std::_Exit(2);
 }
 
+// Whether `library` comes with other registries than those of this process.
+bool has_own_torch_ir(void* library) {
+  const auto other = reinterpret_cast<decltype(&torch_ir_copy)>(::dlsym(library, "torch_ir_copy"));
+  return other != nullptr && other() != torch_ir_copy();
+}
+
 // The reason why the library cannot be loaded; empty if it was loaded.
 std::string open(const std::string& absolute) {
   const std::terminate_handler before = std::set_terminate(end_by_initializer);
   // Libraries that are loaded later may use the symbols of this one.
-  const void* library = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* library = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_GLOBAL);
   std::set_terminate(before);
-  if (library != nullptr) return "";
-  const char* error = ::dlerror();
-  return error == nullptr ? "unknown error" : headline(error);
+  if (library == nullptr) {
+    const char* error = ::dlerror();
+    return error == nullptr ? "unknown error" : headline(error);
+  }
+  if (!has_own_torch_ir(library)) return "";
+  return "it brings a torch-ir of its own, whose models and backends this program does not see; "
+         "link it with the libtorch_ir.so of the installation, and load it with the programs there";
+}
+
+std::vector<c10::OperatorHandle> operators() {
+  std::vector<c10::OperatorHandle> all;
+  c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
+  for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
+    // Kernels may come before their operator.
+    if (const auto found = dispatcher.findSchema(name)) all.push_back(*found);
+  }
+  return all;
+}
+
+size_t num_kernels(const std::vector<c10::OperatorHandle>& operators) {
+  size_t count = 0;
+  for (const c10::OperatorHandle& it : operators) {
+    for (int key = 1; key <= static_cast<int>(c10::DispatchKey::EndOfAliasKeys); ++key) {
+      count += it.hasKernelForDispatchKey(static_cast<c10::DispatchKey>(key)) ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+std::vector<LibraryRegistry> registries(const std::vector<LibraryRegistry>& others) {
+  std::vector<LibraryRegistry> all = {{"model", [] {
+                                         return list_models(Scale::kTest).size() +
+                                                list_models(Scale::kFull).size();
+                                       }}};
+  all.insert(all.end(), others.begin(), others.end());
+  all.push_back({"operator", [] { return operators().size(); }});
+  // Only those of operators that were there before.
+  all.push_back({"kernel", [known = operators()] { return num_kernels(known); }});
+  all.push_back({"op handler", [] { return list_registered_op_handlers().size(); }});
+  all.push_back({"converter", [] { return list_registered_ops().size(); }});
+  return all;
+}
+
+std::vector<size_t> sizes(const std::vector<LibraryRegistry>& all) {
+  std::vector<size_t> result;
+  for (const LibraryRegistry& registry : all) result.push_back(registry.size());
+  return result;
 }
 
 }  // namespace
@@ -71,6 +129,33 @@ void load_library(const std::string& path) {
   if (reason.starts_with(absolute + ": ")) reason.erase(0, absolute.size() + 2);
   if (!reason.empty()) fail(reason);
   libraries().push_back(absolute);
+}
+
+std::string load_library_and_count(const std::string& path,
+                                   const std::vector<LibraryRegistry>& others) {
+  const std::vector<LibraryRegistry> all = registries(others);
+  const std::vector<size_t> before = sizes(all);
+  // Another library may have loaded it.
+  const bool is_new =
+      ::dlopen(fs::absolute(path).c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr;
+  load_library(path);
+  if (!is_new) return "";
+  const std::vector<size_t> after = sizes(all);
+  std::vector<std::string> added;
+  std::vector<std::string> nouns;
+  for (size_t i = 0; i < all.size(); ++i) {
+    nouns.push_back(all[i].noun);
+    // A library may replace a handler or remove one.
+    if (after[i] <= before[i]) continue;
+    added.push_back(counted(static_cast<int64_t>(after[i] - before[i]), all[i].noun));
+  }
+  if (added.empty()) {
+    throw Error(failure(path, fmt::format("it registers nothing that a program can use ({}); link "
+                                          "the objects that register into it",
+                                          fmt::join(nouns, ", "))));
+  }
+  return fmt::format("{}: {}", printable(fs::path(path).filename().string()),
+                     fmt::join(added, ", "));
 }
 
 const std::vector<std::string>& loaded_libraries() { return libraries(); }

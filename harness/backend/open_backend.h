@@ -1,0 +1,25 @@
+// open_backend: the backend that the settings of a run choose.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/backend/backend.h"
+#include "harness/results/result.h"
+
+namespace torch_ir {
+
+// Throws Error, listing the known names, when `name` is not registered.
+void check_backend(const std::string& name);
+
+// Makes the backend of `settings`, with its files below `directory`. Throws as check_backend or
+// make_command_backend, and OutputError.
+std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
+
+// Runs the graph of model `name` on the backend, and sets `groups` to the groups of that run, even
+// if the run throws. Throws InputError if they cannot be read or do not fit the graph.
+std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name,
+                                    const Case& graph_case, std::vector<NodeGroup>& groups);
+
+}  // namespace torch_ir
