@@ -32,7 +32,7 @@ mv "$TEST_TMPDIR/elsewhere" "$prefix"
 
 cd "$TEST_TMPDIR"
 expect_status 0 cmake -S "$example" -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
-expect_status 0 cmake --build build
+expect_status 0 cmake --build build --parallel 2
 expect_status 0 build/example "$TEST_TMPDIR/example.json"
 expect_text "IR\(model_name='Example', nodes=3, inputs=1, outputs=1, weights=4\)"
 
@@ -48,11 +48,11 @@ expect_status 0 "$prefix/bin/harness" --model WeightTying --output reports
 harness="$prefix/bin/harness"
 expect_status 0 "$harness" --load-library build/libteam.so --model TeamNet --backend team_chip --output reports
 expect_text '^libteam\.so: 1 model, 1 backend, 1 operator$'
-expect_text '^TeamNet +PASSED'
+expect_text 'TeamNet +PASSED'
 expect_status 0 "$prefix/bin/torch-ir" ops reports/ir/TeamNet.json --load-library build/libteam.so
 expect_text 'unsupported operators: 0'
 expect_status 0 build/team_harness --model TeamNet --backend team_chip --output own_reports
-expect_text '^TeamNet +PASSED'
+expect_text 'TeamNet +PASSED'
 expect_status 0 build/team_harness --list-models
 expect_text '^TeamNet'
 

@@ -125,6 +125,10 @@ trap clean_up EXIT
 # Golden files that do not exist yet fail their own test only.
 expect_status 3 bazel test //mlp:mlp_test
 expect_text "mlp/mlp.json is not there yet; to write it, run: tools/bazel run //mlp:mlp_test.update"
+grep -qF '<failure message="mlp/mlp.json is not there yet' bazel-testlogs/mlp/mlp_test/test.xml ||
+  fail "test.xml does not start with the cause: $(cat bazel-testlogs/mlp/mlp_test/test.xml)"
+grep -qF '<property name="category" value="tabular"/>' bazel-testlogs/mlp/mlp_test/test.xml ||
+  fail "test.xml has no categories"
 expect_status 0 bazel run @torch_ir//tools:update_goldens -- \
   --output_user_root="$TEST_TMPDIR/user_root" --output_base="$base"
 expect_text "wrote mlp/mlp.json"

@@ -23,12 +23,16 @@ fail() {
 # in one.
 bazel() {
   (cd "$work/$1" && env -u TEST_TMPDIR -u RUNFILES_DIR -u TEST_SRCDIR -u XML_OUTPUT_FILE \
-    tools/bazel --output_user_root="$work/user_root" --output_base="$work/base of ${1##*/}" "${@:2}")
+    tools/bazel --output_user_root="$work/user_root" --output_base="$work/base_of_${1##*/}" "${@:2}")
 }
 
 server=
 clean_up() {
   [[ -z $server ]] || kill "$server"
+  local clone
+  for clone in first elsewhere/second; do
+    [[ ! -e $work/$clone ]] || bazel "$clone" shutdown >/dev/null 2>&1 || true
+  done
   chmod -R u+w "$work"
 }
 trap clean_up EXIT
@@ -79,7 +83,7 @@ test_clone() {
   bazel "$1" test --color=no --curses=no --jobs=2 --remote_cache="grpc://localhost:$port" \
     "$target" >"$work/said" 2>&1 || fail "the test fails in $1:"$'\n'"$(cat "$work/said")"
   bazel "$1" shutdown
-  cat "$work/said"
+  grep '^INFO: .* processes:' "$work/said"
 }
 
 test_clone first

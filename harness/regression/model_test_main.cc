@@ -258,11 +258,13 @@ class JunitWriter : public ::testing::EmptyTestEventListener {
     if (build_line().options.context.timings) {
       text += fmt::format(" time=\"{:.3f}\"", outcome.seconds);
     }
-    text += ">\n      <properties>";
+    text += ">\n";
+    std::string properties;
     for (const std::string& category : outcome.categories) {
-      text += fmt::format("<property name=\"category\" value=\"{}\"/>", xml_attribute(category));
+      properties +=
+          fmt::format("<property name=\"category\" value=\"{}\"/>", xml_attribute(category));
     }
-    text += "</properties>\n";
+    if (!properties.empty()) text += fmt::format("      <properties>{}</properties>\n", properties);
     const ::testing::TestResult& result = *test.result();
     for (int i = 0; i < result.total_part_count(); ++i) {
       std::string message = result.GetTestPartResult(i).message();
