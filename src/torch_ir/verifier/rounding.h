@@ -2,10 +2,10 @@
 //
 // If a value lies between two steps, a difference in its last digit becomes a whole step, and all
 // values computed from it differ too. So the graph is cut at the nodes that round. Each is computed
-// by eager operators from the executor's earlier rounded values, and compared in steps: a
+// by eager operators from the earlier rounded values of the run to judge, and compared in steps: a
 // rounded value is right if eager gives it for an input that is at most `error_factor` times as
 // far from the input in float64 as eager's own, or the rounding error of its dtype. Outputs are
-// right if the graph computes them from the executor's rounded values.
+// right if the graph computes them from the rounded values of that run.
 #pragma once
 
 #include <ATen/core/Tensor.h>

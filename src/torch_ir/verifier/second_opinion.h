@@ -1,4 +1,5 @@
-// A second opinion: compares an executor and eager with the same graph in float64.
+// A second opinion: compares the run to judge, and eager, with the same graph in float64. The run
+// is our runtime's, a backend's or an executor's; its figures have the names of results.json.
 //
 // A tolerance tells whether two results agree, not which of them is wrong. Hardware that adds in
 // another order than eager differs from it and may be more accurate; float64 has enough digits to
@@ -28,8 +29,8 @@ struct SecondOpinion {
   int64_t executor_non_finite = 0;
   int64_t eager_non_finite = 0;
   // executor_error / eager_error, with neither below the error of rounding to the dtype, half a
-  // unit in the last place. Infinite if the executor has more non-finite elements than eager, 0 if
-  // it has fewer. 1 if both are exact.
+  // unit in the last place. Infinite if the run has more non-finite elements than eager, 0 if it
+  // has fewer. 1 if both are exact.
   double factor = 1;
   // Why there is no opinion, one line; the other members are then meaningless. Empty if there is
   // one.
@@ -53,13 +54,13 @@ std::string opinion_problem(const SecondOpinion& opinion, double error_factor);
 inline constexpr double kDefaultErrorFactor = 4;
 
 // `float64` must have the shape of the others for an opinion.
-SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager,
+SecondOpinion second_opinion(const at::Tensor& output, const at::Tensor& eager,
                              const at::Tensor& float64);
 
 // Gives an opinion of each output of the graph by a run in float64. Never throws. Undefined outputs
 // have no opinion.
 std::vector<SecondOpinion> second_opinions(const Case& graph_case,
-                                           const std::vector<at::Tensor>& executor,
+                                           const std::vector<at::Tensor>& outputs,
                                            const std::vector<at::Tensor>& eager);
 
 }  // namespace torch_ir

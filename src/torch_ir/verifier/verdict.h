@@ -1,4 +1,4 @@
-// ValueVerdict: whether a value of an executor is right, and by which rule.
+// ValueVerdict: whether a value of a run is right, and by which rule.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ struct Criterion {
 };
 
 // The rule by which a value is right, the strongest first. kArithmetic: it is about as far from
-// float64 as the yardstick. kRounding: the graph computes it from values that the executor rounded
+// float64 as the yardstick. kRounding: the graph computes it from values that the run rounded
 // correctly (rounding.h).
 enum class Basis { kTolerance, kFloat64, kArithmetic, kRounding, kSignal, kNone };
 inline constexpr std::array kBases = {Basis::kTolerance, Basis::kFloat64, Basis::kArithmetic,
