@@ -4,10 +4,12 @@
     python harness/testdata/make_archives.py --benchmark DIR [NAME...]
 
 --benchmark makes archives of realistic size in DIR, for timing only; the repository does not keep them.
-Needs a Python with torch 2.13 and transformers 5. The same command gives the same bytes.
+Needs a Python with torch 2.13 and transformers 5; with torchao and executorch, --benchmark also
+makes models in int8 and bfloat16. The same command gives the same bytes.
 """
 
 import argparse
+import importlib.util
 import pathlib
 import sys
 import warnings
@@ -81,6 +83,22 @@ LARGE = {
         "transformers_models:large.whisper_encoder", f"input_features={normal(1, 256, 128)}"
     ],
 }
+
+# With the suffix of their arithmetic.
+QUANTIZED = {
+    "bert_4x256_bfloat16": ["quantized_models:bert_bfloat16", words(64, 1000)],
+    "bert_4x256_dynamic_int8": ["quantized_models:bert_dynamic_int8", words(64, 1000)],
+    "bert_4x256_int8": ["quantized_models:bert_int8", words(64, 1000)],
+    "llama_4x256_bfloat16": ["quantized_models:llama_bfloat16", f"input_ids={words(64, 1000)}"],
+    "mobilenet_v2_96_int8": ["quantized_models:mobilenet_v2_int8", normal(1, 3, 96, 96)],
+    "resnet18_96_int8": ["quantized_models:resnet_int8", normal(1, 3, 96, 96)],
+    "vit_4x256_bfloat16": [
+        "quantized_models:vit_bfloat16", f"{normal(1, 3, 128, 128)}.bfloat16()"
+    ],
+    "vit_4x256_int8": ["quantized_models:vit_int8", normal(1, 3, 128, 128)],
+}
+if all(map(importlib.util.find_spec, ["torchao", "executorch"])):
+    LARGE |= QUANTIZED
 
 
 def make(name, model, *inputs, directory):
