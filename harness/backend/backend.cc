@@ -7,20 +7,27 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
+#include <span>
+#include <string_view>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include "harness/backend/command_backend.h"
 #include "harness/backend/open_backend.h"
+#include "harness/backend/windowed_values.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
+#include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {
 namespace {
@@ -43,9 +50,9 @@ BackendFactory find_factory(const std::string& name) {
   return found == all.factories.end() ? nullptr : found->second;
 }
 
-class PlanValues : public NodeValues {
+class NodeByNodeValues : public NodeValues {
  public:
-  PlanValues(const Case& graph_case, std::optional<c10::Device> device)
+  NodeByNodeValues(const Case& graph_case, std::optional<c10::Device> device)
       : run_(graph_case, {.device = device}) {}
 
   at::Tensor next(const std::string& name) override { return run_.value(name); }
@@ -178,6 +185,36 @@ struct PlanBackend::Compiled {
   ExecutionPlan plan;
 };
 
+class PlanBackend::Values : public WindowedValues {
+ public:
+  Values(std::shared_ptr<const Compiled> compiled, std::vector<at::Tensor> inputs)
+      : WindowedValues(*compiled->graph_case.program,
+                       compared_values(*compiled->graph_case.program), kMostRuns),
+        compiled_(std::move(compiled)),
+        inputs_(std::move(inputs)) {}
+
+ private:
+  static constexpr int64_t kMostRuns = 32;
+
+  std::vector<at::Tensor> run(std::span<const ValueId> values) override {
+    const Program& program = *compiled_->graph_case.program;
+    std::unordered_map<std::string_view, size_t> wanted;
+    for (size_t i = 0; i < values.size(); ++i) wanted.emplace(program[values[i]].name, i);
+    std::vector<at::Tensor> tensors(values.size());
+    random_.restore();
+    compiled_->plan.observe(inputs_, [&](const std::string& name, const at::Tensor& value) {
+      const auto found = wanted.find(name);
+      if (found != wanted.end() && value.defined()) tensors[found->second] = value.clone();
+    });
+    return tensors;
+  }
+
+  const std::shared_ptr<const Compiled> compiled_;
+  const std::vector<at::Tensor> inputs_;
+  // Each run draws the same numbers.
+  const RandomState random_;
+};
+
 PlanBackend::PlanBackend(const ExecutionOptions& options) : options_(options) {}
 PlanBackend::~PlanBackend() = default;
 
@@ -192,6 +229,7 @@ std::unique_ptr<NodeValues> PlanBackend::values(const IR& ir, const StateDict& w
 }
 
 std::vector<at::Tensor> PlanBackend::run_plan(const Case& graph_case) {
+  groups_.clear();
   if (!compiled_ || !compiled_->is_of(graph_case)) {
     compiled_.reset();
     compiled_.reset(new Compiled{graph_case, compile(graph_case, options_)});
@@ -199,10 +237,31 @@ std::vector<at::Tensor> PlanBackend::run_plan(const Case& graph_case) {
   return compiled_->plan.run_checked(to_device(graph_case.inputs, options_.device));
 }
 
-std::unique_ptr<NodeValues> PlanBackend::plan_values(const Case& graph_case) const {
+std::unique_ptr<NodeValues> PlanBackend::plan_values(const Case& graph_case) {
+  groups_.clear();
   Case on_device = graph_case;
   on_device.inputs = to_device(graph_case.inputs, options_.device);
-  return std::make_unique<PlanValues>(on_device, options_.device);
+  try {
+    if (!observed_ || !observed_->is_of(graph_case)) {
+      ExecutionOptions options = options_;
+      options.keeps_values = true;
+      observed_.reset(new Compiled{graph_case, compile(graph_case, options)});
+    }
+    const RandomStateGuard random;
+    std::set<std::string> inside;
+    observed_->plan.observe(on_device.inputs,
+                            [&](const std::string& name, const at::Tensor& value) {
+                              if (value.defined()) {
+                                inside.erase(name);
+                              } else {
+                                inside.insert(name);
+                              }
+                            });
+    groups_ = groups_around(*graph_case.program, {inside.begin(), inside.end()});
+  } catch (const std::exception&) {
+    return std::make_unique<NodeByNodeValues>(on_device, options_.device);
+  }
+  return std::make_unique<Values>(observed_, on_device.inputs);
 }
 
 }  // namespace torch_ir

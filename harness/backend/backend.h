@@ -90,19 +90,25 @@ class PlanBackend : public Backend {
   // Reuses the compiled plan while the graph and the weights stay the same.
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                               const std::vector<at::Tensor>& inputs) override;
-  // Calls the operators one by one, when their values are requested.
+  // The values that the plan computes. If it fails, the operators run one by one, to show where.
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                      const std::vector<at::Tensor>& inputs) override;
+  // Those that the last call of `values` fused. A run without values does not look for them.
+  std::vector<NodeGroup> groups() const override { return groups_; }
 
  protected:
   std::vector<at::Tensor> run_plan(const Case& graph_case);
-  std::unique_ptr<NodeValues> plan_values(const Case& graph_case) const;
+  std::unique_ptr<NodeValues> plan_values(const Case& graph_case);
 
  private:
   struct Compiled;
+  class Values;
 
   ExecutionOptions options_;
   std::unique_ptr<Compiled> compiled_;
+  // Keeps values.
+  std::shared_ptr<const Compiled> observed_;
+  std::vector<NodeGroup> groups_;
 };
 
 }  // namespace torch_ir

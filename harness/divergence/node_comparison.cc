@@ -24,8 +24,8 @@
 #include "harness/divergence/exoneration.h"
 #include "harness/divergence/part_judge.h"
 #include "harness/divergence/value_form.h"
+#include "harness/divergence/whole_run_values.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/cases/node_groups.h"
@@ -41,89 +41,6 @@
 
 namespace torch_ir {
 namespace {
-
-constexpr int64_t kMaxBytesOfRun = int64_t{256} << 20;
-
-// Assumed for dynamic sizes.
-constexpr int64_t kGuessedSize = 256;
-
-int64_t bytes_of(const Value& value) {
-  auto bytes = static_cast<int64_t>(c10::elementSize(value.dtype));
-  for (const int64_t size : value.shape) {
-    if (__builtin_mul_overflow(bytes, size == kDynamicSize ? kGuessedSize : size, &bytes)) {
-      return kMaxTensorBytes;
-    }
-  }
-  return std::min(bytes, kMaxTensorBytes);
-}
-
-// Gets the values of nodes from a backend that only runs whole graphs, by adding intermediate
-// values to the outputs, as many per run as fit into bounded memory. Values that the graph later
-// writes to are left out, since they no longer hold what their node computed.
-class WholeRunValues : public NodeValues {
- public:
-  WholeRunValues(Backend& backend, const ExplainedGraph& graph, uint64_t seed)
-      : backend_(backend),
-        graph_case_(graph.graph_case),
-        seed_(seed),
-        program_(graph.program),
-        outputs_(program_.outputs) {
-    program_.constant_outputs.clear();
-    std::vector<bool> is_compared(program_.values.size());
-    for (const ValueId value : graph.grouped.values) is_compared[value] = true;
-    const size_t num_nodes = program_.nodes.size();
-    for (size_t i = 0; i < num_nodes; ++i) {
-      for (const ValueId value : program_.nodes[i].outputs) {
-        if (!is_compared[value]) continue;
-        if (graph.memory.is_written(graph.memory.of(value), i + 1, num_nodes)) continue;
-        positions_.emplace(program_[value].name, values_.size());
-        values_.push_back(value);
-      }
-    }
-  }
-
-  at::Tensor next(const std::string& name) override {
-    const auto position = positions_.find(name);
-    if (position == positions_.end()) return {};
-    const ValueId value = values_[position->second];
-    if (!pending_.contains(value)) run_from(position->second);
-    return pending_.extract(value).mapped();
-  }
-
- private:
-  void run_from(size_t position) {
-    pending_.clear();
-    // The graph's own outputs are kept, so that it stays the same graph.
-    std::vector<ValueId>& outputs = program_.outputs = outputs_;
-    std::unordered_map<ValueId, size_t> places;
-    for (size_t i = 0; i < outputs.size(); ++i) places.emplace(outputs[i], i);
-    int64_t num_bytes = 0;
-    size_t end = position;
-    for (; end < values_.size(); ++end) {
-      num_bytes += bytes_of(program_[values_[end]]);
-      if (end > position && num_bytes > kMaxBytesOfRun) break;
-      if (places.emplace(values_[end], outputs.size()).second) outputs.push_back(values_[end]);
-    }
-    at::manual_seed(seed_);
-    std::vector<at::Tensor> results = backend_.run_case(graph_case_.with(program_));
-    if (results.size() != outputs.size()) {
-      throw ExecutionError(
-          fmt::format("wrong number of outputs: {}, expected {}", results.size(), outputs.size()));
-    }
-    for (size_t i = position; i < end; ++i) {
-      pending_[values_[i]] = results[places.at(values_[i])];
-    }
-  }
-
-  Backend& backend_;
-  const Case& graph_case_;
-  const uint64_t seed_;
-  Program program_;
-  const std::vector<ValueId> outputs_;
-  std::vector<ValueId> values_;
-  std::unordered_map<std::string, size_t> positions_;
-  std::unordered_map<ValueId, at::Tensor> pending_;
-};
 
 // The backend's values, with their own random generator: both sides draw as if each ran alone.
 class BackendValues {
@@ -264,12 +181,8 @@ class Explainer {
     }
     const bool agreed = report.num_mismatched == 0 && report.num_not_judged == 0;
     report = std::move(whole);
-    add_note(report,
-             runs_plans(settings_) ? "The nodes agree when they run one by one"
-             : agreed ? fmt::format("The node values that the {} returned agree", executor_name())
-                      : fmt::format("The node values that the {} returned do not explain "
-                                    "the failure",
-                                    executor_name()));
+    add_note(report, fmt::format("The node values that the {} returned {}", executor_name(),
+                                 agreed ? "agree" : "do not explain the failure"));
     add_note(report, "The values below come from runs of the whole graph");
   }
 
@@ -281,9 +194,7 @@ class Explainer {
       if (graph_.producer_of(value).value() < divergent) before.push_back(value);
     }
     if (before.empty()) return;
-    const std::string verb = runs_whole_             ? "seen"
-                             : runs_plans(settings_) ? "computed separately"
-                                                     : "returned";
+    const std::string verb = runs_whole_ ? "seen" : "returned";
     constexpr size_t kMaxNames = 3;
     add_note(report, fmt::format("{} of the values before this difference {} not {} ({}), so the "
                                  "first difference may be earlier",
@@ -305,7 +216,7 @@ class Explainer {
       }
       runs_whole_ = true;
     }
-    return std::make_unique<WholeRunValues>(backend_, graph_, settings_.seed);
+    return whole_run_values(backend_, graph_, settings_.seed);
   }
 
   SeenValue in_form(const std::string& name, const at::Tensor& value) const {
@@ -341,10 +252,12 @@ class Explainer {
     const ReferenceKind reference = criterion.reference;
     Float64Run float64(computable_case_, reference == ReferenceKind::kAuto);
     std::optional<OwnErrors> own;
-    if (criterion.arithmetic && !runs_plans(settings_)) {
+    const bool is_fast_plan =
+        runs_plans(settings_) && settings_.optimization == Optimization::kFast;
+    if (is_fast_plan || (criterion.arithmetic && !runs_plans(settings_))) {
       own.emplace(
           computable_case_,
-          ArithmeticOptions{.arithmetic = *criterion.arithmetic,
+          ArithmeticOptions{.arithmetic = is_fast_plan ? std::nullopt : criterion.arithmetic,
                             .error_factor = criterion.error_factor,
                             .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
     }
@@ -363,7 +276,7 @@ class Explainer {
         own ? Exonerate() : Exonerate([&](const std::vector<DoubtedValue>& doubted) {
           return exonerate(run_, graph_, doubted, /*clears_ineffective=*/failed_,
                            [&](const std::set<std::string>& names, size_t end) {
-                             return returned_values(names, end, /*copies=*/true);
+                             return returned_values(names, end);
                            });
         }));
     if (output_error) std::rethrow_exception(output_error);
@@ -374,17 +287,16 @@ class Explainer {
     return report;
   }
 
-  // The values of `names` that another run of the nodes before `end` returns. Without copies, they
-  // are as these nodes leave them.
+  // Copies of the values of `names` that another run of the nodes before `end` returns.
   std::unordered_map<std::string, at::Tensor> returned_values(const std::set<std::string>& names,
-                                                              size_t end, bool copies) {
+                                                              size_t end) {
     std::unordered_map<std::string, at::Tensor> returned;
     BackendValues values(settings_.seed, [this] { return open_values(); });
     for (const ValueId value : grouped_.values) {
       if (graph_.program[value].producer.value() >= end) break;
       const std::string& name = graph_.program[value].name;
       const at::Tensor tensor = in_form(name, values.next(name)).tensor;
-      if (names.contains(name)) returned.emplace(name, copies ? plain_copy(tensor) : tensor);
+      if (names.contains(name) && tensor.defined()) returned.emplace(name, plain_copy(tensor));
     }
     return returned;
   }
@@ -413,6 +325,21 @@ class Explainer {
     }
   }
 
+  // The value that `value` has become where node `reader` of the grouped graph reads it: that of the
+  // last node that wrote to its memory.
+  ValueId as_read(ValueId value, size_t reader) const {
+    const size_t memory = graph_.grouped_memory.of(value);
+    for (size_t i = reader; i-- > 0;) {
+      const std::vector<ValueId>& outputs = grouped_.program.nodes[i].outputs;
+      if (std::ranges::find(outputs, value) != outputs.end()) break;
+      if (!graph_.grouped_memory.is_written(memory, i, i + 1)) continue;
+      for (const ValueId output : outputs) {
+        if (graph_.grouped_memory.of(output) == memory) return output;
+      }
+    }
+    return value;
+  }
+
   // For a group, the inputs that it reads from outside.
   std::vector<TensorStatistics> inputs_of(const NodeSpan& span) {
     std::vector<ValueId> read;
@@ -426,12 +353,13 @@ class Explainer {
       }
     }
     const std::vector<std::string> names = names_of(read);
+    for (ValueId& value : read) value = as_read(value, span.first);
+    const std::vector<std::string> read_names = names_of(read);
     const auto returned =
-        returned_values({names.begin(), names.end()}, grouped_.original[span.last],
-                        /*copies=*/false);
+        returned_values({read_names.begin(), read_names.end()}, grouped_.original[span.last]);
     std::vector<TensorStatistics> inputs;
     for (size_t i = 0; i < read.size(); ++i) {
-      const auto found = returned.find(names[i]);
+      const auto found = returned.find(read_names[i]);
       const at::Tensor tensor = found != returned.end() ? found->second : given_tensor(read[i]);
       const bool is_missing = std::ranges::find(missing_, names[i]) != missing_.end();
       if (tensor.defined() || is_missing) inputs.push_back(statistics(names[i], tensor));

@@ -8,12 +8,18 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/backend/backend.h"
+#include "harness/divergence/node_comparison.h"
 #include "harness/results/model_files.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/registry/registry.h"
+#include "torch_ir/runtime/graph/fast_level.h"
+#include "torch_ir/runtime/trace/trace.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/verify.h"
 
@@ -58,6 +64,108 @@ TEST(FastTest, ArchivesAreWithinTheTolerance) {
     EXPECT_NE(archive.expected, "");
     expect_within_tolerance(*make_candidate(archive, /*seed=*/0));
   }
+}
+
+// The values that a plan of the level `fast` computes, judged by the errors of its fused calls.
+NodeReport nodes_of(Candidate& candidate) {
+  at::set_num_threads(1);
+  RunSettings settings;
+  settings.optimization = Optimization::kFast;
+  const auto backend = open_backend(settings, ::testing::TempDir());
+  const Case content = first_trial(candidate);
+  backend->values_of(content);
+  const ExplainedRun run{.candidate = candidate,
+                         .graph_case = content,
+                         .settings = settings,
+                         .groups = backend->groups()};
+  return explain(run, *backend, /*failed=*/false).nodes;
+}
+
+TEST(FastTest, ValuesOfArchivesAreRightByTheErrorsOfFusedCalls) {
+  int64_t num_groups = 0;
+  for (const ModelFiles& archive : find_model_files({{.path = "harness/testdata"}}, {})) {
+    SCOPED_TRACE(archive.name);
+    const NodeReport nodes = nodes_of(*make_candidate(archive, /*seed=*/0));
+    EXPECT_EQ(nodes.error, "");
+    EXPECT_EQ(nodes.num_not_judged, 0);
+    EXPECT_GT(nodes.num_compared, 0);
+    // A plan leaves out writes to memory that nothing reads.
+    EXPECT_LE(nodes.num_skipped, archive.name == "llama_cache" ? 2 : 0);
+    num_groups += nodes.num_groups;
+    if (!nodes.first_divergence) continue;
+    const NodeDetail& node = nodes.first_divergence->node;
+    ADD_FAILURE() << node.value << ": " << (node.own_error ? node.own_error->problem : "");
+  }
+  EXPECT_GT(num_groups, onednn_version() ? 200 : -1);
+}
+
+// Runs another kernel, whose first result it makes too large.
+class WrongKernel : public PreparedKernel {
+ public:
+  WrongKernel(std::unique_ptr<PreparedKernel> right, at::Tensor result)
+      : right_(std::move(right)), result_(std::move(result)) {}
+
+  void run() override {
+    right_->run();
+    result_.view(at::kFloat).mul_(1.001);
+  }
+  bool writes_unused() const override { return right_->writes_unused(); }
+  void on_moved(const c10::StorageImpl* storage) override { right_->on_moved(storage); }
+
+ private:
+  const std::unique_ptr<PreparedKernel> right_;
+  const at::Tensor result_;
+};
+
+FastLevel right_level;
+// Which of the fused calls is wrong, and the node that it belongs to.
+size_t wrong_call = 0;
+std::optional<size_t> wrong_node;
+
+TraceRewrite make_wrong_rewrite() {
+  return [rewrite = right_level.make_rewrite()](Trace& trace) mutable {
+    rewrite(trace);
+    size_t number = 0;
+    for (TraceCall& call : trace.calls) {
+      if (call.fused == nullptr || call.fused->name == "onednn::reorder") continue;
+      if (number++ != wrong_call) continue;
+      wrong_node = call.step;
+      const auto prepare = [right = call.fused](const KernelCall& kernel_call) {
+        return std::make_unique<WrongKernel>(right->prepare(kernel_call), kernel_call.outputs[0]);
+      };
+      call.fused = std::make_shared<FusedCall>(FusedCall{call.fused->name, prepare});
+    }
+  };
+}
+
+TEST(FastTest, NamesTheFusedCallThatIsWrong) {
+  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  right_level = fast_level();
+  fast_level().make_rewrite = make_wrong_rewrite;
+  for (const ModelFiles& archive : find_model_files({{.path = "harness/testdata"}}, {})) {
+    if (archive.name != "resnet" && archive.name != "bert" && archive.name != "llama") continue;
+    const auto candidate = make_candidate(archive, /*seed=*/0);
+    const std::shared_ptr<const Program> program = first_trial(*candidate).program;
+    wrong_node = 0;
+    for (wrong_call = 0; wrong_node; ++wrong_call) {
+      wrong_node.reset();
+      const NodeReport nodes = nodes_of(*candidate);
+      if (!wrong_node) break;
+      const std::string& name = program->nodes[*wrong_node].name;
+      SCOPED_TRACE(archive.name + ": " + name);
+      if (!nodes.first_divergence) {
+        ADD_FAILURE() << "not found";
+        continue;
+      }
+      const NodeDetail& found = nodes.first_divergence->node;
+      EXPECT_TRUE(found.node == name || found.group.find(name) != std::string::npos ||
+                  found.group.find(" ... ") != std::string::npos)
+          << found.node << " of " << found.group;
+      EXPECT_THAT(found.own_error->problem, ::testing::HasSubstr("roundings"));
+    }
+    EXPECT_GT(wrong_call, 10u);
+  }
+  fast_level() = right_level;
 }
 
 }  // namespace

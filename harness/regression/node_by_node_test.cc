@@ -36,9 +36,11 @@ void expect_equal_nodes(Candidate& candidate, Backend& backend, double most = 0)
   for (const NodeDetail& detail : explanation.nodes.worst) {
     EXPECT_LE(detail.comparison.max_diff, most) << detail.value;
   }
-  // Runs of the whole graph end with the last value written.
+  // Runs of the whole graph end with the last value written. Plans leave out writes to memory that
+  // nothing reads.
   for (const NodeReport::Skipped& skipped : explanation.nodes.skipped) {
-    EXPECT_NE(explanation.nodes.note, "") << skipped.value << ": " << skipped.reason;
+    EXPECT_TRUE(explanation.nodes.note != "" || skipped.value.starts_with("add_"))
+        << skipped.value << ": " << skipped.reason;
   }
 }
 

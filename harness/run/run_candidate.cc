@@ -129,7 +129,7 @@ class Pipeline {
                            .graph_case = worst.graph_case,
                            .settings = settings_,
                            .directory = directory_ + "/repro",
-                           .groups = worst.groups,
+                           .groups = groups_of(worst),
                            .trial = worst_number()};
     Explanation explanation =
         torch_ir::explain(run, *backend_, failed, [&](const NodeReport& nodes) {
@@ -166,6 +166,13 @@ class Pipeline {
     std::vector<NodeGroup> groups;
     bool is_ready = false;
   };
+
+  // A plan says only together with values what it fuses.
+  std::vector<NodeGroup> groups_of(const Run& run) const {
+    if (!runs_plans(settings_) || failed_to_execute()) return run.groups;
+    backend_->values_of(run.graph_case);
+    return backend_->groups();
+  }
 
   NodeReport to_show(NodeReport nodes) const {
     for (std::string* text : {&nodes.error, &nodes.note}) {

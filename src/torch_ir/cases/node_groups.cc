@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <set>
 #include <unordered_map>
@@ -288,6 +289,35 @@ class Grouping {
 };
 
 }  // namespace
+
+std::vector<NodeGroup> groups_around(const Program& program,
+                                     const std::vector<std::string>& inside) {
+  std::vector<size_t> leader(program.nodes.size());
+  std::iota(leader.begin(), leader.end(), 0);
+  const auto leader_of = [&](size_t node) {
+    while (leader[node] != node) node = leader[node] = leader[leader[node]];
+    return node;
+  };
+  for (const std::string& name : inside) {
+    const Value& value = program[program.find(name).value()];
+    for (const uint32_t reader : value.readers) {
+      const auto [first, last] =
+          std::minmax({leader_of(reader), leader_of(value.producer.value())});
+      leader[last] = first;
+    }
+  }
+  std::vector<std::vector<std::string>> nodes_of(program.nodes.size());
+  for (size_t i = 0; i < program.nodes.size(); ++i) {
+    nodes_of[leader_of(i)].push_back(program.nodes[i].name);
+  }
+  std::vector<NodeGroup> groups;
+  for (std::vector<std::string>& nodes : nodes_of) {
+    if (nodes.size() < 2) continue;
+    const std::string_view between = nodes.size() == 2 ? " + " : " ... ";
+    groups.push_back({nodes.front() + std::string(between) + nodes.back(), std::move(nodes)});
+  }
+  return groups;
+}
 
 GroupedGraph group_nodes(const Program& program, const GraphMemory& memory,
                          const std::vector<NodeGroup>& groups) {

@@ -71,6 +71,11 @@ struct GroupedGraph {
   }
 };
 
+// The groups of an executor in which the values `inside`, by name, never exist: a node that makes
+// one is in a group with those that read it. A group is named after its nodes.
+std::vector<NodeGroup> groups_around(const Program& program,
+                                     const std::vector<std::string>& inside);
+
 // Throws Error, naming the group, for an unknown or repeated name, for a form that does not fit its
 // value, and for a group that would need its own results.
 GroupedGraph group_nodes(const Program& program, const GraphMemory& memory,

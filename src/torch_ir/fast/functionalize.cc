@@ -33,12 +33,21 @@ class Functionalizer {
   explicit Functionalizer(Trace& trace) : trace_(trace) {}
 
   void run() {
-    for (TraceCall& call : trace_.calls) {
+    auto value = trace_.values.begin();
+    const auto rename_values = [&](size_t num_calls) {
+      for (; value != trace_.values.end() && value->num_calls <= num_calls; ++value) {
+        rename(value->tensor);
+      }
+    };
+    for (size_t i = 0; i < trace_.calls.size(); ++i) {
+      TraceCall& call = trace_.calls[i];
+      rename_values(i);
       for (TraceArgument& argument : call.arguments) rename(argument);
       if (!rewrite(call)) {
         for (TensorId& output : call.outputs) rename(output);
       }
     }
+    rename_values(trace_.calls.size());
     for (TensorId& output : trace_.outputs) rename(output);
   }
 
@@ -167,6 +176,10 @@ void straighten_sums(Trace& trace) {
   for (const TensorId id : trace.outputs) sums[trace.tensors[id].buffer].reset();
   for (const auto& id : sums) {
     if (!id || bytes_of(trace.tensors[*id]) != trace.buffer_of(*id).bytes) continue;
+    // Views that no call reads still have the old strides.
+    std::erase_if(trace.values, [&](const TraceValue& value) {
+      return value.tensor != *id && trace.tensors[value.tensor].buffer == trace.tensors[*id].buffer;
+    });
     int64_t stride = 1;
     for (size_t d = trace.tensors[*id].sizes.size(); d-- > 0;) {
       trace.tensors[*id].strides[d] = stride;

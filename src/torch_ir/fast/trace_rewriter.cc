@@ -97,7 +97,40 @@ TraceRewriter::TraceRewriter(Trace& trace, PackedWeights& weights)
   calls_ = std::move(trace.calls);
   is_output_.resize(trace.buffers.size());
   for (const TensorId output : trace.outputs) is_output_[trace.tensors[output].buffer] = true;
+  for (TraceValue& value : trace.values) {
+    value_buffers_.push_back(trace.tensors[value.tensor].buffer);
+    const bool is_made = trace.kind(value.tensor) == BufferKind::kIntermediate;
+    value.num_calls = is_made ? TraceValue::kNever : 0;
+  }
   count_readers();
+}
+
+std::vector<TraceRewriter::MadeBuffer> TraceRewriter::made_by(
+    const std::vector<size_t>& calls) const {
+  std::vector<MadeBuffer> made;
+  if (trace_.values.empty()) return made;
+  for (const size_t index : calls) {
+    const TraceCall& call = calls_[index];
+    for (const TensorId output : call.outputs) made.push_back({tensor(output).buffer, call.step});
+  }
+  return made;
+}
+
+void TraceRewriter::note_values(const std::vector<MadeBuffer>& made, size_t first) {
+  for (size_t i = 0; !made.empty() && i < trace_.values.size(); ++i) {
+    TraceValue& value = trace_.values[i];
+    const bool is_made = std::ranges::any_of(made, [&](const MadeBuffer& buffer) {
+      return buffer.buffer == value_buffers_[i] && buffer.step <= value.step;
+    });
+    if (!is_made) continue;
+    const BufferId buffer = tensor(value.tensor).buffer;
+    if (values_.contains(buffer)) plain(value.tensor);
+    for (size_t call = first; call < rewritten_.size(); ++call) {
+      for (const TensorId output : rewritten_[call].outputs) {
+        if (tensor(output).buffer == buffer) value.num_calls = rewritten_.size();
+      }
+    }
+  }
 }
 
 void TraceRewriter::count_readers() {
@@ -122,13 +155,17 @@ void TraceRewriter::run(FindRule find_rule, const EmitPlanned& emit_planned) {
   }
   current_ = calls_.size() - 1;
   for (const TensorId output : trace_.outputs) plain(output);
+  std::ranges::stable_sort(trace_.values, {}, &TraceValue::num_calls);
   trace_.calls = std::move(rewritten_);
 }
 
 // Copies the call or replaces it; a replacement goes where the last of its calls was.
 void TraceRewriter::rewrite(size_t index) {
+  const size_t first = rewritten_.size();
+  const std::vector<MadeBuffer> made = made_by({index});
   if (emit_planned_(*this, index)) {
     states_[index] = State::kDone;
+    note_values(made, first);
     return;
   }
   std::optional<Replacement> found;
@@ -156,11 +193,14 @@ void TraceRewriter::rewrite(size_t index) {
 }
 
 void TraceRewriter::finish(const Replacement& replacement) {
+  const size_t first = rewritten_.size();
+  const std::vector<MadeBuffer> made = made_by(replacement.calls);
   const size_t taken = replacement.emit();
   const std::vector<size_t> others(replacement.calls.begin() + static_cast<std::ptrdiff_t>(taken),
                                    replacement.calls.end());
   for (const size_t call : replacement.calls) states_[call] = State::kDone;
   for (const size_t call : others) states_[call] = State::kOpen;
+  note_values(made, first);
   for (size_t i = 0; i < others.size(); ++i) {
     if (states_[others[i]] != State::kOpen) continue;
     if (taken == 0 && i == 0) {
@@ -174,7 +214,9 @@ void TraceRewriter::finish(const Replacement& replacement) {
 void TraceRewriter::copy(size_t index) {
   states_[index] = State::kDone;
   for (const TensorId id : tensors_of(calls_[index])) plain(id);
+  const size_t first = rewritten_.size();
   rewritten_.push_back(calls_[index]);
+  note_values(made_by({index}), first);
 }
 
 bool TraceRewriter::is_read(TensorId id) const {

@@ -117,6 +117,16 @@ class TraceRewriter {
 
   enum class State { kOpen, kSwallowed, kDone };
 
+  // Memory that a call makes, or makes anew.
+  struct MadeBuffer {
+    BufferId buffer;
+    size_t step;
+  };
+
+  // Empty if the trace keeps no values.
+  std::vector<MadeBuffer> made_by(const std::vector<size_t>& calls) const;
+  // The calls from `first` on have made these: values in them exist now, unless they are inside.
+  void note_values(const std::vector<MadeBuffer>& made, size_t first);
   void count_readers();
   void rewrite(size_t index);
   void finish(const Replacement& replacement);
@@ -133,6 +143,8 @@ class TraceRewriter {
   PackedWeights& weights_;
   std::vector<TraceCall> calls_;
   std::vector<TraceCall> rewritten_;
+  // By value of the trace: its buffer before any is rewritten.
+  std::vector<BufferId> value_buffers_;
   std::vector<std::vector<size_t>> readers_;
   // By buffer: the last call that reads it, where a replacement counts as its last call.
   std::vector<size_t> last_reader_;

@@ -88,6 +88,16 @@ std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>
   return outputs;
 }
 
+void ExecutionPlan::observe(const std::vector<at::Tensor>& inputs,
+                            const ValueObserver& observer) const {
+  SegmentedRunRecord record;
+  record.on_value = [&](ValueId value, const at::Tensor& tensor) {
+    observer((*state_->graph.source)[value].name, tensor);
+  };
+  std::vector<at::Tensor> outputs;
+  state_->segmented.run(inputs, outputs, /*is_checked=*/false, &record);
+}
+
 std::optional<PlanMemory> ExecutionPlan::memory(const std::vector<at::Tensor>& inputs) const {
   const RandomStateGuard random;
   const SegmentedRunRecord run = recorded_run(state_->segmented, inputs);

@@ -42,6 +42,11 @@ class ExecutionPlan {
   // statistics that a batch norm saves.
   std::vector<at::Tensor> run_checked(const std::vector<at::Tensor>& inputs) const;
 
+  // Runs the plan, compiled with `keeps_values`, and gives `observer` the values of nodes as they
+  // are made, some of them twice; the later one counts. Undefined ones exist only inside a fused
+  // call. The run may write to their memory when it goes on.
+  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) const;
+
   // Runs the plan and returns the needs of its replayed parts; nothing if no node is replayed.
   std::optional<PlanMemory> memory(const std::vector<at::Tensor>& inputs) const;
 

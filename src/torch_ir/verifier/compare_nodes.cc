@@ -144,7 +144,7 @@ class NodeComparer {
     if (seen.step > 0 && accepts_zeros(expected, tolerance) && !accepts_zeros(of_model, own)) {
       finding = not_judged(detail, "its scale is so large or small that zeros would pass");
     } else if (judge_ && judge_->own) {
-      finding = judge_own(detail, seen);
+      finding = judge_own(detail, seen, tolerance);
     } else if (seen.is_rounded() || !judge_) {
       finding = detail.comparison.is_close ? Finding::kAgrees : Finding::kWrong;
     } else {
@@ -235,8 +235,8 @@ class NodeComparer {
     return exonerated;
   }
 
-  Finding judge_own(NodeDetail& detail, const SeenValue& seen) {
-    const OwnError error = judge_->own->judge(detail.value, seen);
+  Finding judge_own(NodeDetail& detail, const SeenValue& seen, const Tolerance& tolerance) {
+    const OwnError error = judge_->own->judge(detail.value, seen, tolerance);
     if (!error.not_judged.empty()) return not_judged(detail, error.not_judged);
     detail.own_error = error.verdict;
     for (const std::string& unused : error.exonerated) unused_[ids_.at(unused)] = true;

@@ -16,6 +16,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/verifier/float64_run.h"
@@ -25,11 +26,13 @@
 namespace torch_ir {
 namespace {
 
-// The greatest relative error of rounding to `dtype`; 0 for wide ones.
-double unit_of(c10::ScalarType dtype) {
+// The greatest relative error of rounding to `dtype`, computed in an arithmetic if it is wide.
+double unit_of(c10::ScalarType dtype, std::optional<Arithmetic> arithmetic) {
   if (c10::isFloat8Type(dtype)) return 0x1p-3;
   if (dtype == c10::kHalf) return 0x1p-11;
-  return dtype == c10::kBFloat16 ? 0x1p-8 : 0;
+  if (dtype == c10::kBFloat16) return 0x1p-8;
+  if (arithmetic) return rounding_unit(*arithmetic);
+  return c10::toRealValueType(dtype) == c10::kDouble ? 0x1p-53 : 0x1p-24;
 }
 
 // A computation with certain weights, in float64 and as the yardstick.
@@ -73,10 +76,8 @@ struct OwnErrors::State {
         options(its_options),
         inside(options.inside.begin(), options.inside.end()) {
     courses.emplace_back();
-    for (const Case& variant : {round_to(options.arithmetic, graph_case), graph_case}) {
-      courses[0].variants.push_back({.wide = {in_float64(variant), /*is_wide=*/true},
-                                     .narrow = {variant, /*is_wide=*/false}});
-    }
+    if (options.arithmetic) add_variant(round_to(*options.arithmetic, graph_case));
+    add_variant(graph_case);
     for (ValueId id = 0; id < program->values.size(); ++id) ids.emplace((*program)[id].name, id);
     const GraphMemory& memory = first().wide.graph().memory;
     for (size_t i = 0; i < program->nodes.size(); ++i) {
@@ -84,7 +85,16 @@ struct OwnErrors::State {
     }
   }
 
+  void add_variant(const Case& graph_case) {
+    courses[0].variants.push_back({.wide = {in_float64(graph_case), /*is_wide=*/true},
+                                   .narrow = {graph_case, /*is_wide=*/false}});
+  }
+
   const Variant& first() const { return courses[0].variants[0]; }
+
+  at::Tensor rounded(const at::Tensor& value) const {
+    return options.arithmetic ? round_to(*options.arithmetic, value) : value;
+  }
 
   void advance() {
     const size_t step = first().wide.next_step();
@@ -116,10 +126,11 @@ struct OwnErrors::State {
 
   void round_in(Variant& variant, ValueId id) const {
     const at::Tensor made = variant.narrow.value(id);
-    if (made.defined()) variant.narrow.replace(id, round_to(options.arithmetic, made));
+    if (made.defined()) variant.narrow.replace(id, rounded(made));
   }
 
-  OwnError judge(ValueId id, const SeenValue& seen) {
+  OwnError judge(ValueId id, const SeenValue& seen, const Tolerance& its_tolerance) {
+    tolerance = its_tolerance;
     const Value& value = (*program)[id];
     const uint32_t producer = value.producer.value();
     while (first().wide.next_step() <= producer) advance();
@@ -127,6 +138,7 @@ struct OwnErrors::State {
     returned.insert(id);
     OwnError error;
     std::optional<Course> without;
+    if (facts_of(program->nodes[producer].target).makes_empty) return error;
     if (has_drawn) {
       error.not_judged = "its node draws random numbers";
     } else {
@@ -180,12 +192,16 @@ struct OwnErrors::State {
       const Node& node = program->nodes[(*program)[id].producer.value()];
       return judge_whole(tensor, narrow, wide, rounds(*program, node));
     }
-    const double own_unit = unit_of(narrow.scalar_type());
-    const double unit = own_unit > 0 ? own_unit : rounding_unit(options.arithmetic);
-    const double seen_unit = seen.rounded_to ? unit_of(*seen.rounded_to) : 0;
+    const double unit = unit_of(narrow.scalar_type(), options.arithmetic);
+    const double seen_unit = seen.rounded_to ? unit_of(*seen.rounded_to, std::nullopt) : 0;
     const at::Tensor exact = seen.step > 0 ? wide.clamp(seen.low, seen.high) : wide;
-    return judge_own(compare_errors(tensor, round_to(options.arithmetic, narrow), exact),
-                     std::max(unit, seen_unit), options.error_factor, seen.step);
+    ArithmeticVerdict verdict = judge_own(compare_errors(tensor, rounded(narrow), exact),
+                                          std::max(unit, seen_unit), options.error_factor,
+                                          seen.step);
+    if (!options.arithmetic && compare_tensors(tensor, narrow, tolerance).is_close) {
+      verdict.problem.clear();
+    }
+    return verdict;
   }
 
   static constexpr size_t kMaxCourses = 4;
@@ -199,6 +215,8 @@ struct OwnErrors::State {
   // Values of the last node.
   std::unordered_set<ValueId> returned;
   bool has_drawn = false;
+  // Of the value that is being judged.
+  Tolerance tolerance;
   // Whether any node writes in place; courses then cannot be copied.
   bool writes = false;
 };
@@ -212,10 +230,11 @@ OwnErrors::OwnErrors(const Case& graph_case, const ArithmeticOptions& options) {
 }
 OwnErrors::~OwnErrors() = default;
 
-OwnError OwnErrors::judge(const std::string& name, const SeenValue& returned) {
+OwnError OwnErrors::judge(const std::string& name, const SeenValue& returned,
+                          const Tolerance& tolerance) {
   if (!failure_.empty()) return {.not_judged = failure_};
   try {
-    return state_->judge(state_->ids.at(name), returned);
+    return state_->judge(state_->ids.at(name), returned, tolerance);
   } catch (const std::exception& error) {
     failure_ = message_text(error);
     return {.not_judged = failure_};

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/base/tolerance.h"
 #include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/verifier/arithmetic.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -32,7 +33,7 @@ struct OwnError {
 
 class OwnErrors {
  public:
-  // An executor may also keep weights and inputs as they are. Never throws: a failure becomes the
+  // An executor in an arithmetic may also keep weights and inputs as they are. Never throws: a failure becomes the
   // reason why nothing is judged.
   OwnErrors(const Case& graph_case, const ArithmeticOptions& options);
   ~OwnErrors();
@@ -40,8 +41,10 @@ class OwnErrors {
   OwnErrors& operator=(const OwnErrors&) = delete;
 
   // Judges a value of a node as the executor returned it. Called in the order of the graph; values
-  // that are left out were not returned.
-  OwnError judge(const std::string& name, const SeenValue& returned);
+  // that are left out were not returned. Without an arithmetic, a value within `tolerance` of
+  // eager's is right, however many roundings that is.
+  OwnError judge(const std::string& name, const SeenValue& returned,
+                 const Tolerance& tolerance = {});
 
  private:
   struct State;

@@ -53,7 +53,7 @@ class YardstickRun {
         modules_(module_paths(program_)),
         inside_(options.inside.begin(), options.inside.end()),
         given_(bind_weights(graph_case).tensors),
-        narrow_(round_to(options.arithmetic, graph_case), /*is_wide=*/false),
+        narrow_(round_to(*options.arithmetic, graph_case), /*is_wide=*/false),
         float64_(graph_case),
         signal_(program_.values.size(), kNoError),
         is_lost_(program_.values.size()),
@@ -66,13 +66,13 @@ class YardstickRun {
   }
 
   Yardstick run() {
-    yardstick_.report.arithmetic = options_.arithmetic;
+    yardstick_.report.arithmetic = *options_.arithmetic;
     for (const GraphInput& input : program_.inputs) {
       const at::Tensor& given = given_[input.value];
       if (!given.defined() || !has_digits(given.scalar_type())) continue;
       if (program_[input.value].readers.empty()) continue;
       note({.value = input.target.empty() ? program_[input.value].name : input.target}, input.value,
-           round_to(options_.arithmetic, given), given, kNoError);
+           round_to(*options_.arithmetic, given), given, kNoError);
     }
     for (size_t i = 0; i < program_.nodes.size(); ++i) advance(i);
     finish();
@@ -95,7 +95,7 @@ class YardstickRun {
       is_lost_[output] = reads_lost;
       if (!made.defined() || !has_digits(made.scalar_type())) continue;
       if (!inside_.contains(value.name) && !value.is_scalar) {
-        narrow_.replace(output, round_to(options_.arithmetic, made));
+        narrow_.replace(output, round_to(*options_.arithmetic, made));
         made = narrow_.value(output);
       }
       if (!is_compared_[output]) continue;
@@ -123,7 +123,7 @@ class YardstickRun {
     signal_[id] = snr_of(errors.value_rms, errors.executor.rms);
     if (errors.num_compared == 0) signal_[id] = kNoError;
     if (signal_[id] < kLeastSignalToNoise) faint_.emplace_back(id, place);
-    const double typical = snr_of(1, 0.4 * rounding_unit(options_.arithmetic));
+    const double typical = snr_of(1, 0.4 * rounding_unit(*options_.arithmetic));
     const double loss = std::min(of_inputs, typical) - signal_[id];
     if (place.index && loss > 0) {
       yardstick_.report.losses.push_back({std::move(place), signal_[id], loss});
@@ -222,7 +222,7 @@ Yardstick run_yardstick(const Case& graph_case, const ArithmeticOptions& options
   try {
     return YardstickRun(graph_case, options).run();
   } catch (const std::exception& error) {
-    return {.report = {.arithmetic = options.arithmetic, .problem = message_text(error)}};
+    return {.report = {.arithmetic = *options.arithmetic, .problem = message_text(error)}};
   }
 }
 

@@ -22,7 +22,8 @@
 namespace torch_ir {
 
 struct ArithmeticOptions {
-  Arithmetic arithmetic = Arithmetic::kFloat16;
+  // Nothing, for own errors only: that of the graph.
+  std::optional<Arithmetic> arithmetic = std::nullopt;
   double error_factor = kDefaultErrorFactor;
   // Names of values that are not rounded, since they are inside groups of nodes that the executor
   // computes at once.

@@ -44,6 +44,8 @@ struct ExecutionOptions {
   bool kernels = true;
   // Let intermediate values share memory.
   bool reuse_memory = true;
+  // Know where values of nodes lie, for ExecutionPlan::observe.
+  bool keeps_values = false;
 };
 
 // The level that runs: without traces or oneDNN, `fast` becomes `exact`.

@@ -347,19 +347,34 @@ void Frame::end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tenso
   }
 }
 
+void Frame::tell_values(size_t& next, size_t num_calls, const OnValue& on_value) {
+  const std::vector<TraceValue>& values = trace_->values;
+  for (; next < values.size() && values[next].num_calls <= num_calls; ++next) {
+    const auto& [value, id, step, calls] = values[next];
+    const bool is_inside = calls == TraceValue::kNever;
+    // Nothing reads a value without memory.
+    if (!is_inside && trace_->buffer_of(id).place.placement == Placement::kNowhere) continue;
+    on_value(value, is_inside ? at::Tensor() : tensor(id));
+  }
+}
+
 void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                std::vector<double>* seconds) {
+                std::vector<double>* seconds, const OnValue* on_value) {
   using Clock = std::chrono::steady_clock;
   begin_run(inputs, outputs);
   Clock::time_point last;
   if (seconds != nullptr) last = Clock::now();
+  size_t next_value = 0;
+  if (on_value != nullptr) tell_values(next_value, 0, *on_value);
   for (const Step& step : steps_) {
     step.kernel->run();
+    if (on_value != nullptr) tell_values(next_value, step.call + 1, *on_value);
     if (seconds == nullptr) continue;
     const Clock::time_point now = Clock::now();
     (*seconds)[step.call] += std::chrono::duration<double>(now - last).count();
     last = now;
   }
+  if (on_value != nullptr) tell_values(next_value, TraceValue::kNever, *on_value);
   end_run(inputs, outputs);
 }
 

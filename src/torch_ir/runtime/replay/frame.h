@@ -57,9 +57,9 @@ class Frame {
 
   // Replaces `outputs`. Throws what an operator throws, and std::runtime_error if an operator
   // returns a tensor with a new layout. Adds the duration of each call to `seconds`, one element
-  // for each call of the trace.
+  // for each call of the trace, and gives `on_value` the values of the trace.
   void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-           std::vector<double>* seconds = nullptr);
+           std::vector<double>* seconds = nullptr, const OnValue* on_value = nullptr);
 
   // One for each call, depending on its kernel.
   const std::vector<NeededMemory>& needs() const { return needs_; }
@@ -104,6 +104,8 @@ class Frame {
   void move(BufferId buffer, void* data);
   void begin_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
   void end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
+  // Gives the values from `next` on that `num_calls` calls have made, and advances `next`.
+  void tell_values(size_t& next, size_t num_calls, const OnValue& on_value);
   at::Tensor output(size_t index, const std::vector<at::Tensor>& inputs,
                     const std::vector<at::Tensor>& outputs);
 

@@ -88,7 +88,8 @@ ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at:
       *options.record = {trace, std::vector<double>(trace->calls.size(), 0.0)};
     }
     frame->frame.run(inputs, outputs,
-                     options.record == nullptr ? nullptr : &options.record->seconds);
+                     options.record == nullptr ? nullptr : &options.record->seconds,
+                     options.on_value);
   } catch (const NeedsExact&) {
     give_back(std::move(frame));
     return ReplayResult::kNeedsExact;
@@ -104,7 +105,7 @@ Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs,
   FrameRef frame = take_pooled(inputs);
   if (frame == nullptr) frame = make(inputs, options);
   if (frame != nullptr && options.symbols != nullptr && !frame->layout->is_checked) {
-    trace_graph(range_, inputs, {/*fold_constants=*/false, options.symbols});
+    trace_graph(range_, inputs, {.fold_constants = false, .symbols = options.symbols});
     frame->layout->is_checked = true;
   }
   return frame;
@@ -179,8 +180,8 @@ std::shared_ptr<Replays::Layout> Replays::find_layout(const std::vector<at::Tens
 
 Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,
                                        SymbolValues* symbols) {
-  auto trace =
-      std::make_shared<Trace>(trace_graph(range_, inputs, {options_.fold_constants, symbols}));
+  auto trace = std::make_shared<Trace>(
+      trace_graph(range_, inputs, {options_.fold_constants, options_.keeps_values, symbols}));
   if (rewrite_) rewrite_(*trace);
   place_buffers(*trace, options_.reuse_memory);
   auto layout = std::make_shared<Layout>(InputLayout(range_, inputs), trace, symbols != nullptr);

@@ -76,6 +76,8 @@ struct ReplayOptions {
   SymbolValues* symbols = nullptr;
   // If given, records the replay, and inputs of any layout are replayed.
   ReplayRecord* record = nullptr;
+  // If given, gets the values of the trace.
+  const OnValue* on_value = nullptr;
 };
 
 class Replays {

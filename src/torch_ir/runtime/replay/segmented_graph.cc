@@ -81,6 +81,10 @@ std::optional<std::vector<at::Tensor>> to_ports(
   return tensors;
 }
 
+const OnValue* observer_of(const SegmentedRunRecord* record) {
+  return record != nullptr && record->on_value ? &record->on_value : nullptr;
+}
+
 }  // namespace
 
 SegmentedGraph::SegmentedGraph(const LoweredGraph& graph, const ExecutionOptions& options)
@@ -188,8 +192,9 @@ bool SegmentedGraph::run_whole(const std::vector<at::Tensor>& inputs,
   }
   ReplayRecord replay;
   if (record != nullptr) options.record = &replay;
+  options.on_value = observer_of(record);
   const auto result = try_replay(*whole_segment_, inputs, outputs, options);
-  if (result == ReplayResult::kFailed) {
+  if (result == ReplayResult::kFailed && options.on_value == nullptr) {
     outputs = run_graph(graph_, inputs, options.symbols != nullptr);
     cut(*whole_segment_, {kFailedReason, std::nullopt});
     return true;
@@ -224,11 +229,12 @@ std::vector<c10::IValue> SegmentedGraph::run_segments(const Stack& inputs, Symbo
   while (!run.is_done()) {
     const SegmentRef segment = segment_at(run.next_step());
     try {
-      if (!replay(*segment, run, symbols, record)) run_steps_of(*segment, run, record);
+      if (!replay(*segment, run, symbols, record)) run_to(segment->last, run, record);
     } catch (const ReplayFailed& failed) {
-      std::vector<c10::IValue> outputs = run_steps(graph_, inputs, symbols);
+      StepRun steps(graph_, inputs, symbols);
+      run_to(graph_.nodes.size(), steps, record);
       if (failed.fails_always) cut(*segment, {kFailedReason, std::nullopt});
-      return outputs;
+      return steps.outputs();
     }
   }
   return run.outputs();
@@ -249,8 +255,9 @@ bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* 
   }
   std::vector<at::Tensor> outputs;
   ReplayRecord replayed;
-  const auto result = try_replay(segment, *inputs, outputs,
-                                 {false, symbols, record == nullptr ? nullptr : &replayed});
+  const auto result = try_replay(
+      segment, *inputs, outputs,
+      {false, symbols, record == nullptr ? nullptr : &replayed, observer_of(record)});
   if (!result) return true;
   if (result == ReplayResult::kFailed) throw ReplayFailed{true};
   if (result == ReplayResult::kNeedsExact) throw ReplayFailed{false};
@@ -265,15 +272,20 @@ bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* 
   return true;
 }
 
-void SegmentedGraph::run_steps_of(const Segment& segment, StepRun& run,
-                                  SegmentedRunRecord* record) {
+void SegmentedGraph::run_to(size_t last, StepRun& run, SegmentedRunRecord* record) const {
   using Clock = std::chrono::steady_clock;
-  while (run.next_step() < segment.last) {
+  const OnValue* const on_value = observer_of(record);
+  while (run.next_step() < last) {
     const size_t step = run.next_step();
     const Clock::time_point start = record == nullptr ? Clock::time_point() : Clock::now();
     run.advance();
     if (record == nullptr) continue;
     record->step_seconds[step] = std::chrono::duration<double>(Clock::now() - start).count();
+    if (on_value == nullptr) continue;
+    for (const ValueId value : graph_.nodes[step].outputs()) {
+      const c10::IValue& made = run.value(value);
+      if (!made.isNone()) (*on_value)(value, as_tensor(made, graph_.values[value].declared->dtype));
+    }
   }
 }
 

@@ -27,6 +27,8 @@ namespace torch_ir {
 struct SegmentedRunRecord {
   std::vector<ReplayRecord> replayed;
   std::map<size_t, double> step_seconds;
+  // If given, gets the values of nodes. One that it gets again replaces the earlier one.
+  OnValue on_value;
 };
 
 class SegmentedGraph {
@@ -69,7 +71,8 @@ class SegmentedGraph {
                                          const std::vector<at::Tensor>& inputs,
                                          std::vector<at::Tensor>& outputs,
                                          const ReplayOptions& options);
-  static void run_steps_of(const Segment& segment, StepRun& run, SegmentedRunRecord* record);
+  // Runs the nodes before `last`.
+  void run_to(size_t last, StepRun& run, SegmentedRunRecord* record) const;
 
   const LoweredGraph& graph_;
   const ExecutionOptions options_;

@@ -90,7 +90,7 @@ void check_output(const LoweredGraph& graph, ValueId id, const c10::IValue& valu
   throw TraceRefused{"it returns None, but the graph declares a value", step};
 }
 
-Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* symbols,
+Trace trace_once(const GraphRange& range, const Stack& values, const TraceOptions& options,
                  Tracer& tracer) {
   const LoweredGraph& graph = *range.graph;
   std::vector<std::optional<TensorId>> inputs;
@@ -103,10 +103,15 @@ Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* sym
   {
     const DispatchModeGuard mode(tracer, DispatchDepth::kInner);
     const PlainKernelsGuard guard;
-    StepRun run(range, values, symbols);
+    StepRun run(range, values, options.symbols);
     while (!run.is_done()) {
+      const LoweredNode& node = graph.nodes[run.next_step()];
       tracer.begin_step(run.next_step());
       run.advance();
+      if (!options.keeps_values) continue;
+      for (const ValueId value : node.outputs()) {
+        tracer.note_value(value, run.value(value), graph.values[value].declared->dtype);
+      }
     }
     results = run.outputs();
   }
@@ -122,6 +127,27 @@ Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* sym
   Trace trace = tracer.take(std::move(outputs));
   trace.inputs = std::move(inputs);
   return trace;
+}
+
+// Drops values that dropped calls made, and counts the calls that are left before the others.
+void keep_live_values(Trace& trace, const std::vector<bool>& is_live) {
+  size_t next_call = 0;
+  size_t num_live = 0;
+  // By buffer: whether the last call that wrote to it is live; a buffer without one is given.
+  std::vector<bool> is_made;
+  for (const TraceBuffer& buffer : trace.buffers) {
+    is_made.push_back(buffer.kind != BufferKind::kIntermediate);
+  }
+  std::erase_if(trace.values, [&](TraceValue& value) {
+    for (; next_call < value.num_calls; ++next_call) {
+      num_live += is_live[next_call] ? 1 : 0;
+      for (const TensorId output : trace.calls[next_call].outputs) {
+        is_made[trace.tensors[output].buffer] = is_live[next_call];
+      }
+    }
+    value.num_calls = num_live;
+    return !is_made[trace.tensors[value.tensor].buffer];
+  });
 }
 
 // Drops calls whose results nothing reads, and constants that no other call reads. Writes to inputs
@@ -142,16 +168,20 @@ void remove_dead_calls(Trace& trace) {
     return false;
   };
   std::ranges::for_each(trace.outputs, need);
-  std::vector<TraceCall> live;
-  for (auto call = trace.calls.rbegin(); call != trace.calls.rend(); ++call) {
-    const bool is_live =
-        call->outputs.empty() || std::ranges::any_of(call->outputs, needed) || writes_needed(*call);
-    if (!is_live) continue;
-    for (const TensorId tensor : tensors_of(*call)) need(tensor);
-    live.push_back(std::move(*call));
+  std::vector<bool> is_live(trace.calls.size());
+  for (size_t i = trace.calls.size(); i-- > 0;) {
+    const TraceCall& call = trace.calls[i];
+    is_live[i] =
+        call.outputs.empty() || std::ranges::any_of(call.outputs, needed) || writes_needed(call);
+    if (is_live[i]) std::ranges::for_each(tensors_of(call), need);
   }
-  std::ranges::reverse(live);
+  keep_live_values(trace, is_live);
+  std::vector<TraceCall> live;
+  for (size_t i = 0; i < trace.calls.size(); ++i) {
+    if (is_live[i]) live.push_back(std::move(trace.calls[i]));
+  }
   trace.calls = std::move(live);
+  for (const TraceValue& value : trace.values) need(value.tensor);
   for (TraceTensor& tensor : trace.tensors) {
     if (!is_needed[tensor.buffer]) tensor.constant.reset();
   }
@@ -166,7 +196,7 @@ Trace trace_graph(const GraphRange& range, const std::vector<at::Tensor>& inputs
     Tracer tracer(options.fold_constants, unfolded);
     std::vector<at::Tensor> copies;
     Trace trace =
-        trace_once(range, separate_values(range, inputs, copies), options.symbols, tracer);
+        trace_once(range, separate_values(range, inputs, copies), options, tracer);
     if (tracer.wrongly_folded().empty()) {
       remove_dead_calls(trace);
       return trace;

@@ -11,6 +11,7 @@
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
+#include "torch_ir/runtime/interpreter/run.h"
 
 namespace torch_ir {
 namespace {
@@ -89,6 +90,15 @@ bool Tracer::is_opaque(TensorId tensor) const {
 }
 
 TensorId Tracer::find(const at::Tensor& tensor) { return id_of(tensor); }
+
+void Tracer::note_value(ValueId value, const c10::IValue& made, c10::ScalarType dtype) {
+  if (made.isNone()) return;
+  const c10::impl::ExcludeDispatchKeyGuard no_calls(mode_key());
+  const at::Tensor tensor = as_tensor(made, dtype);
+  if (!tensor.defined()) return;
+  if (!made.isTensor()) add_constant(tensor);
+  trace_.values.push_back({value, id_of(tensor), step_.value(), trace_.calls.size()});
+}
 
 void Tracer::check_plain_calls() const {
   for (const TraceCall& call : trace_.calls) {

@@ -50,6 +50,9 @@ class Tracer : public DispatchMode {
 
   TensorId find(const at::Tensor& tensor);
 
+  // Adds a value that the current node has made to those of the trace.
+  void note_value(ValueId value, const c10::IValue& made, c10::ScalarType dtype);
+
   // Notes that code after the trace writes to the memory of this result.
   void note_later_write(TensorId tensor);
 
@@ -105,6 +108,7 @@ class Tracer : public DispatchMode {
 
 struct TraceOptions {
   bool fold_constants = true;
+  bool keeps_values = false;
   // If given, node outputs are compared with the IR, as in ExecutionPlan::run_checked.
   SymbolValues* symbols = nullptr;
 };

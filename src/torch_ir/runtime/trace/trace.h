@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "torch_ir/ir/program.h"
 #include "torch_ir/operators/call_recording.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/runtime/kernels/kernel.h"
@@ -96,6 +97,23 @@ struct TraceCall {
   std::string name() const;
 };
 
+// A value of the graph, in a trace that keeps values (ExecutionOptions::keeps_values).
+struct TraceValue {
+  // How many calls a value takes that exists only inside a fused call.
+  static constexpr size_t kNever = SIZE_MAX;
+
+  ValueId value;
+  TensorId tensor;
+  // The node that makes it.
+  size_t step;
+  // How many calls of the trace run until it is made; later ones may use its memory again.
+  size_t num_calls;
+};
+
+// Gets a value of a node; undefined if it exists only inside a fused call. Its memory is used again
+// later.
+using OnValue = std::function<void(ValueId value, const at::Tensor& tensor)>;
+
 struct Trace {
   std::vector<TraceBuffer> buffers;
   std::vector<TraceTensor> tensors;
@@ -104,6 +122,8 @@ struct Trace {
   std::vector<std::optional<TensorId>> inputs;
   // Numbers are constants: they are the same in every run.
   std::vector<TensorId> outputs;
+  // By num_calls; without values that no output needs.
+  std::vector<TraceValue> values = {};
   PlanMemory memory;
 
   BufferKind kind(TensorId tensor) const { return buffers[tensors[tensor].buffer].kind; }

@@ -1,0 +1,38 @@
+// WindowedValues: values of nodes from runs of the whole graph, as many per run as fit into bounded
+// memory.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "harness/backend/backend.h"
+#include "torch_ir/ir/program.h"
+
+namespace torch_ir {
+
+class WindowedValues : public NodeValues {
+ public:
+  at::Tensor next(const std::string& name) override;
+
+ protected:
+  // `values`, in the order of the graph, are all that runs can return. `program` outlives this.
+  // Takes as little memory as `most_runs` allow, but not more than a limit.
+  WindowedValues(const Program& program, std::vector<ValueId> values, int64_t most_runs = 1);
+
+ private:
+  // Runs the graph and returns one tensor for each of `values`.
+  virtual std::vector<at::Tensor> run(std::span<const ValueId> values) = 0;
+
+  const Program& program_;
+  const std::vector<ValueId> values_;
+  int64_t window_bytes_ = 0;
+  std::unordered_map<std::string, size_t> positions_;
+  std::unordered_map<ValueId, at::Tensor> pending_;
+};
+
+}  // namespace torch_ir

@@ -1,0 +1,76 @@
+#include "harness/divergence/whole_run_values.h"
+
+#include <ATen/Context.h>
+#include <fmt/format.h>
+
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "harness/backend/windowed_values.h"
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+std::vector<ValueId> lasting_values(const ExplainedGraph& graph) {
+  const Program& program = graph.program;
+  std::vector<bool> is_compared(program.values.size());
+  for (const ValueId value : graph.grouped.values) is_compared[value] = true;
+  const size_t num_nodes = program.nodes.size();
+  std::vector<ValueId> values;
+  for (size_t i = 0; i < num_nodes; ++i) {
+    for (const ValueId value : program.nodes[i].outputs) {
+      if (!is_compared[value]) continue;
+      if (graph.memory.is_written(graph.memory.of(value), i + 1, num_nodes)) continue;
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
+class WholeRunValues : public WindowedValues {
+ public:
+  WholeRunValues(Backend& backend, const ExplainedGraph& graph, uint64_t seed)
+      : WindowedValues(graph.program, lasting_values(graph)),
+        backend_(backend),
+        graph_case_(graph.graph_case),
+        seed_(seed) {}
+
+ private:
+  std::vector<at::Tensor> run(std::span<const ValueId> values) override {
+    Program program = *graph_case_.program;
+    program.constant_outputs.clear();
+    // The graph's own outputs are kept, so that it stays the same graph.
+    std::vector<ValueId>& outputs = program.outputs;
+    std::unordered_map<ValueId, size_t> places;
+    for (size_t i = 0; i < outputs.size(); ++i) places.emplace(outputs[i], i);
+    for (const ValueId value : values) {
+      if (places.emplace(value, outputs.size()).second) outputs.push_back(value);
+    }
+    const size_t num_outputs = outputs.size();
+    at::manual_seed(seed_);
+    std::vector<at::Tensor> results = backend_.run_case(graph_case_.with(std::move(program)));
+    if (results.size() != num_outputs) {
+      throw ExecutionError(
+          fmt::format("wrong number of outputs: {}, expected {}", results.size(), num_outputs));
+    }
+    std::vector<at::Tensor> shown;
+    for (const ValueId value : values) shown.push_back(results[places.at(value)]);
+    return shown;
+  }
+
+  Backend& backend_;
+  const Case& graph_case_;
+  const uint64_t seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<NodeValues> whole_run_values(Backend& backend, const ExplainedGraph& graph,
+                                             uint64_t seed) {
+  return std::make_unique<WholeRunValues>(backend, graph, seed);
+}
+
+}  // namespace torch_ir
