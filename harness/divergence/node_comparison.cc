@@ -261,7 +261,8 @@ class Explainer {
                             .error_factor = criterion.error_factor,
                             .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
     }
-    const bool is_local = !own && (reference == ReferenceKind::kFloat64 || rounds(graph_.program));
+    const bool is_local =
+        !own && (reference == ReferenceKind::kFloat64 || rounds_or_picks(graph_.program));
     const auto local = is_local ? make_part_judge(run_, graph_) : nullptr;
     NodeReport report = compare_nodes(
         graph_.program, names_of(grouped_.values),
@@ -304,8 +305,12 @@ class Explainer {
   // Adds the modules and groups of nodes.
   void name_places(NodeReport& report) const {
     const std::vector<std::string> paths = module_paths(graph_.program);
+    const SourceLines lines = run_.candidate.source_lines();
     const auto name = [&](NodeDetail& detail) {
       detail.module = paths.at(static_cast<size_t>(detail.index));
+      if (const auto line = lines.find(detail.node); line != lines.end()) {
+        detail.source = line->second;
+      }
       detail.group = grouped_.span_making(graph_.id_of(detail.value)).group;
     };
     if (report.first_divergence) name(report.first_divergence->node);
@@ -325,8 +330,8 @@ class Explainer {
     }
   }
 
-  // The value that `value` has become where node `reader` of the grouped graph reads it: that of the
-  // last node that wrote to its memory.
+  // The value that `value` has become where node `reader` of the grouped graph reads it: that of
+  // the last node that wrote to its memory.
   ValueId as_read(ValueId value, size_t reader) const {
     const size_t memory = graph_.grouped_memory.of(value);
     for (size_t i = reader; i-- > 0;) {

@@ -68,7 +68,8 @@ TEST_F(ReproducerSearchTest, FindsNodesThatAreWrongOnlyTogether) {
   const Explanation explanation = explain_model(mlp({2, 8}, 4), backend);
   ASSERT_TRUE(explanation.nodes.first_divergence);
   EXPECT_EQ(explanation.nodes.first_divergence->node.node, "tanh_1");
-  EXPECT_THAT(explanation.nodes.note, HasSubstr("The node values that the execution plan returned agree."));
+  EXPECT_THAT(explanation.nodes.note,
+              HasSubstr("The node values that the execution plan returned agree."));
   ASSERT_TRUE(explanation.reproducer);
   EXPECT_EQ(explanation.reproducer->num_nodes, 2);
   EXPECT_EQ(explanation.reproducer->first_node, "linear_1");

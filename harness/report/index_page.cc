@@ -34,11 +34,17 @@ std::string script_json(const Json& json) {
   return in_script(json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace));
 }
 
+std::string with_finding(const std::string& text, const Result& result) {
+  const std::string finding = finding_text(result, std::identity());
+  return finding.empty() ? text : text + "; " + finding;
+}
+
 std::string reason(const Result& result) {
   if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
   const Status status = result.status();
-  if (status == Status::kPassedOutputs || status == Status::kNotHeld) return result.reason();
-  if (result.failure) return headline(result.failure->message);
+  if (status == Status::kPassedOutputs) return with_finding(result.reason(), result);
+  if (status == Status::kNotHeld) return result.reason();
+  if (result.failure) return with_finding(headline(result.failure->message), result);
   if (result.expected_failure) return "expected to fail: " + result.expected_failure->reason;
   return host_text(result);
 }

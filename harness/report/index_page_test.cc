@@ -67,7 +67,8 @@ TEST(IndexPageTest, HoldsTextsAboutEachModel) {
   result.nodes = make_nodes();
   const std::string page = render({result});
   const json words = words_of(page);
-  EXPECT_EQ(words["reason"], "output 'add' differs");
+  EXPECT_EQ(words["reason"],
+            "output 'add' differs; first difference: node 3, add (aten.add.Tensor)");
   EXPECT_EQ(words["note"], "Values were requested one by one.");
   EXPECT_EQ(words["graph"]["inputs"][0]["shape"], "1x2");
   EXPECT_EQ(words["command"], "tools/bazel run //harness -- --model Off\n");

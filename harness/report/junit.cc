@@ -30,7 +30,7 @@ std::string failure_element(std::string_view kind, const std::string& summary,
 }
 
 std::string difference_line(const Result& result) {
-  const std::string text = as_sentence(first_difference_text(result, std::identity()));
+  const std::string text = as_sentence(finding_text(result, std::identity()));
   return text.empty() ? text : text + '\n';
 }
 
@@ -48,7 +48,9 @@ std::string failed(const Result& result, const RunContext& context) {
     const std::string hint = reproducer_hint(result.name, context, std::identity());
     if (!hint.empty()) text += hint + '\n';
   }
-  return failure_element(failure_kind_name(failure.kind), failure_line(failure), text);
+  const std::string finding = finding_text(result, std::identity());
+  const std::string line = failure_line(failure) + (finding.empty() ? "" : "; " + finding);
+  return failure_element(failure_kind_name(failure.kind), line, text);
 }
 
 std::string unexpected_pass(const Result& result, const RunContext& context) {

@@ -51,12 +51,17 @@ std::string failure_text(const Failure& failure) {
 
 std::string code(const std::string& text) { return code_span(text); }
 
+std::string finding(const Result& result) {
+  const std::string text = finding_text(result, code);
+  return text.empty() ? "" : " " + as_sentence(text);
+}
+
 std::string verdict(const Result& result, const RunContext& context) {
   const std::string mark(status_mark(result.status()));
   switch (result.status()) {
     case Status::kPassedOutputs:
       return mark + " **PASSED OUTPUTS**: the outputs match " + reference_of(result).outputs +
-             ". " + as_sentence(result.reason()) + maximum_difference(result);
+             ". " + as_sentence(result.reason()) + finding(result) + maximum_difference(result);
     case Status::kPassed:
       if (!result.nothing_compared().empty()) {
         return mark + " **PASSED**, but nothing was compared: " + result.nothing_compared() + ".";
@@ -88,7 +93,8 @@ std::string verdict(const Result& result, const RunContext& context) {
     text += ". Expected a different failure (" +
             escape_markdown(expectation_text(*result.expected_failure)) + ").";
   }
-  return text;
+  const std::string found = finding(result);
+  return found.empty() || text.ends_with('.') ? text + found : text + "." + found;
 }
 
 std::string described_model(const Result& result) {

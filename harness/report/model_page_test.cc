@@ -393,6 +393,7 @@ TEST(ModelPageTest, ExoneratedValuesAndModulesAreNamed) {
   EXPECT_THAT(
       page, HasSubstr("🟡 **PASSED OUTPUTS**: the outputs match the model's. "
                       "2 intermediate values differ, 1 of them read only by nodes that are right. "
+                      "First difference: node 3, `add` (`aten.add.Tensor`) in `layers.0`. "
                       "Max abs. error: 0\n"));
   EXPECT_THAT(page, HasSubstr("2 outside the tolerance. Of these, 1 does no harm: "
                               "the nodes that read it are right."));

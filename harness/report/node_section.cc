@@ -199,6 +199,12 @@ std::string nodes_summary(const NodeReport& report,
                             (report.num_exonerated == 1 ? " does" : " do"),
                         report.num_exonerated == 1 ? "it" : "them");
   }
+  if (report.num_other_choices > 0) {
+    text += fmt::format(" {} chose otherwise between values that are closer than their errors.",
+                        report.num_other_choices == 1
+                            ? "1 index"
+                            : with_thousands_separators(report.num_other_choices) + " indices");
+  }
   if (report.num_skipped > 0) {
     text += " " + counted(report.num_skipped, "value") + " could not be compared.";
   }

@@ -51,7 +51,7 @@ const char* passed_name(Status status) {
 }
 
 std::string difference_cell(const Result& result) {
-  return as_sentence(first_difference_text(result, code_cell));
+  return as_sentence(finding_text(result, code_cell));
 }
 
 std::string bad_news(const Result& result) {

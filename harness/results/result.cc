@@ -2,6 +2,7 @@
 
 #include <c10/util/hash.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -121,7 +122,8 @@ std::string place_text(const NodeDetail& detail,
       fmt::format("node {}, {} ({})", detail.index, code(detail.node), code(detail.op_type));
   if (detail.value != detail.node) text += ", in its value " + code(detail.value);
   if (!detail.group.empty()) text += " of the group " + code(detail.group);
-  return detail.module.empty() ? text : text + " in " + code(detail.module);
+  if (!detail.module.empty()) text += " in " + code(detail.module);
+  return detail.source.empty() ? text : text + ", " + code(detail.source);
 }
 
 std::string first_difference_text(const Result& result,
@@ -135,6 +137,37 @@ std::string first_difference_text(const Result& result,
   }
   if (nodes.exonerated.empty()) return {};
   return "first value that was only returned wrong: " + place_text(nodes.exonerated.front(), code);
+}
+
+namespace {
+
+// "first NaN: node 2, log (aten.log.default)", if it comes before the first difference and the
+// model does not have it.
+std::string first_non_finite_text(const NodeReport& nodes,
+                                  const std::function<std::string(const std::string&)>& code) {
+  const NonFinite* first = nullptr;
+  for (const std::optional<NonFinite>* found : {&nodes.first_nan, &nodes.first_inf}) {
+    if (!*found || (*found)->is_expected) continue;
+    if (nodes.first_divergence && nodes.first_divergence->node.index <= (*found)->index) continue;
+    if (first == nullptr || (*found)->index < first->index) first = &**found;
+  }
+  if (first == nullptr) return {};
+  return fmt::format("first {}: node {}, {} ({})", first->is_nan ? "NaN" : "infinity", first->index,
+                     code(first->node), code(first->op_type));
+}
+
+}  // namespace
+
+std::string finding_text(const Result& result,
+                         const std::function<std::string(const std::string&)>& code) {
+  std::vector<std::string> findings;
+  if (result.nodes) findings.push_back(first_non_finite_text(*result.nodes, code));
+  findings.push_back(first_difference_text(result, code));
+  if (result.reproducer) {
+    findings.push_back("reproducer: " + counted(result.reproducer->num_nodes, "node"));
+  }
+  std::erase(findings, "");
+  return fmt::format("{}", fmt::join(findings, "; "));
 }
 
 std::string handed_back_text(const NodeReport& nodes,

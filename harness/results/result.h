@@ -289,7 +289,7 @@ struct Result {
   const Trial* worst_trial() const;
 };
 
-// "node 3, add (aten.add.Tensor) in layers.0.mlp", in one line; `code` formats names.
+// "node 3, add (aten.add.Tensor) in layers.0.mlp, model.py:12", in one line; `code` formats names.
 std::string place_text(const NodeDetail& detail,
                        const std::function<std::string(const std::string&)>& code);
 
@@ -297,6 +297,11 @@ std::string place_text(const NodeDetail& detail,
 // only returned wrong: node 3, ...". Empty if no value of a node differs.
 std::string first_difference_text(const Result& result,
                                   const std::function<std::string(const std::string&)>& code);
+
+// The first line on a failure, the same in all reports: the first NaN or infinity if that comes
+// first, the first difference, "reproducer: 2 nodes". Empty if all of it is unknown.
+std::string finding_text(const Result& result,
+                         const std::function<std::string(const std::string&)>& code);
 
 // "3 values were not returned; ignored unknown values: foo", in one line; empty if exactly the
 // expected values were returned. `code` formats names.

@@ -122,10 +122,9 @@ std::string finding_line(const Result& result, const std::string& reports) {
   const Status status = result.status();
   std::vector<std::string> findings;
   if (status == Status::kFailed || status == Status::kPassedOutputs) {
-    findings.push_back(first_difference_text(result, plain));
+    findings.push_back(finding_text(result, plain));
     if (result.reproducer) {
-      findings.push_back(
-          fmt::format("reproducer: {}/repro/{}", printable(reports), printable(result.name)));
+      findings.back() += fmt::format(" in {}/repro/{}", printable(reports), printable(result.name));
     }
   }
   if (result.nodes) {

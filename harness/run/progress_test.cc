@@ -46,7 +46,7 @@ TEST(ProgressTest, ALineBelowSaysWhereItBegins) {
   Result result = failed("A");
   EXPECT_EQ(finding_line(result, "reports"), "");
   result.reproducer.emplace();
-  EXPECT_EQ(finding_line(result, "out"), "    reproducer: out/repro/A\n");
+  EXPECT_EQ(finding_line(result, "out"), "    reproducer: 0 nodes in out/repro/A\n");
   result.nodes.emplace().first_divergence.emplace().node = {.index = 3,
                                                             .node = "split",
                                                             .op_type = "aten.split.Tensor",
@@ -58,7 +58,7 @@ TEST(ProgressTest, ALineBelowSaysWhereItBegins) {
   progress.finish(result);
   EXPECT_THAT(lines.str(), HasSubstr("It was killed.\n    first difference: node 3, split "
                                      "(aten.split.Tensor), in its value split_1 in layers.0\\x0a; "
-                                     "reproducer: out/repro/A\n"));
+                                     "reproducer: 0 nodes in out/repro/A\n"));
 }
 
 TEST(ProgressTest, PassingOutputsAreNotPassing) {

@@ -164,7 +164,7 @@ class Withholds : public PlanBackend {
   Withholds() : PlanBackend(ExecutionOptions()) {}
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                      const std::vector<at::Tensor>& inputs) override {
-    struct Values : NodeValues {
+    struct Fewer : NodeValues {
       at::Tensor next(const std::string& name) override {
         const at::Tensor value = all->next(name);
         is_shown = is_shown || name == "mul_2";
@@ -173,7 +173,7 @@ class Withholds : public PlanBackend {
       std::unique_ptr<NodeValues> all;
       bool is_shown = false;
     };
-    auto values = std::make_unique<Values>();
+    auto values = std::make_unique<Fewer>();
     values->all = PlanBackend::values(ir, weights, inputs);
     return values;
   }

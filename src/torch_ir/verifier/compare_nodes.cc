@@ -79,7 +79,7 @@ class NodeComparer {
         judge_(judge),
         exonerate_(exonerate),
         values_(values),
-        rounds_(rounds(graph)),
+        rounds_(rounds_or_picks(graph)),
         is_compared_(graph.values.size()),
         is_observed_(graph.values.size()),
         unused_(graph.values.size()),
@@ -239,6 +239,7 @@ class NodeComparer {
     const OwnError error = judge_->own->judge(detail.value, seen, tolerance);
     if (!error.not_judged.empty()) return not_judged(detail, error.not_judged);
     detail.own_error = error.verdict;
+    report_.num_other_choices += error.num_other_choices;
     for (const std::string& unused : error.exonerated) unused_[ids_.at(unused)] = true;
     if (!error.is_right()) return Finding::kWrong;
     if (!detail.comparison.is_close) ++report_.num_right_locally;

@@ -39,6 +39,8 @@ struct NodeDetail {
   std::optional<ArithmeticVerdict> own_error = std::nullopt;
   // The path of the module that makes the call; empty if unknown.
   std::string module = {};
+  // The line of the call, if the archive records it.
+  std::string source = {};
   // The group that the executor computes the node in; empty for a node by itself.
   std::string group = {};
 };
@@ -88,6 +90,8 @@ struct NodeReport {
   int64_t num_near_float64 = 0;
   // Right for the values that the run returned before them, see LocalJudge and OwnErrors.
   int64_t num_right_locally = 0;
+  // Indices that were chosen otherwise between values closer than their errors.
+  int64_t num_other_choices = 0;
   // Includes exonerated values.
   int64_t num_mismatched = 0;
   // At most kMaxNodeDetails of them are in `not_judged`.

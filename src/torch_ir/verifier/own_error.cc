@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/isfinite.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/verifier/float64_run.h"
+#include "torch_ir/verifier/picked_indices.h"
 #include "torch_ir/verifier/replacing_run.h"
 #include "torch_ir/verifier/rounding.h"
 
@@ -39,6 +41,18 @@ double unit_of(c10::ScalarType dtype, std::optional<Arithmetic> arithmetic) {
 struct Variant {
   ReplacingRun wide;
   ReplacingRun narrow;
+  // What the last node compared, if it picked indices.
+  at::Tensor wide_source = {};
+  at::Tensor narrow_source = {};
+
+  void advance(const Graph& graph, const Node& node) {
+    if (picked_indices(graph, node)) {
+      wide_source = wide.value(node.inputs()[0]).to(c10::kDouble);
+      narrow_source = narrow.value(node.inputs()[0]).to(c10::kDouble);
+    }
+    wide.advance();
+    narrow.advance();
+  }
 
   void replace(ValueId id, const at::Tensor& value) {
     wide.replace(id, value);
@@ -103,8 +117,7 @@ struct OwnErrors::State {
     for_each_variant([&](Variant& variant) {
       const RandomStateGuard random;
       const RandomState before;
-      variant.wide.advance();
-      variant.narrow.advance();
+      variant.advance(*program, program->nodes[step]);
       has_drawn = has_drawn || (may_draw(program->nodes[step].target) && before.has_moved());
     });
     returned.clear();
@@ -131,6 +144,7 @@ struct OwnErrors::State {
 
   OwnError judge(ValueId id, const SeenValue& seen, const Tolerance& its_tolerance) {
     tolerance = its_tolerance;
+    num_other_choices = 0;
     const Value& value = (*program)[id];
     const uint32_t producer = value.producer.value();
     while (first().wide.next_step() <= producer) advance();
@@ -143,6 +157,7 @@ struct OwnErrors::State {
       error.not_judged = "its node draws random numbers";
     } else {
       error = judge_courses(id, seen);
+      error.num_other_choices = num_other_choices;
       // The executor may not have used the wrong value: the values that follow will tell.
       if (!error.is_right() && !writes && courses.size() < kMaxCourses) {
         without.emplace(courses[0]);
@@ -170,7 +185,7 @@ struct OwnErrors::State {
     return {.verdict = *right, .exonerated = std::exchange(courses[0].unused, {})};
   }
 
-  ArithmeticVerdict best_verdict(const Course& course, ValueId id, const SeenValue& seen) const {
+  ArithmeticVerdict best_verdict(const Course& course, ValueId id, const SeenValue& seen) {
     std::vector<ArithmeticVerdict> verdicts;
     for (const Variant& variant : course.variants) {
       verdicts.push_back(judge_in(variant, id, seen));
@@ -179,7 +194,7 @@ struct OwnErrors::State {
     return *std::ranges::min_element(verdicts, {}, &ArithmeticVerdict::rms_ratio);
   }
 
-  ArithmeticVerdict judge_in(const Variant& variant, ValueId id, const SeenValue& seen) const {
+  ArithmeticVerdict judge_in(const Variant& variant, ValueId id, const SeenValue& seen) {
     const at::Tensor wide = variant.wide.value(id);
     const at::Tensor narrow = variant.narrow.value(id);
     if (!wide.defined() || !narrow.defined()) return {.problem = "expected None"};
@@ -190,18 +205,31 @@ struct OwnErrors::State {
     }
     if (compares_exactly(narrow.scalar_type())) {
       const Node& node = program->nodes[(*program)[id].producer.value()];
+      if (picked_indices(*program, node) == id) return judge_indices(variant, node, tensor, narrow);
       return judge_whole(tensor, narrow, wide, rounds(*program, node));
     }
     const double unit = unit_of(narrow.scalar_type(), options.arithmetic);
     const double seen_unit = seen.rounded_to ? unit_of(*seen.rounded_to, std::nullopt) : 0;
     const at::Tensor exact = seen.step > 0 ? wide.clamp(seen.low, seen.high) : wide;
-    ArithmeticVerdict verdict = judge_own(compare_errors(tensor, rounded(narrow), exact),
-                                          std::max(unit, seen_unit), options.error_factor,
-                                          seen.step);
+    ArithmeticVerdict verdict =
+        judge_own(compare_errors(tensor, rounded(narrow), exact), std::max(unit, seen_unit),
+                  options.error_factor, seen.step);
     if (!options.arithmetic && compare_tensors(tensor, narrow, tolerance).is_close) {
       verdict.problem.clear();
     }
     return verdict;
+  }
+
+  ArithmeticVerdict judge_indices(const Variant& variant, const Node& node,
+                                  const at::Tensor& indices, const at::Tensor& expected) {
+    const at::Tensor off = variant.narrow_source.sub(variant.wide_source).abs();
+    const at::Tensor finite = off.masked_select(at::isfinite(off));
+    const double error = finite.numel() == 0 ? 0 : finite.max().item<double>();
+    const double unit = unit_of((*program)[node.inputs()[0]].dtype, options.arithmetic);
+    IndexComparison compared =
+        compare_indices(node, indices, expected, variant.wide_source, error, unit);
+    num_other_choices = compared.num_explained;
+    return {.problem = std::move(compared.problem)};
   }
 
   static constexpr size_t kMaxCourses = 4;
@@ -217,6 +245,7 @@ struct OwnErrors::State {
   bool has_drawn = false;
   // Of the value that is being judged.
   Tolerance tolerance;
+  int64_t num_other_choices = 0;
   // Whether any node writes in place; courses then cannot be copied.
   bool writes = false;
 };

@@ -8,6 +8,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,14 +28,16 @@ struct OwnError {
   // Values that were wrong, and of which this one shows that the executor did not use them: it is
   // right if it was computed from right ones.
   std::vector<std::string> exonerated = {};
+  // Indices that differ from the yardstick's, chosen between values closer than their errors.
+  int64_t num_other_choices = 0;
 
   bool is_right() const { return not_judged.empty() && verdict.problem.empty(); }
 };
 
 class OwnErrors {
  public:
-  // An executor in an arithmetic may also keep weights and inputs as they are. Never throws: a failure becomes the
-  // reason why nothing is judged.
+  // An executor in an arithmetic may also keep weights and inputs as they are. Never throws: a
+  // failure becomes the reason why nothing is judged.
   OwnErrors(const Case& graph_case, const ArithmeticOptions& options);
   ~OwnErrors();
   OwnErrors(const OwnErrors&) = delete;

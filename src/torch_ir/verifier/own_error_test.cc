@@ -146,7 +146,7 @@ TEST(OwnErrors, CompareShapesAndWholeNumbers) {
   OwnErrors own(graph.as_case(), {.arithmetic = kBF16});
   at::Tensor wrong = graph.value(index).clone();
   wrong[0] = (wrong[0] + 1) % 8;
-  EXPECT_EQ(own.judge("n0", wrong).verdict.problem.substr(0, 23), "1 of 4 elements differ,");
+  EXPECT_THAT(own.judge("n0", wrong).verdict.problem, HasSubstr(" at [0], expected "));
   EXPECT_EQ(own.judge("n1", at::ones({8, 4})).verdict.problem, "shape [8, 4], expected [4, 8]");
 }
 
@@ -242,6 +242,39 @@ TEST(Yardstick, NamesTheLossOfAllDigits) {
   EXPECT_EQ(yardstick.report.first_lost->kind, LostValue::Kind::kDigits);
   ASSERT_FALSE(yardstick.report.losses.empty());
   EXPECT_EQ(yardstick.report.losses[0].place.value, "n1");
+}
+
+TEST(OwnErrorTest, AnotherIndexIsRightBetweenValuesThatAreCloserThanTheirErrors) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::tensor({1.0F, 1.001F, 3.0F, 2.0F}).view({2, 2}));
+  const V n0 = graph.call1("aten.relu.default", {x});
+  graph.output(graph.call1("aten.argmax.default", {n0, Attribute(1)}));
+  const auto judge = [&](std::vector<int64_t> indices) {
+    OwnErrors own(graph.as_case(), {.arithmetic = kBF16});
+    own.judge("n0", bf16(graph.inputs[0]));
+    return own.judge("n1", at::tensor(indices));
+  };
+  EXPECT_TRUE(judge({0, 0}).is_right());
+  EXPECT_EQ(judge({0, 0}).num_other_choices, 0);
+  EXPECT_TRUE(judge({1, 0}).is_right());
+  EXPECT_EQ(judge({1, 0}).num_other_choices, 1);
+  EXPECT_EQ(judge({0, 1}).verdict.problem,
+            "index 1 at [1], expected 0: the values are 2 and 3, and their error is 0.0098");
+  EXPECT_EQ(judge({0, 2}).verdict.problem, "index 2 at [1], expected 0");
+}
+
+TEST(OwnErrorTest, WithoutAnArithmeticTheUnitIsThatOfTheDtype) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({64, 64}).mul(1000));
+  graph.output(graph.call1("aten.relu.default", {x}));
+  const auto judge = [&](double factor) {
+    OwnErrors own(graph.as_case(), {});
+    return own.judge("n0", graph.inputs[0].relu().mul(factor), kExactTolerance).verdict;
+  };
+  EXPECT_EQ(judge(1).problem, "");
+  EXPECT_THAT(judge(1.00001).problem, HasSubstr("its values are 0.001 % too large"));
+  OwnErrors own(graph.as_case(), {});
+  EXPECT_TRUE(own.judge("n0", graph.inputs[0].relu().mul(1.00001), {.rtol = 1e-4}).is_right());
 }
 
 }  // namespace

@@ -19,15 +19,21 @@
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/verifier/float64_run.h"
+#include "torch_ir/verifier/picked_indices.h"
 #include "torch_ir/verifier/tensor_blocks.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
 namespace {
 
-// The output of a node that rounds.
+// The output of a node that rounds or picks indices; nothing for other nodes.
+std::optional<ValueId> find_rounded_value(const Graph& graph, const Node& node) {
+  if (const auto output = rounded_output(graph, node)) return node.outputs.at(*output);
+  return picked_indices(graph, node);
+}
+
 ValueId rounded_value(const Graph& graph, const Node& node) {
-  return node.outputs.at(rounded_output(graph, node).value());
+  return find_rounded_value(graph, node).value();
 }
 
 ValueId add_input(Program& program, const std::string& name, const at::Tensor& tensor,
@@ -93,8 +99,10 @@ class RoundingCheck {
       for (const ValueId output : node.outputs) {
         if (last_use(output)) keep(output);
       }
-      if (!rounds(program_, node)) continue;
-      add(report, check(i, rounded_.at(num_checked++)));
+      if (!rounds_or_picks(program_, node)) continue;
+      std::string reason = ", which rounding does not explain";
+      const RoundedValue value = check(i, rounded_.at(num_checked++), reason);
+      add(report, value, reason);
       for (const ValueId input : node.inputs()) {
         if (program_[input].producer && last_use(input) == i) drop(input);
       }
@@ -107,7 +115,7 @@ class RoundingCheck {
   std::optional<size_t> last_use(ValueId id) const {
     const auto& readers = program_[id].readers;
     const auto last = std::find_if(readers.rbegin(), readers.rend(), [&](uint32_t reader) {
-      return rounds(program_, program_.nodes[reader]);
+      return rounds_or_picks(program_, program_.nodes[reader]);
     });
     return last == readers.rend() ? std::nullopt : std::optional<size_t>(*last);
   }
@@ -122,11 +130,11 @@ class RoundingCheck {
 
   void drop(ValueId id) { eager_values_[id] = wide_values_[id] = at::Tensor(); }
 
-  static void add(RoundingReport& report, const RoundedValue& value) {
+  static void add(RoundingReport& report, const RoundedValue& value, const std::string& reason) {
     if (value.num_off_by_one + value.num_off_by_more + value.num_wrong == 0) return;
     report.values.push_back(value);
     if (value.num_wrong > 0 && report.problem.empty()) {
-      report.problem = rounded_text(value) + ", which rounding does not explain";
+      report.problem = rounded_text(value) + reason;
     }
   }
 
@@ -162,7 +170,8 @@ class RoundingCheck {
     return {center, error_factor_ * std::max(greatest_finite(narrow.sub(center)), rounding)};
   }
 
-  RoundedValue check(size_t index, const at::Tensor& executor) {
+  // Sets `reason` to what is wrong with indices, if they are.
+  RoundedValue check(size_t index, const at::Tensor& executor, std::string& reason) {
     const Node& node = program_.nodes[index];
     RoundedValue value{.index = static_cast<int64_t>(index),
                        .node = node.name,
@@ -178,6 +187,14 @@ class RoundingCheck {
                               dtype_name(eager.scalar_type()), shape_list_text(eager.sizes())));
     }
     const auto [center, reach] = center_and_reach(input);
+    if (picked_indices(program_, node)) {
+      const IndexComparison compared =
+          compare_indices(node, executor, eager, center, reach, /*unit=*/0);
+      value.num_off_by_more = compared.num_explained + compared.num_wrong;
+      value.num_wrong = compared.num_wrong;
+      reason = "; " + compared.problem;
+      return value;
+    }
     const at::Tensor low = round(node, center.sub(reach).to(own.scalar_type()));
     const at::Tensor high = round(node, center.add(reach).to(own.scalar_type()));
     count({strided(executor), strided(eager), strided(low), strided(high)}, value);
@@ -224,7 +241,7 @@ RoundingReport compare_rounded(const GraphRun& run, const std::vector<at::Tensor
   std::vector<ValueId> rounded;
   Case cut = run.graph_case;
   for (const Node& node : program.nodes) {
-    if (!rounds(program, node)) continue;
+    if (!rounds_or_picks(program, node)) continue;
     const size_t output = program.outputs.size() + rounded.size();
     rounded.push_back(rounded_value(program, node));
     cut.inputs.push_back(output < outputs.size() ? outputs[output] : at::Tensor());
@@ -269,7 +286,21 @@ bool rounds(const Graph& graph) {
   return std::ranges::any_of(graph.nodes, [&](const Node& node) { return rounds(graph, node); });
 }
 
+bool rounds_or_picks(const Graph& graph, const Node& node) {
+  return find_rounded_value(graph, node).has_value();
+}
+
+bool rounds_or_picks(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes,
+                             [&](const Node& node) { return rounds_or_picks(graph, node); });
+}
+
 std::string rounded_text(const RoundedValue& value) {
+  if (picks_indices(value.op_type)) {
+    return fmt::format("'{}' ({}): {} of {} indices chose between values closer than the error",
+                       printable(value.node), printable(value.op_type),
+                       value.num_off_by_more - value.num_wrong, value.num_elements);
+  }
   return fmt::format("'{}' ({}): {} of {} elements are off by one step, {} by more",
                      printable(value.node), printable(value.op_type), value.num_off_by_one,
                      value.num_elements, value.num_off_by_more);
@@ -279,7 +310,7 @@ Program with_rounded_values(const Program& program) {
   Program extended = program;
   extended.constant_outputs.clear();
   for (const Node& node : program.nodes) {
-    if (rounds(program, node)) extended.outputs.push_back(rounded_value(program, node));
+    if (const auto value = find_rounded_value(program, node)) extended.outputs.push_back(*value);
   }
   return extended;
 }

@@ -5,7 +5,8 @@
 // by eager operators from the earlier rounded values of the run to judge, and compared in steps: a
 // rounded value is right if eager gives it for an input that is at most `error_factor` times as
 // far from the input in float64 as eager's own, or the rounding error of its dtype. Outputs are
-// right if the graph computes them from the rounded values of that run.
+// right if the graph computes them from the rounded values of that run. Indices that a node picks
+// are treated alike (picked_indices.h): one is right if its value is near enough to eager's.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -30,6 +31,10 @@ std::optional<size_t> rounded_output(const Graph& graph, const Node& node);
 bool rounds(const Graph& graph, const Node& node);
 bool rounds(const Graph& graph);
 
+// Whether nodes round, or pick indices: both turn a small difference into a large one.
+bool rounds_or_picks(const Graph& graph, const Node& node);
+bool rounds_or_picks(const Graph& graph);
+
 // A value that a node rounds. Floating-point steps differ in size, so a right element counts as off
 // by one, a wrong one as off by more.
 struct RoundedValue {
@@ -38,7 +43,7 @@ struct RoundedValue {
   std::string op_type = {};
   std::string value = {};
   int64_t num_elements = 0;
-  // Elements that are one step, or more, from eager's.
+  // Elements that are one step, or more, from eager's; indices count as off by more.
   int64_t num_off_by_one = 0;
   int64_t num_off_by_more = 0;
   // Elements that no sufficiently near input rounds to.

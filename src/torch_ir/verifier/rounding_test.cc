@@ -220,5 +220,57 @@ TEST(Rounding, ProductsOfFloat8HaveASecondOpinion) {
   EXPECT_LT(opinion.eager_error, 1e-6);
 }
 
+// Picks a row of a table by the greatest of the sums x + d.
+EagerGraph picking_graph(const at::Tensor& x) {
+  EagerGraph graph;
+  const V sum = graph.call1("aten.add.Tensor",
+                            {graph.input("x", x), graph.weight("d", at::tensor({2.4e-7F, 0.0F}))});
+  const V index = graph.call1("aten.argmax.default", {sum, Attribute(0)});
+  const V table = graph.weight("table", at::tensor({1.0F, 2.0F}));
+  graph.output(graph.call1("aten.index_select.default", {table, Attribute(0), index}));
+  return graph;
+}
+
+TEST(RoundingTest, AnIndexIsRightIfItsValueIsNearEnough) {
+  EagerGraph graph = picking_graph(at::tensor({1.0F, 1.00000012F}));
+  IR executed = graph.ir;
+  executed.nodes[0].op_type = "aten.sub.Tensor";
+  const VerificationReport report = report_on(graph, executed);
+  EXPECT_TRUE(report.is_valid) << report.error_message;
+  EXPECT_EQ(report.passed_by, Basis::kRounding);
+  EXPECT_EQ(
+      rounded_text(report.rounding->values.at(0)),
+      "'n1' (aten.argmax.default): 1 of 1 indices chose between values closer than the error");
+}
+
+TEST(RoundingTest, AnIndexOfAnotherValueIsWrong) {
+  EagerGraph graph = picking_graph(at::tensor({1.0F, 1.5F}));
+  IR executed = graph.ir;
+  executed.nodes[1].op_type = "aten.argmin.default";
+  const VerificationReport report = report_on(graph, executed);
+  EXPECT_FALSE(report.is_valid);
+  EXPECT_THAT(
+      report.rounding->problem,
+      HasSubstr("; index 0 at [], expected 1: the values are 1 and 1.5, and their error is"));
+}
+
+TEST(RoundingTest, AnOutputOfIndicesIsJudgedByTheArithmetic) {
+  const auto judged = [](float third) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::tensor({2.0F, 2.0005F, third}));
+    graph.output(graph.call1("aten.argmax.default", {graph.call1("aten.relu.default", {x})}));
+    Case content = graph.as_case();
+    content.expected = eager_outputs(content);
+    const std::vector<at::Tensor> outputs = {at::tensor({int64_t{2}}).squeeze()};
+    return judge_run({.graph_case = content, .outputs = outputs, .computes_in_arithmetic = true},
+                     {.by_dtype = true},
+                     {.reference = ReferenceKind::kAuto, .arithmetic = Arithmetic::kFloat16});
+  };
+  EXPECT_TRUE(judged(2.0003F).is_valid);
+  const VerificationReport wrong = judged(1);
+  EXPECT_FALSE(wrong.is_valid);
+  EXPECT_THAT(wrong.output_details.at(0).problem, HasSubstr("index 2 at [], expected 0"));
+}
+
 }  // namespace
 }  // namespace torch_ir

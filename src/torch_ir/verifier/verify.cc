@@ -21,6 +21,7 @@
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
+#include "torch_ir/verifier/picked_indices.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -182,6 +183,14 @@ ValueVerdict judge_by_yardstick(OutputDetail& detail, const at::Tensor& output,
     return {.basis = Basis::kArithmetic};
   }
   const at::Tensor& float64 = yardstick.float64.at(place);
+  if (const auto picked = yardstick.picked.find(place); picked != yardstick.picked.end()) {
+    const auto& [node, values, error] = picked->second;
+    const IndexComparison compared =
+        compare_indices(*node, output, expected, values, criterion.error_factor * error,
+                        criterion.error_factor * rounding_unit(report.arithmetic));
+    if (compared.num_wrong == 0) return {.basis = Basis::kArithmetic};
+    return {.problem = by_tolerance.problem + "; " + compared.problem};
+  }
   if (is_whole || !float64.defined() || !of_yardstick.doubt.empty()) {
     return {.problem = by_tolerance.problem +
                        (of_yardstick.doubt.empty() ? "" : "; " + of_yardstick.doubt)};
@@ -377,7 +386,7 @@ VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance
   }
   if (!report.output_details.empty()) decide(report);
   if (criterion.reference != ReferenceKind::kAuto || !run.rerun) return report;
-  if (!report.is_valid && !criterion.min_snr && rounds(program)) {
+  if (!report.is_valid && !criterion.min_snr && rounds_or_picks(program)) {
     report.rounding = check_rounding(run, tolerance, criterion.error_factor);
     decide(report);
   }

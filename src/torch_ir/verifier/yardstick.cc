@@ -16,6 +16,7 @@
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/float64_run.h"
+#include "torch_ir/verifier/picked_indices.h"
 #include "torch_ir/verifier/replacing_run.h"
 
 namespace torch_ir {
@@ -120,6 +121,7 @@ class YardstickRun {
       return;
     }
     const ErrorComparison errors = compare_errors(made, made, exact);
+    keep_compared(id, exact, errors.executor.max);
     signal_[id] = snr_of(errors.value_rms, errors.executor.rms);
     if (errors.num_compared == 0) signal_[id] = kNoError;
     if (signal_[id] < kLeastSignalToNoise) faint_.emplace_back(id, place);
@@ -127,6 +129,19 @@ class YardstickRun {
     const double loss = std::min(of_inputs, typical) - signal_[id];
     if (place.index && loss > 0) {
       yardstick_.report.losses.push_back({std::move(place), signal_[id], loss});
+    }
+  }
+
+  // Keeps a value if a node picks indices by it.
+  void keep_compared(ValueId id, const at::Tensor& exact, double error) {
+    for (const uint32_t reader : program_[id].readers) {
+      const Node& node = program_.nodes[reader];
+      const auto indices = picked_indices(program_, node);
+      if (!indices || node.inputs()[0] != id) continue;
+      for (size_t i = 0; i < program_.outputs.size(); ++i) {
+        if (program_.outputs[i] != *indices) continue;
+        yardstick_.picked.emplace(i, Yardstick::Picked{&node, exact.to(c10::kDouble), error});
+      }
     }
   }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,6 +105,14 @@ struct Yardstick {
   // One for each output of the program; undefined where unknown.
   std::vector<at::Tensor> outputs = {};
   std::vector<at::Tensor> float64 = {};
+  // For an output of indices that a node of the program picked, that node, the values in float64
+  // that it compared, and their greatest error in the arithmetic.
+  struct Picked {
+    const Node* node;
+    at::Tensor values;
+    double error;
+  };
+  std::map<size_t, Picked> picked = {};
   // Its outputs are those of the program.
   ArithmeticReport report = {};
 };

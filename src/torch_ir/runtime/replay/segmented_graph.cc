@@ -255,9 +255,9 @@ bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* 
   }
   std::vector<at::Tensor> outputs;
   ReplayRecord replayed;
-  const auto result = try_replay(
-      segment, *inputs, outputs,
-      {false, symbols, record == nullptr ? nullptr : &replayed, observer_of(record)});
+  const auto result =
+      try_replay(segment, *inputs, outputs,
+                 {false, symbols, record == nullptr ? nullptr : &replayed, observer_of(record)});
   if (!result) return true;
   if (result == ReplayResult::kFailed) throw ReplayFailed{true};
   if (result == ReplayResult::kNeedsExact) throw ReplayFailed{false};

@@ -195,8 +195,7 @@ Trace trace_graph(const GraphRange& range, const std::vector<at::Tensor>& inputs
   for (;;) {
     Tracer tracer(options.fold_constants, unfolded);
     std::vector<at::Tensor> copies;
-    Trace trace =
-        trace_once(range, separate_values(range, inputs, copies), options, tracer);
+    Trace trace = trace_once(range, separate_values(range, inputs, copies), options, tracer);
     if (tracer.wrongly_folded().empty()) {
       remove_dead_calls(trace);
       return trace;
