@@ -38,12 +38,12 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 // Divisors of the time limit, for the whole graph and for a part; bisection tries about ten parts.
-constexpr double kNumWholeHangs = 3;
-constexpr double kNumHangs = 20;
+constexpr double kWholeGraphDivisor = 3;
+constexpr double kPartDivisor = 20;
 // The part that was found runs once more for longer, since it may only be slow to start.
-constexpr double kNumLastHangs = 5;
+constexpr double kLastRunDivisor = 5;
 // Adds this share of the limit for it; the process of the search has twice the limit.
-constexpr double kNumLastDelays = 2;
+constexpr double kLastDelayDivisor = 2;
 
 // Longer than any run, but within the range of the clock.
 constexpr Seconds kLongest(1e8);
@@ -143,7 +143,7 @@ class EndSearch {
   }
 
   ReproducerSearch find_part() {
-    const PartRun run = run_part(whole_, run_.settings, limits(kNumWholeHangs));
+    const PartRun run = run_part(whole_, run_.settings, limits(kWholeGraphDivisor));
     if (run.is_cut_off) {
       return {.note = fmt::format(
                   "The graph, run by itself, was not loaded or did not end within {:g} s, so no "
@@ -214,7 +214,7 @@ class EndSearch {
       // A file cannot hold the values.
       return std::nullopt;
     }
-    const PartRun run = run_part(part_, settings, limits(kNumHangs));
+    const PartRun run = run_part(part_, settings, limits(kPartDivisor));
     if (run.is_cut_off) throw SearchEnded();
     if (run.end != wanted) return std::nullopt;
     const Program& program = *part.program;
@@ -225,8 +225,8 @@ class EndSearch {
 
   // Why the part that was found may not hang; empty if it still hangs.
   std::string doubt_of_hang() const {
-    WorkLimits limits = this->limits(kNumLastHangs);
-    limits.deadline += std::chrono::duration_cast<Clock::duration>(budget_ / kNumLastDelays);
+    WorkLimits limits = this->limits(kLastRunDivisor);
+    limits.deadline += std::chrono::duration_cast<Clock::duration>(budget_ / kLastDelayDivisor);
     const PartRun run = run_part(found_, run_.settings, limits);
     if (run.end && run.end->kind == FailureKind::kTimedOut) return "";
     if (run.is_cut_off || !run.has_begun) {
@@ -249,7 +249,7 @@ class EndSearch {
         ended_.timeout);
     if (ended_.kind == FailureKind::kTimedOut) {
       text += fmt::format("; a part that had not ended after {:g} s counted as hanging",
-                          (budget_ / kNumHangs).count());
+                          (budget_ / kPartDivisor).count());
     }
     return text + ".";
   }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/backend/backend.h"
+#include "harness/backend/open_backend.h"
 #include "harness/divergence/node_comparison.h"
 #include "harness/results/model_files.h"
 #include "harness/stages/candidate.h"

@@ -129,7 +129,8 @@ CaseInfo read_info(const Json& json) {
     info.tolerance = Tolerance{.rtol = tolerance.at("rtol"), .atol = tolerance.at("atol")};
     for (const double value : {info.tolerance->rtol, info.tolerance->atol}) {
       if (!(value >= 0) || std::isinf(value)) {
-        throw SerializationError(fmt::format("tolerance: {} is none", value));
+        throw SerializationError(
+            fmt::format("tolerance: expected a number of 0 or more, got {}", value));
       }
     }
   }

@@ -203,7 +203,7 @@ TEST_F(CaseFilesTest, AreRefusedWithTheirPlace) {
   refuses("/strides/other", {1, 4}, "strides: unknown input 'other'");
   refuses(("/strides/" + input).c_str(), {1.5, 4},
           "strides: expected integers for '" + input + "'");
-  refuses("/tolerance/rtol", -1, "tolerance: -1 is none");
+  refuses("/tolerance/rtol", -1, "tolerance: expected a number of 0 or more, got -1");
 }
 
 TEST_F(CaseFilesTest, HaveTheCallThatAPropertyIsOf) {
