@@ -37,7 +37,7 @@ void expect_within_tolerance(Candidate& candidate) {
     at::manual_seed(0);
     const std::vector<at::Tensor> outputs = backend.run_case(content);
     at::manual_seed(0);
-    content.expected = candidate.expected(0, content.inputs);
+    content.expected = candidate.expected(trial, content.inputs);
     content.weights = candidate.weights();
     const VerificationReport report = compare_known_outputs(
         *content.program, outputs, content.expected, {.fixed = {.rtol = 1e-4, .atol = 1e-4}});
