@@ -26,14 +26,11 @@ int64_t bytes_of(const Value& value) {
 
 }  // namespace
 
-WindowedValues::WindowedValues(const Program& program, std::vector<ValueId> values,
-                               int64_t most_runs)
+WindowedValues::WindowedValues(const Program& program, std::vector<ValueId> values)
     : program_(program), values_(std::move(values)) {
   for (size_t i = 0; i < values_.size(); ++i) {
     positions_.emplace(program[values_[i]].name, i);
-    window_bytes_ += bytes_of(program[values_[i]]) / most_runs;
   }
-  window_bytes_ = std::min(window_bytes_, kMaxBytesOfRun);
 }
 
 at::Tensor WindowedValues::next(const std::string& name) {
@@ -46,7 +43,7 @@ at::Tensor WindowedValues::next(const std::string& name) {
     size_t end = first;
     for (; end < values_.size(); ++end) {
       num_bytes += bytes_of(program_[values_[end]]);
-      if (end > first && num_bytes > window_bytes_) break;
+      if (end > first && num_bytes > kMaxBytesOfRun) break;
     }
     const auto window = std::span(values_).subspan(first, end - first);
     std::vector<at::Tensor> results = run(window);

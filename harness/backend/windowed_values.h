@@ -21,8 +21,7 @@ class WindowedValues : public NodeValues {
 
  protected:
   // `values`, in the order of the graph, are all that runs can return. `program` outlives this.
-  // Takes as little memory as `most_runs` allow, but not more than a limit.
-  WindowedValues(const Program& program, std::vector<ValueId> values, int64_t most_runs = 1);
+  WindowedValues(const Program& program, std::vector<ValueId> values);
 
  private:
   // Runs the graph and returns one tensor for each of `values`.
@@ -30,7 +29,6 @@ class WindowedValues : public NodeValues {
 
   const Program& program_;
   const std::vector<ValueId> values_;
-  int64_t window_bytes_ = 0;
   std::unordered_map<std::string, size_t> positions_;
   std::unordered_map<ValueId, at::Tensor> pending_;
 };
