@@ -189,11 +189,13 @@ class PlanBackend::Values : public WindowedValues {
  public:
   Values(std::shared_ptr<const Compiled> compiled, std::vector<at::Tensor> inputs)
       : WindowedValues(*compiled->graph_case.program,
-                       compared_values(*compiled->graph_case.program)),
+                       compared_values(*compiled->graph_case.program), kMostBytes),
         compiled_(std::move(compiled)),
         inputs_(std::move(inputs)) {}
 
  private:
+  static constexpr int64_t kMostBytes = int64_t{64} << 20;
+
   std::vector<at::Tensor> run(std::span<const ValueId> values) override {
     const Program& program = *compiled_->graph_case.program;
     std::unordered_map<std::string_view, size_t> wanted;

@@ -9,8 +9,6 @@
 namespace torch_ir {
 namespace {
 
-constexpr int64_t kMaxBytesOfRun = int64_t{256} << 20;
-
 // Assumed for dynamic sizes.
 constexpr int64_t kGuessedSize = 256;
 
@@ -26,8 +24,9 @@ int64_t bytes_of(const Value& value) {
 
 }  // namespace
 
-WindowedValues::WindowedValues(const Program& program, std::vector<ValueId> values)
-    : program_(program), values_(std::move(values)) {
+WindowedValues::WindowedValues(const Program& program, std::vector<ValueId> values,
+                               int64_t most_bytes)
+    : program_(program), values_(std::move(values)), most_bytes_(most_bytes) {
   for (size_t i = 0; i < values_.size(); ++i) {
     positions_.emplace(program[values_[i]].name, i);
   }
@@ -43,7 +42,7 @@ at::Tensor WindowedValues::next(const std::string& name) {
     size_t end = first;
     for (; end < values_.size(); ++end) {
       num_bytes += bytes_of(program_[values_[end]]);
-      if (end > first && num_bytes > kMaxBytesOfRun) break;
+      if (end > first && num_bytes > most_bytes_) break;
     }
     const auto window = std::span(values_).subspan(first, end - first);
     std::vector<at::Tensor> results = run(window);

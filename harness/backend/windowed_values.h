@@ -20,8 +20,9 @@ class WindowedValues : public NodeValues {
   at::Tensor next(const std::string& name) override;
 
  protected:
-  // `values`, in the order of the graph, are all that runs can return. `program` outlives this.
-  WindowedValues(const Program& program, std::vector<ValueId> values);
+  // `values`, in the order of the graph, are all that runs can return, `most_bytes` of them or one
+  // in a run. `program` outlives this.
+  WindowedValues(const Program& program, std::vector<ValueId> values, int64_t most_bytes);
 
  private:
   // Runs the graph and returns one tensor for each of `values`.
@@ -29,6 +30,7 @@ class WindowedValues : public NodeValues {
 
   const Program& program_;
   const std::vector<ValueId> values_;
+  const int64_t most_bytes_;
   std::unordered_map<std::string, size_t> positions_;
   std::unordered_map<ValueId, at::Tensor> pending_;
 };

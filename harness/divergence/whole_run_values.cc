@@ -33,12 +33,15 @@ std::vector<ValueId> lasting_values(const ExplainedGraph& graph) {
 class WholeRunValues : public WindowedValues {
  public:
   WholeRunValues(Backend& backend, const ExplainedGraph& graph, uint64_t seed)
-      : WindowedValues(graph.program, lasting_values(graph)),
+      : WindowedValues(graph.program, lasting_values(graph), kMostBytes),
         backend_(backend),
         graph_case_(graph.graph_case),
         seed_(seed) {}
 
  private:
+  // A run of an executor may take long.
+  static constexpr int64_t kMostBytes = int64_t{256} << 20;
+
   std::vector<at::Tensor> run(std::span<const ValueId> values) override {
     Program program = *graph_case_.program;
     program.constant_outputs.clear();
