@@ -68,6 +68,10 @@ In GruSeq2Seq and NeRF, the calls are too small for a second thread. Eager's tim
 an hour before those on 1 thread, on the same machine with less of its cores to itself: compare ratios within
 a table, not times between tables.
 
+A Llama of 1.1 billion parameters in bfloat16 (2.2 GB; 16 tokens, one trial, one thread; measured by hand):
+the harness takes 11 s and 2.3 GB of memory, and with `--per-node` 20 s and 2.3 GB. `torch-ir info` takes 1 s,
+`torch-ir benchmark` 30 s.
+
 With oneDNN 3.2 instead of 2.6, `fast` takes 4 % longer (geometric mean of 64 models; 54 of them are within
 a tenth). Networks of 3x3 convolutions on AVX-512 are slower, because oneDNN 3 has no Winograd algorithm:
 ResNet-18 at 224 pixels goes from 0.50 to 0.57, DeepResNet from 0.38 to 0.47 and SiameseEncoder from 0.19 to
