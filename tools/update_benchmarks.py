@@ -57,16 +57,17 @@ in the tables):
   second take as long as the 1x1 convolutions of 16 to 96 channels before them.
 - MixNet-s, 29 %, and GhostNet, 31 %: many convolutions of 10 to 120 channels, whose slices are copied.
 - SegFormer-b0, 37 %: the tokens are copied into images for each convolution, and back.
+- MobileNetV2, 48 %: its depthwise convolutions have 9 products per output.
 - LSTM with 512 units, 19 %, and with 256 units, 46 %: the recurrent weights (4 MB per layer with 512
   units) do not stay in the L2 cache and are read again in each step.
 
-On 2 threads, 23 of the 124 ratios are more than 5 % worse than on 1 thread (counted by hand), because each
+On 2 threads, 54 of the 140 ratios are more than 5 % worse than on 1 thread (counted by hand), because each
 call starts as many threads as eager's does, which alone keeps `exact` exact. In MultiTaskHead, SiameseEncoder
 and Inception, a second thread also helps eager more: its max pooling takes several times as long as ours.
 PointNet at `exact` is slower because LibTorch, with several threads, computes its convolutions with oneDNN.
-In GruSeq2Seq and NeRF, the calls are too small for a second thread. Eager's times on 2 threads were measured
-an hour before those on 1 thread, on the same machine with less of its cores to itself: compare ratios within
-a table, not times between tables.
+In GruSeq2Seq and NeRF, the calls are too small for a second thread. The int8 products take so little time
+that the calls between them, which gain nothing, weigh more. The two tables were measured one after the
+other: compare ratios within a table, not times between tables.
 
 A Llama of 1.1 billion parameters in bfloat16 (2.2 GB; 16 tokens, one trial, one thread; measured by hand):
 the harness takes 11 s and 2.3 GB of memory, and with `--per-node` 20 s and 2.3 GB. `torch-ir info` takes 1 s,

@@ -21,8 +21,6 @@
 #include <vector>
 
 #include "harness/backend/backend.h"
-#include "harness/divergence/exoneration.h"
-#include "harness/divergence/part_judge.h"
 #include "harness/divergence/value_form.h"
 #include "harness/divergence/whole_run_values.h"
 #include "torch_ir/base/error.h"
@@ -34,9 +32,7 @@
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare_nodes.h"
-#include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/own_error.h"
-#include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/statistics.h"
 
 namespace torch_ir {
@@ -247,39 +243,18 @@ class Explainer {
         throw;
       }
     };
-    // Eager operators also run, to check values that only float64 accepts.
     const Criterion& criterion = settings_.criterion;
-    const ReferenceKind reference = criterion.reference;
-    Float64Run float64(computable_case_, reference == ReferenceKind::kAuto);
-    std::optional<OwnErrors> own;
-    const bool is_fast_plan =
-        runs_plans(settings_) && settings_.optimization == Optimization::kFast;
-    if (is_fast_plan || (criterion.arithmetic && !runs_plans(settings_))) {
-      own.emplace(
-          computable_case_,
-          ArithmeticOptions{.arithmetic = is_fast_plan ? std::nullopt : criterion.arithmetic,
-                            .error_factor = criterion.error_factor,
-                            .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
-    }
-    const bool is_local =
-        !own && (reference == ReferenceKind::kFloat64 || rounds_or_picks(graph_.program));
-    const auto local = is_local ? make_part_judge(run_, graph_) : nullptr;
+    OwnErrors own(computable_case_,
+                  {.arithmetic = runs_plans(settings_) ? std::nullopt : criterion.arithmetic,
+                   .error_factor = criterion.error_factor,
+                   .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
+    const NodeJudge judge{.own = own, .criterion = criterion, .has_failed = failed_};
     NodeReport report = compare_nodes(
         graph_.program, names_of(grouped_.values),
         [&](const ValueObserver& observer) {
           graph_.watch.run(run_.candidate, run_.inputs(), settings_.seed, observer);
         },
-        next, settings_.tolerance,
-        NodeJudge{.run = float64,
-                  .criterion = criterion,
-                  .local = local.get(),
-                  .own = own ? &*own : nullptr},
-        own ? Exonerate() : Exonerate([&](const std::vector<DoubtedValue>& doubted) {
-          return exonerate(run_, graph_, doubted, /*clears_ineffective=*/failed_,
-                           [&](const std::set<std::string>& names, size_t end) {
-                             return returned_values(names, end);
-                           });
-        }));
+        next, settings_.tolerance, &judge);
     if (output_error) std::rethrow_exception(output_error);
     if (!runs_whole_ && !runs_plans(settings_)) {
       num_not_handed_back_ = std::ssize(missing_);

@@ -147,7 +147,8 @@ TEST_F(NodeComparisonTest, NamesTheFirstNodeThatDiverges) {
   EXPECT_LT(nodes.first_divergence->expected.min, 0);
   EXPECT_GT(nodes.first_divergence->actual.min, 0);
   EXPECT_EQ(nodes.num_compared, 6);
-  EXPECT_EQ(nodes.num_mismatched, 3);
+  EXPECT_EQ(nodes.num_mismatched, 1);
+  EXPECT_EQ(nodes.num_right_locally, 2);
   EXPECT_EQ(nodes.worst.size(), 3U);
   EXPECT_EQ(nodes.error, "");
 
@@ -284,7 +285,7 @@ TEST_F(NodeComparisonTest, ValuesThatAreToldWronglyDoNotHideWhatMakesTheOutputsW
     ASSERT_TRUE(explanation.nodes.first_divergence);
     EXPECT_EQ(explanation.nodes.first_divergence->node.node, "tanh_1");
     EXPECT_THAT(names_of(explanation.nodes.exonerated), ElementsAre("linear"));
-    EXPECT_EQ(explanation.nodes.num_mismatched, 4);
+    EXPECT_EQ(explanation.nodes.num_mismatched, 2);
     ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
     EXPECT_EQ(explanation.reproducer->num_nodes, 1);
     EXPECT_EQ(explanation.reproducer->first_node, "tanh_1");
@@ -293,8 +294,8 @@ TEST_F(NodeComparisonTest, ValuesThatAreToldWronglyDoNotHideWhatMakesTheOutputsW
   }
 }
 
-// The value of neg is returned as relu leaves it, and relu would compute the same from it; the
-// value of mul differs by less than the tolerance of add.
+// The value of neg is returned as relu leaves it, and relu would compute the same from it; that of
+// mul is not what mul_ reads.
 TEST_F(NodeComparisonTest, ExoneratesWhatDoesNotReachItsReaders) {
   EditingBackend backend(replace("sigmoid", "aten.tanh.default"),
                          [](const std::string& name, const at::Tensor& value) {
@@ -309,9 +310,11 @@ TEST_F(NodeComparisonTest, ExoneratesWhatDoesNotReachItsReaders) {
   // If nothing failed, neg may be wrong and relu may hide it.
   for (const bool failed : {true, false}) {
     const NodeReport nodes = explain_model(model, backend, failed).nodes;
-    EXPECT_EQ(names_of(nodes.exonerated), std::vector<std::string>(failed ? 1 : 0, "neg"));
+    const std::vector<std::string> names = names_of(nodes.exonerated);
+    EXPECT_THAT(names, Contains("mul"));
+    EXPECT_EQ(names.size(), failed ? 2 : 1);
     ASSERT_TRUE(nodes.first_divergence);
-    EXPECT_EQ(nodes.first_divergence->node.value, "mul");
+    EXPECT_EQ(nodes.first_divergence->node.value, failed ? "sigmoid" : "neg");
   }
 }
 
@@ -342,8 +345,6 @@ struct RoundingCase {
   Tell tell;
   std::string wrong;
   std::vector<std::string> only_returned_wrong;
-  // The first value that is not judged, and why.
-  std::string not_judged;
 };
 
 TEST_F(NodeComparisonTest, JudgesValuesBehindARoundingByTheirOwnNodes) {
@@ -359,20 +360,17 @@ TEST_F(NodeComparisonTest, JudgesValuesBehindARoundingByTheirOwnNodes) {
     if (OpNode* node = find_node(ir, "mul_1")) node->attrs.set("other", Attribute(0.00101));
   });
   const RoundingCase cases[] = {
-      {compute_otherwise, nullptr, "", {}, ""},
-      {edited("cos", "aten.sin.default"), nullptr, "cos", {}, ""},
-      {edited("round_1", "aten.floor.default"), nullptr, "round_1", {}, ""},
-      {scaled, nullptr, "mul_1", {}, ""},
-      {compute_otherwise, times("cos", 3), "", {"cos"}, ""},
-      {compute_otherwise, times("mul_1", 1.01), "", {"mul_1"}, ""},
+      {compute_otherwise, nullptr, "", {}},
+      {edited("cos", "aten.sin.default"), nullptr, "cos", {}},
+      {edited("round_1", "aten.floor.default"), nullptr, "round_1", {}},
+      {scaled, nullptr, "mul_1", {}},
+      {compute_otherwise, times("cos", 3), "", {"cos"}},
+      {compute_otherwise, times("mul_1", 1.01), "", {"mul_1"}},
       // A node that reads a value that was not returned is judged together with those before it.
-      {compute_otherwise, hide({"mul_1"}), "", {}, ""},
-      {edited("cos", "aten.sin.default"), hide({"mul_1"}), "cos", {}, ""},
-      {compute_otherwise,
-       hide({"sin", "mul", "round_1"}),
-       "",
-       {},
-       "mul_1: the executor does not return 'round_1'"},
+      {compute_otherwise, hide({"mul_1"}), "", {}},
+      {edited("cos", "aten.sin.default"), hide({"mul_1"}), "cos", {}},
+      {compute_otherwise, hide({"sin", "mul", "round_1"}), "", {}},
+      {scaled, hide({"sin", "mul", "round_1"}), "mul_1", {}},
   };
   for (const RoundingCase& it : cases) {
     EditingBackend backend(it.edit, it.tell);
@@ -382,11 +380,8 @@ TEST_F(NodeComparisonTest, JudgesValuesBehindARoundingByTheirOwnNodes) {
     EXPECT_EQ(names_of(nodes.exonerated), it.only_returned_wrong);
     const int64_t num_wrong = std::ssize(it.only_returned_wrong) + (it.wrong.empty() ? 0 : 1);
     EXPECT_EQ(nodes.num_mismatched, num_wrong);
-    EXPECT_GT(nodes.num_right_locally + nodes.num_not_judged, 0);
-    ASSERT_EQ(nodes.not_judged.empty(), it.not_judged.empty());
-    if (it.not_judged.empty()) continue;
-    const NodeReport::Skipped& first = nodes.not_judged.front();
-    EXPECT_EQ(first.value + ": " + first.reason, it.not_judged);
+    EXPECT_GT(nodes.num_right_locally, 0);
+    EXPECT_EQ(nodes.num_not_judged, 0);
   }
 }
 
@@ -462,7 +457,7 @@ TEST_F(NodeComparisonTest, TakesTheToleranceOfAnOutput) {
   });
   const RegisteredModel model = callable([](torch::Tensor x) { return torch::relu(x) + 1; }, {4});
   settings_.tolerance = {.fixed = {.rtol = 0.5, .atol = 0.5}};
-  EXPECT_FALSE(explain_model(model, backend).nodes.first_divergence);
+  EXPECT_FALSE(explain_model(model, backend, /*failed=*/false).nodes.first_divergence);
   settings_.tolerance.outputs[0] = {.rtol = 0, .atol = 1e-3};
   const Explanation explanation = explain_model(model, backend);
   EXPECT_TRUE(explanation.nodes.first_divergence);

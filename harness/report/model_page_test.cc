@@ -364,18 +364,18 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
 
 TEST(ModelPageTest, ValuesThatWereNotJudgedAreNotRight) {
   Result result = make_result();
-  NodeReport& nodes = result.nodes.emplace(
-      NodeReport{.num_compared = 1200, .num_near_float64 = 3, .num_right_locally = 4});
+  NodeReport& nodes =
+      result.nodes.emplace(NodeReport{.num_compared = 1200, .num_right_locally = 4});
   const std::string counts =
-      "1,200 values compared with those of the model: 1,1{} within the tolerance, 3 near enough to "
-      "float64, 4 right for the values that the run returned before them";
+      "1,200 values compared with those of the model: 1,1{} within the tolerance, 4 right for the "
+      "values that the run returned before them";
   EXPECT_THAT(render_model_page(result, {}),
-              HasSubstr(fmt::format(fmt::runtime(counts), 93) + "."));
+              HasSubstr(fmt::format(fmt::runtime(counts), 96) + "."));
   nodes.num_mismatched = nodes.num_exonerated = 1;
   nodes.num_not_judged = 2;
   nodes.not_judged = {{"fused", "it draws | numbers"}, {"n2", "it draws | numbers"}};
   const std::string page = render_model_page(result, {});
-  EXPECT_THAT(page, HasSubstr(fmt::format(fmt::runtime(counts), 90) +
+  EXPECT_THAT(page, HasSubstr(fmt::format(fmt::runtime(counts), 93) +
                               ", 1 wrong, 2 not judged. Of the wrong ones, 1 does no harm: the "
                               "nodes that read it are right."));
   EXPECT_THAT(page, HasSubstr("<summary>Not judged: 2 values</summary>\n\n"
@@ -428,7 +428,7 @@ TEST(ModelPageTest, WhereNothingWasComparedItSaysWhy) {
   EXPECT_THAT(page,
               HasSubstr("No value was compared: the graph has no values other than its inputs.\n"));
   result.nodes->skipped = make_nodes().skipped;
-  result.nodes->num_skipped = result.nodes->num_without_opinion = 2;
+  result.nodes->num_skipped = 2;
   page = render_model_page(result, {});
   EXPECT_THAT(page, HasSubstr("2 values could not be compared. The first, `fused`: "));
   EXPECT_THAT(page, Not(HasSubstr("0 values")));

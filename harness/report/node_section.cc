@@ -85,8 +85,7 @@ Table own_errors_table(const std::vector<NodeDetail>& details) {
   Table table("rllrrrrrl", {"#", "Value", "Operator", "Own error (RMS, in roundings)", "Max.",
                             "Systematic (%)", "Accumulated: max abs. error", "SNR (dB)", ""});
   for (const NodeDetail& detail : details) {
-    if (!detail.own_error) continue;
-    const ArithmeticVerdict& own = *detail.own_error;
+    const ArithmeticVerdict own = detail.own_error.value_or(ArithmeticVerdict());
     table.add({std::to_string(detail.index), code_cell(detail.value), code_cell(detail.op_type),
                short_number(own.rms_ratio), short_number(own.max_ratio),
                own.slope == 0 ? "" : fmt::format("{:+.2g}", 100 * own.slope),
@@ -98,7 +97,8 @@ Table own_errors_table(const std::vector<NodeDetail>& details) {
 }
 
 Table details_table(const std::vector<NodeDetail>& details) {
-  if (Table own = own_errors_table(details); own.num_rows() > 0) return own;
+  const auto has_own = [](const NodeDetail& detail) { return detail.own_error.has_value(); };
+  if (std::ranges::any_of(details, has_own)) return own_errors_table(details);
   Table table("rllrrrrrr",
               {"#", "Value", "Operator", "Max abs. error", "Mean abs. error", "Max relative error",
                "SNR (dB)", "Outside the tolerance", "Smallest passing tolerance"});
@@ -113,34 +113,6 @@ Table details_table(const std::vector<NodeDetail>& details) {
   return table;
 }
 
-std::string opinions_text(const NodeReport& report) {
-  std::string text = report.num_opinions == 0
-                         ? "No value could be compared with float64"
-                         : counted(report.num_opinions, "value") + " compared with float64";
-  if (!report.opinions.empty()) {
-    text += "; the worst is " + code_span(report.opinions.front().value) + ": " +
-            escape_markdown(opinion_text(report.opinions.front().opinion));
-  }
-  text += ".";
-  if (report.num_without_opinion > 0) {
-    text += fmt::format(" float64 is not a reference for {}. The first: {}.",
-                        counted(report.num_without_opinion, "value"),
-                        escape_markdown(report.opinion_problem));
-  }
-  return text;
-}
-
-Table opinions_table(const NodeReport& report) {
-  Table table("rllrrl",
-              {"#", "Value", "Operator", "Error vs float64", "Eager's error vs float64", ""});
-  for (const NodeOpinion& opinion : report.opinions) {
-    table.add(with_opinion(
-        {std::to_string(opinion.index), code_cell(opinion.value), code_cell(opinion.op_type)},
-        opinion.opinion));
-  }
-  return table;
-}
-
 Table reasons_table(const std::vector<NodeReport::Skipped>& values) {
   Table table("ll", {"Value", "Reason"});
   for (const NodeReport::Skipped& skipped : values) {
@@ -150,10 +122,9 @@ Table reasons_table(const std::vector<NodeReport::Skipped>& values) {
 }
 
 // ", all within the tolerance", ", 1 outside the tolerance" or, if other rules judged values,
-// ": 3 within the tolerance, 1 near enough to float64, 2 wrong".
+// ": 3 within the tolerance, 2 wrong, 1 not judged".
 std::string rules_text(const NodeReport& report) {
-  const int64_t num_others =
-      report.num_near_float64 + report.num_right_locally + report.num_not_judged;
+  const int64_t num_others = report.num_right_locally + report.num_not_judged;
   if (num_others + report.num_mismatched == 0) return ", all within the tolerance";
   const auto number = [](int64_t count) { return with_thousands_separators(count); };
   if (num_others == 0)
@@ -161,8 +132,8 @@ std::string rules_text(const NodeReport& report) {
   std::string text = fmt::format(": {} within the tolerance",
                                  number(report.num_compared - num_others - report.num_mismatched));
   for (const auto& [count, rule] :
-       {std::pair(report.num_near_float64, "near enough to float64"),
-        {report.num_right_locally, "right for the values that the run returned before them"},
+       {std::pair(report.num_right_locally,
+                  "right for the values that the run returned before them"),
         {report.num_mismatched, "wrong"},
         {report.num_not_judged, "not judged"}}) {
     if (count > 0) text += fmt::format(", {} {}", number(count), rule);
@@ -191,8 +162,7 @@ std::string nodes_summary(const NodeReport& report,
   std::string text = counted(report.num_compared, "value") + " compared with those of the model" +
                      rules_text(report) + ".";
   if (report.num_exonerated > 0) {
-    const bool has_list =
-        report.num_right_locally + report.num_near_float64 + report.num_not_judged > 0;
+    const bool has_list = report.num_right_locally + report.num_not_judged > 0;
     text += fmt::format(" Of {}, {} no harm: the nodes that read {} are right.",
                         has_list ? "the wrong ones" : "these",
                         with_thousands_separators(report.num_exonerated) +
@@ -232,11 +202,6 @@ SectionData node_section(const ModelPage& page) {
   data.set("exonerated_summary", part_text(report.exonerated.size(), report.num_exonerated) +
                                      " outside the tolerance, read by nodes that are right");
   set_some(data, "exonerated", details_table(report.exonerated));
-  const bool asked_float64 = report.num_opinions + report.num_without_opinion > 0;
-  if (asked_float64) data.set("float64", opinions_text(report));
-  data.set("opinions_summary", counted(std::ssize(report.opinions), "value") +
-                                   " with the largest errors relative to eager's, largest first");
-  set_some(data, "opinions", opinions_table(report));
   data.set("skipped_summary",
            "Not compared: " + part_text(report.skipped.size(), report.num_skipped));
   set_some(data, "skipped", reasons_table(report.skipped));

@@ -46,28 +46,5 @@ TEST(SecondOpinionPageTest, SaysThatFloat64IsTheReference) {
   EXPECT_THAT(page, Not(HasSubstr("### Tolerance\n")));
 }
 
-TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfNodes) {
-  Result result = make_result(2.5e-7);
-  NodeReport& nodes = result.nodes.emplace();
-  nodes.opinions = {{.index = 3,
-                     .node = "mul",
-                     .op_type = "aten.mul.Tensor",
-                     .value = "mul",
-                     .opinion = worse_opinion()}};
-  nodes.num_opinions = 7;
-  nodes.num_without_opinion = 2;
-  nodes.opinion_problem = "node 'gt' decides differently";
-  const std::string page = render_model_page(result, {});
-  EXPECT_THAT(page,
-              HasSubstr("7 values compared with float64; the worst is `mul`: worse "
-                        "than eager by a factor of 30. float64 is not a reference for 2 values. "
-                        "The first: node 'gt' decides differently."));
-  EXPECT_THAT(
-      page,
-      HasSubstr("| # | Value | Operator | Error vs float64 | Eager's error vs float64 | |\n"));
-  EXPECT_THAT(page, HasSubstr("| 3 | `mul` | `aten.mul.Tensor` | 3e-05 | 1e-06 | worse than eager "
-                              "by a factor of 30 |\n"));
-}
-
 }  // namespace
 }  // namespace torch_ir

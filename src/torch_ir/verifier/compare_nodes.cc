@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/ir/tensor_text.h"
@@ -27,27 +28,21 @@ std::pair<double, double> badness(const NodeDetail& detail) {
   const double error = detail.comparison.smallest_passing_tolerance;
   return {std::isnan(error) ? std::numeric_limits<double>::infinity() : error, 0};
 }
-std::pair<double, double> badness(const NodeOpinion& judged) {
-  return {judged.opinion.factor, judged.opinion.executor_error};
-}
 
-template <class Detail>
-bool is_worse(const Detail& a, const Detail& b) {
+bool is_worse(const NodeDetail& a, const NodeDetail& b) {
   return badness(a) != badness(b) ? badness(a) > badness(b) : a.index < b.index;
 }
 
 // Keeps only a limited number of values.
-template <class Detail>
-void keep_worst(std::vector<Detail>& worst, Detail detail) {
+void keep_worst(std::vector<NodeDetail>& worst, NodeDetail detail) {
   worst.push_back(std::move(detail));
   if (worst.size() < 2 * kMaxNodeDetails) return;
-  std::ranges::nth_element(worst, worst.begin() + kMaxNodeDetails, is_worse<Detail>);
+  std::ranges::nth_element(worst, worst.begin() + kMaxNodeDetails, is_worse);
   worst.resize(kMaxNodeDetails);
 }
 
-template <class Detail>
-void sort_worst(std::vector<Detail>& worst) {
-  std::ranges::sort(worst, is_worse<Detail>);
+void sort_worst(std::vector<NodeDetail>& worst) {
+  std::ranges::sort(worst, is_worse);
   if (worst.size() > kMaxNodeDetails) worst.resize(kMaxNodeDetails);
 }
 
@@ -67,23 +62,19 @@ bool is_read(const Graph& graph, ValueId value) {
   return !graph[value].readers.empty() || is_output(graph, value);
 }
 
-enum class Finding { kAgrees, kFollowsWrong, kWrong, kNotJudged };
+enum class Finding { kAgrees, kWrong, kNotJudged };
 
 class NodeComparer {
  public:
   NodeComparer(const Graph& graph, const std::vector<std::string>& values,
-               const ActualValue& actual, const ToleranceRule& tolerance,
-               const std::optional<NodeJudge>& judge, const Exonerate& exonerate)
+               const ActualValue& actual, const ToleranceRule& tolerance, const NodeJudge* judge)
       : graph_(graph),
         actual_(actual),
         judge_(judge),
-        exonerate_(exonerate),
         values_(values),
         rounds_(rounds_or_picks(graph)),
         is_compared_(graph.values.size()),
-        is_observed_(graph.values.size()),
-        unused_(graph.values.size()),
-        findings_(graph.values.size()) {
+        is_observed_(graph.values.size()) {
     report_.tolerance = tolerance;
     for (ValueId id = 0; id < graph.values.size(); ++id) ids_.emplace(graph[id].name, id);
     for (const std::string& value : values) is_compared_[ids_.at(value)] = true;
@@ -95,10 +86,7 @@ class NodeComparer {
     is_observed_[id->second] = true;
     if (!expected.defined()) return skip(name, "None in the model");
     const SeenValue actual = next_actual(name);
-    if (!actual.tensor.defined()) {
-      if (judge_ && judge_->local) judge_->local->add(name, actual.tensor, /*is_exact=*/false);
-      return skip(name, "the executor does not return it");
-    }
+    if (!actual.tensor.defined()) return skip(name, "the executor does not return it");
     const uint32_t producer = graph_[id->second].producer.value();
     const Node& node = graph_.nodes[producer];
     compare(NodeDetail{.index = static_cast<int64_t>(producer),
@@ -116,7 +104,6 @@ class NodeComparer {
     if (report_.error.empty()) skip_unobserved();
     tell_suspects();
     sort_worst(report_.worst);
-    sort_worst(report_.opinions);
     return std::move(report_);
   }
 
@@ -143,30 +130,20 @@ class NodeComparer {
     Finding finding;
     if (seen.step > 0 && accepts_zeros(expected, tolerance) && !accepts_zeros(of_model, own)) {
       finding = not_judged(detail, "its scale is so large or small that zeros would pass");
-    } else if (judge_ && judge_->own) {
-      finding = judge_own(detail, seen, tolerance);
-    } else if (seen.is_rounded() || !judge_) {
-      finding = detail.comparison.is_close ? Finding::kAgrees : Finding::kWrong;
+    } else if (judge_ != nullptr) {
+      finding = judge(detail, seen, expected, tolerance);
     } else {
-      finding = judge(detail, actual, expected);
-    }
-    findings_[ids_.at(detail.value)] = finding;
-    if (judge_ && judge_->local) {
-      const bool is_right = finding == Finding::kAgrees || finding == Finding::kFollowsWrong;
-      judge_->local->add(detail.value, actual, is_right && !seen.is_rounded());
+      finding = detail.comparison.is_close ? Finding::kAgrees : Finding::kWrong;
     }
     if (finding == Finding::kWrong) {
       ++report_.num_mismatched;
       // Any of them may turn out to be the first that is not exonerated.
-      if (exonerate_ || (judge_ && judge_->own) || outside_.empty()) {
-        outside_.push_back({.node = detail,
-                            .actual = statistics(detail.value, actual),
-                            .expected = statistics(detail.value, expected)});
-      }
+      outside_.push_back({.node = detail,
+                          .actual = statistics(detail.value, actual),
+                          .expected = statistics(detail.value, expected)});
     }
     note_error(detail);
-    if (detail.own_error || differs(detail.comparison))
-      keep_worst(report_.worst, std::move(detail));
+    if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail));
   }
 
   void note_error(const NodeDetail& detail) {
@@ -183,134 +160,65 @@ class NodeComparer {
   }
 
   void tell_suspects() {
-    std::vector<bool> is_exonerated = unused_;
-    if (exonerate_ && !outside_.empty()) is_exonerated = exonerated_values();
+    const bool has_failed = judge_ != nullptr && judge_->has_failed;
+    if (has_failed) {
+      for (const std::string& name : judge_->own.ineffective()) exonerated_.insert(name);
+    }
     for (Divergence& divergence : outside_) {
-      if (!is_exonerated[ids_.at(divergence.node.value)]) {
+      if (!exonerated_.contains(divergence.node.value)) {
         if (!report_.first_divergence) report_.first_divergence = std::move(divergence);
       } else if (++report_.num_exonerated <= static_cast<int64_t>(kMaxNodeDetails)) {
         report_.exonerated.push_back(std::move(divergence.node));
       }
     }
+    if (!has_failed || report_.first_divergence || !excused_) return;
+    ++report_.num_mismatched;
+    report_.first_divergence = std::move(excused_);
   }
 
-  // By ValueId.
-  std::vector<bool> exonerated_values() const {
-    std::vector<DoubtedValue> doubted;
-    std::vector<bool> exonerated = find_exonerated([&](ValueId value) {
-      doubted.push_back({graph_[value].name, graph_[value].readers});
-      return true;
-    });
-    if (doubted.empty()) return exonerated;
-    // In graph order.
-    std::ranges::reverse(doubted);
-    const std::vector<bool> verdicts = exonerate_(doubted);
-    for (size_t i = 0; i < doubted.size(); ++i) {
-      exonerated[ids_.at(doubted[i].name)] = verdicts.at(i);
+  Finding judge(NodeDetail& detail, const SeenValue& seen, const at::Tensor& expected,
+                const Tolerance& tolerance) {
+    const Criterion& criterion = judge_->criterion;
+    const bool is_auto = criterion.reference == ReferenceKind::kAuto && !criterion.arithmetic;
+    OwnError own = judge_->own.judge(detail.value, seen, is_auto ? tolerance : kExactTolerance);
+    exonerated_.insert(own.exonerated.begin(), own.exonerated.end());
+    const Criterion by_model = {.min_snr = criterion.min_snr};
+    const bool is_close =
+        torch_ir::judge(detail.comparison, nullptr, by_model).basis != Basis::kNone;
+    const bool is_by_model = criterion.reference == ReferenceKind::kModel || criterion.min_snr;
+    if (!detail.comparison.mismatch.empty() || (is_by_model && !criterion.arithmetic)) {
+      return is_close ? Finding::kAgrees : Finding::kWrong;
     }
-    return find_exonerated([&](ValueId value) { return exonerated[value]; });
-  }
-
-  // Goes from the last node to the first, since nodes are right if the nodes after them are.
-  // `is_exonerated` is asked about values outside the tolerance with right readers only.
-  template <class IsExonerated>
-  std::vector<bool> find_exonerated(const IsExonerated& is_exonerated) const {
-    std::vector<bool> exonerated(graph_.values.size());
-    std::vector<bool> is_right(graph_.nodes.size(), true);
-    for (size_t i = graph_.nodes.size(); i-- > 0;) {
-      for (const ValueId output : graph_.nodes[i].outputs) {
-        const std::optional<Finding> finding = findings_[output];
-        const bool is_wrong = finding == Finding::kWrong;
-        const bool is_unread = !is_read(graph_, output) && !is_compared_[output];
-        if (is_unread || finding == Finding::kAgrees) continue;
-        const std::vector<uint32_t>& readers = graph_[output].readers;
-        bool is_cleared = (is_wrong || !finding) && !readers.empty() &&
-                          !is_output(graph_, output) &&
-                          std::ranges::all_of(readers, [&](auto node) { return is_right[node]; });
-        if (is_wrong) is_cleared = is_cleared && is_exonerated(output);
-        if (is_wrong && is_cleared) exonerated[output] = true;
-        if (!is_cleared) is_right[i] = false;
-      }
+    const bool is_excused = is_auto && (is_close || own.is_close);
+    if (!own.not_judged.empty()) {
+      if (is_excused) return Finding::kAgrees;
+      return is_auto && !rounds_ ? Finding::kWrong : not_judged(detail, own.not_judged);
     }
-    return exonerated;
-  }
-
-  Finding judge_own(NodeDetail& detail, const SeenValue& seen, const Tolerance& tolerance) {
-    const OwnError error = judge_->own->judge(detail.value, seen, tolerance);
-    if (!error.not_judged.empty()) return not_judged(detail, error.not_judged);
-    detail.own_error = error.verdict;
-    report_.num_other_choices += error.num_other_choices;
-    for (const std::string& unused : error.exonerated) unused_[ids_.at(unused)] = true;
-    if (!error.is_right()) return Finding::kWrong;
+    report_.num_other_choices += own.num_other_choices;
+    if (differs(detail.comparison)) detail.own_error = own.verdict;
+    if (!own.verdict.problem.empty() && !is_excused) return Finding::kWrong;
+    if (!own.verdict.problem.empty()) {
+      keep_excused(detail, seen.tensor, expected);
+      detail.own_error->problem.clear();
+    }
     if (!detail.comparison.is_close) ++report_.num_right_locally;
     return Finding::kAgrees;
   }
 
-  Finding judge(const NodeDetail& detail, const at::Tensor& actual, const at::Tensor& expected) {
-    const at::Tensor float64 = judge_->run.value(detail.value);
-    NodeOpinion judged{.index = detail.index,
-                       .node = detail.node,
-                       .op_type = detail.op_type,
-                       .value = detail.value,
-                       .opinion = {.reason = judge_->run.doubt(detail.value)}};
-    SecondOpinion& opinion = judged.opinion;
-    if (opinion.reason.empty()) opinion = second_opinion(actual, expected, float64);
-    const bool has_opinion = opinion.reason.empty();
-    const std::string reason = opinion.reason;
-    const bool is_undecided = may_be_undecided(detail, has_opinion);
-    const bool is_right =
-        is_undecided ? detail.comparison.is_close : !is_refused(detail, opinion, expected, float64);
-    if (has_opinion) {
-      ++report_.num_opinions;
-      keep_worst(report_.opinions, std::move(judged));
-    } else if (report_.num_without_opinion++ == 0) {
-      report_.opinion_problem = opinion.reason;
-    }
-    if (!is_right) return judge_locally(detail, actual, is_undecided, reason);
-    if (!detail.comparison.is_close) ++report_.num_near_float64;
-    return Finding::kAgrees;
-  }
-
-  Finding judge_locally(const NodeDetail& detail, const at::Tensor& actual, bool is_undecided,
-                        const std::string& reason) {
-    const bool may_differ = is_undecided || rounds_;
-    if (!judge_->local || !may_differ || !detail.comparison.mismatch.empty() ||
-        judge_->criterion.reference == ReferenceKind::kModel) {
-      return is_undecided ? not_judged(detail, reason) : Finding::kWrong;
-    }
-    const LocalJudge::Verdict verdict = judge_->local->judge(detail.value, actual);
-    if (verdict.basis != Basis::kNone) {
-      ++report_.num_right_locally;
-      return verdict.follows_wrong ? Finding::kFollowsWrong : Finding::kAgrees;
-    }
-    const bool is_known = verdict.not_judged.empty() || !is_undecided;
-    return is_known ? Finding::kWrong : not_judged(detail, verdict.not_judged);
+  // Keeps the value with the greatest own error among those that the tolerance excuses.
+  void keep_excused(const NodeDetail& detail, const at::Tensor& actual,
+                    const at::Tensor& expected) {
+    const double error = badness(detail).first;
+    if (std::isinf(error) || (excused_ && error <= badness(excused_->node).first)) return;
+    excused_ = Divergence{.node = detail,
+                          .actual = statistics(detail.value, actual),
+                          .expected = statistics(detail.value, expected)};
   }
 
   Finding not_judged(const NodeDetail& detail, const std::string& reason) {
     ++report_.num_not_judged;
     keep_reason(report_.not_judged, detail.value, reason);
     return Finding::kNotJudged;
-  }
-
-  // If only float64 accepts a value, the model's must be as near to float64 as eager's.
-  bool is_refused(const NodeDetail& detail, const SecondOpinion& opinion,
-                  const at::Tensor& expected, const at::Tensor& float64) const {
-    const Criterion& criterion = judge_->criterion;
-    const Basis basis = torch_ir::judge(detail.comparison, &opinion, criterion).basis;
-    if (basis == Basis::kNone) return true;
-    if (basis == Basis::kTolerance || criterion.reference != ReferenceKind::kAuto) return false;
-    const SecondOpinion of_model =
-        second_opinion(expected, judge_->run.eager_value(detail.value), float64);
-    return !opinion_problem(of_model, kAsGoodAsEager).empty();
-  }
-
-  // Whether float64 cannot judge the value, nor the tolerance reject it.
-  bool may_be_undecided(const NodeDetail& detail, bool has_opinion) const {
-    if (has_opinion || !detail.comparison.mismatch.empty()) return false;
-    return judge_->criterion.reference == ReferenceKind::kFloat64 ||
-           (judge_->criterion.reference == ReferenceKind::kAuto &&
-            judge_->run.may_round_otherwise(detail.value));
   }
 
   Tolerance tolerance_of(const std::string& value, c10::ScalarType dtype) const {
@@ -357,20 +265,18 @@ class NodeComparer {
 
   const Graph& graph_;
   const ActualValue& actual_;
-  const std::optional<NodeJudge>& judge_;
-  const Exonerate& exonerate_;
+  const NodeJudge* const judge_;
   NodeReport report_;
-  // The values outside the tolerance: only the first if none can be exonerated.
+  // The wrong values, and those of them that the run returned wrong and did not use.
   std::vector<Divergence> outside_;
+  std::unordered_set<std::string> exonerated_;
+  std::optional<Divergence> excused_;
   std::unordered_map<std::string_view, ValueId> ids_;
   const std::vector<std::string>& values_;
   const bool rounds_;
   // By ValueId.
   std::vector<bool> is_compared_;
   std::vector<bool> is_observed_;
-  // Values that the run returned wrong and did not use.
-  std::vector<bool> unused_;
-  std::vector<std::optional<Finding>> findings_;
 };
 
 }  // namespace
@@ -387,9 +293,8 @@ std::vector<ValueId> compared_values(const Graph& graph) {
 
 NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
-                         const ToleranceRule& tolerance, const std::optional<NodeJudge>& judge,
-                         const Exonerate& exonerate) {
-  NodeComparer comparer(graph, values, actual, tolerance, judge, exonerate);
+                         const ToleranceRule& tolerance, const NodeJudge* judge) {
+  NodeComparer comparer(graph, values, actual, tolerance, judge);
   try {
     reference(
         [&](const std::string& name, const at::Tensor& value) { comparer.observe(name, value); });

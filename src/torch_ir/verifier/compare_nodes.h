@@ -19,8 +19,6 @@
 #include "torch_ir/ir/program.h"
 #include "torch_ir/verifier/arithmetic.h"
 #include "torch_ir/verifier/compare.h"
-#include "torch_ir/verifier/float64_run.h"
-#include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/statistics.h"
 #include "torch_ir/verifier/verdict.h"
 
@@ -65,14 +63,6 @@ struct NonFinite {
   bool is_expected = false;
 };
 
-struct NodeOpinion {
-  int64_t index = 0;
-  std::string node = {};
-  std::string op_type = {};
-  std::string value = {};
-  SecondOpinion opinion = {};
-};
-
 struct NodeError {
   int64_t index = 0;
   // The max abs. error over its compared values; infinite if a shape or dtype differs.
@@ -85,10 +75,10 @@ struct NodeReport {
   // The rule in effect. Tolerances of single outputs also apply to the values that are these
   // outputs.
   ToleranceRule tolerance = {};
-  // The compared values: those within the tolerance, and the next four numbers.
+  // The compared values: those within the tolerance, and num_right_locally, num_mismatched and
+  // num_not_judged.
   int64_t num_compared = 0;
-  int64_t num_near_float64 = 0;
-  // Right for the values that the run returned before them, see LocalJudge and OwnErrors.
+  // Outside the tolerance, but right for the values that the run returned before them.
   int64_t num_right_locally = 0;
   // Indices that were chosen otherwise between values closer than their errors.
   int64_t num_other_choices = 0;
@@ -96,9 +86,9 @@ struct NodeReport {
   int64_t num_mismatched = 0;
   // At most kMaxNodeDetails of them are in `not_judged`.
   int64_t num_not_judged = 0;
-  // The first value outside the tolerance that is not exonerated.
+  // The first wrong value that is not exonerated.
   std::optional<Divergence> first_divergence = std::nullopt;
-  // Values outside the tolerance that were only returned wrong: the nodes that read them are right.
+  // Values that were only returned wrong: the nodes that read them are right without them.
   // In graph order, at most kMaxNodeDetails.
   std::vector<NodeDetail> exonerated = {};
   int64_t num_exonerated = 0;
@@ -125,13 +115,6 @@ struct NodeReport {
   // not return.
   int64_t num_groups = 0;
   int64_t num_inside = 0;
-  // The second opinions with the greatest factors, greatest first, ties by distance from float64;
-  // at most kMaxNodeDetails.
-  std::vector<NodeOpinion> opinions = {};
-  int64_t num_opinions = 0;
-  // Compared values without an opinion, and why the first of them has none.
-  int64_t num_without_opinion = 0;
-  std::string opinion_problem = {};
   // Why the comparison ended early.
   std::string error = {};
   // One line: why there is no reproducer, or how values were obtained.
@@ -172,58 +155,22 @@ using ActualValue = std::function<SeenValue(const std::string& name)>;
 // batch norm, may differ between devices.
 std::vector<ValueId> compared_values(const Graph& graph);
 
-// Judges values by their own nodes, computed from the values that the run returned. A graph that
-// rounds needs this: where float64 or the run rounds otherwise, all later values differ.
-class LocalJudge {
- public:
-  struct Verdict {
-    // kNone if the value is wrong or cannot be judged.
-    Basis basis = Basis::kNone;
-    // Whether it is only right for values that are wrong themselves.
-    bool follows_wrong = false;
-    // One line; empty if the value could be judged.
-    std::string not_judged = {};
-  };
-
-  virtual ~LocalJudge() = default;
-  virtual Verdict judge(const std::string& name, const at::Tensor& value) = 0;
-  // Called for each value in order, after it was judged; `value` is undefined if it was not
-  // returned. One that is not `exact` is wrong, not judged, or rounded.
-  virtual void add(const std::string& name, const at::Tensor& value, bool is_exact) = 0;
-};
-
-// Gives second opinions of values. Values outside the tolerance are not judged if they have no
-// opinion because the graph may round otherwise, or if float64 is the reference; `local`, if any,
-// may judge them. In a graph that rounds, it also judges values that differ too much.
+// The judge of values that differ from the model's, and the criterion. kAuto accepts values within
+// the tolerance, and those that are right for the values that the run returned before them;
+// kFloat64 and arithmetics accept only the latter, kModel and a least SNR only the former.
 struct NodeJudge {
-  Float64Run& run;
+  OwnErrors& own;
   Criterion criterion = {};
-  LocalJudge* local = nullptr;
-  // If given, it alone judges values, and tells which ones are exonerated.
-  OwnErrors* own = nullptr;
+  // Whether the outputs failed. Then wrong values that no node shows in its result are exonerated,
+  // and if no value is wrong, the one that only the tolerance excuses is the first divergence.
+  bool has_failed = false;
 };
-
-// A value outside the tolerance whose readers (nodes by index) are all right.
-struct DoubtedValue {
-  std::string name = {};
-  std::vector<uint32_t> readers = {};
-};
-
-// For each value, whether it is exonerated: its error does not reach its readers.
-using Exonerate = std::function<std::vector<bool>(const std::vector<DoubtedValue>& values)>;
 
 // Compares `values`, a subset of the graph's compared_values. An exception of a run ends up in the
-// report, with all values compared until then. Leaves Divergence::inputs empty.
-//
-// `exonerate` is called at most once, after the runs. A node is right if each of its values agrees,
-// is exonerated, or was not returned and is only read by nodes that are right. A node that follows
-// a wrong value shows that this value was in use. Outputs of the graph, and values that nothing
-// reads, are never exonerated. A value that was rounded before it was returned is judged by the
-// tolerance alone.
+// report, with all values compared until then. Leaves Divergence::inputs empty. Without a judge,
+// the tolerance decides.
 NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
-                         const ToleranceRule& tolerance,
-                         const std::optional<NodeJudge>& judge = std::nullopt,
-                         const Exonerate& exonerate = nullptr);
+                         const ToleranceRule& tolerance, const NodeJudge* judge = nullptr);
 
 }  // namespace torch_ir

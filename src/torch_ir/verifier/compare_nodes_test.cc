@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <iterator>
 #include <limits>
 #include <map>
 #include <stdexcept>
@@ -61,7 +60,7 @@ at::Tensor value(double number) { return at::full({2}, number); }
 
 NodeReport compare(const Graph& graph, const Values& expected,
                    const std::map<std::string, at::Tensor>& actual,
-                   const ToleranceRule& tolerance = {}, const Exonerate& exonerate = nullptr) {
+                   const ToleranceRule& tolerance = {}) {
   return compare_nodes(
       graph, names_to_compare(graph),
       [&](const ValueObserver& observer) {
@@ -71,7 +70,7 @@ NodeReport compare(const Graph& graph, const Values& expected,
         const auto found = actual.find(name);
         return found == actual.end() ? at::Tensor() : found->second;
       },
-      tolerance, std::nullopt, exonerate);
+      tolerance);
 }
 
 TEST(ComparedValues, LeavesOutWhatNobodyReadsOfSeveral) {
@@ -137,71 +136,6 @@ TEST(CompareNodes, SaysWhyValuesWereNotCompared) {
   EXPECT_THAT(report.skipped, ElementsAre(FieldsAre("a", "the executor does not return it"),
                                           FieldsAre("b_0", "None in the model"),
                                           FieldsAre("c", "the model does not report it")));
-}
-
-// Digits for the nodes n0 to n5, in a row, and n6, a second reader of n1; the last two are outputs.
-struct ExoneratingCase {
-  std::string wrong;
-  std::string unseen;
-  // Values that `exonerate` does not exonerate.
-  std::string guilty;
-  std::string asked;
-  std::string exonerated;
-  std::string first;
-};
-
-bool is_in(const std::string& name, const std::string& digits) {
-  return digits.find(name[1]) != std::string::npos;
-}
-
-TEST(CompareNodes, ExoneratesValuesWhoseReadersAreRight) {
-  std::vector<OpNode> nodes;
-  const char* inputs[] = {"x", "n0", "n1", "n2", "n3", "n4", "n1"};
-  Values expected;
-  for (size_t i = 0; i < std::size(inputs); ++i) {
-    const std::string name = "n" + std::to_string(i);
-    nodes.push_back(node(name, {inputs[i]}, {name}));
-    expected.emplace_back(name, value(0));
-  }
-  const Program graph = make_program(nodes, {"n5", "n6"});
-  const ExoneratingCase cases[] = {{"2", "", "", "2", "2", ""},
-                                   {"2", "", "2", "2", "", "n2"},
-                                   // One of two readers is wrong.
-                                   {"16", "", "", "", "", "n1"},
-                                   {"16", "2", "", "", "", "n1"},
-                                   // Several in a row; the last one decides for those before it.
-                                   {"123", "", "", "123", "123", ""},
-                                   {"123", "", "3", "123", "", "n1"},
-                                   {"0345", "", "", "0", "0", "n3"},
-                                   // A missing value is right if its readers are.
-                                   {"2", "3", "", "2", "2", ""},
-                                   {"245", "3", "", "", "", "n2"},
-                                   {"4", "5", "", "", "", "n4"}};
-  for (const ExoneratingCase& it : cases) {
-    std::map<std::string, at::Tensor> actual;
-    for (const auto& [name, zero] : expected) {
-      if (!is_in(name, it.unseen)) actual[name] = value(is_in(name, it.wrong) ? 1 : 0);
-    }
-    std::string asked;
-    const Exonerate exonerate = [&](const std::vector<DoubtedValue>& values) {
-      std::vector<bool> verdicts;
-      for (const DoubtedValue& doubted : values) {
-        asked += doubted.name[1];
-        verdicts.push_back(!is_in(doubted.name, it.guilty));
-      }
-      return verdicts;
-    };
-    const NodeReport report = compare(graph, expected, actual, {}, exonerate);
-    EXPECT_EQ(asked, it.asked);
-    EXPECT_EQ(report.num_mismatched, static_cast<int64_t>(it.wrong.size()));
-    std::string exonerated;
-    for (const NodeDetail& detail : report.exonerated) exonerated += detail.value[1];
-    EXPECT_EQ(exonerated, it.exonerated);
-    EXPECT_EQ(report.num_exonerated, static_cast<int64_t>(it.exonerated.size()));
-    const auto& first = report.first_divergence;
-    EXPECT_EQ(first ? first->node.value : "", it.first);
-    EXPECT_EQ(first ? first->actual.mean : 1, 1);
-  }
 }
 
 TEST(CompareNodes, NamesWhereNanAndInfinityFirstAppear) {
@@ -285,26 +219,6 @@ TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
   };
   EXPECT_EQ(mismatches(c10::kBFloat16), 0);
   EXPECT_EQ(mismatches(std::nullopt), 1);
-}
-
-TEST(CompareNodes, TakesAReaderOfNoComparedValueForAsRightAsItsGroup) {
-  // The group of "a" and "b" returns only "b_0", which is wrong too.
-  const Program graph = make_program({node("first", {"x"}, {"first"}), node("a", {"first"}, {"a"}),
-                                      node("b", {"a"}, {"b_0", "b_1"}), node("c", {"b_0"}, {"c"})},
-                                     {"c"});
-  const auto reference = [&](const ValueObserver& observer) {
-    for (const char* name : {"first", "a", "b_0", "c"}) observer(name, value(1));
-  };
-  const auto actual = [&](const std::string& name) { return value(name == "c" ? 1 : 2); };
-  const auto exonerate = [](const std::vector<DoubtedValue>& doubted) {
-    std::vector<bool> is_exonerated;
-    for (const DoubtedValue& value : doubted) is_exonerated.push_back(value.name != "b_0");
-    return is_exonerated;
-  };
-  const NodeReport report =
-      compare_nodes(graph, {"first", "b_0", "c"}, reference, actual, {}, std::nullopt, exonerate);
-  EXPECT_EQ(report.num_compared, 3);
-  EXPECT_EQ(report.num_exonerated, 0);
 }
 
 TEST(CompareNodes, KeepsTheWorstOfMany) {

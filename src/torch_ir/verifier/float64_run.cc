@@ -127,13 +127,13 @@ DefaultDtypeGuard::DefaultDtypeGuard() : before_(c10::get_default_dtype()) {
 DefaultDtypeGuard::~DefaultDtypeGuard() { c10::set_default_dtype(before_); }
 
 struct Float64Run::State {
-  State(const Case& graph_case, bool runs_eagerly)
+  explicit State(const Case& graph_case)
       : source(graph_case.program),
         program(*source),
         // In float64, a value that some operator computes in another dtype is no second opinion.
         wide(in_float64(graph_case), {.device = c10::kCPU, .check = ResultCheck::kThrow}),
         memory(wide.graph().memory) {
-    if (runs_eagerly || decides(program)) {
+    if (decides(program)) {
       eager = std::make_unique<NodeRun>(
           graph_case, NodeRunOptions{.device = c10::kCPU, .check = ResultCheck::kWarn});
     }
@@ -213,12 +213,6 @@ struct Float64Run::State {
     return id == ids.end() ? nullptr : find_doubt(id->second);
   }
 
-  // Undefined unless the last node made it.
-  at::Tensor value_of(const NodeRun& run, ValueId id) const {
-    const auto producer = program[id].producer;
-    return producer && run.next_node() == *producer + 1 ? run.current(id) : at::Tensor();
-  }
-
   const std::shared_ptr<const Program> source;
   const Program& program;
   NodeRun wide;
@@ -229,9 +223,9 @@ struct Float64Run::State {
   std::unordered_map<size_t, Doubt> doubts;
 };
 
-Float64Run::Float64Run(const Case& graph_case, bool runs_eagerly) {
+Float64Run::Float64Run(const Case& graph_case) {
   try {
-    state_ = std::make_unique<State>(graph_case, runs_eagerly);
+    state_ = std::make_unique<State>(graph_case);
   } catch (const std::exception& error) {
     failure_ = message_text(error);
   }
@@ -255,15 +249,7 @@ at::Tensor Float64Run::value(const std::string& name) {
     const auto node = id == state.ids.end() ? std::nullopt : state.program[id->second].producer;
     if (!node) return at::Tensor();
     while (state.wide.next_node() <= *node) state.advance();
-    return state.value_of(state.wide, id->second);
-  });
-}
-
-at::Tensor Float64Run::eager_value(const std::string& name) {
-  return unless_failed<at::Tensor>([&](State& state) {
-    const auto id = state.ids.find(name);
-    const bool is_known = id != state.ids.end() && state.eager != nullptr;
-    return is_known ? state.value_of(*state.eager, id->second) : at::Tensor();
+    return state.wide.next_node() == *node + 1 ? state.wide.current(id->second) : at::Tensor();
   });
 }
 

@@ -53,18 +53,14 @@ class DefaultDtypeGuard {
 
 class Float64Run {
  public:
-  // Never throws: a failure becomes a doubt about all values. `runs_eagerly`: run the graph with
-  // its own dtypes too, even if no node decides.
-  explicit Float64Run(const Case& graph_case, bool runs_eagerly = false);
+  // Never throws: a failure becomes a doubt about all values.
+  explicit Float64Run(const Case& graph_case);
   ~Float64Run();
   Float64Run(const Float64Run&) = delete;
   Float64Run& operator=(const Float64Run&) = delete;
 
   // As NodeRun::value, but undefined instead of throwing.
   at::Tensor value(const std::string& name);
-
-  // That value of the graph with its own dtypes, right after `value`; undefined without such a run.
-  at::Tensor eager_value(const std::string& name);
 
   // The outputs of the graph, after running it to its end; empty on failure.
   std::vector<at::Tensor> outputs();

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -20,6 +20,7 @@
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/picked_indices.h"
 #include "torch_ir/verifier/replacing_run.h"
@@ -66,6 +67,8 @@ struct Course {
   // With rounded weights and inputs, and with those that were given.
   std::vector<Variant> variants;
   std::vector<std::string> unused = {};
+  // Whether it has computed another value than the first course.
+  bool differs = false;
 };
 
 // Integers and booleans: they are right if they equal either computation; those that were rounded
@@ -93,10 +96,6 @@ struct OwnErrors::State {
     if (options.arithmetic) add_variant(round_to(*options.arithmetic, graph_case));
     add_variant(graph_case);
     for (ValueId id = 0; id < program->values.size(); ++id) ids.emplace((*program)[id].name, id);
-    const GraphMemory& memory = first().wide.graph().memory;
-    for (size_t i = 0; i < program->nodes.size(); ++i) {
-      writes = writes || !memory.written_by(i).empty();
-    }
   }
 
   void add_variant(const Case& graph_case) {
@@ -113,6 +112,7 @@ struct OwnErrors::State {
   void advance() {
     const size_t step = first().wide.next_step();
     if (step > 0) round_rest(step - 1);
+    drop_ineffective(step);
     has_drawn = false;
     for_each_variant([&](Variant& variant) {
       const RandomStateGuard random;
@@ -121,6 +121,28 @@ struct OwnErrors::State {
       has_drawn = has_drawn || (may_draw(program->nodes[step].target) && before.has_moved());
     });
     returned.clear();
+    for (size_t i = 1; i < courses.size(); ++i) {
+      for (const ValueId output : program->nodes[step].outputs) {
+        const at::Tensor used = first().narrow.value(output);
+        const at::Tensor unused = courses[i].variants[0].narrow.value(output);
+        const bool is_same =
+            used.defined() == unused.defined() && (!used.defined() || same_bits(used, unused));
+        courses[i].differs = courses[i].differs || !is_same;
+      }
+    }
+  }
+
+  // Drops the courses that leave one value unused whose readers, all before `step`, did not care.
+  void drop_ineffective(size_t step) {
+    const auto is_ineffective = [&](const Course& course) {
+      if (course.unused.size() != 1 || course.differs) return false;
+      const std::vector<uint32_t>& readers = (*program)[ids.at(course.unused[0])].readers;
+      return std::ranges::all_of(readers, [&](uint32_t reader) { return reader < step; });
+    };
+    const auto dropped = std::ranges::find_if(courses, is_ineffective);
+    if (dropped == courses.end()) return;
+    ineffective.push_back(dropped->unused[0]);
+    courses.erase(dropped);
   }
 
   template <class Use>
@@ -151,47 +173,65 @@ struct OwnErrors::State {
     if (first().wide.next_step() != producer + 1) return {.not_judged = "it came too late"};
     returned.insert(id);
     OwnError error;
-    std::optional<Course> without;
+    std::vector<Course> leaving;
     if (facts_of(program->nodes[producer].target).makes_empty) return error;
     if (has_drawn) {
       error.not_judged = "its node draws random numbers";
     } else {
       error = judge_courses(id, seen);
       error.num_other_choices = num_other_choices;
-      // The executor may not have used the wrong value: the values that follow will tell.
-      if (!error.is_right() && !writes && courses.size() < kMaxCourses) {
-        without.emplace(courses[0]);
-        without->unused.push_back(value.name);
-        for (Variant& variant : without->variants) round_in(variant, id);
-      }
+      if (!error.is_right()) leaving = courses_without(id);
     }
     for_each_variant([&](Variant& variant) { variant.replace(id, seen.tensor); });
-    if (without) courses.push_back(std::move(*without));
+    std::ranges::move(leaving, std::back_inserter(courses));
     return error;
+  }
+
+  // The executor may not have used a wrong value: those that follow will tell. Returns the courses
+  // without it: one that uses all others, and the last one, which uses no wrong value.
+  std::vector<Course> courses_without(ValueId id) {
+    const bool is_output = std::ranges::find(program->outputs, id) != program->outputs.end();
+    if (is_output || (*program)[id].readers.empty()) return {};
+    std::vector<Course> leaving;
+    if (courses.size() < kMaxCourses) leaving.push_back({.variants = courses[0].variants});
+    if (courses.size() > 1) {
+      leaving.push_back(std::move(courses.back()));
+      courses.pop_back();
+    }
+    for (Course& course : leaving) {
+      course.unused.push_back((*program)[id].name);
+      for (Variant& variant : course.variants) round_in(variant, id);
+    }
+    return leaving;
   }
 
   // Drops the courses in which the value is wrong, if it is right in any.
   OwnError judge_courses(ValueId id, const SeenValue& seen) {
-    std::vector<ArithmeticVerdict> verdicts;
-    for (const Course& course : courses) verdicts.push_back(best_verdict(course, id, seen));
-    const auto is_right = [](const ArithmeticVerdict& verdict) { return verdict.problem.empty(); };
-    const auto right = std::ranges::find_if(verdicts, is_right);
-    if (right == verdicts.end()) return {.verdict = verdicts[0]};
+    std::vector<OwnError> errors;
+    for (const Course& course : courses) errors.push_back(best_error(course, id, seen));
+    const auto right = std::ranges::find_if(errors, &OwnError::is_right);
+    if (right == errors.end()) return errors[0];
     std::vector<Course> kept;
     for (size_t i = 0; i < courses.size(); ++i) {
-      if (is_right(verdicts[i])) kept.push_back(std::move(courses[i]));
+      if (errors[i].is_right()) kept.push_back(std::move(courses[i]));
     }
     courses = std::move(kept);
-    return {.verdict = *right, .exonerated = std::exchange(courses[0].unused, {})};
+    right->exonerated = std::exchange(courses[0].unused, {});
+    return *right;
   }
 
-  ArithmeticVerdict best_verdict(const Course& course, ValueId id, const SeenValue& seen) {
-    std::vector<ArithmeticVerdict> verdicts;
+  OwnError best_error(const Course& course, ValueId id, const SeenValue& seen) {
+    std::vector<OwnError> errors;
     for (const Variant& variant : course.variants) {
-      verdicts.push_back(judge_in(variant, id, seen));
-      if (verdicts.back().problem.empty()) return verdicts.back();
+      OwnError error{.verdict = judge_in(variant, id, seen)};
+      const at::Tensor narrow = variant.narrow.value(id);
+      error.is_close = !error.is_right() && narrow.defined() &&
+                       compare_tensors(seen.tensor, narrow, tolerance).is_close;
+      errors.push_back(std::move(error));
+      if (errors.back().is_right()) return errors.back();
     }
-    return *std::ranges::min_element(verdicts, {}, &ArithmeticVerdict::rms_ratio);
+    return *std::ranges::min_element(errors, {},
+                                     [](const OwnError& error) { return error.verdict.rms_ratio; });
   }
 
   ArithmeticVerdict judge_in(const Variant& variant, ValueId id, const SeenValue& seen) {
@@ -211,13 +251,8 @@ struct OwnErrors::State {
     const double unit = unit_of(narrow.scalar_type(), options.arithmetic);
     const double seen_unit = seen.rounded_to ? unit_of(*seen.rounded_to, std::nullopt) : 0;
     const at::Tensor exact = seen.step > 0 ? wide.clamp(seen.low, seen.high) : wide;
-    ArithmeticVerdict verdict =
-        judge_own(compare_errors(tensor, rounded(narrow), exact), std::max(unit, seen_unit),
-                  options.error_factor, seen.step);
-    if (!options.arithmetic && compare_tensors(tensor, narrow, tolerance).is_close) {
-      verdict.problem.clear();
-    }
-    return verdict;
+    return judge_own(compare_errors(tensor, rounded(narrow), exact), std::max(unit, seen_unit),
+                     options.error_factor, seen.step);
   }
 
   ArithmeticVerdict judge_indices(const Variant& variant, const Node& node,
@@ -246,8 +281,7 @@ struct OwnErrors::State {
   // Of the value that is being judged.
   Tolerance tolerance;
   int64_t num_other_choices = 0;
-  // Whether any node writes in place; courses then cannot be copied.
-  bool writes = false;
+  std::vector<std::string> ineffective;
 };
 
 OwnErrors::OwnErrors(const Case& graph_case, const ArithmeticOptions& options) {
@@ -268,6 +302,10 @@ OwnError OwnErrors::judge(const std::string& name, const SeenValue& returned,
     failure_ = message_text(error);
     return {.not_judged = failure_};
   }
+}
+
+std::vector<std::string> OwnErrors::ineffective() const {
+  return state_ ? state_->ineffective : std::vector<std::string>();
 }
 
 }  // namespace torch_ir

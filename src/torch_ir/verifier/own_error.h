@@ -23,6 +23,8 @@ namespace torch_ir {
 
 struct OwnError {
   ArithmeticVerdict verdict = {};
+  // Whether the value is within the tolerance of what its node makes, which excuses it.
+  bool is_close = false;
   // Why the value could not be judged, one line; the verdict is then meaningless.
   std::string not_judged = {};
   // Values that were wrong, and of which this one shows that the executor did not use them: it is
@@ -31,7 +33,7 @@ struct OwnError {
   // Indices that differ from the yardstick's, chosen between values closer than their errors.
   int64_t num_other_choices = 0;
 
-  bool is_right() const { return not_judged.empty() && verdict.problem.empty(); }
+  bool is_right() const { return not_judged.empty() && (is_close || verdict.problem.empty()); }
 };
 
 class OwnErrors {
@@ -44,10 +46,12 @@ class OwnErrors {
   OwnErrors& operator=(const OwnErrors&) = delete;
 
   // Judges a value of a node as the executor returned it. Called in the order of the graph; values
-  // that are left out were not returned. Without an arithmetic, a value within `tolerance` of
-  // eager's is right, however many roundings that is.
+  // that are left out were not returned.
   OwnError judge(const std::string& name, const SeenValue& returned,
-                 const Tolerance& tolerance = {});
+                 const Tolerance& tolerance = kExactTolerance);
+
+  // Wrong values that make no difference to the values that are computed from them, bit for bit.
+  std::vector<std::string> ineffective() const;
 
  private:
   struct State;

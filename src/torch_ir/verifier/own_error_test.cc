@@ -124,6 +124,56 @@ TEST(OwnErrors, ExonerateValuesThatWereOnlyReturnedWrong) {
   EXPECT_TRUE(errors.at("n3").is_right());
 }
 
+TEST(OwnErrors, ExonerateSeveralInARow) {
+  const Block block;
+  auto values = block.run();
+  values["n0"] = at::zeros({32, 64});
+  values["n1"] = at::ones({32, 64});
+  values["n2"] = values["n2"].add(1);
+  const auto errors = block.judge(values);
+  EXPECT_FALSE(errors.at("n2").is_right());
+  EXPECT_THAT(errors.at("n3").exonerated, ElementsAre("n0", "n1", "n2"));
+}
+
+TEST(OwnErrors, NeverExonerateWhatWasUsed) {
+  const Block block;
+  auto values = block.run([](const std::string& name, at::Tensor& value) {
+    if (name == "n1") value = bf16(value.mul(1.02));
+  });
+  // It reads a value that was returned wrong, and a wrong one.
+  values["n0"] = at::zeros({32, 64});
+  std::string wrong;
+  std::vector<std::string> exonerated;
+  for (const auto& [name, error] : block.judge(values)) {
+    if (!error.is_right()) wrong += name;
+    exonerated.insert(exonerated.end(), error.exonerated.begin(), error.exonerated.end());
+  }
+  EXPECT_EQ(wrong, "n0n1");
+  EXPECT_THAT(exonerated, IsEmpty());
+}
+
+// x is negated, and relu leaves nothing of what differs; a write in place follows.
+TEST(OwnErrors, KnowWhatHasNoEffect) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({8, 8}));
+  const V n0 = graph.call1("aten.neg.default", {x});
+  const V n1 = graph.call1("aten.relu.default", {n0});
+  graph.call1("aten.mul_.Tensor", {n1, x});
+  graph.output(graph.call1("aten.exp.default", {n1}));
+  const at::Tensor relu = graph.inputs[0].neg().relu();
+  const at::Tensor product = relu.mul(graph.inputs[0]);
+  for (const bool is_hidden : {true, false}) {
+    OwnErrors own(graph.as_case(), {});
+    EXPECT_FALSE(own.judge("n0", is_hidden ? relu : relu.neg()).is_right());
+    EXPECT_TRUE(own.judge("n1", relu).is_right());
+    const OwnError written = own.judge("n2", product);
+    EXPECT_TRUE(written.is_right()) << written.verdict.problem;
+    const OwnError last = own.judge("n3", product.exp());
+    EXPECT_TRUE(last.is_right()) << last.verdict.problem;
+    EXPECT_EQ(own.ineffective().size(), is_hidden ? 1 : 0);
+  }
+}
+
 TEST(OwnErrors, KeepGroupsUnrounded) {
   const Block block;
   const at::Tensor in = bf16(block.graph.inputs[0]);
@@ -275,6 +325,70 @@ TEST(OwnErrorTest, WithoutAnArithmeticTheUnitIsThatOfTheDtype) {
   EXPECT_THAT(judge(1.00001).problem, HasSubstr("its values are 0.001 % too large"));
   OwnErrors own(graph.as_case(), {});
   EXPECT_TRUE(own.judge("n0", graph.inputs[0].relu().mul(1.00001), {.rtol = 1e-4}).is_right());
+}
+
+// What each criterion says of a value that is 0.1 % too large, of those computed from it, and of
+// one that is a rounding away.
+TEST(NodeJudge, DecidesByItsCriterion) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({64, 64}));
+  const V n0 = graph.call1("aten.tanh.default", {x});
+  const V n1 = graph.call1("aten.exp.default", {n0});
+  graph.output(graph.call1("aten.neg.default", {n1}));
+  const at::Tensor tanh = graph.inputs[0].tanh();
+  const at::Tensor rounded = graph.inputs[0].to(at::kDouble).tanh().to(at::kFloat);
+  const std::map<std::string, at::Tensor> expected = {
+      {"n0", tanh}, {"n1", tanh.exp()}, {"n2", tanh.exp().neg()}};
+  const auto wrong = [&](const Criterion& criterion, double factor, double rtol) {
+    const std::map<std::string, at::Tensor> returned = {{"n0", rounded * factor},
+                                                        {"n1", (rounded * factor).exp()},
+                                                        {"n2", (rounded * factor).exp().neg()}};
+    OwnErrors own(graph.as_case(), {.arithmetic = criterion.arithmetic});
+    const NodeJudge judge{.own = own, .criterion = criterion};
+    const NodeReport report = compare_nodes(
+        *graph.program(), {"n0", "n1", "n2"},
+        [&](const ValueObserver& observer) {
+          for (const auto& [name, value] : expected) observer(name, value);
+        },
+        [&](const std::string& name) { return returned.at(name); }, {.fixed = {rtol, rtol}},
+        &judge);
+    return report.num_mismatched;
+  };
+  using Kind = ReferenceKind;
+  EXPECT_EQ(wrong({.reference = Kind::kAuto}, 1.001, 1e-5), 1);
+  EXPECT_EQ(wrong({.reference = Kind::kAuto}, 1.001, 1e-2), 0);
+  EXPECT_EQ(wrong({.reference = Kind::kAuto}, 1, 0), 0);
+  EXPECT_EQ(wrong({.reference = Kind::kFloat64}, 1.001, 1e-2), 1);
+  EXPECT_EQ(wrong({.reference = Kind::kModel}, 1.001, 1e-5), 3);
+  EXPECT_EQ(wrong({.reference = Kind::kModel}, 1, 0), 3);
+  EXPECT_EQ(wrong({.min_snr = 40}, 1.001, 0), 0);
+  EXPECT_EQ(wrong({.min_snr = 80}, 1.001, 0), 3);
+  EXPECT_EQ(wrong({.reference = Kind::kAuto, .arithmetic = kBF16}, 1.02, 1), 1);
+}
+
+// The tolerance is absolute, and the fault is in a value so small that it hides it.
+TEST(NodeJudge, NamesWhatTheToleranceExcusesIfTheRunFailed) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({64}));
+  const V n0 = graph.call1("aten.mul.Scalar", {x, 1e-5});
+  graph.output(graph.call1("aten.mul.Scalar", {n0, 1e5}));
+  const at::Tensor small = graph.inputs[0] * 1e-5;
+  const at::Tensor wrong = small * 1.01;
+  for (const bool has_failed : {true, false}) {
+    OwnErrors own(graph.as_case(), {});
+    const NodeJudge judge{
+        .own = own, .criterion = {.reference = ReferenceKind::kAuto}, .has_failed = has_failed};
+    const NodeReport report = compare_nodes(
+        *graph.program(), {"n0", "n1"},
+        [&](const ValueObserver& observer) {
+          observer("n0", small);
+          observer("n1", small * 1e5);
+        },
+        [&](const std::string& name) { return name == "n0" ? wrong : wrong * 1e5; }, {}, &judge);
+    EXPECT_EQ(report.num_right_locally, 1);
+    ASSERT_EQ(report.first_divergence.has_value(), has_failed);
+    if (has_failed) EXPECT_EQ(report.first_divergence->node.value, "n0");
+  }
 }
 
 }  // namespace

@@ -10,14 +10,19 @@
 
 namespace torch_ir {
 
-// A copy goes on by itself, unless the graph writes in place.
+// A copy goes on by itself: what the graph writes to is copied too.
 class ReplacingRun {
  public:
   // `is_wide`: the graph is in float64. Throws as NodeRun.
   ReplacingRun(const Case& graph_case, bool is_wide);
+  ReplacingRun(const ReplacingRun& other);
+  ReplacingRun(ReplacingRun&&) = default;
+  ReplacingRun& operator=(const ReplacingRun&) = delete;
+  ReplacingRun& operator=(ReplacingRun&&) = default;
+  ~ReplacingRun() = default;
 
   const LoweredGraph& graph() const { return *graph_; }
-  size_t next_step() const { return run_.next_step(); }
+  size_t next_step() const { return run_->next_step(); }
   void advance();
 
   // A value of the last node, or an input or constant; numbers as tensors. Undefined for None.
@@ -30,7 +35,7 @@ class ReplacingRun {
  private:
   std::shared_ptr<const LoweredGraph> graph_;
   bool is_wide_;
-  StepRun run_;
+  std::unique_ptr<StepRun> run_;
 };
 
 }  // namespace torch_ir
