@@ -223,15 +223,15 @@ ArithmeticVerdict judge_accumulated(const ErrorComparison& errors, double unit,
 }
 
 ArithmeticVerdict judge_own(const ErrorComparison& errors, double unit, double error_factor,
-                            double step) {
-  const double limit = 0.75 * error_factor;
+                            double step, bool adds_in_unit) {
+  const double limit = (adds_in_unit ? 4 : 0.75) * error_factor;
   return judge_by(errors, unit,
                   {.typical_rms = 0.4,
                    .typical_max = 0.5,
                    .rms_ratio = limit,
                    .max_ratio = 2 * limit,
-                   .slope = 0.75,
-                   .mean = 1},
+                   .slope = adds_in_unit ? limit : 0.75,
+                   .mean = adds_in_unit ? limit : 1},
                   "roundings", step);
 }
 

@@ -87,8 +87,9 @@ ArithmeticVerdict judge_accumulated(const ErrorComparison& errors, double unit,
                                     double error_factor);
 
 // Judges a value by its node's own error. `step` is the size of the steps in which the value was
-// returned, 0 if it was not quantised.
+// returned, 0 if it was not quantised. `adds_in_unit`: its sums are rounded to the same unit, so
+// that another order of adding makes several roundings, also systematic ones.
 ArithmeticVerdict judge_own(const ErrorComparison& errors, double unit, double error_factor,
-                            double step = 0);
+                            double step = 0, bool adds_in_unit = false);
 
 }  // namespace torch_ir

@@ -125,6 +125,18 @@ TEST(JudgeOwn, NamesSystematicErrorsBelowTheLimit) {
   EXPECT_EQ(judge(x.mul(1 + 0.6 * unit)).problem, "");
 }
 
+TEST(JudgeOwn, AllowsForSumsInTheUnitOfTheValue) {
+  const at::Tensor x = at::randn({1024}).to(at::kDouble);
+  const auto problem = [&](double roundings, bool adds_in_unit) {
+    const ErrorComparison errors =
+        compare_errors(x.mul(1 + roundings * 0x1p-24), x.to(at::kFloat), x);
+    return judge_own(errors, 0x1p-24, 4, /*step=*/0, adds_in_unit).problem;
+  };
+  EXPECT_EQ(problem(4, true), "");
+  EXPECT_THAT(problem(4, false), HasSubstr("too large"));
+  EXPECT_THAT(problem(1e-3 * 0x1p24, true), HasSubstr("its values are 0.1 % too large"));
+}
+
 TEST(JudgeOwn, AllowsForSteps) {
   const at::Tensor x = at::randn({256}).to(at::kDouble);
   const at::Tensor steps = x.div(0.1).round().mul(0.1);

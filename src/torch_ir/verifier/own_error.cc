@@ -251,8 +251,9 @@ struct OwnErrors::State {
     const double unit = unit_of(narrow.scalar_type(), options.arithmetic);
     const double seen_unit = seen.rounded_to ? unit_of(*seen.rounded_to, std::nullopt) : 0;
     const at::Tensor exact = seen.step > 0 ? wide.clamp(seen.low, seen.high) : wide;
+    const bool is_wide = unit <= unit_of(c10::kFloat, std::nullopt);
     return judge_own(compare_errors(tensor, rounded(narrow), exact), std::max(unit, seen_unit),
-                     options.error_factor, seen.step);
+                     options.error_factor, seen.step, is_wide && seen_unit <= unit);
   }
 
   ArithmeticVerdict judge_indices(const Variant& variant, const Node& node,

@@ -87,6 +87,14 @@ double rounding_error(c10::ScalarType dtype, double scale) {
                         at::kBFloat16);
 }
 
+// The least error that eager is taken to have.
+double least_error(const at::Tensor& eager, double scale) {
+  constexpr int64_t kFew = 64;
+  const c10::ScalarType dtype = c10::toRealValueType(eager.scalar_type());
+  const bool is_wide = dtype == c10::kFloat || dtype == c10::kDouble;
+  return rounding_error(dtype, scale) * (is_wide && eager.numel() < kFew ? 4 : 1);
+}
+
 double factor_of(const SecondOpinion& opinion, double rounding) {
   if (opinion.executor_non_finite != opinion.eager_non_finite) {
     return opinion.executor_non_finite > opinion.eager_non_finite ? kBoundless : 0;
@@ -150,7 +158,7 @@ SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager
                           .eager_error = of_eager.max_diff / scale,
                           .executor_non_finite = of_executor.num_non_finite,
                           .eager_non_finite = of_eager.num_non_finite};
-    opinion.factor = factor_of(opinion, rounding_error(eager.scalar_type(), scale));
+    opinion.factor = factor_of(opinion, least_error(eager, scale));
     return opinion;
   } catch (const std::exception& error) {
     return {.reason = message_text(error)};

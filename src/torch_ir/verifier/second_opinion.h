@@ -29,8 +29,9 @@ struct SecondOpinion {
   int64_t executor_non_finite = 0;
   int64_t eager_non_finite = 0;
   // executor_error / eager_error, with neither below the error of rounding to the dtype, half a
-  // unit in the last place. Infinite if the run has more non-finite elements than eager, 0 if it
-  // has fewer. 1 if both are exact.
+  // unit in the last place; four times that in fewer than 64 elements of float32 or float64, whose
+  // sums may be exact by chance. Infinite if the run has more non-finite elements than eager, 0 if
+  // it has fewer. 1 if both are exact.
   double factor = 1;
   // Why there is no opinion, one line; the other members are then meaningless. Empty if there is
   // one.

@@ -126,6 +126,18 @@ TEST(SecondOpinion, HasNothingToSayOfNothing) {
             "no second opinion: the graph gives shape [2], but float64 gives [0, 3]");
 }
 
+// Four elements of eager may be exact by chance; many, and those of narrower dtypes, are not.
+TEST(SecondOpinion, TakesFewElementsForNoBetterThanTheirSums) {
+  const auto factor = [](int64_t count, c10::ScalarType dtype, double unit) {
+    const at::Tensor exact = at::ones({count}, at::kDouble);
+    const at::Tensor eager = exact.to(dtype);
+    return second_opinion(eager.mul(1 + 8 * unit), eager, exact).factor;
+  };
+  EXPECT_EQ(factor(4, at::kFloat, 0x1p-24), 2);
+  EXPECT_EQ(factor(64, at::kFloat, 0x1p-24), 8);
+  EXPECT_EQ(factor(4, at::kBFloat16, 0x1p-8), 8);
+}
+
 // A product, in eager and by an executor that adds in the worst way for float16.
 TEST(OpinionProblem, IsThereUnlessTheOpinionIsGoodEnough) {
   EXPECT_EQ(opinion_problem({.factor = 4}, 4), "");
