@@ -26,6 +26,7 @@ TEST(OperatorFactsTest, AnOperatorHasTheFactsOfTheLongestBeginning) {
   EXPECT_EQ(facts_of("aten.conv_transpose1d.default").multiply_adds, "transposed_convolution");
   EXPECT_TRUE(facts_of("aten.conv_transpose1d.default").returns_new_tensor);
   EXPECT_TRUE(facts_of("_operator.mul").runs_on_host);
+  EXPECT_TRUE(facts_of("quantized_decomposed.dequantize_per_tensor.tensor").returns_new_tensor);
 }
 
 TEST(OperatorFactsTest, OtherOperatorsHaveNone) {
