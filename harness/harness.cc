@@ -186,7 +186,7 @@ KnownNames known_names(const HarnessOptions& options, const Selected& selected,
     return entry.name.find_first_of("/*") != std::string::npos;
   });
   if (!has_cases) return known;
-  for (const OperatorCase& it : list_operator_cases()) known.names.push_back(it.name);
+  for (const OperatorCase& it : list_operator_cases()) known.names.push_back(it.name());
   return known;
 }
 
