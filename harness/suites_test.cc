@@ -390,6 +390,11 @@ TEST_F(SuitesTest, SayWhichCallsDidNotRun) {
               AllOf(HasSubstr("| as `add` of Close, not run |"), HasSubstr("1 not run, because")));
 }
 
+TEST_F(SuitesTest, NameTheFaultyOperatorsOfAModel) {
+  EXPECT_EQ(run({"--split", "--model", "Close", "--backend", "off_by_one"}).status, 1);
+  EXPECT_THAT(reports().at("Close.md"), HasSubstr("Faulty operators: `aten.add."));
+}
+
 TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {
   const std::string suite = path("suite");
   const HarnessOutcome written = run_operators({"--export-suite", suite});

@@ -46,8 +46,10 @@ struct Tried {
     Names failed = {};
 
     std::string text() const {
-      return all.size() > 1 && failed == all ? "every dtype"
-                                             : fmt::format("{}", fmt::join(failed, ", "));
+      constexpr size_t kMostNames = 5;
+      if (all.size() > 1 && failed == all) return "every dtype";
+      if (failed.size() <= kMostNames) return fmt::format("{}", fmt::join(failed, ", "));
+      return fmt::format("{} of {} dtypes", failed.size(), all.size());
     }
   };
 
@@ -120,7 +122,7 @@ std::string what_fails(const Cause& cause) {
   return "ordinary values, and " + counted(cause.num_edge_cases, "edge case");
 }
 
-// "in float16; all 12 operators of reduction, 3 of 80 operators of pointwise".
+// "in float16; all 12 operators of reduction, 3 of 80 operators of pointwise, aten.eq.Tensor".
 std::string in_common(const Cause& cause, const Tried& tried) {
   std::string text = cause.dtypes.empty() ? "" : "in " + cause.dtypes + "; ";
   const Result& first = *cause.cases.front();
@@ -140,10 +142,15 @@ std::string in_common(const Cause& cause, const Tried& tried) {
                            [](const auto& category) { return category.second.size(); });
   std::vector<std::string> texts;
   for (const auto& [category, operators] : categories) {
+    if (operators.size() == 1) {
+      texts.push_back(*operators.begin());
+      continue;
+    }
     const size_t num_tried = tried.operators.at({category, cause.edge_case}).size();
     const std::string noun = counted(static_cast<int64_t>(num_tried), "operator");
-    const bool are_all = num_tried > 1 && operators.size() == num_tried;
-    texts.push_back((are_all ? "all " + noun : fmt::format("{} of {}", operators.size(), noun)) +
+    texts.push_back((operators.size() == num_tried
+                         ? "all " + noun
+                         : fmt::format("{} of {}", operators.size(), noun)) +
                     " of " + category);
   }
   constexpr size_t kMostCategories = 3;

@@ -138,7 +138,12 @@ std::string cases_text(const std::vector<Result>& cases) {
       with_thousands_separators(static_cast<int64_t>(cases.size())), some_on_host(cases));
   for (const auto& [name, count] : outcomes_of(cases)) {
     if (name == "passed" || count == 0) continue;
-    const std::string_view words = name == "differs" && count != 1 ? "differ" : name;
+    std::string_view words = name;
+    for (const auto& [one, several] : {std::pair("differs", "differ"),
+                                       {"expected failure", "expected failures"},
+                                       {"unexpected pass", "unexpected passes"}}) {
+      if (name == one && count != 1) words = several;
+    }
     text += fmt::format(", {} {}", with_thousands_separators(count), words);
   }
   return text;

@@ -191,6 +191,13 @@ bool covers(const Coverage& coverage, const Coverage& other, const Result& model
          selects(selection.categories, model.categories);
 }
 
+// Whether `result` is from a file, or a call of one, that the earlier run was not given. That is
+// new, while a registered model was there to be selected.
+bool is_of_new_file(const Coverage& old, const Coverage& now, const Result& result) {
+  const bool is_of_file = now.selection.suite == Suite::kModels && (result.call || result.origin);
+  return is_of_file && !old.is_interrupted && file_names(old) != file_names(now);
+}
+
 void note(const std::string& name, const std::string& before, const std::string& now,
           std::vector<std::string>& notes) {
   if (before == now) return;
@@ -257,7 +264,10 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
     for (const Result& result : after) {
       const auto was = old_results.find(result.name);
       if (was == old_results.end()) {
-        if (covers(old.coverage, now.coverage, result)) {
+        // Without any calls, they were not asked for.
+        const bool was_asked = !before.empty() || !result.call;
+        if (covers(old.coverage, now.coverage, result) ||
+            (was_asked && is_of_new_file(old.coverage, now.coverage, result))) {
           comparison.models.push_back(only_status(result, Trend::kNew));
         }
         continue;

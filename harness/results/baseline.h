@@ -11,7 +11,8 @@
 // The opposite is better, and so is support for a call that had none. These are neutral: another
 // stage or kind of a failure, a failure that is expected now or no longer, a different graph,
 // another error of a node, and an equally good status. Models that one of the runs did not select,
-// or did not reach before it was interrupted, are not compared.
+// or did not reach before it was interrupted, are not compared; those in files that only this run
+// was given are new.
 #pragma once
 
 #include <array>

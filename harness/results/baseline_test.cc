@@ -272,6 +272,29 @@ TEST(BaselineTest, ArchivesAreGoneFromTheSameFolderOnly) {
   EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
 }
 
+TEST(BaselineTest, WhatIsInAFileThatOnlyThisRunWasGivenIsNew) {
+  const auto imported = [](const std::string& name) {
+    Result archive = passed(name);
+    archive.origin.emplace();
+    return archive;
+  };
+  RunRecord old = run({imported("A")});
+  old.coverage.files = {{.path = "A.pt2"}};
+  RunRecord now = run({imported("A"), imported("B")});
+  now.coverage.files = {{.path = "A.pt2"}, {.path = "B.pt2"}};
+  Result call = passed("aten.abs.default/float32/2x3");
+  call.call.emplace();
+  now.cases = {call};
+  EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kNew), ElementsAre("B"))
+      << "the earlier run was asked for no calls";
+  call.name += "-2";
+  old.cases = {call};
+  const BaselineComparison comparison = compare_with_baseline(old, now);
+  EXPECT_THAT(names_of(comparison, Trend::kNew), ElementsAre("B", now.cases[0].name));
+  EXPECT_THAT(names_of(compare_with_baseline(now, old), Trend::kGone), IsEmpty());
+  EXPECT_TRUE(comparison.models[1].is_case);
+}
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -135,7 +135,8 @@ TEST(UpdatedFailuresTest, KeepReasonsAndCommentsAndMarkWhatIsNew) {
             "Decoder: crashed: new, was output mismatch: its masks\n"
             "aten.neg.default/float32/usual: crashed: new\n"
             "llama: output mismatch: rounds twice\n");
-  EXPECT_EQ(updated_text(text, {failing("llama"), failing("Decoder", FailureKind::kCrashed)}), text);
+  EXPECT_EQ(updated_text(text, {failing("llama"), failing("Decoder", FailureKind::kCrashed)}),
+            text);
 }
 
 TEST(UpdatedFailuresTest, DropWhatPassesAndKeepWhatDidNotRun) {
