@@ -278,7 +278,11 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
   options.file("--baseline", arguments.harness.context.baseline, "FILE",
                "Show changes since the run that wrote this results.json");
   options.file("--expected-failures", arguments.harness.context.expected_failures, "FILE",
-               "Known failures, one line each: NAME: KIND: REASON");
+               "Known failures, one line each: NAME: KIND: REASON; * for any text");
+  options
+      .file("--write-expected-failures", arguments.harness.written_failures, "FILE",
+            "Bring that list up to date, or start one")
+      ->configurable(false);
   // --tolerance says the same.
   options
       .parsed(
@@ -427,7 +431,10 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
       {true, elsewhere, {"--optimization"}, "only the built-in runtime has levels"},
       {true, elsewhere, {"--device"}, "only the built-in runtime has devices"},
       {true, questions, questions, "give one at a time"},
-      {true, questions, {"--baseline", "--against"}, "no model is compared"},
+      {true,
+       questions,
+       {"--baseline", "--against", "--write-expected-failures"},
+       "no model is compared"},
       {true,
        {"--list-models", "--list-categories"},
        {"--pt2", "--ir"},

@@ -24,6 +24,8 @@ struct HarnessOptions {
   Coverage coverage = {};
   // The models to register for this run; empty for all.
   std::vector<std::string> registry = {};
+  // The file of --write-expected-failures (run/expected_failures.h); empty for none.
+  std::string written_failures = {};
   // Whether to write the files about the whole run, such as SUMMARY.md.
   bool summary = true;
 };

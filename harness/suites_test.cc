@@ -301,6 +301,64 @@ TEST_F(SuitesTest, FailAsExpected) {
   EXPECT_THAT(mended.out, HasSubstr("0 of 1 cases passed, 1 unexpected pass"));
   write_file(list, "aten.sun.default/float32/usual: crashed: a typo\n");
   EXPECT_EQ(run_operators(arguments).status, 2);
+  write_file(list,
+             "aten.neg.default/float32/usual: crashed: not selected\nGood: crashed: a model\n");
+  EXPECT_EQ(run_operators(arguments).status, 0);
+}
+
+TEST_F(SuitesTest, FailAsAPatternExpects) {
+  const std::string list = path("known.txt");
+  write_file(list, "*float32/*: output mismatch: adds one too many\n");
+  const std::vector<std::string> flags = {"--expected-failures", list, "--backend"};
+  std::vector<std::string> wrong = flags;
+  wrong.push_back("off_by_one");
+  const HarnessOutcome known = run_operators(wrong);
+  EXPECT_EQ(known.status, 1);
+  EXPECT_THAT(known.out, HasSubstr("0 of 5 cases passed, 1 differs, 4 expected failure"));
+  std::vector<std::string> right = flags;
+  right.push_back("no_abs");
+  const HarnessOutcome mended = run_operators(right);
+  EXPECT_EQ(mended.status, 0) << mended.out << mended.err;
+  EXPECT_THAT(mended.out, HasSubstr("3 of 5 cases passed, 2 unsupported"));
+  EXPECT_THAT(mended.out, HasSubstr("known.txt:1: no case of '*float32/*' fails like this any "
+                                    "more\n"));
+}
+
+TEST_F(SuitesTest, WriteTheListOfTheirFailures) {
+  const std::string list = path("known.txt");
+  const auto run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--write-expected-failures", list});
+    return run_operators(arguments);
+  };
+  const HarnessOutcome first = run({"--backend", "off_by_one", "--operator", "aten.abs"});
+  EXPECT_EQ(first.status, 1);
+  EXPECT_THAT(first.out, HasSubstr("known.txt: 2 expected failures, 2 of them new\n"));
+  const std::string text =
+      "aten.abs.default/bfloat16/usual: output mismatch: new\n"
+      "aten.abs.default/float32/usual: output mismatch: new\n";
+  EXPECT_EQ(read_file(list), text);
+  // The reasons of a list that is there already stay, and what is not selected.
+  write_file(list, "# One too many.\naten.abs.default/float32/usual: output mismatch: known\n");
+  const HarnessOutcome again = run({"--backend", "off_by_one", "--dtype", "bfloat16"});
+  EXPECT_EQ(again.status, 1);
+  const std::string both =
+      "aten.abs.default/bfloat16/usual: output mismatch: new\n"
+      "# One too many.\n"
+      "aten.abs.default/float32/usual: output mismatch: known\n";
+  EXPECT_EQ(read_file(list), both);
+  const std::vector<std::string> flags = {"--backend", "off_by_one",          "--operator",
+                                          "aten.abs",  "--expected-failures", list};
+  EXPECT_EQ(run(flags).status, 0);
+  EXPECT_EQ(read_file(list), both);
+  EXPECT_EQ(run({"--dtype", "bfloat16", "--expected-failures", list}).status, 1);
+  EXPECT_EQ(read_file(list),
+            "# One too many.\naten.abs.default/float32/usual: output mismatch: known\n");
+  // A file that is no list is not replaced.
+  write_file(list, "notes\n");
+  const HarnessOutcome refused = run({});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("known.txt:1: invalid line; expected NAME: KIND: REASON"));
+  EXPECT_EQ(read_file(list), "notes\n");
 }
 
 TEST_F(SuitesTest, StopACallThatTakesTooLong) {
@@ -330,6 +388,11 @@ TEST_F(SuitesTest, SayWhichCallsDidNotRun) {
                     Not(HasSubstr("not run"))));
   EXPECT_THAT(reports().at("WrongInside.md"),
               AllOf(HasSubstr("| as `add` of Close, not run |"), HasSubstr("1 not run, because")));
+}
+
+TEST_F(SuitesTest, NameTheFaultyOperatorsOfAModel) {
+  EXPECT_EQ(run({"--split", "--model", "Close", "--backend", "off_by_one"}).status, 1);
+  EXPECT_THAT(reports().at("Close.md"), HasSubstr("Faulty operators: `aten.add."));
 }
 
 TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {

@@ -50,7 +50,7 @@ TEST(ArithmeticPageTest, NamesTheFirstValueThatIsNotHeld) {
 
 TEST(ArithmeticPageTest, PutsOwnErrorsBesideAccumulatedOnes) {
   Result result = make_result(2.5e-3);
-  NodeDetail detail{.index = 3, .node = "mul", .op_type = "aten.mul.Tensor", .value = "mul"};
+  NodeDetail detail{.index = 3, .node = "add", .op_type = "aten.add.Tensor", .value = "add"};
   detail.comparison.max_diff = 0.5;
   detail.comparison.signal_to_noise = 40;
   detail.own_error = {.rms_ratio = 6.1, .max_ratio = 4, .slope = 0.01, .problem = "an RMS error"};
@@ -59,11 +59,12 @@ TEST(ArithmeticPageTest, PutsOwnErrorsBesideAccumulatedOnes) {
   nodes.worst = {detail};
   nodes.first_divergence = {.node = detail};
   const std::string page = render_model_page(result, {});
-  EXPECT_THAT(page, HasSubstr("| 3 | `mul` | `aten.mul.Tensor` | 6.1 | 4 | +1 | 0.5 | 40 | ❌ an "
+  EXPECT_THAT(page, HasSubstr("| 3 | `add` | `aten.add.Tensor` | 6.1 | 4 | +1 | 0.5 | 40 | ❌ an "
                               "RMS error |\n"));
-  EXPECT_THAT(page, HasSubstr("**The first difference** is at node 3, `mul` (`aten.mul.Tensor`). "
+  EXPECT_THAT(page, HasSubstr("**The first difference** is at node 3, `add` (`aten.add.Tensor`). "
                               "By itself, computed from the values that the executor returned "
-                              "before it, it has an RMS error."));
+                              "before it, it has an RMS error.\n\nFaulty operators: "
+                              "`aten.add.Tensor` in 1 of 1 call.\n"));
 }
 
 }  // namespace

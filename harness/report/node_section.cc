@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <set>
+
+#include "harness/report/failure_causes.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/run_text.h"
@@ -47,7 +50,7 @@ std::string non_finite_text(const NonFinite& value) {
       value.is_expected ? "the model has it there too" : "**the model does not have it there**");
 }
 
-List paragraphs(const NodeReport& report) {
+List paragraphs(const NodeReport& report, const std::optional<IR>& graph) {
   List texts;
   if (!report.error.empty()) {
     texts.push_back(Data(
@@ -55,6 +58,12 @@ List paragraphs(const NodeReport& report) {
   }
   if (report.first_divergence)
     texts.push_back(Data(divergence_text(report.first_divergence->node)));
+  std::set<std::string> faulty;
+  for (const NodeDetail& detail : report.worst) {
+    if (detail.own_error && !detail.own_error->problem.empty()) faulty.insert(detail.node);
+  }
+  const std::string operators = graph ? faulty_operators(*graph, faulty) : "";
+  if (!operators.empty()) texts.push_back(Data(operators));
   if (report.first_nan) texts.push_back(Data(non_finite_text(*report.first_nan)));
   if (report.first_inf) texts.push_back(Data(non_finite_text(*report.first_inf)));
   if (!report.note.empty()) texts.push_back(Data(escape_markdown(as_sentence(report.note))));
@@ -194,7 +203,7 @@ SectionData node_section(const ModelPage& page) {
   const NodeReport& report = *page.result.nodes;
   Data data;
   data.set("summary", nodes_summary(report, code_span));
-  data.set("paragraphs", paragraphs(report));
+  data.set("paragraphs", paragraphs(report, page.result.graph));
   set_some(data, "statistics", statistics_table(report.first_divergence));
   data.set("worst_summary", "The " + counted(std::ssize(report.worst), "value") +
                                 " with the largest errors, largest first");

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "harness/report/failure_causes.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
@@ -100,9 +101,6 @@ std::string statuses_table(const Cases& cases) {
   return table.markdown();
 }
 
-// Unsupported cases are listed separately.
-bool is_bad(const Result& result) { return !result.is_good(); }
-
 std::optional<std::string> host_reason(const Result& result) {
   const std::string text = host_text(result);
   return text.empty() ? std::nullopt : std::optional(text);
@@ -130,7 +128,7 @@ Table bad_table(const Cases& cases) {
               {"Case", "", "Status", "Max&nbsp;abs.&nbsp;error", "Error&nbsp;vs&nbsp;float64",
                "Eager's&nbsp;error&nbsp;vs&nbsp;float64", "Reason"});
   for (const Result& result : cases) {
-    if (!is_bad(result)) continue;
+    if (result.is_good()) continue;
     if (table.num_rows() == kMostBadCases) break;
     const std::vector<Cell> errors = error_cells(result);
     table.add({Cell::code(result.name), Cell::text(result.description), outcome_name(result),
@@ -276,10 +274,12 @@ SectionData calls_section(const ModelPage& page) {
   if (by_node.empty() || !result.graph) return std::nullopt;
   int64_t num_run = 0;
   int64_t num_passed = 0;
+  std::set<std::string> faulty;
   const auto has_run = [](const Result& alone, const CaseOccurrence* occurrence) {
     return occurrence == &alone.call->occurrences.front();
   };
   for (const auto& [node, call] : by_node) {
+    if (!call.first->is_good()) faulty.insert(node);
     if (!has_run(*call.first, call.second)) continue;
     ++num_run;
     num_passed += call.first->passed() ? 1 : 0;
@@ -309,6 +309,7 @@ SectionData calls_section(const ModelPage& page) {
                       ? ""
                       : fmt::format("; {} not run, because they equal one that ran",
                                     std::ssize(by_node) - num_run)));
+  set_some(data, "faulty", faulty_operators(*result.graph, faulty));
   data.set("table", table.markdown());
   return data;
 }
@@ -325,8 +326,10 @@ std::string operators_section(const Cases& cases) {
     data.set("table", category.table.html(category.html_columns));
     categories.push_back(data);
   }
+  const Table causes = causes_table(cases);
   Data section;
   section.set("verdict", xml_text(cases_text(cases)));
+  if (causes.num_rows() > 0) section.set("causes", causes.html());
   if (bad.num_rows() > 0) section.set("bad", bad.html(kBadColumns));
   section.set("categories", categories);
   if (calls.num_rows() > 0) section.set("calls", calls.html());
@@ -336,7 +339,8 @@ std::string operators_section(const Cases& cases) {
 std::string render_operators(const RunRecord& run) {
   const Cases& cases = run.cases;
   const Table bad = bad_table(cases);
-  const auto num_bad = static_cast<size_t>(std::ranges::count_if(cases, is_bad));
+  const auto num_bad = static_cast<size_t>(
+      std::ranges::count_if(cases, [](const Result& it) { return !it.is_good(); }));
   List categories;
   for (const Category& category : categories_of(cases)) {
     Data data;
@@ -350,6 +354,7 @@ std::string render_operators(const RunRecord& run) {
   page.set("coverage", cases_coverage_text(cases, run.coverage));
   page.set("judged", how_judged(run.context.settings));
   page.set("statuses", statuses_table(cases));
+  set_some(page, "causes", causes_table(cases));
   set_some(page, "bad", bad);
   if (num_bad > bad.num_rows()) {
     page.set("more_bad", fmt::format("`results.json` lists {} more.", num_bad - bad.num_rows()));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/report/pages.h"
+#include "harness/report/run_text.h"
 #include "harness/report/testing/page_test_results.h"
 
 namespace torch_ir {
@@ -109,6 +110,89 @@ TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
   EXPECT_THAT(page, Not(HasSubstr("`aten.op200.default/float32/usual`")));
 }
 
+// A failed case of an edge case, or of ordinary values if it has no note.
+Result make_edge(const std::string& op_type, const std::string& dtype, const std::string& variant,
+                 const std::string& note, const std::string& message) {
+  Result result = make_failed(op_type, dtype, FailureKind::kOutputMismatch, message);
+  result.name = op_type + "/" + dtype + "/" + variant;
+  result.description = note;
+  if (message.empty()) result.failure.reset();
+  return result;
+}
+
+std::vector<Result> faulty_suite() {
+  std::vector<Result> cases;
+  for (const std::string op_type : {"aten.abs.default", "aten.neg.default", "aten.sin.default"}) {
+    const auto add = [&](const std::string& dtype, const std::string& message) {
+      cases.push_back(make_edge(op_type, dtype, "denormal", "denormals", message));
+    };
+    cases.push_back(make_case(op_type, "float32"));
+    add("float16", "output 0 '" + op_type + "': 20 of 36 elements mismatched (55.6 %)");
+    add("float32", op_type == "aten.sin.default"
+                       ? ""
+                       : "output 0 'x': 4 of 36 elements mismatched (11 %): max abs. error 1");
+  }
+  // Its edge case is not a cause of its own.
+  cases.push_back(make_failed("aten.sum.default", "float16", FailureKind::kOutputMismatch, "off"));
+  cases.push_back(make_edge("aten.sum.default", "float16", "denormal", "denormals", "off"));
+  cases.push_back(make_case("aten.sum.default", "float32"));
+  for (Result& result : cases) {
+    if (result.call->op_type == "aten.sum.default") result.categories = {"reduction"};
+  }
+  return cases;
+}
+
+TEST(OperatorsPageTest, GroupsFailuresByCause) {
+  const std::string page = page_of(faulty_suite());
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "## Failures by cause\n\nOperators that are wrong for ordinary values come first; their "
+          "edge cases count there too.\n\n"
+          "| Fails for | Cases | In common | First error | Examples |\n"
+          "|---|--:|---|---|---|\n"
+          "| ordinary values, and 1 edge case | 2 | in float16; aten.sum.default | off "
+          "| `aten.sum.default/float16/usual` |\n"
+          "| denormal (denormals) | 4 | in every dtype; 2 of 3 operators of pointwise | output 0 "
+          "'aten.abs.default': 20 of 36 elements mismatched | "
+          "`aten.abs.default/float16/denormal`, `aten.neg.default/float16/denormal` |\n"
+          "| denormal (denormals) | 1 | in float16; aten.sin.default | output 0 "
+          "'aten.sin.default': 20 of 36 elements mismatched | "
+          "`aten.sin.default/float16/denormal` |\n"));
+  EXPECT_THAT(summary_of({}, {.registry = false}, {}, faulty_suite()),
+              HasSubstr("| denormal (denormals) | 4 | in every dtype"));
+  EXPECT_THAT(operators_section(faulty_suite()),
+              HasSubstr("<tr><th scope=\"row\">denormal (denormals)</th><td>4</td>"));
+}
+
+TEST(OperatorsPageTest, ManyFailuresAreCausesInATerminal) {
+  std::vector<Result> cases = faulty_suite();
+  EXPECT_THAT(cases_lines(cases), HasSubstr("  aten.sum.default/float16/usual  differs: off\n"));
+  for (int i = 0; i < 40; ++i) {
+    cases.push_back(make_edge("aten.op" + std::to_string(i), "float32", "empty", "none", "gone"));
+  }
+  const std::string lines = cases_lines(cases);
+  EXPECT_THAT(lines, HasSubstr("\n      2  ordinary values, and 1 edge case: in float16; "
+                               "aten.sum.default: off; aten.sum.default/float16/usual\n"
+                               "     40  empty (none): in float32; all 40 operators of pointwise: "
+                               "gone; aten.op0/float32/empty\n"));
+}
+
+TEST(OperatorsPageTest, CountsTheFaultyCallsOfModels) {
+  Result linear =
+      make_failed("aten.linear.default", "float32", FailureKind::kOutputMismatch, "off");
+  linear.categories = {"split"};
+  linear.description = "an attribute";
+  linear.call->occurrences = {{.model = "One", .node = "linear"},
+                              {.model = "One", .node = "linear_1"}};
+  Result right = make_case("aten.linear.default", "float32");
+  right.name += "-2";
+  right.call->occurrences = {{.model = "One", .node = "linear_2"}};
+  EXPECT_THAT(page_of({linear, right}),
+              HasSubstr("| ordinary values | 1 | in float32; aten.linear.default in 2 of 3 calls "
+                        "| off |"));
+}
+
 TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
   Result shared = make_case("aten.relu.default", "float32");
   shared.categories = {"split"};
@@ -188,7 +272,8 @@ TEST(SummaryTest, SaysHowManyCasesPassed) {
       make_failed("aten.sin.default", "float32", FailureKind::kOutputMismatch, "off")};
   const std::string both = summary_of({make_result()}, {.num_registered = 1}, {}, cases);
   EXPECT_THAT(both, StartsWith("# Summary\n\n❌ **1 of 2 cases passed, 1 differs**: see "
-                               "[OPERATORS.md](OPERATORS.md).\n\n✅ **1 of 1 models passed**"));
+                               "[OPERATORS.md](OPERATORS.md).\n\n| Fails for | Cases |"));
+  EXPECT_THAT(both, HasSubstr("|\n\n✅ **1 of 1 models passed**"));
   const std::string alone = summary_of({}, {.registry = false}, {}, cases);
   EXPECT_THAT(alone, AllOf(HasSubstr("1 of 2 cases passed"), Not(HasSubstr("models passed")),
                            Not(HasSubstr("## Models"))));

@@ -6,8 +6,10 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
+#include "harness/report/failure_causes.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "torch_ir/base/printable.h"
@@ -40,15 +42,16 @@ struct FigureText {
   }
 };
 
+// "3 models and 304 cases"; `more` precedes the nouns.
+std::string models_and_cases(size_t num_models, size_t num_cases, const std::string& more = "") {
+  const std::string models = counted(static_cast<int64_t>(num_models), more + "model");
+  const std::string cases = counted(static_cast<int64_t>(num_cases), more + "case");
+  if (num_cases == 0) return models;
+  return num_models == 0 ? cases : models + " and " + cases;
+}
+
 std::string compared_text(const BaselineComparison& comparison) {
-  std::string text;
-  for (const auto& [number, noun] :
-       {std::pair(comparison.num_compared, "model"), std::pair(comparison.num_cases, "case")}) {
-    if (number == 0 && noun != std::string_view("model")) continue;
-    if (number == 0 && comparison.num_cases != 0) continue;
-    text += (text.empty() ? "" : " and ") + counted(static_cast<int64_t>(number), noun);
-  }
-  text += " compared";
+  std::string text = models_and_cases(comparison.num_compared, comparison.num_cases) + " compared";
   std::string_view separator = ": ";
   for (const Trend trend : kTrends) {
     const size_t count = comparison.count(trend);
@@ -135,7 +138,12 @@ std::string cases_text(const std::vector<Result>& cases) {
       with_thousands_separators(static_cast<int64_t>(cases.size())), some_on_host(cases));
   for (const auto& [name, count] : outcomes_of(cases)) {
     if (name == "passed" || count == 0) continue;
-    const std::string_view words = name == "differs" && count != 1 ? "differ" : name;
+    std::string_view words = name;
+    for (const auto& [one, several] : {std::pair("differs", "differ"),
+                                       {"expected failure", "expected failures"},
+                                       {"unexpected pass", "unexpected passes"}}) {
+      if (name == one && count != 1) words = several;
+    }
     text += fmt::format(", {} {}", with_thousands_separators(count), words);
   }
   return text;
@@ -165,17 +173,18 @@ std::string cases_lines(const std::vector<Result>& cases) {
   for (const auto& [category, members] : by_category) {
     text += fmt::format("{:{}}  {}\n", printable(category), width, cases_text(members));
   }
-  size_t num_shown = 0;
-  size_t num_bad = 0;
+  std::vector<std::string> lines;
   for (const Result& result : cases) {
     if (result.is_good()) continue;
-    ++num_bad;
-    if (num_shown == kMaxModels) continue;
-    ++num_shown;
-    text += fmt::format("  {}  {}: {}\n", printable(result.name), outcome_name(result),
-                        printable(result.reason()));
+    lines.push_back(fmt::format("{}  {}: {}", printable(result.name), outcome_name(result),
+                                printable(result.reason())));
   }
-  if (num_shown < num_bad) text += fmt::format("  ... and {} more\n", num_bad - num_shown);
+  if (lines.size() > kMaxModels) lines = cause_lines(cases);
+  const size_t num_shown = std::min(lines.size(), kMaxModels);
+  for (size_t i = 0; i < num_shown; ++i) text += "  " + lines[i] + "\n";
+  if (num_shown < lines.size()) {
+    text += fmt::format("  ... and {} more\n", lines.size() - num_shown);
+  }
   return text;
 }
 
@@ -278,7 +287,7 @@ std::string baseline_text(const BaselineComparison& comparison, const std::strin
   if (comparison.models.empty()) {
     text =
         comparison.num_compared + comparison.num_cases == 0
-            ? fmt::format("no model of this run is in {}\n", printable(file))
+            ? fmt::format("nothing of this run is in {}\n", printable(file))
             : fmt::format("no changes since {}, {}\n", printable(file), compared_text(comparison));
   } else {
     text = fmt::format("changes since {}, {}\n", printable(file), compared_text(comparison));
@@ -293,7 +302,11 @@ std::string baseline_text(const BaselineComparison& comparison, const std::strin
   }
   for (size_t i = 0; i < num_shown; ++i) append_model(comparison.models[i], name_width, text);
   if (num_shown < comparison.models.size()) {
-    text += fmt::format("  ... and {} more models\n", comparison.models.size() - num_shown);
+    const auto left = std::span(comparison.models).subspan(num_shown);
+    const auto num_cases =
+        static_cast<size_t>(std::ranges::count(left, true, &ModelChange::is_case));
+    text += fmt::format("  ... and {}\n",
+                        models_and_cases(left.size() - num_cases, num_cases, "more "));
   }
   return text;
 }

@@ -23,7 +23,8 @@ std::vector<std::pair<std::string_view, int64_t>> outcomes_of(const std::vector<
 // "2,410 of 2,412 cases passed, 1 differs, 1 crashed".
 std::string cases_text(const std::vector<Result>& cases);
 
-// For a terminal: a line per category, and one for each of the first twenty failing cases.
+// For a terminal: a line per category, and one for each failing case; for more than twenty, one for
+// each of the first twenty causes.
 std::string cases_lines(const std::vector<Result>& cases);
 
 // "12 of 12 models passed; 2,412 of 2,412 cases passed".

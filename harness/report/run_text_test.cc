@@ -61,12 +61,20 @@ TEST(BaselineTextTest, ManyModelsAndChangesAreCut) {
   EXPECT_THAT(text, Not(HasSubstr("M20")));
   EXPECT_THAT(text, HasSubstr("  ... and 5 more models\n"));
   EXPECT_THAT(text, HasSubstr("    ... and 2 more\n"));
+  for (int i = 0; i < 304; ++i) {
+    comparison.models.push_back(alone("C" + std::to_string(i), Trend::kNew));
+    comparison.models.back().is_case = true;
+  }
+  EXPECT_THAT(baseline_text(comparison, "old"),
+              HasSubstr("  ... and 5 more models and 304 more cases\n"));
+  comparison.models.erase(comparison.models.begin(), comparison.models.begin() + 25);
+  EXPECT_THAT(baseline_text(comparison, "old"), HasSubstr("  ... and 284 more cases\n"));
 }
 
 TEST(BaselineTextTest, NoChangeAndNothingComparedAreTwoThings) {
   EXPECT_EQ(baseline_text({.num_compared = 3}, "old/results.json"),
             "no changes since old/results.json, 3 models compared\n");
-  EXPECT_EQ(baseline_text(BaselineComparison(), "old"), "no model of this run is in old\n");
+  EXPECT_EQ(baseline_text(BaselineComparison(), "old"), "nothing of this run is in old\n");
 }
 
 TEST(BaselineTextTest, NoNameBreaksTheLine) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "harness/report/failure_causes.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
@@ -24,6 +25,9 @@ namespace {
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
 using Results = std::vector<Result>;
+
+// OPERATORS.md has all of them.
+constexpr size_t kMostCauses = 10;
 
 std::string code_names(const std::vector<std::string>& names) { return code_list(names, ", "); }
 
@@ -190,6 +194,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   if (!cases.empty()) {
     page.set("cases", fmt::format("{} **{}{}**: see [OPERATORS.md](OPERATORS.md).", cases_mark(run),
                                   interrupted_prefix(coverage), cases_text(cases)));
+    set_some(page, "causes", causes_table(cases, kMostCauses));
   }
   const bool is_good = all_good(results) && !coverage.is_interrupted;
   page.set("verdict",

@@ -33,10 +33,22 @@ std::string status_text(const Result& model) {
   return text;
 }
 
+// Whether it is expected to fail makes no difference.
+bool fails(const Result& model) {
+  return model.failure || (model.status() == Status::kNotHeld && !model.is_good());
+}
+
 Trend status_trend(const Result& old, const Result& now) {
-  if (old.is_good() != now.is_good()) return now.is_good() ? Trend::kBetter : Trend::kWorse;
-  if (now.is_good() || old.stage() == now.stage()) return Trend::kChanged;
-  return now.stage() < old.stage() ? Trend::kWorse : Trend::kBetter;
+  if (fails(now)) return fails(old) || now.is_good() ? Trend::kChanged : Trend::kWorse;
+  return (fails(old) || old.unsupported) && !now.unsupported ? Trend::kBetter : Trend::kChanged;
+}
+
+// One change for the worse makes it worse, or else one for the better makes it better.
+Trend trend_of(const std::vector<FigureChange>& changes) {
+  for (const Trend trend : {Trend::kWorse, Trend::kBetter}) {
+    if (std::ranges::find(changes, trend, &FigureChange::trend) != changes.end()) return trend;
+  }
+  return Trend::kChanged;
 }
 
 void compare_status(const Result& old, const Result& now, ModelChange& change) {
@@ -143,7 +155,10 @@ void compare_nodes(const Result& old, const Result& now, ModelChange& change) {
 ModelChange only_status(const Result& model, Trend trend) {
   FigureChange status{.what = "status", .trend = trend};
   (trend == Trend::kNew ? status.now : status.before) = status_text(model);
-  return {.model = model.name, .trend = trend, .changes = {std::move(status)}};
+  return {.model = model.name,
+          .is_case = model.call.has_value(),
+          .trend = trend,
+          .changes = {std::move(status)}};
 }
 
 std::vector<std::string> file_names(const Coverage& coverage) {
@@ -174,6 +189,13 @@ bool covers(const Coverage& coverage, const Coverage& other, const Result& model
   if (model.origin) return has_same_files;
   return coverage.registry && selects(selection.models, {model.name}) &&
          selects(selection.categories, model.categories);
+}
+
+// Whether `result` is from a file, or a call of one, that the earlier run was not given. That is
+// new, while a registered model was there to be selected.
+bool is_of_new_file(const Coverage& old, const Coverage& now, const Result& result) {
+  const bool is_of_file = now.selection.suite == Suite::kModels && (result.call || result.origin);
+  return is_of_file && !old.is_interrupted && file_names(old) != file_names(now);
 }
 
 void note(const std::string& name, const std::string& before, const std::string& now,
@@ -242,20 +264,23 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
     for (const Result& result : after) {
       const auto was = old_results.find(result.name);
       if (was == old_results.end()) {
-        if (covers(old.coverage, now.coverage, result)) {
+        // Without any calls, they were not asked for.
+        const bool was_asked = !before.empty() || !result.call;
+        if (covers(old.coverage, now.coverage, result) ||
+            (was_asked && is_of_new_file(old.coverage, now.coverage, result))) {
           comparison.models.push_back(only_status(result, Trend::kNew));
         }
         continue;
       }
       ++(result.call ? comparison.num_cases : comparison.num_compared);
-      ModelChange change{.model = result.name};
+      ModelChange change{.model = result.name, .is_case = result.call.has_value()};
       compare_status(*was->second, result, change);
       compare_graphs(*was->second, result, graph_changes, change);
       if (same_values) compare_trials(*was->second, result, change);
       if (same_values) compare_intermediates(*was->second, result, change);
       if (same_values) compare_nodes(*was->second, result, change);
       if (change.changes.empty()) continue;
-      change.trend = std::ranges::min(change.changes, {}, &FigureChange::trend).trend;
+      change.trend = trend_of(change.changes);
       comparison.models.push_back(std::move(change));
     }
     const auto new_results = by_name(after);

@@ -2,16 +2,17 @@
 // `harness compare OLD NEW`), as plain data.
 //
 // A model or case is worse if
-// - it was good (passed, or failed as expected) and no longer is;
-// - it failed before, and now fails in an earlier stage;
+// - it fails now, and did not fail before;
 // - the max abs. error of a trial (or of a single call), or its smallest passing tolerance, has
 //   more than doubled and grown by more than 1e-7; NaN is greater than infinity. (Figures never
 //   vary on one machine; on others operators may round differently.)
 // - its outputs pass in both runs, both compared the values of nodes, and more of them differ.
 //
-// The opposite is better. A different graph, another error of a node, a different kind of failure
-// in the same stage, and an equally good status are neutral changes. Models that one of the runs
-// did not select, or did not reach before it was interrupted, are not compared.
+// The opposite is better, and so is support for a call that had none. These are neutral: another
+// stage or kind of a failure, a failure that is expected now or no longer, a different graph,
+// another error of a node, and an equally good status. Models that one of the runs did not select,
+// or did not reach before it was interrupted, are not compared; those in files that only this run
+// was given are new.
 #pragma once
 
 #include <array>
@@ -52,6 +53,8 @@ struct FigureChange {
 
 struct ModelChange {
   std::string model = {};
+  // Whether it is a single call.
+  bool is_case = false;
   Trend trend = Trend::kChanged;
   // Only the status for a new or removed model.
   std::vector<FigureChange> changes = {};

@@ -80,7 +80,7 @@ TEST(BaselineTest, IntermediateValuesCountWhereBothRunsComparedThem) {
   Result differing = agreeing;
   differing.nodes->num_mismatched = 2;
   EXPECT_EQ(trend(agreeing, differing), Trend::kWorse);
-  EXPECT_EQ(trend(differing, agreeing), Trend::kChanged);
+  EXPECT_EQ(trend(differing, agreeing), Trend::kBetter);
   EXPECT_EQ(trend(passed("A"), differing), Trend::kChanged);
 }
 
@@ -96,23 +96,46 @@ TEST(BaselineTest, AModelThatNoLongerPassesIsWorse) {
   EXPECT_EQ(trend(bad, passed("A")), Trend::kBetter);
 }
 
-TEST(BaselineTest, AnEarlierStageIsWorseAndAnotherKindIsAChange) {
+TEST(BaselineTest, AnotherStageOrKindOfAFailureIsAChange) {
   const Result mismatch = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
   const Result crash = failed("A", Stage::kExecute, FailureKind::kCrashed);
   const Result timeout = failed("A", Stage::kExecute, FailureKind::kTimedOut);
-  EXPECT_EQ(trend(mismatch, crash), Trend::kWorse);
-  EXPECT_EQ(trend(crash, mismatch), Trend::kBetter);
+  EXPECT_EQ(trend(mismatch, crash), Trend::kChanged);
+  EXPECT_EQ(trend(crash, mismatch), Trend::kChanged);
   EXPECT_EQ(trend(crash, timeout), Trend::kChanged);
 }
 
-TEST(BaselineTest, AFailureThatIsExpectedNowIsAChange) {
+TEST(BaselineTest, WhetherAFailureIsExpectedIsAChange) {
   Result expected = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
   expected.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch};
   EXPECT_EQ(trend(passed("A"), expected), Trend::kChanged);
-  EXPECT_EQ(trend(expected, passed("A")), Trend::kChanged);
+  EXPECT_EQ(trend(failed("A", Stage::kVerify, FailureKind::kOutputMismatch), expected),
+            Trend::kChanged);
+  EXPECT_EQ(trend(expected, failed("A", Stage::kExecute, FailureKind::kCrashed)), Trend::kChanged);
+  EXPECT_EQ(trend(expected, passed("A")), Trend::kBetter);
   Result unexpected = passed("A");
   unexpected.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch};
-  EXPECT_EQ(trend(expected, unexpected), Trend::kWorse);
+  EXPECT_EQ(trend(expected, unexpected), Trend::kBetter);
+  EXPECT_EQ(trend(passed("A"), unexpected), Trend::kChanged);
+}
+
+TEST(BaselineTest, SupportIsBetterAndARefusalIsAChange) {
+  Result refused = passed("A");
+  refused.unsupported = "no";
+  EXPECT_EQ(trend(refused, passed("A")), Trend::kBetter);
+  EXPECT_EQ(trend(passed("A"), refused), Trend::kChanged);
+  const Result bad = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
+  EXPECT_EQ(trend(bad, refused), Trend::kChanged) << "not mended";
+  EXPECT_EQ(trend(refused, bad), Trend::kWorse);
+}
+
+TEST(BaselineTest, WhatIsMendedIsBetterWithAnotherGraphToo) {
+  Result now = passed("A");
+  now.summary->fingerprint = "g";
+  Result old = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
+  old.summary = passed("A").summary;
+  EXPECT_EQ(trend(old, now), Trend::kBetter);
+  EXPECT_EQ(trend(now, old), Trend::kWorse);
 }
 
 TEST(BaselineTest, DifferencesThatGrowBeyondNoiseAreWorse) {
@@ -247,6 +270,29 @@ TEST(BaselineTest, ArchivesAreGoneFromTheSameFolderOnly) {
   now.coverage.files = {{.format = FileFormat::kGraph, .path = "net"}, {.path = "models"}};
   old.coverage.files = {{.path = "models"}, {.format = FileFormat::kGraph, .path = "a/net"}};
   EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
+}
+
+TEST(BaselineTest, WhatIsInAFileThatOnlyThisRunWasGivenIsNew) {
+  const auto imported = [](const std::string& name) {
+    Result archive = passed(name);
+    archive.origin.emplace();
+    return archive;
+  };
+  RunRecord old = run({imported("A")});
+  old.coverage.files = {{.path = "A.pt2"}};
+  RunRecord now = run({imported("A"), imported("B")});
+  now.coverage.files = {{.path = "A.pt2"}, {.path = "B.pt2"}};
+  Result call = passed("aten.abs.default/float32/2x3");
+  call.call.emplace();
+  now.cases = {call};
+  EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kNew), ElementsAre("B"))
+      << "the earlier run was asked for no calls";
+  call.name += "-2";
+  old.cases = {call};
+  const BaselineComparison comparison = compare_with_baseline(old, now);
+  EXPECT_THAT(names_of(comparison, Trend::kNew), ElementsAre("B", now.cases[0].name));
+  EXPECT_THAT(names_of(compare_with_baseline(now, old), Trend::kGone), IsEmpty());
+  EXPECT_TRUE(comparison.models[1].is_case);
 }
 
 using ::testing::ElementsAre;

@@ -1,31 +1,74 @@
 // ExpectedFailures: a file that lists models and cases that are known to fail.
 //
-//   # Not supported by the converter yet.
+//   # The converter has no data-dependent masks yet.
 //   TiedDecoder: extract unsupported: data-dependent masks
-//   tiny_llama: output mismatch: rounds twice in bfloat16
+//   aten.*/*/denormal: output mismatch: the chip has no denormals
 //
 // Each line has a name, the kind of the failure (failure_kind.h) and a reason. It overrides the
 // expected failure that a model has registered.
+//
+// `*` stands for any text, also with `.` and `/`. Such a pattern expects the failures of its kind;
+// what it matches may pass. A name without `*` must fail as it says.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/results/result.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 
-// Keyed by model name.
-using ExpectedFailures = std::map<std::string, ExpectedFailure>;
+struct ExpectedFailures {
+  struct Entry {
+    // A name, or a pattern with `*`.
+    std::string name = {};
+    ExpectedFailure failure = {};
+    // The lines with '#' right above it.
+    std::string comments = {};
+    int line = 0;
 
-// `file` is the name of the list in messages. `known` has the valid names, also of models that do
-// not run. Throws Error("FILE:LINE: ...").
-ExpectedFailures parse_expected_failures(std::string_view text, const std::string& file,
-                                         const std::vector<std::string>& known);
+    bool is_pattern() const { return name.find('*') != std::string::npos; }
+    bool matches(std::string_view other) const;
+    // Whether `result` failed as the entry says.
+    bool expects(const Result& result) const;
+  };
 
-ExpectedFailures read_expected_failures(const std::string& path,
-                                        const std::vector<std::string>& known);
+  // In the order of the file.
+  std::vector<Entry> entries = {};
+  // The other comments, each block with a blank line below it.
+  std::string comments = {};
+
+  // The entry for `result`: its name, or else the first pattern of its failure. Null if there is
+  // none.
+  const Entry* find(const Result& result) const;
+};
+
+// `file` is the name of the list in messages. Throws Error("FILE:LINE: ...").
+ExpectedFailures parse_expected_failures(std::string_view text, const std::string& file);
+
+// The names that a list may have, also of what does not run.
+struct KnownNames {
+  std::vector<std::string> names = {};
+  // Whether models are split, so that the names of their calls are not known yet.
+  bool are_split = false;
+};
+
+// Throws Error("FILE:LINE: ...") for an entry that matches none of the names.
+void check_names(const ExpectedFailures& failures, const std::string& file,
+                 const KnownNames& known);
+
+// The reason of entries that are added.
+inline constexpr const char* kNewReason = "new";
+
+// Returns `failures` brought up to date: adds the unexpected failures in `results`, and drops
+// entries that no longer fail, patterns only once all `known` names that they match have run. Where
+// only the kind of a failure changed, the reason says what it was. Sorted by name.
+ExpectedFailures updated(const ExpectedFailures& failures,
+                         const std::vector<const Result*>& results, const KnownNames& known);
+
+// Returns the file; comments without an entry come first.
+std::string to_text(const ExpectedFailures& failures);
 
 }  // namespace torch_ir

@@ -273,7 +273,7 @@ TEST_F(RunCasesTest, FailAsExpectedOrPassUnexpectedly) {
   options.timeout = std::chrono::seconds(3);
   const ExpectedFailure crash{.kind = FailureKind::kCrashed, .reason = "known"};
   for (const ModelSource& source : all_cases()) {
-    options.expected_failures[name_of(source)] = crash;
+    options.expected_failures.entries.push_back({.name = name_of(source), .failure = crash});
   }
   const std::vector<Result> results = run_candidates(
       {all_cases()[0], all_cases()[1], all_cases()[3], all_cases()[4]}, options, directory_);

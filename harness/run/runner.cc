@@ -53,7 +53,7 @@ constexpr size_t kLeastCallsOfWorker = 50;
 constexpr size_t kMostCallsOfWorker = 1000;
 constexpr size_t kCallsAhead = 16;
 
-Result unstarted(const ModelSource& source, const ExpectedFailures& expected_failures) {
+Result unstarted(const ModelSource& source) {
   Result result{.name = name_of(source)};
   if (const auto* files = std::get_if<ModelFiles>(&source)) {
     result.categories = {kImportedCategory};
@@ -69,8 +69,6 @@ Result unstarted(const ModelSource& source, const ExpectedFailures& expected_fai
     result.categories = spec.categories;
     result.expected_failure = spec.expected_failure;
   }
-  const auto expected = expected_failures.find(result.name);
-  if (expected != expected_failures.end()) result.expected_failure = expected->second;
   return result;
 }
 
@@ -233,7 +231,7 @@ class Run {
     const size_t id = next_++;
     const ModelSource& source = candidates_[id];
     Job& job = jobs_[id];
-    job.result = unstarted(source, options_.expected_failures);
+    job.result = unstarted(source);
     job.directory = job.result.call ? slot_directory(slot) : directory_ + "/" + job.result.name;
     job.backend_directory =
         options_.settings.executor_is_server ? slot_directory(slot) : job.directory;
@@ -371,6 +369,8 @@ class Run {
 
   void finish(Job& job) {
     if (options_.requires_intermediates) require_intermediates(job.result);
+    const auto* expected = options_.expected_failures.find(job.result);
+    if (expected != nullptr) job.result.expected_failure = expected->failure;
     const std::string graph = job.directory + kGraphFile;
     if (!job.result.call && fs::exists(graph)) job.result.graph = load_ir(graph);
     observer_.on_finish(job.result, job.directory);

@@ -132,7 +132,8 @@ TEST_F(RunnerTest, AProcessThatEndsWithAnErrorAfterItsWorkIsTold) {
 TEST_F(RunnerTest, ValuesThatDifferWhereOutputsAgreeAreAStatus) {
   RunOptions options;
   options.settings.per_node = true;
-  options.expected_failures["Good"] = {.kind = FailureKind::kOutputMismatch, .reason = "known"};
+  const ExpectedFailure known = {.kind = FailureKind::kOutputMismatch, .reason = "known"};
+  options.expected_failures.entries = {{.name = "Good", .failure = known}};
   for (const bool is_required : {false, true}) {
     options.requires_intermediates = is_required;
     const std::vector<Result> results = run({"WrongInside", "Good"}, options);
@@ -140,7 +141,7 @@ TEST_F(RunnerTest, ValuesThatDifferWhereOutputsAgreeAreAStatus) {
     EXPECT_EQ(results[0].is_good(), !is_required);
     EXPECT_EQ(results[1].status(), Status::kUnexpectedPass);
   }
-  options.expected_failures["WrongInside"] = options.expected_failures["Good"];
+  options.expected_failures.entries[0].name = "Wrong*";
   EXPECT_EQ(run_one("WrongInside", options).status(), Status::kExpectedFailure);
 }
 
@@ -589,8 +590,9 @@ TEST_F(RunnerTest, ExpectedFailuresAreRegisteredOrListed) {
   EXPECT_FALSE(run_one("MendedSince").is_good());
 
   RunOptions options;
-  options.expected_failures = {{"Wrong", {FailureKind::kOutputMismatch, "known"}},
-                               {"KnownWrong", {FailureKind::kCrashed, "another kind"}}};
+  options.expected_failures.entries = {
+      {.name = "Wrong", .failure = {FailureKind::kOutputMismatch, "known"}},
+      {.name = "KnownWrong", .failure = {FailureKind::kCrashed, "another kind"}}};
   const Result wrong = run_one("Wrong", options);
   EXPECT_EQ(wrong.status(), Status::kExpectedFailure);
   EXPECT_EQ(wrong.expected_failure->reason, "known");

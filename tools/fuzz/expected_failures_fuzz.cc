@@ -4,8 +4,11 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   torch_ir::expect_result_or_error([&] {
-    torch_ir::parse_expected_failures(torch_ir::input_text(data, size), "list",
-                                      {"TiedDecoder", "tiny_llama", "a:b"});
+    const auto failures =
+        torch_ir::parse_expected_failures(torch_ir::input_text(data, size), "list");
+    // What was read can be written and read again.
+    torch_ir::parse_expected_failures(torch_ir::to_text(failures), "list");
+    torch_ir::check_names(failures, "list", {.names = {"TiedDecoder", "tiny_llama", "a:b"}});
   });
   return 0;
 }
