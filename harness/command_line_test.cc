@@ -144,18 +144,48 @@ TEST_F(CommandLineTest, ValuesOfNodesFailARunWhereTheyAreRequired) {
               HasSubstr("--model WrongInside --require-intermediates\""));
 }
 
-TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphAreBadInput) {
-  const std::string command =
-      ": {weights} {inputs} {outputs} {ir}; "
-      R"(echo '{"groups": [{"name": "fused", "nodes": ["nowhere"]}]}' > {groups})";
-  const std::vector<std::vector<std::string>> all_flags = {{}, {"--split", "--groups"}};
-  for (const std::vector<std::string>& flags : all_flags) {
-    std::vector<std::string> arguments = {"--model", "Good", "--executor", command};
-    arguments.insert(arguments.end(), flags.begin(), flags.end());
+// torch-ir as an executor, which writes `groups` for a graph called Good, once per graph or as a
+// server.
+std::vector<std::string> executor_with_groups(const std::string& groups, bool is_server) {
+  const std::string execute =
+      "src/torch_ir/cli/torch-ir execute $1 --weights $2 --inputs $3 --outputs $4 >&2; "
+      "if grep -q '\"model_name\": \"Good\"' $1; then echo '" +
+      groups + "' > $5; fi";
+  if (!is_server) {
+    return {"--executor", "set {ir} {weights} {inputs} {outputs} {groups}; " + execute};
+  }
+  const std::string server = R"sh(at() { rest=${line#*"\"$1\":\""}; echo "${rest%%\"*}"; }
+while read -r line; do
+  set "$(at ir)" "$(at weights)" "$(at inputs)" "$(at outputs)" "$(at groups)"
+)sh";
+  return {"--executor-server", server + execute + "; echo '{\"status\": \"ok\"}'; done"};
+}
+
+TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphFailTheirModelOnly) {
+  struct Wrong {
+    std::string groups;
+    std::string message;
+    bool is_server;
+    bool is_split;
+  };
+  const Wrong all[] = {
+      {R"({"groups": [{"name": "a", "nodes": ["nowhere"]}]})",
+       "group 'a': the graph has no node 'nowhere'", false, true},
+      {R"({"groups": [{"name": "a", "nodes": ["add"]}, {"name": "b", "nodes": ["add"]}]})",
+       "group 'b': the node 'add' is in the group 'a' too", true, true},
+      {R"({"groups": [{"name": "a"}]})", "{groups} cannot be read: /groups/0: missing key 'nodes'",
+       false, false}};
+  for (const auto& [groups, message, is_server, is_split] : all) {
+    std::vector<std::string> arguments = executor_with_groups(groups, is_server);
+    arguments.insert(arguments.end(), {"--model", "Good", "--model", "Close", "--trials", "1"});
+    if (is_split) arguments.insert(arguments.end(), {"--split", "--groups"});
     const HarnessOutcome result = run(arguments);
-    EXPECT_EQ(result.status, 2);
-    EXPECT_EQ(result.err, "harness: 'Good': group 'fused': the graph has no node 'nowhere'\n");
-    EXPECT_FALSE(fs::exists(output_));
+    EXPECT_EQ(result.status, 1) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("Good   FAILED  load failed in execute: " + message));
+    EXPECT_THAT(result.out, HasSubstr("Close  PASSED"));
+    if (!is_split) continue;
+    EXPECT_THAT(result.out, HasSubstr("cannot split Good: " + message));
+    EXPECT_THAT(result.out, HasSubstr("1 of 1 cases passed"));
   }
 }
 

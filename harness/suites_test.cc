@@ -179,7 +179,9 @@ done
       HasSubstr("3 of 5 cases passed (2 with nodes on the host), 1 unsupported, 1 crashed"));
   const auto first = reports();
   EXPECT_EQ(schema_problem(results()), "");
-  EXPECT_EQ(results()["cases"][1]["executor"], json({{"num_nodes", 1}, {"on_host", {"abs_1"}}}));
+  const json node = {{"op_type", "aten.abs.default"}, {"place", "host"}};
+  EXPECT_EQ(results()["cases"][1]["executor"],
+            json({{"num_nodes", 1}, {"on_host", {"abs_1"}}, {"nodes", {{"abs_1", node}}}}));
   EXPECT_EQ(results()["cases"][3]["executor"]["on_host"], json::array());
   EXPECT_THAT(first.at("OPERATORS.md"),
               HasSubstr("--suite operators --executor-server '" + command + "'\n"));

@@ -148,6 +148,7 @@ const MEASURES = [
   {id: 'error', title: 'Accumulated error (max abs.)', figure: true, join: worse},
   // Results list only the worst ones.
   {id: 'snr', title: 'SNR (dB)', figure: true, least: true, join: (a, b) => isWorse(-b, -a) ? b : a, missing: 'not listed'},
+  {id: 'seconds', title: 'Time (s)', figure: true, join: worse, always: true, missing: 'not reported'},
   {id: 'kind', title: 'Kind of operator', join: same},
   {id: 'place', title: 'Place', join: same, fewest: 2},
   {id: 'dtype', title: 'Dtype', join: same, fewest: 2},
@@ -182,10 +183,8 @@ function readGraph(data, model) {
   for (const {value, reason} of [...report.not_judged ?? [], ...unknown]) {
     if (byName.has(value)) byName.get(value).notJudged ??= reason;
   }
-  if (model.executor) {
-    for (const node of nodes) node.place = 'accelerator';
-    for (const name of model.executor.on_host) if (byName.has(name)) byName.get(name).place = 'host';
-  }
+  const told = model.executor?.nodes;
+  for (const node of told ? nodes : []) Object.assign(node, {place: 'not reported', ...told[node.name]});
   const runs = (list) => list.flatMap((first, i) =>
       i % 2 ? [] : Array.from({length: list[i + 1] - first + 1}, (_, k) => first + k));
   const levels = data.levels.map(({size: [width, height], boxes, arrows}) => ({
@@ -280,7 +279,7 @@ class GraphView {
       h('div', {class: 'graph-body'}, h('div', {class: 'canvas'}, this.viewport, this.map),
         h('div', {class: 'side'}, this.found, this.list, this.panel)),
       h('p', {class: 'hint'}, 'Drag to move; to zoom, pinch, or scroll with Ctrl or after a click. A click opens or ' +
-        'closes a module, and shows all of a node. Equal layers are one box while all their figures are equal.'));
+        'closes a module, and shows all of a node. Equal layers are one box while their errors, places and metrics are equal.'));
     this.listen();
     if (this.first) this.reveal(this.first.index);
     this.draw();
@@ -352,10 +351,10 @@ class GraphView {
     if (this.drawn) this.colour();
   }
 
-  // The figures of nodes, without those that are not judged.
+  // The figures of nodes, without errors that are not judged.
   figuresOf(nodes, measure = this.measure) {
     if (!measure) return [];
-    return nodes.filter((node) => !measure.figure || !node.notJudged).map((node) => node[measure.id]).filter((value) => !isMissing(value));
+    return nodes.filter((node) => !measure.figure || measure.always || !node.notJudged).map((node) => node[measure.id]).filter((value) => !isMissing(value));
   }
 
   colour() {
@@ -594,6 +593,7 @@ class GraphView {
     return [
       ...MEASURES.filter((measure) => measure.figure).map(({id, title}) => [title, figure(node[id])]),
       ['Against the other graph', node.change], ['Place', node.place], ['Not judged', node.notJudged],
+      ...Object.entries(node.metrics ?? {}).map(([name, value]) => [name, String(value)]),
       ...!c ? [] : [
         ['Mean abs. error', figure(c.mean_diff)], ['Max relative error', figure(c.max_relative_diff)],
         ['Outside the tolerance', c.mismatch || share(c)],
@@ -629,7 +629,7 @@ class GraphView {
 
   modulePanel(box) {
     const nodes = box.nodes.map((i) => this.nodes[i]);
-    const rows = [['Nodes', count(nodes.length)]];
+    const rows = [['Nodes', count(nodes.length)], ['Time of all (s)', figure(sum(nodes.map(({seconds}) => seconds ?? 0)) || null)]];
     for (const measure of this.measures.filter((m) => m.figure)) {
       const known = nodes.filter((node) => this.figuresOf([node], measure).length);
       if (known.length === 0) continue;

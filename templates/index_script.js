@@ -321,9 +321,7 @@ function table(caption, head, body, attributes = {}) {
         }))))));
 }
 
-function code(text) {
-  return h('code', {}, text);
-}
+const code = (text) => h('code', {}, text);
 
 function copyable(text, label) {
   const button = h('button', {type: 'button', class: 'copy', onclick: async () => {

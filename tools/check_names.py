@@ -2,6 +2,7 @@
 """Checks that no type or constant of a namespace is defined in two headers: each unit that sees one of
 them would take it for the other."""
 
+import argparse
 import collections
 import pathlib
 import re
@@ -28,6 +29,7 @@ def definitions(text):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__).parse_args()
     names = subprocess.run(["git", "ls-files", "*.h"], cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True)
     headers = collections.defaultdict(set)
     for path in names.stdout.split():

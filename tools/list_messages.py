@@ -8,6 +8,7 @@ A message is a text that a test expects and that contains words that the code th
 with. A second part lists texts of the code that no test expects, with {} for values.
 """
 
+import argparse
 import pathlib
 import re
 import subprocess
@@ -88,9 +89,12 @@ def make_list():
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="only compare the list")
+    arguments = parser.parse_args()
     text = make_list()
     path = ROOT / LIST
-    if sys.argv[1:] == ["--check"]:
+    if arguments.check:
         if path.read_text(encoding="utf-8") != text:
             sys.exit(f"{LIST} is out of date; run tools/list_messages.py and review the changes")
     else:

@@ -23,6 +23,7 @@ BAZEL_FLAGS, such as --remote_cache=URL, adds flags for Bazel in the new folder,
 torch-ir again.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -209,12 +210,17 @@ def run_all():
 
 
 def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="only check links and lengths")
+    arguments = parser.parse_args()
     missing = {f"docs/{path.name}" for path in (REPOSITORY / "docs").glob("*.md")} - set(PAGES)
     problems = [f"{name}: missing in PAGES of run_docs.py" for name in sorted(missing)]
     problems += [problem for name in PAGES for problem in problems_of(name)]
     if problems:
         sys.exit("\n".join(problems))
-    if sys.argv[1:] != ["--check"]:
+    if not arguments.check:
         run_all()
 
 

@@ -149,8 +149,8 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
   return find_factory(settings.backend)(options);
 }
 
-std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name,
-                                    const Case& graph_case, std::vector<NodeGroup>& groups) {
+std::vector<at::Tensor> run_grouped(Backend& backend, const Case& graph_case,
+                                    std::vector<NodeGroup>& groups) {
   std::vector<at::Tensor> outputs;
   std::exception_ptr failure;
   try {
@@ -158,16 +158,13 @@ std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name,
   } catch (const std::exception&) {
     failure = std::current_exception();
   }
-  bool are_read = false;
   try {
     groups = backend.groups();
-    are_read = true;
     if (!groups.empty()) group_nodes(*graph_case.program, memory_of(graph_case), groups);
   } catch (const Error& error) {
+    groups.clear();
     // A command that fails may leave half of its file.
-    if (are_read || !failure) {
-      throw InputError(fmt::format("'{}': {}", printable(name), error.what()));
-    }
+    if (!failure) throw LoadError(error.what());
   }
   if (failure) std::rethrow_exception(failure);
   return outputs;

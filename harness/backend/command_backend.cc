@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -37,8 +35,7 @@ struct ServerAnswer {
   std::string status = {};
   std::string message = {};
   std::optional<double> seconds = std::nullopt;
-  // The place where each node ran, by the node's name.
-  Environment nodes = {};
+  std::vector<std::pair<std::string, ExecutorNode>> nodes = {};
 };
 
 template <class Visit>
@@ -85,9 +82,6 @@ constexpr const char* kFileNames[] = {"ir",      "weights",       "inputs",
 constexpr const char* kOk = "ok";
 constexpr const char* kUnsupported = "unsupported";
 constexpr const char* kError = "error";
-
-// The place of nodes that ran elsewhere than on the accelerator.
-constexpr const char* kHost = "host";
 
 CommandTemplate parse_command(const std::string& command, bool needs_intermediates) {
   std::vector<std::string> placeholders = {"ir", "weights", "inputs", "outputs"};
@@ -191,20 +185,18 @@ ServerAnswer parse_answer(const std::string& text) {
 std::optional<ExecutorReport> report_of(const ServerAnswer& answer, const Graph& graph) {
   if (answer.nodes.empty() && !answer.seconds) return std::nullopt;
   ExecutorReport report{.num_nodes = std::ssize(graph.nodes), .seconds = answer.seconds};
+  std::map<std::string, ExecutorNode> reported(answer.nodes.begin(), answer.nodes.end());
   std::vector<std::string> names;
-  for (const Node& node : graph.nodes) names.push_back(node.name);
-  const std::set<std::string> known(names.begin(), names.end());
-  std::set<std::string> on_host;
-  for (const auto& [name, place] : answer.nodes) {
-    if (!known.contains(name)) {
-      throw Error(
-          fmt::format("unknown node '{}'{}", printable(name), suggestion_text(name, names)));
-    }
-    if (place == kHost) on_host.insert(name);
+  for (const Node& node : graph.nodes) {
+    names.push_back(node.name);
+    auto found = reported.extract(node.name);
+    if (found.empty()) continue;
+    found.mapped().op_type = node.target;
+    report.nodes.emplace_back(node.name, std::move(found.mapped()));
   }
-  std::ranges::copy_if(names, std::back_inserter(report.on_host),
-                       [&](const std::string& name) { return on_host.contains(name); });
-  return report;
+  if (reported.empty()) return report;
+  const std::string& name = reported.begin()->first;
+  throw Error(fmt::format("unknown node '{}'{}", printable(name), suggestion_text(name, names)));
 }
 
 std::vector<at::Tensor> outputs_of(const StateDict& file, const Case& graph_case) {

@@ -33,6 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 using testing::StartsWith;
 using testing::ThrowsMessage;
 
@@ -333,9 +334,10 @@ TEST_F(CommandBackendTest, GroupsAreReadAfterARun) {
   EXPECT_EQ(form.zero_point, -3);
   std::vector<NodeGroup> taken;
   const Case content = Case{.weights = weights_, .inputs = inputs_}.with(resolve(ir_));
-  const auto run = [&] { run_grouped(*it, "Small", content, taken); };
-  EXPECT_THAT(run, ThrowsMessage<InputError>(
-                       "'Small': group 'conv_relu_3': the graph has no node 'conv2d_3'"));
+  const auto run = [&] { run_grouped(*it, content, taken); };
+  EXPECT_THAT(run,
+              ThrowsMessage<LoadError>("group 'conv_relu_3': the graph has no node 'conv2d_3'"));
+  EXPECT_TRUE(taken.empty());
   EXPECT_THROW(it->run(ir_, weights_, {}), ExecutionError);
   EXPECT_TRUE(it->groups().empty()) << "those of another run";
   write_file(groups, R"({"groups": [{"name": "a", "nodes": "relu"}]})");
@@ -343,10 +345,10 @@ TEST_F(CommandBackendTest, GroupsAreReadAfterARun) {
   EXPECT_THAT([&] { it->groups(); },
               ThrowsMessage<Error>(HasSubstr("{groups} cannot be read: /groups/0/nodes: expected a "
                                              "list, found \"relu\"")));
-  EXPECT_THAT(run, ThrowsMessage<InputError>(HasSubstr("'Small': {groups} cannot be read")));
+  EXPECT_THAT(run, ThrowsMessage<LoadError>(HasSubstr("{groups} cannot be read")));
   // One that fails may have ended in the middle of it.
   const auto failing = backend("cp " + groups + " {groups}; echo out of memory; exit 1;" + kFiles);
-  EXPECT_THAT([&] { run_grouped(*failing, "Small", content, taken); },
+  EXPECT_THAT([&] { run_grouped(*failing, content, taken); },
               ThrowsMessage<CommandFailure>(HasSubstr("out of memory")));
 }
 
@@ -496,8 +498,14 @@ TEST_F(ServerTest, ThatAnswersNonsenseIsStartedAgain) {
       {R"({"status": "ok", "seconds": -1})",
        start + R"({"status": "ok", "seconds": -1}': 'seconds' must be a number, 0 or more)"},
       {R"({"status": "ok", "nodes": {"relu": 1}})",
-       start +
-           R"({"status": "ok", "nodes": {"relu": 1}}': /nodes/relu: expected a string, found 1)"},
+       start + R"({"status": "ok", "nodes": {"relu": 1}}': /nodes/relu: expected a place or an )" +
+           "object, found 1"},
+      {R"({"status": "ok", "nodes": {"relu": {"seconds": -2}}})",
+       start + R"({"status": "ok", "nodes": {"relu": {"seconds": -2}}}': /nodes/relu/seconds: )" +
+           "expected a number, 0 or more, found -2"},
+      {R"({"status": "ok", "nodes": {"relu": {"metrics": {"load": [1]}}}})",
+       start + R"({"status": "ok", "nodes": {"relu": {"metrics": {"load": [1]}}}}': )" +
+           "/nodes/relu/metrics/load: expected a number or text, found array"},
       {R"({"status": "ok", "nodes": {"rel": "npu"}})",
        start + R"({"status": "ok", "nodes": {"rel": "npu"}}': unknown node 'rel'; did you mean )" +
            "'relu'?"},
@@ -529,11 +537,21 @@ TEST_F(ServerTest, ThatSpeaksUnaskedIsNotTakenForOneThatAnswers) {
 TEST_F(ServerTest, TellsWhereNodesRanAndHowLong) {
   const auto it = server(
       "hand_in; echo '{\"status\": \"ok\", \"seconds\": 0.5, \"nodes\": "
-      "{\"mul\": \"host\", \"relu\": \"npu\", \"linear\": \"host\"}}'");
+      "{\"mul\": {\"place\": \"host\", \"seconds\": 0.25, \"metrics\": {\"cycles\": 7, "
+      "\"load\": 0.5, \"tile\": \"8x8\"}}, \"relu\": \"cpu-fallback\", \"linear\": \"host\"}}'");
   expect_run(*it);
   ASSERT_TRUE(it->last_report());
   EXPECT_EQ(it->last_report()->num_nodes, 3);
-  EXPECT_THAT(it->last_report()->on_host, ElementsAre("linear", "mul"));
+  EXPECT_THAT(it->last_report()->on_host(), ElementsAre("linear", "mul"));
+  const auto nodes = it->last_report()->nodes;
+  ASSERT_EQ(nodes.size(), 3u);
+  EXPECT_EQ(nodes[1].second.place, "cpu-fallback");
+  EXPECT_EQ(nodes[2].first, "mul");
+  EXPECT_EQ(nodes[2].second.op_type, "aten.mul.Tensor");
+  EXPECT_EQ(nodes[2].second.seconds, 0.25);
+  EXPECT_THAT(nodes[2].second.metrics,
+              ElementsAre(Pair("cycles", ExecutorMetric(int64_t{7})),
+                          Pair("load", ExecutorMetric(0.5)), Pair("tile", ExecutorMetric("8x8"))));
   EXPECT_EQ(it->last_report()->seconds, 0.5);
 }
 

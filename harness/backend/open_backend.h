@@ -17,9 +17,9 @@ void check_backend(const std::string& name);
 // make_command_backend, and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
-// Runs the graph of model `name` on the backend, and sets `groups` to the groups of that run, even
-// if the run throws. Throws InputError if they cannot be read or do not fit the graph.
-std::vector<at::Tensor> run_grouped(Backend& backend, const std::string& name,
-                                    const Case& graph_case, std::vector<NodeGroup>& groups);
+// Runs the graph on the backend, and sets `groups` to the groups of that run, even if the run
+// throws. Throws LoadError if they cannot be read or do not fit the graph.
+std::vector<at::Tensor> run_grouped(Backend& backend, const Case& graph_case,
+                                    std::vector<NodeGroup>& groups);
 
 }  // namespace torch_ir

@@ -3,8 +3,8 @@
 `main(description, execute)` runs one graph, whose files are on the command line, or with --server one
 graph after the other, as harness/backend/executor_protocol.md describes. `execute(paths)` reads
 paths.ir, paths.weights and paths.inputs and writes paths.outputs, and paths.intermediates and
-paths.groups unless these are None. It may return a dict with the place where each node ran; reports
-show the nodes that ran on "host".
+paths.groups unless these are None. It may return a dict with what it reports of nodes, by their
+names: the place where a node ran, or a dict with "place", "seconds" and "metrics".
 """
 
 import argparse

@@ -169,6 +169,22 @@ class ExecutorsTest(unittest.TestCase):
                 self.assertEqual(status, 0, printed)
                 self.assertRegex(printed, "TransformerBlock +PASSED .*right for the compute dtype")
 
+    def test_a_device_reports_places_and_seconds(self):
+        status, printed, results = self.run_harness(
+            EXAMPLES / "simulated_device.py", "--trials=2", "--timings", models=["TransformerBlock"],
+            files=SERVER + " --host aten.gelu.default")
+        self.assertEqual(status, 0, printed)
+        executor = results["TransformerBlock"]["executor"]
+        self.assertEqual(executor["on_host"], ["gelu"])
+        self.assertEqual(executor["nodes"]["gelu"]["place"], "host")
+        self.assertEqual(len(executor["nodes"]), executor["num_nodes"])
+        seconds = sum(node["seconds"] for node in executor["nodes"].values())
+        self.assertLess(0, seconds)
+        self.assertLess(seconds, executor["seconds"])
+        for page in ("TransformerBlock.md", "SUMMARY.md"):
+            self.assertRegex((self.folder / "reports" / page).read_text(),
+                             r"\| host \| 1 \| gelu 1 \|.* %")
+
     def test_a_device_of_another_dtype_is_wrong(self):
         status, printed, _ = self.run_harness(
             EXAMPLES / "simulated_device.py", "--trials=1", "--compute-dtype", "float16",
@@ -277,17 +293,24 @@ class ExecutorsTest(unittest.TestCase):
         self.assertEqual({case["call"]["operator"] for case in cases if case["status"] == "failed"},
                          {"aten.linear.default+aten.relu.default"})
 
-    def test_groups_that_cannot_be_are_refused(self):
+    def test_groups_that_cannot_be_fail_their_model_only(self):
         cyclic = {"groups": [{"name": "fused", "nodes": ["linear", "softmax"]}]}
         script = self.script("cyclic.py", f"""
 import json, pathlib, sys
-pathlib.Path(sys.argv[5]).write_text(json.dumps({cyclic}))
+sys.path.insert(0, {str(EXAMPLES)!r})
+import torch_executor
+groups = sys.argv.pop(5)
+if "softmax" in pathlib.Path(sys.argv[1]).read_text():
+    pathlib.Path(groups).write_text(json.dumps({cyclic}))
+torch_executor.main()
 """)
         status, printed, _ = self.run_harness(
-            script, models=["TransformerBlock"], files=FILES + " {groups}")
-        self.assertEqual(status, 2, printed)
-        self.assertRegex(printed, "harness: 'TransformerBlock': group 'fused': it has a cycle: it needs "
-                                  "the node '.*', which needs the group's results")
+            script, "--trials=1", models=["TransformerBlock", "MaskedLinear"],
+            files=FILES + " {groups}")
+        self.assertEqual(status, 1, printed)
+        self.assertRegex(printed, "TransformerBlock +FAILED +load failed in execute: group 'fused': it "
+                                  "has a cycle: it needs the node '.*', which needs the group's results")
+        self.assertRegex(printed, "MaskedLinear +PASSED")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,9 @@ float32. Options make it another right device:
     --steps         computes softmax, norms and activations from single operations, each rounded
     --table N       looks up activations in a table of N entries per unit
     --float-weights keeps weights as they are
+    --host OPERATOR reports that this operator ran on the host
+
+It reports where each node ran, and its seconds.
 
 or a wrong one. --fault KIND=NODE, or KIND=NODE:VALUE, plants a fault in a node:
 
@@ -32,6 +35,7 @@ import json
 import math
 import pathlib
 import sys
+import time
 
 import torch
 # Operators of quantised archives.
@@ -266,9 +270,13 @@ def execute(paths):
                **(tables_of(paths.table) if paths.table else {})}
     groups = fused_groups(ir) if paths.fuse else []
     inside = {name for chain in groups for name in chain[:-1]}
-    returned = {}
+    returned, reported = {}, {}
+    start = time.perf_counter()
 
     def finish(node, values):
+        nonlocal start
+        reported[node["name"]] = {"place": "host" if node["op_type"] in paths.host else "npu",
+                                  "seconds": time.perf_counter() - start}
         for fault in faults:
             fault(node, values)
         for output in node["outputs"]:
@@ -277,6 +285,7 @@ def execute(paths):
                 value = values[output["name"]] = rounded(value)
             if node["name"] not in inside and isinstance(value, torch.Tensor):
                 returned[output["name"]] = value.clone()
+        start = time.perf_counter()
 
     try:
         module = GraphModule(ir, weights, kernels, finish)
@@ -292,6 +301,7 @@ def execute(paths):
     if paths.groups:
         pathlib.Path(paths.groups).write_text(json.dumps({"groups": [
             {"name": "+".join(chain), "nodes": chain} for chain in groups]}))
+    return reported
 
 
 def add_arguments(parser):
@@ -301,6 +311,7 @@ def add_arguments(parser):
     parser.add_argument("--steps", action="store_true")
     parser.add_argument("--table", type=int)
     parser.add_argument("--float-weights", action="store_true")
+    parser.add_argument("--host", action="append", default=[], metavar="OPERATOR")
     parser.add_argument("--fault", action="append", metavar="KIND=NODE[:VALUE]")
 
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/result_fields.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/visualize/graph_data.h"
 #include "torch_ir/visualize/svg.h"
@@ -30,7 +31,9 @@ void set_figures(const Result& result, const Program& program, SvgOptions& optio
     if (maker != makers.end()) options.traits[maker->second] += text;
   };
   if (result.executor) {
-    for (const std::string& node : result.executor->on_host) mark(node, "on the host");
+    for (const auto& [name, node] : result.executor->nodes) {
+      mark(name, node.place + json_fields::write(node.metrics).dump());
+    }
   }
   if (!result.nodes) return;
   if (result.nodes->first_divergence) {

@@ -203,7 +203,12 @@ Result make_layers() {
   divergence.node = {.index = 9, .node = "add_9", .op_type = "aten.add.Tensor", .value = "add_9"};
   divergence.node.module = "layers.4";
   divergence.node.comparison.signal_to_noise = 12.5;
-  result.executor = ExecutorReport{.num_nodes = 12, .on_host = {"add_9"}};
+  result.executor = ExecutorReport{.num_nodes = 12};
+  result.executor->nodes = {
+      {"add_8", {.place = "npu", .seconds = 0.001}},
+      {"add_9",
+       {.place = "host", .seconds = 0.1, .metrics = {{"cycles", int64_t{1200}}, {"tile", "8x8"}}}},
+      {"add_11", {.place = "npu", .seconds = 0.01}}};
   return result;
 }
 

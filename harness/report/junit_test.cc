@@ -39,7 +39,7 @@ std::string xml_of(const std::vector<Result>& results, const RunContext& context
 
 TEST(JunitTest, APassedModelSaysWhatRanOnTheHost) {
   Result result = passed("Tiny");
-  result.executor = ExecutorReport{.num_nodes = 2, .on_host = {"relu"}};
+  result.executor = ExecutorReport{.num_nodes = 2, .nodes = {{"relu", {.place = "host"}}}};
   EXPECT_THAT(xml_of({result}), HasSubstr("<property name=\"passed_by\" value=\"tolerance\"/>"
                                           "<property name=\"on_host\" value=\"1 of 2 nodes on "
                                           "the host\"/></properties>"));

@@ -533,10 +533,28 @@ TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
 
 TEST(ModelPageTest, SaysWhatPassedButOnTheHost) {
   Result result = make_result();
-  result.executor = ExecutorReport{.num_nodes = 2, .on_host = {"relu"}};
+  result.executor = ExecutorReport{.num_nodes = 2, .nodes = {{"relu", {.place = "host"}}}};
   EXPECT_THAT(
       render_model_page(result, {}),
       StartsWith("# Tiny\n\n✅ **PASSED**, but 1 of 2 nodes on the host: the outputs match "));
+}
+
+TEST(ModelPageTest, ListsWhatRanWhere) {
+  Result result = make_result();
+  result.executor = make_places();
+  EXPECT_THAT(render_model_page(result, {}),
+              HasSubstr("\n\n| Place | Nodes | Operators | Names |\n|---|--:|---|---|\n"
+                        "| dsp\\|0 | 1 | cond 1 | `odd\\|name` |\n"
+                        "| host | 3 | topk 2, cumsum 1 | `cumsum`, `topk`, `topk_1` |\n"
+                        "| not reported | 2 |  |  |\n\n"));
+  EXPECT_THAT(
+      render_model_page(result, {.timings = true}),
+      HasSubstr(" Names | Seconds | Share of the seconds |\n|---|--:|---|---|--:|--:|\n"
+                "| dsp\\|0 | 1 | cond 1 | `odd\\|name` | 0.03 | 75.0 % |\n"
+                "| host | 3 | topk 2, cumsum 1 | `cumsum`, `topk`, `topk_1` | 0.01 | 25.0 % |\n"
+                "| not reported | 2 |  |  |  |  |\n"));
+  result.executor->nodes = {{"topk", {.seconds = 0.5}}};
+  EXPECT_THAT(render_model_page(result, {.timings = true}), Not(HasSubstr("## Places")));
 }
 
 TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {

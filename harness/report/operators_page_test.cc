@@ -91,7 +91,7 @@ TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
 
 TEST(OperatorsPageTest, SaysWhatPassedOnTheHost) {
   Result on_host = make_case("aten.abs.default", "float32");
-  on_host.executor = ExecutorReport{.num_nodes = 1, .on_host = {"abs"}};
+  on_host.executor = ExecutorReport{.num_nodes = 1, .nodes = {{"abs", {.place = "host"}}}};
   const std::string page = page_of({on_host, make_case("aten.neg.default", "float32")});
   EXPECT_THAT(page, HasSubstr("✅ **2 of 2 cases passed (1 with nodes on the host)**"));
   EXPECT_THAT(page, HasSubstr("## Passed on the host\n\n| Operator | Cases | Reason |\n"

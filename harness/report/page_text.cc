@@ -80,6 +80,10 @@ std::string link_target(std::string_view path) {
   return target;
 }
 
+std::string page_link(const std::string& model) {
+  return fmt::format("[{}]({}.md)", text_cell(model), link_target(model));
+}
+
 std::string_view status_mark(Status status) {
   switch (status) {
     case Status::kPassed:

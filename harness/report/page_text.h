@@ -81,6 +81,12 @@ std::string code_list(const std::vector<std::string>& items, std::string_view se
 
 std::string link_target(std::string_view path);
 
+// A link to the page of a model.
+std::string page_link(const std::string& model);
+
+// Where the nodes of each model ran, as its executor reports it; no rows if none does.
+Table places_table(const std::vector<Result>& results, const RunContext& context);
+
 // "✅", "❌", ...
 std::string_view status_mark(Status status);
 

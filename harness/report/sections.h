@@ -20,6 +20,7 @@ struct ModelPage {
 // The data of a section; nothing if the page leaves it out.
 using SectionData = std::optional<kainjow::mustache::data>;
 
+SectionData places_section(const ModelPage& page);
 SectionData verification_section(const ModelPage& page);
 SectionData arithmetic_section(const ModelPage& page);
 SectionData node_section(const ModelPage& page);
@@ -36,7 +37,8 @@ struct Section {
   SectionData (*make)(const ModelPage& page);
 };
 
-inline constexpr Section kSections[] = {{"verification", verification_section},
+inline constexpr Section kSections[] = {{"places", places_section},
+                                        {"verification", verification_section},
                                         {"arithmetic", arithmetic_section},
                                         {"node_report", node_section},
                                         {"against", float_section},

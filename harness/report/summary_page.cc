@@ -31,10 +31,6 @@ constexpr size_t kMostCauses = 10;
 
 std::string code_names(const std::vector<std::string>& names) { return code_list(names, ", "); }
 
-std::string link(const std::string& name) {
-  return fmt::format("[{}]({}.md)", text_cell(name), link_target(name));
-}
-
 std::string status_pie(const Results& results) {
   std::string pie = "pie showData title Models by status\n";
   for (const Status status : kStatuses) {
@@ -76,7 +72,7 @@ Table failures_table(const Results& results, const char* head, const Predicate& 
   for (const Result& result : results) {
     if (!is_wanted(result)) continue;
     const auto& failure = result.failure;
-    table.add({link(result.name),
+    table.add({page_link(result.name),
                failure ? failure_kind_name(failure->kind) : status_name(result.status()),
                failure ? stage_name(failure->stage) : "", reason(result)});
   }
@@ -113,7 +109,7 @@ std::string status_cell(Status status) {
 }
 
 void add_model(const Result& result, Table& table) {
-  std::vector<Cell> cells = {link(result.name), status_cell(result.status()),
+  std::vector<Cell> cells = {page_link(result.name), status_cell(result.status()),
                              code_list(result.categories, " ")};
   if (const auto summary = result.graph_summary()) {
     for (const auto& [name, member] : kGraphFigures) cells.push_back(summary->figures.*member);
@@ -223,6 +219,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
            failures_table(results, "Reason", is_expected, [](const Result& result) {
              return text_cell(result.expected_failure->reason);
            }));
+  set_some(page, "places", places_table(results, context));
   if (baseline != nullptr) page.set("changes", changes_data(*baseline, context.baseline));
   page.set("models", models_table(results));
   page.set("categories", categories_table(results));

@@ -32,6 +32,17 @@ TEST(SummaryTest, ListsModelsFailuresAndCategories) {
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness\n```\n"));
 }
 
+TEST(SummaryTest, ListsWhatRanWhere) {
+  Result result = make_result();
+  EXPECT_THAT(summary_of({result}), Not(HasSubstr("## Places")));
+  result.executor = make_places();
+  EXPECT_THAT(summary_of({make_result(), result}),
+              HasSubstr("\n\n| Model | Place | Nodes | Operators |\n|---|---|--:|---|\n"
+                        "| [Tiny](Tiny.md) | dsp\\|0 | 1 | cond 1 |\n"
+                        "| [Tiny](Tiny.md) | host | 3 | topk 2, cumsum 1 |\n"
+                        "| [Tiny](Tiny.md) | not reported | 2 |  |\n\n"));
+}
+
 TEST(SummaryTest, NeedsNoGraphThatWasDropped) {
   Result dropped = make_result();
   dropped.drop_graph();

@@ -50,7 +50,7 @@ void fill(T& value) {
     fields(Filler(), value);
   } else if constexpr (Optional<T>) {
     fill(value.emplace());
-  } else if constexpr (json_fields::Named<T>) {
+  } else if constexpr (json_fields::Named<T> || json_fields::Variant<T>) {
     return;  // A value that is written by name keeps its default.
   } else if constexpr (std::is_same_v<T, std::string>) {
     value = "0123456789abcdef0123456789abcdef01234567";
@@ -58,6 +58,10 @@ void fill(T& value) {
     value = 1;
   } else if constexpr (json_fields::Map<T>) {
     fill(value[1]);
+  } else if constexpr (json_fields::Entries<T>) {
+    auto& [key, item] = value.emplace_back();
+    fill(key);
+    fill(item);
   } else if constexpr (requires { value.emplace_back(); }) {
     fill(value.emplace_back());
   } else {

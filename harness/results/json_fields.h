@@ -162,6 +162,9 @@ template <class T>
 concept Named = !std::is_same_v<decltype(kNaming<T>), const bool>;
 template <class T>
 concept Map = requires { typename T::mapped_type; };
+// A list of named values, written as an object in its order.
+template <class T>
+concept Entries = std::is_same_v<typename T::value_type::first_type, std::string>;
 template <class T>
 concept Variant = requires { std::variant_size<T>::value; };
 
@@ -183,7 +186,7 @@ Json write(const T& value) {
   } else if constexpr (std::is_constructible_v<std::string, T> || std::is_integral_v<T> ||
                        std::is_same_v<T, Json>) {
     return value;
-  } else if constexpr (Map<T> || std::is_same_v<T, Environment>) {
+  } else if constexpr (Map<T> || Entries<T>) {
     Json json = Json::object();
     for (const auto& [key, item] : value) json[fmt::format("{}", key)] = write(item);
     return json;
@@ -263,11 +266,12 @@ void read(const Json& json, T& value) {
   } else if constexpr (std::is_same_v<T, std::string>) {
     expect(json.is_string(), "a string", json);
     value = json.get<std::string>();
-  } else if constexpr (std::is_same_v<T, Environment>) {
+  } else if constexpr (Entries<T>) {
     expect(json.is_object(), "an object", json);
     value.clear();
     for (const auto& [key, item] : json.items()) {
-      read_at(printable(key), item, value.emplace_back(key, "").second);
+      read_at(printable(key), item,
+              value.emplace_back(key, typename T::value_type::second_type()).second);
     }
   } else if constexpr (Map<T>) {
     expect(json.is_object(), "an object", json);

@@ -232,9 +232,11 @@ std::string category_of(const Result& result) {
 }
 
 std::string host_text(const Result& result, const std::string& before) {
-  if (!result.passed() || !result.executor || result.executor->on_host.empty()) return "";
-  const auto& [num_nodes, on_host, seconds] = *result.executor;
-  return fmt::format("{}{} of {} on the host", before, on_host.size(), counted(num_nodes, "node"));
+  if (!result.passed() || !result.executor) return "";
+  const size_t num_on_host = result.executor->on_host().size();
+  if (num_on_host == 0) return "";
+  return fmt::format("{}{} of {} on the host", before, num_on_host,
+                     counted(result.executor->num_nodes, "node"));
 }
 
 int64_t count_on_host(const std::vector<Result>& results) {

@@ -217,7 +217,21 @@ void fields(const Visit& visit, CallInfo& call) {
   visit("occurrences", call.occurrences);
 }
 
-TORCH_IR_FIELDS(ExecutorReport, num_nodes, on_host, seconds)
+template <class Visit>
+void fields(const Visit& visit, ExecutorNode& value) {
+  visit("op_type", value.op_type);
+  if (Visit::kReads || !value.place.empty()) visit("place", value.place);
+  visit("seconds", value.seconds);
+  if (Visit::kReads || !value.metrics.empty()) visit("metrics", value.metrics);
+}
+
+template <class Visit>
+void fields(const Visit& visit, ExecutorReport& value) {
+  visit("num_nodes", value.num_nodes);
+  visit.derived("on_host", value.on_host());
+  if (Visit::kReads || !value.nodes.empty()) visit("nodes", value.nodes);
+  visit("seconds", value.seconds);
+}
 
 // There are many calls, so they keep no graph and no trials.
 struct Result {
@@ -254,7 +268,7 @@ struct Result {
   // For the worst trial, if outputs disagree or the settings ask for it.
   std::optional<NodeReport> nodes = std::nullopt;
   std::optional<Reproducer> reproducer = std::nullopt;
-  // Over all trials: the largest number of nodes on the host, and the sum of the seconds.
+  // Of the trial with most nodes on the host, with the seconds of all trials.
   std::optional<ExecutorReport> executor = std::nullopt;
   // Set if the run was given the float model.
   std::optional<FloatComparison> against = std::nullopt;

@@ -11,6 +11,25 @@
 namespace torch_ir {
 
 template <>
+inline void json_fields::read(const Json& json, ExecutorMetric& value) {
+  expect(json.is_number() || json.is_string(), "a number or text", json);
+  read_variant<0>(json, value);
+}
+
+// A word alone is the place (executor_protocol.md).
+template <>
+inline void json_fields::read(const Json& json, ExecutorNode& value) {
+  if (json.is_string()) return read(json, value.place);
+  expect(json.is_object(), "a place or an object", json);
+  const auto seconds = json.find("seconds");
+  if (seconds != json.end() && !seconds->is_null() &&
+      !(seconds->is_number() && seconds->get<double>() >= 0)) {
+    throw Problem{"expected a number, 0 or more, found " + printable(seconds->dump()), "/seconds"};
+  }
+  fields(Reader{json}, value);
+}
+
+template <>
 inline constexpr Naming kNaming<Stage>{stage_name, parse_name<kStages, stage_name>};
 template <>
 inline constexpr Naming kNaming<Status>{status_name, parse_name<kStatuses, status_name>};

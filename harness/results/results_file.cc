@@ -85,7 +85,13 @@ Json write_result(const Result& result, const RunContext& context) {
   json.erase("current_trial_name");
   if (!context.timings) {
     json.erase("stage_seconds");
-    if (result.executor) json["executor"].erase("seconds");
+    if (result.executor) {
+      Json& executor = json["executor"];
+      executor.erase("seconds");
+      if (executor.contains("nodes")) {
+        for (Json& node : executor["nodes"]) node.erase("seconds");
+      }
+    }
   }
   return json;
 }

@@ -86,20 +86,35 @@ TEST(SingleCallResultsTest, AreInTheFile) {
 
 TEST(SingleCallResultsTest, SayWhichNodesRanOnTheHost) {
   RunRecord run = run_with(make_cases());
-  const ExecutorReport report{.num_nodes = 3, .on_host = {"abs"}, .seconds = 0.5};
+  const ExecutorNode node{.op_type = "aten.abs.default",
+                          .place = "host",
+                          .seconds = 0.25,
+                          .metrics = {{"cycles", int64_t{7}}, {"load", 0.5}, {"tile", "8x8"}}};
+  const ExecutorReport report{.num_nodes = 3, .nodes = {{"abs", node}}, .seconds = 0.5};
   // Only calls that passed count.
   run.cases[0].executor = run.cases[1].executor = report;
   const json results = json::parse(results_to_json(run));
   EXPECT_EQ(schema_problem(results), "");
   EXPECT_EQ(results["totals"]["cases"]["on_host"], 1);
   EXPECT_EQ(results["totals"]["models"]["on_host"], 0);
-  EXPECT_EQ(results["cases"][0]["executor"], json({{"num_nodes", 3}, {"on_host", {"abs"}}}));
+  json written = json::parse(R"({"num_nodes": 3, "on_host": ["abs"], "nodes": {"abs": {
+      "op_type": "aten.abs.default", "place": "host",
+      "metrics": {"cycles": 7, "load": 0.5, "tile": "8x8"}}}})");
+  EXPECT_EQ(results["cases"][0]["executor"], written);
   EXPECT_EQ(host_text(read_back(results).cases[0]), "1 of 3 nodes on the host");
   EXPECT_EQ(host_text(run.cases[1]), "");
   run.context.timings = true;
   const json timed = json::parse(results_to_json(run));
   EXPECT_EQ(schema_problem(timed), "");
-  EXPECT_EQ(timed["cases"][0]["executor"]["seconds"], 0.5);
+  written["seconds"] = 0.5;
+  written["nodes"]["abs"]["seconds"] = 0.25;
+  EXPECT_EQ(timed["cases"][0]["executor"], written);
+  RunRecord read = read_back(timed);
+  read.context.timings = true;
+  EXPECT_EQ(json::parse(results_to_json(read)), timed);
+  json wrong = timed;
+  wrong["cases"][0]["executor"]["nodes"]["abs"]["metrics"]["tile"] = {8, 8};
+  EXPECT_NE(schema_problem(wrong), "");
 }
 
 TEST(SingleCallResultsTest, AreReadBack) {

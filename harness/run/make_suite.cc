@@ -109,7 +109,7 @@ class SuiteWork {
     if (setup_.is_grouped) {
       if (!backend_) backend_ = open_backend(setup_.settings, setup_.folder);
       at::manual_seed(setup_.settings.seed);
-      run_grouped(*backend_, name, model.content, model.groups);
+      run_grouped(*backend_, model.content, model.groups);
     }
     return splitter_.add(model, [&](const SuiteCase& suite_case) { add(suite_case); });
   }

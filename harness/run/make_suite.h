@@ -42,8 +42,8 @@ struct MadeSuite {
 };
 
 // Uses the seed and limits of `options`. A candidate that ends its process fails alone. Throws
-// Error if `output` holds other files or cannot be written, InputError for groups that do not fit
-// their graph, and Interrupted after a signal; then it leaves no suite.
+// Error if `output` holds other files or cannot be written, and Interrupted after a signal; then it
+// leaves no suite.
 MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options);
 
 inline constexpr const char* kSuiteTask = "suite";

@@ -119,7 +119,8 @@ TEST(ProgressTest, WhereNothingIsComparedItSaysWhy) {
 
 TEST(ProgressTest, ALineSaysWhatRanOnTheHost) {
   Result result = passed("A");
-  result.executor = ExecutorReport{.num_nodes = 3, .on_host = {"relu", "softmax"}};
+  result.executor = ExecutorReport{
+      .num_nodes = 3, .nodes = {{"relu", {.place = "host"}}, {"softmax", {.place = "host"}}}};
   EXPECT_EQ(result_line(result),
             "A  PASSED  max abs. error 0, within the tolerance, but 2 of 3 nodes on the host");
 }

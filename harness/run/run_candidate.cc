@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -80,10 +81,20 @@ std::vector<SymbolSize> sizes_of(const Case& graph_case) {
   return sizes;
 }
 
+void add_seconds(const std::optional<double>& seconds, std::optional<double>& all) {
+  if (seconds) all = all.value_or(0) + *seconds;
+}
+
 void add_report(const ExecutorReport& report, std::optional<ExecutorReport>& all) {
   if (!all) return all.emplace(report), void();
-  if (report.on_host.size() > all->on_host.size()) all->on_host = report.on_host;
-  if (report.seconds) all->seconds = all->seconds.value_or(0) + *report.seconds;
+  auto nodes = report.nodes;
+  if (report.on_host().size() > all->on_host().size()) std::swap(nodes, all->nodes);
+  const std::map<std::string, ExecutorNode> others(nodes.begin(), nodes.end());
+  for (auto& [name, node] : all->nodes) {
+    const auto other = others.find(name);
+    if (other != others.end()) add_seconds(other->second.seconds, node.seconds);
+  }
+  add_seconds(report.seconds, all->seconds);
 }
 
 using OnProgress = std::function<void(const Result&)>;
@@ -210,7 +221,7 @@ class Pipeline {
       if (trial == 0) result_.sizes = sizes_of(run.graph_case);
       // The graph and the reference must draw the same random numbers.
       at::manual_seed(candidate_.random_seed(settings_));
-      run.outputs = run_grouped(*backend_, result_.name, run.graph_case, run.groups);
+      run.outputs = run_grouped(*backend_, run.graph_case, run.groups);
       if (const auto report = backend_->last_report()) add_report(*report, result_.executor);
     }
   }

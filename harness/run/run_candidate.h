@@ -19,7 +19,7 @@ using GetBackend = std::function<Backend&()>;
 // Writes files to `directory`, if the candidate leaves any: ir.json, graph.json (the graph, which
 // is not in the result), the worst trial's tensors with save_tensors, and repro/ (see explain).
 // Calls `on_progress` with the result so far before each stage, trial and step of an explanation.
-// Throws OutputError, and InputError for groups of nodes that do not fit the graph.
+// Throws OutputError, and InputError for files of the user that do not fit together.
 Result run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
                      const GetBackend& backend, const std::string& directory,
                      const std::function<void(const Result&)>& on_progress);

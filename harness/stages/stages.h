@@ -48,7 +48,8 @@ StateDict tensors_by_name(const Graph& graph, const std::vector<ValueId>& values
 // the verification by hand. Throws OutputError, and WeightError for a dtype that the format lacks.
 void save_tensors(const Case& graph_case, const std::string& directory);
 
-// Thrown if a graph, its weights or its inputs cannot be read, or do not fit together.
+// Thrown if a graph, its weights, its inputs or its groups of nodes cannot be read, or do not fit
+// together.
 class LoadError : public Error {
  public:
   using Error::Error;

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/analysis/text_table.h"
@@ -80,6 +83,55 @@ std::vector<MissingOperator> count_missing(const std::vector<GraphSupport>& grap
   return missing;
 }
 
+// Sets of operators that graphs lack, with the number of these graphs.
+using Lacks = std::map<std::set<std::string>, int64_t>;
+
+int64_t count_unlocked(const Lacks& lacks, const std::set<std::string>& added) {
+  int64_t count = 0;
+  for (const auto& [missing, num_graphs] : lacks) {
+    if (std::ranges::includes(added, missing)) count += num_graphs;
+  }
+  return count;
+}
+
+UnlockStep best_step(const Lacks& lacks) {
+  UnlockStep best;
+  for (const auto& [added, num_graphs] : lacks) {
+    const int64_t count = count_unlocked(lacks, added);
+    // Compares the graphs per operator.
+    const auto gain = count * std::ssize(best.operators);
+    const auto best_gain = best.num_unlocked * std::ssize(added);
+    const bool is_smaller = added.size() < best.operators.size();
+    if (best.operators.empty() || gain > best_gain || (gain == best_gain && is_smaller)) {
+      best = {.operators = {added.begin(), added.end()}, .num_unlocked = count};
+    }
+  }
+  return best;
+}
+
+std::vector<UnlockStep> unlock_steps(const std::vector<GraphSupport>& graphs, int64_t num_running) {
+  constexpr size_t kMaxSteps = 20;
+  Lacks lacks;
+  for (const GraphSupport& graph : graphs) {
+    std::set<std::string> missing;
+    for (const auto& [op_type, calls] : graph.missing) missing.insert(op_type);
+    if (!missing.empty()) ++lacks[missing];
+  }
+  std::vector<UnlockStep> steps;
+  while (!lacks.empty() && steps.size() < kMaxSteps) {
+    UnlockStep& step = steps.emplace_back(best_step(lacks));
+    step.num_running = num_running += step.num_unlocked;
+    Lacks rest;
+    for (const auto& [missing, num_graphs] : lacks) {
+      std::set<std::string> still;
+      std::ranges::set_difference(missing, step.operators, std::inserter(still, still.end()));
+      if (!still.empty()) rest[still] += num_graphs;
+    }
+    lacks = std::move(rest);
+  }
+  return steps;
+}
+
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxListed = 5;
@@ -106,10 +158,26 @@ std::string graphs_table(const SupportReport& report) {
 }
 
 std::string missing_table(const SupportReport& report) {
-  TextRows rows = {{"missing operator", "models", "unlocks", "calls"}};
+  TextRows rows = {{"missing operator", "blocks", "unlocks", "calls"}};
   for (const MissingOperator& missing : report.missing) {
     rows.push_back({printable(missing.op_type), std::to_string(missing.num_graphs),
                     std::to_string(missing.num_unlocked), std::to_string(missing.num_calls)});
+  }
+  return text_table(rows);
+}
+
+std::vector<std::string> printable_names(const std::vector<std::string>& names) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names) shown.push_back(printable(name));
+  return shown;
+}
+
+std::string steps_table(const SupportReport& report) {
+  TextRows rows = {{"added operators", "unlock", "models that run"}};
+  for (const UnlockStep& step : report.steps) {
+    rows.push_back({listed(printable_names(step.operators), kMaxListed),
+                    std::to_string(step.num_unlocked),
+                    fmt::format("{} of {}", step.num_running, report.graphs.size())});
   }
   return text_table(rows);
 }
@@ -167,6 +235,7 @@ SupportReport supported(const std::vector<GraphOperators>& graphs, const Support
   for (const GraphOperators& graph : graphs) report.graphs.push_back(support_of(graph, list));
   report.num_running = std::ranges::count_if(report.graphs, &GraphSupport::runs);
   report.missing = count_missing(report.graphs);
+  report.steps = unlock_steps(report.graphs, report.num_running);
   return report;
 }
 
@@ -176,14 +245,16 @@ std::string to_text(const SupportReport& report, const std::string& list_name) {
                       report.graphs.size(), printable(list_name));
   if (report.missing.empty()) return text;
   text += '\n' + missing_table(report);
-  return text + "\nunlocks: models that lack only this operator\n";
+  text += "\nblocks: models that call this operator; unlocks: models that lack only this one\n";
+  return text + "\nWhat unlocks most, each row after those above it:\n\n" + steps_table(report);
 }
 
 std::string to_json(const SupportReport& report) {
   Json json = {{"num_models", report.graphs.size()},
                {"num_running", report.num_running},
                {"models", Json::array()},
-               {"missing_operators", Json::array()}};
+               {"missing_operators", Json::array()},
+               {"unlock_steps", Json::array()}};
   for (const GraphSupport& graph : report.graphs) {
     Json& item = json["models"].emplace_back();
     item = {{"name", printable(graph.name)},
@@ -198,6 +269,11 @@ std::string to_json(const SupportReport& report) {
                                          {"models", missing.num_graphs},
                                          {"unlocks", missing.num_unlocked},
                                          {"calls", missing.num_calls}});
+  }
+  for (const UnlockStep& step : report.steps) {
+    json["unlock_steps"].push_back({{"operators", printable_names(step.operators)},
+                                    {"unlocks", step.num_unlocked},
+                                    {"models_running", step.num_running}});
   }
   return json.dump(2) + '\n';
 }

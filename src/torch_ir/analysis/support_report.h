@@ -70,21 +70,32 @@ struct MissingOperator {
   int64_t num_calls = 0;
 };
 
+// Operators that unlock graphs together, added to those of the steps before.
+struct UnlockStep {
+  std::vector<std::string> operators;
+  int64_t num_unlocked = 0;
+  // All graphs that run then.
+  int64_t num_running = 0;
+};
+
 struct SupportReport {
   std::vector<GraphSupport> graphs;
   int64_t num_running = 0;
   // Needed by most graphs first; ties by unlocked graphs, by calls, by name.
   std::vector<MissingOperator> missing;
+  // Each step unlocks most graphs per operator; at most twenty.
+  std::vector<UnlockStep> steps;
 };
 
 SupportReport supported(const std::vector<GraphOperators>& graphs, const SupportedOperators& list);
 
-// Two tables, graphs and missing operators, with `list_name` in the text.
+// Tables of graphs, missing operators and steps, with `list_name` in the text.
 std::string to_text(const SupportReport& report, const std::string& list_name);
 
 // An object with "num_models", "num_running"; "models", each with "name", "runs", "calls",
 // "supported_calls", "missing" (operator to calls), and "error" if there is no graph; and
-// "missing_operators", each with "op_type" and the numbers "models", "unlocks" and "calls".
+// "missing_operators", each with "op_type" and the numbers "models", "unlocks" and "calls"; and
+// "unlock_steps", each with "operators" and the numbers "unlocks" and "models_running".
 std::string to_json(const SupportReport& report);
 
 }  // namespace torch_ir

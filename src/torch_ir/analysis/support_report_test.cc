@@ -176,6 +176,28 @@ TEST(SupportReportTest, CountsTheGraphsThatLackNothingElse) {
   EXPECT_EQ(unlocked["my.b.default"], 1);
 }
 
+TEST(SupportReportTest, StepsUnlockMostGraphsPerOperator) {
+  // No operator alone unlocks a graph but h. a and b unlock four; then c one, h one, d and e one.
+  const SupportReport report = supported({graph("1", "ab"),
+                                          graph("2", "ab"),
+                                          graph("3", "abx"),
+                                          graph("4", "ab"),
+                                          graph("5", "abc"),
+                                          graph("6", "bde"),
+                                          graph("7", "h"),
+                                          graph("8", "x"),
+                                          {.name = "Broken", .operators = {}, .error = "no"}},
+                                         list("x"));
+  EXPECT_THAT(report.steps,
+              ElementsAre(FieldsAre(ElementsAre("my.a.default", "my.b.default"), 4, 5),
+                          FieldsAre(ElementsAre("my.c.default"), 1, 6),
+                          FieldsAre(ElementsAre("my.h.default"), 1, 7),
+                          FieldsAre(ElementsAre("my.d.default", "my.e.default"), 1, 8)));
+  for (const MissingOperator& missing : report.missing) {
+    EXPECT_EQ(missing.num_unlocked, missing.op_type == "my.h.default" ? 1 : 0);
+  }
+}
+
 TEST(SupportReportTest, OperatorsInTheGraphsOfControlFlowCount) {
   Graph branch;
   branch.nodes = {{.name = "r", .target = "my.r.default", .arguments = {}}};
@@ -211,11 +233,17 @@ Third        no    0 of 1           my.b.default
 
 1 of 3 models run on the operators of list.txt.
 
-missing operator  models  unlocks  calls
+missing operator  blocks  unlocks  calls
 my.b.default      2       1        4
 my.c.default      1       0        1
 
-unlocks: models that lack only this operator
+blocks: models that call this operator; unlocks: models that lack only this one
+
+What unlocks most, each row after those above it:
+
+added operators  unlock  models that run
+my.b.default     1       2 of 3
+my.c.default     1       3 of 3
 )");
 }
 
@@ -257,7 +285,8 @@ TEST(SupportReportTest, JsonHasAll) {
       {"name": "Broken", "runs": false, "calls": 0, "supported_calls": 0, "missing": {},
        "error": "no"}
     ],
-    "missing_operators": [{"op_type": "my.b.default", "models": 1, "unlocks": 1, "calls": 3}]
+    "missing_operators": [{"op_type": "my.b.default", "models": 1, "unlocks": 1, "calls": 3}],
+    "unlock_steps": [{"operators": ["my.b.default"], "unlocks": 1, "models_running": 2}]
   })"));
 }
 
