@@ -213,6 +213,41 @@ class ExecutorsTest(unittest.TestCase):
         node = results["TransformerBlock"]["node_report"]["first_divergence"]["node"]
         self.assertIn("gelu", node["group"].split("+"), printed)
 
+    def test_a_device_in_int8_is_right_up_to_rounding_steps(self):
+        exports = EXAMPLES.parent / "testdata/exports"
+        names = ("quantized_per_channel", "quantized_per_tensor", "against_pt2e")
+        status, printed, results = self.run_harness(
+            EXAMPLES / "simulated_device.py", "--trials=1", "--require-intermediates",
+            *(f"--pt2={exports / name}.pt2" for name in names), models=[],
+            files=SERVER + " --dtype int8")
+        self.assertEqual(status, 0, printed)
+        for name in names:
+            self.assertEqual(results[name]["node_report"]["num_groups"], 5, printed)
+            self.assertGreater(results[name]["node_report"]["num_inside"], 10, printed)
+
+    def test_planted_faults_are_counted(self):
+        self.run_harness(EXAMPLES / "torch_executor.py", "--trials=1", "--save-tensors",
+                         models=["TransformerBlock"], files=SERVER)
+        reports, folder = self.folder / "reports", self.folder / "block"
+        folder.mkdir()
+        (reports / "ir/TransformerBlock.json").rename(folder / "ir.json")
+        for tensors in ("weights", "inputs"):
+            (reports / f"tensors/TransformerBlock.{tensors}.safetensors").rename(
+                folder / f"{tensors}.safetensors")
+
+        def rows(*flags):
+            run = subprocess.run([sys.executable, EXAMPLES / "plant_faults.py", self.harness,
+                                  folder, *flags], stdout=subprocess.PIPE, text=True, check=True)
+            return [line.strip("| ").split(" | ") for line in run.stdout.splitlines()[2:]]
+
+        # Each fault changes what its node returns; only one of them changes the model's output,
+        # and is in a call that does not equal another one.
+        self.assertEqual(rows("--faults=3", "--dtype=float16", "--mode=split", "--mode=values"), [
+            ["block", "float16", "split", "1", "1", "1", "0", "1", "1"],
+            ["block", "float16", "values", "3", "1", "3", "0", "3", "3"]])
+        self.assertEqual(rows("--right", "--seeds=1", "--dtype=float16"),
+                         [["block", "float16", "7", "0"]])
+
     def test_an_executor_that_fails_says_why(self):
         script = self.script("fails.py", "raise SystemExit('no license found')")
         status, printed, _ = self.run_harness(script, "--trials=1", models=["MaskedLinear"])

@@ -1,4 +1,4 @@
-"""An executor for the harness: a device that computes in float16, bfloat16 or tf32.
+"""An executor for the harness: a device that computes in float16, bfloat16, tf32 or int8.
 
     harness --compute-dtype float16 --executor-server \\
         'python3 harness/examples/simulated_device.py --server --dtype float16'
@@ -15,6 +15,10 @@ float32. Options make it another right device:
 
 It reports where each node ran, and its seconds.
 
+In int8, convolutions and linear layers of quantised graphs (PT2E) add products of integers, as in
+int32, and a float multiplier and bias make them values again; it returns what lies at the borders
+of groups, such as quantised values. The harness needs no --compute-dtype for it.
+
 or a wrong one. --fault KIND=NODE, or KIND=NODE:VALUE, plants a fault in a node:
 
     scale     its results are VALUE times too large (1.01)
@@ -22,7 +26,7 @@ or a wrong one. --fault KIND=NODE, or KIND=NODE:VALUE, plants a fault in a node:
     epsilon   its eps is VALUE (1e-3)
     bias      its bias, or the vector that it adds, is missing
     transpose its square weight is transposed
-    exchange  it reads the weight of node VALUE
+    exchange  it reads the weight of node VALUE, if both are in the graph
     mask      its mask is missing, or not causal
     tanh      its GELU is the tanh approximation
     zero      its zero point is one step too large
@@ -62,7 +66,7 @@ def to_tf32(tensor):
 
 ROUND = {"float32": lambda tensor: tensor, "tf32": to_tf32,
          "float16": lambda tensor: tensor.half().float(),
-         "bfloat16": lambda tensor: tensor.bfloat16().float()}
+         "bfloat16": lambda tensor: tensor.bfloat16().float(), "int8": lambda tensor: tensor}
 
 
 def product_in_steps(a, b, rounded):
@@ -127,30 +131,64 @@ def tables_of(entries):
             (("gelu", F.gelu), ("silu", F.silu), ("tanh", torch.tanh), ("sigmoid", torch.sigmoid))}
 
 
+# --- Integers ---
+
+
+def in_integers():
+    """Operators that multiply what they read in int8 as integers; float64 holds the sums."""
+
+    def dequantize(q, scale, zero, *limits, out_dtype=None):
+        integers = q.double() - zero
+        value = (integers * scale).float()
+        value.integers, value.scale = integers, scale
+        return value
+
+    def dequantize_rows(q, scales, zeros, axis, *limits, out_dtype=None):
+        rows = [-1 if dim == axis else 1 for dim in range(q.dim())]
+        return dequantize(q, scales.view(rows), zeros.view(rows))
+
+    def product(operator, dims):
+
+        def multiply(x, weight, bias=None, *args, **options):
+            if not (hasattr(x, "integers") and hasattr(weight, "integers")):
+                return operator(x, weight, bias, *args, **options)
+            rows = (-1, *[1] * dims)
+            value = operator(x.integers, weight.integers, None, *args, **options).float()
+            value *= torch.as_tensor(x.scale * weight.scale).float().view(rows)
+            return value if bias is None else value + bias.view(rows)
+
+        return multiply
+
+    dq = "quantized_decomposed.dequantize_per_"
+    return {f"{dq}tensor.default": dequantize, f"{dq}tensor.tensor": dequantize,
+            f"{dq}channel.default": dequantize_rows, "aten.linear.default": product(F.linear, 0),
+            "aten.conv2d.default": product(F.conv2d, 2)}
+
+
 # --- Groups ---
 
 
-def fused_groups(ir):
-    """Chains of nodes, each read by the next one only: a node joins the node that it reads."""
-    readers, chain_of = {}, {}
+def fused_groups(ir, between_quantized=False):
+    """Chains of nodes, each read by the next one only; or all between quantised values."""
+    readers, chains = {}, {}
     for node in ir["nodes"]:
         for name in {tensor["name"] for tensor in node["inputs"]}:
             readers.setdefault(name, []).append(node["name"])
     returned = {tensor["name"] for tensor in ir["graph_outputs"]}
     makers = {output["name"]: node for node in ir["nodes"] for output in node["outputs"]}
     for node in ir["nodes"]:
-        chain_of[node["name"]] = [node["name"]]
+        chain = [node["name"]]
         for tensor in node["inputs"]:
             maker = makers.get(tensor["name"])
-            is_alone = maker and len(maker["outputs"]) == 1 and tensor["name"] not in returned
-            if is_alone and readers[tensor["name"]] == [node["name"]]:
-                chain = chain_of[maker["name"]]
-                if chain[-1] == maker["name"] and len(chain) < 4:
-                    chain.append(node["name"])
-                    chain_of[node["name"]] = chain
-                    break
-    chains = {id(chain): chain for chain in chain_of.values() if len(chain) > 1}
-    return list(chains.values())
+            is_alone = maker and len(maker["outputs"]) == 1 and tensor["name"] not in returned and (
+                readers[tensor["name"]] == [node["name"]] and maker["name"] in chains)
+            if is_alone and not between_quantized and len(chains[maker["name"]]) < 4:
+                chain = chains.pop(maker["name"]) + chain
+                break
+            if is_alone and between_quantized and ".quantize" not in maker["op_type"]:
+                chain = chains.pop(maker["name"]) + chain
+        chains[node["name"]] = chain
+    return [chain for chain in chains.values() if len(chain) > 1]
 
 
 # --- Faults ---
@@ -212,12 +250,12 @@ class Fault:
                         lambda weight: weight.t().contiguous())
 
     def plant_exchange(self):
-        other = next(node for node in self.ir["nodes"] if node["name"] == self.value)
         mapping = self.ir["weight_name_mapping"]
-        weights = [self.weights[mapping[tensor["name"]]] for tensor in other["inputs"]
+        weights = [self.weights[mapping[tensor["name"]]] for node in self.ir["nodes"]
+                   if node["name"] == self.value for tensor in node["inputs"]
                    if tensor["name"] in mapping]
-        replace = next(weight for weight in weights if weight.dim() > 1)
-        self.own_weight(lambda weight: weight.shape == replace.shape, lambda _: replace)
+        for other in [weight for weight in weights if weight.dim() > 1][:1]:
+            self.own_weight(lambda weight: weight.shape == other.shape, lambda _: other)
 
     def plant_mask(self):
         if self.attributes.get("is_causal"):
@@ -260,6 +298,8 @@ def execute(paths):
 
     ir, weights = load_ir(paths.ir), read_safetensors(paths.weights)
     inputs = rounded_floats(read_safetensors(paths.inputs))
+    is_int8 = paths.dtype == "int8"
+    groups = fused_groups(ir, between_quantized=is_int8) if paths.fuse or is_int8 else []
     names = [node["name"] for node in ir["nodes"]]
     faults = [Fault(text, ir, weights) for text in paths.fault or []
               if text.partition("=")[2].partition(":")[0] in names]
@@ -267,8 +307,8 @@ def execute(paths):
         weights = rounded_floats(weights)
     kernels = {**(sums_of(ROUND[paths.sums]) if paths.sums else {}),
                **(steps_of(rounded) if paths.steps else {}),
-               **(tables_of(paths.table) if paths.table else {})}
-    groups = fused_groups(ir) if paths.fuse else []
+               **(tables_of(paths.table) if paths.table else {}),
+               **(in_integers() if is_int8 else {})}
     inside = {name for chain in groups for name in chain[:-1]}
     returned, reported = {}, {}
     start = time.perf_counter()
