@@ -344,8 +344,11 @@ void declare_output(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "Output", /*is_of_run=*/true);
   options.with_default("-o,--output", arguments.output, "DIR", "Folder for the reports")
       ->configurable(false);
-  options.flag("--save-tensors", arguments.harness.run.settings.save_tensors,
-               "Save weights, inputs and expected outputs, for torch-ir verify");
+  RunSettings& settings = arguments.harness.run.settings;
+  options.flag("--save-tensors", settings.save_tensors,
+               "Save weights, inputs, outputs, expected outputs, for torch-ir verify");
+  options.flag("--save-values", settings.save_values,
+               "As --per-node, and save the values, for harness compare");
   options.flag("--timings", arguments.harness.context.timings,
                "Add times to the reports, which then differ from run to run");
   options.flag("-q,--quiet", arguments.quiet, "Print only failures and errors")
@@ -446,13 +449,14 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
        "the operator suite has no models"},
       {is_operators,
        {"--suite"},
-       {"--trials", "--seed", "--per-node", "--require-intermediates", "--save-tensors"},
+       {"--trials", "--seed", "--per-node", "--require-intermediates", "--save-tensors",
+        "--save-values"},
        "operator cases are single calls with fixed inputs"},
       {settings.scale == Scale::kFull,
        {"--scale"},
        {"--pt2", "--ir", "--backend", "--executor", "--executor-server", "--compute-dtype",
         "--min-snr", "--optimization", "--device", "--per-node", "--require-intermediates",
-        "--save-tensors", "--split", "--export-suite", "--suite"},
+        "--save-tensors", "--save-values", "--split", "--export-suite", "--suite"},
        "full-scale models are not run"},
       {is_float64,
        {"--reference float64"},
@@ -500,7 +504,8 @@ void declare_arguments(CLI::App& parser, Arguments& arguments) {
   declare_questions(parser, arguments);
 }
 
-std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words) {
+std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words,
+                                    const std::string& flag) {
   // Whether `word` ends in an option that takes the next word: "--pt2", "-o", "-qo".
   const auto takes_next = [&](const std::string& word) {
     const auto takes_value = [](const CLI::Option* option) {
@@ -517,7 +522,7 @@ std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<st
   bool are_files = false;
   for (size_t i = 0; i < words.size(); ++i) {
     if (are_files || !words[i].starts_with('-')) {
-      result.push_back("--pt2=" + words[i]);
+      result.push_back(flag + "=" + words[i]);
     } else if (words[i] == "--") {
       are_files = true;
     } else {
@@ -562,10 +567,11 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   }
   if (arguments.output.empty()) throw Error("--output: missing folder name");
   harness.context.output = user_path(arguments.output);
+  if (is_given(parser, "--output")) arguments.comparison = harness.context.output;
   // Operator cases have no values but their outputs.
   if (harness.coverage.selection.suite != Suite::kOperators) {
     settings.per_node |= harness.coverage.is_split || settings.executor_intermediates ||
-                         harness.run.requires_intermediates;
+                         harness.run.requires_intermediates || settings.save_values;
   }
   // A server need not write the values of nodes, so it can always be asked for them.
   if (settings.executor_is_server) settings.executor_intermediates = settings.per_node;

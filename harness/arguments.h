@@ -19,6 +19,8 @@ struct Arguments {
   std::string export_suite = {};
   // Two report folders, the older one first; or empty.
   std::vector<std::string> compared = {};
+  // Where to write what changed between them; empty for nowhere.
+  std::string comparison = {};
   // A file that lists operators; the harness prints which models can run with them.
   std::string supported = {};
   bool json = false;
@@ -45,9 +47,10 @@ struct Arguments {
 // `arguments` must outlive the parser.
 void declare_arguments(CLI::App& parser, Arguments& arguments);
 
-// Turns words that are neither options nor values into "--pt2=WORD", so that their order among the
+// Turns words that are neither options nor values into "FLAG=WORD", so that their order among the
 // options counts.
-std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words);
+std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words,
+                                    const std::string& flag = "--pt2");
 
 // Must be called after `parser` has parsed. Resolves paths from the user's directory, also under
 // `bazel run`.

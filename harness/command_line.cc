@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "harness/arguments.h"
 #include "harness/harness.h"
@@ -134,23 +135,18 @@ int run_compare(const Arguments& arguments, std::ostream& out) {
   if (folders.size() != 2) {
     throw Error(fmt::format("compare needs two folders of reports, {} given", folders.size()));
   }
-  const BaselineComparison comparison = compare_reports(folders[0], folders[1]);
+  const BaselineComparison comparison =
+      compare_reports(folders[0], folders[1], arguments.comparison);
   if (!arguments.quiet || comparison.is_worse()) out << baseline_text(comparison, folders[0]);
+  if (!arguments.quiet && !arguments.comparison.empty()) {
+    out << fmt::format("see {}/COMPARE.md\n", arguments.output);
+  }
   return comparison.is_worse() ? kFailed : kPassed;
 }
 
-// Turns `harness list models`, `harness list categories`, `harness export DIR` and
-// `harness compare OLD NEW` into flags.
+// Turns `harness list models`, `harness list categories` and `harness export DIR` into flags.
 std::vector<std::string> without_commands(std::vector<std::string> words) {
   if (!words.empty() && words[0] == "export") words[0] = "--export-suite";
-  if (!words.empty() && words[0] == "compare") {
-    const std::vector<std::string> folders(words.begin() + 1, words.end());
-    words.clear();
-    for (const std::string& folder : folders) {
-      words.push_back(folder.starts_with('-') ? folder : "--compare=" + folder);
-    }
-    if (words.empty()) throw Error("'compare' needs two folders of reports");
-  }
   if (words.empty() || words[0] != "list") return words;
   const bool is_known = words.size() > 1 && (words[1] == "models" || words[1] == "categories");
   if (!is_known) throw Error("'list' needs one of: models, categories");
@@ -182,9 +178,16 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     return kBadInput;
   };
   try {
-    parse_arguments(app,
-                    with_flags(app, without_commands({argv + std::min(argc, 1), argv + argc})));
+    std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    // The other words of `harness compare OLD NEW` are folders.
+    const bool compares = !words.empty() && words[0] == "compare";
+    if (compares) words.erase(words.begin());
+    parse_arguments(app, compares ? with_flags(app, words, "--compare")
+                                  : with_flags(app, without_commands(std::move(words))));
     finish_arguments(app, arguments);
+    if (compares && arguments.compared.empty()) {
+      throw Error("'compare' needs two folders of reports");
+    }
     if (!arguments.quiet) {
       for (const std::string& line : arguments.loaded) err << line << '\n';
     }

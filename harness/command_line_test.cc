@@ -56,14 +56,16 @@ TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
                                               "--model", "Throws"};
   EXPECT_EQ(run(arguments).status, 1);
   const auto first = reports();
-  EXPECT_THAT(report_names(),
-              ElementsAre("Aborts.md", "Good.md", "SUMMARY.md", "Throws.md", "Wrong.md",
-                          "index.html", "ir/Good.json", "ir/Wrong.json", "junit.xml",
-                          "repro/Wrong/expected.safetensors", "repro/Wrong/inputs.safetensors",
-                          "repro/Wrong/ir.json", "results.json", "svg/Good.svg", "svg/Wrong.svg",
-                          "tensors/Good.expected.safetensors", "tensors/Good.inputs.safetensors",
-                          "tensors/Good.weights.safetensors", "tensors/Wrong.expected.safetensors",
-                          "tensors/Wrong.inputs.safetensors", "tensors/Wrong.weights.safetensors"));
+  EXPECT_THAT(
+      report_names(),
+      ElementsAre("Aborts.md", "Good.md", "SUMMARY.md", "Throws.md", "Wrong.md", "index.html",
+                  "ir/Good.json", "ir/Wrong.json", "junit.xml", "repro/Wrong/expected.safetensors",
+                  "repro/Wrong/inputs.safetensors", "repro/Wrong/ir.json", "results.json",
+                  "svg/Good.svg", "svg/Wrong.svg", "tensors/Good.expected.safetensors",
+                  "tensors/Good.inputs.safetensors", "tensors/Good.outputs.safetensors",
+                  "tensors/Good.weights.safetensors", "tensors/Wrong.expected.safetensors",
+                  "tensors/Wrong.inputs.safetensors", "tensors/Wrong.outputs.safetensors",
+                  "tensors/Wrong.weights.safetensors"));
   for (const auto& [name, content] : first) {
     EXPECT_THAT(content, Not(HasSubstr(output_))) << name;
     EXPECT_THAT(content, Not(HasSubstr(".torch-ir-run-"))) << name;
@@ -264,11 +266,12 @@ TEST_F(CommandLineTest, ABarIsDrawnOnATerminalOnly) {
 TEST_F(CommandLineTest, PagesOfOtherModelsAreLeftAlone) {
   EXPECT_EQ(run({"--model", "Good", "--save-tensors"}).status, 0);
   EXPECT_EQ(run({"--model", "Close"}).status, 0);
-  EXPECT_THAT(report_names(),
-              ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html", "ir/Close.json",
-                          "ir/Good.json", "junit.xml", "results.json", "svg/Close.svg",
-                          "svg/Good.svg", "tensors/Good.expected.safetensors",
-                          "tensors/Good.inputs.safetensors", "tensors/Good.weights.safetensors"));
+  EXPECT_THAT(
+      report_names(),
+      ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html", "ir/Close.json",
+                  "ir/Good.json", "junit.xml", "results.json", "svg/Close.svg", "svg/Good.svg",
+                  "tensors/Good.expected.safetensors", "tensors/Good.inputs.safetensors",
+                  "tensors/Good.outputs.safetensors", "tensors/Good.weights.safetensors"));
   EXPECT_THAT(reports().at("SUMMARY.md"), AllOf(HasSubstr("[Close]"), Not(HasSubstr("[Good]"))));
   // Files that the page no longer mentions are removed.
   EXPECT_EQ(run({"--model", "Good"}).status, 0);
@@ -638,6 +641,16 @@ TEST_F(CommandLineTest, ComparesTwoFoldersOfReports) {
   const HarnessOutcome missing = run_command_line({"compare", old, old + "/ir"});
   EXPECT_EQ(missing.status, 2);
   EXPECT_THAT(missing.err, HasSubstr(old + "/ir/results.json"));
+  EXPECT_EQ(run_command_line({"compare", "-q"}).err,
+            "harness: 'compare' needs two folders of reports\n");
+  for (const std::string& inside : {old, output_ + "/more"}) {
+    const HarnessOutcome refused = run_command_line({"compare", old, output_, "-o", inside});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, AllOf(StartsWith("harness: --output: '" + inside + "' is in '"),
+                                   HasSubstr("', which is compared; choose another folder\n")));
+  }
+  EXPECT_FALSE(fs::exists(output_ + "/more"));
+  EXPECT_FALSE(fs::exists(old + "/COMPARE.md"));
 }
 
 TEST_F(CommandLineTest, AFolderInPlaceOfAReportIsLeftAlone) {

@@ -4,6 +4,7 @@
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/linspace.h>
 #include <ATen/ops/max.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
@@ -122,6 +123,93 @@ TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {
   EXPECT_THAT(result.out, HasSubstr("2 of 2 models passed"));
   EXPECT_THAT(report("SUMMARY.md"), AllOf(HasSubstr("selected by name, and 1 graph."),
                                           HasSubstr("--ir " + path("repro") + " --model Good")));
+}
+
+// Writes a graph of these calls, one after the other, and its inputs to `folder`.
+void write_chain(const std::string& folder,
+                 const std::vector<std::pair<std::string, std::string>>& calls) {
+  const auto meta = [](const std::string& name, const std::string& producer) {
+    return TensorMeta{.name = name, .shape = {2, 3}, .dtype = "float32", .producer_node = producer};
+  };
+  IR graph;
+  graph.model_name = "Net";
+  graph.pytorch_version = "2.13.0";
+  graph.graph_inputs.push_back({.name = "x", .shape = {2, 3}, .dtype = "float32"});
+  std::string last = "x";
+  for (const auto& [name, op_type] : calls) {
+    OpNode& node = graph.nodes.emplace_back();
+    node.name = name;
+    node.op_type = op_type;
+    node.inputs.push_back(meta(last, last));
+    node.outputs.push_back({.name = name, .shape = {2, 3}, .dtype = "float32"});
+    last = name;
+  }
+  graph.graph_outputs.push_back({.name = last, .shape = {2, 3}, .dtype = "float32"});
+  fs::create_directories(folder);
+  save_ir(graph, folder + "/ir.json");
+  StateDict inputs;
+  inputs.insert("x", at::linspace(-1, 1, 6).view({2, 3}));
+  save_weights_safetensors(inputs, folder + "/inputs.safetensors");
+}
+
+TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
+  write_chain(
+      path("v1/net"),
+      {{"relu", "aten.relu.default"}, {"tanh", "aten.tanh.default"}, {"neg", "aten.neg.default"}});
+  const HarnessOutcome first = run({"--ir", path("v1/net"), "--save-values"});
+  ASSERT_EQ(first.status, 0) << first.err;
+  EXPECT_THAT(report("results.json"),
+              AllOf(HasSubstr(R"("values": "tensors/net.values.safetensors")"),
+                    HasSubstr(R"("save_values": true)")));
+  fs::rename(output_, path("old"));
+  fs::copy(path("old"), output_, fs::copy_options::recursive);
+  const HarnessOutcome same = run_command_line({"compare", path("old"), output_});
+  EXPECT_EQ(same.status, 0) << same.err;
+  EXPECT_THAT(same.out, AllOf(HasSubstr("no changes since"),
+                              HasSubstr("note     0 of 3 values of nodes differ\n")));
+
+  // One element of one value differs.
+  const std::string file = "/tensors/net.values.safetensors";
+  StateDict values = load_weights_safetensors(path("old") + file);
+  StateDict changed;
+  for (const auto& item : values) changed.insert(item.key(), item.value().clone());
+  changed["tanh"].view({-1})[5].fill_(7);
+  save_weights_safetensors(changed, output_ + file);
+  const HarnessOutcome other =
+      run_command_line({"compare", path("old"), output_, "-o", path("compared")});
+  EXPECT_EQ(other.status, 0) << other.err;
+  EXPECT_THAT(other.out,
+              AllOf(HasSubstr("changed  net  first value that differs: node 1, tanh "
+                              "(aten.tanh.default): "),
+                    HasSubstr(" at [1, 2] -> 7, 1 of 6 elements differ, by up to "),
+                    HasSubstr("    new: float32 [2, 3], min "), HasSubstr(", max 7, mean "),
+                    HasSubstr("note     1 of 3 values of nodes differs\n"),
+                    HasSubstr("see " + path("compared") + "/COMPARE.md\n")));
+  EXPECT_THAT(read_file(path("compared/COMPARE.md")),
+              AllOf(HasSubstr("first value that differs: node 1"), HasSubstr("## Nodes of net"),
+                    HasSubstr("| 1 | `tanh` | `aten.tanh.default` |"),
+                    HasSubstr("| the model itself | 1 |"), HasSubstr("<br>old: float32")));
+
+  // Another version of the model, with other names.
+  fs::remove_all(output_);
+  write_chain(path("v2/net"), {{"relu", "aten.relu.default"},
+                               {"abs_1", "aten.abs.default"},
+                               {"tanh_1", "aten.tanh.default"},
+                               {"sigmoid", "aten.sigmoid.default"}});
+  ASSERT_EQ(run({"--ir", path("v2/net"), "--save-values"}).status, 0);
+  const HarnessOutcome versions = run_command_line({"compare", path("old"), output_});
+  EXPECT_THAT(versions.out,
+              AllOf(HasSubstr("first value that differs: node 3, sigmoid (aten.sigmoid.default): "),
+                    HasSubstr("1 of 3 values of nodes differs; only one run kept 1 other value")));
+
+  ASSERT_EQ(run({"--ir", path("v2/net")}).status, 0);
+  EXPECT_THAT(report_names(), Not(::testing::Contains("tensors/net.values.safetensors")));
+  EXPECT_THAT(run_command_line({"compare", path("old"), output_}).out,
+              HasSubstr("note     no values of nodes compared: at most one run kept them\n"));
+  write_file(path("old") + file, "broken");
+  const HarnessOutcome broken = run_command_line({"compare", path("old"), output_});
+  EXPECT_EQ(broken.status, 2);
+  EXPECT_THAT(broken.err, HasSubstr(file + "'. Supported formats: .safetensors"));
 }
 
 // A graph that the Python package wrote for a module of ours, compared with this LibTorch.

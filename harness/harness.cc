@@ -448,23 +448,43 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   return run;
 }
 
-BaselineComparison compare_reports(const std::string& old, const std::string& now) {
+BaselineComparison compare_reports(const std::string& old, const std::string& now,
+                                   const std::string& output) {
   namespace fs = std::filesystem;
   const auto results_in = [](const std::string& path) {
     return fs::is_directory(path) ? path + "/results.json" : path;
   };
+  const auto folder_of = [&](const std::string& path) {
+    return fs::absolute(results_in(path)).parent_path().string();
+  };
+  for (const std::string& path : {old, now}) {
+    if (output.empty() || parts_below(folder_of(path), output).front() == "..") continue;
+    throw Error(fmt::format("--output: '{}' is in '{}', which is compared; choose another folder",
+                            printable(output), printable(path)));
+  }
   const RunRecord before = read_run_record(results_in(old));
   RunRecord after = read_run_record(results_in(now));
-  const fs::path folder = fs::path(results_in(now)).parent_path();
+  after.context.baseline = typed_path(old);
+  after.context.output = typed_path(now);
+  const bool same_values = before.context.settings.seed == after.context.settings.seed;
   GraphChanges changes;
+  NodeChangesOf nodes;
   for (Result& result : after.results) {
-    const fs::path graph = folder / "ir" / (result.name + ".json");
+    const fs::path graph = fs::path(folder_of(now)) / "ir" / (result.name + ".json");
     if (!result.summary || !fs::exists(graph)) continue;
     result.graph = load_ir(graph.string());
     changes[result.name] = graph_changes(before, results_in(old), result);
     result.graph.reset();
+    const auto was = std::ranges::find(before.results, result.name, &Result::name);
+    if (!same_values || was == before.results.end()) continue;
+    nodes[result.name] = node_changes(*was, folder_of(old), result, folder_of(now));
   }
-  return compare_with_baseline(before, after, changes);
+  BaselineComparison comparison = compare_with_baseline(before, after, changes, std::move(nodes));
+  if (output.empty()) return comparison;
+  std::error_code ignored;
+  fs::create_directories(output, ignored);
+  write_file(output + "/COMPARE.md", render_comparison(before, after, comparison));
+  return comparison;
 }
 
 ExportedSuite export_suite(const HarnessOptions& options, const std::string& directory) {

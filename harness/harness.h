@@ -59,9 +59,11 @@ struct HarnessRun {
 // SIGHUP; the reports then cover the models that finished, if any.
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams = {});
 
-// Compares two report folders, or their results.json, without running anything. Throws Error for a
-// folder without one, and for files of another format.
-BaselineComparison compare_reports(const std::string& old, const std::string& now);
+// Compares two report folders, or their results.json, without running anything, and writes
+// COMPARE.md to the folder `output` unless that is empty. Throws Error for a folder without one,
+// for files of another format, and for an output in one of the two folders.
+BaselineComparison compare_reports(const std::string& old, const std::string& now,
+                                   const std::string& output = "");
 
 struct ExportedSuite {
   // 0 if no suite was written, because every call was left out.

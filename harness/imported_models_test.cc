@@ -123,7 +123,8 @@ TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
   EXPECT_THAT(report_names(),
               ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml", "llama.md",
                           "results.json", "svg/llama.svg", "tensors/llama.expected.safetensors",
-                          "tensors/llama.inputs.safetensors", "tensors/llama.weights.safetensors"));
+                          "tensors/llama.inputs.safetensors", "tensors/llama.outputs.safetensors",
+                          "tensors/llama.weights.safetensors"));
   EXPECT_THAT(reports().at("llama.md"),
               AllOf(HasSubstr("the outputs match those in `llama.expected.safetensors`"),
                     HasSubstr("--pt2 " + path("llama.pt2") + " --inputs " +

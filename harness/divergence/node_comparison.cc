@@ -23,6 +23,7 @@
 #include "harness/backend/backend.h"
 #include "harness/divergence/value_form.h"
 #include "harness/divergence/whole_run_values.h"
+#include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
@@ -34,6 +35,7 @@
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/own_error.h"
 #include "torch_ir/verifier/statistics.h"
+#include "torch_ir/weights/safetensors_writer.h"
 
 namespace torch_ir {
 namespace {
@@ -91,6 +93,7 @@ class Explainer {
     } else if (ended && failed && !report.first_divergence) {
       look_for_difference(report);
     }
+    if (kept_) write_output([&] { kept_->commit(); });
     if (report.first_divergence) {
       note_missing(report);
       add_inputs(report);
@@ -167,12 +170,14 @@ class Explainer {
   // Nodes that are right one by one may be wrong when they run together.
   void look_for_difference(NodeReport& report) {
     const std::vector<std::string> missing = missing_;
+    std::unique_ptr<SafetensorsWriter> kept = std::move(kept_);
     NodeReport whole;
     compare_whole_runs(whole);
     is_hidden_ = shows_nothing(whole);
     runs_whole_ = whole.first_divergence || !whole.error.empty();
     if (!runs_whole_) {
       missing_ = missing;
+      kept_ = std::move(kept);
       return;
     }
     const bool agreed = report.num_mismatched == 0 && report.num_not_judged == 0;
@@ -223,6 +228,10 @@ class Explainer {
 
   NodeReport compare_once() {
     missing_.clear();
+    kept_.reset();
+    if (!run_.values_file.empty()) {
+      write_output([&] { kept_ = std::make_unique<SafetensorsWriter>(run_.values_file); });
+    }
     std::optional<BackendValues> values;
     try {
       values.emplace(settings_.seed, [this] { return open_values(); });
@@ -237,7 +246,11 @@ class Explainer {
       try {
         const at::Tensor value = values->next(name);
         if (!value.defined()) missing_.push_back(name);
-        return in_form(name, value);
+        SeenValue seen = in_form(name, value);
+        if (kept_ && fits_a_file(seen.tensor)) {
+          write_output([&] { kept_->add(name, seen.tensor); });
+        }
+        return seen;
       } catch (const OutputError&) {
         output_error = std::current_exception();
         throw;
@@ -385,6 +398,8 @@ class Explainer {
   bool is_hidden_ = false;
   // Values, in order, that the model has but the backend left out of the last comparison.
   std::vector<std::string> missing_;
+  // The values of the last comparison, if they are to be kept.
+  std::unique_ptr<SafetensorsWriter> kept_;
 };
 
 }  // namespace

@@ -46,6 +46,8 @@ struct ExplainedRun {
   // The tolerance in effect, and the seed of operators that draw random numbers.
   const RunSettings& settings;
   std::string directory = {};
+  // Gets the values of nodes that the run returns, in the form of the graph; empty for none.
+  std::string values_file = {};
   // The groups of nodes that the run computed at once; they fit the graph.
   std::vector<NodeGroup> groups = {};
   int trial = 0;

@@ -94,6 +94,9 @@ std::string_view status_mark(Status status);
 void set_some(kainjow::mustache::data& data, const char* key, const std::string& text);
 void set_some(kainjow::mustache::data& data, const char* key, const Table& table);
 
+// What a section about changes since `baseline` says.
+std::string changes_text(const BaselineComparison& comparison, const std::string& baseline);
+
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials);
 
 // Renders the template `text` as Markdown, without repeated blank lines. Throws Error when the

@@ -25,6 +25,11 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
 
 std::string render_operators(const RunRecord& run);
 
+// COMPARE.md: what changed between two runs, and at which nodes. The context of `now` has the names
+// of both folders, as baseline and output.
+std::string render_comparison(const RunRecord& old, const RunRecord& now,
+                              const BaselineComparison& comparison);
+
 // The operators section of index.html; empty if there are no cases.
 std::string operators_section(const std::vector<Result>& cases);
 

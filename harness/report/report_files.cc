@@ -29,17 +29,19 @@ constexpr const char* kOperators = "OPERATORS.md";
 constexpr std::array kRunFiles = {kJunit, kIndex, kOperators, kSummary, kResults};
 
 // Prefixes and suffixes of a model's name; a suffix of "/" marks a folder.
-constexpr std::array<std::pair<const char*, const char*>, 7> kModelFiles = {
-    {{"", ".md"},
-     {"ir/", ".json"},
-     {"svg/", ".svg"},
-     {"repro/", "/"},
-     {"tensors/", ".weights.safetensors"},
-     {"tensors/", ".inputs.safetensors"},
-     {"tensors/", ".expected.safetensors"}}};
+constexpr std::array<std::pair<const char*, const char*>, 4> kModelFiles = {
+    {{"", ".md"}, {"ir/", ".json"}, {"svg/", ".svg"}, {"repro/", "/"}}};
+
+constexpr const char* kValues = "values";
+constexpr std::array kTensors = {"weights", "inputs", "expected", "outputs", kValues};
+
+std::string tensors_name(const std::string& model, const char* kind) {
+  return "tensors/" + model + "." + kind + ".safetensors";
+}
 
 void add_model_files(const std::string& model, std::vector<std::string>& names) {
   for (const auto& [before, behind] : kModelFiles) names.push_back(before + model + behind);
+  for (const char* kind : kTensors) names.push_back(tensors_name(model, kind));
 }
 
 void make_folder(const fs::path& path) {
@@ -102,10 +104,11 @@ void ReportFiles::write_model(Result& result, const std::string& files,
   const std::string& name = result.name;
   move_if_there(from / "ir.json", unfinished_ / "ir" / (name + ".json"));
   move_if_there(from / "repro", unfinished_ / "repro" / name);
-  for (const char* kind : {"weights", "inputs", "expected"}) {
-    const std::string extension = std::string(".") + kind + ".safetensors";
-    move_if_there(from / (extension.substr(1)), unfinished_ / "tensors" / (name + extension));
+  for (const char* kind : kTensors) {
+    move_if_there(from / (std::string(kind) + ".safetensors"),
+                  unfinished_ / tensors_name(name, kind));
   }
+  result.has_values = fs::exists(unfinished_ / tensors_name(name, kValues));
   const GraphPicture picture = picture_of(result, from);
   if (!picture.svg.empty()) {
     make_folder(unfinished_ / "svg");

@@ -4,7 +4,8 @@
 //   DIR/<Model>.md                    a page for each model
 //   DIR/ir/<Model>.json, DIR/svg/<Model>.svg   its graph and a picture of it
 //   DIR/repro/<Model>/                its smallest failing part, if it fails
-//   DIR/tensors/<Model>.{weights,inputs,expected}.safetensors   with RunSettings::save_tensors
+//   DIR/tensors/<Model>.{weights,inputs,expected,outputs}.safetensors   with save_tensors
+//   DIR/tensors/<Model>.values.safetensors   with RunSettings::save_values
 //   DIR/index.html                    the whole run, for browsers
 //   DIR/results.json, DIR/junit.xml   the whole run, for programs
 //
@@ -35,7 +36,7 @@ class ReportFiles {
   std::string work_directory() const { return (work_directory_.path() / "run").string(); }
 
   // Writes the page of `result` and its picture, and takes the files that run_candidate left in
-  // `files`. Sets picture_problem if there is no picture.
+  // `files`. Sets picture_problem if there is no picture, and has_values.
   void write_model(Result& result, const std::string& files, const RunContext& context) const;
   // Writes the page again, with the model's calls among `cases`. `result` has its graph.
   void write_calls(const Result& result, const RunContext& context,

@@ -23,7 +23,6 @@ namespace torch_ir {
 namespace {
 
 using Data = kainjow::mustache::data;
-using List = kainjow::mustache::list;
 using Results = std::vector<Result>;
 
 // OPERATORS.md has all of them.
@@ -77,27 +76,6 @@ Table failures_table(const Results& results, const char* head, const Predicate& 
                failure ? stage_name(failure->stage) : "", reason(result)});
   }
   return table;
-}
-
-Data changes_data(const BaselineComparison& comparison, const std::string& baseline) {
-  Table table("lll", {"Model", "", "Changes"});
-  for (const ModelChange& change : comparison.models) {
-    std::string text;
-    for (const std::string& line : change_lines(change)) {
-      text += (text.empty() ? "" : "<br>") + text_cell(line);
-    }
-    table.add({text_cell(change.model), trend_name(change.trend), text});
-  }
-  List notes;
-  for (const std::string& note : baseline_notes(comparison)) {
-    notes.push_back(Data(escape_markdown(note)));
-  }
-  Data data;
-  data.set("summary", "Compared with " + code_span(baseline) +
-                          (table.num_rows() == 0 ? ": no changes." : ":"));
-  data.set("notes", notes);
-  set_some(data, "table", table);
-  return data;
 }
 
 std::string status_cell(Status status) {
@@ -220,7 +198,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
              return text_cell(result.expected_failure->reason);
            }));
   set_some(page, "places", places_table(results, context));
-  if (baseline != nullptr) page.set("changes", changes_data(*baseline, context.baseline));
+  if (baseline != nullptr) page.set("changes", changes_text(*baseline, context.baseline));
   page.set("models", models_table(results));
   page.set("categories", categories_table(results));
   set_environment(page, context, num_trials(results, context.settings));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <unordered_map>
@@ -14,6 +15,7 @@
 #include "torch_ir/analysis/diff.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
 
@@ -82,23 +84,12 @@ bool exceeds(double a, double b) {
   return a > kNoiseFactor * b && a - b > kNoise;
 }
 
-void compare_figures(FigureChange figure, std::optional<double> before, std::optional<double> now,
-                     ModelChange& change) {
-  if (!before || !now) return;
-  const bool is_worse = exceeds(*now, *before);
-  if (!is_worse && !exceeds(*before, *now)) return;
-  figure.before = *before;
-  figure.now = *now;
-  figure.trend = is_worse ? Trend::kWorse : Trend::kBetter;
-  change.changes.push_back(std::move(figure));
-}
-
 void compare_trials(const Result& old, const Result& now, ModelChange& change) {
   const auto compare = [&](const std::string& of, const DifferenceMetrics& a,
                            const DifferenceMetrics& b) {
-    compare_figures({.what = "max abs. error" + of}, a.max_diff, b.max_diff, change);
+    compare_figures({.what = "max abs. error" + of}, a.max_diff, b.max_diff, change.changes);
     compare_figures({.what = "smallest passing tolerance" + of, .is_tolerance = true},
-                    a.smallest_passing_tolerance, b.smallest_passing_tolerance, change);
+                    a.smallest_passing_tolerance, b.smallest_passing_tolerance, change.changes);
   };
   if (now.call) compare("", old.metrics, now.metrics);
   for (const Trial& trial : now.trials) {
@@ -148,6 +139,17 @@ void compare_nodes(const Result& old, const Result& now, ModelChange& change) {
                                                   node_name(*now.nodes, error.index)),
                               .before = was,
                               .now = is});
+    return;
+  }
+}
+
+// The first value that differs, of those that both runs kept.
+void compare_values(const NodeChanges& nodes, ModelChange& change) {
+  for (const auto& [node, changes] : nodes.nodes) {
+    if (node.value.empty()) continue;
+    FigureChange& figure = change.changes.emplace_back(changes.front());
+    figure.what = "first value that differs: " + place_text(node, std::identity());
+    figure.details.push_back(values_text(nodes));
     return;
   }
 }
@@ -252,13 +254,41 @@ size_t BaselineComparison::count(Trend trend) const {
   return static_cast<size_t>(std::ranges::count(models, trend, &ModelChange::trend));
 }
 
+void compare_figures(FigureChange figure, std::optional<double> before, std::optional<double> now,
+                     std::vector<FigureChange>& changes) {
+  if (!before || !now) return;
+  const bool is_worse = exceeds(*now, *before);
+  if (!is_worse && !exceeds(*before, *now)) return;
+  figure.before = *before;
+  figure.now = *now;
+  figure.trend = is_worse ? Trend::kWorse : Trend::kBetter;
+  changes.push_back(std::move(figure));
+}
+
+std::string values_text(const NodeChanges& nodes) {
+  if (nodes.num_compared == 0) return "no values of nodes compared: at most one run kept them";
+  std::string text =
+      fmt::format("{} of {} of nodes {}", nodes.num_different, counted(nodes.num_compared, "value"),
+                  nodes.num_different == 1 ? "differs" : "differ");
+  if (nodes.num_single == 0) return text;
+  return text + fmt::format("; only one run kept {}", counted(nodes.num_single, "other value"));
+}
+
 BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& now,
-                                         const GraphChanges& graph_changes) {
-  BaselineComparison comparison{.notes = compare_runs(old, now)};
+                                         const GraphChanges& graph_changes,
+                                         NodeChangesOf node_changes) {
+  BaselineComparison comparison{.notes = compare_runs(old, now), .nodes = std::move(node_changes)};
   const bool same_values = old.context.settings.seed == now.context.settings.seed;
   if (!same_values) {
     comparison.notes.push_back("trials are not compared, because the seeds differ");
   }
+  NodeChanges all;
+  for (const auto& [model, nodes] : comparison.nodes) {
+    all.num_compared += nodes.num_compared;
+    all.num_different += nodes.num_different;
+    all.num_single += nodes.num_single;
+  }
+  if (all.num_compared + all.num_single > 0) comparison.notes.push_back(values_text(all));
   const auto compare = [&](const std::vector<Result>& before, const std::vector<Result>& after) {
     const auto old_results = by_name(before);
     for (const Result& result : after) {
@@ -278,7 +308,12 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
       compare_graphs(*was->second, result, graph_changes, change);
       if (same_values) compare_trials(*was->second, result, change);
       if (same_values) compare_intermediates(*was->second, result, change);
-      if (same_values) compare_nodes(*was->second, result, change);
+      const auto nodes = comparison.nodes.find(result.name);
+      if (nodes != comparison.nodes.end() && nodes->second.num_compared > 0) {
+        compare_values(nodes->second, change);
+      } else if (same_values) {
+        compare_nodes(*was->second, result, change);
+      }
       if (change.changes.empty()) continue;
       change.trend = trend_of(change.changes);
       comparison.models.push_back(std::move(change));

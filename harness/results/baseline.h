@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -60,6 +61,27 @@ struct ModelChange {
   std::vector<FigureChange> changes = {};
 };
 
+struct NodeChange {
+  // Of the new graph. `value` is its first value that differs from that of the old run, which the
+  // comparison expects; empty if none does.
+  NodeDetail node = {};
+  // Of that value first, of its errors and its place.
+  std::vector<FigureChange> changes = {};
+};
+
+struct NodeChanges {
+  // Nodes that both graphs have and that changed, in the order of the new graph.
+  std::vector<NodeChange> nodes = {};
+  // Values that both runs kept, those of them that differ, and values that one run kept.
+  int64_t num_compared = 0;
+  int64_t num_different = 0;
+  int64_t num_single = 0;
+};
+
+// By model.
+using GraphChanges = std::map<std::string, std::vector<std::string>>;
+using NodeChangesOf = std::map<std::string, NodeChanges>;
+
 struct BaselineComparison {
   // Differences between the runs: "LibTorch: 2.12.0 -> 2.13.0".
   std::vector<std::string> notes = {};
@@ -68,16 +90,31 @@ struct BaselineComparison {
   // The changed models and cases, worst first, then in the order of this run; those that are gone,
   // in the order of the earlier run.
   std::vector<ModelChange> models = {};
+  // What node_changes returned.
+  NodeChangesOf nodes = {};
 
   size_t count(Trend trend) const;
   bool is_worse() const { return count(Trend::kWorse) != 0; }
 };
 
-using GraphChanges = std::map<std::string, std::vector<std::string>>;
-
 // Compares trials only if both runs had the same seed.
 BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& now,
-                                         const GraphChanges& graph_changes = {});
+                                         const GraphChanges& graph_changes = {},
+                                         NodeChangesOf node_changes = {});
+
+// Adds `figure` to `changes`, unless both numbers are nearly equal or one is missing.
+void compare_figures(FigureChange figure, std::optional<double> before, std::optional<double> now,
+                     std::vector<FigureChange>& changes);
+
+// "3 of 40 values of nodes differ; only one run kept 2 other values".
+std::string values_text(const NodeChanges& nodes);
+
+// Compares two results of a model, node by node, with the files in the folders of their reports.
+// Nodes are paired as `torch-ir diff` pairs them, so the graphs may be two versions of a model. If
+// both runs kept values (--save-values), these are compared with each other. Throws Error for files
+// that cannot be read.
+NodeChanges node_changes(const Result& old, const std::string& old_folder, const Result& now,
+                         const std::string& new_folder);
 
 // Compares the graph of `result` with the model's graph in `old`, a file in ir/ beside `file`, its
 // results.json. Must be called before reports are written, because they may replace that file.

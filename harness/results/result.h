@@ -64,6 +64,8 @@ struct RunSettings {
   // Compare node by node even if all outputs agree.
   bool per_node = false;
   bool save_tensors = false;
+  // Keep the values of nodes, to compare runs by.
+  bool save_values = false;
 };
 
 template <class Visit>
@@ -75,6 +77,7 @@ void fields(const Visit& visit, RunSettings& value) {
   visit("compute_dtype", value.criterion.arithmetic);
   TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, executor_is_server,
                  executor_intermediates, scale, last_stage, per_node, save_tensors)
+  if (Visit::kReads || value.save_values) visit("save_values", value.save_values);
 }
 
 bool runs_plans(const RunSettings& settings);
@@ -270,6 +273,8 @@ struct Result {
   std::optional<Reproducer> reproducer = std::nullopt;
   // Of the trial with most nodes on the host, with the seconds of all trials.
   std::optional<ExecutorReport> executor = std::nullopt;
+  // Whether the reports have the values of nodes.
+  bool has_values = false;
   // Set if the run was given the float model.
   std::optional<FloatComparison> against = std::nullopt;
   // Wall-clock seconds of each stage that began; differs from run to run.

@@ -205,10 +205,13 @@ inline json_fields::Json files_of(const Result& result) {
   };
   const bool has_ir = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
   const bool has_picture = result.graph_summary() && result.picture_problem.empty();
-  return {{"page", result.name + ".md"},
-          {"ir", path(has_ir, "ir/" + result.name + ".json")},
-          {"svg", path(has_picture, "svg/" + result.name + ".svg")},
-          {"reproducer", path(result.reproducer.has_value(), "repro/" + result.name)}};
+  json_fields::Json files = {
+      {"page", result.name + ".md"},
+      {"ir", path(has_ir, "ir/" + result.name + ".json")},
+      {"svg", path(has_picture, "svg/" + result.name + ".svg")},
+      {"reproducer", path(result.reproducer.has_value(), "repro/" + result.name)}};
+  if (result.has_values) files["values"] = "tensors/" + result.name + ".values.safetensors";
+  return files;
 }
 
 template <class Visit>

@@ -134,14 +134,11 @@ class Pipeline {
 
   void explain() {
     const bool failed = failed_to_execute() || !result_.worst_trial()->verification.is_valid;
-    Run& worst = runs_.at(static_cast<size_t>(worst_number()));
-    worst.graph_case.weights = candidate_.weights();
-    const ExplainedRun run{.candidate = candidate_,
-                           .graph_case = worst.graph_case,
-                           .settings = settings_,
-                           .directory = directory_ + "/repro",
-                           .groups = groups_of(worst),
-                           .trial = worst_number()};
+    // Runs are compared by the values of the first trial; the worst one may differ between them.
+    if (settings_.save_values && worst_number() != 0) {
+      torch_ir::explain(run_to_explain(0), *backend_, /*failed=*/false);
+    }
+    const ExplainedRun run = run_to_explain(worst_number());
     Explanation explanation =
         torch_ir::explain(run, *backend_, failed, [&](const NodeReport& nodes) {
           result_.nodes = to_show(nodes);
@@ -177,6 +174,19 @@ class Pipeline {
     std::vector<NodeGroup> groups;
     bool is_ready = false;
   };
+
+  ExplainedRun run_to_explain(int number) {
+    Run& run = runs_.at(static_cast<size_t>(number));
+    run.graph_case.weights = candidate_.weights();
+    const bool keeps_values = settings_.save_values && number == 0;
+    return {.candidate = candidate_,
+            .graph_case = run.graph_case,
+            .settings = settings_,
+            .directory = directory_ + "/repro",
+            .values_file = keeps_values ? directory_ + "/values.safetensors" : "",
+            .groups = groups_of(run),
+            .trial = number};
+  }
 
   // A plan says only together with values what it fuses.
   std::vector<NodeGroup> groups_of(const Run& run) const {
@@ -289,7 +299,8 @@ class Pipeline {
     }
     const Trial& worst = *result_.worst_trial();
     if (settings_.save_tensors) {
-      save_tensors(runs_.at(static_cast<size_t>(worst_number())).graph_case, directory_);
+      const Run& run = runs_.at(static_cast<size_t>(worst_number()));
+      save_tensors(run.graph_case, run.outputs, directory_);
     }
     if (!worst.verification.is_valid) {
       result_.current_trial = static_cast<int>(&worst - result_.trials.data());

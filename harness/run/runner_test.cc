@@ -263,6 +263,23 @@ TEST_F(RunnerTest, FilesAreThereWhenAModelIsFinished) {
                                    "expected.safetensors"}));
 }
 
+TEST_F(RunnerTest, ValuesOfTheFirstTrialAreKeptWhicheverIsTheWorst) {
+  std::string values;
+  const RunObserver observer{.on_finish = [&](Result&, const std::string& directory) {
+    values = read_file(directory + "/values.safetensors");
+  }};
+  RunOptions options;
+  options.settings.backend = "rounds";
+  options.settings.per_node = true;
+  options.settings.save_values = true;
+  EXPECT_EQ(run({"Good"}, options, observer)[0].worst_trial()->name, "large magnitudes");
+  const std::string of_three = std::move(values);
+  options.settings.trials = 1;
+  EXPECT_EQ(run({"Good"}, options, observer)[0].worst_trial()->name, "normal values");
+  EXPECT_THAT(of_three, HasSubstr("\"F32\""));
+  EXPECT_EQ(of_three, values);
+}
+
 TEST_F(RunnerTest, ASignalStopsTheRun) {
   const InterruptGuard guard;
   EXPECT_TRUE(run({"Interrupts", "Good"}).empty());

@@ -172,7 +172,8 @@ StateDict tensors_by_name(const Graph& graph, const std::vector<ValueId>& values
   return result;
 }
 
-void save_tensors(const Case& graph_case, const std::string& directory) {
+void save_tensors(const Case& graph_case, const std::vector<at::Tensor>& outputs,
+                  const std::string& directory) {
   const Program& program = *graph_case.program;
   const auto save = [&](const char* name, const StateDict& tensors) {
     write_output([&] { save_weights_safetensors(tensors, directory + "/" + name); });
@@ -181,6 +182,7 @@ void save_tensors(const Case& graph_case, const std::string& directory) {
   save("weights.safetensors", graph_case.weights);
   save("inputs.safetensors", tensors_by_name(program, program.user_inputs(), graph_case.inputs));
   save("expected.safetensors", tensors_by_name(program, program.outputs, graph_case.expected));
+  save("outputs.safetensors", tensors_by_name(program, program.outputs, outputs));
 }
 
 std::string without_folder(std::string text, const std::string& folder) {

@@ -44,9 +44,11 @@ std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Te
 StateDict tensors_by_name(const Graph& graph, const std::vector<ValueId>& values,
                           const std::vector<at::Tensor>& tensors);
 
-// Writes weights.safetensors, inputs.safetensors and expected.safetensors to `directory`, to replay
-// the verification by hand. Throws OutputError, and WeightError for a dtype that the format lacks.
-void save_tensors(const Case& graph_case, const std::string& directory);
+// Writes weights.safetensors, inputs.safetensors, expected.safetensors and outputs.safetensors to
+// `directory`, to replay the verification by hand. Throws OutputError, and WeightError for a dtype
+// that the format lacks.
+void save_tensors(const Case& graph_case, const std::vector<at::Tensor>& outputs,
+                  const std::string& directory);
 
 // Thrown if a graph, its weights, its inputs or its groups of nodes cannot be read, or do not fit
 // together.

@@ -140,32 +140,6 @@ std::string distance_text(const at::Tensor& old, const at::Tensor& now) {
   return fmt::format(", by up to {:.3g}", distances.nan_to_num().max().item<double>());
 }
 
-// "1.5 at [0, 1]" and "2, 3 of 6 elements differ, by up to 0.5"; equal texts if all elements are
-// equal bit by bit, or NaN. Both tensors have the same shape and dtype.
-std::pair<std::string, std::string> values_text(const at::Tensor& old, const at::Tensor& now) {
-  const auto state = [](const at::Tensor& tensor) {
-    return tensor.is_meta() ? "unknown" : "known";
-  };
-  if (old.is_meta() || now.is_meta() || old.numel() == 0) return {state(old), state(now)};
-  const auto bytes = [](const at::Tensor& tensor) {
-    return tensor.contiguous().flatten().view(at::kByte).view({tensor.numel(), -1});
-  };
-  const auto is_nan = [](const at::Tensor& tensor) {
-    return (tensor.is_complex() ? tensor : tensor.to(at::kDouble)).flatten().isnan();
-  };
-  if (bytes(old).equal(bytes(now))) return {};
-  const at::Tensor differs = bytes(old)
-                                 .ne(bytes(now))
-                                 .any(1)
-                                 .logical_and(is_nan(old).logical_and(is_nan(now)).logical_not());
-  if (!differs.any().item<bool>()) return {};
-  const auto first = differs.nonzero()[0].item<int64_t>();
-  return {fmt::format("{} at [{}]", element_text(old, first),
-                      fmt::join(place_of(first, old.sizes()), ", ")),
-          fmt::format("{}, {} of {} elements differ{}", element_text(now, first),
-                      differs.sum().item<int64_t>(), old.numel(), distance_text(old, now))};
-}
-
 // Takes the weight that a placeholder has in `old`; a changed one is reported only once.
 void set_weights(const Program& program, const Program& old, Origins& origins) {
   std::unordered_map<std::string, std::string> before;
@@ -291,7 +265,7 @@ class GraphComparer {
     for (const auto& item : now.constants) {
       const at::Tensor* before = old.constants.find(item.key());
       if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
-      const auto [was, is] = values_text(*before, item.value());
+      const auto [was, is] = tensors_text(*before, item.value());
       compare(ChangeKind::kConstantChanged, item.key(), "values", was, is);
     }
   }
@@ -344,6 +318,7 @@ class GraphComparer {
 
   void compare_nodes() {
     const NodeMatch match = match_nodes(old_, new_, old_origins_, new_origins_);
+    if (place_.empty()) diff_.old_of_new = match.old_of_new;
     const std::vector<Node>& old_nodes = old_.nodes;
     const std::vector<Node>& new_nodes = new_.nodes;
     size_t next_old = 0;
@@ -496,11 +471,36 @@ GraphDiff diff(const Program& old, const Program& now) {
   return diff;
 }
 
+std::pair<std::string, std::string> tensors_text(const at::Tensor& old, const at::Tensor& now) {
+  if (form_text(old) != form_text(now)) return {form_text(old), form_text(now)};
+  const auto state = [](const at::Tensor& tensor) {
+    return tensor.is_meta() ? "unknown" : "known";
+  };
+  if (old.is_meta() || now.is_meta() || old.numel() == 0) return {state(old), state(now)};
+  const auto bytes = [](const at::Tensor& tensor) {
+    return tensor.contiguous().flatten().view(at::kByte).view({tensor.numel(), -1});
+  };
+  const auto is_nan = [](const at::Tensor& tensor) {
+    return (tensor.is_complex() ? tensor : tensor.to(at::kDouble)).flatten().isnan();
+  };
+  if (bytes(old).equal(bytes(now))) return {};
+  const at::Tensor differs = bytes(old)
+                                 .ne(bytes(now))
+                                 .any(1)
+                                 .logical_and(is_nan(old).logical_and(is_nan(now)).logical_not());
+  if (!differs.any().item<bool>()) return {};
+  const auto first = differs.nonzero()[0].item<int64_t>();
+  return {fmt::format("{} at [{}]", element_text(old, first),
+                      fmt::join(place_of(first, old.sizes()), ", ")),
+          fmt::format("{}, {} of {} elements differ{}", element_text(now, first),
+                      differs.sum().item<int64_t>(), old.numel(), distance_text(old, now))};
+}
+
 void diff_weights(GraphDiff& diff, const StateDict& old, const StateDict& now) {
   for (const auto& item : now) {
     const at::Tensor* before = old.find(item.key());
     if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
-    const auto [was, is] = values_text(*before, item.value());
+    const auto [was, is] = tensors_text(*before, item.value());
     if (was == is) continue;
     diff.changes.push_back({.kind = ChangeKind::kWeightChanged,
                             .name = item.key(),

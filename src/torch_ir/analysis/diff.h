@@ -5,7 +5,10 @@
 // matched by their calls (diff_match.h), and a new name or module path alone is not a change.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/ir/program.h"
@@ -78,11 +81,17 @@ struct GraphDiff {
   // Other names and module paths (kOperatorRenamed, kModulePath), which do not change the
   // computation.
   std::vector<Change> renames = {};
+  // For each node of the new graph, its partner in the old one.
+  std::vector<std::optional<size_t>> old_of_new = {};
 
   bool is_equal() const { return changes.empty(); }
 };
 
 GraphDiff diff(const Program& old, const Program& now);
+
+// How two tensors differ: "1.5 at [0, 1]" and "2, 3 of 6 elements differ, by up to 0.5", or their
+// dtypes and shapes. Equal texts if all elements are equal bit by bit, or NaN.
+std::pair<std::string, std::string> tensors_text(const at::Tensor& old, const at::Tensor& now);
 
 // Adds the weights whose values differ, of those that both have in the same form. Weights on the
 // meta device have none.

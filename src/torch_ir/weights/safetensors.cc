@@ -1,12 +1,14 @@
 #include "torch_ir/weights/safetensors.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <tuple>
@@ -20,6 +22,7 @@
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
+#include "torch_ir/weights/safetensors_writer.h"
 #include "torch_ir/weights/storage_tensor.h"
 
 namespace torch_ir {
@@ -219,7 +222,13 @@ struct Item {
   std::string name;
   at::Tensor tensor;
   const Dtype* dtype;
+  // Of a tensor without values, where its bytes are in another file.
+  size_t begin = 0;
 };
+
+std::string_view bytes_of(const at::Tensor& tensor) {
+  return {static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()};
+}
 
 bool is_utf8(const std::string& text) {
   try {
@@ -263,6 +272,26 @@ std::string make_header(const std::vector<Item>& items) {
   return text;
 }
 
+// `part` has the bytes of tensors without values.
+void write_items(std::vector<Item>& items, const std::string& path, const std::string& part = "") {
+  std::ranges::sort(items, [](const Item& a, const Item& b) {
+    return std::tie(a.dtype, a.name) < std::tie(b.dtype, b.name);
+  });
+  const std::string header = make_header(items);
+  AtomicFile file(path);
+  const uint64_t header_size = header.size();
+  file.write({reinterpret_cast<const char*>(&header_size), kSafetensorsLengthSize});
+  file.write(header);
+  for (const Item& item : items) {
+    const size_t num_bytes = item.tensor.nbytes();
+    if (num_bytes == 0) continue;
+    // Unmapped each time, since mapped pages count as memory of the process.
+    file.write(item.tensor.is_meta() ? map_file(part).part(item.begin, num_bytes).text()
+                                     : bytes_of(item.tensor));
+  }
+  file.commit();
+}
+
 }  // namespace
 
 StateDict load_weights_safetensors(const std::string& path) {
@@ -281,19 +310,35 @@ void save_weights_safetensors(const StateDict& tensors, const std::string& path)
   std::vector<Item> items;
   items.reserve(tensors.size());
   for (const auto& item : tensors) items.push_back(make_item(item.key(), item.value()));
-  std::ranges::sort(items, [](const Item& a, const Item& b) {
-    return std::tie(a.dtype, a.name) < std::tie(b.dtype, b.name);
-  });
-  const std::string header = make_header(items);
-  AtomicFile file(path);
-  const uint64_t header_size = header.size();
-  file.write({reinterpret_cast<const char*>(&header_size), kSafetensorsLengthSize});
-  file.write(header);
-  for (const Item& item : items) {
-    if (item.tensor.nbytes() == 0) continue;
-    file.write({static_cast<const char*>(item.tensor.const_data_ptr()), item.tensor.nbytes()});
-  }
-  file.commit();
+  write_items(items, path);
+}
+
+struct SafetensorsWriter::Part {
+  std::string path;
+  std::string part_path = path + ".part";
+  AtomicFile file = AtomicFile(part_path);
+  std::vector<Item> items = {};
+  size_t size = 0;
+};
+
+SafetensorsWriter::SafetensorsWriter(const std::string& path) : part_(new Part{path}) {}
+
+SafetensorsWriter::~SafetensorsWriter() {
+  std::error_code ignored;
+  std::filesystem::remove(part_->part_path, ignored);
+}
+
+void SafetensorsWriter::add(const std::string& name, const at::Tensor& tensor) {
+  Item& item = part_->items.emplace_back(make_item(name, tensor));
+  item.begin = std::exchange(part_->size, part_->size + item.tensor.nbytes());
+  if (item.tensor.nbytes() > 0) part_->file.write(bytes_of(item.tensor));
+  item.tensor = at::empty_like(item.tensor, at::kMeta);
+}
+
+void SafetensorsWriter::commit() {
+  if (part_->items.empty()) return;
+  part_->file.commit();
+  write_items(part_->items, part_->path, part_->part_path);
 }
 
 }  // namespace torch_ir

@@ -6,6 +6,7 @@
 #include <ATen/ops/equal.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/complex.h>
@@ -13,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/weights/safetensors_writer.h"
 
 namespace torch_ir {
 namespace {
@@ -169,6 +172,28 @@ TEST(SafetensorsTest, TensorsWithoutAFormAreNotWritten) {
               ThrowsMessage<WeightError>("cannot write tensor '\\xff': its name is not UTF-8"));
   EXPECT_THAT([] { read_file(temporary_safetensors("unwritten.safetensors")); },
               ::testing::Throws<Error>());
+}
+
+TEST(SafetensorsTest, TensorsOneAtATimeMakeTheSameFile) {
+  StateDict tensors;
+  tensors.insert("mask", at::tensor({1.0, 0.0, 1.0}).to(at::kBool));
+  tensors.insert("empty", at::zeros({0, 3}));
+  tensors.insert("large", at::rand({600, 1000}));
+  tensors.insert("view", at::rand({3, 2}, at::kDouble).t());
+  const std::string whole = ::testing::TempDir() + "whole.safetensors";
+  const std::string pieces = ::testing::TempDir() + "pieces.safetensors";
+  save_weights_safetensors(tensors, whole);
+  {
+    SafetensorsWriter writer(pieces);
+    writer.commit();
+    for (const auto& item : tensors) writer.add(item.key(), item.value());
+    EXPECT_FALSE(std::filesystem::exists(pieces));
+    writer.commit();
+  }
+  EXPECT_TRUE(read_file(pieces) == read_file(whole));
+  EXPECT_FALSE(std::filesystem::exists(pieces + ".part"));
+  SafetensorsWriter(pieces + "2").add("x", at::zeros({1}));
+  EXPECT_FALSE(std::filesystem::exists(pieces + "2"));
 }
 
 TEST(SafetensorsTest, UnwritablePathIsNamed) {

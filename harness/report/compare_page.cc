@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "harness/report/markup.h"
+#include "harness/report/page_text.h"
+#include "harness/report/pages.h"
+#include "harness/report/run_text.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr size_t kMaxChangedNodes = 50;
+
+std::string changes_cell(const std::vector<FigureChange>& changes) {
+  std::string text;
+  for (const std::string& line : change_lines({.changes = changes})) {
+    text += (text.empty() ? "" : "<br>") + text_cell(line);
+  }
+  return text;
+}
+
+std::string changed_nodes_text(const std::vector<NodeChange>& nodes) {
+  Table table("rllll", {"#", "Node", "Operator", "Module", "Changes"});
+  for (const auto& [node, changes] : nodes) {
+    if (table.num_rows() == kMaxChangedNodes) break;
+    table.add({std::to_string(node.index), code_cell(node.node), code_cell(node.op_type),
+               code_cell(node.module), changes_cell(changes)});
+  }
+  if (nodes.size() <= kMaxChangedNodes) return table.markdown();
+  return table.markdown() + fmt::format("\n\n... and {} more.", nodes.size() - kMaxChangedNodes);
+}
+
+Table changed_modules_table(const std::vector<NodeChange>& nodes) {
+  std::map<std::string, std::pair<int64_t, double>> modules;
+  for (const auto& [node, changes] : nodes) {
+    auto& [count, difference] = modules[node.module];
+    ++count;
+    const double own = node.comparison.max_diff;
+    if (own > difference || std::isnan(own)) difference = own;
+  }
+  Table table("lrr", {"Module", "Nodes that changed", "Largest difference between the values"});
+  for (const auto& [path, module] : modules) {
+    table.add({path.empty() ? "the model itself" : code_cell(path), module.first,
+               short_number(module.second)});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string changes_text(const BaselineComparison& comparison, const std::string& baseline) {
+  Table table("lll", {"Model", "", "Changes"});
+  for (const ModelChange& change : comparison.models) {
+    table.add({text_cell(change.model), trend_name(change.trend), changes_cell(change.changes)});
+  }
+  std::string text =
+      "Compared with " + code_span(baseline) + (table.num_rows() == 0 ? ": no changes." : ":");
+  for (const std::string& note : baseline_notes(comparison)) {
+    text += "\n\n" + escape_markdown(note);
+  }
+  return table.num_rows() == 0 ? text : text + "\n\n" + table.markdown();
+}
+
+std::string render_comparison(const RunRecord& old, const RunRecord& now,
+                              const BaselineComparison& comparison) {
+  Table verdicts("lll", {"", "Reports", "Verdict"});
+  const auto add = [&](const char* head, const std::string& name, const RunRecord& run) {
+    verdicts.add({head, code_cell(name), verdict_text(run.results, run.cases)});
+  };
+  add("Old", now.context.baseline, old);
+  add("New", now.context.output, now);
+  std::string page = fmt::format("# Comparison\n\n{}\n\n## Changes\n\n{}\n", verdicts.markdown(),
+                                 changes_text(comparison, now.context.baseline));
+  for (const Result& result : now.results) {
+    const auto changes = comparison.nodes.find(result.name);
+    if (changes == comparison.nodes.end() || changes->second.nodes.empty()) continue;
+    const std::vector<NodeChange>& nodes = changes->second.nodes;
+    page += fmt::format(
+        "\n## Nodes of {}\n\n{} Values are those of the first trial; errors are "
+        "those against the model in the worst one.\n\n{}\n\n{}\n",
+        escape_markdown(result.name), as_sentence(values_text(changes->second)),
+        changed_modules_table(nodes).markdown(), changed_nodes_text(nodes));
+  }
+  return page;
+}
+
+}  // namespace torch_ir
