@@ -214,7 +214,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
            failures_table(results, "Reason", is_expected, [](const Result& result) {
              return text_cell(result.expected_failure->reason);
            }));
-  set_some(page, "places", places_table(results, context));
+  set_some(page, "places", places_table(results, true, context.timings));
   if (baseline != nullptr) page.set("changes", changes_data(*baseline, context.baseline));
   page.set("models", models_table(results));
   page.set("categories", categories_table(results));
