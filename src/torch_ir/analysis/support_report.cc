@@ -161,11 +161,11 @@ std::string missing_table(const SupportReport& report) {
 }
 
 std::string steps_table(const SupportReport& report) {
-  TextRows rows = {{"added operators", "unlock", "models that run"}};
+  TextRows rows = {{"unlocks", "models that run", "added operators"}};
   for (const UnlockStep& step : report.steps) {
-    rows.push_back({printable(listed(step.operators, kMaxListed), SIZE_MAX),
-                    std::to_string(step.num_unlocked),
-                    fmt::format("{} of {}", step.num_running, report.graphs.size())});
+    rows.push_back({std::to_string(step.num_unlocked),
+                    fmt::format("{} of {}", step.num_running, report.graphs.size()),
+                    printable(listed(step.operators, kMaxListed), SIZE_MAX)});
   }
   return text_table(rows);
 }
