@@ -362,7 +362,7 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
   options.flag("--list-categories", arguments.list_categories,
                "List the categories of the registered models");
   options.file("--supported", arguments.supported, "FILE",
-               "List the models that the operators in FILE can run, and what unlocks most");
+               "List models that the operators in FILE can run, and what unlocks most");
   options.file("--export-suite", arguments.export_suite, "DIR",
                "Write the selected models or cases (with --split: calls) as files");
   options.each_file(

@@ -183,7 +183,7 @@ class ExecutorsTest(unittest.TestCase):
         self.assertLess(seconds, executor["seconds"])
         for page in ("TransformerBlock.md", "SUMMARY.md"):
             self.assertRegex((self.folder / "reports" / page).read_text(),
-                             r"\| host \| 1 \| gelu 1 \|.* %")
+                             r"\| host \| 1 \| gelu 1 \| `gelu` \|.* %")
 
     def test_a_device_of_another_dtype_is_wrong(self):
         status, printed, _ = self.run_harness(

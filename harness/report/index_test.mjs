@@ -398,7 +398,7 @@ const tests = {
       await page.locator('.colour-by').selectOption('seconds');
       assert.equal(await legend(), 'Time (s): 0.001 0.01 0.1 log scale not reported');
       assert.deepEqual([await fill('add_9'), await fill('add_8'), await fill('add_11')],
-                       ['rgb(68, 1, 84)', 'rgb(253, 231, 37)', 'rgb(38, 130, 141)']);
+                       ['rgb(68, 1, 84)', 'rgb(253, 231, 37)', 'rgb(38, 144, 137)']);
       assert.match(await fill('add_10'), /hatch/);
       await page.locator('.colour-by').selectOption('');
       assert.equal(await fill('add_9'), '');

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <kainjow/mustache.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,8 +85,8 @@ std::string link_target(std::string_view path);
 // A link to the page of a model.
 std::string page_link(const std::string& model);
 
-// Where the nodes of each model ran, as its executor reports it; no rows if none does.
-Table places_table(const std::vector<Result>& results, const RunContext& context);
+// Where nodes ran, as their executor reports it; no rows if it does not.
+Table places_table(std::span<const Result> results, bool has_models, bool has_times);
 
 // "✅", "❌", ...
 std::string_view status_mark(Status status);

@@ -34,7 +34,7 @@ std::string status_pie(const Results& results) {
   std::string pie = "pie showData title Models by status\n";
   for (const Status status : kStatuses) {
     if (const int64_t some = count_status(results, status)) {
-      pie += fmt::format("    \"{}\" : {}\n", status_name(status), some);
+      pie += fmt::format("    "{}" : {}\n", status_name(status), some);
     }
   }
   return code_block(pie, "mermaid");
@@ -197,7 +197,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
            failures_table(results, "Reason", is_expected, [](const Result& result) {
              return text_cell(result.expected_failure->reason);
            }));
-  set_some(page, "places", places_table(results, context));
+  set_some(page, "places", places_table(results, true, context.timings));
   if (baseline != nullptr) page.set("changes", changes_text(*baseline, context.baseline));
   page.set("models", models_table(results));
   page.set("categories", categories_table(results));

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -81,20 +80,10 @@ std::vector<SymbolSize> sizes_of(const Case& graph_case) {
   return sizes;
 }
 
-void add_seconds(const std::optional<double>& seconds, std::optional<double>& all) {
-  if (seconds) all = all.value_or(0) + *seconds;
-}
-
 void add_report(const ExecutorReport& report, std::optional<ExecutorReport>& all) {
   if (!all) return all.emplace(report), void();
-  auto nodes = report.nodes;
-  if (report.on_host().size() > all->on_host().size()) std::swap(nodes, all->nodes);
-  const std::map<std::string, ExecutorNode> others(nodes.begin(), nodes.end());
-  for (auto& [name, node] : all->nodes) {
-    const auto other = others.find(name);
-    if (other != others.end()) add_seconds(other->second.seconds, node.seconds);
-  }
-  add_seconds(report.seconds, all->seconds);
+  if (report.on_host().size() > all->on_host().size()) all->nodes = report.nodes;
+  if (report.seconds) all->seconds = all->seconds.value_or(0) + *report.seconds;
 }
 
 using OnProgress = std::function<void(const Result&)>;

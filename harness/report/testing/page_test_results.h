@@ -141,15 +141,4 @@ inline std::string summary_of(const std::vector<Result>& results, const Coverage
       {.coverage = coverage, .context = context, .results = results, .cases = cases});
 }
 
-// Six nodes, four of them at two places.
-inline ExecutorReport make_places() {
-  ExecutorReport report{.num_nodes = 6};
-  report.nodes = {
-      {"cumsum", {.op_type = "aten.cumsum.default", .place = "host", .seconds = 0.004}},
-      {"topk", {.op_type = "aten.topk.default", .place = "host", .seconds = 0.006}},
-      {"topk_1", {.op_type = "aten.topk.default", .place = "host"}},
-      {"odd|name", {.op_type = "higher_order.cond", .place = "dsp|0", .seconds = 0.03}}};
-  return report;
-}
-
 }  // namespace torch_ir

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -86,48 +85,43 @@ std::vector<MissingOperator> count_missing(const std::vector<GraphSupport>& grap
 // Sets of operators that graphs lack, with the number of these graphs.
 using Lacks = std::map<std::set<std::string>, int64_t>;
 
-int64_t count_unlocked(const Lacks& lacks, const std::set<std::string>& added) {
-  int64_t count = 0;
-  for (const auto& [missing, num_graphs] : lacks) {
-    if (std::ranges::includes(added, missing)) count += num_graphs;
-  }
-  return count;
-}
-
 UnlockStep best_step(const Lacks& lacks) {
   UnlockStep best;
-  for (const auto& [added, num_graphs] : lacks) {
-    const int64_t count = count_unlocked(lacks, added);
-    // Compares the graphs per operator.
-    const auto gain = count * std::ssize(best.operators);
-    const auto best_gain = best.num_unlocked * std::ssize(added);
-    const bool is_smaller = added.size() < best.operators.size();
-    if (best.operators.empty() || gain > best_gain || (gain == best_gain && is_smaller)) {
-      best = {.operators = {added.begin(), added.end()}, .num_unlocked = count};
+  for (const auto& [added, num_equal] : lacks) {
+    int64_t unlocked = 0;
+    for (const auto& [missing, num_graphs] : lacks) {
+      if (std::ranges::includes(added, missing)) unlocked += num_graphs;
+    }
+    const auto gain = unlocked * std::ssize(best.operators) - best.num_unlocked * std::ssize(added);
+    if (best.operators.empty() || gain > 0 || (gain == 0 && added.size() < best.operators.size())) {
+      best = {.operators = {added.begin(), added.end()}, .num_unlocked = unlocked};
     }
   }
   return best;
 }
 
-std::vector<UnlockStep> unlock_steps(const std::vector<GraphSupport>& graphs, int64_t num_running) {
+std::vector<UnlockStep> unlock_steps(const SupportReport& report) {
   constexpr size_t kMaxSteps = 20;
   Lacks lacks;
-  for (const GraphSupport& graph : graphs) {
+  for (const GraphSupport& graph : report.graphs) {
     std::set<std::string> missing;
     for (const auto& [op_type, calls] : graph.missing) missing.insert(op_type);
-    if (!missing.empty()) ++lacks[missing];
+    ++lacks[missing];
   }
   std::vector<UnlockStep> steps;
-  while (!lacks.empty() && steps.size() < kMaxSteps) {
-    UnlockStep& step = steps.emplace_back(best_step(lacks));
-    step.num_running = num_running += step.num_unlocked;
+  for (int64_t num_running = report.num_running; steps.size() < kMaxSteps;) {
     Lacks rest;
-    for (const auto& [missing, num_graphs] : lacks) {
-      std::set<std::string> still;
-      std::ranges::set_difference(missing, step.operators, std::inserter(still, still.end()));
-      if (!still.empty()) rest[still] += num_graphs;
+    for (const auto& [lacked, num_graphs] : lacks) {
+      std::set<std::string> missing = lacked;
+      if (!steps.empty()) {
+        for (const std::string& op_type : steps.back().operators) missing.erase(op_type);
+      }
+      if (!missing.empty()) rest[missing] += num_graphs;
     }
+    if (rest.empty()) break;
     lacks = std::move(rest);
+    steps.push_back(best_step(lacks));
+    steps.back().num_running = num_running += steps.back().num_unlocked;
   }
   return steps;
 }
@@ -166,18 +160,12 @@ std::string missing_table(const SupportReport& report) {
   return text_table(rows);
 }
 
-std::vector<std::string> printable_names(const std::vector<std::string>& names) {
-  std::vector<std::string> shown;
-  for (const std::string& name : names) shown.push_back(printable(name));
-  return shown;
-}
-
 std::string steps_table(const SupportReport& report) {
-  TextRows rows = {{"added operators", "unlock", "models that run"}};
+  TextRows rows = {{"unlocks", "models that run", "added operators"}};
   for (const UnlockStep& step : report.steps) {
-    rows.push_back({listed(printable_names(step.operators), kMaxListed),
-                    std::to_string(step.num_unlocked),
-                    fmt::format("{} of {}", step.num_running, report.graphs.size())});
+    rows.push_back({std::to_string(step.num_unlocked),
+                    fmt::format("{} of {}", step.num_running, report.graphs.size()),
+                    printable(listed(step.operators, kMaxListed), SIZE_MAX)});
   }
   return text_table(rows);
 }
@@ -235,7 +223,7 @@ SupportReport supported(const std::vector<GraphOperators>& graphs, const Support
   for (const GraphOperators& graph : graphs) report.graphs.push_back(support_of(graph, list));
   report.num_running = std::ranges::count_if(report.graphs, &GraphSupport::runs);
   report.missing = count_missing(report.graphs);
-  report.steps = unlock_steps(report.graphs, report.num_running);
+  report.steps = unlock_steps(report);
   return report;
 }
 
@@ -271,9 +259,9 @@ std::string to_json(const SupportReport& report) {
                                          {"calls", missing.num_calls}});
   }
   for (const UnlockStep& step : report.steps) {
-    json["unlock_steps"].push_back({{"operators", printable_names(step.operators)},
-                                    {"unlocks", step.num_unlocked},
-                                    {"models_running", step.num_running}});
+    Json& item = json["unlock_steps"].emplace_back();
+    for (const std::string& op_type : step.operators) item["operators"] += printable(op_type);
+    item.update({{"unlocks", step.num_unlocked}, {"models_running", step.num_running}});
   }
   return json.dump(2) + '\n';
 }

@@ -241,9 +241,9 @@ blocks: models that call this operator; unlocks: models that lack only this one
 
 What unlocks most, each row after those above it:
 
-added operators  unlock  models that run
-my.b.default     1       2 of 3
-my.c.default     1       3 of 3
+unlocks  models that run  added operators
+1        2 of 3           my.b.default
+1        3 of 3           my.c.default
 )");
 }
 

@@ -119,7 +119,7 @@ void declare_ops(CLI::App& parser, OpsArguments& arguments) {
   add_program_option(parser, arguments.program);
   parser
       .add_option("--supported", arguments.supported,
-                  "Report which graphs the operators listed here can run, and what unlocks most")
+                  "Report which graphs these operators can run, and what unlocks most")
       ->type_name("FILE")
       ->check([](const std::string& path) {
         return path.empty() ? std::string("missing file name") : std::string();
