@@ -30,7 +30,6 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/file_names.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/base/work_directory.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/ir/json.h"
@@ -150,93 +149,55 @@ void check_apart(const Selected& selected, const std::string& output) {
   }
 }
 
-// The models in files beside `files`, for which the same list may serve.
-std::vector<std::string> names_beside(const ModelFiles& files) {
+// One list may serve several runs, so it may name what this run does not select: models, cases, and
+// files beside those of the run.
+KnownNames known_names(const HarnessOptions& options, const Selected& selected) {
   namespace fs = std::filesystem;
-  std::vector<std::string> names;
-  std::error_code error;
-  const fs::path folder = fs::absolute(files.path, error).lexically_normal().parent_path();
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const fs::path path = entry->path();
-    const bool is_file = path.extension() == ".pt2" || path.extension() == ".json";
-    const fs::path name = is_file ? path.stem() : path.filename();
-    if (is_file || fs::exists(path / "ir.json")) names.push_back(file_name_of(name.string()));
-  }
-  return names;
-}
-
-// One list may serve several runs, so it may name what this run does not select.
-KnownNames known_names(const HarnessOptions& options, const Selected& selected,
-                       const ExpectedFailures& failures) {
   KnownNames known{.are_split = options.coverage.is_split};
+  std::vector<std::string>& names = known.names;
   for (const Scale scale : {Scale::kTest, Scale::kFull}) {
-    for (const RegisteredModel& model : list_models(scale)) known.names.push_back(model.name);
+    for (const RegisteredModel& model : list_models(scale)) names.push_back(model.name);
   }
-  for (const auto* candidates : {&selected.models, &selected.cases}) {
-    for (const ModelSource& it : *candidates) known.names.push_back(name_of(it));
-  }
+  for (const OperatorCase& it : list_operator_cases()) names.push_back(it.name());
+  for (const ModelSource& it : selected.models) names.push_back(name_of(it));
   for (const ModelFiles& files : options.coverage.files) {
-    std::ranges::move(names_beside(files), std::back_inserter(known.names));
+    for (const auto& entry : fs::directory_iterator(fs::absolute(files.path).parent_path())) {
+      names.push_back(file_name_of(entry.path().stem().string()));
+    }
     if (files.format != FileFormat::kGraph || !is_suite(files.path)) continue;
-    for (CaseInfo& it : read_suite(files.path)) known.names.push_back(std::move(it.name));
+    for (CaseInfo& it : read_suite(files.path)) names.push_back(std::move(it.name));
   }
-  // Only names of cases need the tables.
-  const bool has_cases = std::ranges::any_of(failures.entries, [](const auto& entry) {
-    return entry.name.find_first_of("/*") != std::string::npos;
-  });
-  if (!has_cases) return known;
-  for (const OperatorCase& it : list_operator_cases()) known.names.push_back(it.name());
   return known;
 }
 
 // The list of --expected-failures and, with --write-expected-failures, the one that replaces it.
-class FailureList {
- public:
+struct FailureList {
+  ExpectedFailures old = {};
+  KnownNames known = {};
+  std::optional<AtomicFile> file = std::nullopt;
+
   FailureList(const HarnessOptions& options, const Selected& selected) {
-    std::string& path = path_ = options.context.expected_failures;
-    written_ = options.written_failures;
+    const std::string& written = options.written_failures;
+    std::string path = options.context.expected_failures;
     // The reasons in a file that is written again stay.
-    if (path.empty() && std::filesystem::is_regular_file(written_)) path = written_;
-    if (!path.empty()) old_ = parse_expected_failures(read_file(path), path);
-    known_ = known_names(options, selected, old_);
-    check_names(old_, path, known_);
-    if (!written_.empty()) file_.emplace(written_);
+    if (path.empty() && std::filesystem::is_regular_file(written)) path = written;
+    if (!path.empty()) {
+      old = parse_expected_failures(read_file(path), path);
+      known = known_names(options, selected);
+      check_names(old, path, known);
+    }
+    if (!written.empty()) file.emplace(written);
   }
 
-  const ExpectedFailures& old() const { return old_; }
-
-  // Writes the new list, if asked for. Returns lines about it and about patterns without a failure.
-  std::string finish(const RunRecord& run) {
+  void write(const RunRecord& run) {
+    if (!file) return;
     std::vector<const Result*> results;
     for (const auto* some : {&run.results, &run.cases}) {
       for (const Result& result : *some) results.push_back(&result);
     }
-    const ExpectedFailures now = updated(old_, results, known_);
-    std::string lines;
-    for (const ExpectedFailures::Entry& entry : old_.entries) {
-      const bool is_kept = std::ranges::find(now.entries, entry.line,
-                                             &ExpectedFailures::Entry::line) != now.entries.end();
-      if (is_kept || !entry.is_pattern()) continue;
-      lines += fmt::format("{}:{}: no case of '{}' fails like this any more\n", printable(path_),
-                           entry.line, printable(entry.name));
-    }
-    if (!file_) return lines;
-    file_->write(to_text(now));
-    file_->commit();
-    const auto num_new = std::ranges::count_if(now.entries, [](const auto& entry) {
-      return entry.failure.reason.starts_with(kNewReason);
-    });
-    return lines + fmt::format("{}: {}, {} of them new\n", printable(written_),
-                               counted(std::ssize(now.entries), "expected failure"), num_new);
+    file->write(to_text(updated(old, results, known)));
+    file->commit();
   }
-
- private:
-  std::string path_;
-  std::string written_;
-  ExpectedFailures old_;
-  KnownNames known_;
-  std::optional<AtomicFile> file_;
 };
 
 // The columns for names of models in a terminal; longer names overflow.
@@ -374,7 +335,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   check_apart(selected, options.context.output);
   RunOptions run_options = options.run;
   FailureList failures(options, selected);
-  if (!options.context.expected_failures.empty()) run_options.expected_failures = failures.old();
+  if (!options.context.expected_failures.empty()) run_options.expected_failures = failures.old;
   std::optional<RunRecord> baseline;
   if (!options.context.baseline.empty()) baseline = read_run_record(options.context.baseline);
   RunRecord record{.coverage = selected.coverage, .context = page_context(options)};
@@ -437,9 +398,8 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   files.finish(finished, options.summary);
   if (record.coverage.is_interrupted) throw Interrupted(interrupted_text(record, selected));
   run.not_split = unsplit_lines(not_split);
-  const std::string listed = failures.finish(record);
+  failures.write(record);
   if (streams.lines != nullptr) {
-    *streams.lines << listed;
     for (const std::string& line : run.not_split) *streams.lines << line << '\n';
   }
   run.results = std::move(record.results);

@@ -2,6 +2,7 @@
 // line: the same edge case, dtypes and error, ignoring numbers and names.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <set>
 #include <string>
@@ -12,17 +13,25 @@
 
 namespace torch_ir {
 
-// A row for each cause, in this order: operators that are wrong for ordinary values (cases without
-// a note, and calls of models) with their edge cases in the same dtype; then edge cases of
-// operators that are right for ordinary values. Each part has the greatest first.
+struct CauseLine {
+  // "denormal (denormals)", "ordinary values, 3 edge cases".
+  std::string what = {};
+  int64_t num_cases = 0;
+  std::string in_common = {};
+  std::string first_error = {};
+  // Cases of different operators.
+  std::vector<std::string> examples = {};
+};
+
+// In this order, the greatest first: operators that are wrong for ordinary values (cases without a
+// note, calls of models), with their edge cases in the same dtype; edge cases of the others.
+std::vector<CauseLine> cause_lines(const std::vector<Result>& cases);
+
 Table causes_table(const std::vector<Result>& cases,
                    size_t most = std::numeric_limits<size_t>::max());
 
-// The same rows for a terminal.
-std::vector<std::string> cause_lines(const std::vector<Result>& cases);
-
-// "Faulty operators: `aten.layer_norm.default` in 10 of 10 calls." in Markdown, the most calls
-// first. `nodes` are names. Empty if there are none.
+// "Faulty operators: `aten.layer_norm.default` in 10 of 10 calls." in Markdown. `nodes` are names.
+// Empty if there are none.
 std::string faulty_operators(const IR& graph, const std::set<std::string>& nodes);
 
 }  // namespace torch_ir

@@ -138,12 +138,7 @@ std::string cases_text(const std::vector<Result>& cases) {
       with_thousands_separators(static_cast<int64_t>(cases.size())), some_on_host(cases));
   for (const auto& [name, count] : outcomes_of(cases)) {
     if (name == "passed" || count == 0) continue;
-    std::string_view words = name;
-    for (const auto& [one, several] : {std::pair("differs", "differ"),
-                                       {"expected failure", "expected failures"},
-                                       {"unexpected pass", "unexpected passes"}}) {
-      if (name == one && count != 1) words = several;
-    }
+    const std::string_view words = name == "differs" && count != 1 ? "differ" : name;
     text += fmt::format(", {} {}", with_thousands_separators(count), words);
   }
   return text;
@@ -179,7 +174,14 @@ std::string cases_lines(const std::vector<Result>& cases) {
     lines.push_back(fmt::format("{}  {}: {}", printable(result.name), outcome_name(result),
                                 printable(result.reason())));
   }
-  if (lines.size() > kMaxModels) lines = cause_lines(cases);
+  if (lines.size() > kMaxModels) {
+    lines.clear();
+    for (const CauseLine& line : cause_lines(cases)) {
+      lines.push_back(printable(fmt::format("{:>5}  {}: {}: {}; {}", line.num_cases, line.what,
+                                            line.in_common, line.first_error, line.examples[0]),
+                                kMaxMessageSize));
+    }
+  }
   const size_t num_shown = std::min(lines.size(), kMaxModels);
   for (size_t i = 0; i < num_shown; ++i) text += "  " + lines[i] + "\n";
   if (num_shown < lines.size()) {

@@ -41,15 +41,6 @@ Entry parse_line(std::string_view line, const std::vector<Entry>& earlier) {
   return entry;
 }
 
-// As a name in a list; characters that it cannot have match anything.
-std::string listed_name(std::string name) {
-  for (char& c : name) {
-    const bool is_control = static_cast<unsigned char>(c) < ' ';
-    if (is_control || c == ':' || c == '#') c = '*';
-  }
-  return name;
-}
-
 }  // namespace
 
 // Where the text after a `*` differs, that `*` takes one more character.
@@ -153,8 +144,8 @@ ExpectedFailures updated(const ExpectedFailures& failures,
   for (const Result* result : results) {
     if (result->status() != Status::kFailed || !result->failure) continue;
     if (now.find(*result) != nullptr) continue;
-    now.entries.push_back({.name = listed_name(result->name),
-                           .failure = {.kind = result->failure->kind, .reason = kNewReason}});
+    now.entries.push_back(
+        {.name = result->name, .failure = {.kind = result->failure->kind, .reason = kNewReason}});
   }
   std::ranges::stable_sort(now.entries, {}, [](const Entry& entry) {
     return std::tuple(std::string_view(entry.name), entry.failure.kind);

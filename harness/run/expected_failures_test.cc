@@ -159,10 +159,5 @@ TEST(UpdatedFailuresTest, DropWhatPassesAndKeepWhatDidNotRun) {
   EXPECT_EQ(updated_text(list, {unsupported}), list);
 }
 
-TEST(UpdatedFailuresTest, ANameThatAListCannotHaveBecomesAPattern) {
-  const std::string text = updated_text("", {failing("a:b"), failing("a#b")});
-  EXPECT_EQ(text, "a*b: output mismatch: new\n");
-}
-
 }  // namespace
 }  // namespace torch_ir
