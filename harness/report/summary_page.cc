@@ -34,7 +34,7 @@ std::string status_pie(const Results& results) {
   std::string pie = "pie showData title Models by status\n";
   for (const Status status : kStatuses) {
     if (const int64_t some = count_status(results, status)) {
-      pie += fmt::format("    "{}" : {}\n", status_name(status), some);
+      pie += fmt::format("    \"{}\" : {}\n", status_name(status), some);
     }
   }
   return code_block(pie, "mermaid");

@@ -313,6 +313,24 @@ TEST(OwnErrorTest, AnotherIndexIsRightBetweenValuesThatAreCloserThanTheirErrors)
   EXPECT_EQ(judge({0, 2}).verdict.problem, "index 2 at [1], expected 0");
 }
 
+// A value may cross a tie by its error, so few elements may be off by a step, not those of a value
+// that is 0.2 % too large.
+TEST(OwnErrorTest, FewElementsMayBeOffByAStep) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({64, 64}));
+  graph.output(graph.call1("quantized_decomposed.quantize_per_tensor.default",
+                           {x, Attribute(0.03125), Attribute(int64_t{0}), Attribute(int64_t{-128}),
+                            Attribute(int64_t{127}), Attribute(at::kChar)}));
+  const auto judge = [&](double factor, std::optional<Arithmetic> arithmetic) {
+    const at::Tensor steps = graph.inputs[0].mul(factor / 0.03125).round().clamp(-128, 127);
+    OwnErrors own(graph.as_case(), {.arithmetic = arithmetic});
+    return own.judge("n0", steps.to(at::kChar)).is_right();
+  };
+  EXPECT_TRUE(judge(1, std::nullopt));
+  EXPECT_FALSE(judge(1.002, std::nullopt));
+  EXPECT_TRUE(judge(1.002, kBF16));
+}
+
 TEST(OwnErrorTest, WithoutAnArithmeticTheUnitIsThatOfTheDtype) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({64, 64}).mul(1000));
