@@ -127,11 +127,13 @@ class NodeComparer {
     detail.comparison = compare_tensors(actual, expected, tolerance);
     ++report_.num_compared;
     note_non_finite(detail, actual, expected);
+    const bool is_described =
+        judge_ == nullptr || judge_->own.describes(detail.value, of_model, tolerance);
     Finding finding;
     if (seen.step > 0 && accepts_zeros(expected, tolerance) && !accepts_zeros(of_model, own)) {
       finding = not_judged(detail, "its scale is so large or small that zeros would pass");
     } else if (judge_ != nullptr) {
-      finding = judge(detail, seen, expected, tolerance);
+      finding = judge(detail, seen, expected, tolerance, is_described);
     } else {
       finding = detail.comparison.is_close ? Finding::kAgrees : Finding::kWrong;
     }
@@ -177,7 +179,7 @@ class NodeComparer {
   }
 
   Finding judge(NodeDetail& detail, const SeenValue& seen, const at::Tensor& expected,
-                const Tolerance& tolerance) {
+                const Tolerance& tolerance, bool is_described) {
     const Criterion& criterion = judge_->criterion;
     const bool is_auto = criterion.reference == ReferenceKind::kAuto && !criterion.arithmetic;
     OwnError own = judge_->own.judge(detail.value, seen, is_auto ? tolerance : kExactTolerance);
@@ -186,7 +188,8 @@ class NodeComparer {
     const bool is_close =
         torch_ir::judge(detail.comparison, nullptr, by_model).basis != Basis::kNone;
     const bool is_by_model = criterion.reference == ReferenceKind::kModel || criterion.min_snr;
-    if (!detail.comparison.mismatch.empty() || (is_by_model && !criterion.arithmetic)) {
+    const bool goes_by_model = (is_by_model && !criterion.arithmetic) || !is_described;
+    if (!detail.comparison.mismatch.empty() || goes_by_model) {
       return is_close ? Finding::kAgrees : Finding::kWrong;
     }
     const bool is_excused = is_auto && (is_close || own.is_close);
@@ -195,7 +198,8 @@ class NodeComparer {
       return is_auto && !rounds_ ? Finding::kWrong : not_judged(detail, own.not_judged);
     }
     report_.num_other_choices += own.num_other_choices;
-    if (differs(detail.comparison)) detail.own_error = own.verdict;
+    if (!differs(detail.comparison)) return Finding::kAgrees;
+    detail.own_error = own.verdict;
     if (!own.verdict.problem.empty() && !is_excused) return Finding::kWrong;
     if (!own.verdict.problem.empty()) {
       keep_excused(detail, seen.tensor, expected);

@@ -99,7 +99,8 @@ struct OwnErrors::State {
   State(const Case& graph_case, const ArithmeticOptions& its_options)
       : program(graph_case.program),
         options(its_options),
-        inside(options.inside.begin(), options.inside.end()) {
+        inside(options.inside.begin(), options.inside.end()),
+        model(graph_case, /*is_wide=*/false) {
     courses.emplace_back();
     if (options.arithmetic) add_variant(round_to(*options.arithmetic, graph_case));
     add_variant(graph_case);
@@ -138,6 +139,23 @@ struct OwnErrors::State {
         courses[i].differs = courses[i].differs || !is_same;
       }
     }
+  }
+
+  bool describes(ValueId id, const at::Tensor& of_model, const Tolerance& its_tolerance) {
+    const uint32_t producer = (*program)[id].producer.value();
+    while (model.next_step() <= producer) {
+      const RandomStateGuard random;
+      const RandomState before;
+      model.advance();
+      model_draws = before.has_moved();
+    }
+    const bool is_last = model.next_step() == producer + 1;
+    const at::Tensor made = is_last ? model.value(id) : at::Tensor();
+    const bool is_free = model_draws || facts_of(program->nodes[producer].target).makes_empty;
+    const bool is_close =
+        is_free || !made.defined() || compare_tensors(of_model, made, its_tolerance).is_close;
+    if (is_last) model.replace(id, of_model);
+    return is_close;
   }
 
   // Drops the courses that leave one value unused whose readers, all before `step`, did not care.
@@ -265,7 +283,8 @@ struct OwnErrors::State {
     const at::Tensor exact = seen.step > 0 ? wide.clamp(seen.low, seen.high) : wide;
     const bool is_wide = unit <= unit_of(c10::kFloat, std::nullopt);
     return judge_own(compare_errors(tensor, rounded(narrow), exact), std::max(unit, seen_unit),
-                     options.error_factor, seen.step, is_wide && seen_unit <= unit);
+                     options.error_factor, seen.step,
+                     is_wide && seen_unit <= unit && seen.step == 0);
   }
 
   ArithmeticVerdict judge_indices(const Variant& variant, const Node& node,
@@ -291,6 +310,9 @@ struct OwnErrors::State {
   // Values of the last node.
   std::unordered_set<ValueId> returned;
   bool has_drawn = false;
+  // The graph on the model's values.
+  ReplacingRun model;
+  bool model_draws = false;
   // Of the value that is being judged.
   Tolerance tolerance;
   int64_t num_other_choices = 0;
@@ -314,6 +336,17 @@ OwnError OwnErrors::judge(const std::string& name, const SeenValue& returned,
   } catch (const std::exception& error) {
     failure_ = message_text(error);
     return {.not_judged = failure_};
+  }
+}
+
+bool OwnErrors::describes(const std::string& name, const at::Tensor& of_model,
+                          const Tolerance& tolerance) {
+  if (!failure_.empty()) return true;
+  try {
+    return state_->describes(state_->ids.at(name), of_model, tolerance);
+  } catch (const std::exception& error) {
+    failure_ = message_text(error);
+    return true;
   }
 }
 

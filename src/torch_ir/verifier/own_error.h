@@ -50,6 +50,10 @@ class OwnErrors {
   OwnError judge(const std::string& name, const SeenValue& returned,
                  const Tolerance& tolerance = kExactTolerance);
 
+  // Whether a value of the model is within `tolerance` of what the graph's node makes of the
+  // model's values before it, so that the graph describes the model there. Called as `judge`.
+  bool describes(const std::string& name, const at::Tensor& of_model, const Tolerance& tolerance);
+
   // Wrong values that make no difference to the values that are computed from them, bit for bit.
   std::vector<std::string> ineffective() const;
 

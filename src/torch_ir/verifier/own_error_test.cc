@@ -384,6 +384,32 @@ TEST(NodeJudge, DecidesByItsCriterion) {
   EXPECT_EQ(wrong({.reference = Kind::kAuto, .arithmetic = kBF16}, 1.02, 1), 1);
 }
 
+// The graph adds 1, the model 2, and the executor is right about the graph.
+TEST(NodeJudge, NamesWhereTheGraphPartsFromTheModel) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({8}));
+  const V n0 = graph.call1("aten.add.Scalar", {x, 1.0});
+  graph.output(graph.call1("aten.mul.Scalar", {n0, 3.0}));
+  for (const std::optional<Arithmetic> arithmetic : {std::optional<Arithmetic>(), {kBF16}}) {
+    OwnErrors own(graph.as_case(), {.arithmetic = arithmetic});
+    const NodeJudge judge{
+        .own = own, .criterion = {.reference = ReferenceKind::kAuto, .arithmetic = arithmetic}};
+    const NodeReport report = compare_nodes(
+        *graph.program(), {"n0", "n1"},
+        [&](const ValueObserver& observer) {
+          observer("n0", graph.inputs[0] + 2);
+          observer("n1", (graph.inputs[0] + 2) * 3);
+        },
+        [&](const std::string& name) {
+          const at::Tensor sum = graph.inputs[0] + 1;
+          return name == "n0" ? sum : sum * 3;
+        },
+        {}, &judge);
+    ASSERT_TRUE(report.first_divergence);
+    EXPECT_EQ(report.first_divergence->node.value, "n0");
+  }
+}
+
 // The tolerance is absolute, and the fault is in a value so small that it hides it.
 TEST(NodeJudge, NamesWhatTheToleranceExcusesIfTheRunFailed) {
   EagerGraph graph;
