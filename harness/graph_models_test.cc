@@ -189,6 +189,9 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
               AllOf(HasSubstr("first value that differs: node 1"), HasSubstr("## Nodes of net"),
                     HasSubstr("| 1 | `tanh` | `aten.tanh.default` |"),
                     HasSubstr("| the model itself | 1 |"), HasSubstr("<br>old: float32")));
+  EXPECT_THAT(read_file(path("compared/index.html")),
+              AllOf(HasSubstr("\"net (old)\""), HasSubstr("id=\"graph-0\""),
+                    HasSubstr("id=\"graph-1\""), Not(HasSubstr("id=\"graph-2\""))));
 
   // Another version of the model, with other names.
   fs::remove_all(output_);

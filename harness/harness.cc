@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "harness/process/supervise.h"
+#include "harness/report/graph_picture.h"
+#include "harness/report/pages.h"
 #include "harness/report/report_files.h"
 #include "harness/report/run_text.h"
 #include "harness/results/baseline.h"
@@ -408,6 +410,40 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   return run;
 }
 
+namespace {
+
+// index.html with the models of both runs, of which two graphs can be seen in step.
+std::string compared_index(const RunRecord& before, const std::string& old_folder,
+                           const RunRecord& after, const std::string& new_folder,
+                           const BaselineComparison& comparison) {
+  static constexpr std::string_view kOld = " (old)";
+  RunRecord both = after;
+  for (const Result& result : before.results) {
+    both.results.push_back(result);
+    both.results.back().name += kOld;
+  }
+  const auto picture_of = [&](const Result& result) -> GraphPicture {
+    Result drawn = result;
+    const bool is_old = drawn.name.ends_with(kOld);
+    if (is_old) drawn.name.resize(drawn.name.size() - kOld.size());
+    const std::string graph =
+        fmt::format("{}/ir/{}.json", is_old ? old_folder : new_folder, drawn.name);
+    if (!std::filesystem::exists(graph)) return {.problem = "its folder has no graph"};
+    drawn.graph = load_ir(graph);
+    if (graph_fingerprint(*drawn.graph) != result.graph_summary()->fingerprint) {
+      return {.problem = "the graph in its folder is of another run"};
+    }
+    return draw_graph(drawn);
+  };
+  std::string text;
+  write_index(
+      both, &comparison, picture_of, [&](std::string_view piece) { text += piece; },
+      /*has_pages=*/false);
+  return text;
+}
+
+}  // namespace
+
 BaselineComparison compare_reports(const std::string& old, const std::string& now,
                                    const std::string& output) {
   namespace fs = std::filesystem;
@@ -444,6 +480,8 @@ BaselineComparison compare_reports(const std::string& old, const std::string& no
   std::error_code ignored;
   fs::create_directories(output, ignored);
   write_file(output + "/COMPARE.md", render_comparison(before, after, comparison));
+  write_file(output + "/index.html",
+             compared_index(before, folder_of(old), after, folder_of(now), comparison));
   return comparison;
 }
 

@@ -539,6 +539,7 @@ function valuesBlock({words: {graph: values}}) {
       table('Operators', [['Operator'], ['Calls', 1]], values.operators.map(([name, calls]) => [code(name), count(calls)])))]; }
 
 function links(model) {
+  if (!words.has_pages) return '';
   const file = encodeURIComponent(model.name);
   return h('p', {class: 'links'}, h('a', {href: `${file}.md`}, 'Page'),
            model.files.ir ? h('a', {href: `ir/${file}.json`}, 'IR') : null,
@@ -568,7 +569,7 @@ function showModel(model) {
     h('p', {}, ...model.categories.map((c) => h('span', {class: 'tag'}, c))),
     links(model), ...failureBlock(model), ...graphBlock(model, graph), h('h3', {}, 'Stages'), stageList(model),
     ...trialBlock(model), ...nodesBlock(model, graph), ...reproducerBlock(model), ...valuesBlock(model),
-    h('h3', {}, 'Run it again'), copyable(model.words.command, 'Command'));
+    ...(words.has_pages ? [h('h3', {}, 'Run it again'), copyable(model.words.command, 'Command')] : []));
   $('detail').hidden = false;
   document.body.classList.add('with-detail');
   document.title = `${model.name} · ${title}`;

@@ -144,11 +144,12 @@ Json changes_json(const BaselineComparison& comparison, const std::string& basel
 }
 
 // What the page says of the run beyond results.json.
-Json words_of(const RunRecord& run, const BaselineComparison* baseline) {
+Json words_of(const RunRecord& run, const BaselineComparison* baseline, bool has_pages) {
   Json bins = Json::array();
   for (size_t bin = 0; bin < kHistogramBins; ++bin) bins.push_back(histogram_bin_name(bin));
   return {
       {"stages", write(kStages)},
+      {"has_pages", has_pages},
       {"bins", bins},
       {"environment", environment_json(run)},
       {"changes", baseline == nullptr ? Json() : changes_json(*baseline, run.context.baseline)}};
@@ -161,7 +162,7 @@ constexpr std::string_view kModelsMark = "\x02";
 }  // namespace
 
 void write_index(const RunRecord& run, const BaselineComparison* baseline,
-                 const PictureOf& picture_of, const PutText& put) {
+                 const PictureOf& picture_of, const PutText& put, bool has_pages) {
   const auto& [coverage, context, results, cases, has_cases] = run;
   const bool is_good =
       all_good(results) && all_good(cases, context.requires_support) && !coverage.is_interrupted;
@@ -179,7 +180,7 @@ void write_index(const RunRecord& run, const BaselineComparison* baseline,
   page.set("verdict_class", is_good ? "good" : "bad");
   page.set("coverage", xml_text(has_only_cases ? cases_coverage_text(cases, coverage)
                                                : coverage_text(results, coverage, plain_names)));
-  page.set("words", script_json(words_of(run, baseline)));
+  page.set("words", script_json(words_of(run, baseline, has_pages)));
   page.set("results", std::string(kResultsMark));
   page.set("models", std::string(kModelsMark));
   const std::string text = render_exactly(templates::index_page, page);

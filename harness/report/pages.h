@@ -43,8 +43,9 @@ using PictureOf = std::function<GraphPicture(const Result& result)>;
 inline constexpr size_t kMaxIndexGraph = 4 << 20;
 inline constexpr size_t kMaxIndexGraphs = 48 << 20;
 
+// Without `has_pages`, it has no links to files beside it, nor commands that repeat one model.
 void write_index(const RunRecord& run, const BaselineComparison* baseline,
-                 const PictureOf& picture_of, const PutText& put);
+                 const PictureOf& picture_of, const PutText& put, bool has_pages = true);
 
 // junit.xml, for CI systems.
 //
