@@ -193,6 +193,13 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
               AllOf(HasSubstr("\"net (old)\""), HasSubstr("id=\"graph-0\""),
                     HasSubstr("id=\"graph-1\""), Not(HasSubstr("id=\"graph-2\""))));
 
+  // A folder that does not exist, by a relative path.
+  const fs::path here = fs::current_path();
+  fs::current_path(path("compared"));
+  EXPECT_EQ(run_command_line({"compare", path("old"), output_, "-o", "again"}).status, 0);
+  fs::current_path(here);
+  EXPECT_TRUE(fs::exists(path("compared/again/COMPARE.md")));
+
   // Another version of the model, with other names.
   fs::remove_all(output_);
   write_chain(path("v2/net"), {{"relu", "aten.relu.default"},

@@ -130,9 +130,10 @@ Selected select_candidates(const HarnessOptions& options) {
 // Starts with ".." if `file` is not in `folder`.
 std::vector<std::string> parts_below(const std::string& folder, const std::string& file) {
   namespace fs = std::filesystem;
+  // Of a relative path of which nothing exists, weakly_canonical makes no absolute one.
   std::error_code error;
-  const fs::path base = fs::weakly_canonical(folder, error);
-  const fs::path below = fs::weakly_canonical(file, error).lexically_relative(base);
+  const fs::path base = fs::weakly_canonical(fs::absolute(folder), error);
+  const fs::path below = fs::weakly_canonical(fs::absolute(file), error).lexically_relative(base);
   return {below.begin(), below.end()};
 }
 
