@@ -215,7 +215,7 @@ double snr_of(double value_rms, double error_rms) {
 ArithmeticVerdict judge_accumulated(const ErrorComparison& errors, double unit,
                                     double error_factor) {
   constexpr int64_t kFew = 64;
-  const double limit = error_factor * (errors.num_compared < kFew ? 1.5 : 1);
+  const double limit = error_factor * (errors.num_compared < kFew ? 1.25 : 1);
   return judge_by(errors, unit,
                   {.typical_rms = 1, .typical_max = 1, .rms_ratio = limit, .max_ratio = 2 * limit},
                   "times the yardstick's", /*step=*/0);

@@ -82,7 +82,7 @@ struct ArithmeticVerdict {
 inline constexpr double kLeastSignalToNoise = 6;
 
 // Judges an output: the accumulated errors of a graph, at most `error_factor` times the
-// yardstick's; half as much again in fewer than 64 elements, where either may be small by chance.
+// yardstick's; a quarter more in fewer than 64 elements, where either may be small by chance.
 ArithmeticVerdict judge_accumulated(const ErrorComparison& errors, double unit,
                                     double error_factor);
 
