@@ -352,7 +352,7 @@ TEST_F(SuitesTest, WriteTheListOfTheirFailures) {
   EXPECT_EQ(run({"--dtype", "bfloat16", "--expected-failures", list}).status, 1);
   EXPECT_EQ(read_file(list),
             "# One too many.\naten.abs.default/float32/usual: output mismatch: known\n");
-  // A file that is no list is not replaced.
+  // A file that does not hold a list stays as it is.
   write_file(list, "notes\n");
   const HarnessOutcome refused = run({});
   EXPECT_EQ(refused.status, 2);
