@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <mutex>
 #include <set>
 #include <span>
 #include <string_view>
@@ -19,6 +17,7 @@
 #include "harness/backend/windowed_values.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/named_registry.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
@@ -32,22 +31,9 @@
 namespace torch_ir {
 namespace {
 
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, BackendFactory> factories;
-};
-
-// Made at first use: registrations run before main, in any order.
-Registry& registry() {
-  static Registry instance;
+NamedRegistry<BackendFactory>& registry() {
+  static NamedRegistry<BackendFactory> instance;
   return instance;
-}
-
-BackendFactory find_factory(const std::string& name) {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  const auto found = all.factories.find(name);
-  return found == all.factories.end() ? nullptr : found->second;
 }
 
 class NodeByNodeValues : public NodeValues {
@@ -111,24 +97,16 @@ std::unique_ptr<NodeValues> Backend::values_of(const Case& graph_case) {
 
 bool register_backend(const std::string& name, BackendFactory make) {
   if (name.empty()) throw Error("a backend needs a name");
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  if (!all.factories.emplace(name, std::move(make)).second) {
+  if (!registry().set(name, std::move(make), /*replaces=*/false)) {
     throw Error(fmt::format("duplicate backend '{}'", printable(name)));
   }
   return true;
 }
 
-std::vector<std::string> list_backends() {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  std::vector<std::string> names;
-  for (const auto& [name, make] : all.factories) names.push_back(name);
-  return names;
-}
+std::vector<std::string> list_backends() { return registry().names(); }
 
 void check_backend(const std::string& name) {
-  if (find_factory(name)) return;
+  if (registry().find(name)) return;
   const std::vector<std::string> names = list_backends();
   const std::string known =
       names.empty() ? "no backend is linked into this program or loaded with --load-library"
@@ -146,7 +124,7 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
   if (error) throw OutputError("cannot create '" + options.directory + "': " + error.message());
   if (!settings.executor.empty()) return make_command_backend(settings, options.directory);
   check_backend(settings.backend);
-  return find_factory(settings.backend)(options);
+  return registry().find(settings.backend)(options);
 }
 
 std::vector<at::Tensor> run_grouped(Backend& backend, const Case& graph_case,
@@ -173,7 +151,7 @@ std::vector<at::Tensor> run_grouped(Backend& backend, const Case& graph_case,
 // A plan, with its case, which keeps the program alive: another one then has another address.
 struct PlanBackend::Compiled {
   bool is_of(const Case& other) const {
-    return has_same_tensors(graph_case.weights, other.weights) &&
+    return plan.changed_weight().empty() && has_same_tensors(graph_case.weights, other.weights) &&
            (graph_case.program == other.program ||
             to_ir(*graph_case.program) == to_ir(*other.program));
   }

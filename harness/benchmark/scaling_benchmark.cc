@@ -106,7 +106,7 @@ ScaledStep step(const char* name, const Step& run) {
 }
 
 const ScaledStep kSteps[] = {
-    step("load", [](const ScaledGraph& graph) { deserialize_ir(graph.json); }),
+    step("load", [](const ScaledGraph& graph) { (void)deserialize_ir(graph.json); }),
     step("validate", [](const ScaledGraph& graph) { validate_ir(graph.ir); }),
     step("compile", [](const ScaledGraph& graph) { graph.plan(); }),
     // A new plan chooses kernels and lays out memory in its first run.
@@ -121,7 +121,7 @@ const ScaledStep kSteps[] = {
          [](const ScaledGraph& graph) {
            const IR ir = deserialize_ir(graph.json);
            validate_ir(ir);
-           compile(ir, StateDict());
+           (void)compile(ir, StateDict());
          }),
     step("diff", [](const ScaledGraph& graph) { diff(graph.program, graph.program); }),
     step("cost", [](const ScaledGraph& graph) { cost_of(graph.program); }),
@@ -154,8 +154,8 @@ void extract_layered(benchmark::State& state, const LayeredModel& layered, int64
     const Model model{Decoder(shape)};
     model.module()->eval();
     const at::TensorOptions options = at::device(at::kMeta).dtype(at::kLong);
-    extract_ir(model, {at::empty({1, 1}, options), at::empty({1}, options)},
-               {.model_name = layered.name, .strict = true});
+    (void)extract_ir(model, {at::empty({1, 1}, options), at::empty({1}, options)},
+                     {.model_name = layered.name, .strict = true});
   };
   measure(state, extract_layers, "per_layer", num_layers);
 }

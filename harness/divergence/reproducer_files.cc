@@ -42,10 +42,8 @@ std::string library_names() {
 }
 
 std::string harness_command(const RunSettings& settings, const std::string& tolerance) {
-  std::string command =
-      "harness" + library_names() + " --ir ." + backend_flags(settings) + tolerance;
-  if (settings.seed != RunSettings().seed) command += fmt::format(" --seed {}", settings.seed);
-  return command + plan_flags(settings);
+  return "harness" + library_names() + " --ir ." + backend_flags(settings) + tolerance +
+         plan_flags(settings);
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ TEST_P(ArchivesReplayTest, ReplaysAllButWhatItCanNot) {
     ExecutionOptions options;
     options.optimization = GetParam();
     const ExecutionPlan plan = compile(ir, model.weights, StateDict(), options);
-    plan.run(fs::exists(inputs) ? read_inputs(inputs.string(), ir)
-                                : model.examples.for_graph(model.program));
+    (void)plan.run(fs::exists(inputs) ? read_inputs(inputs.string(), ir)
+                                      : model.examples.for_graph(model.program));
     const Lines lines = lines_of(plan);
     EXPECT_EQ(lines, expected[fs::path(archive).stem().string()]);
     num_nodes += ir.nodes.size();

@@ -42,7 +42,7 @@ Table changed_modules_table(const std::vector<NodeChange>& nodes) {
   }
   Table table("lrr", {"Module", "Nodes that changed", "Largest difference between the values"});
   for (const auto& [path, module] : modules) {
-    table.add({path.empty() ? "the model itself" : code_cell(path), module.first,
+    table.add({path.empty() ? "other nodes" : code_cell(path), module.first,
                short_number(module.second)});
   }
   return table;

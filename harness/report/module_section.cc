@@ -38,7 +38,7 @@ SectionData modules_section(const ModelPage& page) {
   }
   for (const ModuleCost& module : costs_by_module(result.program(), result.cost())) {
     std::vector<Cell> cells = {
-        module.path.empty() ? "the model itself" : code_cell(module.path), std::ssize(module.nodes),
+        module.path.empty() ? "other nodes" : code_cell(module.path), std::ssize(module.nodes),
         at_least_text(module.multiply_adds, module.is_counted), module.parameters};
     if (has_errors) cells.push_back(max_diff_of(module, errors));
     table.add(std::move(cells));

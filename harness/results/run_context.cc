@@ -187,6 +187,7 @@ std::string backend_flags(const RunSettings& settings) {
 
 std::string plan_flags(const RunSettings& settings) {
   std::string flags;
+  if (settings.seed != RunSettings().seed) flags += " --seed " + std::to_string(settings.seed);
   if (settings.optimization != Optimization::kExact) {
     flags += " --optimization " + optimization_name(settings.optimization);
   }

@@ -71,8 +71,8 @@ void run(const torch_ir::IR& ir, torch_ir::Optimization optimization) {
   torch_ir::ExecutionOptions options;
   options.optimization = optimization;
   const torch_ir::ExecutionPlan plan = torch_ir::compile(ir, weights, StateDict(), options);
-  plan.run(inputs);
-  plan.run(inputs);
+  (void)plan.run(inputs);
+  (void)plan.run(inputs);
 }
 
 }  // namespace

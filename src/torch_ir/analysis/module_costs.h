@@ -12,7 +12,7 @@
 namespace torch_ir {
 
 struct ModuleCost {
-  // Empty for the model itself.
+  // Empty for nodes of the model itself, and of unknown modules.
   std::string path = {};
   // By index, in the order of the graph.
   std::vector<size_t> nodes = {};

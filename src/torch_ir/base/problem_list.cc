@@ -4,12 +4,17 @@ namespace torch_ir {
 namespace {
 
 constexpr std::string_view kIndent = "  ";
+constexpr std::string_view kMore = "... and ";
 
 }  // namespace
 
 std::string problem_list(const std::vector<std::string>& problems, std::string_view what) {
   if (problems.size() == 1) return problems.front();
-  std::string text = std::to_string(problems.size()) + " problems with ";
+  size_t count = 0;
+  for (const std::string& problem : problems) {
+    count += problem.starts_with(kMore) ? std::stoul(problem.substr(kMore.size())) : 1;
+  }
+  std::string text = std::to_string(count) + " problems with ";
   text.append(what).append(":");
   for (const std::string& problem : problems) text.append("\n").append(kIndent).append(problem);
   return text;

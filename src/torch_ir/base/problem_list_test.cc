@@ -20,6 +20,12 @@ TEST(ProblemListTest, SeveralAreCountedAndListed) {
             "3 problems with the inputs:\n  a\n  b\n  c");
 }
 
+TEST(ProblemListTest, CountsWhatALineStandsFor) {
+  EXPECT_EQ(problem_list({"a", "... and 4100 more such weights.", "b", "... and 1 more."}, "it"),
+            "4103 problems with it:\n  a\n  ... and 4100 more such weights.\n  b\n"
+            "  ... and 1 more.");
+}
+
 TEST(ProblemListTest, IsFoundBehindWhatIsPutInFrontOfIt) {
   EXPECT_THAT(lines_of_problem_list("model.json: " + problem_list({"a", "b"}, "the inputs")),
               ElementsAre("model.json: 2 problems with the inputs:", "a", "b"));

@@ -2,8 +2,10 @@
 // CHANGELOG.md says what a version promises.
 #pragma once
 
+#define TORCH_IR_VERSION "0.1.0"
+
 namespace torch_ir {
 
-inline constexpr const char* kVersion = "0.1.0";
+inline constexpr const char* kVersion = TORCH_IR_VERSION;
 
 }  // namespace torch_ir

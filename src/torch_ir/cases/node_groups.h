@@ -13,9 +13,10 @@
 #include <vector>
 
 #include "torch_ir/ir/program.h"
-#include "torch_ir/runtime/graph/graph_memory.h"
 
 namespace torch_ir {
+
+class GraphMemory;
 
 // The form in which a value is returned. The defaults are its form in the graph.
 struct ValueForm {

@@ -1,5 +1,7 @@
 // torch-ir execute: runs a graph. torch-ir verify: also checks its outputs.
 
+#include <ATen/Context.h>
+
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <ostream>
@@ -26,9 +28,10 @@ struct ExecuteArguments {
 };
 
 // The outputs are on the CPU.
-std::vector<at::Tensor> run_once(const Case& content, const ExecutionOptions& options) {
-  return to_device(compile(content, options).run_checked(to_device(content.inputs, options.device)),
-                   c10::Device(c10::kCPU));
+std::vector<at::Tensor> run_once(const Case& content, const ExecutionArguments& arguments) {
+  at::manual_seed(arguments.seed);
+  const auto inputs = to_device(content.inputs, arguments.options.device);
+  return to_device(compile(content, arguments.options).run_checked(inputs), c10::kCPU);
 }
 
 // Devices and pipes may have any name.
@@ -49,7 +52,7 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
   std::vector<at::Tensor> outputs;
   run_graph_file(inputs, [&](const GraphFile& file) {
     ir = file.ir;
-    outputs = run_once(file.content, inputs.options);
+    outputs = run_once(file.content, inputs);
   });
   write_outputs(arguments.outputs, ir, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -61,7 +64,7 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
 
 void declare_execute(CLI::App& parser, ExecuteArguments& arguments) {
   add_execution_arguments(parser, arguments.execution);
-  add_inputs_option(parser, arguments.execution);
+  add_run_options(parser, arguments.execution);
   add_file_option(parser, "-o,--output,--outputs", arguments.outputs,
                   "Write the outputs to this file: .safetensors")
       ->required();
@@ -75,9 +78,8 @@ struct VerifyArguments {
 };
 
 VerificationReport verify(const VerifyArguments& arguments, const GraphFile& file) {
-  const auto run_plan = [&](const Case& content) {
-    return run_once(content, arguments.execution.options);
-  };
+  const ExecutionArguments& execution = arguments.execution;
+  const auto run_plan = [&](const Case& content) { return run_once(content, execution); };
   const std::vector<at::Tensor> outputs = run_plan(file.content);
   Case content = file.content;
   content.expected = read_expected(arguments.expected, file.ir);
@@ -85,7 +87,7 @@ VerificationReport verify(const VerifyArguments& arguments, const GraphFile& fil
       {.graph_case = content,
        .outputs = outputs,
        .rerun = run_plan,
-       .run_eagerly = [&] { return eager_outputs(content); },
+       .run_eagerly = [&] { return at::manual_seed(execution.seed), eager_outputs(content); },
        .describe = [](const std::exception& error) { return headline(message_text(error)); }},
       arguments.tolerance, arguments.criterion);
 }
@@ -101,7 +103,7 @@ int run_verify(const VerifyArguments& arguments, Console& console) {
 
 void declare_verify(CLI::App& parser, VerifyArguments& arguments) {
   add_execution_arguments(parser, arguments.execution);
-  add_inputs_option(parser, arguments.execution);
+  add_run_options(parser, arguments.execution);
   add_file_option(parser, "--expected", arguments.expected,
                   "Expected outputs, by the graph's names: .safetensors")
       ->required();

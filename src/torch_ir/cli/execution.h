@@ -3,6 +3,7 @@
 
 #include <c10/util/FunctionRef.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,14 @@ struct ExecutionArguments {
   bool rejects_nan = false;
   // Whether to generate missing weights and inputs.
   bool makes_up_values = false;
+  uint64_t seed = 0;
   ExecutionOptions options;
 };
 
-// Adds all options but --inputs.
+// Adds all options but those of add_run_options.
 void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments);
-void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments);
+// Adds --inputs and --seed.
+void add_run_options(CLI::App& parser, ExecutionArguments& arguments);
 
 // Loads the files that `arguments` name and calls `run`. Throws torch_ir::Error, naming the files:
 // before the run, one problem_list of all weights and inputs that do not fit the graph or contain

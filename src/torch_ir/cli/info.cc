@@ -195,7 +195,7 @@ std::string modules_table(const std::vector<ModuleCost>& modules) {
   if (modules.empty()) return "";
   TextRows rows = {{"  ", " nodes", "       multiply-adds", "          parameters"}};
   for (const ModuleCost& module : modules) {
-    rows.push_back({"  " + (module.path.empty() ? "(the model itself)" : printable(module.path)),
+    rows.push_back({"  " + (module.path.empty() ? "(other nodes)" : printable(module.path)),
                     std::to_string(module.nodes.size()),
                     known_part(module.multiply_adds, module.is_counted),
                     with_thousands_separators(module.parameters)});

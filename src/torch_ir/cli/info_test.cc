@@ -66,7 +66,7 @@ TEST_F(InfoTest, SaysWhatModulesCost) {
   const std::string graph = graph_file("model.json", ir);
   EXPECT_THAT(torch_ir({"info", graph}).out,
               testing::ContainsRegex("\nCosts by module; [^\n]*\n[^\n]*\n"
-                                     "  \\(the model itself\\) +26 +[0-9,]+ +[0-9,]+\n"
+                                     "  \\(other nodes\\) +26 +[0-9,]+ +[0-9,]+\n"
                                      "  conv1 +1 +[0-9,]+ +[0-9,]+\n$"));
   const auto json = nlohmann::json::parse(torch_ir({"info", graph, "--json"}).out);
   EXPECT_EQ(json["cost"]["modules"][1]["module"], "conv1");

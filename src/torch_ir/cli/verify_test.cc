@@ -1,4 +1,6 @@
+#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/rand.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
@@ -113,6 +115,33 @@ TEST_F(VerifyTest, ComparesIntegersExactly) {
       wrong.out,
       HasSubstr("rtol 1, atol 1, integers exact; smallest passing tolerance: none\n"
                 "  output 0 'index' int64[2] (rtol 0, atol 0): 1 of 2 elements mismatched"));
+}
+
+// As in the harness, random numbers begin with seed 0.
+TEST_F(VerifyTest, DrawsTheNumbersOfTheHarness) {
+  TestGraphBuilder builder("Random");
+  builder.input("x", {8}).op("rand", "aten.rand_like.default", {"x"}, {8}).output("rand");
+  const std::string graph = graph_file("random.json", builder.build());
+  const std::string inputs = tensor_file("x8.safetensors", {{"x", at::zeros({8})}});
+  const auto drawn_with = [&](uint64_t seed) {
+    at::manual_seed(seed);
+    return tensor_file("rand.safetensors", {{"rand", at::rand({8})}});
+  };
+  const auto verify_rand = [&](uint64_t seed, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"verify", graph,        "--inputs",
+                                          inputs,   "--expected", drawn_with(seed)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return torch_ir(arguments);
+  };
+  EXPECT_EQ(verify_rand(0).status, 0);
+  EXPECT_EQ(verify_rand(7, {"--seed", "7"}).status, 0);
+  const Outcome outcome = verify_rand(7);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("the graph does not match the model, or that drew other "
+                                     "random numbers\n"));
+  expect_refused(verify_rand(0, {"--seed", "-1"}),
+                 "--seed: invalid seed '-1'; expected a whole number "
+                 "(see 'torch-ir verify --help')");
 }
 
 TEST_F(VerifyTest, RefusesWhatIsNoTolerance) {

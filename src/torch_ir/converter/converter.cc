@@ -3,11 +3,10 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
-#include <map>
-#include <mutex>
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/named_registry.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/exporter/capture/capture.h"
@@ -18,38 +17,21 @@
 namespace torch_ir {
 namespace {
 
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, OpConverter> converters;
-};
-
-Registry& registry() {
-  static Registry instance;
+NamedRegistry<OpConverter>& registry() {
+  static NamedRegistry<OpConverter> instance;
   return instance;
-}
-
-OpConverter find_converter(const std::string& op_type) {
-  const std::lock_guard lock(registry().mutex);
-  const auto entry = registry().converters.find(op_type);
-  return entry == registry().converters.end() ? OpConverter() : entry->second;
 }
 
 }  // namespace
 
 void register_op(const std::string& op_type, OpConverter converter) {
-  const std::lock_guard lock(registry().mutex);
-  registry().converters[op_type] = std::move(converter);
+  registry().set(op_type, std::move(converter));
 }
 
-std::vector<std::string> list_registered_ops() {
-  const std::lock_guard lock(registry().mutex);
-  std::vector<std::string> names;
-  for (const auto& [op_type, converter] : registry().converters) names.push_back(op_type);
-  return names;
-}
+std::vector<std::string> list_registered_ops() { return registry().names(); }
 
 OpNode IRConverter::convert_call(const Node& node, const GraphAnalyzer& analyzer) const {
-  const OpConverter converter = find_converter(node.target);
+  const OpConverter converter = registry().find(node.target);
   if (!converter) return convert_default(node, analyzer);
   try {
     return converter(node, analyzer);
@@ -101,11 +83,7 @@ void check_constants(const Program& program) {
 
 IR extract_ir(const Model& model, const std::vector<at::Tensor>& inputs,
               const ExtractOptions& options) {
-  const Program program = export_model(model, inputs,
-                                       {.model_name = options.model_name,
-                                        .input_names = options.input_names,
-                                        .strict = options.strict,
-                                        .dynamic = options.dynamic});
+  const Program program = export_model(model, inputs, options);
   check_constants(program);
   return convert_exported_program(program, options.model_name, options.strict);
 }

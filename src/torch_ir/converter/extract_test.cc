@@ -92,7 +92,7 @@ TEST(ExtractTest, RefusesUnregisteredConstantsWithoutValues) {
   const IR ir = extract_ir(Unregistered(), {torch::ones({3})});
   EXPECT_TRUE(torch::equal(ir.constants["lifted_tensor_0"], torch::tensor({1.f, 2.f, 3.f})));
   const MetaDeviceGuard meta;
-  EXPECT_THAT([] { extract_ir(Unregistered(), {torch::ones({3})}, {.model_name = "Mine"}); },
+  EXPECT_THAT([] { (void)extract_ir(Unregistered(), {torch::ones({3})}, {.model_name = "Mine"}); },
               ::testing::ThrowsMessage<ExportError>(
                   "cannot export model 'Mine': constant 'lifted_tensor_0' (float32 [3]), read by "
                   "node 'mul', has no values: it is a tensor of the module that is neither a "
@@ -101,7 +101,7 @@ TEST(ExtractTest, RefusesUnregisteredConstantsWithoutValues) {
 }
 
 TEST(ExtractTest, NamesTheModelAsTold) {
-  EXPECT_THAT([] { extract_ir(Masked(), {}, {.model_name = "Mine"}); },
+  EXPECT_THAT([] { (void)extract_ir(Masked(), {}, {.model_name = "Mine"}); },
               ::testing::ThrowsMessage<ExportError>(
                   "cannot export model 'Mine': forward takes 1 tensor, 0 given"));
 }

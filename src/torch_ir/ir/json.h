@@ -20,12 +20,12 @@ std::string serialize_ir(const IR& ir);
 int64_t format_version(const IR& ir);
 
 // Throws SerializationError if `text` is not an IR. Does not validate the IR; see resolve.h.
-IR deserialize_ir(std::string_view text);
+[[nodiscard]] IR deserialize_ir(std::string_view text);
 
 // Writes atomically. Throws Error if `path` cannot be written.
 void save_ir(const IR& ir, const std::string& path);
 
 // As deserialize_ir; messages start with `path`.
-IR load_ir(const std::string& path);
+[[nodiscard]] IR load_ir(const std::string& path);
 
 }  // namespace torch_ir

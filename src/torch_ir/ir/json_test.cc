@@ -224,7 +224,7 @@ TEST(JsonTest, ConstantsOfEveryDtypeOfTheSchemaAreRead) {
   EXPECT_EQ(dtypes.size(), 21u);
   for (const JsonValue& dtype : dtypes) {
     const auto name = dtype.get<std::string>();
-    EXPECT_NO_THROW(deserialize_ir(
+    EXPECT_NO_THROW((void)deserialize_ir(
         ir_text("", R"(, "constants": {"c": {"data": [], "dtype": ")" + name + R"("}})")))
         << name;
   }
@@ -242,9 +242,9 @@ TEST(JsonTest, SavedFilesLoad) {
 TEST(JsonTest, ErrorsOfFilesStartWithTheirPath) {
   const std::string path = ::testing::TempDir() + "broken.json";
   write_file(path, "[]");
-  EXPECT_THAT([&] { load_ir(path); },
+  EXPECT_THAT([&] { (void)load_ir(path); },
               ThrowsMessage<SerializationError>(path + ": expected an object, found a list"));
-  EXPECT_THAT([] { load_ir(::testing::TempDir() + "missing.json"); },
+  EXPECT_THAT([] { (void)load_ir(::testing::TempDir() + "missing.json"); },
               ThrowsMessage<Error>("cannot open '" + ::testing::TempDir() +
                                    "missing.json': No such file or directory"));
 }

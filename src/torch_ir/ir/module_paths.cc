@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 namespace torch_ir {
@@ -14,11 +15,13 @@ bool is_quantization(const Node& node) {
   return node.target.starts_with("quantized_decomposed.") || node.target.starts_with("torchao.");
 }
 
-// For each weight, the module that owns it.
-Owners weight_owners(const Graph& graph) {
-  Owners owners(graph.values.size());
-  for (const GraphInput& input : graph.inputs) {
-    if (input.kind == InputKind::kUserInput) continue;
+// For each weight, the module that owns it; several may own a tied one.
+Owners weight_owners(const Program& program) {
+  Owners owners(program.values.size());
+  std::unordered_set<std::string> tied;
+  for (const auto& names : program.tied_weights) tied.insert(names.begin(), names.end());
+  for (const GraphInput& input : program.inputs) {
+    if (input.kind == InputKind::kUserInput || tied.contains(input.target)) continue;
     const size_t end = input.target.rfind('.');
     owners[input.value] = end == input.target.npos ? std::string() : input.target.substr(0, end);
   }
@@ -26,10 +29,12 @@ Owners weight_owners(const Graph& graph) {
 }
 
 std::optional<std::string> module_of_weights(const Node& node, const Owners& weights) {
+  std::optional<std::string> owner;
   for (const ValueId input : node.inputs()) {
-    if (weights[input]) return weights[input];
+    if (owner && weights[input] && owner != weights[input]) return std::nullopt;
+    if (weights[input]) owner = weights[input];
   }
-  return std::nullopt;
+  return owner;
 }
 
 // Gives nodes that quantise and have no module that of the first node that reads their results.
@@ -44,36 +49,33 @@ void place_quantization(const Graph& graph, Owners& owners) {
 
 // Gives nodes without a module the innermost one around both neighbours that have one.
 void fill_gaps(Owners& owners) {
+  Owners after = owners;
+  for (size_t i = owners.size(); i-- > 1;) {
+    if (!after[i - 1]) after[i - 1] = after[i];
+  }
   std::string before;
-  auto after = owners.begin();
-  for (auto owner = owners.begin(); owner != owners.end(); ++owner) {
-    if (*owner) {
-      before = **owner;
-      continue;
-    }
-    if (after <= owner) {
-      after = std::find_if(owner, owners.end(), [](const auto& it) { return it.has_value(); });
-    }
-    *owner = after == owners.end() ? "" : enclosing_module(before, **after);
+  for (size_t i = 0; i < owners.size(); ++i) {
+    if (owners[i]) before = *owners[i];
+    if (!owners[i]) owners[i] = after[i] ? enclosing_module(before, *after[i]) : "";
   }
 }
 
 }  // namespace
 
-std::vector<std::string> module_paths(const Graph& graph) {
+std::vector<std::string> module_paths(const Program& program, bool fills_gaps) {
   const auto is_recorded = [](const Node& node) { return !node.origin.module.empty(); };
-  const bool has_recorded = std::ranges::any_of(graph.nodes, is_recorded);
-  const Owners weights = weight_owners(graph);
+  const bool has_recorded = std::ranges::any_of(program.nodes, is_recorded);
+  const Owners weights = weight_owners(program);
   Owners owners;
-  for (const Node& node : graph.nodes) {
+  for (const Node& node : program.nodes) {
     // PT2E quantises outside of all modules, weights before all other nodes.
     const bool is_unplaced = !is_recorded(node) && is_quantization(node);
     owners.push_back(is_unplaced    ? std::nullopt
                      : has_recorded ? std::optional(node.origin.module)
                                     : module_of_weights(node, weights));
   }
-  place_quantization(graph, owners);
-  if (!has_recorded) fill_gaps(owners);
+  place_quantization(program, owners);
+  if (fills_gaps && !has_recorded) fill_gaps(owners);
   std::vector<std::string> paths;
   for (std::optional<std::string>& owner : owners) paths.push_back(std::move(owner).value_or(""));
   return paths;

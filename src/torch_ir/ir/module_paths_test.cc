@@ -29,7 +29,8 @@ TEST(ModulePathsTest, AreThoseOfReadersForNodesThatQuantise) {
   EXPECT_THAT(paths_of(ir), ElementsAre("layer1.conv", "layer1.conv", "layer1.conv", ""));
 }
 
-TEST(ModulePathsTest, FollowTheNamesOfWeightsOtherwise) {
+// A node between two others may be called by any module around them.
+TEST(ModulePathsTest, AreThoseOfTheWeightsThatANodeReadsOtherwise) {
   const IR ir = chain_of({{"flatten"},
                           {"conv", "", "layers.0.conv1.weight"},
                           {"relu"},
@@ -38,8 +39,21 @@ TEST(ModulePathsTest, FollowTheNamesOfWeightsOtherwise) {
                           {"conv", "", "layers.1.conv1.weight"},
                           {"mul", "", "gain"},
                           {"relu"}});
-  EXPECT_THAT(paths_of(ir), ElementsAre("", "layers.0.conv1", "layers.0", "layers.0.conv2",
-                                        "layers", "layers.1.conv1", "", ""));
+  EXPECT_THAT(paths_of(ir), ElementsAre("", "layers.0.conv1", "", "layers.0.conv2", "",
+                                        "layers.1.conv1", "", ""));
+  EXPECT_THAT(module_paths(resolve(ir, GraphChecks::kStructure), /*fills_gaps=*/true),
+              ElementsAre("", "layers.0.conv1", "layers.0", "layers.0.conv2", "layers",
+                          "layers.1.conv1", "", ""));
+}
+
+TEST(ModulePathsTest, AreUnknownWhereSeveralModulesOwnWhatIsRead) {
+  IR ir = chain_of({{"embedding", "", "embed.weight"}, {"linear", "", "head.bias"}, {"relu"}});
+  EXPECT_THAT(paths_of(ir), ElementsAre("embed", "head", ""));
+  ir.nodes[2].inputs = {ir.nodes[0].inputs[1], ir.nodes[1].inputs[1]};
+  EXPECT_THAT(paths_of(ir), ElementsAre("embed", "head", ""));
+  ir.tied_weights = {{"embed.weight", "head.weight"}};
+  ir.nodes[1].inputs.push_back(ir.nodes[0].inputs[1]);
+  EXPECT_THAT(paths_of(ir), ElementsAre("", "head", "head"));
 }
 
 TEST(ModulePathsTest, AreWrittenToFilesAndReadFromThem) {

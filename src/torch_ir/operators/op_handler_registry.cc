@@ -6,11 +6,11 @@
 
 #include <iostream>
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/named_registry.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -79,46 +79,24 @@ std::map<std::string, OpHandler> python_operators() {
   };
 }
 
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, OpHandler> handlers = python_operators();
-};
-
-Registry& registry() {
-  static Registry instance;
+NamedRegistry<OpHandler>& registry() {
+  static NamedRegistry<OpHandler> instance(python_operators());
   return instance;
 }
 
 }  // namespace
 
 void register_executor(const std::string& op_type, OpHandler handler) {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  if (handler) {
-    all.handlers.insert_or_assign(op_type, std::move(handler));
-  } else {
-    all.handlers.erase(op_type);
-  }
+  registry().set(op_type, std::move(handler));
 }
 
-OpHandler find_op_handler(const std::string& op_type) {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  const auto found = all.handlers.find(op_type);
-  return found == all.handlers.end() ? OpHandler() : found->second;
-}
+OpHandler find_op_handler(const std::string& op_type) { return registry().find(op_type); }
 
 bool returns_input(const OpHandler& handler) {
   const auto* const function = handler.target<decltype(&getitem)>();
   return function != nullptr && *function == getitem;
 }
 
-std::vector<std::string> list_registered_op_handlers() {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  std::vector<std::string> op_types;
-  for (const auto& [op_type, handler] : all.handlers) op_types.push_back(op_type);
-  return op_types;
-}
+std::vector<std::string> list_registered_op_handlers() { return registry().names(); }
 
 }  // namespace torch_ir

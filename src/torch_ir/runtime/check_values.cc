@@ -53,9 +53,7 @@ std::vector<std::string> value_problems(const Case& graph_case) {
 
 std::vector<std::string> weight_problems(const IR& ir, const StateDict& weights,
                                          const StateDict& constants) {
-  return weight_problems({.program = std::make_shared<const Program>(resolve(ir)),
-                          .weights = weights,
-                          .constants = constants});
+  return weight_problems(Case{.weights = weights, .constants = constants}.with(resolve(ir)));
 }
 
 std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tensor>& inputs,
@@ -66,10 +64,8 @@ std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tens
 std::vector<std::string> value_problems(const IR& ir, const StateDict& weights,
                                         const std::vector<at::Tensor>& inputs,
                                         const StateDict& constants) {
-  return value_problems({.program = std::make_shared<const Program>(resolve(ir)),
-                         .weights = weights,
-                         .constants = constants,
-                         .inputs = inputs});
+  return value_problems(
+      Case{.weights = weights, .constants = constants, .inputs = inputs}.with(resolve(ir)));
 }
 
 }  // namespace torch_ir

@@ -64,12 +64,12 @@ TEST(DynamicGraphs, RunsEachSize) {
 TEST(DynamicGraphs, RefusesSizesOutOfRange) {
   const ExecutionPlan plan = compile(flatten_graph(), StateDict());
   EXPECT_THAT(
-      [&] { plan.run({at::rand({9, 3})}); },
+      [&] { (void)plan.run({at::rand({9, 3})}); },
       ThrowsMessage<ExecutionError>("s0 (Dimension 0 of input 'x') is 9, but must be at most 8."));
   EXPECT_THAT(
-      [&] { plan.run({at::rand({2, 3})}); },
+      [&] { (void)plan.run({at::rand({2, 3})}); },
       ThrowsMessage<ExecutionError>("s0 (Dimension 0 of input 'x') is 2, but must be at least 3."));
-  EXPECT_THAT([&] { plan.run({at::rand({4, 4})}); },
+  EXPECT_THAT([&] { (void)plan.run({at::rand({4, 4})}); },
               ThrowsMessage<ExecutionError>("Input 'x' has shape [4, 4], expected [s0, 3]."));
 }
 
@@ -89,8 +89,8 @@ IR two_inputs(const std::string& size_of_a, const std::string& size_of_b) {
 
 TEST(DynamicGraphs, ChecksSizesAgainstOneAnother) {
   const ExecutionPlan plan = compile(two_inputs("s0 + 1", "s0"), StateDict());
-  EXPECT_NO_THROW(plan.run({at::rand({5}), at::rand({4})}));
-  EXPECT_THAT([&] { plan.run({at::rand({5}), at::rand({5})}); },
+  EXPECT_NO_THROW((void)plan.run({at::rand({5}), at::rand({4})}));
+  EXPECT_THAT([&] { (void)plan.run({at::rand({5}), at::rand({5})}); },
               ThrowsMessage<ExecutionError>("Dimension 0 of input 'a' is 5, expected s0 + 1 = 6."));
 }
 
@@ -100,17 +100,17 @@ TEST(DynamicGraphs, SolvesForSymbolsInWhateverOrderTheyBecomeKnown) {
   ir.graph_outputs = ir.graph_inputs;
   ir.range_constraints = {{"s0", 3, 9}};
   const ExecutionPlan plan = compile(ir, StateDict());
-  EXPECT_NO_THROW(plan.run({at::rand({7}), at::rand({5}), at::rand({1})}));
-  EXPECT_THAT([&] { plan.run({at::rand({6}), at::rand({5}), at::rand({1})}); },
+  EXPECT_NO_THROW((void)plan.run({at::rand({7}), at::rand({5}), at::rand({1})}));
+  EXPECT_THAT([&] { (void)plan.run({at::rand({6}), at::rand({5}), at::rand({1})}); },
               ThrowsMessage<ExecutionError>(HasSubstr("s0 is 2")));
 }
 
 TEST(DynamicGraphs, SolvesForASymbolThatNoSizeStandsForAlone) {
   const ExecutionPlan plan = compile(two_inputs("4*s0", "2*s0"), StateDict());
-  EXPECT_NO_THROW(plan.run({at::rand({8}), at::rand({4})}));
-  EXPECT_THAT([&] { plan.run({at::rand({9}), at::rand({4})}); },
+  EXPECT_NO_THROW((void)plan.run({at::rand({8}), at::rand({4})}));
+  EXPECT_THAT([&] { (void)plan.run({at::rand({9}), at::rand({4})}); },
               ThrowsMessage<ExecutionError>("Dimension 0 of input 'a' is 9, expected 4*s0 = 8."));
-  EXPECT_THAT([&] { plan.run({at::rand({8}), at::rand({6})}); },
+  EXPECT_THAT([&] { (void)plan.run({at::rand({8}), at::rand({6})}); },
               ThrowsMessage<ExecutionError>("Dimension 0 of input 'b' is 6, expected 2*s0 = 4."));
 }
 
@@ -133,7 +133,7 @@ TEST(DynamicGraphs, ChecksGuardsInEachRun) {
   ir.guards = {"x.stride()[0] == x.size()[1] or x.size()[1] == 1", "n % 3 == 0"};
   const ExecutionPlan plan = compile(ir, StateDict());
   const auto run = [&](const at::Tensor& x, int64_t n) {
-    plan.run({x, at::full({}, n, at::kLong)});
+    (void)plan.run({x, at::full({}, n, at::kLong)});
   };
   for (int i = 0; i < 3; ++i) {
     EXPECT_NO_THROW(run(at::rand({4, 2}), 3));
@@ -158,7 +158,7 @@ TEST(DynamicGraphs, SaysWhichGuardsItDoesNotCheck) {
                           "a.storage_offset() == 0: unknown function 'a.storage_offset'",
                           "b.size()[1] == 3: unknown size 'b.size()[1]'"));
   ::testing::internal::CaptureStderr();
-  EXPECT_NO_THROW(compile(ir, StateDict()).run({at::rand({3}), at::rand({3})}));
+  EXPECT_NO_THROW((void)compile(ir, StateDict()).run({at::rand({3}), at::rand({3})}));
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
               HasSubstr("Runs do not check a guard of the model: b.size()[1] == 3: "));
 }
@@ -237,7 +237,7 @@ TEST(DynamicGraphs, NumbersThatFailNameTheirNode) {
   ir.nodes = {call("_operator.floordiv", {}, {number("q")}, {{"a", 1}, {"b", ValueRef{"n"}}})};
   ir.graph_outputs = {number("q")};
   const ExecutionPlan plan = compile(ir, StateDict());
-  EXPECT_THAT([&] { plan.run({at::full({}, 0, at::kLong)}); },
+  EXPECT_THAT([&] { (void)plan.run({at::full({}, 0, at::kLong)}); },
               ThrowsMessage<ExecutionError>(
                   "Node 'q' (_operator.floordiv) failed on inputs of shape (): division by zero"));
 }
@@ -251,7 +251,7 @@ TEST(DynamicGraphs, FailedAssertionsFailTheRun) {
   ir.graph_outputs = {number("le", "bool")};
   const ExecutionPlan plan = compile(ir, StateDict());
   EXPECT_TRUE(plan.run({at::full({}, 5, at::kLong)})[0].equal(at::full({}, true, at::kBool)));
-  EXPECT_THAT([&] { plan.run({at::full({}, 6, at::kLong)}); },
+  EXPECT_THAT([&] { (void)plan.run({at::full({}, 6, at::kLong)}); },
               ThrowsMessage<ExecutionError>(HasSubstr("n must be at most 5")));
 }
 
@@ -296,7 +296,7 @@ TEST(DynamicGraphs, FailuresInsideAGraphNameBothNodes) {
   ir.nodes[0].graphs[0].nodes[0] = call("aten.view.default", {dynamic("a", {"2"})},
                                         {dynamic("r", {"2"})}, {{"size", Attribute::list({3})}});
   const ExecutionPlan plan = compile(ir, StateDict());
-  EXPECT_THAT([&] { plan.run({at::full({}, true, at::kBool), at::rand({2})}); },
+  EXPECT_THAT([&] { (void)plan.run({at::full({}, true, at::kBool), at::rand({2})}); },
               ThrowsMessage<ExecutionError>(HasSubstr(
                   "Node 'y' (higher_order.cond) failed on inputs of shape [], [2]: Node 'r' "
                   "(aten.view.default) failed on inputs of shape [2]: shape '[3]' is invalid")));
@@ -354,7 +354,7 @@ TEST(DynamicGraphs, LoopsThatNeverEndFail) {
   ir.graph_outputs = {dynamic("last", {}, "int64")};
   const ExecutionPlan plan = compile(ir, StateDict());
   EXPECT_TRUE(plan.run({at::full({}, 1, at::kLong)})[0].equal(at::full({}, 8, at::kLong)));
-  EXPECT_THAT([&] { plan.run({at::full({}, 0, at::kLong)}); },
+  EXPECT_THAT([&] { (void)plan.run({at::full({}, 0, at::kLong)}); },
               ThrowsMessage<ExecutionError>(
                   HasSubstr("infinite loop: after 1025 iterations its values repeat")));
 }
@@ -397,7 +397,7 @@ TEST(DynamicGraphs, ScansRunTheirBodyForEachSlice) {
     EXPECT_TRUE(found[1].equal(at::stack(results)));
     EXPECT_TRUE(found[1].is_contiguous());
   }
-  EXPECT_THAT([&] { plan.run({at::rand({2}), at::rand({0, 2}), at::rand({2})}); },
+  EXPECT_THAT([&] { (void)plan.run({at::rand({2}), at::rand({0, 2}), at::rand({2})}); },
               ThrowsMessage<ExecutionError>(HasSubstr("there is no slice to loop over")));
 }
 
@@ -445,7 +445,7 @@ TEST(DynamicGraphs, AFloatIsNoInteger) {
   ir.graph_inputs = {number("n")};
   ir.nodes = {call("_operator.truediv", {}, {number("half")}, {{"a", ValueRef{"n"}}, {"b", 2}})};
   ir.graph_outputs = {number("half")};
-  EXPECT_THAT([&] { compile(ir, StateDict()).run_checked({at::full({}, 3, at::kLong)}); },
+  EXPECT_THAT([&] { (void)compile(ir, StateDict()).run_checked({at::full({}, 3, at::kLong)}); },
               ThrowsMessage<ExecutionError>(HasSubstr(
                   "node 'half' (_operator.truediv): output 'half' is a float, but the IR declares "
                   "int64")));
@@ -458,7 +458,7 @@ TEST(DynamicGraphs, OperatorsThatTouchFilesAreRefused) {
   ir.nodes = {call("aten.from_file.default", {}, {dynamic("f", {"1"})},
                    {{"filename", "never_made"}, {"shared", true}, {"size", 1}})};
   ir.graph_outputs = {dynamic("f", {"1"})};
-  EXPECT_THAT([&] { compile(ir, StateDict()); },
+  EXPECT_THAT([&] { (void)compile(ir, StateDict()); },
               ThrowsMessage<ExecutionError>("Operator 'aten.from_file.default' of node 'f' is "
                                             "refused: it maps a file, and may create one."));
 }
@@ -468,7 +468,7 @@ TEST(DynamicGraphs, UnknownOperatorsAreRefusedWithBothVersions) {
   ir.pytorch_version = "9.9.9";
   ir.nodes = {call("aten.not_yet.default", {}, {dynamic("f", {"1"})})};
   ir.graph_outputs = {dynamic("f", {"1"})};
-  EXPECT_THAT([&] { compile(ir, StateDict()); },
+  EXPECT_THAT([&] { (void)compile(ir, StateDict()); },
               ThrowsMessage<ExecutionError>(
                   HasSubstr("does not have it (the graph is of PyTorch 9.9.9); load the library")));
 }

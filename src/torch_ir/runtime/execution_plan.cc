@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/lowered_graph.h"
@@ -38,17 +40,6 @@ std::vector<NodeProfile> describe(const LoweredGraph& graph, const SegmentedRunR
   return profiles;
 }
 
-std::vector<double> seconds_of(const SegmentedRunRecord& run, size_t num_nodes) {
-  std::vector<double> seconds(num_nodes, 0.0);
-  for (const auto& [node, step_seconds] : run.step_seconds) seconds[node] = step_seconds;
-  for (const ReplayRecord& replay : run.replayed) {
-    for (size_t i = 0; i < replay.seconds.size(); ++i) {
-      seconds[replay.trace->calls[i].step] += replay.seconds[i];
-    }
-  }
-  return seconds;
-}
-
 SegmentedRunRecord recorded_run(SegmentedGraph& graph, const std::vector<at::Tensor>& inputs) {
   SegmentedRunRecord record;
   std::vector<at::Tensor> outputs;
@@ -56,15 +47,60 @@ SegmentedRunRecord recorded_run(SegmentedGraph& graph, const std::vector<at::Ten
   return record;
 }
 
+// Where a weight lies, and how often it has been written to, if that is counted and matters.
+using WeightState = std::pair<const void*, uint32_t>;
+
+WeightState state_of(const LoweredValue& weight) {
+  const at::Tensor& tensor = weight.constant;
+  const c10::VariableVersion& counter = tensor.unsafeGetTensorImpl()->version_counter();
+  const bool is_counted = counter.enabled() && !weight.is_written;
+  return {tensor.has_storage() ? tensor.storage().data() : nullptr,
+          is_counted ? counter.current_version() : 0};
+}
+
 }  // namespace
 
 struct ExecutionPlan::State {
-  State(LoweredGraph lowered, const ExecutionOptions& options)
-      : graph(std::move(lowered)), segmented(graph, options) {}
+  State(const Case& graph_case, const ExecutionOptions& its_options)
+      : constants(graph_case.constants),
+        options(its_options),
+        graph(lower(graph_case, options.device)),
+        segmented(graph, options) {
+    for (const GraphInput& input : graph.source->inputs) {
+      const LoweredValue& value = graph.values[input.value];
+      if (value.constant.defined()) weights.emplace_back(&input, state_of(value));
+    }
+  }
 
+  const StateDict constants;
+  const ExecutionOptions options;
   const LoweredGraph graph;
+  std::vector<std::pair<const GraphInput*, WeightState>> weights;
   mutable SegmentedGraph segmented;
 };
+
+const ExecutionPlan::State& ExecutionPlan::state() const {
+  if (state_ != nullptr) return *state_;
+  throw ExecutionError("The plan was moved from; use the one that it was moved to.");
+}
+
+SegmentedGraph& ExecutionPlan::graph_to_run() const {
+  const std::string changed = changed_weight();
+  if (changed.empty()) return state_->segmented;
+  throw ExecutionError("Weight '" + printable(changed) +
+                       "' has changed since the plan was compiled; call reload().");
+}
+
+std::string ExecutionPlan::changed_weight() const {
+  for (const auto& [input, compiled] : state().weights) {
+    if (state_of(state_->graph.values[input->value]) != compiled) return input->target;
+  }
+  return {};
+}
+
+void ExecutionPlan::reload(const StateDict& weights) {
+  *this = compile({state().graph.program, weights, state_->constants}, state_->options);
+}
 
 ExecutionPlan::ExecutionPlan(std::unique_ptr<const State> state) : state_(std::move(state)) {}
 ExecutionPlan::ExecutionPlan(ExecutionPlan&&) noexcept = default;
@@ -79,28 +115,33 @@ std::vector<at::Tensor> ExecutionPlan::run(const std::vector<at::Tensor>& inputs
 
 void ExecutionPlan::run(const std::vector<at::Tensor>& inputs,
                         std::vector<at::Tensor>& outputs) const {
-  state_->segmented.run(inputs, outputs, /*is_checked=*/false);
+  if (&inputs == &outputs) {
+    outputs = run(inputs);
+    return;
+  }
+  graph_to_run().run(inputs, outputs, /*is_checked=*/false);
 }
 
 std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>& inputs) const {
   std::vector<at::Tensor> outputs;
-  state_->segmented.run(inputs, outputs, /*is_checked=*/true);
+  graph_to_run().run(inputs, outputs, /*is_checked=*/true);
   return outputs;
 }
 
 void ExecutionPlan::observe(const std::vector<at::Tensor>& inputs,
                             const ValueObserver& observer) const {
+  SegmentedGraph& graph = graph_to_run();
   SegmentedRunRecord record;
   record.on_value = [&](ValueId value, const at::Tensor& tensor) {
     observer((*state_->graph.source)[value].name, tensor);
   };
   std::vector<at::Tensor> outputs;
-  state_->segmented.run(inputs, outputs, /*is_checked=*/false, &record);
+  graph.run(inputs, outputs, /*is_checked=*/false, &record);
 }
 
 std::optional<PlanMemory> ExecutionPlan::memory(const std::vector<at::Tensor>& inputs) const {
   const RandomStateGuard random;
-  const SegmentedRunRecord run = recorded_run(state_->segmented, inputs);
+  const SegmentedRunRecord run = recorded_run(graph_to_run(), inputs);
   if (run.replayed.empty()) return std::nullopt;
   PlanMemory sum;
   for (const ReplayRecord& replay : run.replayed) {
@@ -115,34 +156,35 @@ std::optional<PlanMemory> ExecutionPlan::memory(const std::vector<at::Tensor>& i
 
 std::vector<NodeProfile> ExecutionPlan::profile(const std::vector<at::Tensor>& inputs,
                                                 int rounds) const {
-  SegmentedGraph& segmented = state_->segmented;
+  SegmentedGraph& segmented = graph_to_run();
   recorded_run(segmented, inputs);
   std::vector<NodeProfile> profiles = describe(state_->graph, recorded_run(segmented, inputs));
   std::vector<std::vector<double>> seconds(profiles.size());
   for (int round = 0; round < rounds; ++round) {
-    const std::vector<double> of_round =
-        seconds_of(recorded_run(segmented, inputs), profiles.size());
-    for (size_t i = 0; i < profiles.size(); ++i) seconds[i].push_back(of_round[i]);
+    const SegmentedRunRecord run = recorded_run(segmented, inputs);
+    for (std::vector<double>& of_node : seconds) of_node.push_back(0);
+    for (const auto& [node, step_seconds] : run.step_seconds) seconds[node].back() = step_seconds;
+    for (const auto& [trace, call_seconds] : run.replayed) {
+      for (size_t i = 0; i < call_seconds.size(); ++i) {
+        seconds[trace->calls[i].step].back() += call_seconds[i];
+      }
+    }
   }
   for (size_t i = 0; i < profiles.size(); ++i) profiles[i].seconds = median(std::move(seconds[i]));
   return profiles;
 }
 
 std::vector<NodeNotReplayed> ExecutionPlan::not_replayed() const {
-  return state_->segmented.not_replayed();
+  return state().segmented.not_replayed();
 }
 
 ExecutionPlan compile(const Case& graph_case, const ExecutionOptions& options) {
-  return ExecutionPlan(
-      std::make_unique<const ExecutionPlan::State>(lower(graph_case, options.device), options));
+  return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(graph_case, options));
 }
 
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,
                       const ExecutionOptions& options) {
-  return compile({.program = std::make_shared<const Program>(resolve(ir)),
-                  .weights = weights,
-                  .constants = constants},
-                 options);
+  return compile(Case{.weights = weights, .constants = constants}.with(resolve(ir)), options);
 }
 
 }  // namespace torch_ir

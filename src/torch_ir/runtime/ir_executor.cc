@@ -5,6 +5,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/runtime/device.h"
+#include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -30,7 +31,12 @@ std::vector<at::Tensor> IRExecutor::execute(const std::vector<at::Tensor>& input
     throw ExecutionError(
         "Weights not loaded. Call load_weights() or load_weights_from_state_dict() first.");
   }
-  if (!plan_) plan_ = compile(ir_, *weights_, constants_, options_);
+  const bool is_current = plan_ && plan_->changed_weight().empty();
+  try {
+    if (!is_current) plan_ = compile(ir_, *weights_, constants_, options_);
+  } catch (const MissingWeight& missing) {
+    throw missing.in_python;
+  }
   return plan_->run(to_device(inputs, options_.device));
 }
 

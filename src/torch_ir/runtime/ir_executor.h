@@ -1,7 +1,7 @@
 // IRExecutor and execute_ir: run an IR with weights, as in the Python package.
 //
-// They compile an ExecutionPlan at the first run and keep it. To run a graph from several threads,
-// use a plan directly.
+// They compile an ExecutionPlan at the first run, and again when it finds that a weight has
+// changed. To run a graph from several threads, use a plan directly.
 #pragma once
 
 #include <optional>

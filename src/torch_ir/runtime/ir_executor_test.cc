@@ -81,6 +81,14 @@ TEST(IRExecutor, UsesTheWeightsThatWereLoadedLast) {
   EXPECT_TRUE(same_bits(executor.execute({}).at(0), at::zeros({2})));
 }
 
+TEST(IRExecutor, FollowsWeightsThatChange) {
+  EagerGraph graph = masked_graph();
+  IRExecutor executor(graph.ir, graph.weights);
+  executor.execute(graph.inputs);
+  graph.weights["mask"].zero_();
+  EXPECT_TRUE(same_bits(executor.execute(graph.inputs).at(0).abs(), at::zeros({2, 4})));
+}
+
 TEST(IRExecutor, TakesConstantsThatTheIrLacks) {
   const EagerGraph graph = masked_graph();
   const StateDict weights = only("weight", graph.weights["weight"]);

@@ -1,5 +1,6 @@
 // Tests the values that compile and run accept, and the messages for those that they reject.
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
@@ -7,10 +8,12 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <limits>
 
 #include "torch_ir/base/error.h"
@@ -65,8 +68,8 @@ TEST(PlanErrors, NamesAMissingWeight) {
   const V x = graph.input("x", at::randn({2}));
   graph.output(graph.call1("aten.mul.Tensor", {x, graph.weight("mask", at::ones({2}))}));
   graph.ir.nodes[0].name = "mul";
-  EXPECT_EQ(execution_error([&] { compile(graph.ir, StateDict()); }),
-            "Weight/input 'p_mask' not found in registry for node 'mul'.");
+  EXPECT_EQ(execution_error([&] { (void)compile(graph.ir, StateDict()); }),
+            "Missing weight 'mask' (float32 [2]), read by node 'mul'.");
   graph.weights = StateDict();
   EXPECT_THAT(value_problems(graph.as_case()),
               ElementsAre("Missing weight 'mask' (float32 [2]), read by node 'mul'."));
@@ -82,8 +85,80 @@ TEST(PlanErrors, NamesAMissingWeight) {
 TEST(PlanErrors, NamesAMissingOutput) {
   EagerGraph graph;
   graph.output(graph.weight("w", at::ones({2})));
-  EXPECT_EQ(execution_error([&] { compile(graph.ir, StateDict()); }),
-            "Graph output 'p_w' not found in registry");
+  EXPECT_EQ(execution_error([&] { (void)compile(graph.ir, StateDict()); }),
+            "Missing weight 'w' (float32 [2]), read by output 'p_w'.");
+}
+
+// One part of this graph is computed once, the other in each run: neither alone may be old.
+EagerGraph half_folded_graph() {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4}));
+  const V w = graph.weight("w", at::randn({4}));
+  const V folded = graph.call1("aten.exp.default", {w});
+  graph.output(graph.call1("aten.add.Tensor", {graph.call1("aten.mul.Tensor", {x, folded}), w}));
+  return graph;
+}
+
+TEST(PlanErrors, RefusesWeightsThatHaveChanged) {
+  const std::function<void(at::Tensor&)> changes[] = {
+      [](at::Tensor& weight) { weight.add_(1); },
+      [](at::Tensor& weight) { weight.detach().view({2, 2})[0].zero_(); },
+      [](at::Tensor& weight) { weight.set_data(at::ones({4})); }};
+  for (const auto& change : changes) {
+    EagerGraph graph = half_folded_graph();
+    const at::Tensor& x = graph.inputs[0];
+    at::Tensor& weight = graph.weights["w"];
+    ExecutionOptions options;
+    options.keeps_values = true;
+    ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), options);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(same_bits(plan.run({x})[0], graph.expected()[0]));
+    change(weight);
+    EXPECT_EQ(plan.changed_weight(), "w");
+    const std::function<void()> uses[] = {
+        [&] { (void)plan.run({x}); }, [&] { (void)plan.run_checked({x}); },
+        [&] { plan.memory({x}); }, [&] { plan.profile({x}, 1); },
+        [&] { plan.observe({x}, [](const std::string&, const at::Tensor&) {}); }};
+    for (const auto& use : uses) {
+      EXPECT_EQ(execution_error(use),
+                "Weight 'w' has changed since the plan was compiled; call reload().");
+    }
+    EXPECT_THAT(execution_error([&] { plan.reload(StateDict()); }), StartsWith("Missing weight"));
+    plan.reload(graph.weights);
+    EXPECT_TRUE(same_bits(plan.run({x})[0], x * weight.exp() + weight));
+  }
+}
+
+// They have no counter of changes.
+TEST(PlanErrors, TakesWeightsOfInferenceMode) {
+  EagerGraph graph = half_folded_graph();
+  {
+    const c10::InferenceMode inference_mode;
+    graph.weights["w"] = graph.weights["w"].clone();
+  }
+  EXPECT_TRUE(graph.weights["w"].is_inference());
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+TEST(PlanErrors, RefusesAPlanThatWasMovedFrom) {
+  const EagerGraph graph = linear_graph();
+  ExecutionPlan plan = compile(graph.ir, graph.weights);
+  ExecutionPlan other = std::move(plan);
+  std::vector<at::Tensor> outputs;
+  const std::function<void()> uses[] = {
+      [&] { (void)plan.run(graph.inputs); },
+      [&] { plan.run(graph.inputs, outputs); },
+      [&] { (void)plan.run_checked(graph.inputs); },
+      [&] { plan.memory(graph.inputs); },
+      [&] { plan.profile(graph.inputs, 1); },
+      [&] { plan.not_replayed(); },
+      [&] { (void)plan.changed_weight(); },
+      [&] { plan.reload(graph.weights); },
+      [&] { plan.observe(graph.inputs, [](const std::string&, const at::Tensor&) {}); }};
+  for (const auto& use : uses) {
+    EXPECT_EQ(execution_error(use), "The plan was moved from; use the one that it was moved to.");
+  }
+  plan = std::move(other);
+  EXPECT_TRUE(same_bits(plan.run(graph.inputs)[0], graph.expected()[0]));
 }
 
 TEST(PlanErrors, DoesWithoutWeightsThatNobodyUses) {
@@ -96,13 +171,13 @@ TEST(PlanErrors, DoesWithoutWeightsThatNobodyUses) {
 TEST(PlanErrors, RefusesWeightsThatDoNotFit) {
   EagerGraph graph = linear_graph();
   graph.weights["linear.weight"] = at::randn({3, 5});
-  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }),
+  EXPECT_EQ(execution_error([&] { (void)compile(graph.ir, graph.weights); }),
             "Weight 'linear.weight' has shape [3, 5], expected [3, 4].");
   graph.weights["linear.weight"] = at::randn({3, 4}, at::kDouble);
-  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }),
+  EXPECT_EQ(execution_error([&] { (void)compile(graph.ir, graph.weights); }),
             "Weight 'linear.weight' has dtype float64, expected float32.");
   graph.weights["linear.weight"] = at::randn({3, 4}, at::kMeta);
-  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
+  EXPECT_THAT(execution_error([&] { (void)compile(graph.ir, graph.weights); }),
               HasSubstr("'linear.weight' is on the meta device"));
 }
 
@@ -115,7 +190,7 @@ TEST(PlanErrors, ListsAllWeightsThatDoNotFit) {
   weights.insert("linear.bais", at::randn({3}));
   weights.insert("mask", at::ones({3}).to_sparse());
   EXPECT_EQ(
-      execution_error([&] { compile(graph.ir, weights); }),
+      execution_error([&] { (void)compile(graph.ir, weights); }),
       "5 problems with the weights:\n"
       "  Weight 'linear.weight' has shape [4, 3], expected [3, 4], and dtype float64, expected "
       "float32.\n"
@@ -150,6 +225,8 @@ TEST(PlanErrors, NamesAFewOfManyWeights) {
   const std::vector<std::string> missing = weight_problems(graph.ir, StateDict());
   EXPECT_THAT(missing, SizeIs(9));
   EXPECT_EQ(missing.back(), "... and 92 more such weights.");
+  EXPECT_THAT(execution_error([&] { (void)compile(graph.ir, StateDict()); }),
+              StartsWith("100 problems with the weights:\n"));
   StateDict others;
   for (int i = 0; i < 50; ++i) others.insert(fmt::format("h.{}.kernel", i), at::ones({2}));
   EXPECT_THAT(weight_problems(graph.ir, others),
@@ -190,7 +267,7 @@ TEST(PlanErrors, ATiedWeightHasOneValue) {
       "Weights 'layers.0.w' and 'layers.1.w' are tied in the graph, but their values differ; give "
       "one of them.";
   EXPECT_THAT(weight_problems(graph.ir, graph.weights), ElementsAre(problem));
-  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }), problem);
+  EXPECT_EQ(execution_error([&] { (void)compile(graph.ir, graph.weights); }), problem);
 }
 
 TEST(PlanErrors, ListsWeightsAndInputsThatDoNotFit) {
@@ -224,7 +301,7 @@ TEST(PlanErrors, ListsAllInputsThatDoNotFit) {
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
   const std::vector<at::Tensor> wrong = {at::randn({4, 2}), graph.inputs[1],
                                          at::randn({4}, at::kDouble)};
-  EXPECT_EQ(execution_error([&] { plan.run(wrong); }),
+  EXPECT_EQ(execution_error([&] { (void)plan.run(wrong); }),
             "2 problems with the inputs:\n"
             "  Input 'x' has shape [4, 2], expected [2, 4].\n"
             "  Input 'z' has dtype float64, expected float32.");
@@ -239,23 +316,23 @@ TEST(PlanErrors, ListsAllInputsThatDoNotFit) {
 TEST(PlanErrors, RefusesInputsThatDoNotFit) {
   const EagerGraph graph = linear_graph();
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  EXPECT_EQ(execution_error([&] { plan.run({}); }), "Expected 1 input, found 0.");
-  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 5})}); }),
+  EXPECT_EQ(execution_error([&] { (void)plan.run({}); }), "Expected 1 input, found 0.");
+  EXPECT_EQ(execution_error([&] { (void)plan.run({at::randn({2, 5})}); }),
             "Input 'x' has shape [2, 5], expected [2, 4].");
-  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}, at::kDouble)}); }),
+  EXPECT_EQ(execution_error([&] { (void)plan.run({at::randn({2, 4}, at::kDouble)}); }),
             "Input 'x' has dtype float64, expected float32.");
-  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}, at::kMeta)}); }),
+  EXPECT_EQ(execution_error([&] { (void)plan.run({at::randn({2, 4}, at::kMeta)}); }),
             "Input 'x' is on meta, expected cpu.");
-  EXPECT_EQ(execution_error([&] { plan.run({at::Tensor()}); }),
+  EXPECT_EQ(execution_error([&] { (void)plan.run({at::Tensor()}); }),
             "Missing input 'x' (float32 [2, 4]).");
-  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}).to_sparse()}); }),
+  EXPECT_EQ(execution_error([&] { (void)plan.run({at::randn({2, 4}).to_sparse()}); }),
             "Input 'x' has layout sparse_coo, expected strided.");
 }
 
 TEST(PlanErrors, NamesAnOperatorThatIsNotThere) {
   EagerGraph graph = linear_graph();
   graph.ir.nodes[0].op_type = "nobody.knows.default";
-  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
+  EXPECT_THAT(execution_error([&] { (void)compile(graph.ir, graph.weights); }),
               StartsWith("Unknown operator 'nobody.knows.default' of node 'n0': LibTorch 2."));
 }
 
@@ -263,7 +340,7 @@ TEST(PlanErrors, PutsNamesOfAFileOnOneLine) {
   EagerGraph graph = linear_graph();
   graph.ir.nodes[0].op_type = "nobody.kn\nows.default";
   graph.ir.nodes[0].name = "\x1b[2J";
-  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
+  EXPECT_THAT(execution_error([&] { (void)compile(graph.ir, graph.weights); }),
               StartsWith("Unknown operator 'nobody.kn\\x0aows.default' of node '\\x1b[2J': "));
 }
 
@@ -274,7 +351,7 @@ TEST(PlanErrors, NamesTheNodeThatFails) {
   const V y = graph.call1("aten.embedding.default", {w, x});
   graph.output(y);
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  EXPECT_EQ(execution_error([&] { plan.run({at::arange(4)}); }),
+  EXPECT_EQ(execution_error([&] { (void)plan.run({at::arange(4)}); }),
             "Node 'n0' (aten.embedding.default) failed on inputs of shape [2, 3], [4]: "
             "index out of range in self");
 }
@@ -286,9 +363,9 @@ TEST(PlanErrors, RefusesAnOpHandlerThatReturnsTooFewTensors) {
   });
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
   register_executor("aten.linear.default", {});
-  EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
+  EXPECT_THAT(execution_error([&] { (void)plan.run(graph.inputs); }),
               HasSubstr("Node 'n0' (aten.linear.default) failed"));
-  EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
+  EXPECT_THAT(execution_error([&] { (void)plan.run(graph.inputs); }),
               HasSubstr("it returned 0 values, expected 1"));
 }
 
@@ -341,7 +418,7 @@ TEST(PlanErrors, RefusesAnOpHandlerThatDiffersFromTheIr) {
     });
     const ExecutionPlan plan = compile(graph.ir, graph.weights);
     register_executor("aten.relu.default", {});
-    return execution_error([&] { plan.run_checked(graph.inputs); });
+    return execution_error([&] { (void)plan.run_checked(graph.inputs); });
   };
   EXPECT_EQ(error_with(at::ones({4, 2})),
             "node 'n0' (aten.relu.default): output 'n0' is float32 [4, 2], but the IR declares "
@@ -420,7 +497,7 @@ TEST(PlanErrors, LooksAtShapesThatLibTorchReliesOn) {
   for (TensorMeta& input : graph.ir.nodes.at(0).inputs) {
     if (input.name == "p_p1") input.shape = {0, 32};
   }
-  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights).run(graph.inputs); }),
+  EXPECT_THAT(execution_error([&] { (void)compile(graph.ir, graph.weights).run(graph.inputs); }),
               HasSubstr("params 1 has shape [0, 32], but should have [128, 32]"));
 }
 
@@ -435,7 +512,7 @@ TEST(PlanErrors, LooksAtOffsetsInEachRun) {
   const at::Tensor wrong = at::tensor({0L, -(1L << 40), 2L}, at::kLong);
   for (int run = 0; run < 4; ++run) {
     EXPECT_TRUE(at::equal(plan.run(graph.inputs)[0], graph.expected()[0]));
-    EXPECT_THAT(execution_error([&] { plan.run({graph.inputs[0], wrong}); }),
+    EXPECT_THAT(execution_error([&] { (void)plan.run({graph.inputs[0], wrong}); }),
                 AllOf(HasSubstr("(aten.embedding_bag.default) failed"),
                       HasSubstr("offsets has -1099511627776 at 1, but should be at least 0")));
   }
@@ -452,7 +529,7 @@ TEST(PlanErrors, DividesNoLeastNumberByMinusOne) {
   const at::Tensor least = at::full({2}, std::numeric_limits<int64_t>::min(), at::kLong);
   for (int run = 0; run < 4; ++run) {
     EXPECT_TRUE(at::equal(plan.run(graph.inputs)[0], graph.expected()[0]));
-    EXPECT_THAT(execution_error([&] { plan.run({least, at::full({2}, -1, at::kLong)}); }),
+    EXPECT_THAT(execution_error([&] { (void)plan.run({least, at::full({2}, -1, at::kLong)}); }),
                 HasSubstr("-9223372036854775808 divided by -1 is out of range for Long"));
     EXPECT_TRUE(
         at::equal(plan.run({graph.inputs[0], at::full({2}, -1, at::kLong)})[0], -graph.inputs[0]));

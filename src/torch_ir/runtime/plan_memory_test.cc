@@ -2,6 +2,7 @@
 // needed.
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
@@ -9,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <thread>
 
 #include "torch_ir/operators/op_handler_registry.h"
@@ -150,6 +153,92 @@ TEST(PlanMemory, KeepsAnInputThatIsPassedTwiceOneTensor) {
   EXPECT_TRUE(same_bits(x, at::ones({2})));
 }
 
+// A step of a recurrent graph: what it returns, the next one reads.
+TEST(PlanMemory, RunsIntoItsInputs) {
+  EagerGraph graph;
+  const V a = graph.input("a", at::ones({2}));
+  const V b = graph.input("b", at::ones({2}));
+  const V none = graph.input("none", at::ones({0}));
+  graph.output(b);
+  graph.output(graph.call1("aten.add.Tensor", {a, b}));
+  graph.output(graph.call1("aten.neg.default", {none}));
+  for (const bool is_traced : {true, false}) {
+    ExecutionOptions options;
+    options.trace = is_traced;
+    const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), options);
+    std::vector<at::Tensor> state = graph.inputs;
+    for (int step = 0; step < 8; ++step) plan.run(state, state);
+    EXPECT_TRUE(same_bits(state[0], at::full({2}, 34.0f))) << is_traced;
+    EXPECT_TRUE(same_bits(state[1], at::full({2}, 55.0f))) << is_traced;
+    const at::Tensor kept = state[1];
+    for (int step = 0; step < 2; ++step) plan.run({state[1].view({2}), state[0], state[2]}, state);
+    EXPECT_TRUE(same_bits(state[0], at::full({2}, 34.0f))) << is_traced;
+    EXPECT_TRUE(same_bits(state[1], at::full({2}, 123.0f))) << is_traced;
+    EXPECT_TRUE(same_bits(kept, at::full({2}, 55.0f))) << is_traced;
+    state.pop_back();
+    EXPECT_ANY_THROW(plan.run(state, state));
+    EXPECT_EQ(state.size(), 2);
+  }
+}
+
+// A tensor that the graph mutates is read by each run, so that a caller can keep state in it.
+TEST(PlanMemory, FollowsWhatTheGraphItselfMutates) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({2}));
+  const V counter = graph.weight("counter", at::zeros({2}));
+  graph.call("aten.add_.Tensor", {counter, x});
+  graph.output(counter);
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  for (const float count : {1.0f, 2.0f, 3.0f}) {
+    const at::Tensor output = plan.run(graph.inputs)[0];
+    EXPECT_TRUE(same_bits(output, at::full({2}, count)));
+    graph.weights["counter"].copy_(output);
+  }
+}
+
+// The view may be a copy, and is one here.
+TEST(PlanMemory, FollowsWhatTheGraphMayMutate) {
+  EagerGraph graph;
+  const V w = graph.weight("w", at::zeros({2, 2}));
+  const V turned = graph.call1("aten.t.default", {w});
+  graph.call("aten.neg_.default",
+             {graph.call1("aten.reshape.default", {turned, Attribute::list({4})})});
+  graph.output(graph.call1("aten.exp.default", {w}));
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  EXPECT_TRUE(same_bits(plan.run({})[0], at::ones({2, 2})));
+  graph.weights["w"].fill_(1);
+  EXPECT_TRUE(same_bits(plan.run({})[0], at::ones({2, 2}).exp()));
+}
+
+// Constant members may be called at once; each computes what it would alone.
+TEST(PlanMemory, IsObservedWhileItRuns) {
+  const EagerGraph graph = linear_graph();
+  ExecutionOptions options;
+  options.keeps_values = true;
+  const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), options);
+  const std::vector<at::Tensor> expected = graph.expected();
+  std::atomic<int> num_right = 0;
+  const std::function<void()> uses[] = {
+      [&] { num_right += same_bits(plan.run(graph.inputs)[0], expected[0]); },
+      [&] {
+        bool is_right = false;
+        plan.observe(graph.inputs, [&](const std::string&, const at::Tensor& value) {
+          is_right = same_bits(value, expected[0]);
+        });
+        num_right += is_right;
+      },
+      [&] { num_right += plan.memory(graph.inputs).has_value(); },
+      [&] { num_right += plan.profile(graph.inputs, 1).size() == 1; }};
+  std::vector<std::thread> threads;
+  for (const auto& use : uses) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) use();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(num_right, 80);
+}
+
 TEST(PlanMemory, RunsOnTwoThreadsAtOnce) {
   EagerGraph graph;
   V x = graph.input("x", at::randn({16, 16}));
@@ -203,7 +292,7 @@ TEST(PlanMemory, KeepsOnlyTheNewestOfAChain) {
   for (int i = 0; i < 50; ++i) x = graph.call1("aten.relu.default", {x});
   graph.output(x);
   LiveResults live;
-  live.compile_with(graph).run(graph.inputs);
+  (void)live.compile_with(graph).run(graph.inputs);
   EXPECT_EQ(live.counts.size(), 50);
   EXPECT_EQ(*std::max_element(live.counts.begin(), live.counts.end()), 2) << "input and output";
 }
@@ -216,7 +305,7 @@ TEST(PlanMemory, ReleasesWhatALastReadingTook) {
   const V whole = graph.call1("aten.cat.default", {parts});
   graph.output(graph.call1("aten.relu.default", {graph.call1("aten.neg.default", {whole})}));
   LiveResults live;
-  live.compile_with(graph).run(graph.inputs);
+  (void)live.compile_with(graph).run(graph.inputs);
   EXPECT_EQ(live.counts[9], 10);
   EXPECT_EQ(live.counts[10], 1);
 }

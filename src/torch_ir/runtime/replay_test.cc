@@ -282,7 +282,7 @@ TEST(Replay, ReturnsViewsOfAnotherDtype) {
   EXPECT_EQ(difference_from_eager(graph), "");
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
   const at::Tensor values = at::randn({13});
-  plan.run(graph.inputs);
+  (void)plan.run(graph.inputs);
   const at::Tensor input = values.slice(0, 2, 12).view({5, 2});
   const at::Tensor output = plan.run({input})[0];
   EXPECT_TRUE(same_bits(output, at::view_as_complex(input)));
@@ -297,7 +297,7 @@ TEST(Replay, NamesTheNodeThatFailsAndRunsAgain) {
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
   EXPECT_TRUE(same_bits(plan.run(graph.inputs)[0], graph.expected()[0]));
   try {
-    plan.run({at::tensor({0, 3}, at::kLong)});
+    (void)plan.run({at::tensor({0, 3}, at::kLong)});
     FAIL() << "a row that is not there";
   } catch (const ExecutionError& error) {
     EXPECT_NE(std::string(error.what()).find("Node 'n0' (aten.embedding.default) failed"),
@@ -451,7 +451,7 @@ TEST(Replay, TracesFurtherLayoutsWhenTheyAreMetAgain) {
   const V x = graph.input("x", at::randn({4, 4}));
   graph.output(graph.call1("aten.exp.default", {graph.call1("aten.tanh.default", {x})}));
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  plan.run(graph.inputs);
+  (void)plan.run(graph.inputs);
   const at::Tensor turned = at::randn({4, 4}).t();
   std::vector<at::Tensor> outputs;
   const int first = count_allocations([&] { plan.run({turned}, outputs); });

@@ -36,7 +36,7 @@ std::vector<std::string> not_replayed(const ExecutionPlan& plan) {
 
 std::vector<std::string> not_replayed(const EagerGraph& graph) {
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  plan.run(graph.inputs);
+  (void)plan.run(graph.inputs);
   return not_replayed(plan);
 }
 
@@ -303,9 +303,9 @@ TEST(Segments, NameTheNodeThatFailsBehindAnother) {
   graph.output(places);
   graph.output(graph.call1("aten.add.Tensor", {chosen, state}));
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  plan.run(graph.inputs);
+  (void)plan.run(graph.inputs);
   try {
-    plan.run({graph.inputs[0], at::tensor({0, 7}, at::kLong)});
+    (void)plan.run({graph.inputs[0], at::tensor({0, 7}, at::kLong)});
     FAIL() << "index 7 of 2";
   } catch (const ExecutionError& error) {
     EXPECT_THAT(error.what(), HasSubstr("'n2'"));

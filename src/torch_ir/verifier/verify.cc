@@ -17,6 +17,7 @@
 #include "torch_ir/base/text.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/execution_options.h"
@@ -142,13 +143,14 @@ VerificationReport run_and_compare(const IR& ir, const StateDict& weights,
                                    const ReferenceFn& reference,
                                    const std::vector<at::Tensor>& inputs,
                                    const VerifyOptions& options) {
-  const Case graph_case{.program = std::make_shared<const Program>(resolve(ir)),
-                        .weights = weights,
-                        .constants = options.constants};
+  const Case graph_case =
+      Case{.weights = weights, .constants = options.constants}.with(resolve(ir));
   // Runs the plan first: it writes to no weight, but the reference may.
+  const RandomState random;
   const std::vector<at::Tensor> actual =
       compile(graph_case, options.execution)
           .run_checked(to_device(copies(inputs), options.execution.device));
+  random.restore();
   const at::NoGradGuard no_grad;
   return compare_outputs(actual, reference(copies(inputs)), output_names(*graph_case.program),
                          options.tolerance);
@@ -247,6 +249,9 @@ void check_graph(VerificationReport& report, const GraphRun& run) {
   report.error_message =
       (report.is_valid ? graph.error_message : report.error_message) +
       "; eager operators compute the same from the graph: the graph does not match the model";
+  const RandomState before;
+  eager_outputs(run.graph_case);
+  if (before.has_moved()) report.error_message += ", or that drew other random numbers";
   report.is_valid = false;
   report.passed_by = Basis::kNone;
 }

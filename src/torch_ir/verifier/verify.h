@@ -132,15 +132,15 @@ struct VerifyOptions {
   ExecutionOptions execution = {};
 };
 
-// Runs `ir` with `state_dict` and `reference` on `inputs` (each on its own copy) and compares.
-// Never throws for a failure to load or execute: the report is then invalid, with the error.
-std::pair<bool, VerificationReport> verify_ir_with_state_dict(
+// Runs `ir` with `state_dict` and `reference` on `inputs` (each on its own copy, with the same
+// random numbers) and compares. Never throws for a failure to load or execute: the report is then
+// invalid, with the error.
+[[nodiscard]] std::pair<bool, VerificationReport> verify_ir_with_state_dict(
     const IR& ir, const StateDict& state_dict, const ReferenceFn& reference,
     const std::vector<at::Tensor>& inputs, const VerifyOptions& options = VerifyOptions());
 
-std::pair<bool, VerificationReport> verify_ir(const IR& ir, const std::string& weights_path,
-                                              const ReferenceFn& reference,
-                                              const std::vector<at::Tensor>& inputs,
-                                              const VerifyOptions& options = VerifyOptions());
+[[nodiscard]] std::pair<bool, VerificationReport> verify_ir(
+    const IR& ir, const std::string& weights_path, const ReferenceFn& reference,
+    const std::vector<at::Tensor>& inputs, const VerifyOptions& options = VerifyOptions());
 
 }  // namespace torch_ir

@@ -8,6 +8,7 @@
 #include <ATen/ops/logical_not.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/rand_like.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
@@ -90,6 +91,14 @@ TEST(VerifyIr, RunsCapturedGraphsAtOtherSizes) {
             "Verification error: batch (Dimension 0 of input 'x') is 9, but must be at most 8.");
 }
 
+TEST(VerifyIr, DrawsTheNumbersOfTheReference) {
+  const Model model([](const std::vector<at::Tensor>& inputs) {
+    return std::vector{inputs[0] + at::rand_like(inputs[0])};
+  });
+  const IR ir = extract_ir(model, {at::ones({4})});
+  EXPECT_TRUE(verify_ir_with_state_dict(ir, StateDict(), model.forward(), {at::ones({4})}).first);
+}
+
 TEST(VerifyIr, FailsWhatComputesSomethingElse) {
   const Linear model;
   const auto off_by_one = [&](const std::vector<at::Tensor>& inputs) {
@@ -133,13 +142,12 @@ TEST(VerifyIr, ReportsWhatThePlanThrows) {
   weights.insert("linear.weight", model.graph.weights["linear.weight"]);
   const auto [is_valid, report] = model.verify(model.reference(), {}, &weights);
   EXPECT_FALSE(is_valid);
-  EXPECT_EQ(
-      report.error_message,
-      "Verification error: Weight/input 'p_linear.bias' not found in registry for node 'n0'.");
+  EXPECT_EQ(report.error_message,
+            "Verification error: Missing weight 'linear.bias' (float32 [3]), read by node 'n0'.");
   EXPECT_EQ(
       text(report),
       "Verification FAILED\n"
-      "  Verification error: Weight/input 'p_linear.bias' not found in registry for node 'n0'.\n");
+      "  Verification error: Missing weight 'linear.bias' (float32 [3]), read by node 'n0'.\n");
 
   VerifyOptions options;
   options.constants.insert("linear.bias", model.graph.weights["linear.bias"]);

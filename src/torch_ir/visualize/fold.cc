@@ -63,8 +63,8 @@ std::vector<Part> taken(std::span<Part> parts) {
 
 class Folder {
  public:
-  Folder(const Graph& graph, const std::vector<std::string>& traits)
-      : graph_(graph), paths_(module_paths(graph)) {
+  Folder(const Program& graph, const std::vector<std::string>& traits)
+      : graph_(graph), paths_(module_paths(graph, /*fills_gaps=*/true)) {
     std::unordered_set<ValueId> weights;
     for (const GraphInput& input : graph.inputs) {
       if (input.kind != InputKind::kUserInput) weights.insert(input.value);
@@ -322,7 +322,7 @@ std::vector<size_t> Part::equal_nodes() const {
   return nodes;
 }
 
-Part fold_graph(const Graph& graph, const std::string& module,
+Part fold_graph(const Program& graph, const std::string& module,
                 const std::vector<std::string>& traits) {
   return Folder(graph, traits).fold(module);
 }

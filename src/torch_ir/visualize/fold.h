@@ -38,10 +38,10 @@ struct Part {
 // The most children of a part.
 inline constexpr size_t kMaxChildren = 24;
 
-// The whole graph, or the nodes of `module`, a path as in module_paths.h. If the model calls the
+// The whole graph, or the nodes of `module`, a path as in module_paths. If the model calls the
 // module several times, this is the first call. Nodes with different `traits`, one for each node or
 // none, are not equal. Throws Error for an unknown module.
-Part fold_graph(const Graph& graph, const std::string& module = "",
+Part fold_graph(const Program& graph, const std::string& module = "",
                 const std::vector<std::string>& traits = {});
 
 // "layers.0-11" for "layers.0" and "layers.11"; "a ... b" for other names.

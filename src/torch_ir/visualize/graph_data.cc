@@ -34,7 +34,7 @@ Json argument_json(const Argument& argument) {
   return {argument.name, value};
 }
 
-Json nodes_json(const Graph& graph) {
+Json nodes_json(const Program& graph) {
   const std::vector<std::string> modules = module_paths(graph);
   Json nodes = Json::array();
   for (size_t i = 0; i < graph.nodes.size(); ++i) {

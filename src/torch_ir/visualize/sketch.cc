@@ -367,7 +367,7 @@ std::unordered_set<const Part*> opened_parts(const Part& root, int64_t depth) {
 
 }  // namespace
 
-Sketchbook::Sketchbook(const Graph& graph, const std::string& module,
+Sketchbook::Sketchbook(const Program& graph, const std::string& module,
                        const std::vector<std::string>& traits)
     : graph_(graph), root_(fold_graph(graph, module, traits)), is_weight_(graph.values.size()) {
   for (const GraphInput& input : graph.inputs) {

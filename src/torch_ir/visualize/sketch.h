@@ -67,7 +67,7 @@ struct SketchLimits {
 class Sketchbook {
  public:
   // As fold_graph.
-  explicit Sketchbook(const Graph& graph, const std::string& module = "",
+  explicit Sketchbook(const Program& graph, const std::string& module = "",
                       const std::vector<std::string>& traits = {});
 
   const Part& root() const { return root_; }

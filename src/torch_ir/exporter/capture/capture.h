@@ -32,7 +32,7 @@ struct ExportOptions {
   std::vector<std::string> input_names = {};
   // Throws ExportError for parameters, buffers and inputs that are not on the meta device.
   bool strict = false;
-  // Recorded at a few sizes in these ranges, to find how the graph follows them.
+  // Recorded at a few sizes: {{"x", 0, "batch", 1, 64}} leaves dimension 0 of x open, from 1 to 64.
   std::vector<DynamicSize> dynamic = {};
 };
 

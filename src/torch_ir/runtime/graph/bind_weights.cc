@@ -10,7 +10,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
-#include "torch_ir/base/text.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/ir/tensor_text.h"
@@ -155,8 +154,8 @@ class WeightBinder {
     problems_.insert(problems_.end(), lines.begin(),
                      lines.begin() + static_cast<std::ptrdiff_t>(shown));
     if (lines.size() == shown) return;
-    const auto rest = static_cast<int64_t>(lines.size() - shown);
-    problems_.push_back(fmt::format("... and {}.", counted(rest, "more such weight")));
+    const size_t rest = lines.size() - shown;
+    problems_.push_back(fmt::format("... and {} more such weight{}.", rest, rest == 1 ? "" : "s"));
   }
 
   void add_missing_and_surplus() {
@@ -239,7 +238,7 @@ const at::Tensor* find_weight(const Case& graph_case, const GraphInput& input) {
 BoundWeights bind_weights(const Case& graph_case, std::optional<c10::Device> device) {
   std::vector<std::string> problems;
   BoundWeights bound = bind_weights(graph_case, device, problems);
-  if (!bound.only_missing.empty()) throw ExecutionError(bound.only_missing);
+  if (!bound.only_missing.empty()) throw MissingWeight{{problems.front()}, {bound.only_missing}};
   if (!problems.empty()) throw ExecutionError(problem_list(problems, "the weights"));
   return bound;
 }

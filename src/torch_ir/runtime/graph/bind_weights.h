@@ -7,15 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
+
+// One weight is missing, and nothing else is wrong.
+struct MissingWeight : ExecutionError {
+  ExecutionError in_python;
+};
 
 struct BoundWeights {
   // By ValueId; undefined for other values and missing weights.
   std::vector<at::Tensor> tensors;
   c10::Device device = c10::kCPU;
-  // The message of the Python package for a missing weight that is the only problem.
+  // What the Python package says of a missing weight that is the only problem.
   std::string only_missing;
 };
 

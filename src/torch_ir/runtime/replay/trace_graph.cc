@@ -104,6 +104,12 @@ Trace trace_once(const GraphRange& range, const Stack& values, const TraceOption
     const DispatchModeGuard mode(tracer, DispatchDepth::kInner);
     const PlainKernelsGuard guard;
     StepRun run(range, values, options.symbols);
+    // Each run reads anew what the graph may write to.
+    for (ValueId id = 0; range.is_whole && id < graph.values.size(); ++id) {
+      const LoweredValue& value = graph.values[id];
+      if (!value.is_written || !value.constant.defined()) continue;
+      tracer.note_later_write(tracer.find(run.value(id).toTensor()));
+    }
     while (!run.is_done()) {
       const LoweredNode& node = graph.nodes[run.next_step()];
       tracer.begin_step(run.next_step());
