@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/options.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/base/suggestion.h"
