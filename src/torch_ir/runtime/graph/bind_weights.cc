@@ -238,7 +238,7 @@ const at::Tensor* find_weight(const Case& graph_case, const GraphInput& input) {
 BoundWeights bind_weights(const Case& graph_case, std::optional<c10::Device> device) {
   std::vector<std::string> problems;
   BoundWeights bound = bind_weights(graph_case, device, problems);
-  if (!bound.only_missing.empty()) throw MissingWeight{{problems.front()}, {bound.only_missing}};
+  if (!bound.only_missing.empty()) throw MissingWeight(problems.front(), bound.only_missing);
   if (!problems.empty()) throw ExecutionError(problem_list(problems, "the weights"));
   return bound;
 }

@@ -14,6 +14,8 @@ namespace torch_ir {
 
 // One weight is missing, and nothing else is wrong.
 struct MissingWeight : ExecutionError {
+  MissingWeight(const std::string& what, const std::string& of_python)
+      : ExecutionError(what), in_python(of_python) {}
   ExecutionError in_python;
 };
 
