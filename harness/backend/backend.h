@@ -7,7 +7,8 @@
 //       "my_chip", [](const BackendOptions& options) { return std::make_unique<MyChip>(options);
 //       });
 //
-// Each model has a backend of its own in a process of its own, so a backend may crash or hang.
+// Each model has a backend of its own in a process of its own, so a backend may crash or hang. It
+// is called by one thread at a time, for any number of graphs, in any order.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -48,7 +49,7 @@ class Backend {
                                       const std::vector<at::Tensor>& inputs) = 0;
 
   // Runs the graph again and returns the values of its nodes, or null if the backend cannot provide
-  // them. The arguments must outlive the result.
+  // them. The arguments and the backend outlive the result.
   virtual std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                              const std::vector<at::Tensor>& inputs);
 
@@ -74,7 +75,7 @@ struct BackendOptions {
 
 using BackendFactory = std::function<std::unique_ptr<Backend>(const BackendOptions&)>;
 
-// Always returns true. Throws Error when the name is taken or empty.
+// Always returns true. Throws Error when the name is taken or empty. Thread-safe.
 bool register_backend(const std::string& name, BackendFactory make);
 
 // Sorted by name.

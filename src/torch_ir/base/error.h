@@ -1,7 +1,8 @@
 // The exceptions of torch-ir.
 //
-// Every failure that a caller can cause or fix is thrown as a class derived from torch_ir::Error. A
-// message names the file, node or tensor and the values that disagree, and says what to do.
+// Every failure that a caller can cause or fix is thrown as a class derived from torch_ir::Error,
+// with one exception: execute_ir without weights throws std::invalid_argument, as the specification
+// says. A message names the file, node or tensor and the values that disagree, and says what to do.
 #pragma once
 
 #include <stdexcept>

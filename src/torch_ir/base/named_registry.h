@@ -27,7 +27,6 @@ class NamedRegistry {
     const auto found = functions_.find(name);
     return found == functions_.end() ? Function() : found->second;
   }
-  // Sorted.
   std::vector<std::string> names() const {
     const std::lock_guard lock(mutex_);
     std::vector<std::string> names;

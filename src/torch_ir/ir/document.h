@@ -51,7 +51,7 @@ class GraphAnalyzer {
   std::unordered_set<ValueId> user_inputs_;
 };
 
-// The node as OpNode: the tensors of the call become inputs, the rest attributes (binding.h).
+// The node as OpNode: the tensors of the call become inputs, the rest attributes.
 // Operators that this process does not know keep all their arguments by name.
 OpNode convert_default(const Node& node, const GraphAnalyzer& analyzer);
 

@@ -32,17 +32,16 @@ struct TensorMeta {
   // Unique in the graph; in `OpNode::inputs`, the placeholder or output it refers to.
   std::string name;
   std::vector<int64_t> shape;
-  // As dtype.h names it. A string, so that a file with an unknown dtype can be read, shown and
-  // refused by validate_ir.
+  // As PyTorch names it: "float32". A string, so that a file with an unknown dtype can be read,
+  // shown and refused by validate_ir.
   std::string dtype;
   // The node that made the value; for a graph input its own name; none for weights.
   std::optional<std::string> producer_node = {};
   int64_t producer_output_idx = 0;
-  // In `OpNode::inputs`: the schema argument of this input, if the position is ambiguous
-  // (binding.h).
+  // In `OpNode::inputs`: the schema argument of this input, if the position is ambiguous.
   std::string arg = {};
   // Has one entry per dimension if any size is dynamic, and is empty otherwise: an expression of
-  // symbols (sym_expr.h), "s0" or "2*s0 + 1", or "" if `shape` has the size.
+  // symbols, "s0" or "2*s0 + 1", or "" if `shape` has the size.
   std::vector<std::string> symbolic_shape = {};
   // Whether it is a number and not a tensor: an int, a float or a bool, for the dtypes int64,
   // float64 and bool; the shape has no dimensions.
@@ -82,7 +81,7 @@ struct OpNode {
   std::string name;
   // "aten.conv2d.default"
   std::string op_type;
-  // Tensor arguments, flat, as binding.h describes.
+  // Tensor arguments, flat, in the order of the schema.
   std::vector<TensorMeta> inputs;
   std::vector<TensorMeta> outputs;
   AttributeMap attrs;

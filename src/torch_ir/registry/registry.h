@@ -80,7 +80,7 @@ struct RegisteredModel {
 // category.
 void register_model(std::string name, ModelSpec spec, std::function<Model()> make);
 
-// Sorted by name.
+// Sorted by name. Thread-safe, as models register themselves before main, in any order.
 std::vector<RegisteredModel> list_models(Scale scale = Scale::kTest);
 
 std::vector<std::string> list_categories(Scale scale = Scale::kTest);

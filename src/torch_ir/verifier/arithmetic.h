@@ -2,7 +2,7 @@
 //
 // The executor rounds weights, inputs and the values of nodes to an arithmetic, and adds in
 // float32. A right value is then not within a fixed tolerance, but about as far from float64 as a
-// yardstick: the graph run eagerly with the same rounding (yardstick.h, own_error.h).
+// yardstick: the graph run eagerly with the same rounding (yardstick.h).
 //
 // The limits were chosen by measuring right devices (docs/executors.md).
 #pragma once

@@ -6,7 +6,7 @@
 // rounded value is right if eager gives it for an input that is at most `error_factor` times as
 // far from the input in float64 as eager's own, or the rounding error of its dtype. Outputs are
 // right if the graph computes them from the rounded values of that run. Indices that a node picks
-// are treated alike (picked_indices.h): one is right if its value is near enough to eager's.
+// are treated alike: one is right if its value is near enough to eager's.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,9 +1,9 @@
 // Model: anything that can be captured or serve as the reference of a verification.
 //
 // Converts implicitly from a torch::nn module (a holder such as `torch::nn::Linear`, a shared_ptr,
-// or a reference, which must outlive the Model) whose `forward` takes up to eight tensors and
-// returns a tensor, or a vector, array, pair or tuple of what it may return; or from a callable
-// with the signature of ModelFn. Outputs are flattened in order, without undefined tensors.
+// or a reference, which is not owned and must outlive all copies) whose `forward` takes up to eight
+// tensors and returns a tensor, or a vector, array, pair or tuple of what it may return; or from a
+// callable with the signature of ModelFn. Outputs are flattened, without undefined tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -19,7 +19,7 @@ class MetaDeviceGuard {
   MetaDeviceGuard(const MetaDeviceGuard&) = delete;
   MetaDeviceGuard& operator=(const MetaDeviceGuard&) = delete;
 
-  // Whether this thread is inside one.
+  // Whether this thread is inside one. Guards nest, and other threads have their own.
   static bool is_active();
 
  private:

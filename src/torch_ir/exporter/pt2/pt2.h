@@ -1,6 +1,6 @@
 // Archives of torch.export.save (`.pt2`): a program with its weights and example inputs.
 //
-// Reads all three layouts that PyTorch has written (archive.h). Never executes or evaluates
+// Reads all three layouts that PyTorch has written. Never executes or evaluates
 // anything in an archive; rejects unknown content by name.
 #pragma once
 
@@ -51,7 +51,7 @@ class NoSuchProgram : public ExportError {
 // it cannot be opened.
 bool is_pt2_archive(const std::string& path);
 
-// Reads the program called `program` (archive.h). Throws NoSuchProgram, or ExportError for files
+// Reads the program called `program`. Throws NoSuchProgram, or ExportError for files
 // that are not such archives, are damaged, or have unknown content; both with the path.
 Pt2Model read_pt2(const std::string& path, const std::string& program = {},
                   WeightBytes bytes = WeightBytes::kChecked);
