@@ -90,7 +90,7 @@ class Explainer {
       add_note(report, fmt::format("The {} returned no values of nodes; to see them, the graph "
                                    "ran with {} as outputs",
                                    executor_name(), shown_values()));
-    } else if (ended && failed && !report.first_divergence) {
+    } else if (ended && failed && !report.first_divergence && !runs_part_) {
       look_for_difference(report);
     }
     if (kept_) write_output([&] { kept_->commit(); });
@@ -146,9 +146,9 @@ class Explainer {
     return run_.groups.empty() ? "all of them" : "those at the borders of groups";
   }
 
-  static bool shows_nothing(const NodeReport& report) {
-    return report.error.empty() && report.num_compared > 0 && !report.first_divergence &&
-           report.num_not_judged == 0;
+  bool shows_nothing(const NodeReport& report) const {
+    return !runs_part_ && report.error.empty() && report.num_compared > 0 &&
+           !report.first_divergence && report.num_not_judged == 0;
   }
 
   GraphCheck check(Backend& backend) const {
@@ -203,10 +203,21 @@ class Explainer {
                                  quoted_list(before, kMaxNames)));
   }
 
+  // Where operators are missing here, the backend may lack them too. It can still run the others.
+  std::unique_ptr<NodeValues> backend_values() {
+    try {
+      if (!runs_part_) return backend_.values_of(graph_.graph_case);
+    } catch (const Error&) {
+      if (computable_.is_whole()) throw;
+      runs_part_ = true;
+    }
+    return backend_.values_of(computable_case_);
+  }
+
   std::unique_ptr<NodeValues> open_values() {
     forms_.clear();
     if (!runs_whole_) {
-      std::unique_ptr<NodeValues> values = backend_.values_of(graph_.graph_case);
+      std::unique_ptr<NodeValues> values = backend_values();
       if (values) {
         const std::vector<NodeGroup> groups = backend_.groups();
         group_nodes(graph_.program, graph_.memory, groups);
@@ -393,6 +404,8 @@ class Explainer {
   int64_t num_not_handed_back_ = 0;
   std::vector<std::string> unknown_;
   bool failed_ = false;
+  // Whether the backend could only run the computable part.
+  bool runs_part_ = false;
   bool runs_whole_ = false;
   // Whether the graph failed, and no value differed when all of them were outputs.
   bool is_hidden_ = false;

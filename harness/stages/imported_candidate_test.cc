@@ -1,6 +1,8 @@
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,6 +24,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 // Tests graphs as candidates; the tests of the harness cover archives.
@@ -83,6 +86,51 @@ TEST_F(GraphCandidateTest, ExpectedIsWhatItsOperatorsCompute) {
   EXPECT_TRUE(same_bits(inputs[0], graph.inputs[0]));
   // For other inputs too.
   EXPECT_FALSE(same_bits(candidate->inputs(1).at(0), inputs[0]));
+}
+
+// Zeros and ones, and large numbers, are no covariances.
+TEST_F(GraphCandidateTest, ValuesAtWhichTheModelRaisesAreNotTried) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::eye(3) * 2);
+  graph.output(graph.call1("aten.linalg_cholesky.default", {x}));
+  const auto candidate = make_candidate(save(graph), 0);
+  candidate->extract();
+  EXPECT_EQ(candidate->num_trials({.trials = 3}), 1);
+  ASSERT_EQ(candidate->not_tried().size(), 2u);
+  EXPECT_EQ(candidate->not_tried()[0].trial, "zeros and ones");
+  EXPECT_THAT(candidate->not_tried()[0].reason,
+              AllOf(StartsWith("the model raises "), HasSubstr("linalg.cholesky: ")));
+  EXPECT_EQ(candidate->not_tried()[1].trial, "large magnitudes");
+}
+
+// Then nothing is known of others.
+TEST_F(GraphCandidateTest, NothingElseIsTriedWhereTheModelRaisesOnItsOwnValues) {
+  EagerGraph graph = writing_graph();
+  ModelFiles files = save(graph);
+  graph.ir.nodes[0].op_type = "nobody.foo.default";
+  save_ir(graph.ir, files.path);
+  const auto candidate = make_candidate(files, 0);
+  candidate->extract();
+  EXPECT_EQ(candidate->num_trials({.trials = 3}), 1);
+  EXPECT_TRUE(candidate->not_tried().empty());
+}
+
+TEST_F(GraphCandidateTest, TokensAreOthersInTheirOwnRange) {
+  EagerGraph graph;
+  const at::Tensor ids = at::tensor({{5, 2, 11}}, at::kLong);
+  graph.output(graph.call1("aten.neg.default", {graph.input("ids", ids)}));
+  const auto candidate = make_candidate(save(graph), 0);
+  candidate->extract();
+  ASSERT_EQ(candidate->num_trials({.trials = 3}), 3);
+  EXPECT_EQ(candidate->trial_name(0), "normal values");
+  EXPECT_EQ(candidate->trial_name(1), "normal values 2");
+  EXPECT_EQ(candidate->trial_name(2), "normal values 3");
+  for (const int trial : {1, 2}) {
+    const at::Tensor others = candidate->inputs(trial).at(0);
+    EXPECT_FALSE(others.equal(candidate->inputs(trial - 1).at(0)));
+    EXPECT_GE(others.min().item<int64_t>(), 2);
+    EXPECT_LE(others.max().item<int64_t>(), 11);
+  }
 }
 
 TEST_F(GraphCandidateTest, AFileSaysWhatIsExpected) {

@@ -1,5 +1,6 @@
 #include "harness/stages/size_trials.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,8 +33,6 @@ constexpr int64_t kMostMultiplyAdds = 200'000'000;
 // The symbols in the shapes of inputs, with their sizes in the example.
 Sizes sizes_of_example(const Program& program, const std::vector<at::Tensor>& example) {
   Sizes sizes;
-  // The first run reports inputs that do not fit.
-  if (!input_problems(program, example).empty()) return sizes;
   const SymbolValues values = bind_symbols(program, example);
   std::set<std::string> numbers;
   for (const ValueId input : program.user_inputs()) {
@@ -77,12 +76,35 @@ bool is_cheap(const Program& program, const Sizes& sizes) {
          cost.multiply_adds <= kMostMultiplyAdds;
 }
 
-// `tensor` with `size` entries along `dim`, its own ones again and again; undefined without any.
-at::Tensor repeated(const at::Tensor& tensor, int64_t dim, int64_t size) {
-  const int64_t known = tensor.size(dim);
-  if (known == size) return tensor;
-  if (known == 0) return {};
-  return tensor.index_select(dim, at::arange(size).remainder(known));
+// A dimension of an input with its sizes in the example and in a trial.
+struct Resized {
+  size_t input;
+  int64_t dim;
+  int64_t known;
+  int64_t size;
+};
+
+// `tensor` with its own entries again and again, or each where it is; undefined without any.
+at::Tensor repeated(const at::Tensor& tensor, const Resized& it, bool stays_ordered) {
+  if (it.known == it.size) return tensor;
+  if (it.known == 0) return {};
+  const at::Tensor places = at::arange(it.size);
+  if (!stays_ordered) return tensor.index_select(it.dim, places.remainder(it.known));
+  return tensor.index_select(
+      0, (places * (it.known - 1)).floor_divide(std::max<int64_t>(it.size - 1, 1)));
+}
+
+// Ordered numbers, smaller if they would no longer be within a size that they were within.
+at::Tensor within(const at::Tensor& numbers, const std::vector<Resized>& all) {
+  double factor = 1;
+  for (const auto& [input, dim, known, size] : all) {
+    const auto most = numbers.numel() == 0 ? 0 : numbers.max().item<int64_t>();
+    const bool is_outside = most < known ? most >= size : most == known && most > size;
+    if (is_outside)
+      factor = std::min(factor, static_cast<double>(size) / static_cast<double>(known));
+  }
+  if (factor == 1) return numbers;
+  return numbers.to(at::kDouble).mul(factor).floor().to(numbers.scalar_type());
 }
 
 // Empty if a size has no value.
@@ -91,15 +113,20 @@ std::vector<at::Tensor> inputs_at(const Program& program, const Sizes& sizes,
   const SymbolValues values(sizes.begin(), sizes.end());
   const std::vector<ValueId> ids = program.user_inputs();
   std::vector<at::Tensor> inputs = example;
+  std::vector<Resized> all;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::vector<std::string>& shape = program[ids[i]].symbolic_shape;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
       if (shape[dim].empty()) continue;
       const auto size = SymExpr::parse(shape[dim]).evaluate(values);
       if (!size || *size < 0) return {};
-      inputs[i] = repeated(inputs[i], static_cast<int64_t>(dim), *size);
+      all.push_back({i, static_cast<int64_t>(dim), example[i].sizes()[dim], *size});
+      inputs[i] = repeated(inputs[i], all.back(), is_ordered(example[i]));
       if (!inputs[i].defined()) return {};
     }
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (is_ordered(example[i])) inputs[i] = within(inputs[i], all);
   }
   return inputs;
 }
@@ -119,8 +146,10 @@ std::string name_of(const Sizes& sizes) {
 
 }  // namespace
 
-std::vector<SizeTrial> size_trials(const Program& program, const std::vector<at::Tensor>& example) {
+std::vector<TrialInputs> size_trials(const Program& program,
+                                     const std::vector<at::Tensor>& example) {
   const Sizes known = sizes_of_example(program, example);
+  if (known.empty()) return {};
   Sizes low;
   Sizes high;
   Sizes between;
@@ -133,7 +162,7 @@ std::vector<SizeTrial> size_trials(const Program& program, const std::vector<at:
     }
     if (most && is_cheap(program, high)) break;
   }
-  std::vector<SizeTrial> trials;
+  std::vector<TrialInputs> trials;
   std::set<Sizes> tried = {known};
   for (const Sizes& wanted : {low, between, high}) {
     for (int64_t step = 0; step < kMaxSteps; ++step) {
