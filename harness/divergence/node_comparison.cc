@@ -86,11 +86,12 @@ class Explainer {
       add_note(report,
                fmt::format("To see the values, the graph ran with {} as outputs", shown_values()));
     } else if (ended && report.num_compared == 0 && !missing_.empty()) {
-      compare_whole_runs(report);
+      runs_whole_ = true;
+      report = compare_once();
       add_note(report, fmt::format("The {} returned no values of nodes; to see them, the graph "
                                    "ran with {} as outputs",
                                    executor_name(), shown_values()));
-    } else if (ended && failed && !report.first_divergence && !runs_part_) {
+    } else if (ended && failed && !report.first_divergence && !runs_part()) {
       look_for_difference(report);
     }
     if (kept_) write_output([&] { kept_->commit(); });
@@ -146,8 +147,11 @@ class Explainer {
     return run_.groups.empty() ? "all of them" : "those at the borders of groups";
   }
 
+  // Who cannot run the graph, because operators are missing here, can still run the others.
+  bool runs_part() const { return failed_ && run_.threw() && !computable_.is_whole(); }
+
   bool shows_nothing(const NodeReport& report) const {
-    return !runs_part_ && report.error.empty() && report.num_compared > 0 &&
+    return !runs_part() && report.error.empty() && report.num_compared > 0 &&
            !report.first_divergence && report.num_not_judged == 0;
   }
 
@@ -162,17 +166,12 @@ class Explainer {
     return !check(eager)(graph_.graph_case, settings_);
   }
 
-  void compare_whole_runs(NodeReport& report) {
-    runs_whole_ = true;
-    report = compare_once();
-  }
-
   // Nodes that are right one by one may be wrong when they run together.
   void look_for_difference(NodeReport& report) {
     const std::vector<std::string> missing = missing_;
     std::unique_ptr<SafetensorsWriter> kept = std::move(kept_);
-    NodeReport whole;
-    compare_whole_runs(whole);
+    runs_whole_ = true;
+    NodeReport whole = compare_once();
     is_hidden_ = shows_nothing(whole);
     runs_whole_ = whole.first_divergence || !whole.error.empty();
     if (!runs_whole_) {
@@ -203,21 +202,11 @@ class Explainer {
                                  quoted_list(before, kMaxNames)));
   }
 
-  // Where operators are missing here, the backend may lack them too. It can still run the others.
-  std::unique_ptr<NodeValues> backend_values() {
-    try {
-      if (!runs_part_) return backend_.values_of(graph_.graph_case);
-    } catch (const Error&) {
-      if (computable_.is_whole()) throw;
-      runs_part_ = true;
-    }
-    return backend_.values_of(computable_case_);
-  }
-
   std::unique_ptr<NodeValues> open_values() {
     forms_.clear();
     if (!runs_whole_) {
-      std::unique_ptr<NodeValues> values = backend_values();
+      const Case& whole_or_part = runs_part() ? computable_case_ : graph_.graph_case;
+      std::unique_ptr<NodeValues> values = backend_.values_of(whole_or_part);
       if (values) {
         const std::vector<NodeGroup> groups = backend_.groups();
         group_nodes(graph_.program, graph_.memory, groups);
@@ -404,8 +393,6 @@ class Explainer {
   int64_t num_not_handed_back_ = 0;
   std::vector<std::string> unknown_;
   bool failed_ = false;
-  // Whether the backend could only run the computable part.
-  bool runs_part_ = false;
   bool runs_whole_ = false;
   // Whether the graph failed, and no value differed when all of them were outputs.
   bool is_hidden_ = false;

@@ -58,12 +58,6 @@ void write_graph(const IR& ir, const std::string& path) {
   }
 }
 
-// Throws LoadError listing all mismatches.
-void check_values(const Case& graph_case) {
-  const std::vector<std::string> problems = value_problems(graph_case);
-  if (!problems.empty()) throw LoadError(problem_list(problems, "its weights and inputs"));
-}
-
 // Sorted by symbol. The inputs must fit.
 std::vector<SymbolSize> sizes_of(const Case& graph_case) {
   std::vector<SymbolSize> sizes;
@@ -209,19 +203,20 @@ class Pipeline {
       Run& run = runs_.emplace_back();
       run.graph_case = {
           .program = program_, .weights = candidate_.weights(), .inputs = candidate_.inputs(trial)};
-      check_values(run.graph_case);
+      const std::vector<std::string> problems = value_problems(run.graph_case);
+      if (!problems.empty()) throw LoadError(problem_list(problems, "its weights and inputs"));
       run.is_ready = true;
       if (trial == 0) result_.sizes = sizes_of(run.graph_case);
       // The graph and the reference must draw the same random numbers.
       at::manual_seed(candidate_.random_seed(settings_));
       run.outputs = run_grouped(*backend_, run.graph_case, run.groups);
       if (const auto report = backend_->last_report()) add_report(*report, result_.executor);
-      if (trial + 1 < candidate_.num_given()) continue;
+      if (trial + 1 != candidate_.num_given()) continue;
       // Now the model itself runs. If that ends the process, the stage verify has failed.
       Result verifying = result_;
       ++verifying.num_passed_stages;
       on_progress_(verifying);
-      num_trials = candidate_.num_trials(settings_);
+      num_trials = candidate_.choose_trials(settings_);
       result_.not_tried = candidate_.not_tried();
     }
   }
@@ -425,7 +420,7 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
   Case graph_case = Case().with(serialize(candidate.extract(), directory + "/ir.json"));
   if (!settings.tolerance_wins) candidate.set_tolerance(settings.tolerance);
   graph_case.weights = candidate.weights();
-  if (ended.trial >= candidate.num_given()) candidate.num_trials(settings);
+  if (ended.trial >= candidate.num_given()) candidate.choose_trials(settings);
   graph_case.inputs = candidate.inputs(ended.trial);
   const auto on_whole = [&](const ReproducerSearch& whole) {
     add_findings(whole);

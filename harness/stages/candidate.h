@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,10 +50,10 @@ class Candidate {
   virtual const StateDict& weights() const = 0;
   // The first trials have given inputs, and run in any case.
   virtual int num_given() const { return 1; }
-  // Returns the number of all trials. The first call chooses those after the given ones: the
-  // proposed ones without a problem (stages.h).
-  int num_trials(const RunSettings& settings);
-  // "zeros and ones: the model raises ..." for each other.
+  // Chooses the others, the proposed ones without a problem (stages.h), and returns the number of
+  // all trials. To be called once.
+  int choose_trials(const RunSettings& settings);
+  // "zeros and ones: the model raises ..." for each that was not chosen.
   const std::vector<std::string>& not_tried() const { return not_tried_; }
   // Returns the inputs of `trial`, counted from 0: a given or a chosen one.
   std::vector<at::Tensor> inputs(int trial) {
@@ -95,15 +94,14 @@ class Candidate {
 
  protected:
   virtual std::vector<at::Tensor> given_inputs(int trial) = 0;
-  // `inputs` stay unchanged.
   virtual std::vector<TrialInputs> proposed_trials(const RunSettings& /*settings*/) { return {}; }
   virtual std::vector<at::Tensor> run_model(const std::vector<at::Tensor>& inputs) = 0;
 
  private:
   const TrialInputs& chosen(int trial) const {
-    return chosen_.value().at(static_cast<size_t>(trial - num_given()));
+    return chosen_.at(static_cast<size_t>(trial - num_given()));
   }
-  std::optional<std::vector<TrialInputs>> chosen_;
+  std::vector<TrialInputs> chosen_;
   std::vector<std::string> not_tried_;
 };
 

@@ -42,10 +42,7 @@ class ImportedCandidate : public Candidate {
     return paths;
   }
 
-  IR extract() override {
-    ir_ = read();
-    return ir_;
-  }
+  IR extract() override { return ir_ = read(); }
 
   int num_given() const override { return static_cast<int>(inputs_.size()); }
   std::string trial_name(int trial) const override {
@@ -110,8 +107,7 @@ class ImportedCandidate : public Candidate {
     return run_program(on(inputs));
   }
 
-  const ModelFiles& files() const { return files_; }
-
+  const ModelFiles files_;
   // Without inputs and outputs.
   Case case_;
   Pt2Examples examples_;
@@ -128,7 +124,6 @@ class ImportedCandidate : public Candidate {
     return more;
   }
 
-  const ModelFiles files_;
   const std::vector<std::string> inputs_;
   const std::vector<std::string> expected_;
   const uint64_t seed_;
@@ -145,17 +140,17 @@ class ArchiveCandidate : public ImportedCandidate {
   IR read() override {
     Pt2Model model = [&] {
       try {
-        return read_pt2(files().path, files().program);
+        return read_pt2(files_.path, files_.program);
       } catch (const NoSuchProgram& error) {
         throw InputError(error.what());
       }
     }();
     case_ = Case().with(std::move(model.program));
     case_.weights = loading([&] {
-      if (!files().weights.empty()) {
-        return with_graph_names(load_weights(files().weights), *case_.program);
+      if (!files_.weights.empty()) {
+        return with_graph_names(load_weights(files_.weights), *case_.program);
       }
-      check_have_values(files().path, model.weights);
+      check_have_values(files_.path, model.weights);
       return std::move(model.weights);
     });
     examples_ = std::move(model.examples);
@@ -172,10 +167,10 @@ class GraphCandidate : public ImportedCandidate {
  private:
   IR read() override {
     return loading([&] {
-      IR ir = load_ir(files().path);
+      IR ir = load_ir(files_.path);
       case_.program = std::make_shared<const Program>(resolve(ir));
-      if (!files().weights.empty()) {
-        case_.weights = with_graph_names(load_weights(files().weights), *case_.program);
+      if (!files_.weights.empty()) {
+        case_.weights = with_graph_names(load_weights(files_.weights), *case_.program);
       }
       move_large_constants(ir, case_.weights);
       return ir;

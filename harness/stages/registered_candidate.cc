@@ -83,11 +83,9 @@ class RegisteredCandidate : public Candidate {
         calls_no_more ? "nothing more" : fmt::format("'{}' ({})", call->name, call->target)));
   }
 
-  std::vector<uint64_t> versions() const {
-    std::vector<uint64_t> versions;
-    for (const auto& item : instance_.weights) {
-      versions.push_back(item.value().unsafeGetTensorImpl()->version_counter().current_version());
-    }
+  std::vector<int64_t> versions() const {
+    std::vector<int64_t> versions;
+    for (const auto& item : instance_.weights) versions.push_back(item.value()._version());
     return versions;
   }
 
@@ -103,7 +101,7 @@ class RegisteredCandidate : public Candidate {
 
   RegisteredModel model_;
   uint64_t seed_;
-  std::vector<uint64_t> versions_;
+  std::vector<int64_t> versions_;
   IRGraph graph_;
   std::shared_ptr<const Program> program_;
   ModelInstance instance_{.model = ModelFn(), .weights = StateDict(), .inputs = {}};
@@ -111,20 +109,17 @@ class RegisteredCandidate : public Candidate {
 
 }  // namespace
 
-int Candidate::num_trials(const RunSettings& settings) {
-  if (!chosen_) {
-    chosen_.emplace();
-    for (TrialInputs& trial : proposed_trials(settings)) {
-      const auto run = [&] {
-        at::manual_seed(random_seed(settings));
-        return run_model(trial.inputs);
-      };
-      if (trial.problem.empty()) trial.problem = reference_problem(run);
-      if (!trial.problem.empty()) not_tried_.push_back(trial.name + ": " + trial.problem);
-      if (trial.problem.empty()) chosen_->push_back(std::move(trial));
-    }
+int Candidate::choose_trials(const RunSettings& settings) {
+  for (TrialInputs& trial : proposed_trials(settings)) {
+    const auto run = [&] {
+      at::manual_seed(random_seed(settings));
+      return run_model(trial.inputs);
+    };
+    if (trial.problem.empty()) trial.problem = reference_problem(run);
+    if (!trial.problem.empty()) not_tried_.push_back(trial.name + ": " + trial.problem);
+    if (trial.problem.empty()) chosen_.push_back(std::move(trial));
   }
-  return num_given() + static_cast<int>(chosen_->size());
+  return num_given() + static_cast<int>(chosen_.size());
 }
 
 Case first_trial(Candidate& candidate) {

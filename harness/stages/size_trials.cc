@@ -76,32 +76,28 @@ bool is_cheap(const Program& program, const Sizes& sizes) {
          cost.multiply_adds <= kMostMultiplyAdds;
 }
 
-// A dimension of an input with its sizes in the example and in a trial.
-struct Resized {
-  size_t input;
-  int64_t dim;
-  int64_t known;
-  int64_t size;
-};
-
-// `tensor` with its own entries again and again, or each where it is; undefined without any.
-at::Tensor repeated(const at::Tensor& tensor, const Resized& it, bool stays_ordered) {
-  if (it.known == it.size) return tensor;
-  if (it.known == 0) return {};
-  const at::Tensor places = at::arange(it.size);
-  if (!stays_ordered) return tensor.index_select(it.dim, places.remainder(it.known));
-  return tensor.index_select(
-      0, (places * (it.known - 1)).floor_divide(std::max<int64_t>(it.size - 1, 1)));
+// `tensor` with `size` entries along `dim`, its own ones again and again, or each where it is if
+// they are ordered; undefined without any.
+at::Tensor repeated(const at::Tensor& tensor, int64_t dim, int64_t size) {
+  const int64_t known = tensor.size(dim);
+  if (known == size) return tensor;
+  if (known == 0) return {};
+  at::Tensor places = at::arange(size).remainder(known);
+  if (is_ordered(tensor)) {
+    places = (at::arange(size) * (known - 1)).floor_divide(std::max<int64_t>(size - 1, 1));
+  }
+  return tensor.index_select(dim, places);
 }
 
-// Ordered numbers, smaller if they would no longer be within a size that they were within.
-at::Tensor within(const at::Tensor& numbers, const std::vector<Resized>& all) {
+// Ordered numbers, smaller if they would leave a size that they were within. `sizes` has each of
+// the example with that of the trial.
+at::Tensor within(const std::vector<std::pair<int64_t, int64_t>>& sizes,
+                  const at::Tensor& numbers) {
+  const auto most = numbers.numel() == 0 ? -1 : numbers.max().item<int64_t>();
   double factor = 1;
-  for (const auto& [input, dim, known, size] : all) {
-    const auto most = numbers.numel() == 0 ? 0 : numbers.max().item<int64_t>();
-    const bool is_outside = most < known ? most >= size : most == known && most > size;
-    if (is_outside)
-      factor = std::min(factor, static_cast<double>(size) / static_cast<double>(known));
+  for (const auto& [known, size] : sizes) {
+    const bool leaves = most < known ? most >= size : most == known && most > size;
+    if (leaves) factor = std::min(factor, static_cast<double>(size) / static_cast<double>(known));
   }
   if (factor == 1) return numbers;
   return numbers.to(at::kDouble).mul(factor).floor().to(numbers.scalar_type());
@@ -113,20 +109,20 @@ std::vector<at::Tensor> inputs_at(const Program& program, const Sizes& sizes,
   const SymbolValues values(sizes.begin(), sizes.end());
   const std::vector<ValueId> ids = program.user_inputs();
   std::vector<at::Tensor> inputs = example;
-  std::vector<Resized> all;
+  std::vector<std::pair<int64_t, int64_t>> changes;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::vector<std::string>& shape = program[ids[i]].symbolic_shape;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
       if (shape[dim].empty()) continue;
       const auto size = SymExpr::parse(shape[dim]).evaluate(values);
       if (!size || *size < 0) return {};
-      all.push_back({i, static_cast<int64_t>(dim), example[i].sizes()[dim], *size});
-      inputs[i] = repeated(inputs[i], all.back(), is_ordered(example[i]));
+      changes.emplace_back(example[i].sizes()[dim], *size);
+      inputs[i] = repeated(inputs[i], static_cast<int64_t>(dim), *size);
       if (!inputs[i].defined()) return {};
     }
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (is_ordered(example[i])) inputs[i] = within(inputs[i], all);
+    if (is_ordered(example[i])) inputs[i] = within(changes, inputs[i]);
   }
   return inputs;
 }

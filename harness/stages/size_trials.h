@@ -16,9 +16,8 @@ namespace torch_ir {
 // example's. `example` has one input for each graph input. Sizes that the model is given as a
 // number stay. Names are "s0 = 2, s1 = 9".
 //
-// The values of the example are repeated; ordered ones (is_ordered) stay ordered: each is repeated
-// where it is. If all were within a size that becomes too small for them, as offsets and positions
-// are, they shrink with it.
+// The values of the example are repeated, ordered ones (is_ordered) each where it is. If all were
+// within a size that becomes too small, as offsets and positions are, they shrink with it.
 std::vector<TrialInputs> size_trials(const Program& program,
                                      const std::vector<at::Tensor>& example);
 

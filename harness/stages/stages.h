@@ -79,9 +79,8 @@ class AllocationWatch {
   int64_t num_refused_before_;
 };
 
-// Returns why outputs of the model, which `run` returns, tell nothing of an executor: "the model
-// raises ...", or two runs differ. So that they differ if nobody wrote what is read, memory is
-// filled differently. Empty if they are good.
+// Returns why the outputs of the model, which `run` returns, are no reference: "the model raises
+// ...", or two runs differ, in memory that is filled differently. Empty if they are.
 std::string reference_problem(const std::function<std::vector<at::Tensor>()>& run);
 
 // Returns the kind of failure of an exception in a stage. The supervisor handles ended processes.

@@ -47,8 +47,7 @@ std::pair<double, double> pair_of_integers(int trial, const ValueRange& range) {
 
 // Whether whole numbers of an unknown range have others in it.
 bool has_others(const at::Tensor& numbers) {
-  if (numbers.numel() == 0 || numbers.scalar_type() == at::kBool || is_ordered(numbers))
-    return false;
+  if (numbers.numel() == 0 || is_ordered(numbers)) return false;
   const auto least = numbers.min().item<double>();
   const auto most = numbers.max().item<double>();
   return (least < 0 || most > 1) && most - least < kLargestValue;
@@ -89,27 +88,22 @@ at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
     return seeded_tensor(seed, model, trial_name(trial) + "/input/" + input.name, example.sizes(),
                          drawn, range);
   };
-  const at::Tensor values = [&] {
-    if (is_unknown) {
-      const at::Tensor least = example.min().to(at::kLong);
-      const at::Tensor size = example.max().to(at::kLong) - least + 1;
-      const at::Tensor step = draw(at::kLong, {1, size.item<double>()}).flatten()[0];
-      return ((example.to(at::kLong) - least + step).remainder(size) + least).to(dtype);
-    }
-    if (dtype == at::kBool) return draw(dtype, {0, 2});
-    if (is_integral && !is_normal) {
-      const auto [first, second] = pair_of_integers(trial, normal);
-      return (draw(at::kLong, {0, 2}) * static_cast<int64_t>(second - first) +
-              static_cast<int64_t>(first))
-          .to(dtype);
-    }
-    // Zeros and ones are whole numbers for every range.
-    if (trial == kZerosAndOnes) return draw(at::kLong, {0, 2}).to(dtype);
-    return draw(dtype, is_normal ? normal : large(normal, dtype));
-  }();
-  // Guards may read strides.
-  if (at::has_internal_overlap(example) == at::MemOverlap::Yes) return values;
-  return at::empty_strided(values.sizes(), example.strides(), values.options()).copy_(values);
+  if (is_unknown) {
+    const at::Tensor least = example.min().to(at::kLong);
+    const at::Tensor size = example.max().to(at::kLong) - least + 1;
+    const at::Tensor step = draw(at::kLong, {1, size.item<double>()}).flatten()[0];
+    return ((example.to(at::kLong) - least + step).remainder(size) + least).to(dtype);
+  }
+  if (dtype == at::kBool) return draw(dtype, {0, 2});
+  if (is_integral && !is_normal) {
+    const auto [first, second] = pair_of_integers(trial, normal);
+    return (draw(at::kLong, {0, 2}) * static_cast<int64_t>(second - first) +
+            static_cast<int64_t>(first))
+        .to(dtype);
+  }
+  // Zeros and ones are whole numbers for every range.
+  if (trial == kZerosAndOnes) return draw(at::kLong, {0, 2}).to(dtype);
+  return draw(dtype, is_normal ? normal : large(normal, dtype));
 }
 
 std::vector<TrialInputs> value_trials(int count, const std::vector<TrialInput>& inputs,
@@ -120,7 +114,13 @@ std::vector<TrialInputs> value_trials(int count, const std::vector<TrialInput>& 
   for (int trial = 0; trial <= count + kLargeMagnitudes && !is_enough(); ++trial) {
     TrialInputs drawn{.name = trial_name(trial), .inputs = {}};
     for (const TrialInput& it : inputs) {
-      drawn.inputs.push_back(trial_values(trial, it, seed, model));
+      const at::Tensor values = trial_values(trial, it, seed, model);
+      const bool overlaps = at::has_internal_overlap(it.normal) == at::MemOverlap::Yes;
+      // Guards may read strides.
+      drawn.inputs.push_back(
+          overlaps ? values
+                   : at::empty_strided(values.sizes(), it.normal.strides(), values.options())
+                         .copy_(values));
     }
     const auto is_same = [&](const TrialInputs& it) {
       return compare_outputs(it.inputs, drawn.inputs, {}, {.fixed = kExactTolerance}).is_valid;
@@ -128,10 +128,7 @@ std::vector<TrialInputs> value_trials(int count, const std::vector<TrialInput>& 
     if (std::ranges::none_of(trials, is_same)) trials.push_back(std::move(drawn));
   }
   if (!is_enough() && !inputs.empty()) {
-    trials.push_back({"further values",
-                      {},
-                      "the inputs have none: masks and ordered numbers stay, "
-                      "other whole numbers stay in the range of the example"});
+    trials.push_back({"further values", {}, "masks, ordered and equal whole numbers stay"});
   }
   trials.erase(trials.begin());
   return trials;

@@ -47,20 +47,19 @@ struct TrialInputs {
   std::string problem = {};
 };
 
-// Whether they are one-dimensional whole numbers that never decrease, or never increase, as
-// offsets, positions and lengths.
+// Whether they are one-dimensional whole numbers in order, as offsets, positions and lengths are.
 bool is_ordered(const at::Tensor& numbers);
 
-// Returns the values of `trial` in the shape, dtype and strides of `input.normal`. Whole numbers
-// stay in their range: zeros and ones become the numbers closest to 0 and 1, large magnitudes the
-// ends of the range. Without a range, they may be indices: they change only for normal values, by
+// Returns the values of `trial` in the shape and dtype of `input.normal`. Whole numbers stay in
+// their range: zeros and ones become the numbers closest to 0 and 1, large magnitudes the ends of
+// the range. Without a range they may be indices, and only normal values are others: all move by
 // one drawn step around the circle from the least to the greatest, so that different ones stay
-// different. Then booleans, masks of 0 and 1, and ordered numbers stay.
+// different. Booleans, masks of 0 and 1, and ordered numbers stay.
 at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
                         const std::string& model);
 
-// Returns the first `count` trials after the normal one whose inputs are new. If there are fewer,
-// the problem of the last one says so.
+// Returns the first `count` trials after the normal one whose inputs are new, with the strides of
+// the normal ones. If there are fewer, the problem of the last one says so.
 std::vector<TrialInputs> value_trials(int count, const std::vector<TrialInput>& inputs,
                                       uint64_t seed, const std::string& model);
 

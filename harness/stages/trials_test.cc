@@ -90,7 +90,7 @@ TEST(TrialsTest, WholeNumbersNeverLeaveTheirRange) {
 }
 
 TEST(TrialsTest, WholeNumbersOfAnUnknownRangeStayWhereTheyAreNotNormal) {
-  const at::Tensor ids = at::tensor({{7, 3, 9}, {3, 5, 4}}, at::kInt);
+  const at::Tensor ids = at::tensor({7, 3, 9, 3, 5, 4}, at::kInt).view({2, 3});
   EXPECT_TRUE(values(kZerosAndOnes, ids).equal(ids));
   EXPECT_TRUE(values(kLargeMagnitudes, ids).equal(ids));
   const at::Tensor others = values(kNormalAgain, ids);
@@ -108,10 +108,10 @@ TEST(TrialsTest, WholeNumbersOfAnUnknownRangeStayWhereTheyAreNotNormal) {
 TEST(TrialsTest, MasksAndNumbersInOrderStay) {
   const int64_t most = std::numeric_limits<int64_t>::max();
   for (const at::Tensor& stays :
-       {at::full({3}, true, at::kBool), at::tensor({{0, 1}, {1, 0}}, at::kLong),
+       {at::full({3}, true, at::kBool), at::tensor({0, 1, 1, 0}, at::kLong).view({2, 2}),
         at::full({2, 3}, 7, at::kLong), at::tensor({0, 2, 2, 6}, at::kLong),
         at::tensor({5, 3, 3}, at::kLong), at::empty({0}, at::kLong),
-        at::tensor({{-most, most}, {0, 0}}, at::kLong)}) {
+        at::tensor({-most, most, int64_t{0}}, at::kLong).view({1, 3})}) {
     EXPECT_TRUE(values(kNormalAgain, stays).equal(stays)) << stays;
   }
 }
@@ -123,7 +123,7 @@ std::vector<std::string> names_of(const std::vector<TrialInputs>& trials) {
 }
 
 TEST(TrialsTest, WithTheSameInputsDoNotHappen) {
-  const TrialInput ids{.name = "ids", .normal = at::tensor({{7, 3, 900, 4}}, at::kLong)};
+  const TrialInput ids{.name = "ids", .normal = at::tensor({7, 3, 900, 4}, at::kLong).view({1, 4})};
   const TrialInput mask{.name = "mask", .normal = at::ones({1, 4}, at::kLong)};
   const TrialInput x{.name = "x", .normal = at::full({4}, 0.5)};
   EXPECT_THAT(names_of(value_trials(2, {ids, mask}, 0, "Model")),
