@@ -105,6 +105,12 @@ TEST_F(UnknownOperatorsTest, AreNamedWhereTheyAreNeeded) {
   const HarnessOutcome plan = run_net({});
   EXPECT_EQ(plan.status, 1);
   EXPECT_THAT(plan.out, AllOf(HasSubstr(kFoo), HasSubstr("--load-library")));
+  // The others are compared.
+  EXPECT_THAT(
+      reports().at("net.md"),
+      AllOf(HasSubstr("2 values compared with those of the model, all within the tolerance. "
+                      "2 values could not be compared."),
+            HasSubstr("2 of 5 nodes are left out"), Not(HasSubstr("No value could be compared"))));
   EXPECT_EQ(run_net({"--backend", "knows_foo"}).status, 1);
 }
 

@@ -422,7 +422,7 @@ function outputBlock(output) {
   return parts;
 }
 
-function trialBlock({trials, worst_trial}) {
+function trialBlock({trials, worst_trial, not_tried}) {
   if (trials.length === 0) return [];
   const box = h('div', {'aria-live': 'polite'});
   const buttons = trials.map((trial, i) => h('button', {type: 'button', class: 'chip', onclick: () => show(i)},
@@ -435,7 +435,8 @@ function trialBlock({trials, worst_trial}) {
   show(Math.max(0, trials.findIndex((trial) => trial.name === worst_trial)));
   return [h('h3', {}, 'Numerical verification'), 
           h('p', {class: 'hint'}, 'An element passes when |actual − expected| ≤ atol + rtol · |expected|.'),
-          h('div', {class: 'chips wrap', role: 'group', 'aria-label': 'Trials'}, ...buttons), box];
+          h('div', {class: 'chips wrap', role: 'group', 'aria-label': 'Trials'}, ...buttons),
+          ...(not_tried ?? []).map((trial) => h('p', {class: 'hint'}, `Not tried with ${trial}.`)), box];
 }
 
 function nodeLink(name, graph) {

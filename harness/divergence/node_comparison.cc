@@ -86,11 +86,12 @@ class Explainer {
       add_note(report,
                fmt::format("To see the values, the graph ran with {} as outputs", shown_values()));
     } else if (ended && report.num_compared == 0 && !missing_.empty()) {
-      compare_whole_runs(report);
+      runs_whole_ = true;
+      report = compare_once();
       add_note(report, fmt::format("The {} returned no values of nodes; to see them, the graph "
                                    "ran with {} as outputs",
                                    executor_name(), shown_values()));
-    } else if (ended && failed && !report.first_divergence) {
+    } else if (ended && failed && !report.first_divergence && !runs_part()) {
       look_for_difference(report);
     }
     if (kept_) write_output([&] { kept_->commit(); });
@@ -146,9 +147,12 @@ class Explainer {
     return run_.groups.empty() ? "all of them" : "those at the borders of groups";
   }
 
-  static bool shows_nothing(const NodeReport& report) {
-    return report.error.empty() && report.num_compared > 0 && !report.first_divergence &&
-           report.num_not_judged == 0;
+  // Who cannot run the graph, because operators are missing here, can still run the others.
+  bool runs_part() const { return failed_ && run_.threw() && !computable_.is_whole(); }
+
+  bool shows_nothing(const NodeReport& report) const {
+    return !runs_part() && report.error.empty() && report.num_compared > 0 &&
+           !report.first_divergence && report.num_not_judged == 0;
   }
 
   GraphCheck check(Backend& backend) const {
@@ -162,17 +166,12 @@ class Explainer {
     return !check(eager)(graph_.graph_case, settings_);
   }
 
-  void compare_whole_runs(NodeReport& report) {
-    runs_whole_ = true;
-    report = compare_once();
-  }
-
   // Nodes that are right one by one may be wrong when they run together.
   void look_for_difference(NodeReport& report) {
     const std::vector<std::string> missing = missing_;
     std::unique_ptr<SafetensorsWriter> kept = std::move(kept_);
-    NodeReport whole;
-    compare_whole_runs(whole);
+    runs_whole_ = true;
+    NodeReport whole = compare_once();
     is_hidden_ = shows_nothing(whole);
     runs_whole_ = whole.first_divergence || !whole.error.empty();
     if (!runs_whole_) {
@@ -206,7 +205,8 @@ class Explainer {
   std::unique_ptr<NodeValues> open_values() {
     forms_.clear();
     if (!runs_whole_) {
-      std::unique_ptr<NodeValues> values = backend_.values_of(graph_.graph_case);
+      const Case& whole_or_part = runs_part() ? computable_case_ : graph_.graph_case;
+      std::unique_ptr<NodeValues> values = backend_.values_of(whole_or_part);
       if (values) {
         const std::vector<NodeGroup> groups = backend_.groups();
         group_nodes(graph_.program, graph_.memory, groups);

@@ -274,6 +274,7 @@ TEST_F(ReproducerSearchTest, FindsANodeThatReturnsNothing) {
 
 TEST_F(ReproducerSearchTest, TheWholeGraphIsAReproducerAlsoWhenNothingIsKnownOfItsOutputs) {
   prepare(mlp());
+  ASSERT_EQ(candidate_->choose_trials({}), 3);
   settings_.executor = "sim {ir}";
   const ReproducerSearch found = whole_graph_reproducer(
       case_of(candidate_->inputs(2), /*expected=*/{}), settings_, "It crashed.", directory_);

@@ -108,8 +108,9 @@ class CheckedPlan {
       : candidate_(find_candidate(model.name)), ir_(candidate_->extract()), level_(model.level) {
     // Tensors that require gradients may run other kernels.
     const at::NoGradGuard no_grad;
+    const int num_trials = candidate_->choose_trials({.trials = kNumDraws});
     for (int i = 0; i < kNumDraws; ++i) {
-      inputs_.push_back(model.draw != nullptr ? model.draw(i) : candidate_->inputs(i));
+      inputs_.push_back(model.draw != nullptr ? model.draw(i) : candidate_->inputs(i % num_trials));
       expected_.push_back(candidate_->expected(0, inputs_.back()));
     }
   }

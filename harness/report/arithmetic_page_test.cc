@@ -62,7 +62,7 @@ TEST(ArithmeticPageTest, PutsOwnErrorsBesideAccumulatedOnes) {
   EXPECT_THAT(page, HasSubstr("| 3 | `add` | `aten.add.Tensor` | 6.1 | 4 | +1 | 0.5 | 40 | ❌ an "
                               "RMS error |\n"));
   EXPECT_THAT(page, HasSubstr("**The first difference** is at node 3, `add` (`aten.add.Tensor`). "
-                              "By itself, computed from the values that the executor returned "
+                              "By itself, computed from the values that the run returned "
                               "before it, it has an RMS error.\n\nFaulty operators: "
                               "`aten.add.Tensor` in 1 of 1 call.\n"));
 }

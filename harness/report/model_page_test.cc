@@ -172,7 +172,19 @@ TEST(ModelPageTest, WhatAFileExpectsIsComparedOnce) {
   EXPECT_THAT(render_model_page(make_imported(origin), context),
               HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 |\n"));
   EXPECT_THAT(render_model_page(make_imported({.archive = "tiny.pt2", .inputs = "in"}), context),
-              HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 |\n"));
+              HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 |\n"));
+  Result failed = make_imported({.archive = "tiny.pt2", .inputs = "in"});
+  failed.failure = Failure();
+  EXPECT_THAT(render_model_page(failed, context), HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 |\n"));
+}
+
+TEST(ModelPageTest, TrialsThatWereNotRunAreNamed) {
+  Result result = make_result();
+  result.not_tried = {"zeros and ones: the model raises not *positive*", "s0 = 2: no"};
+  EXPECT_THAT(
+      render_model_page(result, {}),
+      HasSubstr("|\n\nNot tried with zeros and ones: the model raises not \\*positive\\*.\n\n"
+                "Not tried with s0 = 2: no.\n\nExpected outputs"));
   const std::string summary = summary_of({make_imported(origin)}, {}, context);
   EXPECT_THAT(summary, HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 | by dtype"));
   const std::string both = summary_of({make_imported(origin), make_result()}, {}, context);
@@ -328,11 +340,10 @@ TEST(ModelPageTest, NodesSayWhatIsComputedAtOnceAndNotHandedBack) {
   nodes.num_unknown = 1;
   nodes.first_divergence->node.group = "fused_0";
   const std::string page = render_model_page(result, {});
-  EXPECT_THAT(
-      page,
-      HasSubstr("1 value could not be compared. 1 group of nodes is computed at once; "
-                "the executor need not return the 4 values inside it. 1 value was not returned; "
-                "ignored unknown values: `hidden`.\n"));
+  EXPECT_THAT(page,
+              HasSubstr("1 value could not be compared. 1 group of nodes is computed at once; "
+                        "the 4 values inside it need not be returned. 1 value was not returned; "
+                        "ignored unknown values: `hidden`.\n"));
   EXPECT_THAT(page, HasSubstr("`add` (`aten.add.Tensor`) of the group `fused_0`: max abs. error"));
 }
 

@@ -28,7 +28,7 @@ std::string divergence_text(const NodeDetail& detail) {
   const TensorComparison& c = detail.comparison;
   if (detail.own_error) {
     return "**The first difference** is at " + place_text(detail, code_span) +
-           ". By itself, computed from the values that the executor returned before it, it has " +
+           ". By itself, computed from the values that the run returned before it, it has " +
            escape_markdown(detail.own_error->problem) + ".";
   }
   std::string text = "**The first difference** outside the tolerance is at " +
@@ -71,7 +71,7 @@ List paragraphs(const NodeReport& report, const std::optional<IR>& graph) {
 }
 
 void add_statistics(const std::string& role, const TensorStatistics& it, Table& table) {
-  // Inputs that the executor did not return have no dtype and no figures.
+  // Inputs that were not returned have no dtype and no figures.
   if (role == "input" && it.dtype.empty())
     return table.add({role, code_cell(it.name), "not returned"});
   table.add({role, code_cell(it.name), code_cell(shape_text(it.shape)), code_cell(it.dtype),
@@ -189,10 +189,9 @@ std::string nodes_summary(const NodeReport& report,
   }
   if (report.num_groups > 0) {
     const bool is_one = report.num_groups == 1;
-    text += fmt::format(
-        " {} of nodes {} computed at once; the executor need not return the {} inside {}.",
-        counted(report.num_groups, "group"), is_one ? "is" : "are",
-        counted(report.num_inside, "value"), is_one ? "it" : "them");
+    text += fmt::format(" {} of nodes {} computed at once; the {} inside {} need not be returned.",
+                        counted(report.num_groups, "group"), is_one ? "is" : "are",
+                        counted(report.num_inside, "value"), is_one ? "it" : "them");
   }
   const std::string handed_back = handed_back_text(report, code);
   return handed_back.empty() ? text : text + " " + as_sentence(handed_back);

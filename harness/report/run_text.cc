@@ -273,6 +273,7 @@ std::string expectation_place(const Result& result, const RunContext& context,
 }
 
 int num_trials(const Result& result, const RunSettings& settings) {
+  if (result.passed()) return static_cast<int>(result.trials.size());
   const int given = result.origin && !result.origin->expected.empty() ? 1 : settings.trials;
   // Graphs with dynamic sizes, and those with several files of inputs, have more.
   return std::max(given, static_cast<int>(result.trials.size()));

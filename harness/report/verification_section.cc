@@ -51,7 +51,11 @@ std::string trials_table(const Result& result) {
     if (!report.output_details.empty()) cells = with_figures(cells, total(report));
     table.add(cells);
   }
-  return table.markdown();
+  std::string text = table.markdown();
+  for (const std::string& it : result.not_tried) {
+    text += "\n\n" + escape_markdown(as_sentence("not tried with " + it));
+  }
+  return text;
 }
 
 std::string outputs_table(const VerificationReport& report) {

@@ -126,20 +126,26 @@ std::string place_text(const NodeDetail& detail,
   return detail.source.empty() ? text : text + ", " + code(detail.source);
 }
 
+namespace {
+
+// "first difference: node 3, ..."; if the nodes that read them are right, "first value that was
+// only returned wrong: node 3, ...". Empty if no value of a node differs.
 std::string first_difference_text(const Result& result,
                                   const std::function<std::string(const std::string&)>& code) {
   if (!result.nodes) return {};
   const NodeReport& nodes = *result.nodes;
   if (nodes.first_divergence) {
     const NodeDetail& node = nodes.first_divergence->node;
-    const std::string own = node.own_error ? ": " + node.own_error->problem : "";
-    return "first difference: " + place_text(node, code) + own;
+    const TensorComparison& c = node.comparison;
+    std::string problem = node.own_error ? node.own_error->problem : c.mismatch;
+    if (problem.empty() && !std::isfinite(c.max_diff)) {
+      problem = c.worst_actual + ", expected " + c.worst_expected;
+    }
+    return "first difference: " + place_text(node, code) + (problem.empty() ? "" : ": ") + problem;
   }
   if (nodes.exonerated.empty()) return {};
   return "first value that was only returned wrong: " + place_text(nodes.exonerated.front(), code);
 }
-
-namespace {
 
 // "first NaN: node 2, log (aten.log.default)", if it comes before the first difference and the
 // model does not have it.

@@ -258,6 +258,8 @@ struct Result {
   std::string picture_problem = {};
   // Set from the stage verify on, in order; if a trial could not run, ends with that one.
   std::vector<Trial> trials = {};
+  // "zeros and ones: the model raises ..." for each trial that was not run.
+  std::vector<std::string> not_tried = {};
   // For a call, in place of trials: the worst of its runs and outputs. No opinion if elements are
   // not compared one by one.
   DifferenceMetrics metrics = {};
@@ -311,11 +313,6 @@ struct Result {
 // "node 3, add (aten.add.Tensor) in layers.0.mlp, model.py:12", in one line; `code` formats names.
 std::string place_text(const NodeDetail& detail,
                        const std::function<std::string(const std::string&)>& code);
-
-// "first difference: node 3, ..."; if the nodes that read them are right, "first value that was
-// only returned wrong: node 3, ...". Empty if no value of a node differs.
-std::string first_difference_text(const Result& result,
-                                  const std::function<std::string(const std::string&)>& code);
 
 // The first line on a failure, the same in all reports: the first NaN or infinity if that comes
 // first, the first difference, "reproducer: 2 nodes". Empty if all of it is unknown.

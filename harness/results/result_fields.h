@@ -243,6 +243,7 @@ void model_fields(const Visit& visit, Result& result) {
     visit.nullable("worst_trial", worst == nullptr ? std::optional<std::string>() : worst->name);
   }
   visit("trials", result.trials);
+  if (Visit::kReads || !result.not_tried.empty()) visit("not_tried", result.not_tried);
   visit.nullable("node_report", result.nodes);
   visit("against", result.against);
   visit.nullable("reproducer", result.reproducer);

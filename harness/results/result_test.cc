@@ -1,5 +1,6 @@
 #include "harness/results/result.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +10,8 @@
 
 namespace torch_ir {
 namespace {
+
+using ::testing::EndsWith;
 
 IR make_graph() {
   IR graph;
@@ -157,6 +160,13 @@ TEST(FindingTest, TellsWhatComesFirstAndTheSizeOfTheReproducer) {
   result.reproducer.reset();
   EXPECT_EQ(finding_text(result, plain),
             "first difference: node 3, add (aten.add.Tensor) in mlp, model.py:12");
+  TensorComparison& comparison = nodes.first_divergence->node.comparison;
+  comparison.max_diff = kNanFigure;
+  comparison.worst_actual = "nan";
+  comparison.worst_expected = "0.5";
+  EXPECT_THAT(finding_text(result, plain), EndsWith("model.py:12: nan, expected 0.5"));
+  comparison = {.mismatch = "dtype int32, expected int64"};
+  EXPECT_THAT(finding_text(result, plain), EndsWith("model.py:12: dtype int32, expected int64"));
 }
 
 }  // namespace

@@ -101,6 +101,10 @@ TEST(ProgressTest, ALineBelowNamesTheGroupAndCountsWhatWasNotHandedBack) {
             "returned\n");
   result = passed("A");
   EXPECT_EQ(finding_line(result, "out"), "");
+  result.not_tried = {"zeros and ones: the model raises \n"};
+  EXPECT_EQ(finding_line(result, "out"),
+            "    not tried with zeros and ones: the model raises \\x0a\n");
+  result.not_tried.clear();
   NodeReport& others = result.nodes.emplace(NodeReport{.num_not_handed_back = 1});
   others.unknown = {"a", "b\n", "c", "d"};
   others.num_unknown = 60;

@@ -58,23 +58,11 @@ void write_graph(const IR& ir, const std::string& path) {
   }
 }
 
-// Throws LoadError listing all mismatches.
-void check_values(const Case& graph_case) {
-  const std::vector<std::string> problems = value_problems(graph_case);
-  if (!problems.empty()) throw LoadError(problem_list(problems, "its weights and inputs"));
-}
-
-// Sorted by symbol. Empty if the inputs do not fit, which the run reports.
+// Sorted by symbol. The inputs must fit.
 std::vector<SymbolSize> sizes_of(const Case& graph_case) {
   std::vector<SymbolSize> sizes;
-  const Program& program = *graph_case.program;
-  if (graph_case.inputs.size() != program.user_inputs().size()) return sizes;
-  try {
-    for (const auto& [symbol, value] : bind_symbols(program, graph_case.inputs)) {
-      sizes.push_back({symbol, value});
-    }
-  } catch (const std::exception&) {
-    return {};
+  for (const auto& [symbol, value] : bind_symbols(*graph_case.program, graph_case.inputs)) {
+    sizes.push_back({symbol, value});
   }
   std::ranges::sort(sizes, {}, &SymbolSize::symbol);
   return sizes;
@@ -209,19 +197,27 @@ class Pipeline {
   void execute() {
     backend_ = &get_backend_();
     if (runs_plans(settings_)) optimization_ = settings_.optimization;
-    const int num_trials = candidate_.num_trials(settings_);
+    int num_trials = candidate_.num_given();
     for (int trial = 0; trial < num_trials; ++trial) {
       begin_trial(trial);
       Run& run = runs_.emplace_back();
       run.graph_case = {
           .program = program_, .weights = candidate_.weights(), .inputs = candidate_.inputs(trial)};
-      check_values(run.graph_case);
+      const std::vector<std::string> problems = value_problems(run.graph_case);
+      if (!problems.empty()) throw LoadError(problem_list(problems, "its weights and inputs"));
       run.is_ready = true;
       if (trial == 0) result_.sizes = sizes_of(run.graph_case);
       // The graph and the reference must draw the same random numbers.
       at::manual_seed(candidate_.random_seed(settings_));
       run.outputs = run_grouped(*backend_, run.graph_case, run.groups);
       if (const auto report = backend_->last_report()) add_report(*report, result_.executor);
+      if (trial + 1 != candidate_.num_given()) continue;
+      // Now the model itself runs. If that ends the process, the stage verify has failed.
+      Result verifying = result_;
+      ++verifying.num_passed_stages;
+      on_progress_(verifying);
+      num_trials = candidate_.choose_trials(settings_);
+      result_.not_tried = candidate_.not_tried();
     }
   }
 
@@ -339,12 +335,6 @@ bool is_worse(const SecondOpinion& opinion, const std::optional<SecondOpinion>& 
   return worst->reason.empty() && opinion.factor > worst->factor;
 }
 
-Basis weakest_basis(const std::vector<Trial>& trials) {
-  Basis weakest = Basis::kTolerance;
-  for (const Trial& trial : trials) weakest = std::max(weakest, trial.verification.passed_by);
-  return weakest;
-}
-
 void keep_figures(Result& result) {
   for (const Trial& trial : result.trials) {
     for (const OutputDetail& output : trial.verification.output_details) {
@@ -410,7 +400,10 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
     on_progress(result);
     pipeline.explain();
   }
-  if (result.passed()) result.passed_by = weakest_basis(result.trials);
+  if (result.passed()) {
+    const auto passed_by = [](const Trial& trial) { return trial.verification.passed_by; };
+    result.passed_by = passed_by(*std::ranges::max_element(result.trials, {}, passed_by));
+  }
   if (!candidate.facts.keeps_trials) keep_figures(result);
   return result;
 }
@@ -427,6 +420,7 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
   Case graph_case = Case().with(serialize(candidate.extract(), directory + "/ir.json"));
   if (!settings.tolerance_wins) candidate.set_tolerance(settings.tolerance);
   graph_case.weights = candidate.weights();
+  if (ended.trial >= candidate.num_given()) candidate.choose_trials(settings);
   graph_case.inputs = candidate.inputs(ended.trial);
   const auto on_whole = [&](const ReproducerSearch& whole) {
     add_findings(whole);

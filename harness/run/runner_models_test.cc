@@ -109,9 +109,13 @@ const bool runner_models_registered = [] {
   add("Draws", [](const at::Tensor& x) { return x + at::rand_like(x); });
   add("WrongOnOnes", wrong_where([](const at::Tensor& x) { return x == 1; }));
   add("WrongOnLarge", wrong_where([](const at::Tensor& x) { return at::abs(x) > 100; }));
-  add("ReadsOutside", [](const at::Tensor& x) {
+  const Forward reads_outside = [](const at::Tensor& x) {
     return x.flatten().index_select(0, x.flatten().abs().to(at::kLong));
-  });
+  };
+  add("RaisesOnLarge", reads_outside);
+  // The graph does it, the model does not.
+  add("ReadsOutside",
+      [=](const at::Tensor& x) { return reads_outside(x.is_meta() ? x : x.clamp(-1, 1)); });
   add("Bits", [](const at::Tensor& x) { return x.view(at::kInt); });
   // Two branches of three nodes each, in sequence.
   add("Branches", [](const at::Tensor& x) {

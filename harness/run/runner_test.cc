@@ -66,11 +66,12 @@ class RunnerTest : public ::testing::Test {
     static const std::map<std::string, Result> usual = [this] {
       std::map<std::string, Result> results;
       for (Result& it :
-           run({"Good",        "Close",      "Wrong",        "Draws",        "ExitsAtTheEnd",
-                "Bits",        "Mismatch",   "Throws",       "ThrowsOnData", "Aborts",
-                "Exits",       "Trains",     "AbortsOnData", "ReadsData",    "NeedsTooMuch",
-                "Loose",       "Counter",    "WrongOnOnes",  "WrongOnLarge", "ReadsOutside",
-                "LooseOutput", "KnownWrong", "MendedSince",  "ExitsAsADisk", "Overflows"},
+           run({"Good",        "Close",         "Wrong",        "Draws",        "ExitsAtTheEnd",
+                "Bits",        "Mismatch",      "Throws",       "ThrowsOnData", "Aborts",
+                "Exits",       "Trains",        "AbortsOnData", "ReadsData",    "NeedsTooMuch",
+                "Loose",       "Counter",       "WrongOnOnes",  "WrongOnLarge", "ReadsOutside",
+                "LooseOutput", "RaisesOnLarge", "KnownWrong",   "MendedSince",  "ExitsAsADisk",
+                "Overflows"},
                {.jobs = 2})) {
         results[it.name] = std::move(it);
       }
@@ -376,6 +377,14 @@ TEST_F(RunnerTest, OneTrialThatFailsIsEnough) {
   RunOptions one;
   one.settings.trials = 1;
   EXPECT_TRUE(run_one("WrongOnLarge", one).passed());
+}
+
+TEST_F(RunnerTest, WhereTheModelRaisesItIsNotTried) {
+  const Result result = run_one("RaisesOnLarge");
+  EXPECT_TRUE(result.passed()) << result.reason();
+  EXPECT_THAT(trial_names(result), ElementsAre("normal values", "zeros and ones"));
+  EXPECT_THAT(result.not_tried,
+              ElementsAre("large magnitudes: the model raises index out of range in self"));
 }
 
 TEST_F(RunnerTest, ATrialThatCanNotBeExecutedLeavesWhatIsKnownOfTheOthers) {

@@ -2,7 +2,6 @@
 // through the pipeline in a worker. Its functions report problems by throwing.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -49,12 +48,24 @@ class Candidate {
   // Must be called after extract.
   virtual SourceLines source_lines() const { return {}; }
   virtual const StateDict& weights() const = 0;
-  // Returns the inputs of `trial`, counted from 0 (trials.h).
-  virtual std::vector<at::Tensor> inputs(int trial) = 0;
-  virtual int num_trials(const RunSettings& settings) { return std::max(1, settings.trials); }
-  virtual std::string trial_name(int trial) const { return torch_ir::trial_name(trial); }
+  // The first trials have given inputs, and run in any case.
+  virtual int num_given() const { return 1; }
+  // Chooses the others, the proposed ones without a problem (stages.h), and returns the number of
+  // all trials. To be called once.
+  int choose_trials(const RunSettings& settings);
+  // "zeros and ones: the model raises ..." for each that was not chosen.
+  const std::vector<std::string>& not_tried() const { return not_tried_; }
+  // Returns the inputs of `trial`, counted from 0: a given or a chosen one.
+  std::vector<at::Tensor> inputs(int trial) {
+    return trial < num_given() ? given_inputs(trial) : chosen(trial).inputs;
+  }
+  virtual std::string trial_name(int trial) const {
+    return trial < num_given() ? torch_ir::trial_name(0) : chosen(trial).name;
+  }
   // Empty for the first, if it is the usual one.
-  virtual std::string unusual_trial(int trial) const { return trial == 0 ? "" : trial_name(trial); }
+  std::string unusual_trial(int trial) const {
+    return trial == 0 && num_given() == 1 ? "" : trial_name(trial);
+  }
   virtual std::string in_trial(std::string message, int trial) const {
     return with_trial(std::move(message), unusual_trial(trial));
   }
@@ -62,7 +73,9 @@ class Candidate {
   virtual uint64_t random_seed(const RunSettings& settings) const { return settings.seed; }
   // Returns the expected outputs of `trial`; unknown ones are undefined. `inputs`, those of the
   // trial, stay unchanged.
-  virtual std::vector<at::Tensor> expected(int trial, const std::vector<at::Tensor>& inputs) = 0;
+  virtual std::vector<at::Tensor> expected(int /*trial*/, const std::vector<at::Tensor>& inputs) {
+    return run_model(inputs);
+  }
   // Runs the model on `inputs`, which stay unchanged, and passes each value of the graph to
   // `observer`: inputs, weights and constants before their use, then node outputs in graph order.
   // Skips values that this process cannot compute (computable_part), and those after a node at
@@ -78,6 +91,18 @@ class Candidate {
     return {outputs, expected};
   }
   virtual bool has_second_opinion(int /*trial*/) const { return true; }
+
+ protected:
+  virtual std::vector<at::Tensor> given_inputs(int trial) = 0;
+  virtual std::vector<TrialInputs> proposed_trials(const RunSettings& /*settings*/) { return {}; }
+  virtual std::vector<at::Tensor> run_model(const std::vector<at::Tensor>& inputs) = 0;
+
+ private:
+  const TrialInputs& chosen(int trial) const {
+    return chosen_.at(static_cast<size_t>(trial - num_given()));
+  }
+  std::vector<TrialInputs> chosen_;
+  std::vector<std::string> not_tried_;
 };
 
 // Extracts `candidate`, and returns its graph with the weights and inputs of the first trial.

@@ -127,17 +127,12 @@ class CaseCandidate : public Candidate {
     return to_ir(*case_.content.program);
   }
   const StateDict& weights() const override { return case_.content.weights; }
-  std::vector<at::Tensor> inputs(int /*trial*/) override { return case_.content.inputs; }
   // A plan traces its first run, and then replays the trace.
-  int num_trials(const RunSettings& /*settings*/) override { return runs_plans_ ? 2 : 1; }
+  int num_given() const override { return runs_plans_ ? 2 : 1; }
   std::string in_trial(std::string message, int trial) const override {
     return (trial == 0 ? "" : "in its second run: ") + message;
   }
   uint64_t random_seed(const RunSettings& /*settings*/) const override { return 0; }
-  std::vector<at::Tensor> expected(int /*trial*/,
-                                   const std::vector<at::Tensor>& /*inputs*/) override {
-    return case_.content.expected;
-  }
   void observe(const std::vector<at::Tensor>& /*inputs*/, const ValueObserver& /*observer*/,
                const std::function<bool()>& /*is_enough*/) override {
     throw Error("a single call has no intermediate values");
@@ -161,6 +156,12 @@ class CaseCandidate : public Candidate {
   // Requires elementwise comparison; a replay has the outputs of the first run.
   bool has_second_opinion(int trial) const override {
     return trial == 0 && case_.info.property == CaseProperty::kValues;
+  }
+
+ protected:
+  std::vector<at::Tensor> given_inputs(int /*trial*/) override { return case_.content.inputs; }
+  std::vector<at::Tensor> run_model(const std::vector<at::Tensor>& /*inputs*/) override {
+    return case_.content.expected;
   }
 
  private:

@@ -1,13 +1,8 @@
-#include <ATen/Context.h>
-#include <ATen/MemoryOverlap.h>
-#include <ATen/ops/empty_strided.h>
-#include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,70 +29,40 @@ namespace {
 class ImportedCandidate : public Candidate {
  public:
   ImportedCandidate(const ModelFiles& files, uint64_t seed)
-      : Candidate({.calls_operators = files.expected.empty()}), files_(files), seed_(seed) {}
+      : Candidate({.calls_operators = files.expected.empty()}),
+        files_(files),
+        inputs_(all_of(files.inputs, files.more_inputs)),
+        expected_(all_of(files.expected, files.more_expected)),
+        seed_(seed) {}
 
   std::vector<std::string> paths() const override {
-    std::vector<std::string> paths = {files_.path, files_.weights, files_.inputs, files_.expected};
-    std::ranges::copy(files_.more_inputs, std::back_inserter(paths));
-    std::ranges::copy(files_.more_expected, std::back_inserter(paths));
+    std::vector<std::string> paths = {files_.path, files_.weights};
+    std::ranges::copy(inputs_, std::back_inserter(paths));
+    std::ranges::copy(expected_, std::back_inserter(paths));
     return paths;
   }
 
-  IR extract() override {
-    ir_ = read();
-    return ir_;
-  }
+  IR extract() override { return ir_ = read(); }
 
-  std::vector<at::Tensor> inputs(int trial) override {
-    if (trial >= num_sets()) other_sizes();
-    const Source source = source_of(trial);
-    if (source.sizes != nullptr) return source.sizes->inputs;
-    std::vector<at::Tensor> inputs = given(source.set);
-    const std::vector<ValueId> ids = case_.program->user_inputs();
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const Value& input = (*case_.program)[ids[i]];
-      // The graph may be specialized for the number.
-      if (input.is_scalar) continue;
-      const at::Tensor values = trial_values(
-          source.values, {.name = input.name, .normal = inputs[i]}, seed_, files_.name);
-      // The strides stay too, because guards may read them.
-      const bool overlaps = at::has_internal_overlap(inputs[i]) == at::MemOverlap::Yes;
-      inputs[i] = overlaps
-                      ? values
-                      : at::empty_strided(values.sizes(), inputs[i].strides(), values.options())
-                            .copy_(values);
-    }
-    return inputs;
-  }
-
-  // No file has the expected outputs of other values.
-  int num_trials(const RunSettings& settings) override {
-    if (settings.trials == 1) return num_sets();
-    const int num_values = files_.expected.empty() ? settings.trials - 1 : 0;
-    return num_sets() + static_cast<int>(other_sizes().size()) + num_values;
-  }
-
+  int num_given() const override { return static_cast<int>(inputs_.size()); }
   std::string trial_name(int trial) const override {
-    const Source source = source_of(trial);
-    if (source.sizes != nullptr) return source.sizes->name;
-    if (source.values > 0 || num_sets() == 1) return Candidate::trial_name(source.values);
-    const std::string& file = inputs_of(source.set);
-    int num_alike = 0;
-    for (int set = 0; set < num_sets(); ++set) {
-      if (file_name(inputs_of(set)) == file_name(file)) ++num_alike;
-    }
-    return printable(num_alike == 1 ? file_name(file) : typed_path(file));
-  }
-  std::string unusual_trial(int trial) const override {
-    return trial == 0 && num_sets() == 1 ? "" : trial_name(trial);
+    if (trial >= num_given() || num_given() == 1) return Candidate::trial_name(trial);
+    const std::string& file = inputs_.at(static_cast<size_t>(trial));
+    const bool is_alone = std::ranges::count(inputs_, file_name(file), file_name) == 1;
+    return printable(is_alone ? file_name(file) : typed_path(file));
   }
 
   std::vector<at::Tensor> expected(int trial, const std::vector<at::Tensor>& inputs) override {
-    const Source source = source_of(trial);
-    if (files_.expected.empty() || source.sizes != nullptr) return reference(inputs);
-    return loading([&] {
-      return read_expected(of_set(files_.expected, files_.more_expected, source.set), ir_);
-    });
+    if (!files_.expected.empty() && trial < num_given()) {
+      return loading([&] { return read_expected(expected_.at(static_cast<size_t>(trial)), ir_); });
+    }
+    try {
+      return run_model(inputs);
+    } catch (const ExecutionError& error) {
+      throw ExecutionError(error, fmt::format("the reference failed: {}; --expected gives the "
+                                              "outputs where it cannot run",
+                                              error.what()));
+    }
   }
 
   const StateDict& weights() const override { return case_.weights; }
@@ -106,10 +71,7 @@ class ImportedCandidate : public Candidate {
                const std::function<bool()>& is_enough) override {
     const ComputablePart part = computable_part(*case_.program);
     std::vector<bool> left_out;
-    if (!part.is_whole()) {
-      left_out = part.is_computable;
-      left_out.flip();
-    }
+    if (!part.is_whole()) (left_out = part.is_computable).flip();
     run_program(on(inputs), observer, is_enough, left_out);
   }
 
@@ -118,8 +80,34 @@ class ImportedCandidate : public Candidate {
   // written as an IR.
   virtual IR read() = 0;
 
-  const ModelFiles& files() const { return files_; }
+  std::vector<at::Tensor> given_inputs(int trial) override {
+    const std::string& file = inputs_.at(static_cast<size_t>(trial));
+    return loading([&] {
+      return file.empty() ? examples_.for_graph(*case_.program) : read_inputs(file, ir_);
+    });
+  }
+  // First other sizes, then other values for the first set.
+  std::vector<TrialInputs> proposed_trials(const RunSettings& settings) override {
+    if (settings.trials == 1) return {};
+    const std::vector<at::Tensor> example = given_inputs(0);
+    std::vector<TrialInputs> trials = size_trials(*case_.program, example);
+    // No file has the expected outputs of other values.
+    if (!files_.expected.empty()) return trials;
+    const std::vector<ValueId> ids = case_.program->user_inputs();
+    std::vector<TrialInput> inputs;
+    for (size_t i = 0; i < example.size(); ++i) {
+      const Value& input = (*case_.program)[ids[i]];
+      inputs.push_back({.name = input.name, .normal = example[i], .is_number = input.is_scalar});
+    }
+    std::ranges::move(value_trials(settings.trials - 1, inputs, seed_, files_.name),
+                      std::back_inserter(trials));
+    return trials;
+  }
+  std::vector<at::Tensor> run_model(const std::vector<at::Tensor>& inputs) override {
+    return run_program(on(inputs));
+  }
 
+  const ModelFiles files_;
   // Without inputs and outputs.
   Case case_;
   Pt2Examples examples_;
@@ -131,71 +119,15 @@ class ImportedCandidate : public Candidate {
     return result;
   }
 
-  // Where a trial has its inputs from: first the sets that files give, then other sizes, then other
-  // values for the first set.
-  struct Source {
-    int set = 0;
-    const SizeTrial* sizes = nullptr;
-    // As a trial of trials.h.
-    int values = 0;
-  };
-
-  int num_sets() const { return 1 + static_cast<int>(files_.more_inputs.size()); }
-  Source source_of(int trial) const {
-    if (trial < num_sets()) return {.set = trial};
-    trial -= num_sets();
-    const int num_sizes = sizes_ ? static_cast<int>(sizes_->size()) : 0;
-    if (trial < num_sizes) return {.sizes = &sizes_->at(static_cast<size_t>(trial))};
-    return {.values = trial - num_sizes + 1};
+  static std::vector<std::string> all_of(const std::string& first, std::vector<std::string> more) {
+    more.insert(more.begin(), first);
+    return more;
   }
 
-  static const std::string& of_set(const std::string& first, const std::vector<std::string>& more,
-                                   int set) {
-    return set == 0 ? first : more.at(static_cast<size_t>(set) - 1);
-  }
-  const std::string& inputs_of(int set) const {
-    return of_set(files_.inputs, files_.more_inputs, set);
-  }
-  std::vector<at::Tensor> given(int set) const {
-    return loading([&] {
-      return inputs_of(set).empty() ? examples_.for_graph(*case_.program)
-                                    : read_inputs(inputs_of(set), ir_);
-    });
-  }
-
-  // Those at which the model itself runs on the values of the example.
-  const std::vector<SizeTrial>& other_sizes() {
-    if (sizes_) return *sizes_;
-    sizes_.emplace();
-    const Program& program = *case_.program;
-    const auto is_dynamic_input = [&](ValueId id) { return is_dynamic(program[id]); };
-    if (!std::ranges::any_of(program.user_inputs(), is_dynamic_input)) return *sizes_;
-    for (SizeTrial& trial : size_trials(program, given(0))) {
-      try {
-        at::manual_seed(seed_);
-        run_program(on(trial.inputs));
-        sizes_->push_back(std::move(trial));
-      } catch (const Error& error) {
-        TORCH_WARN("Not tried with ", trial.name, ", where the model fails: ", error.what());
-      }
-    }
-    return *sizes_;
-  }
-
-  std::vector<at::Tensor> reference(const std::vector<at::Tensor>& inputs) {
-    try {
-      return run_program(on(inputs));
-    } catch (const ExecutionError& error) {
-      throw ExecutionError(error, fmt::format("the reference failed: {}; --expected gives the "
-                                              "outputs where it cannot run",
-                                              error.what()));
-    }
-  }
-
-  const ModelFiles files_;
+  const std::vector<std::string> inputs_;
+  const std::vector<std::string> expected_;
   const uint64_t seed_;
   IR ir_;
-  std::optional<std::vector<SizeTrial>> sizes_;
 };
 
 class ArchiveCandidate : public ImportedCandidate {
@@ -208,17 +140,17 @@ class ArchiveCandidate : public ImportedCandidate {
   IR read() override {
     Pt2Model model = [&] {
       try {
-        return read_pt2(files().path, files().program);
+        return read_pt2(files_.path, files_.program);
       } catch (const NoSuchProgram& error) {
         throw InputError(error.what());
       }
     }();
     case_ = Case().with(std::move(model.program));
     case_.weights = loading([&] {
-      if (!files().weights.empty()) {
-        return with_graph_names(load_weights(files().weights), *case_.program);
+      if (!files_.weights.empty()) {
+        return with_graph_names(load_weights(files_.weights), *case_.program);
       }
-      check_have_values(files().path, model.weights);
+      check_have_values(files_.path, model.weights);
       return std::move(model.weights);
     });
     examples_ = std::move(model.examples);
@@ -235,10 +167,10 @@ class GraphCandidate : public ImportedCandidate {
  private:
   IR read() override {
     return loading([&] {
-      IR ir = load_ir(files().path);
+      IR ir = load_ir(files_.path);
       case_.program = std::make_shared<const Program>(resolve(ir));
-      if (!files().weights.empty()) {
-        case_.weights = with_graph_names(load_weights(files().weights), *case_.program);
+      if (!files_.weights.empty()) {
+        case_.weights = with_graph_names(load_weights(files_.weights), *case_.program);
       }
       move_large_constants(ir, case_.weights);
       return ir;

@@ -1,6 +1,8 @@
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,6 +24,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 // Tests graphs as candidates; the tests of the harness cover archives.
@@ -73,7 +76,7 @@ TEST_F(GraphCandidateTest, ExpectedIsWhatItsOperatorsCompute) {
   const auto candidate = make_candidate(save(graph), 0);
   EXPECT_EQ(candidate->extract(), graph.ir);
   EXPECT_TRUE(same_bits(candidate->weights()["count"], graph.weights["count"]));
-  EXPECT_EQ(candidate->num_trials({.trials = 3}), 3);
+  EXPECT_EQ(candidate->choose_trials({.trials = 3}), 3);
   const std::vector<at::Tensor> inputs = candidate->inputs(0);
   EXPECT_TRUE(same_bits(inputs.at(1), graph.inputs[1]));
   const std::vector<at::Tensor> expected = candidate->expected(0, inputs);
@@ -83,6 +86,38 @@ TEST_F(GraphCandidateTest, ExpectedIsWhatItsOperatorsCompute) {
   EXPECT_TRUE(same_bits(inputs[0], graph.inputs[0]));
   // For other inputs too.
   EXPECT_FALSE(same_bits(candidate->inputs(1).at(0), inputs[0]));
+}
+
+// Zeros and ones, and large numbers, are no covariances.
+TEST_F(GraphCandidateTest, ValuesAtWhichTheModelRaisesAreNotTried) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::eye(3) * 2);
+  graph.output(graph.call1("aten.linalg_cholesky.default", {x}));
+  const auto candidate = make_candidate(save(graph), 0);
+  candidate->extract();
+  EXPECT_EQ(candidate->choose_trials({.trials = 3}), 1);
+  ASSERT_EQ(candidate->not_tried().size(), 2u);
+  EXPECT_THAT(candidate->not_tried()[0], AllOf(StartsWith("zeros and ones: the model raises "),
+                                               HasSubstr("linalg.cholesky: ")));
+  EXPECT_THAT(candidate->not_tried()[1], StartsWith("large magnitudes: "));
+}
+
+TEST_F(GraphCandidateTest, TokensAreOthersInTheirOwnRange) {
+  EagerGraph graph;
+  const at::Tensor ids = at::tensor({5, 2, 11}, at::kLong).view({1, 3});
+  graph.output(graph.call1("aten.neg.default", {graph.input("ids", ids)}));
+  const auto candidate = make_candidate(save(graph), 0);
+  candidate->extract();
+  ASSERT_EQ(candidate->choose_trials({.trials = 3}), 3);
+  EXPECT_EQ(candidate->trial_name(0), "normal values");
+  EXPECT_EQ(candidate->trial_name(1), "normal values 2");
+  EXPECT_EQ(candidate->trial_name(2), "normal values 3");
+  for (const int trial : {1, 2}) {
+    const at::Tensor others = candidate->inputs(trial).at(0);
+    EXPECT_FALSE(others.equal(candidate->inputs(trial - 1).at(0)));
+    EXPECT_GE(others.min().item<int64_t>(), 2);
+    EXPECT_LE(others.max().item<int64_t>(), 11);
+  }
 }
 
 TEST_F(GraphCandidateTest, AFileSaysWhatIsExpected) {
@@ -96,7 +131,7 @@ TEST_F(GraphCandidateTest, AFileSaysWhatIsExpected) {
   save_weights_safetensors(expected, files.expected);
   const auto candidate = make_candidate(files, 0);
   candidate->extract();
-  EXPECT_EQ(candidate->num_trials({.trials = 3}), 1);
+  EXPECT_EQ(candidate->choose_trials({.trials = 3}), 1);
   EXPECT_TRUE(same_bits(candidate->expected(0, candidate->inputs(0)).at(1), at::ones({2, 3})));
   EXPECT_THAT(candidate->paths(),
               ElementsAre(files.path, files.weights, files.inputs, files.expected));

@@ -1,3 +1,4 @@
+#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,30 +30,31 @@ class RegisteredCandidate : public Candidate {
     return ir;
   }
   const StateDict& weights() const override { return instance_.weights; }
-  std::vector<at::Tensor> inputs(int trial) override {
-    std::vector<at::Tensor> inputs;
-    for (size_t i = 0; i < instance_.inputs.size(); ++i) {
-      const ModelInput& spec = model_.spec.inputs[i];
-      inputs.push_back(
-          trial_values(trial, {spec.name, instance_.inputs[i], ValueRange{spec.low, spec.high}},
-                       seed_, model_.name));
-    }
-    return inputs;
-  }
   void set_tolerance(ToleranceRule& rule) const override {
     if (model_.spec.tolerance) rule = {.fixed = *model_.spec.tolerance};
     rule.outputs = model_.spec.output_tolerances;
-  }
-  std::vector<at::Tensor> expected(int /*trial*/, const std::vector<at::Tensor>& inputs) override {
-    std::vector<at::Tensor> outputs = run_eagerly(instance_.model, inputs);
-    restore();
-    return outputs;
   }
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer,
                const std::function<bool()>& is_enough) override {
     if (!program_) program_ = std::make_shared<const Program>(capture(inputs));
     run_program({.program = program_, .weights = instance_.weights, .inputs = inputs}, observer,
                 is_enough);
+  }
+
+ protected:
+  std::vector<at::Tensor> given_inputs(int /*trial*/) override { return instance_.inputs; }
+  std::vector<TrialInputs> proposed_trials(const RunSettings& settings) override {
+    std::vector<TrialInput> inputs;
+    for (size_t i = 0; i < instance_.inputs.size(); ++i) {
+      const ModelInput& spec = model_.spec.inputs[i];
+      inputs.push_back({spec.name, instance_.inputs[i], ValueRange{spec.low, spec.high}});
+    }
+    return value_trials(settings.trials - 1, inputs, seed_, model_.name);
+  }
+  std::vector<at::Tensor> run_model(const std::vector<at::Tensor>& inputs) override {
+    std::vector<at::Tensor> outputs = run_eagerly(instance_.model, inputs);
+    restore();
+    return outputs;
   }
 
  private:
@@ -81,11 +83,9 @@ class RegisteredCandidate : public Candidate {
         calls_no_more ? "nothing more" : fmt::format("'{}' ({})", call->name, call->target)));
   }
 
-  std::vector<uint64_t> versions() const {
-    std::vector<uint64_t> versions;
-    for (const auto& item : instance_.weights) {
-      versions.push_back(item.value().unsafeGetTensorImpl()->version_counter().current_version());
-    }
+  std::vector<int64_t> versions() const {
+    std::vector<int64_t> versions;
+    for (const auto& item : instance_.weights) versions.push_back(item.value()._version());
     return versions;
   }
 
@@ -101,13 +101,26 @@ class RegisteredCandidate : public Candidate {
 
   RegisteredModel model_;
   uint64_t seed_;
-  std::vector<uint64_t> versions_;
+  std::vector<int64_t> versions_;
   IRGraph graph_;
   std::shared_ptr<const Program> program_;
   ModelInstance instance_{.model = ModelFn(), .weights = StateDict(), .inputs = {}};
 };
 
 }  // namespace
+
+int Candidate::choose_trials(const RunSettings& settings) {
+  for (TrialInputs& trial : proposed_trials(settings)) {
+    const auto run = [&] {
+      at::manual_seed(random_seed(settings));
+      return run_model(trial.inputs);
+    };
+    if (trial.problem.empty()) trial.problem = reference_problem(run);
+    if (!trial.problem.empty()) not_tried_.push_back(trial.name + ": " + trial.problem);
+    if (trial.problem.empty()) chosen_.push_back(std::move(trial));
+  }
+  return num_given() + static_cast<int>(chosen_.size());
+}
 
 Case first_trial(Candidate& candidate) {
   Case content = Case().with(resolve(candidate.extract()));

@@ -1,5 +1,6 @@
 #include "harness/stages/size_trials.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,8 +33,6 @@ constexpr int64_t kMostMultiplyAdds = 200'000'000;
 // The symbols in the shapes of inputs, with their sizes in the example.
 Sizes sizes_of_example(const Program& program, const std::vector<at::Tensor>& example) {
   Sizes sizes;
-  // The first run reports inputs that do not fit.
-  if (!input_problems(program, example).empty()) return sizes;
   const SymbolValues values = bind_symbols(program, example);
   std::set<std::string> numbers;
   for (const ValueId input : program.user_inputs()) {
@@ -77,12 +76,31 @@ bool is_cheap(const Program& program, const Sizes& sizes) {
          cost.multiply_adds <= kMostMultiplyAdds;
 }
 
-// `tensor` with `size` entries along `dim`, its own ones again and again; undefined without any.
+// `tensor` with `size` entries along `dim`, its own ones again and again, or each where it is if
+// they are ordered; undefined without any.
 at::Tensor repeated(const at::Tensor& tensor, int64_t dim, int64_t size) {
   const int64_t known = tensor.size(dim);
   if (known == size) return tensor;
   if (known == 0) return {};
-  return tensor.index_select(dim, at::arange(size).remainder(known));
+  at::Tensor places = at::arange(size).remainder(known);
+  if (is_ordered(tensor)) {
+    places = (at::arange(size) * (known - 1)).floor_divide(std::max<int64_t>(size - 1, 1));
+  }
+  return tensor.index_select(dim, places);
+}
+
+// Ordered numbers, smaller if they would leave a size that they were within. `sizes` has each of
+// the example with that of the trial.
+at::Tensor within(const std::vector<std::pair<int64_t, int64_t>>& sizes,
+                  const at::Tensor& numbers) {
+  const auto most = numbers.numel() == 0 ? -1 : numbers.max().item<int64_t>();
+  double factor = 1;
+  for (const auto& [known, size] : sizes) {
+    const bool leaves = most < known ? most >= size : most == known && most > size;
+    if (leaves) factor = std::min(factor, static_cast<double>(size) / static_cast<double>(known));
+  }
+  if (factor == 1) return numbers;
+  return numbers.to(at::kDouble).mul(factor).floor().to(numbers.scalar_type());
 }
 
 // Empty if a size has no value.
@@ -91,15 +109,20 @@ std::vector<at::Tensor> inputs_at(const Program& program, const Sizes& sizes,
   const SymbolValues values(sizes.begin(), sizes.end());
   const std::vector<ValueId> ids = program.user_inputs();
   std::vector<at::Tensor> inputs = example;
+  std::vector<std::pair<int64_t, int64_t>> changes;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::vector<std::string>& shape = program[ids[i]].symbolic_shape;
     for (size_t dim = 0; dim < shape.size(); ++dim) {
       if (shape[dim].empty()) continue;
       const auto size = SymExpr::parse(shape[dim]).evaluate(values);
       if (!size || *size < 0) return {};
+      changes.emplace_back(example[i].sizes()[dim], *size);
       inputs[i] = repeated(inputs[i], static_cast<int64_t>(dim), *size);
       if (!inputs[i].defined()) return {};
     }
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (is_ordered(example[i])) inputs[i] = within(changes, inputs[i]);
   }
   return inputs;
 }
@@ -119,8 +142,10 @@ std::string name_of(const Sizes& sizes) {
 
 }  // namespace
 
-std::vector<SizeTrial> size_trials(const Program& program, const std::vector<at::Tensor>& example) {
+std::vector<TrialInputs> size_trials(const Program& program,
+                                     const std::vector<at::Tensor>& example) {
   const Sizes known = sizes_of_example(program, example);
+  if (known.empty()) return {};
   Sizes low;
   Sizes high;
   Sizes between;
@@ -133,7 +158,7 @@ std::vector<SizeTrial> size_trials(const Program& program, const std::vector<at:
     }
     if (most && is_cheap(program, high)) break;
   }
-  std::vector<SizeTrial> trials;
+  std::vector<TrialInputs> trials;
   std::set<Sizes> tried = {known};
   for (const Sizes& wanted : {low, between, high}) {
     for (int64_t step = 0; step < kMaxSteps; ++step) {

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ IR graph_of(std::vector<TensorMeta> inputs, std::vector<SymbolRange> ranges) {
 
 std::vector<std::string> names_of(const IR& ir, const std::vector<at::Tensor>& example) {
   std::vector<std::string> names;
-  for (const SizeTrial& trial : size_trials(resolve(ir), example)) names.push_back(trial.name);
+  for (const TrialInputs& trial : size_trials(resolve(ir), example)) names.push_back(trial.name);
   return names;
 }
 
@@ -42,7 +43,7 @@ TEST(SizeTrialsTest, EndsOfRangesAndASizeBetween) {
 TEST(SizeTrialsTest, WithoutALimitSizesAreAtMostTwiceTheExample) {
   const IR ir = graph_of({dynamic("x", {"s0", "s1"})}, {{"s1", 1, std::nullopt}});
   const at::Tensor x = at::arange(12).to(at::kFloat).view({6, 2});
-  const std::vector<SizeTrial> trials = size_trials(resolve(ir), {x});
+  const std::vector<TrialInputs> trials = size_trials(resolve(ir), {x});
   // The example itself is between.
   ASSERT_EQ(trials.size(), 2u);
   EXPECT_EQ(trials[0].name, "s0 = 1, s1 = 1");
@@ -54,13 +55,31 @@ TEST(SizeTrialsTest, WithoutALimitSizesAreAtMostTwiceTheExample) {
 TEST(SizeTrialsTest, GuardsAndDerivedSizesAreKeptTo) {
   IR ir = graph_of({dynamic("x", {"2*s0", "3"}), dynamic("y", {"s0"})}, {{"s0", 1, 16}});
   ir.guards = {"x.size()[0] % 4 == 0"};
-  const std::vector<SizeTrial> trials = size_trials(resolve(ir), {at::ones({8, 3}), at::ones({4})});
+  const std::vector<TrialInputs> trials =
+      size_trials(resolve(ir), {at::ones({8, 3}), at::ones({4})});
   ASSERT_EQ(trials.size(), 3u);
   EXPECT_EQ(trials[0].name, "s0 = 2");
   EXPECT_EQ(trials[0].inputs[0].sizes(), (at::IntArrayRef{4, 3}));
   EXPECT_EQ(trials[0].inputs[1].sizes(), at::IntArrayRef{2});
   EXPECT_EQ(trials[1].name, "s0 = 8");
   EXPECT_EQ(trials[2].name, "s0 = 16");
+}
+
+// Offsets into x: their order, and the size of x, limit them.
+TEST(SizeTrialsTest, NumbersInOrderStayInOrderAndInside) {
+  const IR ir = graph_of({dynamic("x", {"s0"}), dynamic("offsets", {"s1"}, "int64")},
+                         {{"s0", 3, 20}, {"s1", 2, 8}});
+  const at::Tensor offsets = at::tensor({0, 4, 4, 10}, at::kLong);
+  const std::vector<TrialInputs> trials = size_trials(resolve(ir), {at::ones({10}), offsets});
+  ASSERT_EQ(trials.size(), 3u);
+  EXPECT_EQ(trials[0].name, "s0 = 3, s1 = 2");
+  EXPECT_TRUE(trials[0].inputs[1].equal(at::tensor({0, 3}, at::kLong)));
+  EXPECT_TRUE(trials[1].inputs[1].equal(at::tensor({0, 0, 4, 4, 10}, at::kLong)));
+  EXPECT_TRUE(trials[2].inputs[1].equal(at::tensor({0, 0, 0, 4, 4, 4, 4, 10}, at::kLong)));
+  // What they do not count may be greater.
+  const at::Tensor times = at::tensor({500, 11, 11, 11}, at::kLong);
+  EXPECT_TRUE(size_trials(resolve(ir), {at::ones({10}), times})[0].inputs[1].equal(
+      at::tensor({500, 11}, at::kLong)));
 }
 
 // Their bytes cannot even be counted.

@@ -5,19 +5,23 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
+#include <c10/util/ScopeExit.h>
 #include <c10/util/StringUtil.h>
 #include <torch/nn/module.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "harness/stages/trials.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/exporter/capture/capture.h"
@@ -25,6 +29,7 @@
 #include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/weights/safetensors.h"
@@ -82,6 +87,10 @@ bool is_any_of(const std::exception& exception) {
 
 std::atomic<int64_t> num_refused_allocations = 0;
 
+// With what to fill new memory, and the bytes behind it.
+std::optional<int> fill_byte;
+constexpr size_t kFilledBehind = 4096;
+
 // Counts the requests that LibTorch's allocator refuses.
 class CountingAllocator : public c10::Allocator {
  public:
@@ -89,7 +98,10 @@ class CountingAllocator : public c10::Allocator {
 
   c10::DataPtr allocate(size_t size) override {
     try {
-      return own_.allocate(size);
+      if (!fill_byte || size == 0) return own_.allocate(size);
+      c10::DataPtr memory = own_.allocate(size + kFilledBehind);
+      std::memset(memory.get(), *fill_byte, size + kFilledBehind);
+      return memory;
     } catch (const c10::Error&) {
       ++num_refused_allocations;
       throw;
@@ -198,15 +210,32 @@ std::string without_folder(std::string text, const std::string& folder) {
 
 AllocationWatch::AllocationWatch() {
   static CountingAllocator counting(*c10::GetCPUAllocator());
-  [[maybe_unused]] static const bool is_set = [] {
-    constexpr uint8_t kAboveDefault = 1;
-    c10::SetCPUAllocator(&counting, kAboveDefault);
-    return true;
-  }();
+  constexpr uint8_t kAboveDefault = 1;
+  c10::SetCPUAllocator(&counting, kAboveDefault);
   num_refused_before_ = num_refused_allocations;
 }
 
 bool AllocationWatch::has_refused() const { return num_refused_allocations > num_refused_before_; }
+
+std::string reference_problem(const std::function<std::vector<at::Tensor>()>& run) {
+  const AllocationWatch watch;
+  const auto end = c10::make_scope_exit([before = num_refused_allocations.load()] {
+    fill_byte.reset();
+    num_refused_allocations = before;
+  });
+  const auto run_on = [&](int byte) {
+    fill_byte = byte;
+    return run();
+  };
+  try {
+    const VerificationReport report =
+        compare_outputs(run_on(0), run_on(0xff), {}, {.fixed = kExactTolerance});
+    if (report.is_valid) return "";
+    return "two runs of the model differ, as where it reads memory that nobody wrote";
+  } catch (const std::exception& error) {
+    return "the model raises " + headline(message_text(error));
+  }
+}
 
 FailureKind failure_kind(Stage stage, const std::exception& exception,
                          const AllocationWatch& memory) {

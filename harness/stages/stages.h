@@ -79,6 +79,10 @@ class AllocationWatch {
   int64_t num_refused_before_;
 };
 
+// Returns why the outputs of the model, which `run` returns, are no reference: "the model raises
+// ...", or two runs differ, in memory that is filled differently. Empty if they are.
+std::string reference_problem(const std::function<std::vector<at::Tensor>()>& run);
+
 // Returns the kind of failure of an exception in a stage. The supervisor handles ended processes.
 FailureKind failure_kind(Stage stage, const std::exception& exception,
                          const AllocationWatch& memory = AllocationWatch());

@@ -81,5 +81,20 @@ TEST(FailureTest, AGraphThatCanNotBeReadFailsToLoad) {
   EXPECT_EQ(failure_kind(Stage::kExtract, LoadError("no JSON")), FailureKind::kLoadFailed);
 }
 
+TEST(ReferenceProblemTest, TheModelRaisesOrReadsWhatNobodyWrote) {
+  const auto why = [](const std::function<at::Tensor()>& model) {
+    return reference_problem([&] { return std::vector<at::Tensor>{model(), at::Tensor()}; });
+  };
+  EXPECT_EQ(why([] { return at::full({3}, NAN); }), "");
+  EXPECT_EQ(why([] { return at::ones({2}).view({3}); }),
+            "the model raises shape '[3]' is invalid for input of size 2");
+  const std::string differs =
+      "two runs of the model differ, as where it reads memory that nobody wrote";
+  EXPECT_EQ(why([] { return at::empty({3}); }), differs);
+  // Behind its memory.
+  EXPECT_EQ(why([] { return at::full({}, at::ones({16}).const_data_ptr<float>()[16]); }), differs);
+  EXPECT_EQ(why([] { return at::ones({3}); }), "");
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -1,7 +1,9 @@
 #include "harness/stages/trials.h"
 
+#include <ATen/MemoryOverlap.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_strided.h>
 #include <fmt/format.h>
 #include <torch/nn/module.h>
 
@@ -11,15 +13,16 @@
 #include <optional>
 #include <utility>
 
+#include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/seeded_tensor.h"
 
 namespace torch_ir {
 namespace {
 
-enum class TrialValues { kNormal, kZerosAndOnes, kLargeMagnitudes };
-
-constexpr std::array kFirstTrials = {TrialValues::kNormal, TrialValues::kZerosAndOnes,
-                                     TrialValues::kLargeMagnitudes};
+// Further trials are normal again.
+constexpr std::array kNames = {"normal values", "zeros and ones", "large magnitudes"};
+constexpr int kZerosAndOnes = 1;
+constexpr int kLargeMagnitudes = 2;
 
 // For floats of an unknown range.
 constexpr ValueRange kUsualRange = {-1, 1};
@@ -28,11 +31,6 @@ constexpr ValueRange kUsualRange = {-1, 1};
 constexpr double kLargestValue = 1e12;
 constexpr double kLargestHalf = 6e4;
 
-TrialValues values_of(int trial) {
-  const auto index = static_cast<size_t>(trial);
-  return index < kFirstTrials.size() ? kFirstTrials.at(index) : TrialValues::kNormal;
-}
-
 ValueRange large(const ValueRange& range, at::ScalarType dtype) {
   const bool is_half = dtype == at::kHalf || dtype == at::kComplexHalf;
   const double most = is_half ? kLargestHalf : kLargestValue;
@@ -40,32 +38,26 @@ ValueRange large(const ValueRange& range, at::ScalarType dtype) {
           std::clamp(range.high * kLargeMagnitude, -most, most)};
 }
 
-struct Pair {
-  double first;
-  double second;
-};
-
-Pair pair_of_integers(TrialValues values, const ValueRange& range) {
+std::pair<double, double> pair_of_integers(int trial, const ValueRange& range) {
   const double least = std::round(range.low);
   const double most = std::max(least, std::round(range.high) - 1);
-  if (values == TrialValues::kLargeMagnitudes) return {least, most};
+  if (trial == kLargeMagnitudes) return {least, most};
   return {std::clamp(0.0, least, most), std::clamp(1.0, least, most)};
+}
+
+// Whether whole numbers of an unknown range have others in it.
+bool has_others(const at::Tensor& numbers) {
+  if (numbers.numel() == 0 || is_ordered(numbers)) return false;
+  const auto least = numbers.min().item<double>();
+  const auto most = numbers.max().item<double>();
+  return (least < 0 || most > 1) && most - least < kLargestValue;
 }
 
 }  // namespace
 
 std::string trial_name(int trial) {
-  switch (values_of(trial)) {
-    case TrialValues::kNormal:
-      return trial == 0 ? "normal values"
-                        : fmt::format("normal values {}",
-                                      static_cast<size_t>(trial) + 2 - kFirstTrials.size());
-    case TrialValues::kZerosAndOnes:
-      return "zeros and ones";
-    case TrialValues::kLargeMagnitudes:
-      return "large magnitudes";
-  }
-  __builtin_unreachable();
+  const auto index = static_cast<size_t>(trial);
+  return index < kNames.size() ? kNames.at(index) : fmt::format("normal values {}", trial - 1);
 }
 
 std::string with_trial(std::string message, const std::string& trial) {
@@ -75,28 +67,71 @@ std::string with_trial(std::string message, const std::string& trial) {
   return message.insert(end, " (with " + trial + ")");
 }
 
+bool is_ordered(const at::Tensor& numbers) {
+  const bool is_integral = at::isIntegralType(numbers.scalar_type(), /*includeBool=*/false);
+  if (numbers.dim() != 1 || !is_integral) return false;
+  const at::Tensor steps = numbers.to(at::kLong).diff();
+  return (steps >= 0).all().item<bool>() || (steps <= 0).all().item<bool>();
+}
+
 at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
                         const std::string& model) {
-  const at::ScalarType dtype = input.normal.scalar_type();
+  const at::Tensor& example = input.normal;
+  const at::ScalarType dtype = example.scalar_type();
   const bool is_integral = at::isIntegralType(dtype, /*includeBool=*/true);
-  if (trial == 0 || (is_integral && !input.range)) return input.normal;
-  const TrialValues values = values_of(trial);
+  const bool is_normal = trial != kZerosAndOnes && trial != kLargeMagnitudes;
+  const bool is_unknown = is_integral && !input.range;
+  const bool stays = is_unknown && (!is_normal || !has_others(example));
+  if (trial == 0 || input.is_number || stays) return example;
   const ValueRange normal = input.range.value_or(kUsualRange);
   const auto draw = [&](at::ScalarType drawn, const ValueRange& range) {
-    return seeded_tensor(seed, model, trial_name(trial) + "/input/" + input.name,
-                         input.normal.sizes(), drawn, range);
+    return seeded_tensor(seed, model, trial_name(trial) + "/input/" + input.name, example.sizes(),
+                         drawn, range);
   };
+  if (is_unknown) {
+    const at::Tensor least = example.min().to(at::kLong);
+    const at::Tensor size = example.max().to(at::kLong) - least + 1;
+    const at::Tensor step = draw(at::kLong, {1, size.item<double>()}).flatten()[0];
+    return ((example.to(at::kLong) - least + step).remainder(size) + least).to(dtype);
+  }
   if (dtype == at::kBool) return draw(dtype, {0, 2});
-  if (is_integral && values == TrialValues::kNormal) return draw(dtype, normal);
-  if (is_integral) {
-    const Pair pair = pair_of_integers(values, normal);
-    return (draw(at::kLong, {0, 2}) * static_cast<int64_t>(pair.second - pair.first) +
-            static_cast<int64_t>(pair.first))
+  if (is_integral && !is_normal) {
+    const auto [first, second] = pair_of_integers(trial, normal);
+    return (draw(at::kLong, {0, 2}) * static_cast<int64_t>(second - first) +
+            static_cast<int64_t>(first))
         .to(dtype);
   }
   // Zeros and ones are whole numbers for every range.
-  if (values == TrialValues::kZerosAndOnes) return draw(at::kLong, {0, 2}).to(dtype);
-  return draw(dtype, values == TrialValues::kNormal ? normal : large(normal, dtype));
+  if (trial == kZerosAndOnes) return draw(at::kLong, {0, 2}).to(dtype);
+  return draw(dtype, is_normal ? normal : large(normal, dtype));
+}
+
+std::vector<TrialInputs> value_trials(int count, const std::vector<TrialInput>& inputs,
+                                      uint64_t seed, const std::string& model) {
+  std::vector<TrialInputs> trials;
+  const auto is_enough = [&] { return std::ssize(trials) > count; };
+  // Zeros and ones, or large magnitudes, may change nothing.
+  for (int trial = 0; trial <= count + kLargeMagnitudes && !is_enough(); ++trial) {
+    TrialInputs drawn{.name = trial_name(trial), .inputs = {}};
+    for (const TrialInput& it : inputs) {
+      const at::Tensor values = trial_values(trial, it, seed, model);
+      const bool overlaps = at::has_internal_overlap(it.normal) == at::MemOverlap::Yes;
+      // Guards may read strides.
+      drawn.inputs.push_back(
+          overlaps ? values
+                   : at::empty_strided(values.sizes(), it.normal.strides(), values.options())
+                         .copy_(values));
+    }
+    const auto is_same = [&](const TrialInputs& it) {
+      return compare_outputs(it.inputs, drawn.inputs, {}, {.fixed = kExactTolerance}).is_valid;
+    };
+    if (std::ranges::none_of(trials, is_same)) trials.push_back(std::move(drawn));
+  }
+  if (!is_enough() && !inputs.empty()) {
+    trials.push_back({"further values", {}, "masks, ordered and equal whole numbers stay"});
+  }
+  trials.erase(trials.begin());
+  return trials;
 }
 
 std::vector<at::Tensor> seeded_inputs(const ModelSpec& spec, uint64_t seed,

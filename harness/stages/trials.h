@@ -34,16 +34,34 @@ std::string with_trial(std::string message, const std::string& trial);
 struct TrialInput {
   std::string name;
   at::Tensor normal;
-  // The range of normal values. Without a range, whole numbers and booleans stay unchanged, because
-  // they may be indices.
+  // The range of normal values.
   std::optional<ValueRange> range = std::nullopt;
+  // Whether the graph may be specialized for it.
+  bool is_number = false;
 };
+
+struct TrialInputs {
+  std::string name;
+  std::vector<at::Tensor> inputs;
+  // Why it cannot be run; empty if it can.
+  std::string problem = {};
+};
+
+// Whether they are one-dimensional whole numbers in order, as offsets, positions and lengths are.
+bool is_ordered(const at::Tensor& numbers);
 
 // Returns the values of `trial` in the shape and dtype of `input.normal`. Whole numbers stay in
 // their range: zeros and ones become the numbers closest to 0 and 1, large magnitudes the ends of
-// the range.
+// the range. Without a range they may be indices, and only normal values are others: all move by
+// one drawn step around the circle from the least to the greatest, so that different ones stay
+// different. Booleans, masks of 0 and 1, and ordered numbers stay.
 at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
                         const std::string& model);
+
+// Returns the first `count` trials after the normal one whose inputs are new, with the strides of
+// the normal ones. If there are fewer, the problem of the last one says so.
+std::vector<TrialInputs> value_trials(int count, const std::vector<TrialInput>& inputs,
+                                      uint64_t seed, const std::string& model);
 
 // Returns the inputs of `model`, uniform in their ranges (weights/seeded_tensor.h).
 std::vector<at::Tensor> seeded_inputs(const ModelSpec& spec, uint64_t seed,

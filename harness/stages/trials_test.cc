@@ -5,11 +5,14 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/batchnorm.h>
 #include <torch/nn/modules/linear.h>
 
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -86,16 +89,49 @@ TEST(TrialsTest, WholeNumbersNeverLeaveTheirRange) {
   EXPECT_THAT(distinct(values(kZerosAndOnes, normal, negative)), ElementsAre(-4));
 }
 
-TEST(TrialsTest, WholeNumbersOfAnUnknownRangeStay) {
-  const at::Tensor integers = at::full({3}, 7, at::kLong);
-  const at::Tensor flags = at::full({3}, true, at::kBool);
-  for (const int trial : {kZerosAndOnes, kLargeMagnitudes, kNormalAgain}) {
-    EXPECT_TRUE(values(trial, integers).is_same(integers));
-    EXPECT_TRUE(values(trial, flags).is_same(flags));
-  }
+TEST(TrialsTest, WholeNumbersOfAnUnknownRangeStayWhereTheyAreNotNormal) {
+  const at::Tensor ids = at::tensor({7, 3, 9, 3, 5, 4}, at::kInt).view({2, 3});
+  EXPECT_TRUE(values(kZerosAndOnes, ids).equal(ids));
+  EXPECT_TRUE(values(kLargeMagnitudes, ids).equal(ids));
+  const at::Tensor others = values(kNormalAgain, ids);
+  EXPECT_FALSE(others.equal(ids));
+  EXPECT_EQ(others.scalar_type(), at::kInt);
+  EXPECT_THAT(distinct(others), IsSubsetOf(std::vector<double>{3, 4, 5, 6, 7, 8, 9}));
+  // Equal ones stay equal, others do not become it.
+  EXPECT_EQ(distinct(others).size(), 5u);
+  EXPECT_EQ(others[0][1].item<int>(), others[1][0].item<int>());
   // Floats do not.
   EXPECT_THAT(distinct(values(kZerosAndOnes, at::full({100}, 0.5))), ElementsAre(0, 1));
   EXPECT_GT(*distinct(values(kLargeMagnitudes, at::full({100}, 0.5))).rbegin(), 900);
+}
+
+TEST(TrialsTest, MasksAndNumbersInOrderStay) {
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  for (const at::Tensor& stays :
+       {at::full({3}, true, at::kBool), at::tensor({0, 1, 1, 0}, at::kLong).view({2, 2}),
+        at::full({2, 3}, 7, at::kLong), at::tensor({0, 2, 2, 6}, at::kLong),
+        at::tensor({5, 3, 3}, at::kLong), at::empty({0}, at::kLong),
+        at::tensor({-most, most, int64_t{0}}, at::kLong).view({1, 3})}) {
+    EXPECT_TRUE(values(kNormalAgain, stays).equal(stays)) << stays;
+  }
+}
+
+std::vector<std::string> names_of(const std::vector<TrialInputs>& trials) {
+  std::vector<std::string> names;
+  for (const TrialInputs& trial : trials) names.push_back(trial.name);
+  return names;
+}
+
+TEST(TrialsTest, WithTheSameInputsDoNotHappen) {
+  const TrialInput ids{.name = "ids", .normal = at::tensor({7, 3, 900, 4}, at::kLong).view({1, 4})};
+  const TrialInput mask{.name = "mask", .normal = at::ones({1, 4}, at::kLong)};
+  const TrialInput x{.name = "x", .normal = at::full({4}, 0.5)};
+  EXPECT_THAT(names_of(value_trials(2, {ids, mask}, 0, "Model")),
+              ElementsAre("normal values 2", "normal values 3"));
+  EXPECT_THAT(names_of(value_trials(3, {ids, x}, 0, "Model")),
+              ElementsAre("zeros and ones", "large magnitudes", "normal values 2"));
+  EXPECT_THAT(names_of(value_trials(2, {mask}, 0, "Model")), ElementsAre("further values"));
+  EXPECT_THAT(names_of(value_trials(2, {}, 0, "Model")), ElementsAre());
 }
 
 TEST(TrialsTest, KeepShapeAndDtype) {

@@ -86,7 +86,7 @@ class NodeComparer {
     is_observed_[id->second] = true;
     if (!expected.defined()) return skip(name, "None in the model");
     const SeenValue actual = next_actual(name);
-    if (!actual.tensor.defined()) return skip(name, "the executor does not return it");
+    if (!actual.tensor.defined()) return skip(name, "it was not returned");
     const uint32_t producer = graph_[id->second].producer.value();
     const Node& node = graph_.nodes[producer];
     compare(NodeDetail{.index = static_cast<int64_t>(producer),

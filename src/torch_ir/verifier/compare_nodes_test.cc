@@ -133,7 +133,7 @@ TEST(CompareNodes, SaysWhyValuesWereNotCompared) {
   const NodeReport report = compare(make_graph(), {{"a", value(1)}, {"b_0", at::Tensor()}}, {});
   EXPECT_EQ(report.num_compared, 0);
   EXPECT_EQ(report.num_skipped, 3);
-  EXPECT_THAT(report.skipped, ElementsAre(FieldsAre("a", "the executor does not return it"),
+  EXPECT_THAT(report.skipped, ElementsAre(FieldsAre("a", "it was not returned"),
                                           FieldsAre("b_0", "None in the model"),
                                           FieldsAre("c", "the model does not report it")));
 }

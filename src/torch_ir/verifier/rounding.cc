@@ -246,7 +246,7 @@ RoundingReport compare_rounded(const GraphRun& run, const std::vector<at::Tensor
     rounded.push_back(rounded_value(program, node));
     cut.inputs.push_back(output < outputs.size() ? outputs[output] : at::Tensor());
     if (cut.inputs.back().defined()) continue;
-    throw Error("the executor returned no '" + printable(program[rounded.back()].name) + "'");
+    throw Error("the run returned no '" + printable(program[rounded.back()].name) + "'");
   }
   const auto tensors = c10::ArrayRef<at::Tensor>(cut.inputs).slice(run.graph_case.inputs.size());
   cut.program = std::make_shared<const Program>(cut_at(program, rounded, tensors));
