@@ -471,8 +471,6 @@ TEST(NodeJudge, DecidesByItsCriterion) {
   EXPECT_EQ(wrong({.reference = Kind::kFloat64}, 1.001, 1e-2), 1);
   EXPECT_EQ(wrong({.reference = Kind::kModel}, 1.001, 1e-5), 3);
   EXPECT_EQ(wrong({.reference = Kind::kModel}, 1, 0), 3);
-  EXPECT_EQ(wrong({.min_snr = 40}, 1.001, 0), 0);
-  EXPECT_EQ(wrong({.min_snr = 80}, 1.001, 0), 3);
   EXPECT_EQ(wrong({.reference = Kind::kAuto, .arithmetic = kBF16}, 1.02, 1), 1);
 }
 
