@@ -45,11 +45,6 @@ CLI::Validator tolerance() {
                         "a number, 0 or more");
 }
 
-CLI::Validator decibels() {
-  constexpr double kMost = std::numeric_limits<double>::max();
-  return number<double>("SNR", -kMost, kMost, false, "a number of dB");
-}
-
 CLI::Validator one_of(const std::string& kind, const std::vector<std::string>& words) {
   const auto check = [=](std::string& text) -> std::string {
     if (std::ranges::find(words, text) != words.end()) return "";
@@ -261,14 +256,8 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       "--compute-dtype",
       [&](const std::string& name) { settings.criterion.arithmetic = parse_arithmetic(name); },
       "DTYPE", "The executor computes in float16, bfloat16 or tf32");
-  options
-      .one("--min-snr", settings.criterion.min_snr, "DB",
-           "Instead of a rule: the least SNR of floats, in dB")
-      ->transform(decibels());
   options.flag("--per-node", settings.per_node,
                "Compare every value of the graph, even if all outputs agree");
-  options.flag("--require-intermediates", arguments.harness.run.requires_intermediates,
-               "As --per-node, and fail if any value differs or cannot be judged");
   options.flag("--require-support", arguments.harness.context.requires_support,
                "Treat unsupported cases as failures");
   options
@@ -283,13 +272,6 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       .file("--write-expected-failures", arguments.harness.written_failures, "FILE",
             "Bring that list up to date, or start one")
       ->configurable(false);
-  // --tolerance says the same.
-  options
-      .parsed(
-          "--reference",
-          [&](const std::string& name) { settings.criterion.reference = parse_reference(name); },
-          "NAME", "Compare with the model, with float64, or with either")
-      ->group(kHidden);
 }
 
 void declare_execution(CLI::App& parser, Arguments& arguments) {
@@ -333,11 +315,6 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
       .one("--memory-limit", arguments.raw.memory_limit, "MB",
            "Memory limit per model, in millions of bytes")
       ->transform(amount("memory limit", "a positive number of MB"));
-  // {intermediates} in the command, or --per-node for a server, says the same.
-  options
-      .flag("--executor-intermediates", settings.executor_intermediates,
-            "Compare the values of nodes that the executor writes")
-      ->group(kHidden);
 }
 
 void declare_output(CLI::App& parser, Arguments& arguments) {
@@ -390,10 +367,7 @@ void refuse(const CLI::App& parser, const Conflict& conflict) {
   if (!conflict.applies) return;
   for (const std::string& one : conflict.some) {
     for (const std::string& other : conflict.others) {
-      // A flag may come with its value: "--reference float64".
-      const bool are_given =
-          is_given(parser, one.substr(0, one.find(' '))) && is_given(parser, other);
-      if (!are_given || one == other) continue;
+      if (one == other || !is_given(parser, one) || !is_given(parser, other)) continue;
       throw Error(fmt::format("{} and {} cannot be combined: {}", one, other, conflict.reason));
     }
   }
@@ -414,18 +388,10 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
                                               "--export-suite", "--compare"};
   const RunSettings& settings = arguments.harness.run.settings;
   const bool is_operators = arguments.harness.coverage.selection.suite == Suite::kOperators;
-  const bool is_float64 = settings.criterion.reference == ReferenceKind::kFloat64;
   const std::vector<std::string> elsewhere = {"--backend", "--executor", "--executor-server"};
   const Conflict conflicts[] = {
-      {arguments.raw.tolerance == "float64",
-       {"--tolerance"},
-       {"--reference"},
-       "--tolerance float64 is enough"},
       {true, {"--tolerance"}, {"--rtol", "--atol"}, "give either numbers or a rule"},
-      {true,
-       {"--compute-dtype", "--min-snr"},
-       {"--tolerance", "--rtol", "--atol", "--reference"},
-       "it has a rule of its own"},
+      {true, {"--compute-dtype"}, {"--tolerance", "--rtol", "--atol"}, "it has a rule of its own"},
       {true,
        {"--compute-dtype"},
        {"--optimization", "--device"},
@@ -449,26 +415,20 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
        "the operator suite has no models"},
       {is_operators,
        {"--suite"},
-       {"--trials", "--seed", "--per-node", "--require-intermediates", "--save-tensors",
-        "--save-values"},
+       {"--trials", "--seed", "--per-node", "--save-tensors", "--save-values"},
        "operator cases are single calls with fixed inputs"},
       {settings.scale == Scale::kFull,
        {"--scale"},
        {"--pt2", "--ir", "--backend", "--executor", "--executor-server", "--compute-dtype",
-        "--min-snr", "--optimization", "--device", "--per-node", "--require-intermediates",
-        "--save-tensors", "--save-values", "--split", "--export-suite", "--suite"},
-       "full-scale models are not run"},
-      {is_float64,
-       {"--reference float64"},
-       {"--tolerance", "--rtol", "--atol"},
-       "it uses --error-factor"}};
+        "--optimization", "--device", "--per-node", "--save-tensors", "--save-values", "--split",
+        "--export-suite", "--suite"},
+       "full-scale models are not run"}};
   for (const Conflict& conflict : conflicts) refuse(parser, conflict);
   for (const char* flag : {"--operator", "--dtype"}) {
     if (!is_operators && is_given(parser, flag) && !is_given(parser, "--ir")) {
       throw Error(fmt::format("{} needs --suite operators, or a suite given by --ir", flag));
     }
   }
-  require(parser, "--executor-intermediates", {"--executor", "--executor-server"});
   require(parser, "--groups", {"--split"});
   require(parser, "--groups", elsewhere);
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
@@ -483,7 +443,6 @@ void choose_criterion(const CLI::App& parser, Arguments& arguments) {
   const bool has_figures = is_given(parser, "--rtol") || is_given(parser, "--atol");
   settings.tolerance.by_dtype = !has_figures;
   settings.tolerance_wins = has_figures || arguments.raw.tolerance == "dtype";
-  if (is_given(parser, "--reference")) return;
   if (settings.tolerance_wins) settings.criterion.reference = ReferenceKind::kModel;
   if (arguments.raw.tolerance == "float64") {
     settings.criterion.reference = ReferenceKind::kFloat64;
@@ -553,7 +512,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   set_against(arguments.raw.against, harness.coverage.files);
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
-    settings.executor_intermediates |=
+    settings.executor_intermediates =
         settings.executor.find("{intermediates}") != std::string::npos;
     check_executor_command(settings.executor, settings.executor_intermediates);
     if (harness.coverage.is_grouped && settings.executor.find("{groups}") == std::string::npos) {
@@ -570,8 +529,8 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   if (is_given(parser, "--output")) arguments.comparison = harness.context.output;
   // Operator cases have no values but their outputs.
   if (harness.coverage.selection.suite != Suite::kOperators) {
-    settings.per_node |= harness.coverage.is_split || settings.executor_intermediates ||
-                         harness.run.requires_intermediates || settings.save_values;
+    settings.per_node |=
+        harness.coverage.is_split || settings.executor_intermediates || settings.save_values;
   }
   // A server need not write the values of nodes, so it can always be asked for them.
   if (settings.executor_is_server) settings.executor_intermediates = settings.per_node;

@@ -72,7 +72,6 @@ const STATUSES = {
   failed: {mark: '✕', kind: 'failed'},
   'unexpected pass': {mark: '!', kind: 'unexpected'},
   'expected failure': {mark: '≈', kind: 'expected'},
-  'passed outputs': {mark: '≈', kind: 'expected'},
   'not held': {mark: '≈', kind: 'expected'},
   extracted: {mark: '–', kind: 'skipped'},
   passed: {mark: '✓', kind: 'passed'},
@@ -355,7 +354,7 @@ function failureBlock(model) {
 }
 
 function stageList(model) {
-  const isDone = ['passed', 'passed outputs', 'not held', 'extracted', 'unexpected pass'].includes(model.status);
+  const isDone = ['passed', 'not held', 'extracted', 'unexpected pass'].includes(model.status);
   const passed = words.stages.indexOf(model.stage) + (isDone ? 1 : 0);
   return h('ol', {class: 'stages'}, ...words.stages.map((stage, i) => {
     const status = i < passed ? 'passed' : i === passed && model.failure ? 'failed' : 'not run';

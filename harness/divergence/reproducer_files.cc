@@ -26,7 +26,6 @@ std::string criterion_flags(const RunSettings& settings) {
   const Criterion& criterion = settings.criterion;
   std::string flags;
   if (criterion.reference == ReferenceKind::kFloat64) flags = " --tolerance float64";
-  if (criterion.min_snr) flags += fmt::format(" --min-snr {}", *criterion.min_snr);
   if (criterion.arithmetic) {
     flags += fmt::format(" --compute-dtype {}", arithmetic_name(*criterion.arithmetic));
   }

@@ -163,7 +163,7 @@ class ExecutorsTest(unittest.TestCase):
         for options in ("", " --fuse", " --steps", " --float-weights"):
             for dtype in ("float16", "bfloat16", "tf32"):
                 status, printed, _ = self.run_harness(
-                    EXAMPLES / "simulated_device.py", "--trials=1", "--require-intermediates",
+                    EXAMPLES / "simulated_device.py", "--trials=1", "--per-node",
                     "--compute-dtype", dtype, models=["TransformerBlock", "MultiTaskHead"],
                     files=f"{SERVER} --dtype {dtype}{options}")
                 self.assertEqual(status, 0, printed)
@@ -196,7 +196,7 @@ class ExecutorsTest(unittest.TestCase):
                             ("epsilon=layer_norm:1e-3", "layer_norm"),
                             ("operator=gelu", "gelu")):
             status, printed, results = self.run_harness(
-                EXAMPLES / "simulated_device.py", "--trials=1", "--require-intermediates",
+                EXAMPLES / "simulated_device.py", "--trials=1", "--per-node",
                 "--compute-dtype=float16", models=["TransformerBlock"],
                 files=f"{SERVER} --dtype float16 --fault {fault}")
             self.assertEqual(status, 1, printed)
@@ -206,7 +206,7 @@ class ExecutorsTest(unittest.TestCase):
 
     def test_a_fault_in_a_group_of_a_device_is_named(self):
         status, printed, results = self.run_harness(
-            EXAMPLES / "simulated_device.py", "--trials=1", "--require-intermediates",
+            EXAMPLES / "simulated_device.py", "--trials=1", "--per-node",
             "--compute-dtype=bfloat16", models=["TransformerBlock"],
             files=f"{SERVER} --dtype bfloat16 --fuse --fault scale=gelu:1.03")
         self.assertEqual(status, 1, printed)
@@ -217,7 +217,7 @@ class ExecutorsTest(unittest.TestCase):
         exports = EXAMPLES.parent / "testdata/exports"
         names = ("quantized_per_channel", "quantized_per_tensor", "against_pt2e")
         status, printed, results = self.run_harness(
-            EXAMPLES / "simulated_device.py", "--trials=1", "--require-intermediates",
+            EXAMPLES / "simulated_device.py", "--trials=1", "--per-node",
             *(f"--pt2={exports / name}.pt2" for name in names), models=[],
             files=SERVER + " --dtype int8")
         self.assertEqual(status, 0, printed)

@@ -95,19 +95,24 @@ def fused_groups(ir, names, optimized):
     """The nodes of the graph that became one node of `optimized`, by the position of that node.
 
     If a value of the graph remains, the node of `optimized` that has it computes the graph's node.
-    Otherwise the node became part of its reader, if it has exactly one.
+    Otherwise the node became part of its reader, if it has exactly one. It stays alone if it also reaches
+    the group through a node outside of it.
     """
     makers = {output: i for i, node in enumerate(optimized.graph.node) for output in node.output}
     makers = {name: makers[names[name]] for name in names if names[name] in makers}
-    readers, groups, group_of = {}, {}, {}
+    readers, groups, group_of, reached_by = {}, {}, {}, {}
     for node in reversed(ir["nodes"]):
         values = [output["name"] for output in node["outputs"]]
         found = {makers[name] for name in values if name in makers}
         if not found:
             found = {group_of.get(reader) for name in values for reader in readers.get(name, [])}
-        if len(found) == 1 and None not in found:
+        after = {reader for name in values for reader in readers.get(name, [])}
+        outside = [reached_by[reader] for reader in after if group_of.get(reader) not in found]
+        if len(found) == 1 and None not in found and not found & set().union(*outside):
             group_of[node["name"]] = found.pop()
             groups.setdefault(group_of[node["name"]], []).insert(0, node["name"])
+        reached_by[node["name"]] = {group_of.get(node["name"])}.union(
+            *(reached_by[reader] for reader in after))
         for tensor in node["inputs"]:
             readers.setdefault(tensor["name"], set()).add(node["name"])
     return {maker: nodes for maker, nodes in groups.items() if len(nodes) > 1}

@@ -202,7 +202,8 @@ def count(results, faults, ir, dtype, mode):
     return counts
 
 
-# (options, flags of the harness); the first one is right in int8, the first two in float32.
+# (options, flags of the harness); the first two are right in float32.
+RIGHT_IN_INT8 = (({}, ()), ({"integer_bias": True}, ()))
 RIGHT = (({}, ()), ({"fuse": True}, ()), ({"steps": True}, ()), ({"steps": True, "fuse": True}, ()),
          ({"table": 64}, ()), ({"float_weights": True}, ()),
          ({"sums": "float16"}, ("--error-factor", "16")))
@@ -219,7 +220,8 @@ def count_alarms(harness, folder, dtype, num_seeds):
     """The numbers of runs and of false alarms."""
     inputs = {f"{folder.name}_{seed}": other_inputs(folder, seed) for seed in range(num_seeds)}
     statuses = []
-    for options, flags in RIGHT[:{"int8": 1, "float32": 2}.get(dtype)]:
+    devices = RIGHT_IN_INT8 if dtype == "int8" else RIGHT[:2] if dtype == "float32" else RIGHT
+    for options, flags in devices:
         options = {**options, "dtype": dtype, **({"sums": dtype} if "sums" in options else {})}
         plan = dict.fromkeys(inputs, options)
         statuses += [model["status"] for model in harness.run(

@@ -11,13 +11,16 @@ float32. Options make it another right device:
     --steps         computes softmax, norms and activations from single operations, each rounded
     --table N       looks up activations in a table of N entries per unit
     --float-weights keeps weights as they are
+    --integer-bias  in int8, adds biases as whole numbers of steps of the product, as ONNX Runtime,
+                    XNNPACK, TFLite and CMSIS-NN do
     --host OPERATOR reports that this operator ran on the host
 
 It reports where each node ran, and its seconds.
 
 In int8, convolutions and linear layers of quantised graphs (PT2E) add products of integers, as in
-int32, and a float multiplier and bias make them values again; it returns what lies at the borders
-of groups, such as quantised values. The harness needs no --compute-dtype for it.
+int32, and a float multiplier and bias make them values again, unless the bias is an integer too; it
+returns what lies at the borders of groups, such as quantised values. The harness needs no
+--compute-dtype for it.
 
 or a wrong one. --fault KIND=NODE, or KIND=NODE:VALUE, plants a fault in a node:
 
@@ -134,7 +137,7 @@ def tables_of(entries):
 # --- Integers ---
 
 
-def in_integers():
+def in_integers(adds_integers):
     """Operators that multiply what they read in int8 as integers; float64 holds the sums."""
 
     def dequantize(q, scale, zero, *limits, out_dtype=None):
@@ -153,9 +156,13 @@ def in_integers():
             if not (hasattr(x, "integers") and hasattr(weight, "integers")):
                 return operator(x, weight, bias, *args, **options)
             rows = (-1, *[1] * dims)
-            value = operator(x.integers, weight.integers, None, *args, **options).float()
-            value *= torch.as_tensor(x.scale * weight.scale).float().view(rows)
-            return value if bias is None else value + bias.view(rows)
+            step = torch.as_tensor(x.scale * weight.scale, dtype=torch.float64).view(rows)
+            sums = operator(x.integers, weight.integers, None, *args, **options)
+            if bias is None:
+                return sums.float() * step.float()
+            if adds_integers:
+                return ((sums + torch.round(bias.view(rows) / step)) * step).float()
+            return sums.float() * step.float() + bias.view(rows)
 
         return multiply
 
@@ -308,7 +315,7 @@ def execute(paths):
     kernels = {**(sums_of(ROUND[paths.sums]) if paths.sums else {}),
                **(steps_of(rounded) if paths.steps else {}),
                **(tables_of(paths.table) if paths.table else {}),
-               **(in_integers() if is_int8 else {})}
+               **(in_integers(paths.integer_bias) if is_int8 else {})}
     inside = {name for chain in groups for name in chain[:-1]}
     returned, reported = {}, {}
     start = time.perf_counter()
@@ -351,6 +358,7 @@ def add_arguments(parser):
     parser.add_argument("--steps", action="store_true")
     parser.add_argument("--table", type=int)
     parser.add_argument("--float-weights", action="store_true")
+    parser.add_argument("--integer-bias", action="store_true")
     parser.add_argument("--host", action="append", default=[], metavar="OPERATOR")
     parser.add_argument("--fault", action="append", metavar="KIND=NODE[:VALUE]")
 

@@ -42,7 +42,6 @@ std::string with_finding(const std::string& text, const Result& result) {
 std::string reason(const Result& result) {
   if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
   const Status status = result.status();
-  if (status == Status::kPassedOutputs) return with_finding(result.reason(), result);
   if (status == Status::kNotHeld) return result.reason();
   if (result.failure) return with_finding(headline(result.failure->message), result);
   if (result.expected_failure) return "expected to fail: " + result.expected_failure->reason;

@@ -86,10 +86,6 @@ std::string outcome(const Result& result, const RunContext& context) {
   switch (result.status()) {
     case Status::kPassed:
       return "";
-    case Status::kPassedOutputs:
-      return fmt::format("      <system-out>{}</system-out>\n",
-                         xml_text("The outputs pass. " + as_sentence(result.reason()) + '\n' +
-                                  difference_line(result)));
     case Status::kNotHeld:
       if (!result.is_good()) {
         return failure_element(status_name(Status::kNotHeld), result.reason(), result.reason());

@@ -173,17 +173,6 @@ TEST(JunitTest, CallsFollowTheModels) {
                         "    </testcase>\n"));
 }
 
-TEST(JunitTest, PassedOutputsPassAndSayWhatDiffers) {
-  Result result = passed("Inside");
-  result.nodes.emplace().num_mismatched = 1;
-  result.nodes->first_divergence.emplace().node = {
-      .index = 4, .node = "mul", .op_type = "aten.mul.Tensor", .value = "mul", .module = "a.b"};
-  const std::string xml = xml_of({result});
-  EXPECT_THAT(xml, HasSubstr("failures=\"0\" errors=\"0\" skipped=\"0\""));
-  EXPECT_THAT(xml, HasSubstr("<system-out>The outputs pass. 1 intermediate value differs.\nFirst "
-                             "difference: node 4, mul (aten.mul.Tensor) in a.b.\n</system-out>"));
-}
-
 // The XML as Python's parser reads it, one element per line: tag, attributes and text.
 constexpr const char* kPythonProgram = R"python(
 import sys, xml.etree.ElementTree as etree

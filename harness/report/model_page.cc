@@ -59,9 +59,6 @@ std::string finding(const Result& result) {
 std::string verdict(const Result& result, const RunContext& context) {
   const std::string mark(status_mark(result.status()));
   switch (result.status()) {
-    case Status::kPassedOutputs:
-      return mark + " **PASSED OUTPUTS**: the outputs match " + reference_of(result).outputs +
-             ". " + as_sentence(result.reason()) + finding(result) + maximum_difference(result);
     case Status::kPassed:
       if (!result.nothing_compared().empty()) {
         return mark + " **PASSED**, but nothing was compared: " + result.nothing_compared() + ".";

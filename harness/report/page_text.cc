@@ -93,7 +93,6 @@ std::string_view status_mark(Status status) {
     case Status::kFailed:
     case Status::kUnexpectedPass:
       return "❌";
-    case Status::kPassedOutputs:
     case Status::kNotHeld:
     case Status::kExpectedFailure:
     case Status::kUnsupported:

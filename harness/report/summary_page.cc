@@ -135,7 +135,6 @@ Table counts_table(const Results& results, const std::map<std::string, Counts>& 
     for (const auto& [status, count] : counts) num_models += count;
     std::vector<Cell> cells(num_heads, code_cell(category));
     cells.push_back(num_models);
-    counts[passed] += counts[Status::kPassedOutputs];
     for (const Status status :
          {passed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
       cells.push_back(counts[status]);
@@ -182,14 +181,6 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
            (!result.is_good() && (result.failure || result.expected_failure));
   };
   set_some(page, "failures", failures_table(results, "Reason", is_bad, bad_news));
-  const auto has_differences = [](const Result& result) {
-    return result.status() == Status::kPassedOutputs;
-  };
-  set_some(
-      page, "intermediates",
-      failures_table(results, "Intermediate values", has_differences, [](const Result& result) {
-        return as_sentence(result.reason()) + " " + difference_cell(result);
-      }));
   const auto is_expected = [](const Result& result) {
     return result.status() == Status::kExpectedFailure;
   };

@@ -167,10 +167,6 @@ std::string tolerance_sentence(const VerificationReport& report) {
 // The criterion that replaces tolerances for floating point; empty if none does.
 std::string criterion_sentence(const VerificationReport& report) {
   const Criterion& criterion = report.criterion;
-  if (criterion.min_snr) {
-    return fmt::format("An output of floating point passes if its SNR is at least {} dB.",
-                       *criterion.min_snr);
-  }
   if (!report.arithmetic || !report.arithmetic->has_executor) return "";
   return fmt::format(
       "An output of floating point passes if its error against the graph in float64, RMS, is at "

@@ -60,8 +60,8 @@ std::string expectation_text(const ExpectedFailure& expected) {
 
 std::string_view status_name(Status status) {
   constexpr std::array<std::string_view, kStatuses.size()> kNames = {
-      "passed", "passed outputs",   "not held",        "extracted",
-      "failed", "expected failure", "unexpected pass", "unsupported"};
+      "passed",           "not held",        "extracted",  "failed",
+      "expected failure", "unexpected pass", "unsupported"};
   return kNames.at(static_cast<size_t>(status));
 }
 
@@ -69,7 +69,6 @@ Status Result::status() const {
   if (unsupported) return Status::kUnsupported;
   if (passed() && expected_failure) return Status::kUnexpectedPass;
   if (passed()) {
-    if (nodes && nodes->num_mismatched > 0) return Status::kPassedOutputs;
     return arithmetic() && arithmetic()->first_lost ? Status::kNotHeld : Status::kPassed;
   }
   if (is_extracted()) return Status::kExtracted;
@@ -90,11 +89,9 @@ bool Result::is_good() const {
 
 std::string Result::reason() const {
   if (unsupported) return *unsupported;
-  const std::string lost = lost_text([](const std::string& value) { return printable(value); });
-  if (status() == Status::kPassedOutputs) {
-    return intermediates_text(*nodes) + (lost.empty() ? "" : "; " + lost);
+  if (status() == Status::kNotHeld) {
+    return lost_text([](const std::string& value) { return printable(value); });
   }
-  if (status() == Status::kNotHeld) return lost;
   return failure ? headline(failure->message) : std::string();
 }
 
@@ -203,15 +200,9 @@ std::string not_judged_text(const NodeReport& nodes,
 std::string intermediates_text(const NodeReport& nodes) {
   const int64_t count = nodes.num_mismatched;
   const int64_t num_unknown = nodes.num_not_judged;
-  if (count == 0) {
-    return counted(num_unknown, "intermediate value") +
-           (num_unknown == 1 ? " was not judged" : " were not judged");
-  }
   std::string text =
       fmt::format("{} intermediate value{}", count, count == 1 ? " differs" : "s differ");
-  if (nodes.num_exonerated == count) {
-    text += fmt::format("; the nodes that read {} are right", count == 1 ? "it" : "them");
-  } else if (nodes.num_exonerated > 0) {
+  if (nodes.num_exonerated > 0) {
     text += fmt::format(", {} of them read only by nodes that are right", nodes.num_exonerated);
   }
   if (num_unknown == 0) return text;

@@ -73,7 +73,6 @@ void fields(const Visit& visit, RunSettings& value) {
   TORCH_IR_VISIT(seed, tolerance, tolerance_wins)
   visit("reference", value.criterion.reference);
   visit("error_factor", value.criterion.error_factor);
-  visit("min_snr", value.criterion.min_snr);
   visit("compute_dtype", value.criterion.arithmetic);
   TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, executor_is_server,
                  executor_intermediates, scale, last_stage, per_node, save_tensors)
@@ -166,7 +165,6 @@ TORCH_IR_FIELDS(Reproducer, trial, num_nodes, first_node, last_node, command, me
 enum class Status {
   kPassed,
   // The outputs agree, but values of nodes do not.
-  kPassedOutputs,
   // The compute dtype cannot hold the model; the executor, if any, is right up to there.
   kNotHeld,
   // Extracted and serialized; the run was asked for no more.
@@ -181,10 +179,10 @@ enum class Status {
 };
 
 inline constexpr std::array kStatuses = {
-    Status::kPassed, Status::kPassedOutputs,   Status::kNotHeld,        Status::kExtracted,
-    Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass, Status::kUnsupported};
+    Status::kPassed,          Status::kNotHeld,        Status::kExtracted,  Status::kFailed,
+    Status::kExpectedFailure, Status::kUnexpectedPass, Status::kUnsupported};
 
-// "passed", "passed outputs", "not held", "extracted", "failed", "expected failure", "unexpected
+// "passed", "not held", "extracted", "failed", "expected failure", "unexpected
 // pass", "unsupported".
 std::string_view status_name(Status status);
 

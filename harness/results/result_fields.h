@@ -32,7 +32,11 @@ inline void json_fields::read(const Json& json, ExecutorNode& value) {
 template <>
 inline constexpr Naming kNaming<Stage>{stage_name, parse_name<kStages, stage_name>};
 template <>
-inline constexpr Naming kNaming<Status>{status_name, parse_name<kStatuses, status_name>};
+inline constexpr Naming kNaming<Status>{
+    status_name, [](std::string_view name) {
+      // What earlier runs called a model with a wrong value of a node.
+      return name == "passed outputs" ? Status::kPassed : parse_name<kStatuses, status_name>(name);
+    }};
 template <>
 inline constexpr Naming kNaming<FailureKind>{failure_kind_name, parse_failure_kind};
 template <>
@@ -278,9 +282,8 @@ void fields(const Visit& visit, Result& result) {
   visit("executor", result.executor);
   if (Visit::kReads || !result.call) model_fields(visit, result);
   if constexpr (Visit::kReads) {
-    const bool is_done = status == Status::kPassed || status == Status::kPassedOutputs ||
-                         status == Status::kNotHeld || status == Status::kExtracted ||
-                         status == Status::kUnexpectedPass;
+    const bool is_done = status == Status::kPassed || status == Status::kNotHeld ||
+                         status == Status::kExtracted || status == Status::kUnexpectedPass;
     result.num_passed_stages = static_cast<size_t>(stage) + (is_done ? 1 : 0);
     if (result.trials.empty()) result.metrics = metrics;
   }

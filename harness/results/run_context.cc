@@ -226,7 +226,6 @@ Environment environment() {
 
 std::string tolerance_rule_text(const RunSettings& settings) {
   const Criterion& criterion = settings.criterion;
-  if (criterion.min_snr) return fmt::format("an SNR of at least {} dB", *criterion.min_snr);
   const bool is_judged_by_it = criterion.arithmetic && !runs_plans(settings);
   if (is_judged_by_it) {
     return fmt::format("{} times the error of eager in {} against float64", criterion.error_factor,

@@ -36,7 +36,6 @@ struct Verdict {
 
 // By Status.
 constexpr std::array<Verdict, kStatuses.size()> kVerdicts = {{{"PASSED", kGreen},
-                                                              {"PASSED OUTPUTS", kYellow},
                                                               {"NOT HELD", kYellow},
                                                               {"EXTRACTED", kGreen},
                                                               {"FAILED", kRed},
@@ -84,7 +83,6 @@ std::string details(const Result& result) {
       return printable(expectation_text(*result.expected_failure));
     case Status::kUnexpectedPass:
       return "expected " + printable(expectation_text(*result.expected_failure));
-    case Status::kPassedOutputs:
     case Status::kNotHeld:
     case Status::kUnsupported:
       return result.reason();
@@ -119,9 +117,9 @@ std::string result_line(const Result& result, bool has_colours, size_t name_widt
 
 std::string finding_line(const Result& result, const std::string& reports) {
   const auto plain = [](const std::string& text) { return printable(text); };
-  const Status status = result.status();
   std::vector<std::string> findings;
-  if (status == Status::kFailed || status == Status::kPassedOutputs) {
+  const bool was_returned_wrong = result.nodes && result.nodes->num_exonerated > 0;
+  if (result.status() == Status::kFailed || was_returned_wrong) {
     findings.push_back(finding_text(result, plain));
     if (result.reproducer) {
       findings.back() += fmt::format(" in {}/repro/{}", printable(reports), printable(result.name));

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 Result passed(const std::string& name) {
   Result result{.name = name};
@@ -61,21 +62,17 @@ TEST(ProgressTest, ALineBelowSaysWhereItBegins) {
                                      "reproducer: 0 nodes in out/repro/A\n"));
 }
 
-TEST(ProgressTest, PassingOutputsAreNotPassing) {
+TEST(ProgressTest, AValueThatWasOnlyReturnedWrongIsNamed) {
   Result result = passed("A");
-  NodeReport& nodes = result.nodes.emplace(NodeReport{.num_compared = 7, .num_mismatched = 2});
+  NodeReport& nodes =
+      result.nodes.emplace(NodeReport{.num_compared = 7, .num_mismatched = 1, .num_exonerated = 1});
   nodes.exonerated = {{.index = 1, .node = "mul", .op_type = "m", .value = "mul"}};
-  EXPECT_EQ(result_line(result), "A  PASSED OUTPUTS  2 intermediate values differ");
+  EXPECT_THAT(result_line(result), StartsWith("A  PASSED  "));
   EXPECT_EQ(finding_line(result, "out"),
             "    first value that was only returned wrong: node 1, mul (m)\n");
-  nodes.num_exonerated = 1;
-  EXPECT_EQ(result.reason(),
+  nodes.num_mismatched = 2;
+  EXPECT_EQ(intermediates_text(nodes),
             "2 intermediate values differ, 1 of them read only by nodes that are right");
-  nodes.num_mismatched = 1;
-  EXPECT_EQ(result.reason(), "1 intermediate value differs; the nodes that read it are right");
-  nodes.num_not_judged = 2;
-  EXPECT_EQ(result.reason(),
-            "1 intermediate value differs; the nodes that read it are right; 2 were not judged");
 }
 
 TEST(ProgressTest, ALineBelowSaysWhatWasNotJudged) {
@@ -85,7 +82,6 @@ TEST(ProgressTest, ALineBelowSaysWhatWasNotJudged) {
   EXPECT_EQ(result.status(), Status::kPassed);
   EXPECT_EQ(finding_line(result, "out"),
             "    2 values were not judged; the first is fused: it draws random numbers\n");
-  EXPECT_EQ(intermediates_text(nodes), "2 intermediate values were not judged");
   nodes.num_not_judged = 1;
   EXPECT_EQ(finding_line(result, "out"),
             "    1 value was not judged; it is fused: it draws random numbers\n");

@@ -23,8 +23,6 @@ struct RunOptions {
   std::optional<int64_t> memory_limit = std::nullopt;
   // Override the expected failures that models have registered.
   ExpectedFailures expected_failures = {};
-  // Whether a model fails if values of its nodes differ or could not be compared.
-  bool requires_intermediates = false;
 };
 
 // Called on the thread that runs the candidates.

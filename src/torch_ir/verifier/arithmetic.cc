@@ -155,6 +155,14 @@ double rounding_unit(Arithmetic arithmetic) {
   return std::ldexp(1.0, -kFormats[static_cast<size_t>(arithmetic)].digits);
 }
 
+double rounding_unit(c10::ScalarType dtype, std::optional<Arithmetic> arithmetic) {
+  if (c10::isFloat8Type(dtype)) return 0x1p-3;
+  if (dtype == c10::kHalf) return 0x1p-11;
+  if (dtype == c10::kBFloat16) return 0x1p-8;
+  if (arithmetic) return rounding_unit(*arithmetic);
+  return c10::toRealValueType(dtype) == c10::kDouble ? 0x1p-53 : 0x1p-24;
+}
+
 at::Tensor round_to(Arithmetic arithmetic, const at::Tensor& tensor) {
   const c10::ScalarType dtype = tensor.scalar_type();
   if (dtype == c10::kComplexFloat || dtype == c10::kComplexDouble) {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,9 @@ Arithmetic parse_arithmetic(std::string_view name);
 
 // The greatest relative error of rounding to nearest: 2^-11 for float16.
 double rounding_unit(Arithmetic arithmetic);
+
+// That of rounding to `dtype`, by an executor that computes in `arithmetic` if the dtype is wide.
+double rounding_unit(c10::ScalarType dtype, std::optional<Arithmetic> arithmetic = std::nullopt);
 
 // Rounds float32, float64 and complex numbers to nearest, ties to even, in the dtype of the
 // tensor. Returns a new tensor, or `tensor` itself for other dtypes.

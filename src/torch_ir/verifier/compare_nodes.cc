@@ -184,10 +184,8 @@ class NodeComparer {
     const bool is_auto = criterion.reference == ReferenceKind::kAuto && !criterion.arithmetic;
     OwnError own = judge_->own.judge(detail.value, seen, is_auto ? tolerance : kExactTolerance);
     exonerated_.insert(own.exonerated.begin(), own.exonerated.end());
-    const Criterion by_model = {.min_snr = criterion.min_snr};
-    const bool is_close =
-        torch_ir::judge(detail.comparison, nullptr, by_model).basis != Basis::kNone;
-    const bool is_by_model = criterion.reference == ReferenceKind::kModel || criterion.min_snr;
+    const bool is_close = detail.comparison.is_close;
+    const bool is_by_model = criterion.reference == ReferenceKind::kModel;
     const bool goes_by_model = (is_by_model && !criterion.arithmetic) || !is_described;
     if (!detail.comparison.mismatch.empty() || goes_by_model) {
       return is_close ? Finding::kAgrees : Finding::kWrong;

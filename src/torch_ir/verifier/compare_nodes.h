@@ -157,7 +157,7 @@ std::vector<ValueId> compared_values(const Graph& graph);
 
 // The judge of values that differ from the model's, and the criterion. kAuto accepts values within
 // the tolerance, and those that are right for the values that the run returned before them;
-// kFloat64 and arithmetics accept only the latter, kModel and a least SNR only the former. Where
+// kFloat64 and arithmetics accept only the latter, kModel only the former. Where
 // the graph does not describe the model, the tolerance decides.
 struct NodeJudge {
   OwnErrors& own;

@@ -2,7 +2,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/fmax.h>
+#include <ATen/ops/fmin.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +26,7 @@
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/float64_run.h"
+#include "torch_ir/verifier/integer_biases.h"
 #include "torch_ir/verifier/picked_indices.h"
 #include "torch_ir/verifier/replacing_run.h"
 #include "torch_ir/verifier/rounding.h"
@@ -29,31 +34,37 @@
 namespace torch_ir {
 namespace {
 
-// The greatest relative error of rounding to `dtype`, computed in an arithmetic if it is wide.
-double unit_of(c10::ScalarType dtype, std::optional<Arithmetic> arithmetic) {
-  if (c10::isFloat8Type(dtype)) return 0x1p-3;
-  if (dtype == c10::kHalf) return 0x1p-11;
-  if (dtype == c10::kBFloat16) return 0x1p-8;
-  if (arithmetic) return rounding_unit(*arithmetic);
-  return c10::toRealValueType(dtype) == c10::kDouble ? 0x1p-53 : 0x1p-24;
+at::Tensor double_copy(const at::Tensor& tensor) {
+  return tensor.to(c10::kDouble, /*non_blocking=*/false, /*copy=*/true);
+}
+
+double greatest_finite(const at::Tensor& tensor) {
+  const at::Tensor finite = tensor.masked_select(at::isfinite(tensor));
+  return finite.numel() == 0 ? 0 : finite.abs().max().item<double>();
 }
 
 // A computation with certain weights, in float64 and as the yardstick.
 struct Variant {
   ReplacingRun wide;
   ReplacingRun narrow;
-  // What the last node compared, if it picked indices.
+  // What the last node rounded, or compared to pick indices, in float64; and all that it read.
   at::Tensor wide_source = {};
   at::Tensor narrow_source = {};
+  std::vector<at::Tensor> read = {};
 
   void advance(const Graph& graph, const Node& node) {
-    if (picked_indices(graph, node)) {
-      wide_source = wide.value(node.inputs()[0]).to(c10::kDouble);
-      narrow_source = narrow.value(node.inputs()[0]).to(c10::kDouble);
+    if (rounds_or_picks(graph, node)) {
+      const std::vector<ValueId> inputs = node.inputs();
+      wide_source = double_copy(wide.value(inputs[0]));
+      narrow_source = double_copy(narrow.value(inputs[0]));
+      read.clear();
+      for (const ValueId input : inputs) read.push_back(narrow.value(input));
     }
     wide.advance();
     narrow.advance();
   }
+
+  double source_error() const { return greatest_finite(narrow_source.sub(wide_source)); }
 
   void replace(ValueId id, const at::Tensor& value) {
     wide.replace(id, value);
@@ -64,33 +75,68 @@ struct Variant {
 // The graph as an executor may have computed it from the values that it returned, except those that
 // were wrong and that it did not use.
 struct Course {
-  // With rounded weights and inputs, and with those that were given.
+  // With rounded weights and inputs, with those that were given, and with biases in integers.
   std::vector<Variant> variants;
+  // The first one, with the values that are rounded on the way, and were not returned, on the other
+  // side of each near tie; nothing before the first near tie.
+  std::optional<Variant> flipped = std::nullopt;
   std::vector<std::string> unused = {};
   // Whether it has computed another value than the first course.
   bool differs = false;
 };
 
-// How many of `count` elements may be off by one step because the value before rounding is off by
-// `roundings` of `unit`: a value of q steps crosses a tie with probability q * error. At most half.
-int64_t most_off_by_one(int64_t count, double unit, double roundings) {
-  constexpr double kMostSteps = 128;
-  const double expected = std::min(0.5, kMostSteps * roundings * unit) * static_cast<double>(count);
-  return std::min(static_cast<int64_t>(expected + 3 * std::sqrt(expected) + 1), (count + 1) / 2);
+// The least and the greatest right values, element by element, as int64 or float64.
+struct Span {
+  explicit Span(const at::Tensor& value)
+      : dtype(compares_exactly(value.scalar_type()) ? c10::kLong : c10::kDouble),
+        low(value.to(dtype)),
+        high(low) {}
+
+  void include(const at::Tensor& value) {
+    low = at::fmin(low, value.to(dtype));
+    high = at::fmax(high, value.to(dtype));
+  }
+  bool has_width() const { return !at::equal(low, high); }
+  // How far `value` is outside; NaN only where `value` is.
+  at::Tensor distance(const at::Tensor& value) const {
+    const at::Tensor wide = value.to(dtype);
+    const at::Tensor outside = wide.sub(at::fmin(at::fmax(wide, low), high));
+    return at::where(wide.eq(low).logical_or(wide.isnan().logical_and(low.isnan())),
+                     at::zeros_like(outside), outside);
+  }
+
+  c10::ScalarType dtype;
+  at::Tensor low;
+  at::Tensor high;
+};
+
+// Whether there is nothing between two values of the dtype: whole numbers and float8.
+bool has_steps(c10::ScalarType dtype) {
+  return compares_exactly(dtype) || c10::isFloat8Type(dtype);
 }
 
-// Integers and booleans: they are right if they equal either computation; those that were rounded
-// to steps, if no more than `most` elements are off, by one.
-ArithmeticVerdict judge_whole(const at::Tensor& returned, const at::Tensor& narrow,
-                              const at::Tensor& wide, int64_t most_off) {
-  if (at::equal(returned, narrow) || at::equal(returned, wide)) return {};
-  const at::Tensor off = returned.to(c10::kDouble).sub(narrow.to(c10::kDouble)).abs();
+// Values in steps are right if they are in the span, and if at most `most_off` differ from the
+// yardstick's.
+OwnError judge_steps(const at::Tensor& returned, const at::Tensor& narrow, const Span& span,
+                     bool is_rounded, int64_t most_off) {
+  const auto number_of = [](const at::Tensor& mask) { return mask.sum().item<int64_t>(); };
+  const at::Tensor off = Span(narrow).distance(returned).abs();
+  const at::Tensor is_off = off.ne(0);
+  const at::Tensor is_far =
+      compares_exactly(narrow.scalar_type()) ? off.gt(1) : at::zeros_like(is_off);
+  OwnError error;
+  error.steps.num_off_by_more = number_of(is_far);
+  error.steps.num_off_by_one = number_of(is_off) - error.steps.num_off_by_more;
+  error.steps.num_wrong = number_of(span.distance(returned).ne(0));
+  const int64_t num_off = number_of(is_off);
+  if (num_off > most_off) error.steps.num_wrong = num_off;
+  if (error.steps.num_wrong == 0) return error;
   const double most = off.max().item<double>();
-  const int64_t count = off.ne(0).sum().item<int64_t>();
-  if (most <= 1 && count <= most_off) return {};
-  return {
-      .max_ratio = most,
-      .problem = fmt::format("{} of {} elements differ, by at most {}", count, off.numel(), most)};
+  error.verdict.max_ratio = most;
+  error.verdict.problem =
+      fmt::format("{} of {} elements differ, by at most {}{}", num_off, off.numel(), most,
+                  is_rounded ? ", which rounding does not explain" : "");
+  return error;
 }
 
 }  // namespace
@@ -104,6 +150,9 @@ struct OwnErrors::State {
     courses.emplace_back();
     if (options.arithmetic) add_variant(round_to(*options.arithmetic, graph_case));
     add_variant(graph_case);
+    if (!options.arithmetic) {
+      if (const auto integers = with_integer_biases(graph_case)) add_variant(*integers);
+    }
     for (ValueId id = 0; id < program->values.size(); ++id) ids.emplace((*program)[id].name, id);
   }
 
@@ -158,6 +207,13 @@ struct OwnErrors::State {
     return is_close;
   }
 
+  std::optional<TieEffect> effect_of_ties(ValueId id) {
+    while (first().wide.next_step() <= (*program)[id].producer.value_or(0)) advance();
+    const std::optional<Variant>& flipped = courses[0].flipped;
+    if (!flipped) return std::nullopt;
+    return TieEffect{first().narrow.value(id), flipped->narrow.value(id)};
+  }
+
   // Drops the courses that leave one value unused whose readers, all before `step`, did not care.
   void drop_ineffective(size_t step) {
     const auto is_ineffective = [&](const Course& course) {
@@ -173,16 +229,59 @@ struct OwnErrors::State {
 
   template <class Use>
   void for_each_variant(const Use& use) {
-    for (Course& course : courses) std::ranges::for_each(course.variants, use);
+    for (Course& course : courses) {
+      std::ranges::for_each(course.variants, use);
+      if (course.flipped) use(*course.flipped);
+    }
   }
 
-  // The yardstick rounds values that were not returned.
+  // The yardstick rounds values that were not returned. Float64 goes on from the same steps and
+  // indices.
   void round_rest(size_t step) {
-    for (const ValueId output : program->nodes[step].outputs) {
+    const Node& node = program->nodes[step];
+    for (const ValueId output : node.outputs) {
       const Value& value = (*program)[output];
-      if (value.is_scalar || returned.contains(output) || inside.contains(value.name)) continue;
-      for_each_variant([&](Variant& variant) { round_in(variant, output); });
+      if (value.is_scalar || returned.contains(output)) continue;
+      const bool is_inside = inside.contains(value.name);
+      if (!is_inside) for_each_variant([&](Variant& variant) { round_in(variant, output); });
+      if (!is_rounded(node, output) && picked_indices(*program, node) != output) continue;
+      for (Course& course : courses) flip_ties(course, node, output);
+      for_each_variant([&](Variant& variant) {
+        const at::Tensor made = variant.narrow.value(output);
+        if (made.defined()) variant.wide.replace(output, made);
+      });
     }
+  }
+
+  bool is_rounded(const Node& node, ValueId output) const {
+    const auto rounded = rounded_output(*program, node);
+    return rounded && node.outputs[*rounded] == output;
+  }
+
+  void flip_ties(Course& course, const Node& node, ValueId output) const {
+    if (!is_rounded(node, output)) return;
+    const Variant& from = course.flipped ? *course.flipped : course.variants[0];
+    const at::Tensor made = from.narrow.value(output);
+    const Span span = rounding_span(from, node, output);
+    if (!span.has_width()) return;
+    const at::Tensor other = at::where(made.to(span.dtype).eq(span.low), span.high, span.low);
+    if (!course.flipped) course.flipped = course.variants[0];
+    course.flipped->narrow.replace(output, other);
+  }
+
+  // What the node may round to, if its input is wrong by the error of the yardstick, or by that of
+  // a rounding, times the limit.
+  Span rounding_span(const Variant& variant, const Node& node, ValueId output) const {
+    Span span(variant.narrow.value(output));
+    const c10::ScalarType dtype = variant.read[0].scalar_type();
+    const double rounding =
+        2 * rounding_unit(dtype, options.arithmetic) * greatest_finite(variant.wide_source);
+    const double reach = options.error_factor * std::max(variant.source_error(), rounding);
+    for (const double error : {-reach, reach}) {
+      span.include(value_alone(*program, node, output, variant.read,
+                               variant.wide_source.add(error).to(dtype)));
+    }
+    return span;
   }
 
   void round_in(Variant& variant, ValueId id) const {
@@ -192,7 +291,6 @@ struct OwnErrors::State {
 
   OwnError judge(ValueId id, const SeenValue& seen, const Tolerance& its_tolerance) {
     tolerance = its_tolerance;
-    num_other_choices = 0;
     const Value& value = (*program)[id];
     const uint32_t producer = value.producer.value();
     while (first().wide.next_step() <= producer) advance();
@@ -205,7 +303,6 @@ struct OwnErrors::State {
       error.not_judged = "its node draws random numbers";
     } else {
       error = judge_courses(id, seen);
-      error.num_other_choices = num_other_choices;
       if (!error.is_right()) leaving = courses_without(id);
     }
     for_each_variant([&](Variant& variant) { variant.replace(id, seen.tensor); });
@@ -249,7 +346,7 @@ struct OwnErrors::State {
   OwnError best_error(const Course& course, ValueId id, const SeenValue& seen) {
     std::vector<OwnError> errors;
     for (const Variant& variant : course.variants) {
-      OwnError error{.verdict = judge_in(variant, id, seen)};
+      OwnError error = judge_in(course, variant, id, seen);
       const at::Tensor narrow = variant.narrow.value(id);
       error.is_close = !error.is_right() && narrow.defined() &&
                        compare_tensors(seen.tensor, narrow, tolerance).is_close;
@@ -260,43 +357,76 @@ struct OwnErrors::State {
                                      [](const OwnError& error) { return error.verdict.rms_ratio; });
   }
 
-  ArithmeticVerdict judge_in(const Variant& variant, ValueId id, const SeenValue& seen) {
+  OwnError judge_in(const Course& course, const Variant& variant, ValueId id,
+                    const SeenValue& seen) const {
     const at::Tensor wide = variant.wide.value(id);
     const at::Tensor narrow = variant.narrow.value(id);
-    if (!wide.defined() || !narrow.defined()) return {.problem = "expected None"};
-    const at::Tensor& tensor = seen.tensor;
-    if (tensor.sizes() != narrow.sizes()) {
-      return {.problem = fmt::format("shape {}, expected {}", shape_list_text(tensor.sizes()),
-                                     shape_list_text(narrow.sizes()))};
+    if (!wide.defined() || !narrow.defined()) return wrong("expected None");
+    if (seen.tensor.sizes() != narrow.sizes()) {
+      return wrong(fmt::format("shape {}, expected {}", shape_list_text(seen.tensor.sizes()),
+                               shape_list_text(narrow.sizes())));
     }
-    if (compares_exactly(narrow.scalar_type())) {
-      const Node& node = program->nodes[(*program)[id].producer.value()];
-      if (picked_indices(*program, node) == id) return judge_indices(variant, node, tensor, narrow);
-      const double unit = unit_of(c10::kFloat, options.arithmetic);
-      const double roundings = (options.arithmetic ? 1 : 4) * options.error_factor;
-      return judge_whole(
-          tensor, narrow, wide,
-          rounds(*program, node) ? most_off_by_one(tensor.numel(), unit, roundings) : 0);
+    const Node& node = program->nodes[(*program)[id].producer.value()];
+    if (picked_indices(*program, node) == id) {
+      return judge_indices(variant, node, seen.tensor, narrow);
     }
-    const double unit = unit_of(narrow.scalar_type(), options.arithmetic);
-    const double seen_unit = seen.rounded_to ? unit_of(*seen.rounded_to, std::nullopt) : 0;
+    const bool is_step = has_steps(narrow.scalar_type());
+    if (is_step && same_bits(seen.tensor, narrow)) return {};
+    if (is_step) {
+      Span span = right_values(course, variant, node, id);
+      span.include(wide);
+      const int64_t count = narrow.numel();
+      return judge_steps(seen.tensor, narrow, span, is_rounded(node, id),
+                         options.arithmetic ? (count + 1) / 2 : count);
+    }
+    at::Tensor tensor = seen.tensor;
+    if (course.flipped || is_rounded(node, id)) {
+      tensor = without_ties(right_values(course, variant, node, id), tensor, narrow);
+    }
+    const double unit = rounding_unit(narrow.scalar_type(), options.arithmetic);
+    const double seen_unit = seen.rounded_to ? rounding_unit(*seen.rounded_to, std::nullopt) : 0;
     const at::Tensor exact = seen.step > 0 ? wide.clamp(seen.low, seen.high) : wide;
-    const bool is_wide = unit <= unit_of(c10::kFloat, std::nullopt);
-    return judge_own(compare_errors(tensor, rounded(narrow), exact), std::max(unit, seen_unit),
-                     options.error_factor, seen.step,
-                     is_wide && seen_unit <= unit && seen.step == 0);
+    const bool is_wide = unit <= rounding_unit(c10::kFloat, std::nullopt);
+    return {.verdict = judge_own(compare_errors(tensor, rounded(narrow), exact),
+                                 std::max(unit, seen_unit), options.error_factor, seen.step,
+                                 is_wide && seen_unit <= unit && seen.step == 0)};
   }
 
-  ArithmeticVerdict judge_indices(const Variant& variant, const Node& node,
-                                  const at::Tensor& indices, const at::Tensor& expected) {
-    const at::Tensor off = variant.narrow_source.sub(variant.wide_source).abs();
-    const at::Tensor finite = off.masked_select(at::isfinite(off));
-    const double error = finite.numel() == 0 ? 0 : finite.max().item<double>();
-    const double unit = unit_of((*program)[node.inputs()[0]].dtype, options.arithmetic);
+  // What near ties, of the node and of those before it, make of the value.
+  Span right_values(const Course& course, const Variant& variant, const Node& node,
+                    ValueId id) const {
+    const bool rounds_here = is_rounded(node, id);
+    Span span = rounds_here ? rounding_span(variant, node, id) : Span(variant.narrow.value(id));
+    if (!course.flipped) return span;
+    span.include(course.flipped->narrow.value(id));
+    if (!rounds_here) return span;
+    const Span other = rounding_span(*course.flipped, node, id);
+    span.include(other.low);
+    span.include(other.high);
+    return span;
+  }
+
+  // The value, less what near ties explain.
+  static at::Tensor without_ties(const Span& span, const at::Tensor& value,
+                                 const at::Tensor& narrow) {
+    return at::where(at::isfinite(narrow).logical_and(at::isfinite(value)),
+                     narrow.to(span.dtype).add(span.distance(value)), value.to(span.dtype));
+  }
+
+  static OwnError wrong(std::string problem) {
+    return {.verdict = {.problem = std::move(problem)}};
+  }
+
+  OwnError judge_indices(const Variant& variant, const Node& node, const at::Tensor& indices,
+                         const at::Tensor& expected) const {
+    const double unit = rounding_unit((*program)[node.inputs()[0]].dtype, options.arithmetic);
     IndexComparison compared =
-        compare_indices(node, indices, expected, variant.wide_source, error, unit);
-    num_other_choices = compared.num_explained;
-    return {.problem = std::move(compared.problem)};
+        compare_indices(node, indices, expected, variant.wide_source, variant.source_error(), unit);
+    OwnError error = wrong(std::move(compared.problem));
+    error.num_other_choices = compared.num_explained;
+    error.steps = {.num_off_by_more = compared.num_explained + compared.num_wrong,
+                   .num_wrong = compared.num_wrong};
+    return error;
   }
 
   static constexpr size_t kMaxCourses = 4;
@@ -315,7 +445,6 @@ struct OwnErrors::State {
   bool model_draws = false;
   // Of the value that is being judged.
   Tolerance tolerance;
-  int64_t num_other_choices = 0;
   std::vector<std::string> ineffective;
 };
 
@@ -347,6 +476,16 @@ bool OwnErrors::describes(const std::string& name, const at::Tensor& of_model,
   } catch (const std::exception& error) {
     failure_ = message_text(error);
     return true;
+  }
+}
+
+std::optional<TieEffect> OwnErrors::effect_of_ties(const std::string& name) {
+  if (!failure_.empty()) return std::nullopt;
+  try {
+    return state_->effect_of_ties(state_->ids.at(name));
+  } catch (const std::exception& error) {
+    failure_ = message_text(error);
+    return std::nullopt;
   }
 }
 

@@ -4,12 +4,18 @@
 // What differs is the node's own error; what its inputs brought is not. It is compared with the
 // yardstick's error on the same inputs. Values that were not returned are computed too, so a value
 // behind them has the own error of all nodes since returned ones.
+//
+// A value that was rounded to steps is right, element by element, if it is what its node makes of
+// its input, changed by its error. The graph's biases are floats; integer hardware keeps them as
+// whole numbers of steps s_x * s_w, and is right too. A value may also be computed from values that
+// were rounded on the way, were not returned, and are the other side of a near tie.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,8 +27,17 @@
 
 namespace torch_ir {
 
+// Elements of a value in steps that differ from eager's; indices count as off by more.
+struct StepCounts {
+  int64_t num_off_by_one = 0;
+  int64_t num_off_by_more = 0;
+  int64_t num_wrong = 0;
+};
+
 struct OwnError {
   ArithmeticVerdict verdict = {};
+  // Of whole numbers and float8.
+  StepCounts steps = {};
   // Whether the value is within the tolerance of what its node makes, which excuses it.
   bool is_close = false;
   // Why the value could not be judged, one line; the verdict is then meaningless.
@@ -34,6 +49,13 @@ struct OwnError {
   int64_t num_other_choices = 0;
 
   bool is_right() const { return not_judged.empty() && (is_close || verdict.problem.empty()); }
+};
+
+// A value by eager operators, and with each rounding on the way that was nearly a tie on its other
+// side.
+struct TieEffect {
+  at::Tensor eager;
+  at::Tensor flipped;
 };
 
 class OwnErrors {
@@ -53,6 +75,10 @@ class OwnErrors {
   // Whether a value of the model is within `tolerance` of what the graph's node makes of the
   // model's values before it, so that the graph describes the model there. Called as `judge`.
   bool describes(const std::string& name, const at::Tensor& of_model, const Tolerance& tolerance);
+
+  // What near ties among the values that were not returned do to a value; nothing without any.
+  // Called as `judge`.
+  std::optional<TieEffect> effect_of_ties(const std::string& name);
 
   // Wrong values that make no difference to the values that are computed from them, bit for bit.
   std::vector<std::string> ineffective() const;

@@ -1,12 +1,10 @@
 // check_rounding: judges the outputs of graphs that quantize or round in another way.
 //
 // If a value lies between two steps, a difference in its last digit becomes a whole step, and all
-// values computed from it differ too. So the graph is cut at the nodes that round. Each is computed
-// by eager operators from the earlier rounded values of the run to judge, and compared in steps: a
-// rounded value is right if eager gives it for an input that is at most `error_factor` times as
-// far from the input in float64 as eager's own, or the rounding error of its dtype. Outputs are
-// right if the graph computes them from the rounded values of that run. Indices that a node picks
-// are treated alike: one is right if its value is near enough to eager's.
+// values computed from it differ too. So the run is repeated with the values that it rounds, and
+// the indices that it picks, as outputs, and each value is judged by its own error.
+// That run may fuse other nodes than the first: the outputs of both may differ by what near ties
+// make.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -59,6 +57,10 @@ struct RoundingReport {
 
 // "quantize_per_tensor_1" (...): 3 of 64 elements are off by one step, 1 by more
 std::string rounded_text(const RoundedValue& value);
+
+// What the node makes of `read`, with `first` in place of the first, as its output `output`.
+at::Tensor value_alone(const Program& program, const Node& node, ValueId output,
+                       const std::vector<at::Tensor>& read, const at::Tensor& first);
 
 // The graph with its rounded values appended to its outputs.
 Program with_rounded_values(const Program& program);

@@ -22,18 +22,24 @@ std::vector<at::Tensor> outputs_of(const EagerGraph& graph, Program executed) {
   return eager_outputs(graph.as_case().with(std::move(executed)));
 }
 
-// The report on an executor that runs `executed` in place of the graph.
-VerificationReport report_on(const EagerGraph& graph, const IR& executed) {
-  const Program program = resolve(executed);
+// The report on an executor that runs `executed` in place of the graph, and `with_values` in a run
+// with more outputs.
+VerificationReport report_on(const EagerGraph& graph, const IR& executed, const IR& with_values) {
   Case content = graph.as_case();
   content.expected = outputs_of(graph, *content.program);
-  const std::vector<at::Tensor> outputs = outputs_of(graph, program);
-  const auto rerun = [&](const auto&) { return outputs_of(graph, with_rounded_values(program)); };
+  const std::vector<at::Tensor> outputs = outputs_of(graph, resolve(executed));
+  const auto rerun = [&](const auto&) {
+    return outputs_of(graph, with_rounded_values(resolve(with_values)));
+  };
   return judge_run({.graph_case = content,
                     .outputs = outputs,
                     .rerun = rerun,
                     .run_eagerly = [&] { return content.expected; }},
                    {.by_dtype = true}, {.reference = ReferenceKind::kAuto});
+}
+
+VerificationReport report_on(const EagerGraph& graph, const IR& executed) {
+  return report_on(graph, executed, executed);
 }
 
 // Quantizes, dequantizes and multiplies matrices, twice: a value after the second quantise node
@@ -105,6 +111,22 @@ TEST(Rounding, AStepThatARoundingErrorExplainsIsRight) {
   EXPECT_EQ(report.rounding->values[0].num_wrong, 0);
 }
 
+TEST(Rounding, TwoRunsMayDecideNearTiesOtherwiseAndNothingElse) {
+  for (const bool has_tie : {true, false}) {
+    QuantizedGraph quantized;
+    if (has_tie) quantized.graph.inputs[0].select(0, 0).fill_(2.5 * kScale);
+    for (const double scale : {kScale * (1 - 1e-7), kScale * 1.01}) {
+      IR executed = quantized.graph.ir;
+      executed.nodes[0].attrs.set("scale", Attribute(scale));
+      const VerificationReport report = report_on(quantized.graph, executed, quantized.graph.ir);
+      EXPECT_EQ(report.is_valid, scale < kScale) << report.error_message;
+      if (report.is_valid) continue;
+      EXPECT_THAT(report.error_message, HasSubstr("differs from that of the run without"));
+      EXPECT_EQ(report.error_message.find("no near tie") != std::string::npos, !has_tie);
+    }
+  }
+}
+
 TEST(Rounding, AWrongScaleIsNoticed) {
   for (const size_t node : {0, 3}) {
     const QuantizedGraph quantized;
@@ -140,7 +162,7 @@ TEST(Rounding, WhatIsComputedFromRoundedValuesIsComparedToo) {
   const VerificationReport report = quantized.verify(executed);
   EXPECT_FALSE(report.is_valid);
   EXPECT_THAT(report.rounding->problem,
-              HasSubstr("recomputed from the executor's rounded values, output 0"));
+              HasSubstr("of the run with rounded values, output 0 'n4': "));
 }
 
 // Chooses a scale of about 1 and a zero point between -28 and -27, and quantizes with them.
@@ -251,7 +273,7 @@ TEST(RoundingTest, AnIndexOfAnotherValueIsWrong) {
   EXPECT_FALSE(report.is_valid);
   EXPECT_THAT(
       report.rounding->problem,
-      HasSubstr("; index 0 at [], expected 1: the values are 1 and 1.5, and their error is"));
+      HasSubstr("): index 0 at [], expected 1: the values are 1 and 1.5, and their error is"));
 }
 
 TEST(RoundingTest, AnOutputOfIndicesIsJudgedByTheArithmetic) {

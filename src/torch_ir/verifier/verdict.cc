@@ -16,11 +16,11 @@ namespace {
 
 // By ReferenceKind, and by Basis.
 constexpr std::string_view kReferenceNames[] = {"auto", "model", "float64"};
-constexpr std::string_view kBasisNames[] = {"tolerance", "float64", "arithmetic",
-                                            "rounding",  "signal",  "none"};
-constexpr std::string_view kBasisTexts[] = {"within the tolerance",        "near enough to float64",
+constexpr std::string_view kBasisNames[] = {"tolerance", "float64", "arithmetic", "rounding",
+                                            "none"};
+constexpr std::string_view kBasisTexts[] = {"within the tolerance", "near enough to float64",
                                             "right for the compute dtype", "within rounding steps",
-                                            "with the least SNR",          ""};
+                                            ""};
 
 }  // namespace
 
@@ -45,11 +45,6 @@ ValueVerdict judge(const TensorComparison& comparison, const SecondOpinion* opin
   const auto dtype = find_dtype(comparison.dtype);
   const bool is_unequal_integer = !comparison.is_close && dtype && compares_exactly(*dtype);
   const bool may_use_float64 = comparison.mismatch.empty() && !is_unequal_integer;
-  if (criterion.min_snr && comparison.mismatch.empty() && dtype && !compares_exactly(*dtype)) {
-    if (comparison.signal_to_noise >= *criterion.min_snr) return {.basis = Basis::kSignal};
-    return {.problem = fmt::format("an SNR of {:.3g} dB; the limit is {} dB",
-                                   comparison.signal_to_noise, *criterion.min_snr)};
-  }
   const bool by_float64 = criterion.reference == ReferenceKind::kFloat64 && may_use_float64;
   if (comparison.is_close && !by_float64) return {.basis = Basis::kTolerance};
   std::string problem;

@@ -27,8 +27,6 @@ ReferenceKind parse_reference(std::string_view name);
 struct Criterion {
   ReferenceKind reference = ReferenceKind::kModel;
   double error_factor = kDefaultErrorFactor;
-  // If given, replaces all other rules for floating point: the least SNR, in dB.
-  std::optional<double> min_snr = std::nullopt;
   // The arithmetic in which the executor computes, if it is not that of the graph. The criterion is
   // then the yardstick (yardstick.h).
   std::optional<Arithmetic> arithmetic = std::nullopt;
@@ -39,15 +37,15 @@ struct Criterion {
 // The rule by which a value is right, the strongest first. kArithmetic: it is about as far from
 // float64 as the yardstick. kRounding: the graph computes it from values that the run rounded
 // correctly (rounding.h).
-enum class Basis { kTolerance, kFloat64, kArithmetic, kRounding, kSignal, kNone };
+enum class Basis { kTolerance, kFloat64, kArithmetic, kRounding, kNone };
 inline constexpr std::array kBases = {Basis::kTolerance, Basis::kFloat64, Basis::kArithmetic,
-                                      Basis::kRounding,  Basis::kSignal,  Basis::kNone};
+                                      Basis::kRounding, Basis::kNone};
 
-// "tolerance", "float64", "arithmetic", "rounding", "signal", "none".
+// "tolerance", "float64", "arithmetic", "rounding", "none".
 std::string_view basis_name(Basis basis);
 
 // "within the tolerance", "near enough to float64", "right for the compute dtype", "within rounding
-// steps", "with the least SNR"; empty for kNone.
+// steps"; empty for kNone.
 std::string_view basis_text(Basis basis);
 
 struct ValueVerdict {

@@ -210,7 +210,7 @@ void judge_in_arithmetic(VerificationReport& report, const GraphRun& run,
                                                              .inside = run.inside});
   report.arithmetic = yardstick.report;
   report.arithmetic->has_executor = run.computes_in_arithmetic;
-  if (!run.computes_in_arithmetic || criterion.min_snr || report.output_details.empty()) return;
+  if (!run.computes_in_arithmetic || report.output_details.empty()) return;
   const std::vector<at::Tensor>& expected = run.graph_case.expected;
   std::vector<ValueVerdict> verdicts;
   for (size_t i = 0; i < run.outputs.size(); ++i) {
@@ -374,14 +374,12 @@ VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance
   if (criterion.arithmetic && (run.computes_in_arithmetic || run.has_opinions)) {
     judge_in_arithmetic(report, run, criterion);
   }
-  if (criterion.arithmetic && run.computes_in_arithmetic && !criterion.min_snr) {
+  if (criterion.arithmetic && run.computes_in_arithmetic) {
     report.criterion = criterion;
     if (run.rerun && run.proves_graph) check_graph(report, run);
     return report;
   }
-  if (criterion.reference == ReferenceKind::kModel && !run.has_opinions && !criterion.min_snr) {
-    return report;
-  }
+  if (criterion.reference == ReferenceKind::kModel && !run.has_opinions) return report;
   std::vector<SecondOpinion> opinions = known_opinions(run);
   const auto is_missing = [](const SecondOpinion& opinion) { return !opinion.reason.empty(); };
   if (run.may_lack_float64 && std::ranges::any_of(opinions, is_missing)) criterion = Criterion();
@@ -391,7 +389,7 @@ VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance
   }
   if (!report.output_details.empty()) decide(report);
   if (criterion.reference != ReferenceKind::kAuto || !run.rerun) return report;
-  if (!report.is_valid && !criterion.min_snr && rounds_or_picks(program)) {
+  if (!report.is_valid && rounds_or_picks(program)) {
     report.rounding = check_rounding(run, tolerance, criterion.error_factor);
     decide(report);
   }
