@@ -59,15 +59,50 @@ bool has_own_torch_ir(void* library) {
   return other != nullptr && other() != torch_ir_copy();
 }
 
+// Of the LibTorch in use.
+fs::path libtorch_folder() {
+  Dl_info info = {};
+  std::error_code error;
+  if (::dladdr(&c10::Dispatcher::singleton(), &info) == 0) return {};
+  return fs::canonical(info.dli_fname, error).parent_path();
+}
+
+// Loads what libraries built with Python's torch need and the loader does not find. Its bindings use
+// Python's library without naming it; the folder is ".../lib/python3.11/site-packages/torch/lib".
+void load_neighbours(bool with_python) {
+  const fs::path folder = libtorch_folder();
+  const fs::path python = folder.parent_path().parent_path().parent_path();
+  const std::string libpython = "lib" + python.filename().string() + ".so.1.0";
+  std::vector<fs::path> paths = {folder / "libtorch.so", folder / "libshm.so"};
+  if (with_python) {
+    paths = {libpython, python.parent_path() / libpython, folder / "libtorch_python.so"};
+  }
+  for (const fs::path& path : paths) ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+}
+
 // The reason why the library cannot be loaded; empty if it was loaded.
 std::string open(const std::string& absolute) {
   const std::terminate_handler before = std::set_terminate(end_by_initializer);
-  // Libraries that are loaded later may use the symbols of this one.
-  void* library = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  std::set_terminate(before);
-  if (library == nullptr) {
+  void* library = nullptr;
+  std::string reason;
+  bool is_missing = true;
+  for (int attempt = 0; attempt < 3 && is_missing; ++attempt) {
+    if (attempt > 0) load_neighbours(/*with_python=*/attempt > 1);
+    // Libraries that are loaded later may use the symbols of this one.
+    library = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (library != nullptr) break;
     const char* error = ::dlerror();
-    return error == nullptr ? "unknown error" : headline(error);
+    reason = error == nullptr ? "unknown error" : headline(error);
+    is_missing = reason.find("cannot open shared object") != reason.npos ||
+                 reason.find("undefined symbol") != reason.npos;
+  }
+  std::set_terminate(before);
+  if (library == nullptr && !is_missing) return reason;
+  if (library == nullptr) {
+    const bool needs_python = reason.find("undefined symbol: ") < reason.find("Py");
+    return reason + (needs_python ? "; set LD_PRELOAD to the libpython of its Python"
+                                  : "; set LD_LIBRARY_PATH to the folder of what it needs, or take "
+                                    "its build for the LibTorch in " + libtorch_folder().string());
   }
   if (!has_own_torch_ir(library)) return "";
   return "it brings a torch-ir of its own, whose models and backends this program does not see; "
