@@ -76,9 +76,10 @@ def placeholder_values(ir, weights):
             values[placeholder] = constant(constants[name])
         else:
             raise ValueError(f"missing weight '{name}': neither the weights nor the IR has it")
-        if facts[name].get("strides"):
-            values[placeholder] = with_strides(values[placeholder], facts[name]["strides"])
-        if facts[name].get("requires_grad"):
+        own = facts.get(name, {})
+        if own.get("strides"):
+            values[placeholder] = with_strides(values[placeholder], own["strides"])
+        if own.get("requires_grad"):
             # torch chooses other kernels for such weights, also under no_grad.
             values[placeholder] = values[placeholder].detach().requires_grad_()
     return values
