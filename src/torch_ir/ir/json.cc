@@ -74,10 +74,10 @@ auto list_of(Read read) {
 }
 
 TensorMeta read_tensor(const JsonValue& value, const Place& place) {
-  const ObjectReader members(value, place,
-                             {"name", "shape", "dtype", "producer_node", "producer_output_idx",
-                              "arg", "scalar", "expression", "mutates", "strides",
-                              "requires_grad"});
+  const ObjectReader members(
+      value, place,
+      {"name", "shape", "dtype", "producer_node", "producer_output_idx", "arg", "scalar",
+       "expression", "mutates", "strides", "requires_grad"});
   TensorMeta tensor;
   tensor.name = members.get("name", as_string);
   read_shape(members.get("shape"), place.key("shape"), tensor);

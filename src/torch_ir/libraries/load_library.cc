@@ -67,16 +67,27 @@ fs::path libtorch_folder() {
   return fs::canonical(info.dli_fname, error).parent_path();
 }
 
-// Loads what libraries built with Python's torch need and the loader does not find. Its bindings use
-// Python's library without naming it; the folder is ".../lib/python3.11/site-packages/torch/lib".
+// The library of the Python that a LibTorch of pip is for: "libpython3.11.so.1.0", as the folder
+// has
+// "../_C.cpython-311-x86_64-linux-gnu.so".
+std::string libpython(const fs::path& folder) {
+  constexpr std::string_view kBindings = "_C.cpython-3";
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder.parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kBindings)) continue;
+    const std::string version = name.substr(kBindings.size());
+    return "libpython3." + version.substr(0, version.find('-')) + ".so.1.0";
+  }
+  return "libpython3.so";
+}
+
+// Loads what libraries built with Python's torch need and the loader does not find: LibTorch's
+// other libraries, and then Python's, which its bindings use without naming it.
 void load_neighbours(bool with_python) {
   const fs::path folder = libtorch_folder();
-  const fs::path python = folder.parent_path().parent_path().parent_path();
-  const std::string libpython = "lib" + python.filename().string() + ".so.1.0";
   std::vector<fs::path> paths = {folder / "libtorch.so", folder / "libshm.so"};
-  if (with_python) {
-    paths = {libpython, python.parent_path() / libpython, folder / "libtorch_python.so"};
-  }
+  if (with_python) paths = {libpython(folder), folder / "libtorch_python.so"};
   for (const fs::path& path : paths) ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
 }
 
@@ -99,10 +110,13 @@ std::string open(const std::string& absolute) {
   std::set_terminate(before);
   if (library == nullptr && !is_missing) return reason;
   if (library == nullptr) {
-    const bool needs_python = reason.find("undefined symbol: ") < reason.find("Py");
-    return reason + (needs_python ? "; set LD_PRELOAD to the libpython of its Python"
-                                  : "; set LD_LIBRARY_PATH to the folder of what it needs, or take "
-                                    "its build for the LibTorch in " + libtorch_folder().string());
+    const bool needs_python = reason.find("undefined symbol: Py") != reason.npos ||
+                              reason.find("undefined symbol: _Py") != reason.npos;
+    const fs::path folder = libtorch_folder();
+    return reason + "; set LD_LIBRARY_PATH to the folder of " +
+           (needs_python
+                ? libpython(folder)
+                : "what it needs, or take its build for the LibTorch in " + folder.string());
   }
   if (!has_own_torch_ir(library)) return "";
   return "it brings a torch-ir of its own, whose models and backends this program does not see; "

@@ -415,9 +415,9 @@ TEST(Pt2Test, ExampleInputsAreTakenOutOfObjects) {
               ThrowsMessage<ExportError>(EndsWith(
                   "the example inputs hold an object of class 'make_testdata.Cache': no tensor "
                   "fits the input 'pair_left' (float32 [4])")));
-  EXPECT_THAT(with(R"({"user_input":{"arg":{"as_tensor":{"name":"scaled_by"}}}},)", ""),
-              ThrowsMessage<ExportError>(
-                  EndsWith("wrong number of example inputs: 9, expected 8")));
+  EXPECT_THAT(
+      with(R"({"user_input":{"arg":{"as_tensor":{"name":"scaled_by"}}}},)", ""),
+      ThrowsMessage<ExportError>(EndsWith("wrong number of example inputs: 9, expected 8")));
 }
 
 // A checkpoint has no such buffers, so the graph keeps them.
