@@ -69,6 +69,12 @@ expect 2 "cannot load the library 'no.so': no such file" harness --load-library 
 expect 2 "cannot load the library 'net': it is not a file" torch-ir ops net/ir.json --load-library net
 expect 2 "cannot load the library 'net/ir.json': " torch-ir ops net/ir.json --load-library net/ir.json
 [[ $(wc -l <printed) == 1 ]] || { cat printed; echo 'more than one line'; exit 1; }
+# LibTorch's other libraries are found beside the one in use, others are named.
+sed 's/libc10\.so/libshm.so/g; s/\$ORIGIN/$NOWHER/g' lib/vendor.so >lib/neighbour.so
+expect 0 'neighbour.so: 1 operator' torch-ir ops net/ir.json --load-library lib/neighbour.so
+sed 's/libc10\.so/libxyz.so/g' lib/vendor.so >lib/stranger.so
+expect 2 "stranger.so': libxyz.so: cannot open shared object file" torch-ir ops net/ir.json --load-library lib/stranger.so
+expect 2 'set LD_LIBRARY_PATH to the folder' torch-ir ops net/ir.json --load-library lib/stranger.so
 # An operator cannot be registered twice.
 cp lib/vendor.so lib/twice.so
 expect 2 "twice.so': " torch-ir ops net/ir.json "${library[@]}" --load-library lib/twice.so

@@ -65,7 +65,7 @@ def with_strides(tensor, strides):
 def placeholder_values(ir, weights):
     """Weights and constants by placeholder, the names that nodes use."""
     constants = ir.get("constants", {})
-    strides = {tensor["name"]: tensor.get("strides") for tensor in ir.get("weights", [])}
+    facts = {tensor["name"]: tensor for tensor in ir.get("weights", [])}
     ties = {name: names for names in ir.get("tied_weights", []) for name in names}
     values = {}
     for placeholder, name in ir["weight_name_mapping"].items():
@@ -76,8 +76,12 @@ def placeholder_values(ir, weights):
             values[placeholder] = constant(constants[name])
         else:
             raise ValueError(f"missing weight '{name}': neither the weights nor the IR has it")
-        if strides.get(name):
-            values[placeholder] = with_strides(values[placeholder], strides[name])
+        own = facts.get(name, {})
+        if own.get("strides"):
+            values[placeholder] = with_strides(values[placeholder], own["strides"])
+        if own.get("requires_grad"):
+            # torch chooses other kernels for such weights, also under no_grad.
+            values[placeholder] = values[placeholder].detach().requires_grad_()
     return values
 
 

@@ -64,6 +64,23 @@ class GraphModuleTest(unittest.TestCase):
             self.assertEqual(laid_out.stride(), weight.stride())
             self.assertTrue(torch.equal(laid_out, weight))
 
+    def test_trainable_weights_give_the_bits_of_the_model(self):
+        x = torch.randn(2, 17, 32)[:, :1]
+        layer = torch.nn.Linear(32, 128)
+        linear = node("aten.linear.default", ["x", "p_w", "p_b"], ["y"])
+        for trainable in (True, False):
+            layer.requires_grad_(trainable)
+            weights = [{"name": name, "shape": list(tensor.shape), "requires_grad": trainable}
+                       for name, tensor in (("w", layer.weight), ("b", layer.bias))]
+            module = GraphModule(
+                graph(["x"], [linear], ["y"], weights=weights,
+                      weight_name_mapping={"p_w": "w", "p_b": "b"}),
+                {"w": layer.weight.detach().clone(), "b": layer.bias.detach().clone()})
+            with torch.no_grad():
+                (y,) = module(x)
+                self.assertTrue(torch.equal(y, layer(x)))
+            self.assertFalse(y.requires_grad)
+
     def test_a_tied_weight_has_any_of_its_names(self):
         (y,) = self.run_graph(
             [node("aten.add.Tensor", ["x", "p_head"], ["y"])], ["y"], {"embed": self.x},

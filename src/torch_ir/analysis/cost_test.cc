@@ -285,6 +285,25 @@ TEST(Cost, IsQuickForLargeGraphs) {
   EXPECT_EQ(cost_of(resolve(ir)).totals.multiply_adds, int64_t{512} * kNodes);
 }
 
+// What an operator does in place, or answers without a tensor, is as known as what it returns.
+TEST(Cost, KnowsOperatorsByWhatTheyAreFormsOf) {
+  for (const char* known :
+       {"aten.detach_.default", "aten.unsqueeze_.default", "aten.t_.default",
+        "aten.squeeze_copy.dim", "aten.promote_types.default", "aten.can_cast.default",
+        "aten.broadcast_tensors.default", "aten.stft.center", "aten.fft_rfft.default"}) {
+    EXPECT_EQ(find_formula(known), no_multiply_adds) << known;
+  }
+  EXPECT_EQ(find_formula("aten.linalg_inv.default"), nullptr);
+  // Known although no library here defines it: 5 rows of 4, and 3 experts of 4 x 6.
+  TestGraphBuilder graph("Experts");
+  graph.input("x", {5, 4}).input("w", {3, 4, 6});
+  graph.op("y", "transformers.grouped_mm_fallback.default", {"x", "w"}, {5, 6}).output("y");
+  IR ir = graph.build();
+  ir.nodes[0].inputs[0].arg = "input";
+  ir.nodes[0].inputs[1].arg = "weight";
+  EXPECT_EQ(cost_of(resolve(ir, GraphChecks::kStructure)).totals.multiply_adds, 120);
+}
+
 TEST(Cost, FindsTheFormulasOfAllRows) {
   for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
     EXPECT_NO_THROW(find_formula(op_type_name(name))) << name;

@@ -83,6 +83,7 @@ std::vector<Item> weight_items(const Program& program) {
     const std::string strides = fmt::format("{}", fmt::join(value.strides, ", "));
     std::string text = form_text(value);
     if (!strides.empty()) text += " with strides [" + strides + "]";
+    if (value.requires_grad) text += " with requires_grad";
     for (const std::vector<std::string>& names : program.tied_weights) {
       const bool is_tied = std::ranges::find(names, weight.target) != names.end();
       if (is_tied) text += " tied as " + quoted_list(names);

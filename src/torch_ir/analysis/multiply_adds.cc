@@ -280,6 +280,13 @@ constexpr NamedFunction<MultiplyAdds> kFormulas[] = {
     {"transposed_convolution", transposed_convolution},
 };
 
+// It asks or asserts something, as `promote_types` does.
+bool makes_no_tensor(const c10::FunctionSchema& schema) {
+  return !schema.is_mutable() && std::ranges::none_of(schema.returns(), [](const auto& result) {
+    return result.type()->str().find("Tensor") != std::string::npos;
+  });
+}
+
 }  // namespace
 
 Count no_multiply_adds(const NodeCall& /*call*/) { return 0; }
@@ -288,12 +295,15 @@ MultiplyAdds find_formula(std::string_view op_type) {
   // Control flow counts by its graphs; other built-in operators compute with numbers.
   if (num_graphs_of(op_type) > 0) return nullptr;
   if (find_builtin_schema(op_type) != nullptr) return no_multiply_adds;
+  const std::string plain = out_of_place(op_type);
+  const std::string_view formula = facts_of(plain).multiply_adds;
+  if (!formula.empty()) return find_function(kFormulas, formula.substr(0, formula.find(':')));
   const auto op = find_operator(op_type);
   if (!op) return nullptr;
-  const std::string_view formula = facts_of(out_of_place(op_type)).multiply_adds;
-  if (!formula.empty()) return find_function(kFormulas, formula.substr(0, formula.find(':')));
-  const bool is_none = op->hasTag(at::Tag::pointwise) || is_view(op->schema());
-  return is_none ? no_multiply_adds : nullptr;
+  const bool is_none = op->hasTag(at::Tag::pointwise) || op->hasTag(at::Tag::view_copy) ||
+                       is_view(op->schema()) || makes_no_tensor(op->schema());
+  if (is_none) return no_multiply_adds;
+  return plain == op_type ? nullptr : find_formula(plain);
 }
 
 }  // namespace torch_ir

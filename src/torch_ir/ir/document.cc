@@ -129,6 +129,7 @@ std::vector<TensorMeta> GraphAnalyzer::get_weights() const {
     weights.push_back(get_output_meta(input.value));
     weights.back().name = input.target;
     weights.back().strides = graph_[input.value].strides;
+    weights.back().requires_grad = graph_[input.value].requires_grad;
   });
   return weights;
 }

@@ -54,6 +54,10 @@ struct TensorMeta {
   // In `IR::weights`: the strides, in elements, where they differ from those of a contiguous tensor
   // and nodes may read them; empty otherwise.
   std::vector<int64_t> strides = {};
+  // In `IR::weights`: whether it is trainable, as `requires_grad` of the model's tensor says.
+  // LibTorch chooses other kernels for such weights, with other last bits, also where no gradient
+  // is computed.
+  bool requires_grad = false;
 
   bool operator==(const TensorMeta&) const = default;
 };

@@ -74,9 +74,10 @@ auto list_of(Read read) {
 }
 
 TensorMeta read_tensor(const JsonValue& value, const Place& place) {
-  const ObjectReader members(value, place,
-                             {"name", "shape", "dtype", "producer_node", "producer_output_idx",
-                              "arg", "scalar", "expression", "mutates", "strides"});
+  const ObjectReader members(
+      value, place,
+      {"name", "shape", "dtype", "producer_node", "producer_output_idx", "arg", "scalar",
+       "expression", "mutates", "strides", "requires_grad"});
   TensorMeta tensor;
   tensor.name = members.get("name", as_string);
   read_shape(members.get("shape"), place.key("shape"), tensor);
@@ -90,6 +91,7 @@ TensorMeta read_tensor(const JsonValue& value, const Place& place) {
   members.find("mutates", as_string, tensor.mutates);
   members.find("scalar", as_boolean, tensor.is_scalar);
   members.find("strides", list_of(as_integer), tensor.strides);
+  members.find("requires_grad", as_boolean, tensor.requires_grad);
   return tensor;
 }
 
@@ -307,6 +309,7 @@ JsonValue to_json(const TensorMeta& tensor) {
   out.add_text("expression", tensor.expression);
   out.add_text("mutates", tensor.mutates);
   if (!tensor.strides.empty()) out.add("strides", tensor.strides);
+  if (tensor.requires_grad) out.add("requires_grad", true);
   return out.take();
 }
 

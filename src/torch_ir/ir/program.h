@@ -87,6 +87,7 @@ struct Value {
   // Unique within the graph; empty for a value that no node makes any more.
   std::string name = {};
   std::vector<int64_t> strides = {};
+  bool requires_grad = false;
 
   // Set by `set_uses`: the node that makes it and its place among the outputs, and the nodes that
   // read it, ascending, each once.

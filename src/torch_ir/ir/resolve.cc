@@ -102,7 +102,8 @@ class GraphResolver {
                              .is_scalar = meta.is_scalar,
                              .expression = meta.expression,
                              .name = name,
-                             .strides = meta.strides});
+                             .strides = meta.strides,
+                             .requires_grad = meta.requires_grad});
   }
 
   // Makes `name` mean `value`. Returns false if the name is taken.
@@ -117,7 +118,7 @@ class GraphResolver {
     for (const TensorMeta& input : document_.graph_inputs) {
       check_meta(input, "graph input ", report_);
       check_input_sizes(input, report_);
-      refuse_strides(input);
+      refuse_facts_of_weights(input);
       const ValueId value = add_value(input, input.name);
       user_inputs_.push_back({InputKind::kUserInput, value});
       if (!declare(input.name, value)) {
@@ -356,7 +357,7 @@ class GraphResolver {
     const auto first_output = static_cast<ValueId>(graph_.values.size());
     for (const TensorMeta& output : node.outputs) {
       check_meta(output, fmt::format("node '{}': output ", node.name), report_);
-      refuse_strides(output);
+      refuse_facts_of_weights(output);
       resolved.outputs.push_back(add_value(output, output.name));
       if (!declare(output.name, resolved.outputs.back())) {
         report_("node '{}': output '{}' has the same name as another value", node.name,
@@ -370,13 +371,15 @@ class GraphResolver {
     resolved.arguments = resolve_arguments(node, inputs);
   }
 
-  void refuse_strides(const TensorMeta& value) {
-    if (!value.strides.empty()) report_("'{}' has strides, which only weights have", value.name);
+  void refuse_facts_of_weights(const TensorMeta& value) {
+    if (value.strides.empty() && !value.requires_grad) return;
+    report_("'{}' has {}, which only weights have", value.name,
+            value.requires_grad ? "requires_grad" : "strides");
   }
 
   // Any value if there is a problem.
   ValueId find_use(const Use& use) {
-    refuse_strides(use.tensor);
+    refuse_facts_of_weights(use.tensor);
     const auto value = use.tensor.producer_node ? find_produced(use) : find_named(use);
     if (!value || declarations_[*value] == nullptr) return 0;
     if (const auto problem = disagreement(use.tensor, *declarations_[*value])) {

@@ -118,6 +118,8 @@ constexpr Change kChanges[] = {
      "'x' has strides, which only weights have"},
     {well_formed, [](IR& ir) { ir.nodes[0].inputs[1].strides = {1, 2}; },
      "'p_w' has strides, which only weights have"},
+    {well_formed, [](IR& ir) { ir.graph_inputs[0].requires_grad = true; },
+     "'x' has requires_grad, which only weights have"},
     {well_formed, [](IR& ir) { ir.weight_name_mapping.insert("x", "w"); },
      "weight_name_mapping: placeholder 'x' has the same name as a graph input"},
     {well_formed, [](IR& ir) { ir.nodes[1].inputs[0].producer_node = "conv"; },

@@ -59,15 +59,64 @@ bool has_own_torch_ir(void* library) {
   return other != nullptr && other() != torch_ir_copy();
 }
 
+// Of the LibTorch in use.
+fs::path libtorch_folder() {
+  Dl_info info = {};
+  std::error_code error;
+  if (::dladdr(&c10::Dispatcher::singleton(), &info) == 0) return {};
+  return fs::canonical(info.dli_fname, error).parent_path();
+}
+
+// The library of the Python that a LibTorch of pip is for: "libpython3.11.so.1.0", as the folder
+// has
+// "../_C.cpython-311-x86_64-linux-gnu.so".
+std::string libpython(const fs::path& folder) {
+  constexpr std::string_view kBindings = "_C.cpython-3";
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder.parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kBindings)) continue;
+    const std::string version = name.substr(kBindings.size());
+    return "libpython3." + version.substr(0, version.find('-')) + ".so.1.0";
+  }
+  return "libpython3.so";
+}
+
+// Loads what libraries built with Python's torch need and the loader does not find: LibTorch's
+// other libraries, and then Python's, which its bindings use without naming it.
+void load_neighbours(bool with_python) {
+  const fs::path folder = libtorch_folder();
+  std::vector<fs::path> paths = {folder / "libtorch.so", folder / "libshm.so"};
+  if (with_python) paths = {libpython(folder), folder / "libtorch_python.so"};
+  for (const fs::path& path : paths) ::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+}
+
 // The reason why the library cannot be loaded; empty if it was loaded.
 std::string open(const std::string& absolute) {
   const std::terminate_handler before = std::set_terminate(end_by_initializer);
-  // Libraries that are loaded later may use the symbols of this one.
-  void* library = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  std::set_terminate(before);
-  if (library == nullptr) {
+  void* library = nullptr;
+  std::string reason;
+  bool is_missing = true;
+  for (int attempt = 0; attempt < 3 && is_missing; ++attempt) {
+    if (attempt > 0) load_neighbours(/*with_python=*/attempt > 1);
+    // Libraries that are loaded later may use the symbols of this one.
+    library = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    if (library != nullptr) break;
     const char* error = ::dlerror();
-    return error == nullptr ? "unknown error" : headline(error);
+    reason = error == nullptr ? "unknown error" : headline(error);
+    is_missing = reason.find("cannot open shared object") != reason.npos ||
+                 reason.find("undefined symbol") != reason.npos;
+  }
+  std::set_terminate(before);
+  if (library == nullptr && !is_missing) return reason;
+  if (library == nullptr) {
+    const bool needs_python = reason.find("undefined symbol: Py") != reason.npos ||
+                              reason.find("undefined symbol: _Py") != reason.npos;
+    const fs::path folder = libtorch_folder();
+    return reason + "; set LD_LIBRARY_PATH to the folder of " +
+           (needs_python
+                ? libpython(folder)
+                : "what it needs, or take its build for the LibTorch in " + folder.string());
   }
   if (!has_own_torch_ir(library)) return "";
   return "it brings a torch-ir of its own, whose models and backends this program does not see; "

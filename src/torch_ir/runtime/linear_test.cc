@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
@@ -45,6 +46,30 @@ TEST(Linear, TakesAnyStrides) {
         at::randn({8, 3, 2}).permute({2, 1, 0}), at::randn({1, 8}).expand({4, 8}),
         at::randn({2, 3, 16}).slice(2, 0, 16, 2)}) {
     EXPECT_EQ(linear_difference(input, weight, bias), "");
+  }
+}
+
+// LibTorch folds the batch of such an input into its rows only if the weight is trainable.
+TEST(Linear, OfATrainableWeightIsThatOfEager) {
+  for (const bool is_trainable : {false, true}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::randn({2, 17, 32}).slice(1, 0, 1));
+    const V w = graph.weight("w", at::randn({128, 32}).requires_grad_(is_trainable));
+    const V b = graph.weight("b", at::randn({128}).requires_grad_(is_trainable));
+    const V turned = graph.call1("aten.t.default", {w});
+    graph.output(graph.call1("aten.linear.default", {x, w, b}));
+    graph.output(graph.call1("aten.matmul.default", {x, turned}));
+    graph.output(graph.call1("aten.relu.default", {turned}));
+    EXPECT_EQ(difference_from_eager(graph), "") << is_trainable;
+    // Weights of a file.
+    for (auto& weight : graph.weights) weight.value() = weight.value().detach().clone();
+    EXPECT_EQ(difference_from_eager(graph), "") << is_trainable;
+    const std::vector<at::Tensor> outputs = run_program(graph.as_case());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      EXPECT_TRUE(same_bits(outputs[i], graph.expected()[i])) << is_trainable << " " << i;
+      EXPECT_FALSE(outputs[i].requires_grad());
+    }
+    EXPECT_FALSE(graph.weights["w"].requires_grad());
   }
 }
 

@@ -129,7 +129,9 @@ class PickleMachine {
   }
   void push_tuple(const Items& items) { push({Tuple{{items.begin(), items.end()}}}); }
   void append(const Items& items) {
-    if (top()->is_foreign()) return;
+    if (top()->is_foreign()) {
+      return rules_.set_state(*top(), *arena_.make({List{{items.begin(), items.end()}}}));
+    }
     auto* list = std::get_if<List>(&top()->value);
     if (list == nullptr) fail("items for " + top()->kind() + " instead of a list");
     list->items.insert(list->items.end(), items.begin(), items.end());
@@ -145,7 +147,9 @@ class PickleMachine {
     push_unsupported("a set");
   }
   void set_items(const Items& items) {
-    if (top()->is_foreign()) return;
+    if (top()->is_foreign()) {
+      return rules_.set_state(*top(), *arena_.make({Tuple{{items.begin(), items.end()}}}));
+    }
     auto* dict = std::get_if<Dict>(&top()->value);
     if (dict == nullptr) fail("keys for " + top()->kind() + " instead of a dict");
     if (items.size() % 2 != 0) fail("missing value of a key");

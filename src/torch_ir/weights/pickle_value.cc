@@ -45,6 +45,7 @@ bool any_child(const PickleValue& value, Visit visit) {
              visit(*item.second, key_text);
     });
   }
+  if (const auto* other = value.get_if<PickleValue::Unsupported>()) return any_item(other->parts);
   if (const auto* object = value.get_if<PickleValue::Object>()) {
     return std::ranges::any_of(object->attributes, [&](const auto& attribute) {
       return visit(*attribute.second, [&] { return "." + printable(attribute.first); });

@@ -54,9 +54,11 @@ struct PickleValue {
   struct Unsupported {
     std::string what;
     bool is_tensor = false;
-    // The class of an object, or the name of a function, that is not known and thus not read. What
-    // the pickle calls with it, and what it adds to it, is dropped.
+    // The class of an object, or the name of a function, that is not known and thus not read.
     std::string foreign = {};
+    // What the pickle calls the class with and adds to the object, in order, with
+    // ForeignNames::kOpened.
+    std::vector<Pointer> parts = {};
   };
   // Tensors that have a shape and no values, as Unsupported::what.
   static constexpr const char* kMetaTensor = "a tensor on the meta device";
@@ -84,8 +86,9 @@ struct PickleValue {
   std::string kind() const;
 };
 
-// Whether names of Python that are not allowed are refused, or kept as foreign values.
-enum class ForeignNames { kRefused, kKept };
+// Whether names of Python that are not allowed are refused, kept as foreign values, or kept with
+// the parts of their objects.
+enum class ForeignNames { kRefused, kKept, kOpened };
 
 // A value with all that it refers to. It keeps the whole pickle alive.
 using PickleDocument = std::shared_ptr<const PickleValue>;

@@ -329,7 +329,8 @@ TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
                   "'f' holds a pickled object of class 'os.system\\x0a\\x1b'; only tensors")));
   EXPECT_THAT([&] { load_pickle("ctorchao.quantization\nInt8Tensor\n"); },
               ThrowsMessage<WeightError>(
-                  HasSubstr("Export torchao.utils.unwrap_tensor_subclass(model) instead")));
+                  HasSubstr("unwrap_tensor_subclass(model) instead; if this is that model, torchao "
+                            "cannot unwrap the class: quantize otherwise")));
 }
 
 // Nothing is called, and what a pickle adds to a foreign value is dropped: an object with a state,

@@ -359,7 +359,8 @@ void set_attributes(Object& object, const PickleValue& state, PickleArena& arena
 
 std::string foreign_problem(const std::string& name) {
   const char* remedy = name.starts_with("torchao.")
-                           ? "Export torchao.utils.unwrap_tensor_subclass(model) instead"
+                           ? "Export torchao.utils.unwrap_tensor_subclass(model) instead; if this "
+                             "is that model, torchao cannot unwrap the class: quantize otherwise"
                            : "Save model.state_dict() instead";
   return fmt::format(
       "holds a pickled object of class '{}'; only tensors and plain values are read, since "
@@ -383,8 +384,16 @@ PickleValue* TorchRules::find_global(std::string_view module, std::string_view n
   return arena_.make({Name{std::move(full_name)}});
 }
 
+PickleValue* TorchRules::call_foreign(const PickleValue& callable, const PickleItems& arguments) {
+  if (foreign_ != ForeignNames::kOpened) return own(&callable);
+  Unsupported object = *callable.get_if<Unsupported>();
+  object.parts = arguments;
+  arena_.charge(object.what.size() + object.foreign.size() + arguments.size() * sizeof(Pointer));
+  return arena_.make({std::move(object)});
+}
+
 PickleValue* TorchRules::call(const PickleValue& callable, const PickleItems& arguments) {
-  if (callable.is_foreign()) return own(&callable);
+  if (callable.is_foreign()) return call_foreign(callable, arguments);
   const auto* name = callable.get_if<Name>();
   if (name == nullptr) {
     throw WeightError("is damaged: its pickle calls " + callable.kind());
@@ -401,13 +410,20 @@ PickleValue* TorchRules::call(const PickleValue& callable, const PickleItems& ar
   // A defaultdict ignores its factory; the results of all others depend on their arguments.
   const auto foreign =
       std::ranges::find_if(arguments, [](Pointer argument) { return argument->is_foreign(); });
-  if (foreign != arguments.end() && global->call != call_default_dict) return own(*foreign);
+  if (foreign != arguments.end() && global->call != call_default_dict) {
+    return call_foreign(**foreign, arguments);
+  }
   return call_global(*global, {global->name, arguments, arena_, tensors_});
 }
 
 void TorchRules::set_state(PickleValue& object, const PickleValue& state) {
   if (auto* script_object = std::get_if<Object>(&object.value)) {
     return set_attributes(*script_object, state, arena_);
+  }
+  if (foreign_ == ForeignNames::kOpened && object.is_foreign()) {
+    arena_.charge(sizeof(Pointer));
+    std::get<Unsupported>(object.value).parts.push_back(&state);
+    return;
   }
   // Attributes of Python's objects (`_metadata` of an OrderedDict) are accepted and ignored.
   const bool has_state = object.get_if<Dict>() != nullptr ||

@@ -52,6 +52,8 @@ class TorchRules : public PickleRules {
   const PendingTensors& tensors() const { return tensors_; }
 
  private:
+  PickleValue* call_foreign(const PickleValue& callable, const PickleItems& arguments);
+
   PickleArena& arena_;
   bool reads_objects_;
   ForeignNames foreign_;

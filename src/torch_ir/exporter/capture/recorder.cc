@@ -84,6 +84,7 @@ void Recorder::add_input(InputKind kind, const std::string& name, const at::Tens
     graph_[value].name = name;
   } else {
     graph_[value].strides = special_strides(tensor);
+    graph_[value].requires_grad = tensor.requires_grad();
   }
   graph_.inputs.push_back({kind, value, is_user_input ? "" : name});
 }
@@ -266,6 +267,7 @@ ValueId Recorder::make_constant(const at::Tensor& tensor) {
   const at::Tensor& known = registered != nullptr ? registered->value : tensor;
   const ValueId value = add_value(tensor);
   graph_[value].strides = special_strides(tensor);
+  graph_[value].requires_grad = tensor.requires_grad();
   constant_inputs_.push_back({InputKind::kConstant, value, name});
   constants_.insert(name, known.is_meta() ? known : known.detach().cpu().clone().contiguous());
   return value;

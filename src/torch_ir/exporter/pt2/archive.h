@@ -57,9 +57,9 @@ using Payload = torch::OrderedDict<std::string, std::function<at::Tensor()>>;
 Payload open_payload(const Pt2Archive& archive, const PayloadEntries& entries);
 
 // Returns the parameters and buffers of `program`, then the rest of the state dict, and moves
-// lifted constants to program.constants. Those without values are on the meta device. Throws
-// ExportError, naming `archive`, for a weight that is missing, or whose shape or dtype differs from
-// the graph.
+// lifted constants and buffers that are not persistent to program.constants. Those without values
+// are on the meta device. Throws ExportError, naming `archive`, for a weight that is missing, or
+// whose shape or dtype differs from the graph.
 StateDict take_weights(const std::string& archive, const Payload& weights, const Payload& constants,
                        Program& program);
 

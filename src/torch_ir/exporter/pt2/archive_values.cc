@@ -340,6 +340,7 @@ Value read_tensor_meta(const JsonValue& value, const Place& place) {
   Value meta;
   meta.dtype = fields.get("dtype", read_dtype);
   check_layout(fields);
+  meta.requires_grad = fields.get_or("requires_grad", false, as_boolean);
   const Place sizes_place = place.key("sizes");
   const JsonValue::array_t& sizes = as_list(fields.get("sizes"), sizes_place);
   if (sizes.size() > kMaxTensorDims) {

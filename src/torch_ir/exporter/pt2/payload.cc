@@ -195,10 +195,13 @@ StateDict take_weights(const std::string& archive, const Payload& weights, const
   for (const GraphInput& input : program.inputs) {
     if (input.kind == InputKind::kUserInput) continue;
     at::Tensor value = find_value(archive, input, weights, constants);
+    // A checkpoint lacks buffers that are not persistent.
+    const bool is_constant = value.defined() && !weights.contains(input.target);
     if (!value.defined()) value = without_values(archive, input.target, program[input.value]);
     check_agreement(archive, input.target, value, program[input.value]);
     program[input.value].strides = special_strides(value);
-    insert(input.kind == InputKind::kConstant ? program.constants : taken, input.target, value);
+    const bool stays = is_constant || input.kind == InputKind::kConstant;
+    insert(stays ? program.constants : taken, input.target, value);
   }
   for (const auto& weight : weights) {
     if (taken.contains(weight.key())) continue;

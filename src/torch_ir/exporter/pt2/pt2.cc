@@ -5,16 +5,21 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/archive.h"
+#include "torch_ir/exporter/pt2/archive_values.h"
 #include "torch_ir/exporter/pt2/read_program.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/weights/torch_file.h"
 
 namespace torch_ir {
@@ -53,40 +58,59 @@ JsonValue read_json(const Pt2Archive& archive) {
 
 using Pointer = PickleValue::Pointer;
 
+struct Leaf {
+  Pointer value;
+  // Its indices in lists: "_0".
+  std::string place;
+};
+
 // The depth of a PickleValue limits the recursion.
-void flatten(Pointer value, std::vector<Pointer>& leaves) {
+void flatten(Pointer value, const std::string& place, std::vector<Leaf>& leaves) {
   if (const auto* tuple = value->get_if<PickleValue::Tuple>()) {
-    for (const Pointer item : tuple->items) flatten(item, leaves);
+    for (const Pointer item : tuple->items) flatten(item, place, leaves);
   } else if (const auto* list = value->get_if<PickleValue::List>()) {
-    for (const Pointer item : list->items) flatten(item, leaves);
+    size_t index = 0;
+    for (const Pointer item : list->items) {
+      flatten(item, fmt::format("{}_{}", place, index++), leaves);
+    }
   } else if (const auto* dict = value->get_if<PickleValue::Dict>()) {
-    for (const auto& [key, item] : dict->items) flatten(item, leaves);
+    for (const auto& [key, item] : dict->items) flatten(item, place, leaves);
+  } else if (value->is_foreign()) {
+    std::vector<Leaf> parts;
+    for (const Pointer part : value->get_if<PickleValue::Unsupported>()->parts) {
+      flatten(part, place, parts);
+    }
+    // An object may hold a tensor under several names.
+    std::unordered_set<Pointer> known;
+    std::ranges::copy_if(parts, std::back_inserter(leaves), [&](const Leaf& part) {
+      return part.value->is_tensor() && known.insert(part.value).second;
+    });
   } else {
-    leaves.push_back(value);
+    leaves.push_back({value, place});
   }
 }
 
 void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
-                      std::vector<Pointer>& leaves) {
+                      std::vector<Leaf>& leaves) {
   const auto* dict = kwargs->get_if<PickleValue::Dict>();
   const bool is_complete = dict != nullptr && keywords.size() == dict->items.size() &&
                            std::ranges::all_of(keywords, [&](const auto& name) {
                              return kwargs->find(name) != nullptr;
                            });
-  if (!is_complete) return flatten(kwargs, leaves);
-  for (const std::string& name : keywords) flatten(kwargs->find(name), leaves);
+  if (!is_complete) return flatten(kwargs, "", leaves);
+  for (const std::string& name : keywords) flatten(kwargs->find(name), "", leaves);
 }
 
 // Keyword arguments come in the order of `keywords`, if it has them all.
-std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
-                                    const std::vector<std::string>& keywords) {
+std::vector<Leaf> flatten_inputs(const PickleValue& inputs,
+                                 const std::vector<std::string>& keywords) {
   const auto* pair = inputs.get_if<PickleValue::Tuple>();
   if (pair == nullptr || pair->items.size() != 2) {
     throw ExportError(
         fmt::format("the example inputs are {}, not a pair of args and kwargs", inputs.kind()));
   }
-  std::vector<Pointer> leaves;
-  flatten(pair->items[0], leaves);
+  std::vector<Leaf> leaves;
+  flatten(pair->items[0], "", leaves);
   flatten_keywords(pair->items[1], keywords, leaves);
   return leaves;
 }
@@ -131,12 +155,51 @@ std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
   return inputs;
 }
 
+// Orders the tensors of `leaves` where only the class of an object knows their order: each input
+// is the first that is left with its shape and dtype, and with its place at the end of the name if
+// there is such a one. Those left over come last.
+std::vector<Leaf> order_tensors(std::vector<Leaf> leaves, const std::vector<PortSpec>& specs,
+                                const JsonValue& root) {
+  const Place place;
+  const ObjectReader module(ObjectReader(root, place).get("graph_module"), place);
+  const ObjectReader graph(module.get("graph"), place);
+  const ObjectReader values(graph.get("tensor_values"), place);
+  std::erase_if(leaves, [](const Leaf& leaf) { return !leaf.value->is_tensor(); });
+  auto next = leaves.begin();
+  for (const PortSpec& spec : specs) {
+    if (spec.role == PortSpec::Role::kFixed) {
+      next = leaves.insert(next, Leaf()) + 1;
+      continue;
+    }
+    const Value declared = values.get(spec.name, read_tensor_meta);
+    const auto fits = [&](const Leaf& leaf) {
+      const auto* tensor = leaf.value->get_if<at::Tensor>();
+      return tensor != nullptr && describe_difference(*tensor, declared).empty();
+    };
+    auto found = std::find_if(next, leaves.end(), [&](const Leaf& leaf) {
+      return spec.name.ends_with(leaf.place) && fits(leaf);
+    });
+    if (found == leaves.end()) found = std::find_if(next, leaves.end(), fits);
+    if (found == leaves.end()) {
+      throw ExportError(fmt::format("no tensor fits the input '{}' ({} {})", printable(spec.name),
+                                    dtype_name(declared.dtype), shape_list_text(declared)));
+    }
+    std::rotate(next, found, found + 1);
+    ++next;
+  }
+  return leaves;
+}
+
 // Maps `inputs`, a pickled (args, kwargs), to the graph inputs of the model in `root`. Flattens
 // tuples, lists and dicts in the order of torch.utils._pytree; numbers become tensors without
 // dimensions.
 StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) {
   const std::vector<PortSpec> specs = read_user_inputs(root);
-  const std::vector<Pointer> leaves = flatten_inputs(inputs, read_keywords(root));
+  std::vector<Leaf> leaves = flatten_inputs(inputs, read_keywords(root));
+  if (const PickleValue* object = find_foreign(inputs)) {
+    leaves = about(fmt::format("the example inputs hold {}", object->kind()),
+                   [&] { return order_tensors(leaves, specs, root); });
+  }
   if (leaves.size() != specs.size()) {
     throw ExportError(fmt::format("wrong number of example inputs: {}, expected {}", leaves.size(),
                                   specs.size()));
@@ -144,10 +207,10 @@ StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) 
   StateDict named("Input");
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (specs[i].role == PortSpec::Role::kFixed) continue;
-    const at::Tensor tensor = as_tensor(*leaves[i]);
+    const at::Tensor tensor = as_tensor(*leaves[i].value);
     if (!tensor.defined()) {
       throw ExportError(fmt::format("the example input '{}' is {}, neither a tensor nor a number",
-                                    printable(specs[i].name), leaves[i]->kind()));
+                                    printable(specs[i].name), leaves[i].value->kind()));
     }
     if (named.contains(specs[i].name)) {
       throw ExportError(fmt::format("duplicate input '{}'", printable(specs[i].name)));
@@ -162,7 +225,7 @@ std::optional<StateDict> read_example_inputs(const Pt2Archive& archive, const Js
   const ByteRange bytes = archive.zip.read(*archive.example_inputs);
   if (bytes.size == 0) return std::nullopt;
   const std::string entry = archive.zip.name() + ": " + printable(*archive.example_inputs);
-  const PickleDocument document = load_torch_file(bytes, entry);
+  const PickleDocument document = load_torch_file(bytes, entry, ForeignNames::kOpened);
   if (document->is_none()) return std::nullopt;
   return about(entry, [&] { return name_example_inputs(*document, root); });
 }

@@ -31,12 +31,12 @@ struct Pt2Examples {
 enum class WeightBytes { kChecked, kUnread };
 
 struct Pt2Model {
-  // Includes the values of lifted constants that are tensors. The model's name is its class, or the
-  // file's stem if the archive does not say.
+  // Includes the values of lifted constants that are tensors, and of buffers that are not
+  // persistent. The model's name is its class, or the file's stem if the archive does not say.
   Program program;
-  // Parameters and buffers by state dict name, including those that the graph does not use or that
-  // are not persistent. They are views of the mapped file if possible, and on the meta device if
-  // the archive has no values for them.
+  // Parameters and buffers by state dict name, including those that the graph does not use. They
+  // are views of the mapped file if possible, and on the meta device if the archive has no values
+  // for them.
   StateDict weights = StateDict();
   Pt2Examples examples = {};
 };

@@ -18,6 +18,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/testing/zip_builder.h"
+#include "torch_ir/base/zip_archive.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/testing/program_graphs.h"
@@ -28,6 +29,7 @@ namespace torch_ir {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::ThrowsMessage;
@@ -81,7 +83,8 @@ TEST_P(ArchiveTest, RunsAsInPython) {
 INSTANTIATE_TEST_SUITE_P(All, ArchiveTest,
                          ::testing::Values("loops", "inlined", "small", "weights", "wrappers",
                                            "recurrent", "control_flow", "dynamic", "mutations",
-                                           "effects", "signature", "lists", "strides", "part"));
+                                           "effects", "signature", "lists", "strides", "part",
+                                           "objects"));
 
 TEST(Pt2Test, AllLayoutsHoldTheSameModel) {
   const Pt2Model newest = read_pt2(data_path("small.pt2"));
@@ -105,10 +108,11 @@ TEST(Pt2Test, NamesTheModelAfterItsClass) {
 
 TEST(Pt2Test, SeparatesWeightsFromConstants) {
   const Pt2Model model = read_pt2(data_path("small.pt2"));
-  EXPECT_THAT(names_of(model.weights),
-              ElementsAre("linear.weight", "linear.bias", "scale", "shift"));
-  EXPECT_THAT(names_of(model.program.constants), ElementsAre("lifted_tensor_0"));
-  EXPECT_TRUE(at::equal(model.weights["shift"], at::tensor({0.5, -0.5})));
+  EXPECT_THAT(names_of(model.weights), ElementsAre("linear.weight", "linear.bias", "scale"));
+  // A checkpoint lacks buffers that are not persistent, so the graph keeps them.
+  const StateDict constants = convert_exported_program(model.program).constants;
+  EXPECT_THAT(names_of(constants), ElementsAre("shift", "lifted_tensor_0"));
+  EXPECT_TRUE(at::equal(constants["shift"], at::tensor({0.5, -0.5})));
 }
 
 TEST(Pt2Test, WeightsKeepSharingStridesAndShapes) {
@@ -132,13 +136,18 @@ TEST(Pt2Test, WeightsKeepSharingStridesAndShapes) {
 TEST(Pt2Test, GraphsHaveTheStridesOfWeightsAndConstants) {
   const IR ir = convert_exported_program(read_pt2(data_path("strides.pt2")).program);
   std::map<std::string, std::vector<int64_t>> strides;
-  for (const TensorMeta& weight : ir.weights) strides[weight.name] = weight.strides;
+  std::vector<std::string> trainable;
+  for (const TensorMeta& weight : ir.weights) {
+    strides[weight.name] = weight.strides;
+    if (weight.requires_grad) trainable.push_back(weight.name);
+  }
   EXPECT_THAT(strides,
               UnorderedElementsAre(
                   Pair("turned", ElementsAre(1, 4)), Pair("images", ElementsAre(36, 1, 12, 4)),
                   Pair("depthwise", ElementsAre(9, 1, 3, 1)), Pair("buffer", ElementsAre(1, 4)),
                   Pair("repeated", ElementsAre(1, 0)), Pair("windows", ElementsAre(1, 1)),
                   Pair("constant", ElementsAre(1, 3))));
+  EXPECT_THAT(trainable, ElementsAre("turned", "images", "depthwise"));
   for (const TensorMeta& weight :
        convert_exported_program(read_pt2(data_path("small.pt2")).program).weights) {
     EXPECT_THAT(weight.strides, IsEmpty()) << weight.name;
@@ -380,6 +389,36 @@ TEST(Pt2Test, ExampleInputsAreFlattenedInTheOrderOfTheTree) {
   EXPECT_THAT(names_of(*numbers), ElementsAre("x", "n"));
   EXPECT_EQ((*numbers)["n"].dim(), 0);
   EXPECT_EQ((*numbers)["n"].item().toLong(), 3);
+}
+
+// Each under the name that the model's class gives it, although only its order is known here.
+TEST(Pt2Test, ExampleInputsAreTakenOutOfObjects) {
+  const auto inputs = read_pt2_example_inputs(data_path("objects.pt2"));
+  EXPECT_THAT(names_of(*inputs),
+              ElementsAre("x", "cache_keys_0", "cache_keys_1", "cache_values_0", "cache_values_1",
+                          "pair_left", "pair_right", "scaled_by"));
+  const std::string path = ::testing::TempDir() + "/objects.pt2";
+  const ZipArchive archive = ZipArchive::open(map_file(data_path("objects.pt2")), "objects.pt2");
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::vector<ZipEntry> entries;
+    for (const std::string& entry : archive.entries()) {
+      std::string text(archive.read(entry).text());
+      for (size_t at = 0; entry == "objects/models/model.json" && at != text.npos;) {
+        at = text.find(from, at);
+        if (at != text.npos) text.replace(at, from.size(), to);
+      }
+      entries.push_back({entry, text});
+    }
+    write_file(path, build_zip(entries));
+    return [path] { read_pt2_example_inputs(path); };
+  };
+  EXPECT_THAT(with(R"([{"as_int":3}])", R"([{"as_int":4}])"),
+              ThrowsMessage<ExportError>(EndsWith(
+                  "the example inputs hold an object of class 'make_testdata.Cache': no tensor "
+                  "fits the input 'pair_left' (float32 [4])")));
+  EXPECT_THAT(
+      with(R"({"user_input":{"arg":{"as_tensor":{"name":"scaled_by"}}}},)", ""),
+      ThrowsMessage<ExportError>(EndsWith("wrong number of example inputs: 9, expected 8")));
 }
 
 TEST(Pt2Test, OnlyZipArchivesAreTakenForOne) {

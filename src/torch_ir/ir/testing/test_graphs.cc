@@ -96,6 +96,7 @@ IR extended_ir() {
   ir.nodes = {factory, full, clamp};
   ir.weights = {meta("c", {0, 2}, "bfloat16"), meta("z", {2}, "complex64")};
   ir.weights[1].strides = {3};
+  ir.weights[1].requires_grad = true;
   ir.weight_name_mapping.insert("c_c", "c");
   ir.weight_name_mapping.insert("c_z", "z");
   ir.tied_weights = {{"z", "other"}};

@@ -1,5 +1,6 @@
 #include "torch_ir/runtime/graph/bind_weights.h"
 
+#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,8 +71,20 @@ class WeightBinder {
   // Tied weights stay one tensor.
   at::Tensor placed(const GraphInput& input, const at::Tensor& tensor) {
     const auto [found, is_new] = placed_.try_emplace(tensor.unsafeGetTensorImpl());
-    if (is_new) found->second = with_strides(input, target_ ? tensor.to(*target_) : tensor);
+    if (is_new) found->second = as_declared(input, target_ ? tensor.to(*target_) : tensor);
     return found->second;
+  }
+
+  // The caller's tensor stays as it is.
+  at::Tensor as_declared(const GraphInput& input, const at::Tensor& tensor) {
+    const at::Tensor laid_out = with_strides(input, tensor);
+    const bool requires_grad = program_[input.value].requires_grad &&
+                               (laid_out.is_floating_point() || laid_out.is_complex());
+    if (laid_out.requires_grad() == requires_grad) return laid_out;
+    // Views of inference tensors would not require a gradient.
+    const c10::InferenceMode no_inference_mode(false);
+    return (laid_out.is_inference() ? laid_out.clone() : laid_out.detach())
+        .requires_grad_(requires_grad);
   }
 
   // Files of weights and constants of an IR are contiguous.
@@ -93,7 +106,7 @@ class WeightBinder {
       if (tensor == nullptr) {
         missing_.emplace(input->value, input);
       } else if (check(*input, *tensor)) {
-        bound_.tensors[input->value] = with_strides(*input, tensor->to(bound_.device));
+        bound_.tensors[input->value] = as_declared(*input, tensor->to(bound_.device));
       }
     }
   }

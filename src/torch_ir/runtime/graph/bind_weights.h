@@ -30,7 +30,8 @@ struct BoundWeights {
 // Looks in the weights, with their names as the graph's (graph_names.h), then in the constants,
 // then in those of the program, each by state dict name and then by placeholder. Moves tensors to
 // `device`; without it, moves only constants of the program, to the device of the others. Copies
-// tensors that lack the strides of their Value. Throws ExecutionError with a problem_list.
+// tensors that lack the strides of their Value; requires_grad is that of the Value. Throws
+// ExecutionError with a problem_list.
 BoundWeights bind_weights(const Case& graph_case, std::optional<c10::Device> device = std::nullopt);
 
 // As above, but adds problems to `problems`, one line each: missing weights that the graph reads

@@ -11,9 +11,19 @@
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/call_recording.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 
 namespace torch_ir {
+
+c10::impl::LocalDispatchKeySet keys_for_call(c10::ArrayRef<c10::IValue> arguments) {
+  c10::impl::LocalDispatchKeySet keys = c10::impl::tls_local_dispatch_key_set();
+  for_each_tensor(arguments, [&](const at::Tensor& tensor) {
+    if (!tensor.requires_grad()) return;
+    keys.excluded_ = keys.excluded_.remove(c10::DispatchKey::ADInplaceOrView);
+  });
+  return keys;
+}
 
 std::string input_problem(const Value& declared, c10::Device device, const at::Tensor& input) {
   const auto problem = [&](const std::string& what) {
@@ -53,7 +63,7 @@ Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inp
     } else if (declared.is_scalar) {
       values.emplace_back(inputs[i].item());
     } else {
-      values.emplace_back(inputs[i]);
+      values.emplace_back(inputs[i].requires_grad() ? inputs[i].detach() : inputs[i]);
     }
   }
   if (!problems.empty()) throw ExecutionError(problem_list(problems, "the inputs"));

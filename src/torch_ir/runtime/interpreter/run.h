@@ -30,6 +30,10 @@ class PlainKernelsGuard {
   c10::impl::ExcludeDispatchKeyGuard no_autocast_{c10::autocast_dispatch_keyset};
 };
 
+// The dispatch keys for a call: views of trainable weights are tracked, so that kernels that ask
+// find them trainable too, as in a model that runs under no_grad.
+c10::impl::LocalDispatchKeySet keys_for_call(c10::ArrayRef<c10::IValue> arguments);
+
 // Explains in one line why a graph on `device` cannot take `input`: it is undefined, or its shape,
 // dtype, layout or device differ. Empty if it can, as far as sizes are known.
 std::string input_problem(const Value& declared, c10::Device device, const at::Tensor& input);

@@ -171,6 +171,7 @@ void store_values(const LoweredNode& node, const Stack& stack, RunValues& values
 }
 
 void call(const LoweredNode& node, Stack& stack, GraphRunner run_graph) {
+  const c10::impl::ForceDispatchKeyGuard keys(keys_for_call(stack));
   if (const auto* op = std::get_if<c10::OperatorHandle>(&node.callee)) {
     check_argument_shapes(*op, stack);
     check_argument_values(*op, stack);

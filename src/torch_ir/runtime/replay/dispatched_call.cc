@@ -11,6 +11,7 @@
 #include "torch_ir/operators/call_recording.h"
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
+#include "torch_ir/runtime/interpreter/run.h"
 
 namespace torch_ir {
 namespace {
@@ -152,6 +153,7 @@ std::unique_ptr<PreparedKernel> prepare_returning_call(const KernelCall& call,
   return make_kernel([call, has_new_memory = std::move(has_new_memory),
                       on_result = std::move(on_result), stack = torch::jit::Stack()]() mutable {
     stack.assign(call.arguments.begin(), call.arguments.end());
+    const c10::impl::ForceDispatchKeyGuard keys(keys_for_call(stack));
     call.op.callBoxed(stack);
     const std::vector<at::Tensor> results = tensors_of(c10::ArrayRef<c10::IValue>(stack));
     stack.clear();

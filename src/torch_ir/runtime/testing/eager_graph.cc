@@ -48,6 +48,7 @@ V EagerGraph::input(const std::string& name, const at::Tensor& tensor) {
 
 V EagerGraph::weight(const std::string& name, const at::Tensor& tensor) {
   ir.weights.push_back(meta_of(name, tensor));
+  ir.weights.back().requires_grad = tensor.requires_grad();
   ir.weight_name_mapping.insert("p_" + name, name);
   weights.insert(name, tensor);
   define(meta_of("p_" + name, tensor), exact_clone(tensor));

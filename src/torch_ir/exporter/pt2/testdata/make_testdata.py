@@ -4,11 +4,13 @@ python make_testdata.py, with torch 2.13.0. NAME.pt2 is what torch.export.save w
 machine to machine (stack traces, ids); NAME.expected.pt holds the outputs that are tensors, by name.
 """
 
+import dataclasses
 import io
 import json
 import math
 import pathlib
 import zipfile
+from typing import NamedTuple
 from unittest import mock
 
 import torch
@@ -415,6 +417,60 @@ class AssociativeScan(torch.nn.Module):
         return associative_scan(lambda a, b: a + b, x, dim=0)
 
 
+class Layer:
+    def __init__(self, keys, values):
+        self.keys, self.values, self.device = keys, values, keys.device
+
+
+class Cache(list):
+    """Of layers, as a class of its own; torch.export gets all keys, then all values."""
+
+    def __init__(self, layers):
+        super().__init__(layers)
+        self.last = layers[-1].keys
+
+
+class Pair(NamedTuple):
+    left: torch.Tensor
+    right: torch.Tensor
+
+
+@dataclasses.dataclass
+class Scaled:
+    by: torch.Tensor
+    rounds: int
+
+
+class Objects(torch.nn.Module):
+    def forward(self, x, cache, pair, *, scaled):
+        weighted = [layer.keys * (i + 1) - layer.values * (i + 3) for i, layer in enumerate(cache)]
+        return x + weighted[0] + weighted[1], (pair.left - 2 * pair.right) * scaled.by
+
+
+def objects():
+    """A model whose inputs are a cache, a named tuple and a data class."""
+
+    def flatten(cache):
+        return [[layer.keys for layer in cache], [layer.values for layer in cache]], None
+
+    def flatten_with_keys(cache):
+        names = map(torch.utils._pytree.MappingKey, ("keys", "values"))
+        return list(zip(names, flatten(cache)[0])), None
+
+    torch.utils._pytree.register_pytree_node(
+        Cache,
+        flatten,
+        lambda parts, _: Cache([Layer(keys, values) for keys, values in zip(*parts)]),
+        serialized_type_name="Cache",
+        flatten_with_keys_fn=flatten_with_keys,
+    )
+    torch.export.register_dataclass(Scaled, serialized_type_name="Scaled")
+    torch.utils._pytree._register_namedtuple(Pair, serialized_type_name="Pair")
+    cache = Cache([Layer(torch.randn(2), torch.randn(2)) for _ in range(2)])
+    pair = Pair(torch.randn(3), torch.randn(3))
+    return export(Objects(), (torch.randn(2), cache, pair), {"scaled": Scaled(torch.randn(3), 2)})
+
+
 def on_gpu(model, *shape):
     """Exports as on a GPU, which need not be there."""
     with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), mock.patch("torch.cuda.amp.common.amp_definitely_not_available", lambda: False):
@@ -461,6 +517,7 @@ def main():
     write("effects", export(Effects(), (x,)).run_decompositions({}))
     tree = {"first": torch.randn(2), "pair": (torch.randn(2), torch.randn(3))}
     write("signature", export(Signature(), (tree, torch.randn(2)), {"scale": torch.tensor(3.0)}))
+    write("objects", objects())
     write("lists", export(Lists(), (torch.randn(3, 3), torch.tensor([0, 2]))))
     write("loops", export(Loops(), (torch.randn(3, 5, 3), torch.randn(3, 3))))
     write("inlined", export(Inlined(), (torch.randn(2, 3), torch.randn(2, 3)), strict=True))
