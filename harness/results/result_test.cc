@@ -165,7 +165,7 @@ TEST(FindingTest, TellsWhatComesFirstAndTheSizeOfTheReproducer) {
   comparison.worst_actual = "nan";
   comparison.worst_expected = "0.5";
   EXPECT_THAT(finding_text(result, plain), EndsWith("model.py:12: nan, expected 0.5"));
-  comparison = {.mismatch = "dtype int32, expected int64"};
+  comparison.mismatch = "dtype int32, expected int64";
   EXPECT_THAT(finding_text(result, plain), EndsWith("model.py:12: dtype int32, expected int64"));
 }
 

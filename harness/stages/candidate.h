@@ -50,8 +50,7 @@ class Candidate {
   virtual const StateDict& weights() const = 0;
   // The first trials have given inputs, and run in any case.
   virtual int num_given() const { return 1; }
-  // Chooses the others, the proposed ones without a problem (stages.h), and returns the number of
-  // all trials. To be called once.
+  // Chooses the others, without a reference_problem, and returns the number of all. Call it once.
   int choose_trials(const RunSettings& settings);
   // "zeros and ones: the model raises ..." for each that was not chosen.
   const std::vector<std::string>& not_tried() const { return not_tried_; }

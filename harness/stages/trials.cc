@@ -19,7 +19,6 @@
 namespace torch_ir {
 namespace {
 
-// Further trials are normal again.
 constexpr std::array kNames = {"normal values", "zeros and ones", "large magnitudes"};
 constexpr int kZerosAndOnes = 1;
 constexpr int kLargeMagnitudes = 2;
@@ -110,8 +109,8 @@ std::vector<TrialInputs> value_trials(int count, const std::vector<TrialInput>& 
                                       uint64_t seed, const std::string& model) {
   std::vector<TrialInputs> trials;
   const auto is_enough = [&] { return std::ssize(trials) > count; };
-  // Zeros and ones, or large magnitudes, may change nothing.
-  for (int trial = 0; trial <= count + kLargeMagnitudes && !is_enough(); ++trial) {
+  // Zeros and ones or large magnitudes may change nothing, and a step may be drawn again.
+  for (int trial = 0; trial <= 2 * count + kLargeMagnitudes && !is_enough(); ++trial) {
     TrialInputs drawn{.name = trial_name(trial), .inputs = {}};
     for (const TrialInput& it : inputs) {
       const at::Tensor values = trial_values(trial, it, seed, model);

@@ -43,7 +43,6 @@ struct TrialInput {
 struct TrialInputs {
   std::string name;
   std::vector<at::Tensor> inputs;
-  // Why it cannot be run; empty if it can.
   std::string problem = {};
 };
 
