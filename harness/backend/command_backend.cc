@@ -9,7 +9,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -149,6 +151,18 @@ std::string printed_text(const CommandEnd& end) {
   if (!message.empty()) return ": " + message;
   const std::string lines = last_lines(end.output);
   return lines.empty() ? "; it printed nothing" : "; it printed: " + lines;
+}
+
+// Throws InputError, which ends the run, if the command itself was not found: the exit status of
+// the shell, or of Python, and what they then print.
+void check_started(const std::string& command, const CommandEnd& end) {
+  static constexpr std::tuple<int, std::string_view> kNotFound[] = {
+      {126, "/bin/sh: "}, {127, "/bin/sh: "}, {2, ": can't open file "}};
+  const std::string lines = last_lines(end.output);
+  for (const auto& [status, text] : kNotFound) {
+    if (end.exit_status != status || lines.find(text) == lines.npos) continue;
+    throw InputError(fmt::format("cannot start the executor '{}': {}", printable(command), lines));
+  }
 }
 
 StateDict read_tensors(const std::string& path, const std::string& name, const CommandEnd& end) {
@@ -331,6 +345,7 @@ class CommandBackend : public Backend {
     for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), ignored);
     write_files(ir, graph_case);
     CommandEnd end = template_ ? run_once() : ask_server(*graph_case.program);
+    check_started(command_, end);
     // Before the output is cut, because part of a path could not be recognized.
     for (std::string* text : {&end.output, &end.message, &end.description}) {
       *text = without_folder(std::move(*text), directory_.parent_path().string());

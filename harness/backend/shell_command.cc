@@ -155,6 +155,7 @@ std::optional<std::string> ShellServer::ask(const std::string& request, CommandE
   const std::optional<int> status = wait();
   end.output = errors_.tail();
   end.has_crashed = status.has_value();
+  if (status && WIFEXITED(*status)) end.exit_status = WEXITSTATUS(*status);
   const size_t length = text_.find('\n');
   if (status) {
     end.description = describe(*status) + " without an answer";

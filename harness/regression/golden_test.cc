@@ -75,6 +75,21 @@ TEST(GoldenTest, APageWithADifferenceWithinTheToleranceIsTheSame) {
   EXPECT_NE(page_difference("2000 nodes", "2001 nodes"), "");
 }
 
+TEST(GoldenTest, AnSnrIsAsNearAsItsNoise) {
+  const auto page = [](const std::string& snr) {
+    return "| Model | SNR&nbsp;(dB) | Nodes |\n|---|--:|--:|\n| A | " + snr + " | 25 |\n";
+  };
+  EXPECT_EQ(page_difference(page("inf"), page("146")), "");
+  EXPECT_EQ(page_difference(page("146"), page("inf")), "");
+  EXPECT_EQ(page_difference(page("139.2"), page("146")), "");
+  EXPECT_EQ(page_difference(page("40"), page("40.05")), "");
+  EXPECT_NE(page_difference(page("inf"), page("60")), "");
+  EXPECT_NE(page_difference(page("40"), page("41")), "");
+  EXPECT_NE(page_difference(page("60"), page("inf")), "");
+  EXPECT_NE(page_difference(page("60 | 60"), page("60 | 61")), "") << "another column";
+  EXPECT_NE(page_difference("SNR inf", "SNR 146"), "");
+}
+
 TEST(GoldenTest, APageIsTheSameOnAnotherMachine) {
   EXPECT_EQ(page_difference("| `2.13.0` | `exact` |\n\nDetails of the build: BLAS `mkl`.\n## End\n",
                             "| `2.12.1+cpu` | `exact` |\n## End\n"),
