@@ -9,9 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <string_view>
 #include <system_error>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -156,13 +154,11 @@ std::string printed_text(const CommandEnd& end) {
 // Throws InputError, which ends the run, if the command itself was not found: the exit status of
 // the shell, or of Python, and what they then print.
 void check_started(const std::string& command, const CommandEnd& end) {
-  static constexpr std::tuple<int, std::string_view> kNotFound[] = {
-      {126, "/bin/sh: "}, {127, "/bin/sh: "}, {2, ": can't open file "}};
   const std::string lines = last_lines(end.output);
-  for (const auto& [status, text] : kNotFound) {
-    if (end.exit_status != status || lines.find(text) == lines.npos) continue;
-    throw InputError(fmt::format("cannot start the executor '{}': {}", printable(command), lines));
-  }
+  const bool is_of_shell = end.exit_status == 126 || end.exit_status == 127;
+  const char* said = is_of_shell ? "/bin/sh: " : ": can't open file ";
+  if ((!is_of_shell && end.exit_status != 2) || lines.find(said) == lines.npos) return;
+  throw InputError(fmt::format("cannot start the executor '{}': {}", printable(command), lines));
 }
 
 StateDict read_tensors(const std::string& path, const std::string& name, const CommandEnd& end) {

@@ -81,8 +81,8 @@ class Search {
     for (const ValueId value : grouped_.values) {
       // Whatever lies in memory that nothing has written to is right.
       const Node& node = program_.nodes[*program_[value].producer];
-      if (facts_of(node.target).makes_empty && !failed.run.threw()) continue;
-      values_[span_making(value)].push_back(value);
+      const bool is_right = facts_of(node.target).makes_empty && !failed.run.threw();
+      if (!is_right) values_[span_making(value)].push_back(value);
     }
   }
 

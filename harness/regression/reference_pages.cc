@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <optional>
 #include <regex>
 #include <sstream>
 #include <string_view>
@@ -92,21 +91,6 @@ constexpr std::string_view kOfMachine[] = {"Details of the build", "There is no 
                                            "A picture ",           "The whole graph, ",
                                            "[![The graph of ",     "In the worst trial, "};
 
-constexpr std::string_view kSnrTitle = "| SNR&nbsp;(dB) |";
-
-// A row whose SNR, in this column, is the noise relative to the signal. Where only last bits
-// differ, that is almost 0 on each machine, and the SNR is anything up to `inf`.
-std::string with_noise(const std::string& row, int64_t column) {
-  static const std::regex cell(R"(\| ([0-9.]+|inf) (?=\|))");
-  size_t at = 0;
-  for (; column > 0 && at != row.npos; --column) at = row.find('|', at + 1);
-  std::smatch snr;
-  const std::string rest = at == row.npos ? "" : row.substr(at);
-  if (!std::regex_search(rest, snr, cell, std::regex_constants::match_continuous)) return row;
-  return fmt::format("{}| {:.3e} {}", row.substr(0, at), std::pow(10, -std::stod(snr[1]) / 20),
-                     snr.suffix().str());
-}
-
 struct Line {
   size_t number = 0;
   std::string text = {};
@@ -116,21 +100,21 @@ struct Line {
 // from the model's in the last bits has a part of its own, below "####".
 std::vector<Line> comparable_lines(const std::string& page) {
   static const std::regex version(R"(`[0-9]+\.[0-9]+\.[0-9][^`]*`)");
+  // An SNR of the last bits, before its cosine similarity, in the row of a model: 146 here, `inf`
+  // there.
+  static const std::regex snr(
+      R"(^(\| \[.*\| )(?:inf|[1-9][0-9]{2}[.0-9]*)(?= \| (?:1|0\.9+[0-9]*) \| [^|]+ \| [^|]* \|$))");
   std::vector<Line> lines;
   std::istringstream stream(page);
   bool is_of_output = false;
   size_t number = 0;
-  std::optional<int64_t> snr_column;
   for (std::string text; std::getline(stream, text);) {
     ++number;
-    const size_t title = text.find(kSnrTitle);
-    if (title != text.npos) snr_column = std::ranges::count(text.substr(0, title), '|');
-    if (!text.starts_with('|')) snr_column.reset();
-    if (snr_column) text = with_noise(text, *snr_column);
     if (text.starts_with("## ") || text.starts_with("###")) is_of_output = text.starts_with("####");
     const bool is_of_machine = std::ranges::any_of(
         kOfMachine, [&](std::string_view beginning) { return text.starts_with(beginning); });
     if (text.empty() || is_of_output || is_of_machine) continue;
+    text = std::regex_replace(text, snr, "$1at least 1e2");
     lines.push_back({number, std::regex_replace(text, version, "`version`")});
   }
   return lines;
