@@ -143,7 +143,6 @@ std::optional<std::string> ShellServer::ask(const std::string& request, CommandE
     end.description = "answered without a request";
     return std::nullopt;
   }
-  errors_.forget();
   const std::string line = request + '\n';
   std::string_view rest = line;
   while (!rest.empty()) {
@@ -165,6 +164,8 @@ std::optional<std::string> ShellServer::ask(const std::string& request, CommandE
     end.description = "answered with more than one line";
   } else {
     text_.pop_back();
+    // Not before a request: a server that cannot be started has already said so.
+    errors_.forget();
     return std::exchange(text_, "");
   }
   return std::nullopt;
