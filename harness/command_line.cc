@@ -73,10 +73,7 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
     }
     if (!all_good(run.cases, run.requires_support)) err << cases_text(run.cases) << '\n';
   }
-  const auto has_lost = [](const BaselineComparison& comparison) {
-    return comparison.is_worse() || comparison.count(Trend::kGone) != 0;
-  };
-  if (run.baseline && (!arguments.quiet || has_lost(*run.baseline))) {
+  if (run.baseline && (!arguments.quiet || run.baseline->is_worse())) {
     (arguments.quiet ? err : out) << baseline_text(*run.baseline,
                                                    arguments.harness.context.baseline);
   }

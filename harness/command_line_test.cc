@@ -176,6 +176,19 @@ TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphFailTheirModelOnly) {
   }
 }
 
+TEST_F(CommandLineTest, AnExecutorThatIsNotThereEndsTheRunAtTheFirstModel) {
+  for (const std::string flag :
+       {"--executor=./nobody {ir} {weights} {inputs} {outputs}", "--executor-server=./nobody"}) {
+    const HarnessOutcome result = run({"--category", "good", flag});
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.err, AllOf(StartsWith("harness: cannot start the executor './nobody"),
+                                  HasSubstr(": not found\n")));
+    EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
+    EXPECT_THAT(result.out, Not(HasSubstr("FAILED")));
+    EXPECT_FALSE(fs::exists(output_));
+  }
+}
+
 TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
   const std::vector<std::string> arguments = {
       "--quiet", "--model", "Good", "--executor",
@@ -579,8 +592,11 @@ TEST_F(CommandLineTest, QuietRunsNameModelsThatAreGone) {
   }
   std::ofstream(baseline) << text;
   const HarnessOutcome result = run({"--quiet", "--category", "good", "--baseline", baseline});
-  EXPECT_EQ(result.status, 0);
-  EXPECT_THAT(result.err, HasSubstr("  gone     Closed  status: was passed\n"));
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("  gone     Closed  status: was passed\n"),
+                                HasSubstr("not found: 1 of the 2 models of the baseline")));
+  // Others are not asked for.
+  EXPECT_EQ(run({"--model", "Good", "--baseline", baseline}).status, 0);
 }
 
 TEST_F(CommandLineTest, ALargerDifferenceThanInTheBaselineEndsWithOne) {
@@ -621,6 +637,8 @@ TEST_F(CommandLineTest, ComparesTwoFoldersOfReports) {
     EXPECT_THAT(refused.err, AllOf(StartsWith("harness: --output: '" + inside + "' is in '"),
                                    HasSubstr("', which is compared; choose another folder\n")));
   }
+  EXPECT_THAT(run_command_line({"compare", old, "nothing", "-o", "Z"}).err,
+              HasSubstr("'nothing': No such file or directory"));
   EXPECT_FALSE(fs::exists(output_ + "/more"));
   EXPECT_FALSE(fs::exists(old + "/COMPARE.md"));
 }

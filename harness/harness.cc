@@ -454,13 +454,13 @@ BaselineComparison compare_reports(const std::string& old, const std::string& no
   const auto folder_of = [&](const std::string& path) {
     return fs::absolute(results_in(path)).parent_path().string();
   };
+  const RunRecord before = read_run_record(results_in(old));
+  RunRecord after = read_run_record(results_in(now));
   for (const std::string& path : {old, now}) {
     if (output.empty() || parts_below(folder_of(path), output).front() == "..") continue;
     throw Error(fmt::format("--output: '{}' is in '{}', which is compared; choose another folder",
                             printable(output), printable(path)));
   }
-  const RunRecord before = read_run_record(results_in(old));
-  RunRecord after = read_run_record(results_in(now));
   after.context.baseline = typed_path(old);
   after.context.output = typed_path(now);
   const bool same_values = before.context.settings.seed == after.context.settings.seed;

@@ -121,29 +121,45 @@ function wordScale(words) {
 // How a node differs from its twin in the graph beside.
 const CHANGES = ['equal', 'other figures', 'other call', 'only here'];
 
-// The node of another graph that has the name and the operator of this one, else its module and operator.
-function twinOf({name, op, module}, {nodes, byName}) {
-  const namesake = byName.get(name);
-  return namesake?.op === op ? namesake : nodes.find((node) => module && node.module === module && node.op === op);
+// The nodes of two graphs in pairs, each in one: those of one name and operator, then those of one module and
+// operator in order.
+function twinsOf(view, other) {
+  const twins = new Map();
+  for (const by of ['name', 'module']) {
+    const waiting = new Map();
+    const key = (node) => JSON.stringify([node[by], node.op]);
+    const free = ({nodes}) => nodes.filter((node) => node[by] && !twins.has(node));
+    for (const node of free(other)) waiting.get(key(node))?.push(node) ?? waiting.set(key(node), [node]);
+    for (const node of free(view)) {
+      const twin = waiting.get(key(node))?.shift();
+      if (twin) twins.set(node, twin).set(twin, node);
+    }
+  }
+  return twins;
 }
 
-function changeOf(node, view, other) {
-  const twin = twinOf(node, other);
+function changeOf(node, twin, view, other) {
   if (!twin) return CHANGES[3];
   const call = ({args, outputs}, {values}) => JSON.stringify([
     args.map(([name, value]) => typeof value === 'string' ? [name, value] : [name, [].concat(value).map((id) => values[id]?.shape)]),
     outputs.map((id) => [values[id].shape, values[id].dtype])]);
   if (call(node, view) !== call(twin, other)) return CHANGES[2];
-  const figures = ({own, error, place, notJudged}) => [own, error, place, notJudged].join();
+  const figures = ({own, error, place, notJudged, notCompared}) => [own, error, place, notJudged, notCompared].join();
   return figures(node) === figures(twin) ? CHANGES[0] : CHANGES[1];
 }
+
+// Why a node has no error.
+const whyNone = ({notJudged, error}) => notJudged ? 'not judged' : error === undefined ? 'not compared' : 'no own error';
 
 // By which boxes can be coloured: a figure of a node, and the one of several that stands for them.
 const isWorse = (a, b) => Number.isNaN(a) || a > b;
 const worse = (a, b) => isWorse(b, a) ? b : a;
 const same = (a, b) => a === b ? a : null;
 const MEASURES = [
-  {id: 'change', title: 'Against the graph beside', fewest: 2, join: (a, b) => CHANGES[Math.max(CHANGES.indexOf(a), CHANGES.indexOf(b))]},
+  // A box of equal layers tells how many of its nodes differ.
+  {id: 'change', title: 'Against the graph beside', fewest: 2, join: (a, b) => CHANGES[Math.max(CHANGES.indexOf(a), CHANGES.indexOf(b))],
+   tell: (all) => CHANGES.map((change) => [change, all.filter((one) => one === change).length]).filter(([, times]) => times)
+       .map(([change, times]) => times === all.length ? change : `${times} ${change}`).join(', ')},
   {id: 'own', title: 'Own error (roundings)', figure: true, join: worse},
   {id: 'error', title: 'Accumulated error (max abs.)', figure: true, join: worse},
   // Results list only the worst ones.
@@ -179,9 +195,12 @@ function readGraph(data, model) {
     node.snr ??= number(detail.comparison.signal_to_noise);
   }
   for (const node of nodes) if (node.error === 0) node.snr ??= Infinity;
-  const unknown = (report.skipped ?? []).filter(({value}) => byName.get(value)?.error === undefined);
-  for (const {value, reason} of [...report.not_judged ?? [], ...unknown]) {
-    if (byName.has(value)) byName.get(value).notJudged ??= reason;
+  // A value that equals the model's has no own error to judge.
+  if (nodes.some(({own}) => own !== undefined)) for (const node of nodes) if (node.error === 0) node.own ??= 0;
+  for (const {value, reason} of report.not_judged ?? []) if (byName.has(value)) byName.get(value).notJudged ??= reason;
+  for (const {value, reason} of report.skipped ?? []) {
+    const node = byName.get(value);
+    if (node && node.error === undefined) node.notCompared ??= reason;
   }
   const told = model.executor?.nodes;
   for (const node of told ? nodes : []) Object.assign(node, {place: 'not reported', ...told[node.name]});
@@ -361,13 +380,14 @@ class GraphView {
     const {measure} = this;
     const all = this.figuresOf(this.nodes);
     const scale = measure && (measure.figure ? numberScale(all, measure.least) : wordScale(all));
-    let isHatched = false;
+    const hatches = new Set();
     for (const drawn of this.drawn) {
       const {box, element, title, inner} = drawn;
       const known = this.figuresOf(box.nodes.map((i) => this.nodes[i]));
       const value = known.length ? known.reduce(measure.join) : undefined;
       const hatched = measure?.figure && box.nodes.length > 0 && value === undefined;
-      isHatched ||= hatched && !inner;
+      const why = hatched && (measure.missing ?? [...new Set(box.nodes.map((i) => whyNone(this.nodes[i])))].join(', '));
+      if (hatched && !inner) hatches.add(why);
       const colour = hatched ? {fill: `url(#${this.id}-hatch)`, text: '#000000'} : isMissing(value) ? null : scale.colour(value);
       drawn.fill = colour?.fill;
       if (!inner) {
@@ -375,18 +395,18 @@ class GraphView {
         for (const line of element.querySelectorAll('text')) line.style.fill = colour?.text ?? '';
       }
       const name = box.level ? box.title : this.nodes[box.nodes[0]]?.name ?? box.title;
-      const text = hatched ? measure.missing ?? 'not judged' : isMissing(value) ? '' : measure.figure ? figure(value) : value;
+      const text = hatched ? why : isMissing(value) ? '' : measure.figure ? figure(value) : measure.tell?.(known) ?? value;
       title.textContent = shown(text ? `${name}, ${measure.title}: ${text}` : name);
     }
-    this.legend.replaceChildren(...this.legendOf(scale, isHatched));
+    this.legend.replaceChildren(...this.legendOf(scale, hatches));
     this.drawMap();
   }
 
-  legendOf(scale, isHatched) {
+  legendOf(scale, hatches) {
     if (!scale) return [];
     const swatch = (style, label) => h('span', {}, h('span', {class: `swatch ${style ? '' : 'hatched'}`, style, 'aria-hidden': 'true'}), label);
     const of = (value) => `background: ${scale.colour(value).fill}`;
-    const {title, least, missing = 'not judged'} = this.measure;
+    const {title, least} = this.measure;
     const single = (...values) => values.filter((value) => scale.has(value)).map((value) => swatch(of(value), figure(value)));
     const ramp = () => scale.ticks.length < 2 ? single(...scale.ticks) : [
       h('span', {class: 'ramp'},
@@ -395,7 +415,7 @@ class GraphView {
       h('span', {class: 'hint'}, least ? '' : 'log scale')];
     const all = () => least ? [...single(Infinity), ...ramp(), ...single(NaN)] : [...single(0), ...ramp(), ...single(Infinity, NaN)];
     return [h('span', {}, `${title}:`), ...scale.words ? scale.words.map((word) => swatch(of(word), word)) : all(),
-            isHatched ? swatch(null, missing) : ''];
+            ...[...hatches].map((why) => swatch(null, why))];
   }
 
   drawMap() {
@@ -466,7 +486,9 @@ class GraphView {
   choose(drawn) {
     if (!drawn || drawn.box.level) return drawn && this.toggle(drawn);
     // Of equal nodes, the one that a search or a link was for stays chosen.
-    this.select(this.chosen?.nodes?.find((i) => drawn.box.nodes.includes(i)) ?? drawn.box.nodes[0]);
+    const {nodes} = drawn.box;
+    const worst = nodes.reduce((a, b) => CHANGES.indexOf(this.nodes[b].change) > CHANGES.indexOf(this.nodes[a].change) ? b : a);
+    this.select(this.chosen?.nodes?.find((i) => nodes.includes(i)) ?? worst);
   }
 
   // Chooses a node, and shows it.
@@ -592,7 +614,7 @@ class GraphView {
     const {comparison: c, own_error: own} = node.detail ?? {};
     return [
       ...MEASURES.filter((measure) => measure.figure).map(({id, title}) => [title, figure(node[id])]),
-      ['Against the other graph', node.change], ['Place', node.place], ['Not judged', node.notJudged],
+      ['Against the other graph', node.change], ['Place', node.place], ['Not judged', node.notJudged], ['Not compared', node.notCompared],
       ...Object.entries(node.metrics ?? {}).map(([name, value]) => [name, String(value)]),
       ...!c ? [] : [
         ['Mean abs. error', figure(c.mean_diff)], ['Max relative error', figure(c.max_relative_diff)],
@@ -617,7 +639,8 @@ class GraphView {
         ...node.args.map(argument), ['Read by', readers.map((i) => h('div', {}, this.link(i)))]])];
     if (equals.length) {
       parts.push(h('details', {}, h('summary', {}, `The box stands for ${plural(box.nodes.length, 'node')}, with equal figures`),
-                   h('ul', {}, ...equals.map((i) => h('li', {}, this.link(i), ` ${this.nodes[i].module}`)))));
+                   h('ul', {}, ...equals.map((i) => h('li', {}, this.link(i), ` ${this.nodes[i].module}`,
+                     this.nodes[i].change ? `, ${this.nodes[i].change}` : '')))));
     }
     const r = model.reproducer;
     if (r && node.index >= this.byName.get(r.first_node)?.index && node.index <= this.byName.get(r.last_node)?.index) {
@@ -652,20 +675,23 @@ class GraphView {
   // Keeps in step with another graph, or none.
   join(other) {
     this.other = other;
-    for (const node of this.nodes) node.change = other ? changeOf(node, this, other) : null;
+    const twins = other && twinsOf(this, other);
+    for (const node of this.nodes) {
+      node.twin = twins?.get(node);
+      node.change = other ? changeOf(node, node.twin, this, other) : null;
+    }
     this.offerColours();
   }
 
   // Chooses the twin of a node.
-  follow(node) {
-    const twin = twinOf(node, this);
+  follow({twin}) {
     if (twin) this.select(twin.index, true);
     if (twin) this.keepStep();
   }
 
   // Opens or closes the twin of a module.
   toggleTwin({nodes, title}, isOpen) {
-    const twin = twinOf(this.other.nodes[nodes[0]], this);
+    const {twin} = this.other.nodes[nodes[0]];
     const box = twin && boxesAround(this.levels, twin.index).find((box) => box.level && box.title === title);
     if (!box || this.opened.has(box.level) === isOpen) return;
     isOpen ? this.reveal(twin.index) : this.opened.delete(box.level);
@@ -680,7 +706,7 @@ class GraphView {
     const far = (d) => Math.hypot(d.x - box.x - box.width / 2, d.y - box.y - box.height / 2) -
         (node(d.box) === undefined ? 0 : Math.hypot(box.width, box.height) / 2);
     const near = drawn.filter((d) => d.box.nodes.length && !d.inner)
-        .map((d) => [d, twinOf(this.other.nodes[node(d.box) ?? d.box.nodes[0]], this)]).filter(([, twin]) => twin)
+        .map((d) => [d, this.other.nodes[node(d.box) ?? d.box.nodes[0]].twin]).filter(([, twin]) => twin)
         .sort(([a], [b]) => far(a) - far(b))[0];
     const own = near && this.boxOf(near[1].index);
     if (own) this.look(scale, own.x, own.y, (near[0].x - box.x) * scale, (near[0].y - box.y) * scale, true);

@@ -151,6 +151,16 @@ std::string printed_text(const CommandEnd& end) {
   return lines.empty() ? "; it printed nothing" : "; it printed: " + lines;
 }
 
+// Throws InputError, which ends the run, if the command itself was not found: the exit status of
+// the shell, or of Python, and what they then print.
+void check_started(const std::string& command, const CommandEnd& end) {
+  const std::string lines = last_lines(end.output);
+  const bool is_of_shell = end.exit_status == 126 || end.exit_status == 127;
+  const char* said = is_of_shell ? "/bin/sh: " : ": can't open file ";
+  if ((!is_of_shell && end.exit_status != 2) || lines.find(said) == lines.npos) return;
+  throw InputError(fmt::format("cannot start the executor '{}': {}", printable(command), lines));
+}
+
 StateDict read_tensors(const std::string& path, const std::string& name, const CommandEnd& end) {
   std::error_code error;
   if (!fs::exists(path, error)) {
@@ -331,6 +341,7 @@ class CommandBackend : public Backend {
     for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), ignored);
     write_files(ir, graph_case);
     CommandEnd end = template_ ? run_once() : ask_server(*graph_case.program);
+    check_started(command_, end);
     // Before the output is cut, because part of a path could not be recognized.
     for (std::string* text : {&end.output, &end.message, &end.description}) {
       *text = without_folder(std::move(*text), directory_.parent_path().string());

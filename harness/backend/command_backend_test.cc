@@ -219,11 +219,28 @@ TEST_F(CommandBackendTest, TellsHowACommandFailed) {
       "The executor exited with status 4; it printed: c | d | \\x1b[2J");
   EXPECT_EQ(error_of(std::string("kill -11 $$;") + kFiles),
             "The executor was killed by signal 11 (Segmentation fault); it printed nothing");
-  EXPECT_THAT(error_of(std::string("no_such_program") + kFiles + "no_such_program"),
-              AllOf(StartsWith("The executor exited with status 127; it printed: "),
-                    HasSubstr("no_such_program"), HasSubstr("not found")));
   EXPECT_EQ(error_of(std::string("echo no convolutions; exit 3;") + kFiles),
             "The executor does not support the graph; it printed: no convolutions");
+}
+
+// It would fail for each model.
+TEST_F(CommandBackendTest, ACommandThatIsNotThereEndsTheRun) {
+  std::ofstream(folder_ + "/no_program") << "text";
+  const std::string commands[] = {"no_such_program", "cd / && ./no_such_program",
+                                  "'" + folder_ + "/no_program'", "python3 /no/such_program.py"};
+  for (const std::string& command : commands) {
+    for (const bool is_server : {false, true}) {
+      SCOPED_TRACE(command);
+      RunSettings settings{.executor = command + (is_server ? "" : kFiles)};
+      settings.executor_is_server = is_server;
+      const auto it = make_command_backend(settings, folder_);
+      EXPECT_THAT([&] { it->run(ir_, weights_, inputs_); },
+                  ThrowsMessage<InputError>(StartsWith("cannot start the executor '")));
+    }
+  }
+  // It was found, and says so of something else.
+  EXPECT_EQ(error_of(std::string("echo x: not found; exit 127;") + kFiles),
+            "The executor exited with status 127; it printed: x: not found");
 }
 
 TEST_F(CommandBackendTest, TellsWhatIsWrongWithItsFile) {

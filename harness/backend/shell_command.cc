@@ -143,7 +143,6 @@ std::optional<std::string> ShellServer::ask(const std::string& request, CommandE
     end.description = "answered without a request";
     return std::nullopt;
   }
-  errors_.forget();
   const std::string line = request + '\n';
   std::string_view rest = line;
   while (!rest.empty()) {
@@ -155,6 +154,7 @@ std::optional<std::string> ShellServer::ask(const std::string& request, CommandE
   const std::optional<int> status = wait();
   end.output = errors_.tail();
   end.has_crashed = status.has_value();
+  if (status && WIFEXITED(*status)) end.exit_status = WEXITSTATUS(*status);
   const size_t length = text_.find('\n');
   if (status) {
     end.description = describe(*status) + " without an answer";
@@ -164,6 +164,8 @@ std::optional<std::string> ShellServer::ask(const std::string& request, CommandE
     end.description = "answered with more than one line";
   } else {
     text_.pop_back();
+    // Not before a request: a server that cannot be started has already said so.
+    errors_.forget();
     return std::exchange(text_, "");
   }
   return std::nullopt;

@@ -69,7 +69,7 @@ class ShellServer {
   ShellServer& operator=(const ShellServer&) = delete;
 
   // Sends a line and returns the answer. Without an answer, `end` has the reason, and the server
-  // cannot be used again. `end.output` is the output since the request.
+  // cannot be used again. `end.output` is the output since the last answer.
   std::optional<std::string> ask(const std::string& request, CommandEnd& end);
 
  private:

@@ -90,8 +90,10 @@ TEST(FastTest, ValuesOfArchivesAreRightByTheErrorsOfFusedCalls) {
     EXPECT_EQ(nodes.error, "");
     EXPECT_EQ(nodes.num_not_judged, 0);
     EXPECT_GT(nodes.num_compared, 0);
-    // A plan leaves out writes to memory that nothing reads.
-    EXPECT_LE(nodes.num_skipped, archive.name == "llama_cache" ? 2 : 0);
+    // A plan leaves out writes to memory that nothing reads, and memory that nothing has written is
+    // not compared.
+    EXPECT_LE(nodes.num_skipped,
+              archive.name == "llama_cache" || archive.name == "mixtral" ? 2 : 0);
     num_groups += nodes.num_groups;
     if (!nodes.first_divergence) continue;
     const NodeDetail& node = nodes.first_divergence->node;

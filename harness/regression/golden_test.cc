@@ -75,6 +75,21 @@ TEST(GoldenTest, APageWithADifferenceWithinTheToleranceIsTheSame) {
   EXPECT_NE(page_difference("2000 nodes", "2001 nodes"), "");
 }
 
+TEST(GoldenTest, AnSnrOfTheLastBitsIsLikeAnother) {
+  const auto page = [](const std::string& snr, const std::string& similarity = "1") {
+    return "| [A](A.md) | 100 | 1 | 0 | " + snr + " | " + similarity + " | 0 | 1 |\n";
+  };
+  EXPECT_EQ(page_difference(page("inf"), page("146", "0.999999999")), "");
+  EXPECT_EQ(page_difference(page("146.2", "0.999999999"), page("inf")), "");
+  EXPECT_EQ(page_difference(page("139"), page("146")), "");
+  EXPECT_EQ(page_difference(page("40.1"), page("40.2")), "");
+  EXPECT_NE(page_difference(page("inf"), page("60")), "");
+  EXPECT_NE(page_difference(page("60"), page("inf")), "");
+  EXPECT_NE(page_difference(page("40.1"), page("41.1")), "");
+  EXPECT_NE(page_difference(page("inf"), page("inf", "0.9")), "");
+  EXPECT_NE(page_difference("SNR inf", "SNR 146"), "");
+}
+
 TEST(GoldenTest, APageIsTheSameOnAnotherMachine) {
   EXPECT_EQ(page_difference("| `2.13.0` | `exact` |\n\nDetails of the build: BLAS `mkl`.\n## End\n",
                             "| `2.12.1+cpu` | `exact` |\n## End\n"),

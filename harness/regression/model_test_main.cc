@@ -177,6 +177,9 @@ class PassesTest : public ::testing::Test {
 
   void TestBody() override {
     const std::string& problem = RunAll::outcomes().at(name_).problem;
+    // LibTorch cannot multiply float8 on every processor.
+    const auto says = [&](const char* text) { return problem.find(text) != problem.npos; };
+    if (says("_scaled_mm") && says("could not create a primitive")) GTEST_SKIP() << problem;
     if (!problem.empty()) FAIL() << problem;
     const std::string update = "tools/bazel run " + build_line().target + ".update";
     for (const Golden& golden : goldens(report_directory())) {

@@ -7,9 +7,11 @@ import fs from 'node:fs';
 import {test} from 'node:test';
 import vm from 'node:vm';
 
-const names = ['stretched', 'place', 'misfit', 'searched', 'shade', 'numberScale', 'twinOf', 'openedAtFirst', 'boxesAround'];
+const names = ['stretched', 'place', 'misfit', 'searched', 'shade', 'numberScale', 'twinsOf', 'MEASURES', 'readGraph', 'whyNone', 'openedAtFirst', 'boxesAround'];
 const source = fs.readFileSync('templates/index_graph.js', 'utf8');
-const sum = 'const sum = (values) => values.reduce((a, b) => a + b, 0);';
+// What index_script.js has.
+const sum = `const sum = (values) => values.reduce((a, b) => a + b, 0);
+  const number = (value) => value ?? undefined;`;
 const graph = vm.runInThisContext(`(() => {${source}\n${sum}\nreturn {${names}};})()`);
 
 // A column of boxes, each of which may open a level.
@@ -73,12 +75,36 @@ test('a scale of numbers is logarithmic, and dark where it is worst', () => {
   assert.deepEqual([snr.colour(10), snr.colour(60), snr.colour(Infinity).fill], [graph.shade(1), graph.shade(0), '#ffffff']);
 });
 
-test('a twin has the name, or the module, and always the operator', () => {
-  const nodes = [{name: 'a', op: 'relu', module: 'm'}, {name: 'b', op: 'add', module: 'n'}];
-  const other = {nodes, byName: new Map(nodes.map((node) => [node.name, node]))};
-  assert.equal(graph.twinOf({name: 'a', op: 'relu', module: 'x'}, other), nodes[0]);
-  assert.equal(graph.twinOf({name: 'a', op: 'add', module: 'n'}, other), nodes[1]);
-  assert.equal(graph.twinOf({name: 'a', op: 'add', module: ''}, other), undefined);
+test('twins are pairs of nodes, by name or by module and order, always with one operator', () => {
+  const view = (...nodes) => ({nodes: nodes.map(([name, op, module]) => ({name, op, module}))});
+  const one = view(['a', 'relu', 'm'], ['b', 'add', 'n'], ['c', 'add', 'n'], ['d', 'add', '']);
+  const other = view(['x', 'add', 'n'], ['a', 'relu', 'other'], ['b', 'relu', 'n'], ['y', 'add', 'n'], ['z', 'add', '']);
+  for (const [from, to] of [[one, other], [other, one]]) {
+    const twins = graph.twinsOf(from, to);
+    const names = from.nodes.map((node) => twins.get(node)?.name);
+    assert.deepEqual(names, from === one ? ['a', 'x', 'y', undefined] : ['b', 'a', undefined, 'c', undefined]);
+    for (const node of from.nodes) if (twins.has(node)) assert.equal(twins.get(twins.get(node)), node);
+  }
+});
+
+test('a box of several nodes tells how many of them differ', () => {
+  const {tell} = graph.MEASURES.find(({id}) => id === 'change');
+  assert.equal(tell(['equal', 'equal']), 'equal');
+  assert.equal(tell(['other figures', 'equal', 'equal']), '2 equal, 1 other figures');
+});
+
+test('only what nothing judged is not judged', () => {
+  const names = ['same', 'close', 'drawn', 'inside', 'judged'];
+  const read = graph.readGraph({
+    values: names.map((name) => [name, '2', 'float32']), weights: [], levels: [],
+    nodes: names.map((name, i) => [name, 'relu', 'other', '', '', [], [i]]),
+  }, {node_report: {
+    errors: [{index: 0, max_diff: 0}, {index: 1, max_diff: 1e-7}, {index: 2, max_diff: 2}, {index: 4, max_diff: 1e-6, own_error: 1.5}],
+    not_judged: [{value: 'drawn', reason: 'it draws'}], skipped: [{value: 'inside', reason: 'the executor does not return it'}],
+  }});
+  assert.deepEqual(read.nodes.map(({own}) => own), [0, undefined, undefined, undefined, 1.5]);
+  assert.deepEqual(read.nodes.slice(1, 4).map(graph.whyNone), ['no own error', 'not judged', 'not compared']);
+  assert.equal(read.nodes[3].notCompared, 'the executor does not return it');
 });
 
 test('few boxes are open at first, and the boxes around a node are known', () => {

@@ -385,7 +385,7 @@ const tests = {
       const legend = () => page.locator('.legend').innerText().then((text) => text.replace(/\s+/g, ' '));
       assert.deepEqual(await page.locator('.colour-by option').allTextContents(),
                        ['Accumulated error (max abs.)', 'SNR (dB)', 'Time (s)', 'Kind of operator', 'Place', 'Nothing']);
-      assert.equal(await legend(), 'Accumulated error (max abs.): 1e−6 7.07e−4 0.5 log scale not judged');
+      assert.equal(await legend(), 'Accumulated error (max abs.): 1e−6 7.07e−4 0.5 log scale not compared');
       assert.equal(await fill('add_9'), 'rgb(68, 1, 84)');
       assert.equal(await fill('add_8'), 'rgb(253, 231, 37)');
       assert.match(await fill('add_11'), /hatch/);
@@ -394,7 +394,7 @@ const tests = {
       await page.locator('.colour-by').selectOption('place');
       assert.equal(await legend(), 'Place: host not reported npu');
       assert.notEqual(await fill('add_9'), await fill('add_8'));
-      // add_11 is not judged, but has a time.
+      // add_11 is not compared, but has a time.
       await page.locator('.colour-by').selectOption('seconds');
       assert.equal(await legend(), 'Time (s): 0.001 0.01 0.1 log scale not reported');
       assert.deepEqual([await fill('add_9'), await fill('add_8'), await fill('add_11')],

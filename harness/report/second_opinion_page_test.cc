@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "harness/report/pages.h"
 #include "harness/report/testing/page_test_results.h"
 
@@ -34,6 +36,23 @@ TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfEachTrial) {
               HasSubstr("| ones | `add` |  |  | no second opinion: node 'a' (b) draws random "
                         "numbers |\n"));
   EXPECT_THAT(summary_of({result}), HasSubstr(" |  |\n"));
+}
+
+// As where LibTorch's product of int8 overflows.
+TEST(SecondOpinionPageTest, SaysThatEagerItselfIsFarFromFloat64) {
+  Result result = make_result(2.5e-7);
+  OutputDetail& output = result.trials[0].verification.output_details[0];
+  const auto far = HasSubstr("\n\n**Eager itself is far from float64**: its error at `add` is ");
+  for (const auto& [dtype, right, wrong] :
+       {std::tuple("float32", 1e-4, 1e-3), {"bfloat16", 0.03, 0.3}}) {
+    output.comparison.dtype = dtype;
+    output.second_opinion = {.eager_error = right};
+    EXPECT_THAT(render_model_page(result, {}), Not(far));
+    output.second_opinion = {.eager_error = wrong};
+    EXPECT_THAT(render_model_page(result, {}), far);
+    output.second_opinion = {.eager_error = wrong, .reason = "it draws random numbers"};
+    EXPECT_THAT(render_model_page(result, {}), Not(far));
+  }
 }
 
 TEST(SecondOpinionPageTest, SaysThatFloat64IsTheReference) {

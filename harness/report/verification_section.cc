@@ -199,16 +199,25 @@ Data rounding_data(const RoundingReport& report, double factor) {
   return data;
 }
 
-Table opinions_table(const Result& result) {
+// With a sentence if eager, which makes the reference, has lost more than half of its digits.
+std::string opinions_text(const Result& result) {
+  std::string far;
   Table table("llrrl", {"Trial", "Output", "Error vs float64", "Eager's error vs float64", ""});
   for (const Trial& trial : result.trials) {
     for (const OutputDetail& detail : trial.verification.output_details) {
       if (!detail.second_opinion) continue;
-      table.add(
-          with_opinion({text_cell(trial.name), code_cell(detail.name)}, *detail.second_opinion));
+      const SecondOpinion& opinion = *detail.second_opinion;
+      table.add(with_opinion({text_cell(trial.name), code_cell(detail.name)}, opinion));
+      const std::string& dtype = detail.comparison.dtype;
+      const bool is_narrow = dtype.ends_with("float16") || dtype.starts_with("float8");
+      if (!(opinion.reason.empty() && opinion.eager_error > (is_narrow ? 0x1p-4 : 0x1p-12)))
+        continue;
+      far = "\n\n**Eager itself is far from float64**: its error at " + code_span(detail.name) +
+            " is " + short_number(opinion.eager_error) +
+            ". Do not take what it computes on this machine for right.";
     }
   }
-  return table;
+  return table.num_rows() == 0 ? "" : table.markdown() + far;
 }
 
 std::string tolerances_table(const VerificationReport& report) {
@@ -244,7 +253,7 @@ SectionData verification_section(const ModelPage& page) {
   data.set("outputs", outputs_table(report));
   data.set("mismatches", mismatches(report));
   data.set("differences", differences(result, report));
-  set_some(data, "opinions", opinions_table(result));
+  set_some(data, "opinions", opinions_text(result));
   const double factor = report.criterion.error_factor;
   const std::string criterion = criterion_sentence(report);
   if (!criterion.empty()) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -170,8 +171,16 @@ std::vector<std::string> file_names(const Coverage& coverage) {
   return names;
 }
 
-// Whether a run with `coverage` selected and reached `model` of the run `other`.
-bool covers(const Coverage& coverage, const Coverage& other, const Result& model) {
+// Whether the run was given single models, and no folder of them.
+bool names_models(const RunRecord& run) {
+  std::set<std::string> models;
+  for (const Result& it : run.results) models.insert(it.origin ? short_name_of(*it.origin) : "");
+  return std::ranges::includes(models, file_names(run.coverage));
+}
+
+// Whether `run` selected and reached `model` of the run with the coverage `other`.
+bool covers(const RunRecord& run, const Coverage& other, const Result& model) {
+  const Coverage& coverage = run.coverage;
   if (coverage.is_interrupted) return false;
   const Selection& selection = coverage.selection;
   const bool has_same_files = file_names(coverage) == file_names(other);
@@ -188,7 +197,7 @@ bool covers(const Coverage& coverage, const Coverage& other, const Result& model
            selects(selection.categories, {category_of(model)});
   }
   if (model.call) return false;
-  if (model.origin) return has_same_files;
+  if (model.origin) return has_same_files || !names_models(run);
   return coverage.registry && selects(selection.models, {model.name}) &&
          selects(selection.categories, model.categories);
 }
@@ -296,7 +305,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
       if (was == old_results.end()) {
         // Without any calls, they were not asked for.
         const bool was_asked = !before.empty() || !result.call;
-        if (covers(old.coverage, now.coverage, result) ||
+        if (covers(old, now.coverage, result) ||
             (was_asked && is_of_new_file(old.coverage, now.coverage, result))) {
           comparison.models.push_back(only_status(result, Trend::kNew));
         }
@@ -320,12 +329,16 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
     }
     const auto new_results = by_name(after);
     for (const Result& result : before) {
-      if (new_results.contains(result.name)) continue;
-      if (!covers(now.coverage, old.coverage, result)) continue;
+      if (new_results.contains(result.name) || !covers(now, old.coverage, result)) continue;
       comparison.models.push_back(only_status(result, Trend::kGone));
+      comparison.num_lost += result.call ? 0 : 1;
     }
   };
   compare(old.results, now.results);
+  if (const int64_t lost = comparison.num_lost; lost > 0) {
+    comparison.notes.push_back(fmt::format("not found: {} of the {} of the baseline", lost,
+                                           counted(std::ssize(old.results), "model")));
+  }
   if (old.has_cases) compare(old.cases, now.cases);
   std::ranges::stable_sort(comparison.models, {}, &ModelChange::trend);
   return comparison;

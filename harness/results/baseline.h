@@ -8,6 +8,9 @@
 //   vary on one machine; on others operators may round differently.)
 // - its outputs pass in both runs, both compared the values of nodes, and more of them differ.
 //
+// A model is also worse if it is gone: one of the registry that the selection includes, or in a
+// file, unless this run was given single files.
+//
 // The opposite is better, and so is support for a call that had none. These are neutral: another
 // stage or kind of a failure, a failure that is expected now or no longer, a different graph,
 // another error of a node, and an equally good status. Models that one of the runs did not select,
@@ -87,6 +90,8 @@ struct BaselineComparison {
   std::vector<std::string> notes = {};
   size_t num_compared = 0;
   size_t num_cases = 0;
+  // Models that are gone. Cases do not count: another graph has other calls.
+  int64_t num_lost = 0;
   // The changed models and cases, worst first, then in the order of this run; those that are gone,
   // in the order of the earlier run.
   std::vector<ModelChange> models = {};
@@ -94,7 +99,7 @@ struct BaselineComparison {
   NodeChangesOf nodes = {};
 
   size_t count(Trend trend) const;
-  bool is_worse() const { return count(Trend::kWorse) != 0; }
+  bool is_worse() const { return count(Trend::kWorse) != 0 || num_lost != 0; }
 };
 
 // Compares trials only if both runs had the same seed.

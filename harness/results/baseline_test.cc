@@ -237,7 +237,8 @@ TEST(BaselineTest, ModelsOfOneRunAreNewOrGone) {
   EXPECT_EQ(comparison.num_compared, 1u);
   EXPECT_THAT(names_of(comparison, Trend::kGone), ElementsAre("A"));
   EXPECT_THAT(names_of(comparison, Trend::kNew), ElementsAre("C"));
-  EXPECT_FALSE(comparison.is_worse());
+  EXPECT_TRUE(comparison.is_worse());
+  EXPECT_THAT(comparison.notes, ElementsAre("not found: 1 of the 2 models of the baseline"));
 }
 
 TEST(BaselineTest, WhatARunWasNotAskedForIsNeitherNewNorGone) {
@@ -256,27 +257,36 @@ TEST(BaselineTest, WhatARunWasNotAskedForIsNeitherNewNorGone) {
   EXPECT_THAT(names_of(compare_with_baseline(all, category), Trend::kGone), ElementsAre("A"));
 }
 
-TEST(BaselineTest, ArchivesAreGoneFromTheSameFolderOnly) {
-  Result archive = passed("A");
-  archive.origin.emplace();
-  RunRecord old = run({archive});
+Result imported(const std::string& path) {
+  Result archive = passed(path.substr(path.rfind('/') + 1));
+  archive.origin = Origin{.archive = path + ".pt2"};
+  return archive;
+}
+
+TEST(BaselineTest, ArchivesArePairedByNameInAnyFolder) {
+  RunRecord old = run({imported("models/A"), imported("models/B")});
   old.coverage.files = {{.path = "models"}};
   RunRecord now = run({});
   EXPECT_THAT(compare_with_baseline(old, now).models, IsEmpty());
-  now.coverage.files = {{.path = "elsewhere/models"}};
-  EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
+  for (const std::string folder : {"models", "elsewhere/models", "other"}) {
+    now = run({imported(folder + "/B")});
+    now.coverage.files = {{.path = folder}};
+    const BaselineComparison comparison = compare_with_baseline(old, now);
+    EXPECT_EQ(comparison.num_compared, 1u);
+    EXPECT_THAT(names_of(comparison, Trend::kGone), ElementsAre("A"));
+    EXPECT_TRUE(comparison.is_worse());
+    // Who gives one archive selects it.
+    now.coverage.files = {{.path = folder + "/B.pt2"}};
+    EXPECT_THAT(compare_with_baseline(old, now).models, IsEmpty());
+  }
   // results.json lists archives before graphs.
+  now = run({});
   now.coverage.files = {{.format = FileFormat::kGraph, .path = "net"}, {.path = "models"}};
   old.coverage.files = {{.path = "models"}, {.format = FileFormat::kGraph, .path = "a/net"}};
-  EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
+  EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A", "B"));
 }
 
 TEST(BaselineTest, WhatIsInAFileThatOnlyThisRunWasGivenIsNew) {
-  const auto imported = [](const std::string& name) {
-    Result archive = passed(name);
-    archive.origin.emplace();
-    return archive;
-  };
   RunRecord old = run({imported("A")});
   old.coverage.files = {{.path = "A.pt2"}};
   RunRecord now = run({imported("A"), imported("B")});
@@ -292,6 +302,11 @@ TEST(BaselineTest, WhatIsInAFileThatOnlyThisRunWasGivenIsNew) {
   EXPECT_THAT(names_of(comparison, Trend::kNew), ElementsAre("B", now.cases[0].name));
   EXPECT_THAT(names_of(compare_with_baseline(now, old), Trend::kGone), IsEmpty());
   EXPECT_TRUE(comparison.models[1].is_case);
+  now.coverage = old.coverage;
+  now.results.pop_back();
+  const BaselineComparison other_calls = compare_with_baseline(old, now);
+  EXPECT_THAT(names_of(other_calls, Trend::kGone), ElementsAre(call.name));
+  EXPECT_FALSE(other_calls.is_worse()) << "another graph has other calls";
 }
 
 using ::testing::ElementsAre;

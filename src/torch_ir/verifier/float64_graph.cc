@@ -37,6 +37,11 @@ at::Tensor scaled_mm(const at::Tensor& self, const at::Tensor& mat2, const at::T
   return product.to(out_dtype.value_or(self.scalar_type()));
 }
 
+// LibTorch's kernel overflows on processors without instructions for products of bytes.
+at::Tensor int_mm(const at::Tensor& self, const at::Tensor& mat2) {
+  return at::matmul(self.to(c10::kDouble), mat2.to(c10::kDouble)).to(c10::kInt);
+}
+
 void define_wide_operators() {
   [[maybe_unused]] static const bool is_done = [] {
     // The dispatcher refers to it.
@@ -47,6 +52,7 @@ void define_wide_operators() {
         "Tensor? scale_result=None, ScalarType? out_dtype=None, bool use_fast_accum=False)"
         " -> Tensor",
         scaled_mm);
+    library->def("_int_mm(Tensor self, Tensor mat2) -> Tensor", int_mm);
     return true;
   }();
 }

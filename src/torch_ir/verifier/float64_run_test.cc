@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
@@ -110,6 +111,16 @@ TEST(Float64Run, ComputesWhatEagerDoesInFloat64) {
   const std::vector<at::Tensor> outputs = run.outputs();
   ASSERT_EQ(outputs.size(), 1);
   EXPECT_TRUE(same_bits(outputs[0], at::softmax(expected, -1)));
+}
+
+// LibTorch's own product of int8 overflows on some processors.
+TEST(Float64Run, MultipliesInt8Exactly) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::full({8, 64}, 127, at::kChar));
+  const V weight = graph.weight("weight", at::full({64, 16}, 127, at::kChar));
+  graph.output(graph.call1("aten._int_mm.default", {x, weight}));
+  const at::Tensor product = Float64Run(graph.as_case()).value("n0");
+  EXPECT_TRUE(at::equal(product, at::full({8, 16}, 64 * 127 * 127, at::kInt)));
 }
 
 TEST(Float64Run, MakesNewTensorsInFloat64) {

@@ -298,10 +298,9 @@ struct OwnErrors::State {
     returned.insert(id);
     OwnError error;
     std::vector<Course> leaving;
-    if (facts_of(program->nodes[producer].target).makes_empty) return error;
     if (has_drawn) {
       error.not_judged = "its node draws random numbers";
-    } else {
+    } else if (!facts_of(program->nodes[producer].target).makes_empty) {
       error = judge_courses(id, seen);
       if (!error.is_right()) leaving = courses_without(id);
     }

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "torch_ir/runtime/testing/eager_graph.h"
@@ -472,6 +473,48 @@ TEST(NodeJudge, DecidesByItsCriterion) {
   EXPECT_EQ(wrong({.reference = Kind::kModel}, 1.001, 1e-5), 3);
   EXPECT_EQ(wrong({.reference = Kind::kModel}, 1, 0), 3);
   EXPECT_EQ(wrong({.reference = Kind::kAuto, .arithmetic = kBF16}, 1.02, 1), 1);
+}
+
+// A model that fills memory, of which a view is written first, and an executor with other garbage.
+TEST(NodeJudge, LeavesMemoryThatNothingHasWritten) {
+  using Kind = ReferenceKind;
+  for (const Kind kind : {Kind::kAuto, Kind::kFloat64, Kind::kModel}) {
+    for (const double fill : {1.0, 2.0}) {
+      EagerGraph graph;
+      const V x = graph.input("x", at::randn({4, 4}));
+      const V n0 = graph.call1("aten.empty_like.default", {x});
+      const V n1 = graph.call1("aten.select.int", {n0, 0, 1});
+      const V n2 = graph.call1("aten.fill_.Scalar", {n1, 1.0});
+      graph.output(n2);
+      // Writes one row of four.
+      graph.output(graph.call1("aten.index_fill_.int_Scalar",
+                               {n0, 0, graph.weight("at", at::zeros({1}, at::kLong)), 3.0}));
+      const auto values = [&](double garbage, double first) {
+        at::Tensor memory = at::full({4, 4}, garbage);
+        std::map<std::string, at::Tensor> all = {{"n0", memory.clone()}, {"n1", memory[1].clone()}};
+        all["n2"] = memory[1].fill_(first).clone();
+        memory[0].fill_(3);
+        all["n3"] = memory.clone();
+        return all;
+      };
+      const auto expected = values(std::numeric_limits<double>::quiet_NaN(), 1);
+      const auto returned = values(-7, fill);
+      OwnErrors own(graph.as_case(), {});
+      const NodeJudge judge{.own = own, .criterion = {.reference = kind}};
+      const NodeReport report = compare_nodes(
+          *graph.program(), {"n0", "n1", "n2", "n3"},
+          [&](const ValueObserver& observer) {
+            for (const auto& [name, value] : expected) observer(name, value);
+          },
+          [&](const std::string& name) { return returned.at(name); }, {.by_dtype = true}, &judge);
+      EXPECT_EQ(report.error, "");
+      EXPECT_EQ(report.num_compared, 2);
+      EXPECT_EQ(report.num_skipped, 2);
+      EXPECT_EQ(report.skipped[0].reason, "nothing has been written to its memory yet");
+      EXPECT_EQ(report.num_mismatched, fill == 1 ? 0 : 1);
+      if (fill != 1) EXPECT_EQ(report.first_divergence->node.value, "n2");
+    }
+  }
 }
 
 // The graph adds 1, the model 2, and the executor is right about the graph.

@@ -7,6 +7,8 @@
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 
+#include <optional>
+
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/verifier/verify.h"
@@ -222,9 +224,20 @@ struct Float8Graph {
   EagerGraph graph;
 };
 
+// Nothing where LibTorch cannot multiply float8: it does so on some processors only.
+std::optional<Float8Graph> float8_graph() {
+  try {
+    return Float8Graph();
+  } catch (const std::exception& error) {
+    EXPECT_THAT(error.what(), HasSubstr("could not create a primitive descriptor"));
+    return std::nullopt;
+  }
+}
+
 TEST(Rounding, AWrongScaleOfFloat8IsNoticed) {
-  const Float8Graph float8;
-  const EagerGraph& graph = float8.graph;
+  const std::optional<Float8Graph> float8 = float8_graph();
+  if (!float8) GTEST_SKIP() << "LibTorch cannot multiply float8 on this processor";
+  const EagerGraph& graph = float8->graph;
   for (const double scale : {0.002, 0.002 * (1 + 1e-7), 0.00202}) {
     IR executed = graph.ir;
     executed.nodes[0].attrs.set("other", Attribute(scale));
@@ -234,8 +247,9 @@ TEST(Rounding, AWrongScaleOfFloat8IsNoticed) {
 }
 
 TEST(Rounding, ProductsOfFloat8HaveASecondOpinion) {
-  const Float8Graph float8;
-  const EagerGraph& graph = float8.graph;
+  const std::optional<Float8Graph> float8 = float8_graph();
+  if (!float8) GTEST_SKIP() << "LibTorch cannot multiply float8 on this processor";
+  const EagerGraph& graph = float8->graph;
   const std::vector<at::Tensor> eager = graph.expected();
   const SecondOpinion opinion = second_opinions(graph.as_case(), eager, eager)[0];
   EXPECT_EQ(opinion.reason, "");
