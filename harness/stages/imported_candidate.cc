@@ -62,8 +62,12 @@ class ImportedCandidate : public Candidate {
           source.values, {.name = input.name, .normal = inputs[i]}, seed_, files_.name);
       // The strides stay too, because guards may read them.
       const bool overlaps = at::has_internal_overlap(inputs[i]) == at::MemOverlap::Yes;
+      at::Tensor distinct = values;
+      for (int64_t dim = 0; overlaps && dim < values.dim(); ++dim) {
+        if (inputs[i].stride(dim) == 0) distinct = distinct.narrow(dim, 0, 1);
+      }
       inputs[i] = overlaps
-                      ? values
+                      ? distinct.expand_as(values)
                       : at::empty_strided(values.sizes(), inputs[i].strides(), values.options())
                             .copy_(values);
     }
