@@ -69,7 +69,8 @@ def placeholder_values(ir, weights):
     ties = {name: names for names in ir.get("tied_weights", []) for name in names}
     values = {}
     for placeholder, name in ir["weight_name_mapping"].items():
-        given = [known for known in (name, *ties.get(name, ())) if known in weights]
+        # Tied weights are one tensor: a write to one shows through the others.
+        given = [known for known in (*ties.get(name, ()), name) if known in weights]
         if given:
             values[placeholder] = weights[given[0]]
         elif name in constants:
@@ -281,6 +282,10 @@ class Call:
         op_type = node["op_type"]
         namespace, _, name = op_type.partition(".")
         self._keywords = {}
+        for argument, value in node.get("attrs", {}).items():
+            if isinstance(value, dict) and "opaque" in value:
+                raise UnknownOperator(f"argument '{argument}' of node '{node['name']}' ({op_type}) "
+                                      f"is {value['opaque']}, which no run can make")
         if op_type == GET_ITEM:
             self._function = lambda value: value
             self._positional = [Value(node["inputs"][node["attrs"]["index"]]["name"])]
@@ -347,6 +352,7 @@ class GraphModule(torch.nn.Module):
         super().__init__()
         self._graph = Graph({**ir, "constant_outputs": []}, kernels or {})
         self._scalars = [tensor.get("scalar", False) for tensor in ir["graph_inputs"]]
+        self._strides = [tensor.get("strides") for tensor in ir["graph_inputs"]]
         self._placeholders = placeholder_values(ir, weights)
         self._on_call = on_call
         for name, tensor in self._placeholders.items():
@@ -356,5 +362,7 @@ class GraphModule(torch.nn.Module):
     def forward(self, *inputs):
         inputs = [value.item() if is_scalar and isinstance(value, torch.Tensor) else value
                   for value, is_scalar in zip(inputs, self._scalars, strict=True)]
+        inputs = [with_strides(value, strides) if strides else value
+                  for value, strides in zip(inputs, self._strides)]
         weights = {name: getattr(self, name) for name in self._placeholders}
         return tuple(self._graph(inputs, weights, self._on_call))

@@ -80,6 +80,25 @@ class GraphModuleTest(unittest.TestCase):
                 (y,) = module(x)
                 self.assertTrue(torch.equal(y, layer(x)))
             self.assertFalse(y.requires_grad)
+    def test_inputs_with_strides_lie_in_memory_as_in_the_model(self):
+        x = torch.randn(3, 2).t()
+        read = node("aten.as_strided.default", ["x"], ["y"], size=[6], stride=[1])
+        inputs = [value("x", 2, 3, strides=[1, 2])]
+        (y,) = GraphModule(graph(inputs, [read], ["y"]), {})(x.contiguous())
+        self.assertTrue(torch.equal(y, x.t().flatten()))
+
+    def test_a_write_to_a_tied_weight_shows_through_its_other_names(self):
+        (y,) = self.run_graph(
+            [node("aten.add_.Tensor", ["p_a", "x"], ["z"]),
+             node("aten.mul.Tensor", ["p_b", "x"], ["y"])], ["y"],
+            {"a": torch.zeros_like(self.x), "b": torch.zeros_like(self.x)},
+            weight_name_mapping={"p_a": "a", "p_b": "b"}, tied_weights=[["a", "b"]])
+        self.assertTrue(torch.equal(y, self.x * self.x))
+
+    def test_an_argument_that_no_run_can_make_is_an_error(self):
+        packed = {"opaque": "an object of the class 'C'"}
+        with self.assertRaisesRegex(ValueError, "argument 'p' of node 'y' .* class 'C', which no"):
+            self.run_graph([node("aten.neg.default", ["x"], ["y"], p=packed)], ["y"])
 
     def test_a_tied_weight_has_any_of_its_names(self):
         (y,) = self.run_graph(

@@ -222,6 +222,31 @@ void check_names(const std::vector<ModelFiles>& models, const RegistryNames& reg
   }
 }
 
+// Puts folders before the names of files that share one, as few as tell them apart: "A_model" for
+// A/model.pt2 beside B/model.pt2.
+void add_folders(std::vector<ModelFiles>& models) {
+  std::vector<fs::path> folders;
+  for (const ModelFiles& model : models) {
+    std::error_code error;
+    const fs::path file = fs::absolute(model.path, error).lexically_normal();
+    const bool is_graph = is_graph_of_folder(model.format, model.path);
+    folders.push_back((is_graph ? file.parent_path() : file).parent_path());
+  }
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    const std::vector<ModelFiles> before = models;
+    for (size_t i = 0; i < models.size(); ++i) {
+      const bool is_shared = std::ranges::any_of(before, [&](const ModelFiles& other) {
+        return other.name == before[i].name && !is_same_file(other.path, models[i].path);
+      });
+      if (!is_shared || !folders[i].has_filename()) continue;
+      models[i].name = file_name_of(folders[i].filename().string() + '/' + models[i].name);
+      folders[i] = folders[i].parent_path();
+      has_changed = true;
+    }
+  }
+}
+
 // Adds a number to names that differ from earlier ones only by case.
 void tell_apart(std::vector<ModelFiles>& models) {
   std::set<std::u32string> taken = {without_case(kSummaryName)};
@@ -246,6 +271,7 @@ std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
     std::vector<ModelFiles> found = find(argument);
     std::ranges::move(found, std::back_inserter(models));
   }
+  add_folders(models);
   check_names(models, registry);
   tell_apart(models);
   return models;

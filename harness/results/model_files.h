@@ -20,7 +20,8 @@ std::string flag_of(FileFormat format);
 // missing files are searched for.
 struct ModelFiles {
   FileFormat format = FileFormat::kArchive;
-  // The page's name: that of the file or folder, without ".pt2" and ".json".
+  // The page's name: that of the file or folder, without ".pt2" and ".json". Files that share it
+  // have their folders before it, as few as tell them apart.
   std::string name = {};
   std::string path;
   // Of an archive with several programs; empty for the only one.

@@ -107,16 +107,33 @@ TEST_F(ModelFilesTest, WhatIsNotThereIsAnError) {
 
 TEST_F(ModelFilesTest, EveryPageBelongsToOneModel) {
   const std::string a = make("a/m.pt2");
-  const std::string b = make("b/m.pt2");
-  expect_refused({{.path = a}, {.path = b}}, "--pt2: '" + b + "' and '" + a +
-                                                 "' would have the same page, m.md; rename the "
-                                                 "archive");
   expect_refused({{.path = a}, {.path = path("a")}},
                  "--pt2: '" + a + "' is given twice, but a run has only one page for it, m.md");
   expect_refused({{.path = a}}, "and the registered model would have the same page, m.md",
                  {.all = {"x", "m"}});
   expect_refused({{.path = make("SUMMARY.pt2")}},
                  "and the run would have the same page, SUMMARY.md");
+}
+
+TEST_F(ModelFilesTest, FilesOfOneNameHaveTheirFolders) {
+  const auto names_of = [&](const std::vector<ModelFiles>& given) {
+    std::vector<std::string> names;
+    for (const ModelFiles& files : find_model_files(given, {})) names.push_back(files.name);
+    return names;
+  };
+  const std::string a = make("1/a/m.pt2");
+  const std::string b = make("1/b/m.pt2");
+  const ModelFiles other{.path = make("1/b/other.pt2")};
+  EXPECT_THAT(names_of({{.path = a}, {.path = path("1/a/../b/m.pt2")}, other}),
+              ElementsAre("a_m", "b_m", "other"));
+  EXPECT_THAT(names_of({{.path = a}, {.path = make("2/a/m.pt2")}, {.path = b}}),
+              ElementsAre("1_a_m", "2_a_m", "b_m"));
+  std::vector<ModelFiles> graphs;
+  for (const std::string folder : {"a/net", "b/net"}) {
+    make(folder + "/inputs.safetensors");
+    graphs.push_back({.format = FileFormat::kGraph, .path = make(folder + "/ir.json")});
+  }
+  EXPECT_THAT(names_of(graphs), ElementsAre("a_net", "b_net"));
 }
 
 TEST_F(ModelFilesTest, NamesThatDifferByCaseOrFormHavePagesOfTheirOwn) {

@@ -115,9 +115,13 @@ std::vector<TrialInputs> value_trials(int count, const std::vector<TrialInput>& 
     for (const TrialInput& it : inputs) {
       const at::Tensor values = trial_values(trial, it, seed, model);
       const bool overlaps = at::has_internal_overlap(it.normal) == at::MemOverlap::Yes;
+      at::Tensor distinct = values;
+      for (int64_t dim = 0; overlaps && dim < values.dim(); ++dim) {
+        if (it.normal.stride(dim) == 0) distinct = distinct.narrow(dim, 0, 1);
+      }
       // Guards may read strides.
       drawn.inputs.push_back(
-          overlaps ? values
+          overlaps ? distinct.expand_as(values)
                    : at::empty_strided(values.sizes(), it.normal.strides(), values.options())
                          .copy_(values));
     }

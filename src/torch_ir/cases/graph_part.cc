@@ -19,7 +19,8 @@ namespace {
 
 // Also those in the graphs of control flow.
 void add_unsupported(const Node& node, std::vector<std::string>& unsupported) {
-  if (!operator_support(node.target).is_supported) unsupported.push_back(node.target);
+  const bool is_supported = operator_support(node.target).is_supported;
+  if (!is_supported || node.find_opaque() != nullptr) unsupported.push_back(node.target);
   for (const Graph& graph : node.graphs) {
     for (const Node& inner : graph.nodes) add_unsupported(inner, unsupported);
   }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,9 @@ class Console {
   std::ostream& out() { return out_; }
   // For remarks, such as a verdict that the exit status also tells; --quiet suppresses them.
   std::ostream& talk();
-  // "torch-ir: warning: MESSAGE" on the error stream; --quiet suppresses it.
-  void warn(const std::string& message);
+  // "torch-ir: warning: MESSAGE" on the error stream, once; --quiet suppresses it unless it says
+  // that something is not checked.
+  void warn(const std::string& message, bool is_about_checks = false);
   // "torch-ir: MESSAGE" on the error stream, for what a command does; --quiet suppresses it.
   void note(const std::string& message);
   // "torch-ir: MESSAGE" on the error stream, always.
@@ -46,6 +48,7 @@ class Console {
   std::ostream& out_;
   std::ostream& err_;
   bool quiet_ = false;
+  std::set<std::string> warnings_;
 };
 
 struct Command {

@@ -50,7 +50,7 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
   check_outputs_name(arguments.outputs);
   IR ir;
   std::vector<at::Tensor> outputs;
-  run_graph_file(inputs, [&](const GraphFile& file) {
+  run_graph_file(inputs, console, [&](const GraphFile& file) {
     ir = file.ir;
     outputs = run_once(file.content, inputs);
   });
@@ -94,7 +94,7 @@ VerificationReport verify(const VerifyArguments& arguments, const GraphFile& fil
 
 int run_verify(const VerifyArguments& arguments, Console& console) {
   VerificationReport report;
-  run_graph_file(arguments.execution,
+  run_graph_file(arguments.execution, console,
                  [&](const GraphFile& file) { report = verify(arguments, file); });
   report.optimization = arguments.execution.options.optimization;
   console.talk() << report;

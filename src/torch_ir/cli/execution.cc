@@ -13,6 +13,7 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
+#include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/statistics.h"
 #include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/state_dict.h"
@@ -128,10 +129,12 @@ void add_run_options(CLI::App& parser, ExecutionArguments& arguments) {
       ->capture_default_str();
 }
 
-void run_graph_file(const ExecutionArguments& arguments,
+void run_graph_file(const ExecutionArguments& arguments, Console& console,
                     c10::function_ref<void(const GraphFile&)> run) {
   std::vector<std::string> problems;
   const GraphFile file = load_graph(arguments, problems);
+  const std::string unchecked = SymbolBinder(*file.content.program).unchecked_text();
+  if (!unchecked.empty()) console.warn(unchecked, /*is_about_checks=*/true);
   try {
     refuse_problems(arguments, file.content, problems);
     run(file);

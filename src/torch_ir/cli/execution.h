@@ -36,8 +36,8 @@ void add_run_options(CLI::App& parser, ExecutionArguments& arguments);
 
 // Loads the files that `arguments` name and calls `run`. Throws torch_ir::Error, naming the files:
 // before the run, one problem_list of all weights and inputs that do not fit the graph or contain
-// rejected NaN; or an ExecutionError of the run.
-void run_graph_file(const ExecutionArguments& arguments,
+// rejected NaN; or an ExecutionError of the run. Warns of guards that runs do not check.
+void run_graph_file(const ExecutionArguments& arguments, Console& console,
                     c10::function_ref<void(const GraphFile&)> run);
 
 // Generates one tensor for each graph input: the values that the harness would use for a model of

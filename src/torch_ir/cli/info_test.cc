@@ -1,3 +1,4 @@
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
@@ -89,6 +90,12 @@ TEST_F(InfoTest, NamesGuardsThatRunsDoNotCheck) {
   const auto json = nlohmann::json::parse(torch_ir({"info", graph, "--json"}).out);
   EXPECT_EQ(json["guards"], nlohmann::json(ir.guards));
   EXPECT_EQ(json["unchecked_guards"], nlohmann::json::array({reason}));
+  const std::string inputs = tensor_file("inputs.safetensors", {{"x", at::ones({2})}});
+  for (const char* quiet : {"--quiet", "--reject-nan"}) {
+    EXPECT_EQ(
+        torch_ir({"execute", graph, "--inputs", inputs, "-o", path("y.safetensors"), quiet}).err,
+        "torch-ir: warning: Runs do not check a guard of the model: " + reason + "\n");
+  }
 }
 
 TEST_F(InfoTest, NamesWhatItCouldNotCount) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 #include <ostream>
-#include <set>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/parse_arguments.h"
@@ -42,14 +41,10 @@ class OptionLines : public CLI::Formatter {
 class ConsoleWarnings : public c10::WarningHandler {
  public:
   explicit ConsoleWarnings(Console& console) : console_(console) {}
-  // Commands run a graph several times.
-  void process(const c10::Warning& warning) override {
-    if (said_.insert(warning.msg()).second) console_.warn(warning.msg());
-  }
+  void process(const c10::Warning& warning) override { console_.warn(warning.msg()); }
 
  private:
   Console& console_;
-  std::set<std::string> said_;
 };
 
 constexpr const char* kMore = "More: docs/command-line.md";
@@ -155,8 +150,9 @@ std::ostream& nowhere() {
 
 std::ostream& Console::talk() { return quiet_ ? nowhere() : out_; }
 
-void Console::warn(const std::string& message) {
-  if (!quiet_) err_ << message_line("torch-ir", "warning: " + message);
+void Console::warn(const std::string& message, bool is_about_checks) {
+  if (quiet_ && !is_about_checks) return;
+  if (warnings_.insert(message).second) err_ << message_line("torch-ir", "warning: " + message);
 }
 
 void Console::note(const std::string& message) {

@@ -52,7 +52,7 @@ int run_split(const SplitArguments& arguments, Console& console) {
     ExecutionArguments execution = arguments.execution;
     execution.file = file;
     execution.makes_up_values = true;
-    run_graph_file(execution, [&](const GraphFile& graph) {
+    run_graph_file(execution, console, [&](const GraphFile& graph) {
       const SplitModel model{
           .name = model_name(file), .content = graph.content, .source_lines = graph.source_lines};
       const std::string text =

@@ -41,6 +41,7 @@ struct AttributeToText {
   }
   std::string operator()(c10::Device value) const { return value.str(); }
   std::string operator()(const ValueRef& value) const { return '%' + value.name; }
+  std::string operator()(const Opaque& value) const { return '<' + value.what + '>'; }
   std::string operator()(const Attribute::List& values) const {
     std::string text;
     for (const Attribute& value : values) {

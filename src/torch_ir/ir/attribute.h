@@ -29,12 +29,20 @@ struct ValueRef {
   bool operator==(const ValueRef&) const = default;
 };
 
+// Stands for an argument that no attribute can hold, and that no run can make: "an object of the
+// class 'tensorrt.Engine'", "a dict".
+struct Opaque {
+  std::string what;
+
+  bool operator==(const Opaque&) const = default;
+};
+
 class Attribute {
  public:
   using List = std::vector<Attribute>;
-  using Value =
-      std::variant<std::monostate, bool, int64_t, double, std::complex<double>, std::string,
-                   c10::ScalarType, c10::Layout, c10::MemoryFormat, c10::Device, ValueRef, List>;
+  using Value = std::variant<std::monostate, bool, int64_t, double, std::complex<double>,
+                             std::string, c10::ScalarType, c10::Layout, c10::MemoryFormat,
+                             c10::Device, ValueRef, Opaque, List>;
 
   Attribute() = default;
   Attribute(bool value) : value_(value) {}
@@ -49,6 +57,7 @@ class Attribute {
   Attribute(c10::MemoryFormat value) : value_(value) {}
   Attribute(c10::Device value) : value_(value) {}
   Attribute(ValueRef value) : value_(std::move(value)) {}
+  Attribute(Opaque value) : value_(std::move(value)) {}
   Attribute(List value) : value_(std::move(value)) {}
 
   template <class T>

@@ -1,5 +1,7 @@
 #include "torch_ir/ir/document.h"
 
+#include <ATen/core/function_schema.h>
+#include <ATen/core/jit_type.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -80,21 +82,18 @@ struct UntypedForm {
 
 // Without a schema positions mean nothing, so each input names its argument.
 void encode_by_name(const Node& node, const GraphAnalyzer& analyzer, OpNode& converted) {
+  std::vector<c10::Argument> schema;
+  std::vector<CallArgument> values;
   for (const Argument& argument : node.arguments) {
-    CallArgument value = as_call_argument(argument, analyzer);
-    if (auto* attribute = std::get_if<Attribute>(&value)) {
-      converted.attrs.set(argument.name, std::visit(UntypedForm(), attribute->value()));
-    } else if (auto* tensor = std::get_if<TensorMeta>(&value)) {
-      tensor->arg = argument.name;
-      converted.inputs.push_back(std::move(*tensor));
-    } else {
-      throw ConversionError(
-          kNotSupported,
-          fmt::format("node '{}': argument '{}' is a list of tensors, but the operator {} is "
-                      "unknown; {}",
-                      printable(node.name), printable(argument.name), printable(node.target),
-                      advice_about_unknown(node.target)));
-    }
+    schema.emplace_back(argument.name, c10::AnyType::get());
+    values.push_back(as_call_argument(argument, analyzer));
+    auto* attribute = std::get_if<Attribute>(&values.back());
+    if (attribute != nullptr) *attribute = std::visit(UntypedForm(), attribute->value());
+  }
+  encode_arguments(c10::FunctionSchema(node.target, "", schema, {}), std::move(values), converted);
+  auto input = converted.inputs.begin();
+  for (const Argument& argument : node.arguments) {
+    for_each_value(argument, [&](ValueId) { (input++)->arg = argument.name; });
   }
 }
 
@@ -107,7 +106,10 @@ GraphAnalyzer::GraphAnalyzer(const Graph& graph) : graph_(graph) {
 
 std::vector<TensorMeta> GraphAnalyzer::get_graph_inputs() const {
   std::vector<TensorMeta> inputs;
-  for (const ValueId input : graph_.user_inputs()) inputs.push_back(get_output_meta(input));
+  for (const ValueId input : graph_.user_inputs()) {
+    inputs.push_back(get_output_meta(input));
+    inputs.back().strides = graph_[input].strides;
+  }
   return inputs;
 }
 
@@ -196,7 +198,8 @@ OpNode convert_default(const Node& node, const GraphAnalyzer& analyzer) {
   OpNode converted;
   converted.name = node.name;
   converted.op_type = node.target;
-  if (const c10::FunctionSchema* schema = find_schema(node.target)) {
+  const c10::FunctionSchema* schema = find_schema(node.target);
+  if (schema != nullptr && node.find_opaque() == nullptr) {
     encode_with_schema(node, *schema, analyzer, converted);
   } else {
     encode_by_name(node, analyzer, converted);

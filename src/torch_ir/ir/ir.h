@@ -51,8 +51,8 @@ struct TensorMeta {
   // In `IRGraph::graph_outputs`: the graph input or the placeholder of the buffer whose new value
   // this is. The model updates it; a runtime that keeps state must too. Empty otherwise.
   std::string mutates = {};
-  // In `IR::weights`: the strides, in elements, where they differ from those of a contiguous tensor
-  // and nodes may read them; empty otherwise.
+  // In `IR::weights` and in the inputs of the model: the strides, in elements, where they differ
+  // from those of a contiguous tensor and nodes may read them; empty otherwise.
   std::vector<int64_t> strides = {};
   // In `IR::weights`: whether it is trainable, as `requires_grad` of the model's tensor says.
   // LibTorch chooses other kernels for such weights, with other last bits, also where no gradient

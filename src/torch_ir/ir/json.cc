@@ -37,7 +37,9 @@ Attribute read_plain_attribute(const JsonValue& value, const Place& place) {
   if (value.is_number_float()) return value.get<double>();
   if (value.is_string()) return value.get<std::string>();
   if (value.is_object()) {
-    return ValueRef{ObjectReader(value, place, {"value"}).get("value", as_string)};
+    const ObjectReader members(value, place, {"value", "opaque"});
+    if (members.find("opaque") != nullptr) return Opaque{members.get("opaque", as_string)};
+    return ValueRef{members.get("value", as_string)};
   }
   if (!value.is_array()) place.fail("a value or a list of values", value);
   return as_list_of(value, place, read_plain_attribute);
@@ -263,6 +265,9 @@ struct AttributeToJson {
   JsonValue operator()(const ValueRef& value) const {
     return JsonValue::object({{"value", value.name}});
   }
+  JsonValue operator()(const Opaque& value) const {
+    return JsonValue::object({{"opaque", value.what}});
+  }
   JsonValue operator()(const Attribute::List& items) const { return to_json(items); }
 };
 
@@ -389,8 +394,10 @@ bool are_version_1(const std::vector<TensorMeta>& tensors) {
 
 bool is_node_of_version_1(const OpNode& node) {
   return are_version_1(node.inputs) && are_version_1(node.outputs) && node.graphs.empty() &&
-         std::ranges::all_of(node.attrs,
-                             [](const auto& item) { return value_refs(item.second).empty(); });
+         std::ranges::all_of(node.attrs, [](const auto& item) {
+           return value_refs(item.second).empty() &&
+                  item.second.template get_if<Opaque>() == nullptr;
+         });
 }
 
 }  // namespace

@@ -31,6 +31,14 @@ const Attribute* Node::find_attribute(std::string_view argument) const {
   return found == nullptr ? nullptr : std::get_if<Attribute>(&found->value);
 }
 
+const Argument* Node::find_opaque() const {
+  const auto found = std::ranges::find_if(arguments, [](const Argument& argument) {
+    const auto* attribute = std::get_if<Attribute>(&argument.value);
+    return attribute != nullptr && attribute->get_if<Opaque>() != nullptr;
+  });
+  return found == arguments.end() ? nullptr : &*found;
+}
+
 std::vector<ValueId> Node::inputs() const {
   std::vector<ValueId> tensors;
   for (const Argument& argument : arguments) {
@@ -97,6 +105,13 @@ void set_uses(Graph& graph) {
       graph[node.outputs[i]].output_index = i;
     }
   }
+}
+
+bool reads_storage(const Node& node) {
+  if (node.target.starts_with("aten.as_strided")) return true;
+  return std::ranges::any_of(node.graphs, [](const Graph& graph) {
+    return std::ranges::any_of(graph.nodes, reads_storage);
+  });
 }
 
 }  // namespace torch_ir

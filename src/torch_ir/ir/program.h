@@ -137,6 +137,9 @@ struct Node {
   // Null also for a tensor.
   const Attribute* find_attribute(std::string_view argument) const;
 
+  // The first that is Opaque, so that the others need not fit the schema; null if there is none.
+  const Argument* find_opaque() const;
+
   // The tensors, as OpNode::inputs has them.
   std::vector<ValueId> inputs() const;
 
@@ -180,6 +183,9 @@ struct Program : Graph {
 // of values, and the numbers of arguments. Whoever makes or changes a graph calls it last. Throws
 // ValidationError if an attribute refers to a value that the graph does not have.
 void set_uses(Graph& graph);
+
+// Whether a call of `node` reads storages and not only its inputs, as as_strided does.
+bool reads_storage(const Node& node);
 
 // As those of TensorMeta (ir.h).
 bool is_dynamic(const Value& value);

@@ -44,6 +44,7 @@ class GraphResolver {
 
   // The result is a program only if nothing was reported.
   Graph resolve() {
+    for (const TensorMeta& input : document_.graph_inputs) refuse_strides(input);
     add_inputs();
     return finish();
   }
@@ -118,7 +119,8 @@ class GraphResolver {
     for (const TensorMeta& input : document_.graph_inputs) {
       check_meta(input, "graph input ", report_);
       check_input_sizes(input, report_);
-      refuse_facts_of_weights(input);
+      check_strides(input, "graph input");
+      refuse_requires_grad(input);
       const ValueId value = add_value(input, input.name);
       user_inputs_.push_back({InputKind::kUserInput, value});
       if (!declare(input.name, value)) {
@@ -148,17 +150,21 @@ class GraphResolver {
       if (is_dynamic(weight) || weight.is_scalar) {
         report_("weight '{}' must be a tensor whose sizes are known", weight.name);
       }
-      const auto is_negative = [](int64_t stride) { return stride < 0; };
-      if (!weight.strides.empty() && (weight.strides.size() != weight.shape.size() ||
-                                      std::ranges::any_of(weight.strides, is_negative))) {
-        report_("weight '{}' has the strides [{}], expected {} that are not negative", weight.name,
-                fmt::join(weight.strides, ", "), weight.shape.size());
-      }
+      check_strides(weight, "weight");
       if (!weight_places_.emplace(weight.name, weights_.size()).second) {
         report_("weight '{}' has the same name as another weight", weight.name);
       } else {
         weights_.push_back({weight.name, {&weight}});
       }
+    }
+  }
+
+  void check_strides(const TensorMeta& tensor, const char* kind) {
+    const auto is_negative = [](int64_t stride) { return stride < 0; };
+    if (!tensor.strides.empty() && (tensor.strides.size() != tensor.shape.size() ||
+                                    std::ranges::any_of(tensor.strides, is_negative))) {
+      report_("{} '{}' has the strides [{}], expected {} that are not negative", kind, tensor.name,
+              fmt::join(tensor.strides, ", "), tensor.shape.size());
     }
   }
 
@@ -357,7 +363,8 @@ class GraphResolver {
     const auto first_output = static_cast<ValueId>(graph_.values.size());
     for (const TensorMeta& output : node.outputs) {
       check_meta(output, fmt::format("node '{}': output ", node.name), report_);
-      refuse_facts_of_weights(output);
+      refuse_strides(output);
+      refuse_requires_grad(output);
       resolved.outputs.push_back(add_value(output, output.name));
       if (!declare(output.name, resolved.outputs.back())) {
         report_("node '{}': output '{}' has the same name as another value", node.name,
@@ -371,15 +378,19 @@ class GraphResolver {
     resolved.arguments = resolve_arguments(node, inputs);
   }
 
-  void refuse_facts_of_weights(const TensorMeta& value) {
-    if (value.strides.empty() && !value.requires_grad) return;
-    report_("'{}' has {}, which only weights have", value.name,
-            value.requires_grad ? "requires_grad" : "strides");
+  void refuse_strides(const TensorMeta& value) {
+    if (value.strides.empty()) return;
+    report_("'{}' has strides, which only weights and inputs of the model have", value.name);
+  }
+
+  void refuse_requires_grad(const TensorMeta& value) {
+    if (value.requires_grad) report_("'{}' has requires_grad, which only weights have", value.name);
   }
 
   // Any value if there is a problem.
   ValueId find_use(const Use& use) {
-    refuse_facts_of_weights(use.tensor);
+    refuse_strides(use.tensor);
+    refuse_requires_grad(use.tensor);
     const auto value = use.tensor.producer_node ? find_produced(use) : find_named(use);
     if (!value || declarations_[*value] == nullptr) return 0;
     if (const auto problem = disagreement(use.tensor, *declarations_[*value])) {
@@ -441,7 +452,11 @@ class GraphResolver {
   std::vector<Argument> resolve_arguments(const OpNode& node, const std::vector<ValueId>& inputs) {
     if (node.op_type.empty()) report_("node '{}' has no op_type", node.name);
     if (node.op_type == kGetItem) check_getitem(node, report_);
-    Operator* op = node.op_type == kGetItem ? nullptr : find_operator(node.op_type);
+    const bool is_opaque = std::ranges::any_of(node.attrs, [](const auto& attribute) {
+      return attribute.second.template get_if<Opaque>() != nullptr;
+    });
+    const bool has_schema = node.op_type != kGetItem && !is_opaque;
+    Operator* op = has_schema ? find_operator(node.op_type) : nullptr;
     if (op == nullptr) return unnamed_arguments(node, inputs);
     std::vector<Argument> arguments;
     try {

@@ -42,6 +42,19 @@ std::vector<int64_t> special_strides(const at::Tensor& tensor) {
   return tensor.strides().vec();
 }
 
+void set_input_strides(Program& program, const std::vector<at::Tensor>& examples) {
+  const auto reads = [](const std::string& guard) { return guard.find(".stride()") != guard.npos; };
+  if (std::ranges::none_of(program.nodes, reads_storage) &&
+      std::ranges::none_of(program.guards, reads)) {
+    return;
+  }
+  const std::vector<ValueId> inputs = program.user_inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Value& input = program[inputs[i]];
+    if (!is_dynamic(input)) input.strides = special_strides(examples.at(i));
+  }
+}
+
 at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides) {
   const auto fail = [&](const std::string& why) {
     throw Error(fmt::format("strides [{}] of a tensor of shape [{}]: {}", fmt::join(strides, ", "),

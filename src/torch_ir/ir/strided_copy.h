@@ -10,10 +10,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "torch_ir/ir/program.h"
+
 namespace torch_ir {
 
 // The strides of `tensor`; empty if they are those of a contiguous tensor of its shape.
 std::vector<int64_t> special_strides(const at::Tensor& tensor);
+
+// Sets the strides of the user inputs, as `examples` have them, if nodes or guards may read them.
+// Those of dynamic inputs are unknown.
+void set_input_strides(Program& program, const std::vector<at::Tensor>& examples);
 
 // Copies `tensor` with `strides`, one for each dimension, not negative. Throws Error if elements
 // that would share memory differ, or if the strides span more than kMaxStridedBytes and more than

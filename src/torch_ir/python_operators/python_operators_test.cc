@@ -2,6 +2,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,6 +62,23 @@ TEST(PythonOperators, RefuseArgumentsThatPythonRefuses) {
   const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("prims::sum", "");
   torch::jit::Stack stack = {at::ones({2, 2}), c10::List<int64_t>({0}), at::kDouble};
   EXPECT_THROW(op.callBoxed(stack), c10::Error);
+}
+
+// As executorch.exir.passes.dim_order_ops_registry defines it: _to_copy in a memory format.
+TEST(PythonOperators, CopyInTheOrderOfDimensionsOfExecuTorch) {
+  const auto op = find_operator("dim_order_ops._to_dim_order_copy.default").value();
+  const at::Tensor x = at::rand({2, 3, 4, 5});
+  const auto copy = [&](const c10::IValue& dim_order) {
+    torch::jit::Stack stack = {x,     at::kDouble, c10::IValue(), c10::IValue(), c10::IValue(),
+                               false, dim_order};
+    op.callBoxed(stack);
+    return stack.at(0).toTensor();
+  };
+  const at::Tensor last = copy(c10::List<int64_t>({0, 2, 3, 1}));
+  EXPECT_TRUE(last.is_contiguous(at::MemoryFormat::ChannelsLast));
+  EXPECT_TRUE(at::equal(last, x.to(at::kDouble)));
+  EXPECT_TRUE(copy(c10::List<int64_t>({0, 1, 2, 3})).is_contiguous());
+  EXPECT_THROW(copy(c10::List<int64_t>({3, 2, 1, 0})), c10::Error);
 }
 
 TEST(PythonOperators, AreNotAdvisedToBeLoaded) {

@@ -19,6 +19,8 @@
 #include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
+#include "torch_ir/runtime/interpreter/node_run.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
 namespace {
@@ -160,7 +162,34 @@ TEST(DynamicGraphs, SaysWhichGuardsItDoesNotCheck) {
   ::testing::internal::CaptureStderr();
   EXPECT_NO_THROW((void)compile(ir, StateDict()).run({at::rand({3}), at::rand({3})}));
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              HasSubstr("Runs do not check a guard of the model: b.size()[1] == 3: "));
+              HasSubstr("Runs do not check 3 guards of the model: L['a']._base"));
+  ir.guards = {"isinstance(" + std::string(10'000, 'a') + ")"};
+  const std::string shown = "isinstance(" + std::string(89, 'a') + "...: ";
+  EXPECT_THAT(SymbolBinder(resolve(ir)).unchecked_text(),
+              testing::StartsWith("Runs do not check a guard of the model: " + shown));
+}
+
+// as_strided reads other elements of a contiguous input.
+TEST(DynamicGraphs, LaysInputsOutAsTheGraphSays) {
+  const at::Tensor x = at::rand({4, 3}).t();
+  EagerGraph graph;
+  const V sum = graph.call1("aten.add.Tensor", {graph.input("x", x), Attribute(1)});
+  graph.output(graph.call1("aten.as_strided.default",
+                           {sum, Attribute::list({3, 2}), Attribute::list({1, 3})}));
+  const at::Tensor expected = (x + 1).as_strided({3, 2}, {1, 3});
+  graph.ir.graph_inputs[0].strides = {1, 3};
+  const ExecutionPlan plan = compile(graph.ir, StateDict());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(at::equal(plan.run({x.contiguous()})[0], expected));
+    EXPECT_TRUE(at::equal(plan.run({x})[0], expected));
+  }
+  EXPECT_TRUE(at::equal(run_program({.program = graph.program(), .inputs = {x.contiguous()}})[0],
+                        expected));
+  graph.ir.graph_inputs[0].strides = {0, 1};
+  EXPECT_THAT([&] { compile(graph.ir, StateDict()).run({x}); },
+              ThrowsMessage<ExecutionError>(
+                  HasSubstr("Input 'x': strides [0, 1] of a tensor of shape [3, 4]: elements that "
+                            "share memory have different values.")));
 }
 
 // Each symbol becomes known by the next one: linear, or it would not end.

@@ -336,6 +336,19 @@ TEST(PlanErrors, NamesAnOperatorThatIsNotThere) {
               StartsWith("Unknown operator 'nobody.knows.default' of node 'n0': LibTorch 2."));
 }
 
+TEST(PlanErrors, NamesAnArgumentThatNoRunCanMake) {
+  EagerGraph graph = linear_graph();
+  graph.ir.nodes[0].attrs.set("packed", Opaque{"an object of the class 'A'"});
+  for (const char* op_type : {"aten.linear.default", "nobody.knows.default"}) {
+    graph.ir.nodes[0].op_type = op_type;
+    EXPECT_TRUE(find_problems(graph.ir).empty());
+    EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }),
+              std::string("Argument 'packed' of node 'n0' (") + op_type +
+                  ") is an object of the class 'A', which no run can make; export the model "
+                  "without it.");
+  }
+}
+
 TEST(PlanErrors, PutsNamesOfAFileOnOneLine) {
   EagerGraph graph = linear_graph();
   graph.ir.nodes[0].op_type = "nobody.kn\nows.default";

@@ -19,6 +19,7 @@ namespace {
 constexpr const char* kAdvice = "write a .pt2 archive with torch.export.save";
 constexpr const char* kDefaultModel = "model";
 constexpr const char* kOldestProgram = "serialized_exported_program.json";
+constexpr const char* kRecordedWeights = "_state_dict";
 constexpr std::string_view kModelsFolder = "models/";
 constexpr std::string_view kModelSuffix = ".json";
 
@@ -36,6 +37,9 @@ class Opener {
       if (!name_.empty()) choose_model({kDefaultModel});
       return open_oldest_layout();
     }
+    std::vector<std::string> recorded = zip_.entries();
+    std::erase_if(recorded, [&](const auto& entry) { return !zip_.has(entry + kRecordedWeights); });
+    if (!recorded.empty()) return open_recorded(choose_model(recorded));
     const auto root = find_root();
     const std::vector<std::string> models = root ? find_models(*root) : std::vector<std::string>();
     if (models.empty()) refuse_other_archive();
@@ -86,6 +90,14 @@ class Opener {
     archive.constants.pickle = get_entry({"serialized_constants.pt", "serialized_constants.json"});
     archive.example_inputs = find_entry({"serialized_example_inputs.pt"});
     return archive;
+  }
+
+  Pt2Archive open_recorded(const std::string& program) const {
+    return {zip_,
+            program,
+            {.pickle = program + kRecordedWeights},
+            {.pickle = get_entry({program + "_constants"})},
+            find_entry({program + "_example_inputs"})};
   }
 
   // "ROOT/" from the entry "ROOT/archive_format", or without it from the models. Rejects a second

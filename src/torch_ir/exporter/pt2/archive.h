@@ -1,10 +1,12 @@
 // Finds the entries of a `.pt2` archive, and reads its weights and constants.
 //
-// This file hides the three layouts of PyTorch from the other readers:
+// This file hides the three layouts of PyTorch, and that of ExecuTorch, from the other readers:
 //   up to 2.7   serialized_exported_program.json and pickles beside it, at the root of the zip
 //   2.8         ROOT/models/NAME.json, pickles ROOT/data/{weights,constants}/NAME.pt
 //   from 2.9    ROOT/models/NAME.json, raw storages in ROOT/data/{weights,constants}, and a JSON
 //               configuration that says which weight is where
+//   .etrecord   PROGRAM, the JSON, and pickles PROGRAM_{state_dict,constants,example_inputs}, where
+//               PROGRAM is exported_program, edge_dialect_exported_program/forward, ...
 #pragma once
 
 #include <ATen/core/Tensor.h>

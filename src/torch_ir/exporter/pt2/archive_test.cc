@@ -78,6 +78,24 @@ TEST(ArchiveTest, FindsTheEntriesOfTheOldestLayout) {
   EXPECT_EQ(archive.example_inputs, "serialized_example_inputs.pt");
 }
 
+TEST(ArchiveTest, ProgramsOfAnEtrecordAreChosenByName) {
+  std::vector<ZipEntry> entries = {{"ETRECORD_V0", ""}, {"debug_handle_map", ""}};
+  for (const std::string program : {"exported_program", "edge_dialect_exported_program/forward"}) {
+    for (const char* part : {"", "_state_dict", "_constants", "_example_inputs"}) {
+      entries.push_back({program + part, ""});
+    }
+  }
+  const std::string path = write_archive(entries);
+  const Pt2Archive archive = open_pt2_archive(path, "edge_dialect_exported_program/forward");
+  EXPECT_EQ(archive.program, "edge_dialect_exported_program/forward");
+  EXPECT_EQ(archive.weights.pickle, "edge_dialect_exported_program/forward_state_dict");
+  EXPECT_EQ(archive.constants.pickle, "edge_dialect_exported_program/forward_constants");
+  EXPECT_EQ(archive.example_inputs, "edge_dialect_exported_program/forward_example_inputs");
+  EXPECT_EQ(error_of(path),
+            "has 2 programs ('exported_program', 'edge_dialect_exported_program/forward'); choose "
+            "one with --program");
+}
+
 TEST(ArchiveTest, OfSeveralModelsTheOneCalledModelIsRead) {
   std::vector<ZipEntry> entries = newest_layout("model");
   entries.push_back({"r/models/b.json", "{}"});

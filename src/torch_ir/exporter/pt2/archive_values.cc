@@ -134,6 +134,18 @@ Attribute symbolic(const JsonValue& value, const Place& place, OperandOf operand
 
 Attribute read_none(const JsonValue&, const Place&, OperandOf) { return {}; }
 
+Attribute read_dict(const JsonValue&, const Place&, OperandOf) { return Opaque{"a dict"}; }
+
+Attribute read_nested_tensors(const JsonValue&, const Place&, OperandOf) {
+  return Opaque{"a list of lists of tensors"};
+}
+
+Attribute read_object(const JsonValue& value, const Place& place, OperandOf) {
+  const ObjectReader object(value, place);
+  const std::string name = object.get_or("class_fqn", std::string(), as_string);
+  return Opaque{fmt::format("an object of the class '{}'", printable(name))};
+}
+
 const std::unordered_map<std::string_view, Reader>& readers() {
   static const std::unordered_map<std::string_view, Reader> table = {
       {"as_none", read_none},
@@ -158,23 +170,11 @@ const std::unordered_map<std::string_view, Reader>& readers() {
       {"as_layout", one<read_layout>},
       {"as_memory_format", one<read_memory_format>},
       {"as_device", one<read_device>},
+      {"as_custom_obj", read_object},
+      {"as_nested_tensors", read_nested_tensors},
+      {"as_string_to_argument", read_dict},
   };
   return table;
-}
-
-void refuse_kind(const TaggedValue& argument, const Place& place) {
-  const auto refuse = [](const std::string& what) {
-    throw ExportError(kNotSupported, what + " is not supported as an argument");
-  };
-  if (argument.tag == "as_string_to_argument") refuse("a dict");
-  if (argument.tag == "as_nested_tensors") refuse("a list of lists of tensors");
-  if (argument.tag == "as_graph" || argument.tag == "as_operator") {
-    throw ExportError("expected a value as an argument, found a graph or an operator");
-  }
-  if (argument.tag != "as_custom_obj") return;
-  const ObjectReader object(argument.value, place);
-  const std::string name = object.get_or("class_fqn", std::string(), as_string);
-  refuse(fmt::format("an object of the class '{}'", printable(name)));
 }
 
 Operand read_tensor(const JsonValue& value, const Place& place, OperandOf operand_of) {
@@ -270,7 +270,9 @@ Operand read_argument(const JsonValue& value, const Place& place, OperandOf oper
   if (reader_of_items(argument.tag) != nullptr) {
     return list_of(read_items(value, place, operand_of));
   }
-  refuse_kind(argument, argument_place);
+  if (argument.tag == "as_graph" || argument.tag == "as_operator") {
+    throw ExportError("expected a value as an argument, found a graph or an operator");
+  }
   const auto reader = readers().find(argument.tag);
   if (reader != readers().end()) return reader->second(argument.value, argument_place, operand_of);
   place.fail(fmt::format("unknown kind of argument '{}'", printable(argument.tag)));
@@ -305,7 +307,8 @@ std::vector<std::optional<std::string>> read_output_names(const JsonValue& value
   for (const Operand& item : read_items(value, place, reference_to)) {
     const auto& attribute = std::get<Attribute>(item);
     const std::string* name = referred_name(attribute);
-    if (name == nullptr && !attribute.is_none()) {
+    // An object is no value: nodes that take it say what it is.
+    if (name == nullptr && !attribute.is_none() && attribute.get_if<Opaque>() == nullptr) {
       place.fail("expected the name of a value, found a fixed value");
     }
     names.push_back(name == nullptr ? std::nullopt : std::optional(*name));
@@ -333,6 +336,12 @@ void check_layout(const ObjectReader& meta) {
   const c10::Layout layout = read_layout(*value, place);
   if (layout == c10::kStrided) return;
   place.refuse(fmt::format("tensors of the layout {} are not supported", layout_name(layout)));
+}
+
+std::string read_device_type(const ObjectReader& meta) {
+  return meta.get_or("device", std::string(), [](const JsonValue& device, const Place& place) {
+    return ObjectReader(device, place).get("type", as_string);
+  });
 }
 
 Value read_tensor_meta(const JsonValue& value, const Place& place) {

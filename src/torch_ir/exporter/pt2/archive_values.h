@@ -23,8 +23,8 @@ namespace torch_ir {
 using Operand = decltype(Argument::value);
 using OperandOf = c10::function_ref<Operand(const std::string& name)>;
 
-// Reads {"as_tensor": {"name": "x"}}, {"as_ints": [1, 2]}, ... Throws ExportError for kinds that
-// exist but that no operator here can take.
+// Reads {"as_tensor": {"name": "x"}}, {"as_ints": [1, 2]}, ... Objects, dicts and lists of lists of
+// tensors are Opaque. Throws ExportError for graphs and operators.
 Operand read_argument(const JsonValue& value, const Place& place, OperandOf operand_of);
 std::vector<Operand> read_items(const JsonValue& value, const Place& place, OperandOf operand_of);
 
@@ -48,6 +48,9 @@ Value read_tensor_meta(const JsonValue& value, const Place& place);
 
 // Throws unless `meta` is dense or has no layout.
 void check_layout(const ObjectReader& meta);
+
+// "cpu", "cuda", "meta"; empty if `meta` has no device.
+std::string read_device_type(const ObjectReader& meta);
 
 // Numbers that nodes make: an integer, fixed or an expression of symbols; or of another dtype.
 Value read_integer_meta(const JsonValue& value, const Place& place);

@@ -15,14 +15,18 @@
 namespace torch_ir {
 namespace {
 
-constexpr std::string_view kOperatorPrefix = "torch.ops.";
+// PyTorch's own, and those of the dialects of ExecuTorch ("executorch.exir.dialects.edge._ops.").
+constexpr std::string_view kOperatorPrefixes[] = {"torch.ops.", "executorch.exir.dialects."};
+constexpr std::string_view kOperators = "ops.";
+
+bool is_operator(std::string_view target) { return op_type_of_target(target) != target; }
 
 // Whether the dispatcher has or could have the operator: not for higher-order ones, which take
 // graphs, and Python's functions.
 bool has_schema(std::string_view target) {
   const std::string op_type = op_type_of_target(target);
   if (find_builtin_schema(op_type) != nullptr) return true;
-  return target.starts_with(kOperatorPrefix) && !is_higher_order(op_type);
+  return is_operator(target) && !is_higher_order(op_type);
 }
 
 // The class of the outermost module in "L__self__,,models.ResNet;L__self___conv1,conv1,...".
@@ -143,7 +147,10 @@ c10::ScalarType dtype_of_number(const Attribute& value) {
 }  // namespace
 
 std::string op_type_of_target(std::string_view target) {
-  if (target.starts_with(kOperatorPrefix)) target.remove_prefix(kOperatorPrefix.size());
+  for (const std::string_view prefix : kOperatorPrefixes) {
+    const size_t found = target.starts_with(prefix) ? target.find(kOperators) : target.npos;
+    if (found != target.npos) return std::string(target.substr(found + kOperators.size()));
+  }
   return std::string(target);
 }
 
@@ -309,7 +316,7 @@ ObjectReader GraphReader::Call::operator[](size_t index) const {
 std::string GraphReader::Call::argument_name(size_t index,
                                              const c10::FunctionSchema* schema) const {
   std::string given = (*this)[index].get_or("name", std::string(), as_string);
-  if (!given.empty() && target.starts_with(kOperatorPrefix)) return given;
+  if (!given.empty() && is_operator(target)) return given;
   if (schema == nullptr) {
     throw ExportError(kNotSupported,
                       fmt::format("argument {} has no name, and the operator is unknown; {}", index,
@@ -386,9 +393,9 @@ void GraphReader::add(const Call& call) {
 
 void GraphReader::add_operator(const Call& call) {
   if (!has_schema(call.target)) return add_without_schema(call);
-  add_node(
-      call,
-      {.name = {}, .target = op_type_of_target(call.target), .arguments = read_arguments(call)});
+  Node node{.target = op_type_of_target(call.target), .arguments = read_arguments(call)};
+  if (node.find_opaque() != nullptr) return add_without_schema(call);
+  add_node(call, std::move(node));
 }
 
 // The meta kernel of this operator in Python declares float64 and int64; its kernel, and ours,
@@ -414,7 +421,7 @@ void GraphReader::add_node(const Call& call, Node node) {
   }
   declare_dtypes(node, outputs);
   node.name = node_name(call, node, outputs);
-  const bool is_cast = autocast_ && node.graphs.empty();
+  const bool is_cast = autocast_ && node.graphs.empty() && node.find_opaque() == nullptr;
   const std::vector<ValueId> ids =
       is_cast ? add_under_autocast(std::move(node), std::move(outputs), *autocast_, builder_)
               : builder_.add_node(std::move(node), std::move(outputs));

@@ -27,7 +27,9 @@ struct Autocast {
   c10::ScalarType dtype;
 };
 
-// "aten.conv2d.default" for "torch.ops.aten.conv2d.default"; other targets are unchanged.
+// "aten.conv2d.default" for "torch.ops.aten.conv2d.default", and for that operator of a dialect of
+// ExecuTorch, "executorch.exir.dialects.edge._ops.aten.conv2d.default"; other targets are
+// unchanged.
 std::string op_type_of_target(std::string_view target);
 
 class GraphBuilder {
@@ -157,7 +159,7 @@ class GraphReader {
   void add_loop_over_slices(const Call& call);
 
   // Keeps a call that cannot run: values one by one, as no schema says which are lists; operators
-  // by name; graphs.
+  // by name; graphs. Says what is a dict or a nested list, but not for higher-order operators.
   void add_without_schema(const Call& call);
   void add_unnamed(const std::string& name, const JsonValue& value, const Place& place, Node& node);
   Graph read_inner_graph(const JsonValue& graph, const Place& place) const;

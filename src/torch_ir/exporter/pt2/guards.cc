@@ -53,8 +53,8 @@ std::string find_input(const Signature& signature, const std::string& name) {
   size_t index = 0;
   for (const PortSpec& input : signature.inputs) {
     const bool is_argument =
-        input.role == PortSpec::Role::kFixed ||
-        (input.role == PortSpec::Role::kValue && input.kind == InputKind::kUserInput);
+        input.kind == InputKind::kUserInput &&
+        (input.role == PortSpec::Role::kFixed || input.role == PortSpec::Role::kValue);
     if (!is_argument) continue;
     if (input.name == name || name == fmt::format("flat_args_{}", index)) return input.name;
     ++index;

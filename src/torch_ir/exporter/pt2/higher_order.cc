@@ -76,12 +76,8 @@ bool GraphReader::has_tensors_on(const std::string& device, const Call& call, si
     const Place values = place.key("tensor_values");
     for (const auto& [name, meta] :
          as_object(ObjectReader(graph, place).get("tensor_values"), values)) {
-      const Place value = values.key(printable(name));
-      const std::string found =
-          ObjectReader(meta, value).get("device", [](const auto& json, const Place& at) {
-            return ObjectReader(json, at).get("type", as_string);
-          });
-      if (found == device) return true;
+      const std::string shown = printable(name);
+      if (read_device_type(ObjectReader(meta, values.key(shown))) == device) return true;
     }
     return false;
   });
@@ -239,6 +235,12 @@ void GraphReader::add_unnamed(const std::string& name, const JsonValue& value, c
                               Node& node) {
   const TaggedValue argument = as_tagged(value, place);
   const Place inside = place.key(argument.tag);
+  const bool is_dict = argument.tag == "as_string_to_argument";
+  const bool is_nested = argument.tag == "as_nested_tensors";
+  const auto operand_of = [this](const std::string& of) { return find(of); };
+  if ((is_dict || is_nested) && !is_higher_order(node.target)) {
+    node.arguments.push_back({name, read_argument(value, place, operand_of)});
+  }
   if (argument.tag == "as_graph") {
     const auto read = [&](const JsonValue& graph, const Place& at) {
       return read_inner_graph(graph, at);
@@ -247,13 +249,19 @@ void GraphReader::add_unnamed(const std::string& name, const JsonValue& value, c
   } else if (argument.tag == "as_operator") {
     node.arguments.push_back(
         {name, Attribute(op_type_of_target(as_string(argument.value, inside)))});
-  } else if (argument.tag == "as_string_to_argument") {
+  } else if (is_dict) {
     for (const auto& [key, inner] : as_object(argument.value, inside)) {
       const std::string shown = printable(key);
       add_unnamed(name + "." + key, inner, inside.key(shown), node);
     }
+  } else if (is_nested) {
+    const JsonValue::array_t& lists = as_list(argument.value, inside);
+    for (size_t i = 0; i < lists.size(); ++i) {
+      for (const std::string& item : as_list_of(lists[i], inside.item(i), read_name)) {
+        node.arguments.push_back({fmt::format("{}.{}", name, i), find(item)});
+      }
+    }
   } else {
-    const auto operand_of = [this](const std::string& of) { return find(of); };
     const Operand operand = read_argument(value, place, operand_of);
     const auto* list = std::get_if<ValueList>(&operand);
     if (list == nullptr) node.arguments.push_back({name, operand});

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -68,7 +69,13 @@ struct PayloadItem {
   bool is_pickled = false;
   // Nothing for objects that are not tensors.
   std::optional<TensorView> view = std::nullopt;
+  bool is_meta = false;
+
+  bool has_elements() const {
+    return !is_pickled && view && std::ranges::find(view->sizes, 0) == view->sizes.end();
+  }
 };
+using PayloadItems = std::vector<std::pair<std::string, PayloadItem>>;
 
 TensorView read_view(const JsonValue& value, const Place& place) {
   const ObjectReader meta(value, place);
@@ -79,6 +86,39 @@ TensorView read_view(const JsonValue& value, const Place& place) {
   view.strides = meta.get("strides", read_fixed_sizes);
   view.storage_offset = meta.get_or("storage_offset", int64_t{0}, read_fixed_size);
   return view;
+}
+
+PayloadItems read_items(const Pt2Archive& archive, const PayloadEntries& entries) {
+  const JsonValue root = parse_json(archive.zip.read(entries.config).text());
+  const Place place;
+  const Place config_place = place.key("config");
+  PayloadItems items;
+  for (const auto& [name, value] :
+       as_object(ObjectReader(root, place).get("config"), config_place)) {
+    const ObjectReader fields(value, config_place.key(name));
+    PayloadItem item{entries.folder + fields.get("path_name", as_string)};
+    item.is_pickled = fields.get_or("use_pickle", false, as_boolean);
+    if (const JsonValue* meta = fields.find("tensor_meta")) {
+      const Place meta_place = fields.place().key("tensor_meta");
+      item.view = read_view(*meta, meta_place);
+      item.is_meta = read_device_type(ObjectReader(*meta, meta_place)) == "meta";
+    }
+    items.emplace_back(name, std::move(item));
+  }
+  return items;
+}
+
+// Whether the archive was saved under FakeTensorMode, whose tensors of a dtype share one storage,
+// without bytes. Tensors of the meta device say so themselves.
+bool has_fake_tensors(const Pt2Archive& archive) {
+  std::set<std::string> storages;
+  const PayloadItems items = read_items(archive, archive.weights);
+  for (const auto& [name, item] : items) {
+    if (!item.has_elements()) continue;
+    if (archive.read_weights(item.entry).size > 0) return false;
+    storages.insert(item.entry);
+  }
+  return storages.size() < items.size();
 }
 
 // Makes each storage and pickled tensor once, as several names may share an entry.
@@ -97,9 +137,10 @@ class Storages {
       return known;
     }
     if (!item.view) fail(archive_, name, "has no shape and dtype");
-    const bool is_empty = std::ranges::find(item.view->sizes, 0) != item.view->sizes.end();
-    // PyTorch writes so the tensors of the meta device and of FakeTensorMode.
-    if (!is_empty && archive_.read_weights(item.entry).size == 0) return {};
+    if (item.has_elements() && archive_.read_weights(item.entry).size == 0) {
+      if (item.is_meta || has_fake_tensors(archive_)) return {};
+      fail(archive_, name, fmt::format("the entry '{}' is empty: the archive is damaged", entry));
+    }
     try {
       c10::Storage& storage = storages_[item.entry];
       if (!storage) storage = make_storage(archive_.read_weights(item.entry));
@@ -124,18 +165,11 @@ class Storages {
 };
 
 Payload read_configuration(const Pt2Archive& archive, const PayloadEntries& entries) {
-  JsonValue root = parse_json(archive.zip.read(entries.config).text());
-  const Place place;
-  const Place config_place = place.key("config");
   const auto storages = std::make_shared<Storages>(archive);
   Payload payload;
-  for (const auto& [name, value] :
-       as_object(ObjectReader(root, place).get("config"), config_place)) {
-    const ObjectReader fields(value, config_place.key(name));
-    PayloadItem item{entries.folder + fields.get("path_name", as_string)};
-    item.is_pickled = fields.get_or("use_pickle", false, as_boolean);
-    item.view = fields.get_or("tensor_meta", item.view, read_view);
-    payload.insert(name, [storages, name = name, item] { return storages->make(name, item); });
+  for (const auto& [name, item] : read_items(archive, entries)) {
+    payload.insert(name,
+                   [storages, name = name, item = item] { return storages->make(name, item); });
   }
   return payload;
 }

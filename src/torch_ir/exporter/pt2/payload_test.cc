@@ -97,10 +97,21 @@ TEST(PayloadTest, WhatDoesNotFitIsNamed) {
   }
 }
 
-// torch.export.save writes so what it exported on the meta device.
-TEST(PayloadTest, AnEmptyStorageHasNoValues) {
-  EXPECT_FALSE(find(item({4}, {1}, 0, "weight_1")).defined());
+// torch.export.save writes so what it exported on the meta device, and gives all tensors of
+// FakeTensorMode one storage.
+TEST(PayloadTest, TensorsWithoutValuesHaveAnEmptyStorage) {
+  const std::string empty = item({4}, {1}, 0, "weight_1");
+  const auto with_others = [&](const std::string& others) { return find(empty + others); };
+  std::string on_meta = empty;
+  on_meta.insert(on_meta.rfind("}}"), R"(, "device": {"type": "meta", "index": null})");
+  EXPECT_FALSE(find(on_meta).defined());
+  EXPECT_FALSE(with_others(R"(, "b": )" + item({2}, {1}, 0, "weight_1")).defined());
   EXPECT_TRUE(find(item({0}, {1}, 0, "weight_1")).defined());
+  const auto is_damaged =
+      fails_with("a.pt2: tensor 'name': the entry 'w/weight_1' is empty: the archive is damaged");
+  EXPECT_THAT([&] { find(empty); }, is_damaged);
+  EXPECT_THAT([&] { with_others(R"(, "tied": )" + empty + R"(, "b": )" + item({4}, {1})); },
+              is_damaged);
 }
 
 TEST(PayloadTest, WeightsAreAsTheGraphSays) {

@@ -19,6 +19,7 @@
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
+#include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/weights/torch_file.h"
 
@@ -250,6 +251,9 @@ Pt2Model read_model(const std::string& path, const std::string& program, WeightB
   const Payload constants = open_payload(archive, archive.constants);
   model.weights = take_weights(path, weights, constants, model.program);
   model.examples = examples_of(path, archive, root);
+  if (model.examples.problem.empty()) {
+    set_input_strides(model.program, model.examples.for_graph(model.program));
+  }
   return model;
 }
 

@@ -56,11 +56,15 @@ PortSpec with_target(const ObjectReader& fields) {
   return {kRole, fields.get("arg", read_name), kKind, fields.get(names_of(kKind).key, as_string)};
 }
 
+// Nodes do not take it by its name: their arguments say what it is.
 PortSpec custom_object(const ObjectReader& fields) {
-  fields.place().refuse(fmt::format(
-      "the model uses the object '{}', which is not a tensor; objects (torchbind, opaque) are not "
-      "supported",
-      printable(fields.get("custom_obj_name", as_string))));
+  return {Role::kFixed,
+          fields.get("custom_obj_name", as_string),
+          InputKind::kConstant,
+          {},
+          fields.get("arg", [](const JsonValue& object, const Place& place) {
+            return read_port(JsonValue::object({{"as_custom_obj", object}}), place);
+          })};
 }
 
 PortSpec gradient(const ObjectReader& fields) {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/document.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/program_graphs.h"
 
 namespace torch_ir {
@@ -130,6 +132,10 @@ TEST(ReadProgramTest, ReadsEveryKindOfAttribute) {
       {R"({"as_memory_format": 2})", c10::MemoryFormat::ChannelsLast},
       {R"({"as_device": {"type": "cuda", "index": 1}})", c10::Device("cuda:1")},
       {R"({"as_device": {"type": "cpu", "index": null}})", c10::Device("cpu")},
+      {R"({"as_custom_obj": {"name": "o", "class_fqn": "A.B\n"}})",
+       Opaque{"an object of the class 'A.B\\x0a'"}},
+      {R"({"as_nested_tensors": []})", Opaque{"a list of lists of tensors"}},
+      {R"({"as_string_to_argument": {}})", Opaque{"a dict"}},
   };
   for (const auto& [json, value] : cases) EXPECT_EQ(read_attribute(json), value) << json;
 }
@@ -150,10 +156,6 @@ TEST(ReadProgramTest, RefusesWhatIsNotInTheSchema) {
        place + ".as_device: invalid device index 999"},
       {R"({"as_sym_int": {"as_text": 1}})",
        place + ".as_sym_int: unknown kind of number 'as_text'"},
-      {R"({"as_custom_obj": {"name": "o", "class_fqn": "A.B\n"}})",
-       node + "an object of the class 'A.B\\x0a' is not supported as an argument"},
-      {R"({"as_nested_tensors": []})",
-       node + "a list of lists of tensors is not supported as an argument"},
       {R"({"as_operator": "torch.ops.aten.relu.default"})",
        node + "expected a value as an argument, found a graph or an operator"},
       {R"({"as_tensor": {"name": "z"}})",
@@ -214,6 +216,60 @@ TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {
   EXPECT_EQ(error_of(program),
             "node 'y' (mine.op.default): argument 0 has no name, and the operator is unknown; load "
             "the library that defines it (--load-library)");
+}
+
+TEST(ReadProgramTest, OperatorsOfTheDialectsOfExecuTorchAreThoseOfPyTorch) {
+  ProgramText program;
+  for (const char* dialect : {"edge._ops", "edge.ops", "backend._ops"}) {
+    program.nodes =
+        ProgramText::node(std::string("executorch.exir.dialects.") + dialect + ".aten.relu.default",
+                          ProgramText::argument("self", tensor("x")), tensor("y"));
+    EXPECT_EQ(program.read().nodes[0].target, "aten.relu.default");
+  }
+}
+
+TEST(ReadProgramTest, ObjectsAreSaidAndTensorsInDictsAndListsAreInputs) {
+  const std::string object = R"({"name": "o", "class_fqn": "trt.Engine"})";
+  ProgramText program;
+  program.inputs += R"(, {"as_custom_obj": )" + object + "}";
+  program.input_specs +=
+      R"(, {"custom_obj": {"arg": )" + object + R"(, "custom_obj_name": "engine"}})";
+  // An operator that this process knows, too.
+  for (const char* target : {"nobody.run.default", "aten.relu.default"}) {
+    program.nodes = ProgramText::node(
+        std::string("torch.ops.") + target,
+        ProgramText::argument("e", R"({"as_custom_obj": )" + object + "}") + ", " +
+            ProgramText::argument("d", R"({"as_string_to_argument": {"k": )" + tensor("x") + "}}") +
+            ", " + ProgramText::argument("n", R"({"as_nested_tensors": [[{"name": "x"}]]})"),
+        tensor("y"));
+    const Program read = program.read();
+    EXPECT_EQ(*read.constant_inputs.find("engine"), Opaque{"an object of the class 'trt.Engine'"});
+    const Node& node = read.nodes.at(0);
+    EXPECT_EQ(node.find_opaque()->name, "e");
+    EXPECT_EQ(node.inputs(), (std::vector<ValueId>{0, 0}));
+    const IR ir = to_ir(read);
+    EXPECT_EQ(ir.nodes[0].inputs[0].arg, "d.k");
+    EXPECT_EQ(ir.nodes[0].inputs[1].arg, "n.0");
+    EXPECT_EQ(*ir.nodes[0].attrs.find("n"), Opaque{"a list of lists of tensors"});
+    const IR again = IR::from_json(ir.to_json());
+    EXPECT_EQ(again, ir);
+    EXPECT_EQ(to_ir(resolve(again)), ir);
+  }
+}
+
+TEST(ReadProgramTest, ListsOfTensorsOfUnknownOperatorsAreInputs) {
+  ProgramText program;
+  program.nodes = ProgramText::node(
+      "torch.ops.nobody.join.default",
+      ProgramText::argument("xs", R"({"as_optional_tensors": [{"as_none": true}, )" + tensor("x") +
+                                      ", " + tensor("x") + "]}"),
+      tensor("y"));
+  const IR ir = to_ir(program.read());
+  EXPECT_EQ(ir.nodes[0].inputs.at(1).arg, "xs");
+  EXPECT_EQ(*ir.nodes[0].attrs.find("_tensor_list_sizes"), Attribute::list({2}));
+  EXPECT_EQ(*ir.nodes[0].attrs.find("_tensor_list_none_masks"),
+            Attribute::list({Attribute::list({true, false, false})}));
+  EXPECT_EQ(to_ir(resolve(ir)), ir);
 }
 
 TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
@@ -346,10 +402,6 @@ TEST(ReadProgramTest, GraphAndSignatureMustAgree) {
             "an output is 'y' in the signature, but fixed in the graph");
   EXPECT_EQ(with(&ProgramText::input_specs, R"({"lifted": {}})"),
             "graph_module.signature.input_specs[0]: unknown kind 'lifted'");
-  EXPECT_EQ(with(&ProgramText::input_specs,
-                 R"({"custom_obj": {"arg": {"name": "x"}, "custom_obj_name": "queue"}})"),
-            "graph_module.signature.input_specs[0].custom_obj: the model uses the object 'queue', "
-            "which is not a tensor; objects (torchbind, opaque) are not supported");
   EXPECT_EQ(with(&ProgramText::output_specs,
                  R"({"gradient_to_parameter": {"arg": {"name": "y"}, "parameter_name": "w"}})"),
             "graph_module.signature.output_specs[0].gradient_to_parameter: gradients among the "

@@ -129,13 +129,6 @@ bool GraphMemory::is_written(size_t memory, size_t first, size_t last) const {
                      });
 }
 
-bool reads_storage(const Node& node) {
-  if (node.target.starts_with("aten.as_strided")) return true;
-  return std::ranges::any_of(node.graphs, [](const Graph& graph) {
-    return std::ranges::any_of(graph.nodes, reads_storage);
-  });
-}
-
 void check_storable(const Case& graph_case) {
   const Program& program = *graph_case.program;
   const StateDict& weights = graph_case.weights;
@@ -149,7 +142,10 @@ void check_storable(const Case& graph_case) {
   const auto check_write = [&](const Node& node, const std::string& written) {
     const auto place = std::ranges::find(names, written) - names.begin();
     for (size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == written || groups[i] != groups[place]) continue;
+      const bool is_tied = std::ranges::any_of(program.tied_weights, [&](const auto& tied) {
+        return std::ranges::count(tied, written) > 0 && std::ranges::count(tied, names[i]) > 0;
+      });
+      if (names[i] == written || is_tied || groups[i] != groups[place]) continue;
       fail(node, fmt::format("writes to '{}', which shares its memory with '{}'",
                              printable(written), printable(names[i])));
     }

@@ -51,9 +51,6 @@ class GraphMemory {
 // they are called so ("foo_"). Otherwise throws as compile does.
 GraphMemory memory_of(const Case& graph_case);
 
-// Whether a call of `node` reads storages and not only its inputs, as as_strided does.
-bool reads_storage(const Node& node);
-
 // Throws WeightError, naming node and weight, if a file of weights, which stores each by itself,
 // cannot replace the weights: a node writes to memory that two share, or reads the storage of one
 // that is a part of it.

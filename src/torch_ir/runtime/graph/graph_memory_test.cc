@@ -216,6 +216,13 @@ TEST(CheckStorable, RefusesWhatFilesOfWeightsLose) {
   EXPECT_NO_THROW(strided(base.slice(1, 1).contiguous())());
   // Nothing reads around it.
   EXPECT_NO_THROW(check(base.slice(1, 1), base, "aten.neg.default", {})());
+  // A document says that names are tied, so that they are one tensor again.
+  EagerGraph tied;
+  tied.output(tied.call1("aten.neg_.default", {tied.weight("w", base)}));
+  tied.weight("other", base);
+  EXPECT_THAT([&] { check_storable(tied.as_case()); }, ::testing::Throws<WeightError>());
+  tied.ir.tied_weights = {{"other", "w"}};
+  EXPECT_NO_THROW(check_storable(tied.as_case()));
   EXPECT_THAT(check(base, base.slice(1, 1), "aten.neg_.default", {}),
               ::testing::ThrowsMessage<WeightError>(
                   "node 'n1' writes to 'w', which shares its memory with 'other'" + lost));

@@ -68,19 +68,39 @@ class GraphLowerer {
  private:
   void add_node(const Node& node) {
     if (num_graphs_of(node.target) > 0) return add_control_flow(node);
+    const Argument* opaque = node.find_opaque();
+    if (unsupported_ == Unsupported::kRefuse) {
+      if (opaque != nullptr) refuse(*opaque, node);
+    } else if (opaque != nullptr || !operator_support(node.target).is_supported) {
+      return add_handled(node, [](const OpNode& it, const auto&) -> std::vector<at::Tensor> {
+        throw ExecutionError("Unsupported operator '" + printable(it.op_type) + "'.");
+      });
+    }
     const auto [found, is_new] = callees_.try_emplace(node.target);
     if (is_new) found->second = find_callee(node);
     const auto& [call, schema] = found->second;
     if (const auto* handler = std::get_if<OpHandler>(&call)) {
-      add(node,
-          std::make_shared<const OpHandlerCall>(
-              OpHandlerCall{*handler, convert_default(node, GraphAnalyzer(source_))}),
-          input_uses(node));
+      add_handled(node, *handler);
     } else if (const auto* function = std::get_if<NumberFunction>(&call)) {
       add(node, *function, operator_arguments(node, *schema));
     } else {
       add(node, std::get<c10::OperatorHandle>(call), operator_arguments(node, *schema));
     }
+  }
+
+  void add_handled(const Node& node, OpHandler handler) {
+    add(node,
+        std::make_shared<const OpHandlerCall>(
+            OpHandlerCall{std::move(handler), convert_default(node, GraphAnalyzer(source_))}),
+        input_uses(node));
+  }
+
+  [[noreturn]] static void refuse(const Argument& opaque, const Node& node) {
+    throw ExecutionError(fmt::format(
+        "Argument '{}' of node '{}' ({}) is {}, which no run can make; export the model without "
+        "it.",
+        printable(opaque.name), printable(node.name), printable(node.target),
+        printable(std::get<Attribute>(opaque.value).get_if<Opaque>()->what)));
   }
 
   struct Callee {
@@ -89,12 +109,6 @@ class GraphLowerer {
   };
 
   Callee find_callee(const Node& node) const {
-    if (unsupported_ == Unsupported::kKeep && !operator_support(node.target).is_supported) {
-      return {OpHandler([](const OpNode& it, const auto&) -> std::vector<at::Tensor> {
-                throw ExecutionError("Unsupported operator '" + printable(it.op_type) + "'.");
-              }),
-              nullptr};
-    }
     if (OpHandler handler = find_op_handler(node.target)) return {std::move(handler), nullptr};
     if (const NumberFunction function = find_number_function(node.target)) {
       return {function, find_schema(node.target)};
@@ -327,9 +341,8 @@ LoweredGraph lower(const Case& graph_case, std::optional<c10::Device> device,
   if (!home.is_cpu() && home.type() != graph.device.type()) {
     TORCH_WARN("The graph names the device ", home.str(), "; it runs on ", graph.device.str(), ".");
   }
-  for (const std::string& guard : graph.symbols.unreadable_guards()) {
-    TORCH_WARN("Runs do not check a guard of the model: ", guard);
-  }
+  const std::string unchecked = graph.symbols.unchecked_text();
+  if (!unchecked.empty()) TORCH_WARN(unchecked);
   return graph;
 }
 

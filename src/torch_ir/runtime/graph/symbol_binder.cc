@@ -8,10 +8,15 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 
 namespace {
+
+constexpr size_t kMaxShownGuard = 100;
+constexpr size_t kMaxListedGuards = 3;
+constexpr size_t kMaxListedSizes = 8;
 
 // The only symbol without a value; null if there are none or several.
 const std::string* only_unknown(const std::vector<std::string>& symbols,
@@ -59,7 +64,8 @@ SymbolBinder::SymbolBinder(const Program& program) {
     try {
       add_guard(text);
     } catch (const ValidationError& error) {
-      unreadable_guards_.push_back(fmt::format("{}: {}", printable(text), error.what()));
+      unreadable_guards_.push_back(
+          fmt::format("{}: {}", printable(text, kMaxShownGuard), error.what()));
     }
   }
 }
@@ -75,6 +81,14 @@ void SymbolBinder::add_guard(const std::string& text) {
     }
   }
   guards_.push_back({text, std::move(expression)});
+}
+
+std::string SymbolBinder::unchecked_text() const {
+  if (unreadable_guards_.empty()) return "";
+  const size_t count = unreadable_guards_.size();
+  return fmt::format("Runs do not check {} of the model: {}",
+                     count == 1 ? "a guard" : fmt::format("{} guards", count),
+                     listed(unreadable_guards_, kMaxListedGuards));
 }
 
 void SymbolBinder::check_guards(const std::vector<c10::IValue>& inputs,
@@ -95,8 +109,8 @@ void SymbolBinder::check_guards(const std::vector<c10::IValue>& inputs,
       const std::string name = symbols.size() == 1 ? "" : printable(symbol) + " = ";
       got.push_back(name + std::to_string(values.at(symbol)));
     }
-    problems.push_back(
-        fmt::format("Guard failed: {}, got {}", printable(guard.text), fmt::join(got, ", ")));
+    problems.push_back(fmt::format("Guard failed: {}, got {}", printable(guard.text),
+                                   listed(got, kMaxListedSizes)));
   }
 }
 

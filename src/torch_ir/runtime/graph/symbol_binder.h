@@ -26,6 +26,8 @@ class SymbolBinder {
 
   // "GUARD: REASON" for each guard that runs cannot check.
   const std::vector<std::string>& unreadable_guards() const { return unreadable_guards_; }
+  // The same as one sentence, which names the first; empty if runs check all.
+  std::string unchecked_text() const;
 
   // Takes one input for each graph input. Reads symbols that stand alone, and solves expressions
   // that are linear in one. Throws ExecutionError with a problem_list from `find`.

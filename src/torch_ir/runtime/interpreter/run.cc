@@ -10,6 +10,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/call_recording.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
@@ -47,6 +48,15 @@ std::string input_count_problem(size_t expected, size_t actual) {
   return fmt::format("Expected {} input{}, found {}.", expected, expected == 1 ? "" : "s", actual);
 }
 
+bool lacks_strides(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
+  const size_t size = std::min(inputs.size(), graph.inputs.size());
+  for (size_t i = 0; i < size; ++i) {
+    const std::vector<int64_t>& strides = (*graph.source)[graph.inputs[i].value].strides;
+    if (!strides.empty() && inputs[i].defined() && inputs[i].strides() != strides) return true;
+  }
+  return false;
+}
+
 Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
   if (const std::string problem = input_count_problem(graph.inputs.size(), inputs.size());
       !problem.empty()) {
@@ -62,6 +72,12 @@ Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inp
       problems.push_back(std::move(problem));
     } else if (declared.is_scalar) {
       values.emplace_back(inputs[i].item());
+    } else if (!declared.strides.empty() && inputs[i].strides() != declared.strides) {
+      try {
+        values.emplace_back(strided_copy(inputs[i], declared.strides));
+      } catch (const Error& error) {
+        problems.push_back(fmt::format("Input '{}': {}.", printable(declared.name), error.what()));
+      }
     } else {
       values.emplace_back(inputs[i].requires_grad() ? inputs[i].detach() : inputs[i]);
     }

@@ -39,8 +39,11 @@ c10::impl::LocalDispatchKeySet keys_for_call(c10::ArrayRef<c10::IValue> argument
 std::string input_problem(const Value& declared, c10::Device device, const at::Tensor& input);
 std::string input_count_problem(size_t expected, size_t actual);
 
-// One value for each graph input. Throws ExecutionError with a problem_list that names the inputs
-// that do not fit.
+// Whether an input lacks the strides that the graph reads (Value::strides).
+bool lacks_strides(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs);
+
+// One value for each graph input, laid out with the strides that the graph reads. Throws
+// ExecutionError with a problem_list that names the inputs that do not fit.
 Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs);
 
 // Runs a graph of control flow in place of run_steps.

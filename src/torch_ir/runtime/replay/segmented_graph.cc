@@ -177,7 +177,8 @@ void SegmentedGraph::run(const std::vector<at::Tensor>& inputs, std::vector<at::
   SymbolValues symbols;
   if (is_checked) symbols = graph_.symbols.bind(input_values(graph_, inputs));
   SymbolValues* const checked = is_checked ? &symbols : nullptr;
-  if (run_whole(inputs, outputs, {true, checked, nullptr}, record)) return;
+  const bool may_replay = !lacks_strides(graph_, inputs);
+  if (may_replay && run_whole(inputs, outputs, {true, checked, nullptr}, record)) return;
   const Stack values = input_values(graph_, inputs);
   if (!is_checked && !graph_.symbols.empty()) graph_.symbols.bind(values);
   outputs = caller_outputs(graph_, run_segments(values, checked, record));
