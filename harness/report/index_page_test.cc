@@ -128,6 +128,9 @@ TEST(IndexPageTest, SaysHowOftenModelsRan) {
     return std::string();
   };
   Result result = make_result();
+  EXPECT_EQ(trials(result), "1");
+  // How many were asked for.
+  result.failure = Failure();
   EXPECT_EQ(trials(result), "3");
   result.origin = Origin{.archive = "tiny.pt2", .expected = "tiny.expected.safetensors"};
   EXPECT_EQ(trials(result), "1");
