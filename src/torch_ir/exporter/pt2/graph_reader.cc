@@ -393,7 +393,8 @@ void GraphReader::add(const Call& call) {
 
 void GraphReader::add_operator(const Call& call) {
   if (!has_schema(call.target)) return add_without_schema(call);
-  Node node{.target = op_type_of_target(call.target), .arguments = read_arguments(call)};
+  Node node{
+      .name = "", .target = op_type_of_target(call.target), .arguments = read_arguments(call)};
   if (node.find_opaque() != nullptr) return add_without_schema(call);
   add_node(call, std::move(node));
 }
