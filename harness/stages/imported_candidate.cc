@@ -23,7 +23,9 @@
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
+#include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
@@ -33,8 +35,11 @@ namespace {
 
 class ImportedCandidate : public Candidate {
  public:
-  ImportedCandidate(const ModelFiles& files, uint64_t seed)
-      : Candidate({.calls_operators = files.expected.empty()}), files_(files), seed_(seed) {}
+  ImportedCandidate(const ModelFiles& files, uint64_t seed, int steps)
+      : Candidate({.calls_operators = files.expected.empty()}),
+        files_(files),
+        seed_(seed),
+        has_steps_(steps > 1) {}
 
   std::vector<std::string> paths() const override {
     std::vector<std::string> paths = {files_.path, files_.weights, files_.inputs, files_.expected};
@@ -52,7 +57,7 @@ class ImportedCandidate : public Candidate {
     if (trial >= num_sets()) other_sizes();
     const Source source = source_of(trial);
     if (source.sizes != nullptr) return source.sizes->inputs;
-    std::vector<at::Tensor> inputs = given(source.set);
+    std::vector<at::Tensor> inputs = given(set_of(source));
     const std::vector<ValueId> ids = case_.program->user_inputs();
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Value& input = (*case_.program)[ids[i]];
@@ -94,13 +99,24 @@ class ImportedCandidate : public Candidate {
 
   std::vector<at::Tensor> expected(int trial, const std::vector<at::Tensor>& inputs) override {
     const Source source = source_of(trial);
-    if (files_.expected.empty() || source.sizes != nullptr) return reference(inputs);
-    return loading([&] {
-      return read_expected(of_set(files_.expected, files_.more_expected, source.set), ir_);
+    const bool is_in_files = source.sizes == nullptr && step_ < num_given();
+    if (files_.expected.empty() || !is_in_files) return reference(inputs);
+    Case known = on(inputs);
+    known.expected = loading([&] {
+      return read_expected(of_set(files_.expected, files_.more_expected, set_of(source)),
+                           *case_.program);
     });
+    // Files may lack it.
+    add_expected_state(known);
+    return known.expected;
   }
 
   const StateDict& weights() const override { return case_.weights; }
+
+  void set_step(int step, const StateDict& weights) override {
+    step_ = step;
+    case_.weights = weights;
+  }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer,
                const std::function<bool()>& is_enough) override {
@@ -140,7 +156,10 @@ class ImportedCandidate : public Candidate {
     int values = 0;
   };
 
-  int num_sets() const { return 1 + static_cast<int>(files_.more_inputs.size()); }
+  int num_given() const { return 1 + static_cast<int>(files_.more_inputs.size()); }
+  // With steps, the sets are those of one trial.
+  int num_sets() const { return has_steps_ ? 1 : num_given(); }
+  int set_of(const Source& source) const { return has_steps_ ? step_ % num_given() : source.set; }
   Source source_of(int trial) const {
     if (trial < num_sets()) return {.set = trial};
     trial -= num_sets();
@@ -194,6 +213,8 @@ class ImportedCandidate : public Candidate {
 
   const ModelFiles files_;
   const uint64_t seed_;
+  const bool has_steps_;
+  int step_ = 0;
   IR ir_;
   std::optional<std::vector<SizeTrial>> sizes_;
 };
@@ -236,6 +257,7 @@ class GraphCandidate : public ImportedCandidate {
   IR read() override {
     return loading([&] {
       IR ir = load_ir(files().path);
+      add_state(ir);
       case_.program = std::make_shared<const Program>(resolve(ir));
       if (!files().weights.empty()) {
         case_.weights = with_graph_names(load_weights(files().weights), *case_.program);
@@ -248,9 +270,11 @@ class GraphCandidate : public ImportedCandidate {
 
 }  // namespace
 
-std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed) {
-  if (files.format == FileFormat::kGraph) return std::make_unique<GraphCandidate>(files, seed);
-  return std::make_unique<ArchiveCandidate>(files, seed);
+std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed, int steps) {
+  if (files.format == FileFormat::kGraph) {
+    return std::make_unique<GraphCandidate>(files, seed, steps);
+  }
+  return std::make_unique<ArchiveCandidate>(files, seed, steps);
 }
 
 }  // namespace torch_ir

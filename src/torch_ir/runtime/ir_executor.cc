@@ -31,7 +31,9 @@ std::vector<at::Tensor> IRExecutor::execute(const std::vector<at::Tensor>& input
         "Weights not loaded. Call load_weights() or load_weights_from_state_dict() first.");
   }
   if (!plan_) plan_ = compile(ir_, *weights_, constants_, options_);
-  return plan_->run(to_device(inputs, options_.device));
+  std::vector<at::Tensor> outputs = plan_->run(to_device(inputs, options_.device));
+  outputs.resize(ir_.graph_outputs.size());
+  return outputs;
 }
 
 std::vector<at::Tensor> execute_ir(const IR& ir, const std::vector<at::Tensor>& inputs,

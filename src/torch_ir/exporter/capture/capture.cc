@@ -15,6 +15,7 @@
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/capture/recorder.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/state_dict.h"
 
@@ -177,6 +178,7 @@ Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
   program.constants = std::move(recording.constants);
   program.tied_weights = state.ties;
   sizes.apply(program);
+  add_state(program);
   return program;
 }
 
