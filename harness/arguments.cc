@@ -300,6 +300,12 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
       .with_default("--trials", settings.trials, "N",
                     "Inputs per model: normal, 0 and 1, large, more seeds")
       ->transform(count("number of trials", 1000));
+  options
+      .with_default("--steps", settings.steps, "N",
+                    "Runs per trial, each on the state of the last; several --inputs in turn")
+      ->transform(count("number of steps", 100000));
+  options.several("--carry", settings.carry, "OUT=IN",
+                  "With --steps: hand this output to this input of the next step");
   options.with_default("--seed", settings.seed, "N", "Seed of weights and inputs")
       ->transform(seed());
   options
@@ -415,7 +421,7 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
        "the operator suite has no models"},
       {is_operators,
        {"--suite"},
-       {"--trials", "--seed", "--per-node", "--save-tensors", "--save-values"},
+       {"--trials", "--steps", "--seed", "--per-node", "--save-tensors", "--save-values"},
        "operator cases are single calls with fixed inputs"},
       {settings.scale == Scale::kFull,
        {"--scale"},
@@ -424,6 +430,7 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
         "--export-suite", "--suite"},
        "full-scale models are not run"}};
   for (const Conflict& conflict : conflicts) refuse(parser, conflict);
+  if (!settings.carry.empty() && settings.steps == 1) throw Error("--carry needs --steps");
   for (const char* flag : {"--operator", "--dtype"}) {
     if (!is_operators && is_given(parser, flag) && !is_given(parser, "--ir")) {
       throw Error(fmt::format("{} needs --suite operators, or a suite given by --ir", flag));

@@ -39,6 +39,11 @@ def load_ir(path):
     return json.loads(pathlib.Path(path).read_text())
 
 
+def output_names(ir):
+    """The outputs of a run: the graph's, then the state, which is what nodes write to in place."""
+    return [tensor["name"] for tensor in ir["graph_outputs"]] + ir.get("state", [])
+
+
 def constant(entry):
     """The value of a constant of the IR."""
     dtype = getattr(torch, entry["dtype"])
@@ -324,7 +329,7 @@ class Graph:
 
     def __init__(self, graph, kernels):
         self._inputs = [tensor["name"] for tensor in graph["graph_inputs"]]
-        self._outputs = [tensor["name"] for tensor in graph["graph_outputs"]]
+        self._outputs = output_names(graph)
         self._constant_outputs = graph.get("constant_outputs", [])
         self.calls = [Call(node, kernels) for node in graph["nodes"]]
 
@@ -343,8 +348,8 @@ class Graph:
 class GraphModule(torch.nn.Module):
     """The module whose forward is the graph.
 
-    It takes a tensor for each graph input and returns the graph outputs; numbers among the inputs
-    may be tensors without dimensions. `kernels`, by operator ("aten.gelu.default"), replace torch's
+    It takes a tensor for each graph input and returns the values of output_names; numbers among the
+    inputs may be tensors without dimensions. `kernels`, by operator ("aten.gelu.default"), replace torch's
     own. `on_call(node, values)` is called after each node, with all values so far by name.
     """
 

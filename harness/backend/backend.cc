@@ -86,7 +86,19 @@ std::unique_ptr<NodeValues> Backend::values(const IR& /*ir*/, const StateDict& /
 }
 
 std::vector<at::Tensor> Backend::run_case(const Case& graph_case) {
-  return run(to_ir(*graph_case.program), graph_case.weights, graph_case.inputs);
+  const Program& program = *graph_case.program;
+  std::vector<at::Tensor> outputs = run(to_ir(program), graph_case.weights, graph_case.inputs);
+  const auto num_state =
+      static_cast<size_t>(std::ranges::count_if(program.mutations, &Mutation::in_place));
+  size_t next = 0;
+  size_t next_state = program.outputs.size() - num_state;
+  if (outputs.size() == next_state) outputs.resize(program.outputs.size());
+  if (outputs.size() != program.outputs.size()) return outputs;
+  std::vector<at::Tensor> ordered;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    ordered.push_back(outputs[program.is_in_place(i) ? next_state++ : next++]);
+  }
+  return ordered;
 }
 
 std::unique_ptr<NodeValues> Backend::values_of(const Case& graph_case) {

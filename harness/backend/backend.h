@@ -43,8 +43,10 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // Returns one tensor for each of IR::graph_outputs, undefined for None. `weights` are keyed by
-  // state dict name. Throws Error when the graph cannot be run.
+  // Returns one tensor for each of IR::graph_outputs, undefined for None, then one for each of
+  // IR::state: the values at the end of the run of what nodes write to. Without those the state is
+  // not compared. `weights` are keyed by state dict name. Throws Error when the graph cannot be
+  // run.
   virtual std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                                       const std::vector<at::Tensor>& inputs) = 0;
 

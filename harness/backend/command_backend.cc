@@ -27,6 +27,7 @@
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 
@@ -105,15 +106,6 @@ std::string type_text(const at::Tensor& tensor) {
 // "'a', 'b' and 7 more", "nothing"
 std::string names_text(const std::vector<std::string>& names) {
   return names.empty() ? "nothing" : quoted_list(names, kMaxNames);
-}
-
-std::vector<std::string> output_names(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const ValueId output : graph.outputs) {
-    const std::string& name = graph[output].name;
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  return names;
 }
 
 StateDict weights_for(const Case& graph_case) {
@@ -212,11 +204,17 @@ std::optional<ExecutorReport> report_of(const ServerAnswer& answer, const Graph&
 std::vector<at::Tensor> outputs_of(const StateDict& file, const Case& graph_case) {
   const Program& program = *graph_case.program;
   SymbolValues symbols = bind_symbols(program, graph_case.inputs);
-  const std::vector<std::string> names = output_names(program);
   std::vector<at::Tensor> outputs;
-  for (const ValueId output : program.outputs) {
-    const Value& value = program[output];
-    const at::Tensor* tensor = file.find(value.name);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    const Value& value = program[program.outputs[i]];
+    const at::Tensor* tensor = find_output(file, program, i);
+    if (std::ranges::find(names, value.name) == names.end()) names.push_back(value.name);
+    if (tensor == nullptr && program.find_mutation(i) != nullptr) {
+      // State that is not returned is not compared.
+      outputs.emplace_back();
+      continue;
+    }
     if (tensor == nullptr) {
       throw ExecutionError(
           fmt::format("Missing output '{}' ({}) of the executor; {{outputs}} has {}.",
@@ -229,8 +227,7 @@ std::vector<at::Tensor> outputs_of(const StateDict& file, const Case& graph_case
     }
     outputs.push_back(*tensor);
   }
-  for (const std::string& name : file.keys()) {
-    if (std::ranges::find(names, name) != names.end()) continue;
+  for (const std::string& name : unknown_outputs(file, program)) {
     throw ExecutionError(fmt::format("Unexpected output '{}' in {{outputs}} of the executor{}",
                                      printable(name), suggestion_text(name, names)));
   }

@@ -7,7 +7,8 @@
 //   {weights}  safetensors by the names of the IR's weights (the state dict's names), constants too
 //   {inputs}   safetensors by the names of the graph inputs
 //   {outputs}  the command writes safetensors by the names of the graph outputs here: all of them,
-//              with the dtypes and shapes of the IR
+//              with the dtypes and shapes of the IR. The new values of state have the names of what
+//              is written (ir_format.md); those it leaves out are not compared
 //   {intermediates}  optional: the command writes safetensors by the names of node values here, and
 //                    they are compared as with --per-node; missing values are counted, and
 //                    unknown names are listed

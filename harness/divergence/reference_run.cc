@@ -3,12 +3,10 @@
 #include <ATen/Context.h>
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 
 #include "harness/divergence/reproducer_files.h"
 #include "torch_ir/operators/operator_table.h"
-#include "torch_ir/runtime/graph/memory_overlap.h"
 
 namespace torch_ir {
 namespace {
@@ -80,35 +78,6 @@ class Recording {
   size_t num_outputs_ = 0;
 };
 
-// Copies the weights that the model writes to, so that it cannot change the graph's. Copies share
-// memory if their originals do.
-Case apart_from_model(const Case& graph_case, const GraphMemory& memory) {
-  const Program& program = *graph_case.program;
-  const StateDict& weights = graph_case.weights;
-  std::set<std::string> changed;
-  for (const GraphInput& input : program.inputs) {
-    if (!memory.is_written(memory.of(input.value), 0, program.nodes.size())) continue;
-    changed.insert({program[input.value].name, input.target});
-  }
-  const std::vector<std::string> names = weights.keys();
-  std::vector<at::Tensor> tensors;
-  for (const std::string& name : names) tensors.push_back(*weights.find(name));
-  std::map<size_t, std::vector<size_t>> groups;
-  const std::vector<size_t> group_of = overlap_groups(tensors);
-  for (size_t i = 0; i < names.size(); ++i) groups[group_of[i]].push_back(i);
-  for (const auto& [group, members] : groups) {
-    const auto is_changed = [&](size_t i) { return changed.contains(names[i]); };
-    if (std::ranges::none_of(members, is_changed)) continue;
-    std::vector<at::Tensor> copies;
-    for (const size_t i : members) copies.push_back(tensors[i].detach());
-    copies = copy_group(copies);
-    for (size_t i = 0; i < members.size(); ++i) tensors[members[i]] = copies[i];
-  }
-  Case apart = graph_case;
-  for (size_t i = 0; i < names.size(); ++i) apart.weights[names[i]] = tensors[i];
-  return apart;
-}
-
 std::unordered_map<std::string_view, ValueId> ids_by_name(const Program& program) {
   std::unordered_map<std::string_view, ValueId> ids;
   for (ValueId id = 0; id < program.values.size(); ++id) ids.emplace(program[id].name, id);
@@ -143,7 +112,7 @@ void ReferenceWatch::run(Candidate& candidate, const std::vector<at::Tensor>& in
 ExplainedGraph::ExplainedGraph(const ExplainedRun& run)
     : program(run.program()),
       memory(memory_of(run.graph_case)),
-      graph_case(apart_from_model(run.graph_case, memory)),
+      graph_case(run.graph_case),
       grouped(group_nodes(program, memory, run.groups)),
       grouped_memory(memory_of(graph_case.with(grouped.program))),
       cutter(grouped.program, grouped_memory, grouped.spans),

@@ -11,6 +11,7 @@
 #include "torch_ir/libraries/load_library.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
@@ -58,7 +59,7 @@ void write_reproducer(const Case& graph_case, const std::string& directory) {
     save_weights_safetensors(tensors_by_name(program, program.user_inputs(), graph_case.inputs),
                              path("inputs.safetensors"));
     if (!graph_case.expected.empty() || program.outputs.empty()) {
-      save_weights_safetensors(tensors_by_name(program, program.outputs, graph_case.expected),
+      save_weights_safetensors(outputs_by_name(program, graph_case.expected),
                                path("expected.safetensors"));
     }
     const StateDict& weights = graph_case.weights;

@@ -30,7 +30,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / "tools"),
                 str(pathlib.Path(__file__).resolve().parent)]
 
 import executor  # noqa: E402
-from ir_graph import GraphModule, load_ir  # noqa: E402
+from ir_graph import GraphModule, load_ir, output_names  # noqa: E402
 from safetensors_file import read_safetensors, write_safetensors  # noqa: E402
 
 FAULT = 1.01
@@ -64,7 +64,7 @@ def export(ir, weights, inputs, path):
         program = torch.export.export(module, inputs)
     torch.onnx.export(program, inputs, path, dynamo=True, verbose=False, external_data=False)
     model = onnx.load(path)
-    num_outputs = len(ir["graph_outputs"])
+    num_outputs = len(output_names(ir))
     sources = {node.output[0]: node.input[0] for node in model.graph.node
                if node.op_type == "Identity"}
     names = {}
@@ -170,8 +170,8 @@ def execute(paths):
             results = run(optimized, inputs, folder)
         except (torch.onnx.OnnxExporterError, NoKernel) as error:
             raise executor.Unsupported(str(error).strip().split("\n", 1)[0]) from error
-    write_safetensors(paths.outputs, {tensor["name"]: results[output]
-                                      for tensor, output in zip(ir["graph_outputs"], outputs)})
+    write_safetensors(paths.outputs, {name: results[output]
+                                      for name, output in zip(output_names(ir), outputs)})
     if paths.intermediates:
         write_safetensors(paths.intermediates, {
             name: results[names[name]] for name in names if names[name] in results})

@@ -53,7 +53,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / "tools"),
                 str(pathlib.Path(__file__).resolve().parent)]
 
 import executor  # noqa: E402
-from ir_graph import GraphModule, UnknownOperator, find_operator, load_ir  # noqa: E402
+from ir_graph import GraphModule, UnknownOperator, find_operator, load_ir, output_names  # noqa: E402
 from safetensors_file import read_safetensors, write_safetensors  # noqa: E402
 
 
@@ -181,7 +181,7 @@ def fused_groups(ir, between_quantized=False):
     for node in ir["nodes"]:
         for name in {tensor["name"] for tensor in node["inputs"]}:
             readers.setdefault(name, []).append(node["name"])
-    returned = {tensor["name"] for tensor in ir["graph_outputs"]}
+    returned = set(output_names(ir))
     makers = {output["name"]: node for node in ir["nodes"] for output in node["outputs"]}
     for node in ir["nodes"]:
         chain = [node["name"]]
@@ -341,8 +341,7 @@ def execute(paths):
     with torch.no_grad():
         outputs = module(*(inputs[tensor["name"]] for tensor in ir["graph_inputs"]))
     write_safetensors(paths.outputs, {
-        tensor["name"]: torch.as_tensor(value)
-        for tensor, value in zip(ir["graph_outputs"], outputs)})
+        name: torch.as_tensor(value) for name, value in zip(output_names(ir), outputs)})
     if paths.intermediates:
         write_safetensors(paths.intermediates, returned)
     if paths.groups:

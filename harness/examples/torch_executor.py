@@ -25,7 +25,7 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / "tools"),
                 str(pathlib.Path(__file__).resolve().parent)]
 
 import executor  # noqa: E402
-from ir_graph import GraphModule, UnknownOperator, load_ir  # noqa: E402
+from ir_graph import GraphModule, UnknownOperator, load_ir, output_names  # noqa: E402
 from safetensors_file import read_safetensors, write_safetensors  # noqa: E402
 
 
@@ -54,7 +54,7 @@ def run(ir, weights, inputs, kernels=None, on_call=None):
     module = GraphModule(ir, weights, kernels, on_call)
     with torch.no_grad():
         outputs = module(*(inputs[tensor["name"]] for tensor in ir["graph_inputs"]))
-    return {tensor["name"]: as_tensor(value) for tensor, value in zip(ir["graph_outputs"], outputs)}
+    return {name: as_tensor(value) for name, value in zip(output_names(ir), outputs)}
 
 
 def main(kernels=None):

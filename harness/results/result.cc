@@ -105,6 +105,10 @@ const ArithmeticReport* Result::arithmetic() const {
   return &*trials.front().verification.arithmetic;
 }
 
+std::string Result::state_not_compared() const {
+  return trials.empty() ? "" : not_compared_text(trials.front().verification);
+}
+
 std::string Result::nothing_compared() const {
   const auto has_outputs = [](const Trial& it) { return !it.verification.output_details.empty(); };
   if (call || !passed() || std::ranges::any_of(trials, has_outputs)) return {};

@@ -48,6 +48,10 @@ struct RunSettings {
   Criterion criterion = {.reference = ReferenceKind::kAuto};
   // Runs per model, each on different inputs (trials.h).
   int trials = 3;
+  // Runs per trial, one after the other on one state, and the outputs that each hands to an input
+  // of the next, "OUT=IN".
+  int steps = 1;
+  std::vector<std::string> carry = {};
   int threads = 1;
   // For execution plans. The reference always runs eagerly on the CPU.
   Optimization optimization = Optimization::kExact;
@@ -77,6 +81,10 @@ void fields(const Visit& visit, RunSettings& value) {
   TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, executor_is_server,
                  executor_intermediates, scale, last_stage, per_node, save_tensors)
   if (Visit::kReads || value.save_values) visit("save_values", value.save_values);
+  if (Visit::kReads || value.steps > 1) {
+    visit("steps", value.steps);
+    visit("carry", value.carry);
+  }
 }
 
 bool runs_plans(const RunSettings& settings);
@@ -296,6 +304,8 @@ struct Result {
   // That of the first trial; null if there is none. Further trials may have larger values than the
   // model is made for.
   const ArithmeticReport* arithmetic() const;
+  // "state not compared: 'b_k'", as in the first trial; empty if all state was.
+  std::string state_not_compared() const;
   // The reason why its outputs passed although none was compared; otherwise empty.
   std::string nothing_compared() const;
   void drop_graph();

@@ -160,6 +160,7 @@ void fields(const Visit& visit, Trial& trial) {
   visit("arithmetic", report.arithmetic);
   visit("optimization", report.optimization);
   visit("outputs", report.output_details);
+  if (Visit::kReads || !report.not_compared.empty()) visit("not_compared", report.not_compared);
   if constexpr (Visit::kReads) {
     report.max_diff = metrics.max_diff.value_or(0);
     report.mean_diff = mean_diff.value_or(0);

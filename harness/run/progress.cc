@@ -125,6 +125,7 @@ std::string finding_line(const Result& result, const std::string& reports) {
       findings.back() += fmt::format(" in {}/repro/{}", printable(reports), printable(result.name));
     }
   }
+  findings.push_back(result.state_not_compared());
   if (result.nodes) {
     findings.push_back(printable(not_judged_text(*result.nodes, plain)));
     findings.push_back(handed_back_text(*result.nodes, plain));

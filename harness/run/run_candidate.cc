@@ -28,6 +28,7 @@
 #include "torch_ir/ir/json.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/state_dict.h"
@@ -124,10 +125,19 @@ class Pipeline {
     result_.nodes = to_show(std::move(explanation.nodes));
     result_.reproducer = std::move(explanation.reproducer);
     if (result_.reproducer) {
-      result_.reproducer->trial = candidate_.trial_name(worst_number());
+      result_.reproducer->trial = name_of(runs_.at(static_cast<size_t>(worst_number())));
       std::string& message = result_.reproducer->message;
       message = without_folder(std::move(message), directory_);
     }
+  }
+
+  // Names the step and the trial of the run that `message` is about.
+  std::string in_run(std::string message) const {
+    const auto number = static_cast<size_t>(result_.current_trial);
+    if (number >= runs_.size()) return candidate_.in_trial(std::move(message), 0);
+    const Run& run = runs_[number];
+    message = candidate_.in_trial(std::move(message), run.trial);
+    return settings_.steps > 1 ? fmt::format("step {}, {}", run.step + 1, message) : message;
   }
 
   // If the last trial could not be executed, the earlier ones are still compared.
@@ -139,22 +149,27 @@ class Pipeline {
       // The model itself fails; this result is about another failure.
       return result_.trials.clear();
     }
-    Trial& last = add_trial();
+    Trial& last = result_.trials.emplace_back(Trial{name_of(runs_.back())});
     last.verification.tolerance = settings_.tolerance;
     last.verification.error_message = "The graph could not be executed.";
   }
 
  private:
   struct Run {
-    Case graph_case;
-    std::vector<at::Tensor> outputs;
-    std::vector<NodeGroup> groups;
+    int trial = 0;
+    int step = 0;
+    // As it begins for the backend, then, from the comparison on, for the model.
+    Case graph_case = {};
+    // For the model, with its outputs; without a program until these are known.
+    Case of_model = {};
+    std::vector<at::Tensor> outputs = {};
+    std::vector<NodeGroup> groups = {};
     bool is_ready = false;
   };
 
   ExplainedRun run_to_explain(int number) {
     Run& run = runs_.at(static_cast<size_t>(number));
-    run.graph_case.weights = candidate_.weights();
+    candidate_.set_step(run.step, run.graph_case.weights);
     const bool keeps_values = settings_.save_values && number == 0;
     return {.candidate = candidate_,
             .graph_case = run.graph_case,
@@ -162,7 +177,7 @@ class Pipeline {
             .directory = directory_ + "/repro",
             .values_file = keeps_values ? directory_ + "/values.safetensors" : "",
             .groups = groups_of(run),
-            .trial = number};
+            .trial = run.trial};
   }
 
   // A plan says only together with values what it fuses.
@@ -187,6 +202,11 @@ class Pipeline {
   void write_and_read() {
     const std::string path = candidate_.facts.leaves_files ? directory_ + "/ir.json" : "";
     program_ = std::make_shared<const Program>(serialize(ir_, path));
+    try {
+      carried_ = carried_values(*program_, settings_.carry);
+    } catch (const Error& error) {
+      throw InputError(fmt::format("'{}': {}", printable(result_.name), error.what()));
+    }
     const std::optional<Arithmetic>& arithmetic = settings_.criterion.arithmetic;
     if (arithmetic && candidate_.facts.leaves_files && !has_floating_point(*program_)) {
       throw InputError(fmt::format("--compute-dtype {}: '{}' has no floating-point values",
@@ -197,47 +217,100 @@ class Pipeline {
   void execute() {
     backend_ = &get_backend_();
     if (runs_plans(settings_)) optimization_ = settings_.optimization;
+    const int num_steps = candidate_.facts.keeps_trials ? settings_.steps : 1;
+    first_ = {.program = program_, .weights = candidate_.weights()};
+    if (num_steps > 1) keep_first_state();
     int num_trials = candidate_.num_given();
-    for (int trial = 0; trial < num_trials; ++trial) {
-      begin_trial(trial);
-      Run& run = runs_.emplace_back();
-      run.graph_case = {
-          .program = program_, .weights = candidate_.weights(), .inputs = candidate_.inputs(trial)};
+    for (int number = 0; number < num_trials * num_steps; ++number) {
+      Run& run = runs_.emplace_back(Run{.trial = number / num_steps, .step = number % num_steps});
+      begin_run(static_cast<size_t>(number));
+      run.graph_case = beginning_of(run);
+      if (run.step > 0) hand_on(runs_.at(static_cast<size_t>(number) - 1), run);
       const std::vector<std::string> problems = value_problems(run.graph_case);
       if (!problems.empty()) throw LoadError(problem_list(problems, "its weights and inputs"));
       run.is_ready = true;
-      if (trial == 0) result_.sizes = sizes_of(run.graph_case);
+      if (number == 0) result_.sizes = sizes_of(run.graph_case);
       // The graph and the reference must draw the same random numbers.
       at::manual_seed(candidate_.random_seed(settings_));
-      run.outputs = run_grouped(*backend_, run.graph_case, run.groups);
+      run.outputs = run_grouped(*backend_, for_backend(run.graph_case), run.groups);
       if (const auto report = backend_->last_report()) add_report(*report, result_.executor);
-      if (trial + 1 != candidate_.num_given()) continue;
+      if (number + 1 != candidate_.num_given() * num_steps) continue;
       // Now the model itself runs. If that ends the process, the stage verify has failed.
       Result verifying = result_;
       ++verifying.num_passed_stages;
       on_progress_(verifying);
+      candidate_.set_step(0, first_.weights);
       num_trials = candidate_.choose_trials(settings_);
       result_.not_tried = candidate_.not_tried();
     }
   }
 
-  void begin_trial(int trial) {
-    result_.current_trial = trial;
-    result_.current_trial_name = candidate_.unusual_trial(trial);
-    if (trial > 0) on_progress_(result_);
+  // The model writes to its own.
+  void keep_first_state() {
+    first_.inputs = candidate_.inputs(0);
+    for (const Mutation& state : program_->mutations) {
+      at::Tensor& tensor = tensor_of(first_, state.placeholder);
+      if (tensor.defined()) tensor = tensor.clone();
+    }
   }
 
-  Trial& add_trial() {
-    const auto number = static_cast<int>(result_.trials.size());
-    return result_.trials.emplace_back(Trial{.name = candidate_.trial_name(number)});
+  // The case of a run, with the state of a first step.
+  Case beginning_of(const Run& run) {
+    candidate_.set_step(run.step, first_.weights);
+    Case graph_case = first_;
+    graph_case.inputs = candidate_.inputs(run.trial);
+    return graph_case;
+  }
+
+  // State that the backend did not return is the model's.
+  void hand_on(Run& last, Run& next) {
+    // The comparison reports a wrong number of outputs.
+    last.outputs.resize(std::max(last.outputs.size(), program_->outputs.size()));
+    const auto is_missing = [&](const Mutation& value) {
+      return !last.outputs[value.output].defined();
+    };
+    if (std::ranges::any_of(carried_, is_missing)) {
+      carry(carried_, of_model(last).expected, next.graph_case);
+    }
+    carry(carried_, last.outputs, next.graph_case);
+  }
+
+  // One plan runs all steps: with the state among its inputs, program and weights stay the same.
+  Case for_backend(const Case& graph_case) {
+    if (settings_.steps == 1 || !runs_plans(settings_)) return graph_case;
+    Case with_inputs = with_carried_inputs(carried_, graph_case);
+    if (!program_of_steps_) program_of_steps_ = with_inputs.program;
+    with_inputs.program = program_of_steps_;
+    with_inputs.weights = first_.weights;
+    return with_inputs;
+  }
+
+  // The model's run, on the state that it left in the step before.
+  const Case& of_model(Run& run) {
+    if (run.of_model.program != nullptr) return run.of_model;
+    Case model = run.step == 0 ? run.graph_case : beginning_of(run);
+    if (run.step > 0) carry(carried_, of_model(*(&run - 1)).expected, model);
+    candidate_.set_step(run.step, model.weights);
+    at::manual_seed(candidate_.random_seed(settings_));
+    model.expected = candidate_.expected(run.trial, model.inputs);
+    return run.of_model = std::move(model);
+  }
+
+  void begin_run(size_t number) {
+    result_.current_trial = static_cast<int>(number);
+    const Run& run = runs_.at(number);
+    result_.current_trial_name =
+        settings_.steps > 1 ? name_of(run) : candidate_.unusual_trial(run.trial);
+    if (number > 0) on_progress_(result_);
+  }
+
+  std::string name_of(const Run& run) const {
+    const std::string name = candidate_.trial_name(run.trial);
+    return settings_.steps > 1 ? fmt::format("{}, step {}", name, run.step + 1) : name;
   }
 
   void verify(Run& run) {
-    const int number = static_cast<int>(result_.trials.size());
-    at::manual_seed(candidate_.random_seed(settings_));
-    run.graph_case.expected = candidate_.expected(number, run.graph_case.inputs);
-    // The model may have written to its weights, and then has new ones.
-    run.graph_case.weights = candidate_.weights();
+    run.graph_case = of_model(run);
     Case compared = run.graph_case;
     std::vector<at::Tensor> outputs;
     std::tie(outputs, compared.expected) =
@@ -246,14 +319,14 @@ class Pipeline {
                        .outputs = outputs,
                        .calls_operators = candidate_.facts.calls_operators,
                        .proves_graph = !runs_plans(settings_),
-                       .has_opinions = candidate_.has_second_opinion(number),
+                       .has_opinions = candidate_.has_second_opinion(run.trial),
                        .may_lack_float64 = !candidate_.facts.judges_graph,
                        .computes_in_arithmetic = !runs_plans(settings_)};
     if (candidate_.facts.judges_graph) add_functions(run, graph_run);
     if (settings_.criterion.arithmetic && !run.groups.empty()) {
       graph_run.inside = group_nodes(*program_, memory_of(compared), run.groups).inside;
     }
-    VerificationReport& report = add_trial().verification;
+    VerificationReport& report = result_.trials.emplace_back(Trial{name_of(run)}).verification;
     report = judge_run(graph_run, settings_.tolerance,
                        graph_run.has_opinions ? settings_.criterion : Criterion());
     report.optimization = optimization_;
@@ -276,11 +349,16 @@ class Pipeline {
   }
 
   void verify() {
-    for (Run& run : runs_) {
-      begin_trial(static_cast<int>(result_.trials.size()));
-      verify(run);
-      const bool has_failed = !result_.trials.back().verification.is_valid;
-      if (has_failed && !candidate_.facts.keeps_trials) break;
+    for (size_t i = 0; i < runs_.size(); ++i) {
+      begin_run(i);
+      verify(runs_[i]);
+      if (result_.trials.back().verification.is_valid) continue;
+      if (!candidate_.facts.keeps_trials) break;
+      // The steps after the first that fails tell nothing.
+      const auto next = runs_.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+      const auto last =
+          std::find_if(next, runs_.end(), [](const Run& run) { return run.step == 0; });
+      runs_.erase(next, last);
     }
     const Trial& worst = *result_.worst_trial();
     if (settings_.save_tensors) {
@@ -315,6 +393,10 @@ class Pipeline {
   Backend* backend_ = nullptr;
   std::optional<Optimization> optimization_;
   std::vector<Run> runs_;
+  std::vector<Mutation> carried_;
+  // How the first step of each trial begins, without inputs.
+  Case first_;
+  std::shared_ptr<const Program> program_of_steps_;
 };
 
 bool is_unsupported(const std::exception& exception) {
@@ -373,8 +455,7 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
       throw;
     } catch (const std::exception& error) {
       stop_watch();
-      const std::string message =
-          candidate.in_trial(error_text(error, candidate, directory), result.current_trial);
+      const std::string message = pipeline.in_run(error_text(error, candidate, directory));
       if (candidate.facts.is_scored && is_unsupported(error)) {
         result.unsupported = headline(message);
       } else {
@@ -412,16 +493,17 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
                  const EndedProcess& ended, const std::string& directory,
                  const OnProgress& on_progress) {
   at::set_num_threads(settings.threads);
+  const int trial = ended.trial / settings.steps;
   const auto add_findings = [&](ReproducerSearch search) {
     result.nodes.emplace().note = std::move(search.note);
     result.reproducer = std::move(search.reproducer);
-    if (result.reproducer) result.reproducer->trial = candidate.trial_name(ended.trial);
+    if (result.reproducer) result.reproducer->trial = candidate.trial_name(trial);
   };
   Case graph_case = Case().with(serialize(candidate.extract(), directory + "/ir.json"));
   if (!settings.tolerance_wins) candidate.set_tolerance(settings.tolerance);
   graph_case.weights = candidate.weights();
-  if (ended.trial >= candidate.num_given()) candidate.choose_trials(settings);
-  graph_case.inputs = candidate.inputs(ended.trial);
+  if (trial >= candidate.num_given()) candidate.choose_trials(settings);
+  graph_case.inputs = candidate.inputs(trial);
   const auto on_whole = [&](const ReproducerSearch& whole) {
     add_findings(whole);
     on_progress(result);
@@ -430,7 +512,7 @@ Result reproduce(Candidate& candidate, Result result, RunSettings settings,
                          .graph_case = graph_case,
                          .settings = settings,
                          .directory = directory,
-                         .trial = ended.trial};
+                         .trial = trial};
   add_findings(reproduce_end(run, ended, on_whole));
   return result;
 }

@@ -48,6 +48,9 @@ class Candidate {
   // Must be called after extract.
   virtual SourceLines source_lines() const { return {}; }
   virtual const StateDict& weights() const = 0;
+  // Makes inputs(), expected() and observe() those of a step of their trial, counted from 0, on
+  // weights with the state that the steps before left.
+  virtual void set_step(int /*step*/, const StateDict& /*weights*/) {}
   // The first trials have given inputs, and run in any case.
   virtual int num_given() const { return 1; }
   // Chooses the others, without a reference_problem, and returns the number of all. Call it once.
@@ -112,7 +115,8 @@ std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t
 
 // Takes tensors from `files`, and draws the inputs of further trials from `seed`. Without a file of
 // expected outputs, computes them by calling the operators of the archive or graph eagerly.
-std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed);
+// With `steps`, several sets of inputs are steps, not trials.
+std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed, int steps = 1);
 
 // Takes inputs and expected outputs from the case. If our runtime runs it, `extract` also captures
 // a case of the tables on the meta device, and compares shapes and dtypes with those of the call.

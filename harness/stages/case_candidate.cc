@@ -52,9 +52,12 @@ std::vector<at::Tensor> meta_inputs(const std::vector<at::Tensor>& inputs) {
 }
 
 // "float32[1x3], int64[2]"
-std::string outputs_text(const Graph& graph) {
+std::string outputs_text(const Program& graph) {
   std::string text;
-  for (const ValueId output : graph.outputs) {
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const ValueId output = graph.outputs[i];
+    // The tables have no state.
+    if (graph.is_in_place(i)) continue;
     text += fmt::format("{}{}[{}]", text.empty() ? "" : ", ", dtype_name(graph[output].dtype),
                         shape_text(graph[output]));
   }

@@ -18,7 +18,9 @@
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
+#include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
@@ -28,12 +30,13 @@ namespace {
 
 class ImportedCandidate : public Candidate {
  public:
-  ImportedCandidate(const ModelFiles& files, uint64_t seed)
+  ImportedCandidate(const ModelFiles& files, uint64_t seed, int steps)
       : Candidate({.calls_operators = files.expected.empty()}),
         files_(files),
         inputs_(all_of(files.inputs, files.more_inputs)),
         expected_(all_of(files.expected, files.more_expected)),
-        seed_(seed) {}
+        seed_(seed),
+        has_steps_(steps > 1) {}
 
   std::vector<std::string> paths() const override {
     std::vector<std::string> paths = {files_.path, files_.weights};
@@ -44,7 +47,8 @@ class ImportedCandidate : public Candidate {
 
   IR extract() override { return ir_ = read(); }
 
-  int num_given() const override { return static_cast<int>(inputs_.size()); }
+  // With steps, the sets of inputs are those of one trial.
+  int num_given() const override { return has_steps_ ? 1 : static_cast<int>(inputs_.size()); }
   std::string trial_name(int trial) const override {
     if (trial >= num_given() || num_given() == 1) return Candidate::trial_name(trial);
     const std::string& file = inputs_.at(static_cast<size_t>(trial));
@@ -53,8 +57,13 @@ class ImportedCandidate : public Candidate {
   }
 
   std::vector<at::Tensor> expected(int trial, const std::vector<at::Tensor>& inputs) override {
-    if (!files_.expected.empty() && trial < num_given()) {
-      return loading([&] { return read_expected(expected_.at(static_cast<size_t>(trial)), ir_); });
+    const size_t set = has_steps_ ? step_ : static_cast<size_t>(trial);
+    if (!files_.expected.empty() && trial < num_given() && set < expected_.size()) {
+      Case known = on(inputs);
+      known.expected = loading([&] { return read_expected(expected_[set], *case_.program); });
+      // Files may lack it.
+      add_expected_state(known);
+      return known.expected;
     }
     try {
       return run_model(inputs);
@@ -66,6 +75,11 @@ class ImportedCandidate : public Candidate {
   }
 
   const StateDict& weights() const override { return case_.weights; }
+
+  void set_step(int step, const StateDict& weights) override {
+    step_ = static_cast<size_t>(step);
+    case_.weights = weights;
+  }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer,
                const std::function<bool()>& is_enough) override {
@@ -81,7 +95,8 @@ class ImportedCandidate : public Candidate {
   virtual IR read() = 0;
 
   std::vector<at::Tensor> given_inputs(int trial) override {
-    const std::string& file = inputs_.at(static_cast<size_t>(trial));
+    const size_t set = has_steps_ ? step_ % inputs_.size() : static_cast<size_t>(trial);
+    const std::string& file = inputs_.at(set);
     return loading([&] {
       return file.empty() ? examples_.for_graph(*case_.program) : read_inputs(file, ir_);
     });
@@ -127,6 +142,8 @@ class ImportedCandidate : public Candidate {
   const std::vector<std::string> inputs_;
   const std::vector<std::string> expected_;
   const uint64_t seed_;
+  const bool has_steps_;
+  size_t step_ = 0;
   IR ir_;
 };
 
@@ -168,6 +185,7 @@ class GraphCandidate : public ImportedCandidate {
   IR read() override {
     return loading([&] {
       IR ir = load_ir(files_.path);
+      add_state(ir);
       case_.program = std::make_shared<const Program>(resolve(ir));
       if (!files_.weights.empty()) {
         case_.weights = with_graph_names(load_weights(files_.weights), *case_.program);
@@ -180,9 +198,11 @@ class GraphCandidate : public ImportedCandidate {
 
 }  // namespace
 
-std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed) {
-  if (files.format == FileFormat::kGraph) return std::make_unique<GraphCandidate>(files, seed);
-  return std::make_unique<ArchiveCandidate>(files, seed);
+std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed, int steps) {
+  if (files.format == FileFormat::kGraph) {
+    return std::make_unique<GraphCandidate>(files, seed, steps);
+  }
+  return std::make_unique<ArchiveCandidate>(files, seed, steps);
 }
 
 }  // namespace torch_ir

@@ -1,7 +1,9 @@
 #include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -12,6 +14,7 @@
 #include "torch_ir/exporter/capture/capture.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/random_state.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
 
 namespace torch_ir {
@@ -23,13 +26,19 @@ class RegisteredCandidate : public Candidate {
 
   IR extract() override {
     // Full-scale weights do not fit into memory, and only the graph is needed.
-    if (model_.spec.scale == Scale::kTest) make();
+    if (model_.spec.scale == Scale::kTest) instance_ = make_instance(model_, seed_);
     IR ir = torch_ir::extract(model_, instance_);
-    restore();
-    graph_.nodes = ir.nodes;
+    extracted_ = std::make_shared<const Program>(resolve(ir));
     return ir;
   }
   const StateDict& weights() const override { return instance_.weights; }
+  void set_step(int /*step*/, const StateDict& weights) override {
+    const at::NoGradGuard no_grad;
+    for (const auto& item : weights) {
+      at::Tensor* own = instance_.weights.find(item.key());
+      if (own != nullptr && !own->is_same(item.value())) own->copy_(item.value());
+    }
+  }
   void set_tolerance(ToleranceRule& rule) const override {
     if (model_.spec.tolerance) rule = {.fixed = *model_.spec.tolerance};
     rule.outputs = model_.spec.output_tolerances;
@@ -52,8 +61,15 @@ class RegisteredCandidate : public Candidate {
     return value_trials(settings.trials - 1, inputs, seed_, model_.name);
   }
   std::vector<at::Tensor> run_model(const std::vector<at::Tensor>& inputs) override {
-    std::vector<at::Tensor> outputs = run_eagerly(instance_.model, inputs);
-    restore();
+    const at::NoGradGuard no_grad;
+    Case given{.program = extracted_, .weights = instance_.weights, .inputs = inputs};
+    // A model may write to its inputs.
+    for (at::Tensor& input : given.inputs) input = input.clone();
+    KeptWrites kept;
+    std::vector<at::Tensor> outputs = under(kept, [&] { return instance_.model(given.inputs); });
+    std::ranges::copy(state_after(given, kept), std::back_inserter(outputs));
+    // An output may be a weight, which gets its old value back.
+    for (at::Tensor& output : outputs) output = output.defined() ? output.clone() : output;
     return outputs;
   }
 
@@ -63,7 +79,6 @@ class RegisteredCandidate : public Candidate {
     for (const ModelInput& input : model_.spec.inputs) options.input_names.push_back(input.name);
     const RandomStateGuard keep_generator;
     Program program = export_model(instance_.model, inputs, options);
-    restore();
     check_same_nodes(program);
     return program;
   }
@@ -71,38 +86,21 @@ class RegisteredCandidate : public Candidate {
   // Nodes are named after their operators, in order, so equal names mean equal calls.
   void check_same_nodes(const Graph& called) const {
     const auto [call, node] =
-        std::ranges::mismatch(called.nodes, graph_.nodes, {}, &Node::name, &OpNode::name);
-    const bool has_ended = node == graph_.nodes.end();
+        std::ranges::mismatch(called.nodes, extracted_->nodes, {}, &Node::name, &Node::name);
+    const bool has_ended = node == extracted_->nodes.end();
     const bool calls_no_more = call == called.nodes.end();
     if (has_ended && calls_no_more) return;
     throw ExportError(fmt::format(
         "on these inputs the model does not call the operators of its graph: node {} of the graph "
         "is {}, but the model calls {}",
-        node - graph_.nodes.begin(),
-        has_ended ? "the end" : fmt::format("'{}' ({})", node->name, node->op_type),
+        node - extracted_->nodes.begin(),
+        has_ended ? "the end" : fmt::format("'{}' ({})", node->name, node->target),
         calls_no_more ? "nothing more" : fmt::format("'{}' ({})", call->name, call->target)));
-  }
-
-  std::vector<int64_t> versions() const {
-    std::vector<int64_t> versions;
-    for (const auto& item : instance_.weights) versions.push_back(item.value()._version());
-    return versions;
-  }
-
-  void make() {
-    instance_ = make_instance(model_, seed_);
-    versions_ = versions();
-  }
-
-  // If the model wrote to its weights, makes it again for the comparison.
-  void restore() {
-    if (versions() != versions_) make();
   }
 
   RegisteredModel model_;
   uint64_t seed_;
-  std::vector<int64_t> versions_;
-  IRGraph graph_;
+  std::shared_ptr<const Program> extracted_;
   std::shared_ptr<const Program> program_;
   ModelInstance instance_{.model = ModelFn(), .weights = StateDict(), .inputs = {}};
 };
@@ -135,7 +133,7 @@ std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t
 
 std::unique_ptr<Candidate> make_candidate(const ModelSource& source, const RunSettings& settings) {
   if (const auto* files = std::get_if<ModelFiles>(&source)) {
-    return make_candidate(*files, settings.seed);
+    return make_candidate(*files, settings.seed, settings.steps);
   }
   if (const auto* call = std::get_if<CaseSource>(&source)) return make_candidate(*call, settings);
   return make_candidate(find_model(name_of(source)), settings.seed);

@@ -1,6 +1,5 @@
 #include "harness/stages/stages.h"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
@@ -34,6 +33,7 @@
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
+#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
@@ -166,14 +166,6 @@ Program serialize(const IR& ir, const std::string& path) {
   return resolve(read);
 }
 
-std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs) {
-  const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> copies;
-  // A model may write to its inputs.
-  for (const at::Tensor& input : inputs) copies.push_back(input.clone());
-  return model(copies);
-}
-
 StateDict tensors_by_name(const Graph& graph, const std::vector<ValueId>& values,
                           const std::vector<at::Tensor>& tensors) {
   StateDict result;
@@ -193,8 +185,8 @@ void save_tensors(const Case& graph_case, const std::vector<at::Tensor>& outputs
   check_storable(graph_case);
   save("weights.safetensors", graph_case.weights);
   save("inputs.safetensors", tensors_by_name(program, program.user_inputs(), graph_case.inputs));
-  save("expected.safetensors", tensors_by_name(program, program.outputs, graph_case.expected));
-  save("outputs.safetensors", tensors_by_name(program, program.outputs, outputs));
+  save("expected.safetensors", outputs_by_name(program, graph_case.expected));
+  save("outputs.safetensors", outputs_by_name(program, outputs));
 }
 
 std::string without_folder(std::string text, const std::string& folder) {

@@ -38,8 +38,6 @@ IR extract(const RegisteredModel& model, const ModelInstance& instance);
 // invalid, OutputError if it cannot be written.
 Program serialize(const IR& ir, const std::string& path);
 
-std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs);
-
 // Returns `tensors` by the names of `values`, without duplicates and undefined tensors.
 StateDict tensors_by_name(const Graph& graph, const std::vector<ValueId>& values,
                           const std::vector<at::Tensor>& tensors);

@@ -221,7 +221,7 @@ class ExplanationTest : public ::testing::Test {
       weights = load_weights_safetensors(directory_ + "/weights.safetensors");
     }
     const auto inputs = read_inputs(directory_ + "/inputs.safetensors", ir);
-    const auto expected = read_expected(directory_ + "/expected.safetensors", ir);
+    const auto expected = read_expected(directory_ + "/expected.safetensors", resolve(ir));
     return compare_outputs(backend.run(ir, weights, inputs), expected, {}, settings_.tolerance);
   }
 

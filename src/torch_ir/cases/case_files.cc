@@ -272,7 +272,8 @@ void write_case(const SuiteCase& suite_case, const std::string& directory) {
     inputs.insert(ir.graph_inputs[i].name, content.inputs[i]);
   }
   save_weights_safetensors(inputs, folder + "/inputs.safetensors");
-  write_outputs(folder + "/expected.safetensors", ir, content.expected);
+  save_weights_safetensors(outputs_by_name(*content.program, content.expected),
+                           folder + "/expected.safetensors");
   write_file(folder + "/case.json", text_of(judgement_json(suite_case)));
 }
 
@@ -340,7 +341,7 @@ SuiteCase read_case(const std::string& folder) {
   const std::string weights = folder + "/weights.safetensors";
   if (fs::exists(weights, error)) content.weights = load_weights(weights);
   content.inputs = read_inputs(folder + "/inputs.safetensors", ir);
-  content.expected = read_expected(folder + "/expected.safetensors", ir);
+  content.expected = read_expected(folder + "/expected.safetensors", *content.program);
   const std::vector<ValueId> ids = content.program->user_inputs();
   CaseInfo info = read_json(folder + "/case.json", [&](const Json& json) {
     for (const auto& [name, strides] : json.at("strides").items()) {

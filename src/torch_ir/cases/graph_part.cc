@@ -255,15 +255,19 @@ Program without_uncomputable(Program program, const ComputablePart& part) {
   for (size_t i = 0; i < program.nodes.size(); ++i) {
     if (part.is_computable[i]) nodes.push_back(std::move(program.nodes[i]));
   }
-  const size_t num_removed = std::erase_if(program.outputs, [&](ValueId output) {
-    const auto producer = program[output].producer;
-    return producer && !part.is_computable[*producer];
-  });
+  std::vector<ValueId> outputs;
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    const auto producer = program[program.outputs[i]].producer;
+    // A node that is left out may be the one that writes.
+    if (program.is_in_place(i) || (producer && !part.is_computable[*producer])) continue;
+    outputs.push_back(program.outputs[i]);
+  }
   // Their places count all outputs.
-  if (num_removed > 0) {
+  if (outputs.size() < program.outputs.size()) {
     program.constant_outputs.clear();
     program.mutations.clear();
   }
+  program.outputs = std::move(outputs);
   program.nodes = std::move(nodes);
   set_uses(program);
   return program;

@@ -1,11 +1,14 @@
 // torch-ir execute: runs a graph. torch-ir verify: also checks its outputs.
 
 #include <ATen/Context.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <ostream>
 #include <system_error>
+#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
@@ -16,7 +19,9 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/verifier/verify.h"
+#include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
@@ -28,10 +33,14 @@ struct ExecuteArguments {
 };
 
 // The outputs are on the CPU.
-std::vector<at::Tensor> run_once(const Case& content, const ExecutionArguments& arguments) {
+std::vector<at::Tensor> run(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs,
+                            const ExecutionArguments& arguments) {
   at::manual_seed(arguments.seed);
-  const auto inputs = to_device(content.inputs, arguments.options.device);
-  return to_device(compile(content, arguments.options).run_checked(inputs), c10::kCPU);
+  return to_device(plan.run_checked(to_device(inputs, arguments.options.device)), c10::kCPU);
+}
+
+std::vector<at::Tensor> run_once(const Case& content, const ExecutionArguments& arguments) {
+  return run(compile(content, arguments.options), content.inputs, arguments);
 }
 
 // Devices and pipes may have any name.
@@ -48,15 +57,15 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.outputs,
                       {inputs.file, inputs.weights.path, inputs.constants, inputs.inputs});
   check_outputs_name(arguments.outputs);
-  IR ir;
+  std::shared_ptr<const Program> program;
   std::vector<at::Tensor> outputs;
   run_graph_file(inputs, console, [&](const GraphFile& file) {
-    ir = file.ir;
+    program = file.content.program;
     outputs = run_once(file.content, inputs);
   });
-  write_outputs(arguments.outputs, ir, outputs);
+  save_weights_safetensors(outputs_by_name(*program, outputs), arguments.outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    console.talk() << printable(ir.graph_outputs[i].name) << ": "
+    console.talk() << printable((*program)[program->outputs[i]].name) << ": "
                    << dtype_name(outputs[i].scalar_type()) << " " << outputs[i].sizes() << '\n';
   }
   return kDone;
@@ -64,7 +73,10 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
 
 void declare_execute(CLI::App& parser, ExecuteArguments& arguments) {
   add_execution_arguments(parser, arguments.execution);
-  add_run_options(parser, arguments.execution);
+  add_file_option(parser, "--inputs", arguments.execution.inputs,
+                  "Inputs, by the graph's names: .safetensors")
+      ->required();
+  add_seed_option(parser, arguments.execution);
   add_file_option(parser, "-o,--output,--outputs", arguments.outputs,
                   "Write the outputs to this file: .safetensors")
       ->required();
@@ -72,29 +84,66 @@ void declare_execute(CLI::App& parser, ExecuteArguments& arguments) {
 
 struct VerifyArguments {
   ExecutionArguments execution;
-  std::string expected;
+  std::vector<std::string> inputs;
+  std::vector<std::string> expected;
+  int64_t steps = 1;
+  std::vector<std::string> carry;
   ToleranceRule tolerance;
   Criterion criterion;
 };
 
+// The model's steps go on with its own state, those of the plan with what it returned.
 VerificationReport verify(const VerifyArguments& arguments, const GraphFile& file) {
   const ExecutionArguments& execution = arguments.execution;
   const auto run_plan = [&](const Case& content) { return run_once(content, execution); };
-  const std::vector<at::Tensor> outputs = run_plan(file.content);
-  Case content = file.content;
-  content.expected = read_expected(arguments.expected, file.ir);
-  return judge_run(
-      {.graph_case = content,
-       .outputs = outputs,
-       .rerun = run_plan,
-       .run_eagerly = [&] { return at::manual_seed(execution.seed), eager_outputs(content); },
-       .describe = [](const std::exception& error) { return headline(message_text(error)); }},
-      arguments.tolerance, arguments.criterion);
+  const std::vector<Mutation> carried = carried_values(*file.content.program, arguments.carry);
+  Case model = file.content;
+  Case ours = arguments.steps > 1 ? with_carried_inputs(carried, model) : model;
+  const ExecutionPlan plan = compile(ours, execution.options);
+  const auto run_eagerly = [&] {
+    at::manual_seed(execution.seed);
+    return eager_outputs(model);
+  };
+  for (size_t step = 0;;) {
+    const std::vector<at::Tensor> outputs = run(plan, ours.inputs, execution);
+    if (step < arguments.expected.size()) {
+      model.expected = read_expected(arguments.expected[step], *model.program);
+      add_expected_state(model);
+    } else {
+      model.expected = run_eagerly();
+    }
+    VerificationReport report = judge_run(
+        {.graph_case = model,
+         .outputs = outputs,
+         .rerun = run_plan,
+         .run_eagerly = run_eagerly,
+         .describe = [](const std::exception& error) { return headline(message_text(error)); }},
+        arguments.tolerance, arguments.criterion);
+    ++step;
+    if (!report.is_valid && arguments.steps > 1) {
+      report.error_message = fmt::format("step {}, {}", step, report.error_message);
+    }
+    if (!report.is_valid || std::cmp_equal(step, arguments.steps)) return report;
+    const std::string& path = arguments.inputs[step % arguments.inputs.size()];
+    for (Case* next : {&model, &ours}) {
+      std::ranges::copy(read_inputs(path, file.ir), next->inputs.begin());
+    }
+    carry(carried, model.expected, model);
+    carry(carried, outputs, ours);
+  }
 }
 
 int run_verify(const VerifyArguments& arguments, Console& console) {
+  for (const auto& [flag, files] :
+       {std::pair("--inputs", &arguments.inputs), std::pair("--expected", &arguments.expected)}) {
+    if (std::cmp_less_equal(files->size(), arguments.steps)) continue;
+    throw Error(fmt::format("{} is given {} times; --steps says how many runs there are, {}", flag,
+                            files->size(), arguments.steps));
+  }
   VerificationReport report;
-  run_graph_file(arguments.execution, console,
+  ExecutionArguments execution = arguments.execution;
+  execution.inputs = arguments.inputs.front();
+  run_graph_file(execution, console,
                  [&](const GraphFile& file) { report = verify(arguments, file); });
   report.optimization = arguments.execution.options.optimization;
   console.talk() << report;
@@ -103,10 +152,20 @@ int run_verify(const VerifyArguments& arguments, Console& console) {
 
 void declare_verify(CLI::App& parser, VerifyArguments& arguments) {
   add_execution_arguments(parser, arguments.execution);
-  add_run_options(parser, arguments.execution);
-  add_file_option(parser, "--expected", arguments.expected,
-                  "Expected outputs, by the graph's names: .safetensors")
-      ->required();
+  add_seed_option(parser, arguments.execution);
+  const auto add_files = [&](const char* flag, std::vector<std::string>& files, const char* text) {
+    parser.add_option(flag, files, text)->type_name("FILE")->required()->allow_extra_args(false);
+  };
+  add_files("--inputs", arguments.inputs, "Inputs, by the graph's names: .safetensors");
+  add_files("--expected", arguments.expected,
+            "Expected outputs, by the graph's names: .safetensors");
+  add_count_option(parser, "--steps", arguments.steps,
+                   "Runs on one state: --inputs in turn, --expected of the first steps");
+  parser
+      .add_option("--carry", arguments.carry,
+                  "With --steps: hand an output to an input of the next step")
+      ->type_name("OUT=IN")
+      ->allow_extra_args(false);
   add_tolerance_options(parser, arguments.tolerance, &arguments.criterion);
 }
 

@@ -119,10 +119,7 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
   add_execution_options(parser, arguments.options);
 }
 
-void add_run_options(CLI::App& parser, ExecutionArguments& arguments) {
-  add_file_option(parser, "--inputs", arguments.inputs,
-                  "Inputs, by the graph's names: .safetensors")
-      ->required();
+void add_seed_option(CLI::App& parser, ExecutionArguments& arguments) {
   parser.add_option("--seed", arguments.seed, "Seed of operators that draw random numbers")
       ->type_name("N")
       ->transform(number<uint64_t>("seed", 0, UINT64_MAX, false, "a whole number"))

@@ -29,10 +29,9 @@ struct ExecutionArguments {
   ExecutionOptions options;
 };
 
-// Adds all options but those of add_run_options.
+// Adds all options but --inputs and --seed.
 void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments);
-// Adds --inputs and --seed.
-void add_run_options(CLI::App& parser, ExecutionArguments& arguments);
+void add_seed_option(CLI::App& parser, ExecutionArguments& arguments);
 
 // Loads the files that `arguments` name and calls `run`. Throws torch_ir::Error, naming the files:
 // before the run, one problem_list of all weights and inputs that do not fit the graph or contain

@@ -214,6 +214,10 @@ std::string to_text(const Program& program, const IRSummary& summary, const Size
       << "Total parameters: " << with_thousands_separators(summary.total_parameters) << '\n';
   write_shapes("Input shapes", summary.inputs, out);
   write_shapes("Output shapes", summary.outputs, out);
+  for (const Mutation& state : program.mutations) {
+    out << "State: " << printable(program[state.placeholder].name) << " ("
+        << shape_text(program[state.placeholder]) << ")\n";
+  }
   out << "\nOp distribution:\n";
   for (const auto& [op_type, count] : summary.op_distribution) {
     out << "  " << printable(op_type) << ": " << count << '\n';

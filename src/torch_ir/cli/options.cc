@@ -15,6 +15,7 @@
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/graph/execution_options.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -74,7 +75,9 @@ void add_graph_argument(CLI::App& parser, std::string& path, std::string& progra
 GraphFile read_graph_file(const std::string& path, const std::string& program, WeightBytes bytes) {
   if (!is_pt2_archive(path) && !is_called_archive(path)) {
     if (!program.empty()) throw Error(path + ": --program needs an archive (.pt2)");
-    return {.ir = load_ir(path)};
+    GraphFile file{.ir = load_ir(path)};
+    add_state(file.ir);
+    return file;
   }
   Pt2Model model = read_pt2(path, program, bytes);
   try {

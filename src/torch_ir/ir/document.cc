@@ -115,10 +115,11 @@ std::vector<TensorMeta> GraphAnalyzer::get_graph_inputs() const {
 
 std::vector<TensorMeta> GraphAnalyzer::get_graph_outputs() const {
   std::vector<TensorMeta> outputs;
-  for (const ValueId output : graph_.outputs) outputs.push_back(get_output_meta(output));
-  if (program_ == nullptr) return outputs;
-  for (const Mutation& mutation : program_->mutations) {
-    outputs.at(mutation.output).mutates = graph_[mutation.placeholder].name;
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+    const Mutation* mutation = program_ == nullptr ? nullptr : program_->find_mutation(i);
+    if (mutation != nullptr && mutation->in_place) continue;
+    outputs.push_back(get_output_meta(graph_.outputs[i]));
+    if (mutation != nullptr) outputs.back().mutates = graph_[mutation->placeholder].name;
   }
   return outputs;
 }
@@ -239,6 +240,9 @@ IR to_ir(const Program& program, const Convert& convert) {
   ir.weights = analyzer.get_weights();
   ir.weight_name_mapping = analyzer.get_weight_name_mapping();
   ir.tied_weights = program.tied_weights;
+  for (const Mutation& mutation : program.mutations) {
+    if (mutation.in_place) ir.state.push_back(program[mutation.placeholder].name);
+  }
   ir.constant_inputs = program.constant_inputs;
   ir.range_constraints = program.range_constraints;
   ir.guards = program.guards;

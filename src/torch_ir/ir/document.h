@@ -24,7 +24,7 @@ class GraphAnalyzer {
   explicit GraphAnalyzer(Graph&&) = delete;
 
   std::vector<TensorMeta> get_graph_inputs() const;
-  // With `mutates` set for new values of placeholders.
+  // With `mutates` set for new values of placeholders, and without IR::state.
   std::vector<TensorMeta> get_graph_outputs() const;
   // Under their state dict names: parameters, buffers, constants.
   std::vector<TensorMeta> get_weights() const;

@@ -105,7 +105,7 @@ bool IR::operator==(const IR& other) const {
   return model_name == other.model_name && pytorch_version == other.pytorch_version &&
          IRGraph::operator==(other) && weights == other.weights &&
          constant_inputs == other.constant_inputs && range_constraints == other.range_constraints &&
-         guards == other.guards && tied_weights == other.tied_weights &&
+         guards == other.guards && tied_weights == other.tied_weights && state == other.state &&
          same_items(weight_name_mapping, other.weight_name_mapping) &&
          same_items(constants, other.constants);
 }

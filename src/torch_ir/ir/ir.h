@@ -49,7 +49,8 @@ struct TensorMeta {
   // The number as an expression of symbols, if known; scalars only.
   std::string expression = {};
   // In `IRGraph::graph_outputs`: the graph input or the placeholder of the buffer whose new value
-  // this is. The model updates it; a runtime that keeps state must too. Empty otherwise.
+  // this is. The model updates it; a runtime that keeps state must too. Empty otherwise, also for
+  // IR::state.
   std::string mutates = {};
   // In `IR::weights` and in the inputs of the model: the strides, in elements, where they differ
   // from those of a contiguous tensor and nodes may read them; empty otherwise.
@@ -121,6 +122,9 @@ struct IR : IRGraph {
   // The names of each tensor that has several in the state dict (tied weights). The graph may use
   // some of them only.
   std::vector<std::vector<std::string>> tied_weights = {};
+  // The state: the placeholders and graph inputs that nodes write to, in place. Their values at the
+  // end of a run are outputs too, after `graph_outputs`.
+  std::vector<std::string> state = {};
   // Inputs of the model that are not tensors and were fixed during tracing (a flag, a string,
   // None), by name. Their effect is already in the nodes.
   AttributeMap constant_inputs = {};

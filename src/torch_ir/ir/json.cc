@@ -210,8 +210,8 @@ IR read_ir(const JsonValue& value) {
   const ObjectReader members(
       value, root,
       {kFormatVersionKey, "model_name", "pytorch_version", "graph_inputs", "graph_outputs",
-       "constant_outputs", "weights", "weight_name_mapping", "tied_weights", "constant_inputs",
-       "range_constraints", "guards", "nodes", "constants"});
+       "constant_outputs", "weights", "weight_name_mapping", "tied_weights", "state",
+       "constant_inputs", "range_constraints", "guards", "nodes", "constants"});
   IR ir;
   members.find("model_name", as_string, ir.model_name);
   members.find("pytorch_version", as_string, ir.pytorch_version);
@@ -224,6 +224,7 @@ IR read_ir(const JsonValue& value) {
     }
   }
   members.find("tied_weights", list_of(list_of(as_string)), ir.tied_weights);
+  members.find("state", list_of(as_string), ir.state);
   members.find("constant_inputs", read_plain_attributes, ir.constant_inputs);
   members.find("range_constraints", read_ranges, ir.range_constraints);
   members.find("guards", list_of(as_string), ir.guards);
@@ -358,7 +359,7 @@ JsonValue to_json(const std::vector<SymbolRange>& ranges) {
 }
 
 JsonValue to_json(const IR& ir) {
-  ObjectWriter out(14);
+  ObjectWriter out(15);
   if (format_version(ir) != 1) out.add("format_version", format_version(ir));
   out.add("model_name", ir.model_name);
   out.add("pytorch_version", ir.pytorch_version);
@@ -368,6 +369,7 @@ JsonValue to_json(const IR& ir) {
   for (const auto& item : ir.weight_name_mapping) mapping.add(item.key(), item.value());
   out.add("weight_name_mapping", mapping.take());
   if (!ir.tied_weights.empty()) out.add("tied_weights", ir.tied_weights);
+  if (!ir.state.empty()) out.add("state", ir.state);
   if (!ir.constant_inputs.empty()) out.add("constant_inputs", to_json(ir.constant_inputs));
   if (!ir.range_constraints.empty()) out.add("range_constraints", to_json(ir.range_constraints));
   if (!ir.guards.empty()) out.add("guards", ir.guards);

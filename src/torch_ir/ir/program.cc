@@ -47,6 +47,16 @@ std::vector<ValueId> Node::inputs() const {
   return tensors;
 }
 
+const Mutation* Program::find_mutation(size_t output) const {
+  const auto found = std::ranges::find(mutations, output, &Mutation::output);
+  return found == mutations.end() ? nullptr : &*found;
+}
+
+bool Program::is_in_place(size_t output) const {
+  const Mutation* mutation = find_mutation(output);
+  return mutation != nullptr && mutation->in_place;
+}
+
 SourceLines source_lines_of(const Graph& graph) {
   SourceLines lines;
   for (const Node& node : graph.nodes) {

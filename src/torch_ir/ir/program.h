@@ -159,10 +159,13 @@ using SourceLines = std::unordered_map<std::string, std::string>;
 
 SourceLines source_lines_of(const Graph& graph);
 
-// An output that is the new value of a buffer or a user input.
+// An output that is the new value of a buffer or a user input: state.
 struct Mutation {
   size_t output;
   ValueId placeholder;
+  // Whether nodes write to the placeholder, which then is the output (IR::state). Otherwise the
+  // output is a value of its own (TensorMeta::mutates).
+  bool in_place = false;
 };
 
 struct Program : Graph {
@@ -170,6 +173,12 @@ struct Program : Graph {
   // The PyTorch that traced the model.
   std::string torch_version;
   std::vector<Mutation> mutations = {};
+
+  // Null if the output is not state.
+  const Mutation* find_mutation(size_t output) const;
+  // Whether it is one of IR::state, and so none of IRGraph::graph_outputs.
+  bool is_in_place(size_t output) const;
+
   // See the members of IR with the same names.
   std::vector<std::vector<std::string>> tied_weights = {};
   AttributeMap constant_inputs = {};

@@ -64,6 +64,7 @@ class GraphResolver {
       const Name* mutated = find_name(ir.graph_outputs[i].mutates);
       if (mutated != nullptr && mutated->value) program.mutations.push_back({i, *mutated->value});
     }
+    for (const std::string& name : ir.state) add_state(name, program);
     program.tied_weights = ir.tied_weights;
     program.constant_inputs = ir.constant_inputs;
     program.range_constraints = ir.range_constraints;
@@ -277,6 +278,22 @@ class GraphResolver {
           "graph output '{}' is the new value of '{}', which is neither a graph input nor a "
           "placeholder",
           output.name, output.mutates);
+    }
+  }
+
+  void add_state(const std::string& name, Program& program) {
+    const Name* known = find_name(name);
+    const auto input = std::ranges::find_if(program.inputs, [&](const GraphInput& it) {
+      return known != nullptr && known->value == it.value;
+    });
+    if (input == program.inputs.end()) {
+      report_("state '{}' is neither a graph input nor a placeholder", name);
+    } else if (std::ranges::find(program.mutations, input->value, &Mutation::placeholder) !=
+               program.mutations.end()) {
+      report_("state '{}' is listed twice, or is what an output mutates", name);
+    } else {
+      program.mutations.push_back({program.outputs.size(), input->value, /*in_place=*/true});
+      program.outputs.push_back(input->value);
     }
   }
 

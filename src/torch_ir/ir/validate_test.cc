@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
@@ -19,6 +20,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
@@ -270,6 +272,20 @@ TEST(ValidateTest, TiedWeightsThatDiffer) {
   EXPECT_THAT(find_problems(ir),
               ElementsAre("weight 'd' has shape [4], but is declared with shape [3] as 'c', with "
                           "which it is tied"));
+}
+
+TEST(ValidateTest, StateThatNobodyGives) {
+  IR ir = well_formed();
+  ir.state = {ir.weight_name_mapping.begin()->key(), ir.graph_inputs[0].name};
+  const Program program = resolve(ir);
+  EXPECT_EQ(program.outputs.size(), ir.graph_outputs.size() + 2);
+  EXPECT_EQ(to_ir(program).state, ir.state);
+  EXPECT_EQ(to_ir(program).graph_outputs, ir.graph_outputs);
+  ir.state = {ir.state[0], ir.state[0], ir.nodes[0].name, "nothing"};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre(HasSubstr("is listed twice"),
+                          HasSubstr("is neither a graph input nor a placeholder"),
+                          "state 'nothing' is neither a graph input nor a placeholder"));
 }
 
 TEST(ValidateTest, TensorsThatNobodyCanMake) {

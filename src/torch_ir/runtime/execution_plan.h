@@ -37,7 +37,9 @@ class ExecutionPlan {
   ~ExecutionPlan();
 
   // Takes one input for each of IR::graph_inputs, with its shape and dtype, on the device of the
-  // weights. The outputs have no gradient, and the caller may write to them: an output that is a
+  // weights. Returns one tensor for each output of the program: IR::graph_outputs, then IR::state,
+  // the new values of what the graph writes to in place; an IR without that key has no state. The
+  // outputs have no gradient, and the caller may write to them: an output that is a
   // weight or a view of one is a copy, but one that is an input is that very tensor, as in eager,
   // unless the graph may write to it. Throws ExecutionError, naming the inputs that do not fit, or
   // the node and tensor.

@@ -3,10 +3,13 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/operators/op_handler_registry.h"
+#include "torch_ir/runtime/ir_executor.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
@@ -143,6 +146,38 @@ TEST(ExecutionPlan, RunsGetitem) {
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
   EXPECT_TRUE(same_bits(plan.run(graph.inputs)[0], graph.value(parts[1])));
   EXPECT_TRUE(plan.not_replayed().empty());
+}
+
+TEST(ExecutionPlan, ReturnsTheStateAndLeavesTheWeights) {
+  IR ir = TestGraphBuilder("Sums")
+              .input("x", {2})
+              .weight("b_sum", "sum", {2})
+              .op("add_", "aten.add_.Tensor", {"b_sum", "x"}, {2})
+              .op("relu_", "aten.relu_.default", {"x"}, {2})
+              .op("mul", "aten.mul.Tensor", {"x", "b_sum"}, {2})
+              .output("mul")
+              .build();
+  ir.state = {"b_sum", "x"};
+  StateDict weights;
+  weights.insert("sum", at::tensor({1.f, 2.f}));
+  const at::Tensor x = at::tensor({3.f, -4.f});
+  for (const Optimization level : {Optimization::kExact, Optimization::kFast}) {
+    for (const bool trace : {true, false}) {
+      ExecutionOptions options{.optimization = level};
+      options.trace = trace;
+      const ExecutionPlan plan = compile(ir, weights, {}, options);
+      for (int run = 0; run < 3; ++run) {
+        const std::vector<at::Tensor> outputs = plan.run({x});
+        ASSERT_EQ(outputs.size(), 3);
+        EXPECT_TRUE(at::equal(outputs[0], at::tensor({12.f, 0.f})));
+        EXPECT_TRUE(at::equal(outputs[1], at::tensor({4.f, -2.f})));
+        EXPECT_TRUE(at::equal(outputs[2], at::tensor({3.f, 0.f})));
+      }
+    }
+  }
+  EXPECT_TRUE(at::equal(weights["sum"], at::tensor({1.f, 2.f})));
+  EXPECT_TRUE(at::equal(x, at::tensor({3.f, -4.f})));
+  EXPECT_EQ(execute_ir(ir, {x}, {.weights = weights}).size(), 1);
 }
 
 TEST(ExecutionPlan, PrefersRegisteredOpHandlers) {

@@ -37,7 +37,9 @@ std::vector<at::Tensor> IRExecutor::execute(const std::vector<at::Tensor>& input
   } catch (const MissingWeight& missing) {
     throw missing.in_python;
   }
-  return plan_->run(to_device(inputs, options_.device));
+  std::vector<at::Tensor> outputs = plan_->run(to_device(inputs, options_.device));
+  outputs.resize(ir_.graph_outputs.size());
+  return outputs;
 }
 
 std::vector<at::Tensor> execute_ir(const IR& ir, const std::vector<at::Tensor>& inputs,

@@ -26,8 +26,9 @@ class IRExecutor {
   void load_weights(const std::string& path);
   void load_weights_from_state_dict(StateDict state_dict);
 
-  // Returns one tensor for each of IR::graph_outputs. Throws ExecutionError; without weights,
-  // "Weights not loaded. Call load_weights() or load_weights_from_state_dict() first."
+  // Returns one tensor for each of IR::graph_outputs, and not IR::state. Throws ExecutionError;
+  // without weights, "Weights not loaded. Call load_weights() or load_weights_from_state_dict()
+  // first."
   std::vector<at::Tensor> execute(const std::vector<at::Tensor>& inputs);
 
   const IR& ir() const { return ir_; }

@@ -13,14 +13,17 @@
 #include <ostream>
 #include <sstream>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/kept_writes.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/execution_options.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/verifier/picked_indices.h"
 #include "torch_ir/weights/state_dict.h"
@@ -84,7 +87,10 @@ void decide(VerificationReport& report, const std::vector<ValueVerdict>& verdict
     if (is_judged) report.passed_by = std::max(report.passed_by, verdict.basis);
     if (verdict.problem.empty() || num_failed++ > 0) continue;
     report.error_message =
-        fmt::format("output {} '{}': {}", detail.index, printable(detail.name), verdict.problem);
+        detail.state.empty()
+            ? fmt::format("output {} '{}': {}", detail.index, printable(detail.name),
+                          verdict.problem)
+            : fmt::format("state '{}': {}", printable(detail.state), verdict.problem);
   }
   if (num_failed > 1) {
     report.error_message = fmt::format("{} of {} outputs differ, the first: {}", num_failed,
@@ -143,8 +149,9 @@ VerificationReport run_and_compare(const IR& ir, const StateDict& weights,
                                    const ReferenceFn& reference,
                                    const std::vector<at::Tensor>& inputs,
                                    const VerifyOptions& options) {
-  const Case graph_case =
-      Case{.weights = weights, .constants = options.constants}.with(resolve(ir));
+  Case graph_case =
+      Case{.weights = weights, .constants = options.constants, .inputs = copies(inputs)}.with(
+          resolve(ir));
   // Runs the plan first: it writes to no weight, but the reference may.
   const RandomState random;
   const std::vector<at::Tensor> actual =
@@ -152,8 +159,28 @@ VerificationReport run_and_compare(const IR& ir, const StateDict& weights,
           .run_checked(to_device(copies(inputs), options.execution.device));
   random.restore();
   const at::NoGradGuard no_grad;
-  return compare_outputs(actual, reference(copies(inputs)), output_names(*graph_case.program),
-                         options.tolerance);
+  KeptWrites kept;
+  graph_case.expected = under(kept, [&] { return reference(graph_case.inputs); });
+  std::ranges::copy(state_after(graph_case, kept), std::back_inserter(graph_case.expected));
+  return judge_run({.graph_case = graph_case, .outputs = actual}, options.tolerance, Criterion());
+}
+
+// Expects nothing of state that the run did not return, or that is an output anyway. Returns the
+// names of the state that is not compared.
+std::vector<std::string> leave_out_state(GraphRun& run) {
+  const Program& program = *run.graph_case.program;
+  std::vector<at::Tensor>& expected = run.graph_case.expected;
+  std::vector<std::string> names;
+  for (const auto& [place, placeholder, in_place] : program.mutations) {
+    if (place >= std::min(expected.size(), run.outputs.size())) continue;
+    const bool is_compared = expected[place].defined() && run.outputs[place].defined();
+    const auto first = std::ranges::find(program.outputs, program.outputs[place]);
+    const bool is_repeated =
+        in_place && first - program.outputs.begin() < static_cast<std::ptrdiff_t>(place);
+    if (!is_compared && !is_repeated) names.push_back(program[placeholder].name);
+    if (!is_compared || is_repeated) expected[place] = at::Tensor();
+  }
+  return names;
 }
 
 // Those of the outputs whose expected values are known.
@@ -286,8 +313,16 @@ bool VerificationReport::has_exact_outputs() const {
                              [&](const OutputDetail& detail) { return is_exact_by_dtype(detail); });
 }
 
+std::string not_compared_text(const VerificationReport& report) {
+  constexpr size_t kMaxNames = 3;
+  const std::vector<std::string>& state = report.not_compared;
+  return state.empty() ? "" : "state not compared: " + quoted_list(state, kMaxNames);
+}
+
 std::ostream& operator<<(std::ostream& stream, const VerificationReport& report) {
   stream << "Verification " << (report.is_valid ? "PASSED" : "FAILED") << '\n';
+  if (const std::string text = not_compared_text(report); !text.empty())
+    stream << "  " << text << '\n';
   if (report.output_details.empty()) {
     if (!report.error_message.empty()) stream << "  " << report.error_message << '\n';
     return stream;
@@ -333,20 +368,24 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
   for (size_t i = 0; i < actual.size(); ++i) {
     const auto dtype = expected[i].defined() ? expected[i].scalar_type() : c10::ScalarType::Float;
     const Tolerance tolerance = tolerance_for(rule, i, dtype);
-    report.output_details.push_back({static_cast<int64_t>(i),
-                                     i < names.size() ? names[i] : std::to_string(i), tolerance,
-                                     compare_tensors(actual[i], expected[i], tolerance)});
+    report.output_details.push_back(
+        {.index = static_cast<int64_t>(i),
+         .name = i < names.size() ? names[i] : std::to_string(i),
+         .tolerance = tolerance,
+         .comparison = compare_tensors(actual[i], expected[i], tolerance)});
   }
   summarize(report);
   decide(report);
   return report;
 }
 
-VerificationReport compare_known_outputs(const Graph& graph, const std::vector<at::Tensor>& actual,
+VerificationReport compare_known_outputs(const Program& program,
+                                         const std::vector<at::Tensor>& actual,
                                          const std::vector<at::Tensor>& expected,
                                          const ToleranceRule& tolerance) {
-  const std::vector<std::string> all_names = output_names(graph);
+  const std::vector<std::string> all_names = output_names(program);
   std::vector<std::string> names;
+  std::vector<std::string> states;
   std::vector<at::Tensor> known_actual;
   std::vector<at::Tensor> known_expected;
   ToleranceRule rule = tolerance;
@@ -355,22 +394,46 @@ VerificationReport compare_known_outputs(const Graph& graph, const std::vector<a
     if (i < expected.size() && !expected[i].defined()) continue;
     const auto own = tolerance.outputs.find(i);
     if (own != tolerance.outputs.end()) rule.outputs.emplace(names.size(), own->second);
+    const Mutation* mutation = program.find_mutation(i);
+    states.push_back(mutation == nullptr ? "" : program[mutation->placeholder].name);
     names.push_back(all_names[i]);
     if (i < actual.size()) known_actual.push_back(actual[i]);
     if (i < expected.size()) known_expected.push_back(expected[i]);
   }
-  return compare_outputs(known_actual, known_expected, names, rule);
+  VerificationReport report = compare_outputs(known_actual, known_expected, names, rule);
+  for (size_t i = 0; i < report.output_details.size(); ++i) {
+    report.output_details[i].state = states[i];
+  }
+  if (!report.output_details.empty()) decide(report);
+  return report;
 }
 
 std::vector<at::Tensor> eager_outputs(const Case& graph_case) {
   return NodeRun(graph_case, {.check = ResultCheck::kWarn}).outputs();
 }
 
-VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance,
+void add_expected_state(Case& graph_case) {
+  const auto is_known = [](const at::Tensor& tensor) { return tensor.defined(); };
+  if (std::ranges::all_of(graph_case.expected, is_known)) return;
+  try {
+    const std::vector<at::Tensor> computed = eager_outputs(graph_case);
+    for (const Mutation& state : graph_case.program->mutations) {
+      at::Tensor& expected = graph_case.expected.at(state.output);
+      if (!expected.defined()) expected = computed.at(state.output);
+    }
+  } catch (const Error&) {
+    // It is not compared.
+  }
+}
+
+VerificationReport judge_run(const GraphRun& given, const ToleranceRule& tolerance,
                              Criterion criterion) {
+  GraphRun run = given;
+  const std::vector<std::string> not_compared = leave_out_state(run);
   const Program& program = *run.graph_case.program;
   VerificationReport report =
       compare_known_outputs(program, run.outputs, run.graph_case.expected, tolerance);
+  report.not_compared = not_compared;
   if (criterion.arithmetic && (run.computes_in_arithmetic || run.has_opinions)) {
     judge_in_arithmetic(report, run, criterion);
   }

@@ -24,6 +24,8 @@ using ReferenceFn = std::function<std::vector<at::Tensor>(const std::vector<at::
 struct OutputDetail {
   int64_t index = 0;
   std::string name;
+  // If it is state: the placeholder or input whose new value it is.
+  std::string state = {};
   Tolerance tolerance;
   TensorComparison comparison;
   // Set if outputs were compared with float64.
@@ -58,6 +60,9 @@ struct VerificationReport {
   // The level at which the graph ran, if it did.
   std::optional<Optimization> optimization = std::nullopt;
   std::vector<OutputDetail> output_details;
+  // The placeholders and inputs whose new values were not compared: the run did not return them, or
+  // nobody knows the right ones.
+  std::vector<std::string> not_compared = {};
 
   // The smallest t with which all outputs would have passed rtol = atol = t; infinite if none
   // would, 0 without outputs.
@@ -70,6 +75,9 @@ struct VerificationReport {
   bool has_exact_outputs() const;
 };
 
+// "state not compared: 'b_k', 'b_v'"; empty if all was.
+std::string not_compared_text(const VerificationReport& report);
+
 std::ostream& operator<<(std::ostream& stream, const VerificationReport& report);
 
 // Compares `actual` with `expected`, output by output, under `names`.
@@ -78,9 +86,10 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
                                    const std::vector<std::string>& names,
                                    const ToleranceRule& tolerance = {});
 
-// Compares the outputs of a run of `graph` with `expected`, skipping those that are undefined
+// Compares the outputs of a run of `program` with `expected`, skipping those that are undefined
 // there.
-VerificationReport compare_known_outputs(const Graph& graph, const std::vector<at::Tensor>& actual,
+VerificationReport compare_known_outputs(const Program& program,
+                                         const std::vector<at::Tensor>& actual,
                                          const std::vector<at::Tensor>& expected,
                                          const ToleranceRule& tolerance);
 
@@ -88,9 +97,13 @@ VerificationReport compare_known_outputs(const Graph& graph, const std::vector<a
 // ExecutionError.
 std::vector<at::Tensor> eager_outputs(const Case& graph_case);
 
+// Adds the state that the expected outputs of `graph_case` lack, as eager operators compute it. It
+// stays unknown where they cannot.
+void add_expected_state(Case& graph_case);
+
 // A run to judge by the expected outputs of its case.
 struct GraphRun {
-  const Case& graph_case;
+  Case graph_case;
   const std::vector<at::Tensor>& outputs;
   // Runs another graph on the same tensors in the way that computed `outputs`. If it is null,
   // neither rounded values nor the graph are checked.
@@ -115,10 +128,10 @@ struct GraphRun {
   std::vector<std::string> inside = {};
 };
 
-// Judges the outputs, skipping those that nothing is expected of. For kAuto, if the graph rounds,
-// compares outputs that differ in steps; and refuses a graph whose outputs by eager operators
-// differ from the expected ones, unless these are as near to the graph in float64 (kAsGoodAsEager):
-// another machine may have computed them.
+// Judges the outputs, skipping those that nothing is expected of, and state that was not returned.
+// For kAuto, if the graph rounds, compares outputs that differ in steps; and refuses a graph whose
+// outputs by eager operators differ from the expected ones, unless these are as near to the graph
+// in float64 (kAsGoodAsEager): another machine may have computed them.
 VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance,
                              Criterion criterion);
 
@@ -133,8 +146,9 @@ struct VerifyOptions {
 };
 
 // Runs `ir` with `state_dict` and `reference` on `inputs` (each on its own copy, with the same
-// random numbers) and compares. Never throws for a failure to load or execute: the report is then
-// invalid, with the error.
+// random numbers) and compares. State is compared too, as far as the tensors of `state_dict` are
+// those that the reference writes to; afterwards they, and all others that it wrote to, are as they
+// were. Never throws for a failure to load or execute: the report is then invalid, with the error.
 [[nodiscard]] std::pair<bool, VerificationReport> verify_ir_with_state_dict(
     const IR& ir, const StateDict& state_dict, const ReferenceFn& reference,
     const std::vector<at::Tensor>& inputs, const VerifyOptions& options = VerifyOptions());

@@ -25,6 +25,7 @@
 namespace torch_ir {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -67,6 +68,33 @@ TEST(VerifyIr, PassesWhatComputesTheSame) {
             "  max abs. error 0, mean abs. error 0\n"
             "  optimization exact, rtol 1e-05, atol 1e-05; smallest passing tolerance: 0\n"
             "  output 0 'n0' float32[2, 3]: equal\n");
+}
+
+TEST(VerifyIr, ComparesStateAndPutsItBack) {
+  const at::Tensor sum = at::zeros({2});
+  const Model model([&](const std::vector<at::Tensor>& inputs) {
+    sum.add_(inputs[0]);
+    return std::vector{inputs[0] * 2};
+  });
+  const std::vector<at::Tensor> inputs = {at::ones({2})};
+  IR ir = extract_ir(model, inputs);
+  EXPECT_THAT(ir.state, ElementsAre("c_lifted_tensor_0"));
+  EXPECT_TRUE(at::equal(sum, at::zeros({2})));
+  StateDict own;
+  own.insert("lifted_tensor_0", sum);
+  EXPECT_EQ(verify_ir_with_state_dict(ir, own, model.forward(), inputs).second.error_message, "");
+  EXPECT_TRUE(at::equal(sum, at::zeros({2})));
+  ir.nodes[0].attrs.set("alpha", 1.5);
+  EXPECT_THAT(verify_ir_with_state_dict(ir, own, model.forward(), inputs).second.error_message,
+              StartsWith("state 'c_lifted_tensor_0': 2 of 2 elements differ"));
+  // Nobody knows where the model has its state.
+  own["lifted_tensor_0"] = sum.clone();
+  const VerificationReport report =
+      verify_ir_with_state_dict(ir, own, model.forward(), inputs).second;
+  EXPECT_TRUE(report.is_valid);
+  EXPECT_THAT(report.not_compared, ElementsAre("c_lifted_tensor_0"));
+  EXPECT_THAT(text(report), HasSubstr("\n  state not compared: 'c_lifted_tensor_0'\n"));
+  EXPECT_TRUE(at::equal(sum, at::zeros({2})));
 }
 
 TEST(VerifyIr, RunsCapturedGraphsAtOtherSizes) {

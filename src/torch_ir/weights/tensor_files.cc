@@ -30,11 +30,9 @@ std::string missing_problem(const StateDict& file, const char* what, const std::
 }
 
 std::string unknown_problem(const char* what, const std::string& name,
-                            const std::vector<TensorMeta>& values) {
-  std::vector<std::string> names;
-  for (const TensorMeta& value : values) names.push_back(value.name);
+                            const std::vector<std::string>& known) {
   return fmt::format("unexpected {} '{}'; the graph's {}s are {}", what, printable(name), what,
-                     list_names(names));
+                     list_names(known));
 }
 
 void throw_problems(const std::string& path, const std::vector<std::string>& problems) {
@@ -54,35 +52,38 @@ std::string constant_problem(const std::string& name, const at::Tensor& tensor,
          " in the graph; export the model again for another value";
 }
 
-// The names of a graph output in a file: its own and, for the new value of a buffer or an input,
-// the names of that buffer or input.
-std::vector<std::string> names_in_file(const TensorMeta& output, const IR& ir) {
-  std::vector<std::string> names = {output.name};
-  if (output.mutates.empty()) return names;
-  const auto is_output = [&](const std::string& name) {
-    return std::ranges::find(ir.graph_outputs, name, &TensorMeta::name) != ir.graph_outputs.end();
+// Its own name first, then the placeholder's, if the output is state, then that of the state dict.
+std::vector<std::string> names_in_file(const Program& program, size_t output) {
+  const ValueId value = program.outputs[output];
+  std::vector<std::string> names = {program[value].name};
+  const auto add = [&](const std::string& name) {
+    const bool is_output = std::ranges::any_of(
+        program.outputs, [&](ValueId other) { return program[other].name == name; });
+    if (!name.empty() && !is_output) names.push_back(name);
   };
-  const std::string* target = ir.weight_name_mapping.find(output.mutates);
-  if (target != nullptr && !is_output(*target)) names.push_back(*target);
-  if (!is_output(output.mutates)) names.push_back(output.mutates);
+  for (const Mutation& mutation : program.mutations) {
+    if (program.outputs[mutation.output] != value) continue;
+    add(program[mutation.placeholder].name);
+    const auto input = std::ranges::find(program.inputs, mutation.placeholder, &GraphInput::value);
+    if (input != program.inputs.end()) add(input->target);
+  }
   return names;
 }
 
 std::vector<at::Tensor> inputs_in(const StateDict& file, const IR& ir,
                                   std::vector<std::string>& problems) {
   std::vector<at::Tensor> tensors;
+  std::vector<std::string> known;
   for (const TensorMeta& input : ir.graph_inputs) {
+    known.push_back(input.name);
     const at::Tensor* tensor = file.find(input.name);
     tensors.push_back(tensor == nullptr ? at::Tensor() : *tensor);
   }
   for (const auto& item : file) {
-    if (std::ranges::find(ir.graph_inputs, item.key(), &TensorMeta::name) !=
-        ir.graph_inputs.end()) {
-      continue;
-    }
+    if (std::ranges::find(known, item.key()) != known.end()) continue;
     const Attribute* constant = ir.constant_inputs.find(item.key());
     std::string problem = constant == nullptr
-                              ? unknown_problem("input", item.key(), ir.graph_inputs)
+                              ? unknown_problem("input", item.key(), known)
                               : constant_problem(item.key(), item.value(), *constant);
     if (!problem.empty()) problems.push_back(std::move(problem));
   }
@@ -108,42 +109,51 @@ std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir) {
   return tensors;
 }
 
-std::vector<at::Tensor> read_expected(const std::string& path, const IR& ir) {
+const at::Tensor* find_output(const StateDict& file, const Program& program, size_t output) {
+  for (const std::string& name : names_in_file(program, output)) {
+    if (const at::Tensor* tensor = file.find(name)) return tensor;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> unknown_outputs(const StateDict& file, const Program& program) {
+  std::vector<std::string> unknown = file.keys();
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    for (const std::string& name : names_in_file(program, i)) std::erase(unknown, name);
+  }
+  return unknown;
+}
+
+std::vector<at::Tensor> read_expected(const std::string& path, const Program& program) {
   const StateDict file = load_weights(path);
   std::vector<std::string> problems;
   std::vector<std::string> known;
-  for (const TensorMeta& output : ir.graph_outputs) {
-    std::ranges::copy(names_in_file(output, ir), std::back_inserter(known));
-  }
-  for (const std::string& name : file.keys()) {
-    if (std::ranges::find(known, name) != known.end()) continue;
-    problems.push_back(unknown_problem("output", name, ir.graph_outputs));
+  for (const ValueId output : program.outputs) known.push_back(program[output].name);
+  for (const std::string& name : unknown_outputs(file, program)) {
+    problems.push_back(unknown_problem("output", name, known));
   }
   std::vector<at::Tensor> tensors;
-  for (const TensorMeta& output : ir.graph_outputs) {
-    const std::vector<std::string> names = names_in_file(output, ir);
-    const auto found =
-        std::ranges::find_if(names, [&](const auto& name) { return file.contains(name); });
-    tensors.push_back(found == names.end() ? at::Tensor() : file[*found]);
-    // The new value of a buffer or an input may be absent.
-    if (found == names.end() && output.mutates.empty()) {
-      problems.push_back(missing_problem(file, "output", output.name));
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
+    const at::Tensor* tensor = find_output(file, program, i);
+    tensors.push_back(tensor == nullptr ? at::Tensor() : *tensor);
+    if (tensor == nullptr && program.find_mutation(i) == nullptr) {
+      problems.push_back(missing_problem(file, "output", known[i]));
     }
   }
   throw_problems(path, problems);
   return tensors;
 }
 
-void write_outputs(const std::string& path, const IR& ir, const std::vector<at::Tensor>& outputs) {
+StateDict outputs_by_name(const Program& program, const std::vector<at::Tensor>& outputs) {
   StateDict file;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    std::vector<std::string> names = names_in_file(ir.graph_outputs[i], ir);
+    std::vector<std::string> names = names_in_file(program, i);
     names.resize(std::min<size_t>(names.size(), 2));
     for (const std::string& name : names) {
-      if (!file.contains(name)) file.insert(name, outputs[i]);
+      if (outputs[i].defined() && !file.contains(name)) file.insert(name, outputs[i]);
     }
   }
-  save_weights_safetensors(file, path);
+  return file;
 }
 
 }  // namespace torch_ir

@@ -16,6 +16,7 @@
 #include "torch_ir/exporter/capture/recorder.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
 #include "torch_ir/ir/strided_copy.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/state_dict.h"
 
@@ -179,6 +180,7 @@ Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
   program.tied_weights = state.ties;
   sizes.apply(program);
   set_input_strides(program, inputs);
+  add_state(program);
   return program;
 }
 

@@ -2,7 +2,8 @@
 //
 // Runs the model once on the example inputs and records its operator calls as torch.export does:
 // before autograd and before the decomposition of composite operators. On meta tensors nothing is
-// computed and no weight is allocated.
+// computed and no weight is allocated. On real ones, buffers that the model writes to are put back
+// as they were.
 #pragma once
 
 #include <cstdint>

@@ -96,11 +96,13 @@ void Recorder::name_constant(const LiftedConstant& constant) {
 void Recorder::call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
   // A copy, as the call replaces them on the stack.
   const torch::jit::Stack arguments = arguments_of(op, *stack).vec();
+  kept_.before(op, arguments);
   if (runs_unrecorded(op, arguments)) {
     call_unrecorded(op, stack, arguments);
   } else if (!answer_question(op, stack, arguments)) {
     call_recorded(op, stack, arguments);
   }
+  kept_.after(results_of(op, *stack));
 }
 
 bool Recorder::runs_unrecorded(const c10::OperatorHandle& op, Arguments arguments) {

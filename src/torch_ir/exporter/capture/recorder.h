@@ -7,6 +7,8 @@
 //   `torch::tensor({1, 2})`, which fills memory behind the dispatcher's back. Calls on scratch
 //   run but are not recorded; scratch that meets a value becomes a constant;
 // - all others, which become constants at their first use.
+//
+// At the end, memory that the model had before and wrote to is as it was.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,6 +21,7 @@
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/capture/python_form.h"
 #include "torch_ir/operators/dispatch_mode.h"
+#include "torch_ir/operators/kept_writes.h"
 
 namespace torch_ir {
 
@@ -96,6 +99,7 @@ class Recorder : public DispatchMode {
   TensorTable<std::optional<View>> scratch_;
   TensorTable<LiftedConstant> registered_constants_;
   TensorTable<at::Tensor> twins_;
+  KeptWrites kept_;
 };
 
 }  // namespace torch_ir

@@ -12,6 +12,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/graph_reader.h"
 #include "torch_ir/ir/json_reader.h"
+#include "torch_ir/runtime/graph/state.h"
 
 namespace torch_ir {
 namespace {
@@ -285,6 +286,7 @@ Program read_program(const JsonValue& value, const std::string& model_name) {
     program.guards = find_guards(root.get_list("guards_code", as_string), signature, program);
   }
   set_uses(program);
+  add_state(program);
   return program;
 }
 

@@ -100,6 +100,7 @@ IR extended_ir() {
   ir.weight_name_mapping.insert("c_c", "c");
   ir.weight_name_mapping.insert("c_z", "z");
   ir.tied_weights = {{"z", "other"}};
+  ir.state = {"c_z", "x"};
   ir.constants.insert("c", at::empty({0, 2}, at::kBFloat16));
   ir.constants.insert("z", at::tensor({c10::complex<float>(0.1f, 0), c10::complex<float>(0, -1)}));
   return ir;

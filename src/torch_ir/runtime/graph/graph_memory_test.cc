@@ -7,11 +7,13 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/runtime/graph/lowered_graph.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
@@ -226,6 +228,30 @@ TEST(CheckStorable, RefusesWhatFilesOfWeightsLose) {
   EXPECT_THAT(check(base, base.slice(1, 1), "aten.neg_.default", {}),
               ::testing::ThrowsMessage<WeightError>(
                   "node 'n1' writes to 'w', which shares its memory with 'other'" + lost));
+}
+
+TEST(State, IsWhatNodesWriteTo) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 3}));
+  const V shape_only = graph.input("shape_only", at::randn({2}));
+  const V cache = graph.weight("cache", at::randn({2, 2, 3}));
+  const V mean = graph.weight("mean", at::ones({3}));
+  const V var = graph.weight("var", at::ones({3}));
+  const V trained = graph.weight("trained", at::ones({3}));
+  graph.call("aten.copy_.default",
+             {graph.call1("aten.select.int", {cache, Attribute(0), Attribute(1)}), x});
+  graph.call("aten.unsqueeze_.default", {shape_only, Attribute(0)});
+  for (const auto& [statistics, is_training] : {std::pair(mean, true), {trained, false}}) {
+    graph.call("aten.batch_norm.default",
+               {x, Attribute(), Attribute(), statistics, var, Attribute(is_training),
+                Attribute(0.1), Attribute(1e-5), Attribute(false)});
+  }
+  IR ir = graph.ir;
+  add_state(ir);
+  EXPECT_THAT(ir.state, ElementsAre("p_cache", "p_mean", "p_var"));
+  ir.state = {"x"};
+  add_state(ir);
+  EXPECT_THAT(ir.state, ElementsAre("x"));
 }
 
 }  // namespace

@@ -346,6 +346,13 @@ LoweredGraph lower(const Case& graph_case, std::optional<c10::Device> device,
   return graph;
 }
 
+LoweredGraph lower_without_weights(const Program& program) {
+  const std::shared_ptr<const Program> not_owned(std::shared_ptr<void>(), &program);
+  LoweredGraph graph = GraphLowerer(not_owned, program, {}, Unsupported::kKeep).lower();
+  graph.memory = GraphMemory(graph);
+  return graph;
+}
+
 void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)> visit) {
   const auto visit_use = [&](const auto& item) {
     if (const auto* use = std::get_if<ValueUse>(&item)) visit(use->value);

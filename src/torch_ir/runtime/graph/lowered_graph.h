@@ -156,6 +156,9 @@ enum class Unsupported { kRefuse, kKeep };
 LoweredGraph lower(const Case& graph_case, std::optional<c10::Device> device = std::nullopt,
                    Unsupported unsupported = Unsupported::kRefuse);
 
+// To analyze what operators do: without constants, and with kKeep. `program` outlives the result.
+LoweredGraph lower_without_weights(const Program& program);
+
 // Visits values in order, as often as they are read.
 void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)> visit);
 void visit_values(const LoweredNode& node, c10::function_ref<void(ValueId)> visit);
