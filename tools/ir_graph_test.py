@@ -52,6 +52,17 @@ class GraphModuleTest(unittest.TestCase):
             constants={"columns": {"data": [2, 0], "dtype": "int64"}})
         self.assertTrue(torch.equal(z, (self.x @ weight.T)[:, [2, 0]]))
 
+    def test_state_is_returned_after_the_outputs(self):
+        outputs = self.run_graph(
+            [node("aten.select.int", ["b_sum"], ["row"], dim=0, index=1),
+             node("aten.add_.Tensor", ["row", "x"], ["add_"]),
+             node("aten.mul.Tensor", ["x"], ["y"], other=2)],
+            ["y"], {"sum": torch.ones(2, 2, 4)}, weight_name_mapping={"b_sum": "sum"},
+            state=["b_sum"])
+        expected = torch.stack([torch.ones(2, 4), self.x + 1])
+        self.assertTrue(torch.equal(outputs[0], self.x * 2))
+        self.assertTrue(torch.equal(outputs[1], expected))
+
     def test_weights_lie_in_memory_as_in_the_model(self):
         base = torch.arange(12.0)
         for weight in (base.view(3, 4).t(), base[:4].expand(2, 4), base.as_strided((4, 3), (1, 1)),

@@ -263,6 +263,27 @@ TEST_F(CommandBackendTest, TellsWhichOutputsAreMissingOrTooMany) {
             "Unexpected output 'hidden' in {outputs} of the executor; the graph has 'mul'");
 }
 
+TEST_F(CommandBackendTest, StateHasTheNameOfWhatIsWrittenOrIsLeftOut) {
+  const at::Tensor mul = at::ones({1, 2});
+  const at::Tensor mask = at::tensor({3.0f, 4.0f});
+  ir_.state = {"c_mask"};
+  const auto outputs = run(hand_in(dict({{"mul", mul}, {"c_mask", mask}})));
+  ASSERT_EQ(outputs.size(), 2u);
+  EXPECT_TRUE(at::equal(outputs[1], mask));
+  EXPECT_FALSE(run(hand_in(dict({{"mul", mul}}))).at(1).defined());
+  // As after run_decompositions: an output with a name of its own, which may also be returned.
+  ir_.state = {};
+  ir_.graph_outputs = {value("relu", {1, 2}, "relu"), value("mul", {1, 2}, "mul")};
+  ir_.graph_outputs[0].mutates = "x";
+  for (const char* name : {"relu", "x"}) {
+    EXPECT_TRUE(at::equal(run(hand_in(dict({{name, mul}, {"mul", mul}}))).at(0), mul));
+  }
+  EXPECT_FALSE(run(hand_in(dict({{"mul", mul}}))).at(0).defined());
+  ir_.graph_outputs.push_back(value("relu", {1, 2}, "relu"));
+  EXPECT_TRUE(at::equal(run(hand_in(dict({{"x", mul}, {"mul", mul}}))).at(2), mul));
+  EXPECT_THAT(error_of(hand_in(dict({{"mul", mul}}))), StartsWith("Missing output 'relu'"));
+}
+
 TEST_F(CommandBackendTest, TellsBothShapesAndDtypes) {
   EXPECT_EQ(error_of(hand_in(dict({{"mul", at::zeros({2})}}))),
             "The executor wrote output 'mul' as float32 [2]; expected float32 [1, 2].");

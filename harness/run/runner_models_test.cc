@@ -165,6 +165,20 @@ class Rounds : public Backend {
 };
 
 // Returns a wrong value after a rounding, and none before it.
+// Returns no state, or from the third step of Counter on a wrong one.
+template <bool kReturnsState>
+class Forgets : public PlanBackend {
+ public:
+  Forgets() : PlanBackend(ExecutionOptions()) {}
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    std::vector<at::Tensor> outputs = PlanBackend::run(ir, weights, inputs);
+    if (weights["count"].item<float>() >= 2) outputs.back() = outputs.back() * 1.5;
+    if (!kReturnsState) outputs.resize(ir.graph_outputs.size());
+    return outputs;
+  }
+};
+
 class Withholds : public PlanBackend {
  public:
   Withholds() : PlanBackend(ExecutionOptions()) {}
@@ -255,7 +269,8 @@ bool add_backend(const char* name) {
 
 const bool runner_backends_registered =
     add_backend<AbortsOnParts>("aborts_on_parts") && add_backend<Rounds>("rounds") &&
-    add_backend<Withholds>("withholds") &&
+    add_backend<Withholds>("withholds") && add_backend<Forgets<false>>("no_state") &&
+    add_backend<Forgets<true>>("wrong_state") &&
     add_faulty("aborts", {},
                [] {
                  std::fputs("no room on the chip\n", stderr);

@@ -578,6 +578,26 @@ TEST_F(RunnerTest, EachTrialStartsFromTheSameWeights) {
   EXPECT_EQ(result.worst_trial()->verification.max_diff, 0);
 }
 
+TEST_F(RunnerTest, StepsGoOnWithTheState) {
+  RunOptions options;
+  options.settings.trials = 1;
+  options.settings.steps = 4;
+  const Result right = run_one("Counter", options);
+  EXPECT_TRUE(right.passed()) << right.reason();
+  ASSERT_EQ(right.trials.size(), 4u);
+  EXPECT_EQ(right.trials[3].name, "normal values, step 4");
+  EXPECT_EQ(right.state_not_compared(), "");
+  options.settings.backend = "wrong_state";
+  const Result wrong = run_one("Counter", options);
+  EXPECT_THAT(wrong.failure->message, StartsWith("step 3, state 'b_count': 1 of 1 elements"));
+  EXPECT_EQ(wrong.trials.size(), 3u);
+  // Its steps begin with the state of the model.
+  options.settings.backend = "no_state";
+  const Result none = run_one("Counter", options);
+  EXPECT_TRUE(none.passed()) << none.reason();
+  EXPECT_EQ(none.state_not_compared(), "state not compared: 'b_count'");
+}
+
 TEST_F(RunnerTest, TolerancesOfAModelGoFirstUnlessThoseOfTheRunWin) {
   EXPECT_TRUE(run_one("Loose").passed());
   EXPECT_TRUE(run_one("LooseOutput").passed());

@@ -74,15 +74,20 @@ EagerGraph writing_graph() {
 TEST_F(GraphCandidateTest, ExpectedIsWhatItsOperatorsCompute) {
   const EagerGraph graph = writing_graph();
   const auto candidate = make_candidate(save(graph), 0);
-  EXPECT_EQ(candidate->extract(), graph.ir);
+  // The file does not name it.
+  IR with_state = graph.ir;
+  with_state.state = {"p_count", "x"};
+  EXPECT_EQ(candidate->extract(), with_state);
   EXPECT_TRUE(same_bits(candidate->weights()["count"], graph.weights["count"]));
   EXPECT_EQ(candidate->choose_trials({.trials = 3}), 3);
   const std::vector<at::Tensor> inputs = candidate->inputs(0);
   EXPECT_TRUE(same_bits(inputs.at(1), graph.inputs[1]));
   const std::vector<at::Tensor> expected = candidate->expected(0, inputs);
-  ASSERT_EQ(expected.size(), 2u);
+  ASSERT_EQ(expected.size(), 4u);
   EXPECT_TRUE(same_bits(expected[0], graph.expected()[0]));
   EXPECT_TRUE(same_bits(expected[1], graph.expected()[1]));
+  EXPECT_TRUE(same_bits(expected[2], at::ones({3}).mul_(2)));
+  EXPECT_TRUE(same_bits(expected[3], graph.expected()[1]));
   EXPECT_TRUE(same_bits(inputs[0], graph.inputs[0]));
   // For other inputs too.
   EXPECT_FALSE(same_bits(candidate->inputs(1).at(0), inputs[0]));

@@ -25,6 +25,8 @@ TEST(OperatorFactsTest, AnOperatorHasTheFactsOfTheLongestBeginning) {
   EXPECT_EQ(facts_of("torchao.choose_qparams_affine.default").quantization, "other");
   EXPECT_EQ(facts_of("aten.conv_transpose1d.default").multiply_adds, "transposed_convolution");
   EXPECT_TRUE(facts_of("aten.conv_transpose1d.default").returns_new_tensor);
+  // Otherwise a state that it reads makes its weights state.
+  EXPECT_TRUE(facts_of("aten.gru.input").returns_new_tensor);
   EXPECT_TRUE(facts_of("_operator.mul").runs_on_host);
   EXPECT_TRUE(facts_of("quantized_decomposed.dequantize_per_tensor.tensor").returns_new_tensor);
 }

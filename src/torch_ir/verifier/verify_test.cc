@@ -337,7 +337,7 @@ TEST(VerifyIr, ComparesIntegersExactly) {
 }
 
 TEST(CompareKnownOutputs, LeavesOutThoseThatNothingIsExpectedOf) {
-  Graph graph;
+  Program graph;
   for (const char* name : {"a", "b", "c"}) {
     graph.outputs.push_back(graph.add_value({.shape = {1}, .dtype = at::kFloat, .name = name}));
   }
