@@ -1,6 +1,7 @@
 #include "torch_ir/python_operators/python_operators.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
 #include <gmock/gmock.h>
