@@ -177,9 +177,8 @@ std::vector<std::string> leave_out_state(GraphRun& run) {
     const bool is_repeated =
         in_place && first - program.outputs.begin() < static_cast<std::ptrdiff_t>(place);
     // To what schemas name too much nothing is written (state.h).
-    const bool is_unchanged =
-        !is_compared && expected[place].defined() &&
-        same_bits(expected[place], tensor_of(run.graph_case, placeholder));
+    const bool is_unchanged = !is_compared && expected[place].defined() &&
+                              same_bits(expected[place], tensor_of(run.graph_case, placeholder));
     if (!is_compared && !is_repeated && !is_unchanged) names.push_back(program[placeholder].name);
     if (!is_compared || is_repeated) expected[place] = at::Tensor();
   }
