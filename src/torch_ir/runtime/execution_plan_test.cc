@@ -164,9 +164,8 @@ TEST(ExecutionPlan, ReturnsTheStateAndLeavesTheWeights) {
   const at::Tensor x = at::tensor({3.f, -4.f});
   for (const Optimization level : {Optimization::kExact, Optimization::kFast}) {
     for (const bool trace : {true, false}) {
-      ExecutionOptions options{.optimization = level};
-      options.trace = trace;
-      const ExecutionPlan plan = compile(ir, weights, {}, options);
+      const ExecutionPlan plan =
+          compile(ir, weights, StateDict(), {.optimization = level, .device = {}, .trace = trace});
       for (int run = 0; run < 3; ++run) {
         const std::vector<at::Tensor> outputs = plan.run({x});
         ASSERT_EQ(outputs.size(), 3);

@@ -86,7 +86,7 @@ TEST(VerifyIr, ComparesStateAndPutsItBack) {
   EXPECT_TRUE(at::equal(sum, at::zeros({2})));
   ir.nodes[0].attrs.set("alpha", 1.5);
   EXPECT_THAT(verify_ir_with_state_dict(ir, own, model.forward(), inputs).second.error_message,
-              StartsWith("state 'c_lifted_tensor_0': 2 of 2 elements differ"));
+              StartsWith("state 'c_lifted_tensor_0': 2 of 2 elements mismatched"));
   // Nobody knows where the model has its state.
   own["lifted_tensor_0"] = sum.clone();
   const VerificationReport report =

@@ -20,6 +20,8 @@ namespace torch_ir {
 struct Recording {
   Graph graph;
   StateDict constants = StateDict();
+  // See Recorder.
+  std::vector<std::string> made_constants = {};
 };
 
 using RecordModel = std::function<Recording(const std::vector<at::Tensor>& inputs)>;

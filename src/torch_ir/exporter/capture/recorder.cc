@@ -271,6 +271,7 @@ ValueId Recorder::make_constant(const at::Tensor& tensor) {
   graph_[value].strides = special_strides(tensor);
   graph_[value].requires_grad = tensor.requires_grad();
   constant_inputs_.push_back({InputKind::kConstant, value, name});
+  if (scratch_.find(tensor) != nullptr) made_constants_.push_back(name);
   constants_.insert(name, known.is_meta() ? known : known.detach().cpu().clone().contiguous());
   return value;
 }

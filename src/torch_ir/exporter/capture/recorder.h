@@ -44,6 +44,9 @@ class Recorder : public DispatchMode {
   // The constants by name, as they were at their first use.
   const StateDict& constants() const { return constants_; }
 
+  // Those of them that the run made, and so makes again in the next one.
+  const std::vector<std::string>& made_constants() const { return made_constants_; }
+
  private:
   using Arguments = c10::ArrayRef<c10::IValue>;
 
@@ -92,6 +95,7 @@ class Recorder : public DispatchMode {
   Graph graph_;
   StateDict constants_{"Constant"};
   std::vector<GraphInput> constant_inputs_;
+  std::vector<std::string> made_constants_;
   size_t num_unnamed_constants_ = 0;
 
   TensorTable<ValueId> values_;
