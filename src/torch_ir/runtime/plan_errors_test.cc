@@ -342,7 +342,7 @@ TEST(PlanErrors, NamesAnArgumentThatNoRunCanMake) {
   for (const char* op_type : {"aten.linear.default", "nobody.knows.default"}) {
     graph.ir.nodes[0].op_type = op_type;
     EXPECT_TRUE(find_problems(graph.ir).empty());
-    EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }),
+    EXPECT_EQ(execution_error([&] { (void)compile(graph.ir, graph.weights); }),
               std::string("Argument 'packed' of node 'n0' (") + op_type +
                   ") is an object of the class 'A', which no run can make; export the model "
                   "without it.");
