@@ -179,8 +179,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     // The other words of `harness compare OLD NEW` are folders.
     const bool compares = !words.empty() && words[0] == "compare";
     if (compares) words.erase(words.begin());
-    parse_arguments(app, compares ? with_flags(app, words, "--compare")
-                                  : with_flags(app, without_commands(std::move(words))));
+    parse_arguments(app, compares ? words : with_flags(app, without_commands(std::move(words))));
     finish_arguments(app, arguments);
     if (compares && arguments.compared.empty()) {
       throw Error("'compare' needs two folders of reports");
