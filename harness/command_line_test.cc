@@ -565,12 +565,6 @@ TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {
 }
 
 TEST_F(CommandLineTest, ListsAreOfWhatIsAskedFor) {
-  EXPECT_EQ(run_command_line({"list", "models"}).out, run({"--list-models"}).out);
-  EXPECT_EQ(run_command_line({"list", "categories", "--json"}).out,
-            run({"--list-categories", "--json"}).out);
-  EXPECT_EQ(run_command_line({"list"}).status, 2);
-  EXPECT_EQ(run_command_line({"list", "frogs"}).err,
-            "harness: 'list' needs one of: models, categories\n");
   EXPECT_EQ(run_command_line({"export"}).status, 2);
   const std::string good = run({"--list-models", "--category", "good"}).out;
   EXPECT_THAT(good, HasSubstr("Close"));
