@@ -14,7 +14,8 @@
 //
 //   faults                page faults
 //   allocs                allocations by LibTorch's CPU allocator, which makes tensors
-//   peak_bytes            the most memory of tensors that the run holds at a time, including outputs,
+//   peak_bytes            the most memory of tensors that the run holds at a time, including
+//   outputs,
 //                         and the arena or outputs that a plan keeps between runs
 //   limit_us              the least time on this machine, see roofline.h
 //

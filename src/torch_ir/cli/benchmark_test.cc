@@ -148,9 +148,10 @@ TEST_F(BenchmarkTest, WantsAllOfTheWeightsOrNone) {
 
 TEST_F(BenchmarkTest, RefusesWhatIsNoCount) {
   for (const std::string value : {"0", "-1", "many", "99999999999"}) {
-    expect_refused(torch_ir({"benchmark", model_.graph, "--threads", value}),
-                   "--threads: invalid count '" + value +
-                       "'; expected a whole number from 1 to 1024 (see 'torch-ir benchmark --help')");
+    expect_refused(
+        torch_ir({"benchmark", model_.graph, "--threads", value}),
+        "--threads: invalid count '" + value +
+            "'; expected a whole number from 1 to 1024 (see 'torch-ir benchmark --help')");
   }
 }
 

@@ -162,11 +162,15 @@ TEST_F(InfoTest, RefusesAGraphThatIsNotWellFormed) {
   const std::string bad = graph_file("bad.json", ir);
   const std::string good = graph_file("good.json", masked_linear_graph());
   const std::vector<std::vector<std::string>> commands = {
-      {"info", bad},           {"info", bad, "--json", "-o", path("summary.json")},
-      {"visualize", bad},      {"visualize", bad, "-o", path("graph.dot")},
+      {"info", bad},
+      {"info", bad, "--json", "-o", path("summary.json")},
+      {"visualize", bad},
+      {"visualize", bad, "-o", path("graph.dot")},
       {"ops", good, bad},
-      {"diff", bad, good},     {"diff", good, bad},
-      {"benchmark", bad},      {"import", bad, "--output", path("imported")},
+      {"diff", bad, good},
+      {"diff", good, bad},
+      {"benchmark", bad},
+      {"import", bad, "--output", path("imported")},
       {"info", bad, "--quiet"}};
   for (const std::vector<std::string>& command : commands) {
     SCOPED_TRACE(command[0]);

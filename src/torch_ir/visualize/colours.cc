@@ -68,8 +68,8 @@ ColourScale colour_scale(const Graph& graph, const std::vector<std::optional<dou
   if (worst(std::views::iota(size_t{0}, max_diffs.size()), max_diffs).value_or(0) != 0) {
     ColourScale scale{"Max abs. error", {}, nullptr};
     for (size_t i = 0; i < kShades.size(); ++i) {
-      scale.colours.push_back({std::string(kLabels[i]), kShades[i],
-                               i < kFirstDarkShade ? kDarkText : kLightText});
+      scale.colours.push_back(
+          {std::string(kLabels[i]), kShades[i], i < kFirstDarkShade ? kDarkText : kLightText});
     }
     scale.find = [&max_diffs](const Box& box) -> std::optional<size_t> {
       const auto max_diff = worst(box.nodes, max_diffs);
