@@ -199,9 +199,7 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   options.several("--dtype", harness.coverage.selection.dtypes, "NAME",
                   "From a suite, test only the cases of this dtype");
   options.flag("--split", arguments.harness.coverage.is_split,
-               "Also test each different call of the models on its own");
-  options.flag("--groups", arguments.harness.coverage.is_grouped,
-               "With --split, keep together the nodes that the executor fuses");
+               "Also test each different call, or group of an executor, on its own");
 }
 
 void place_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files) {
@@ -426,8 +424,6 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
       throw Error(fmt::format("{} needs --suite operators, or a suite given by --ir", flag));
     }
   }
-  require(parser, "--groups", {"--split"});
-  require(parser, "--groups", elsewhere);
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
   if (settings.criterion.reference == ReferenceKind::kModel && is_given(parser, "--error-factor")) {
     throw Error("--error-factor needs --tolerance auto or --tolerance float64");
@@ -514,9 +510,6 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     settings.executor_intermediates =
         settings.executor.find("{intermediates}") != std::string::npos;
     check_executor_command(settings.executor, settings.executor_intermediates);
-    if (harness.coverage.is_grouped && settings.executor.find("{groups}") == std::string::npos) {
-      throw Error("--groups needs {groups}, the path of the groups, in the --executor command");
-    }
   }
   if (is_given(parser, "--executor-server")) {
     check_executor_server(arguments.raw.executor_server);

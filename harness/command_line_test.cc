@@ -165,7 +165,7 @@ TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphFailTheirModelOnly) {
   for (const auto& [groups, message, is_server, is_split] : all) {
     std::vector<std::string> arguments = executor_with_groups(groups, is_server);
     arguments.insert(arguments.end(), {"--model", "Good", "--model", "Close", "--trials", "1"});
-    if (is_split) arguments.insert(arguments.end(), {"--split", "--groups"});
+    if (is_split) arguments.insert(arguments.end(), {"--split"});
     const HarnessOutcome result = run(arguments);
     EXPECT_EQ(result.status, 1) << result.err;
     EXPECT_THAT(result.out, HasSubstr("Good   FAILED  load failed in execute: " + message));
