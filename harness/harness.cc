@@ -252,7 +252,7 @@ std::vector<SuiteProblem> split(Selected& selected, const std::vector<Result>& r
   // A model that the executor failed to run is split into single calls.
   const auto is_grouped = [&](const Result& result) {
     const bool has_run = !result.failure || result.failure->stage > Stage::kExecute;
-    return has_run && result.node_report && result.node_report->num_groups > 0 &&
+    return has_run && result.nodes && result.nodes->num_groups > 0 &&
            !runs_plans(options.run.settings);
   };
   for (const Result& result : results) {
