@@ -199,9 +199,7 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   options.several("--dtype", harness.coverage.selection.dtypes, "NAME",
                   "From a suite, test only the cases of this dtype");
   options.flag("--split", arguments.harness.coverage.is_split,
-               "Also test each different call of the models on its own");
-  options.flag("--groups", arguments.harness.coverage.is_grouped,
-               "With --split, keep together the nodes that the executor fuses");
+               "Also test each different call, or group of an executor, on its own");
 }
 
 void place_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files) {
@@ -348,9 +346,6 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
                "List models that the operators in FILE can run, and what unlocks most");
   options.file("--export-suite", arguments.export_suite, "DIR",
                "Write the selected models or cases (with --split: calls) as files");
-  options.each_file(
-      "--compare", [&](const std::string& path) { arguments.compared.push_back(path); }, "DIR ...",
-      "Show what changed between two folders of reports: OLD NEW");
   options.flag("--json", arguments.json, "Print lists as JSON");
   parser
       .set_version_flag("--version", version_text("harness", onednn_version()),
@@ -391,7 +386,7 @@ void require(const CLI::App& parser, const std::string& flag,
 
 void check_together(const CLI::App& parser, const Arguments& arguments) {
   const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
-                                              "--export-suite", "--compare"};
+                                              "--export-suite"};
   const RunSettings& settings = arguments.harness.run.settings;
   const bool is_operators = arguments.harness.coverage.selection.suite == Suite::kOperators;
   const std::vector<std::string> elsewhere = {"--backend", "--executor", "--executor-server"};
@@ -436,8 +431,6 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
       throw Error(fmt::format("{} needs --suite operators, or a suite given by --ir", flag));
     }
   }
-  require(parser, "--groups", {"--split"});
-  require(parser, "--groups", elsewhere);
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
   if (settings.criterion.reference == ReferenceKind::kModel && is_given(parser, "--error-factor")) {
     throw Error("--error-factor needs --tolerance auto or --tolerance float64");
@@ -470,8 +463,7 @@ void declare_arguments(CLI::App& parser, Arguments& arguments) {
   declare_questions(parser, arguments);
 }
 
-std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words,
-                                    const std::string& flag) {
+std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words) {
   // Whether `word` ends in an option that takes the next word: "--pt2", "-o", "-qo".
   const auto takes_next = [&](const std::string& word) {
     const auto takes_value = [](const CLI::Option* option) {
@@ -488,7 +480,7 @@ std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<st
   bool are_files = false;
   for (size_t i = 0; i < words.size(); ++i) {
     if (are_files || !words[i].starts_with('-')) {
-      result.push_back(flag + "=" + words[i]);
+      result.push_back("--pt2=" + words[i]);
     } else if (words[i] == "--") {
       are_files = true;
     } else {
@@ -510,6 +502,9 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   }
   RunSettings& settings = harness.run.settings;
   if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
+  for (const std::string& folder : arguments.raw.archives) {
+    arguments.compared.push_back(given_file(folder));
+  }
   place_early_tensors(arguments.raw.early, harness.coverage.files);
   for (const ModelFiles& files : harness.coverage.files) {
     if (arguments.export_suite.empty() || files.more_inputs.empty()) continue;
@@ -522,9 +517,6 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     settings.executor_intermediates =
         settings.executor.find("{intermediates}") != std::string::npos;
     check_executor_command(settings.executor, settings.executor_intermediates);
-    if (harness.coverage.is_grouped && settings.executor.find("{groups}") == std::string::npos) {
-      throw Error("--groups needs {groups}, the path of the groups, in the --executor command");
-    }
   }
   if (is_given(parser, "--executor-server")) {
     check_executor_server(arguments.raw.executor_server);

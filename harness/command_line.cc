@@ -52,7 +52,6 @@ constexpr const char* kDescription =
     "  harness --scale full                        models of published size, extracted only\n"
     "  harness --baseline old/results.json         what changed since an earlier run\n"
     "  harness compare old new                     what changed between two folders of reports\n"
-    "  harness list models                         or categories; --json for scripts\n"
     "  harness export suite --suite operators      operator cases as files, in the folder suite\n";
 
 constexpr const char* kFooter =
@@ -141,17 +140,6 @@ int run_compare(const Arguments& arguments, std::ostream& out) {
   return comparison.is_worse() ? kFailed : kPassed;
 }
 
-// Turns `harness list models`, `harness list categories` and `harness export DIR` into flags.
-std::vector<std::string> without_commands(std::vector<std::string> words) {
-  if (!words.empty() && words[0] == "export") words[0] = "--export-suite";
-  if (words.empty() || words[0] != "list") return words;
-  const bool is_known = words.size() > 1 && (words[1] == "models" || words[1] == "categories");
-  if (!is_known) throw Error("'list' needs one of: models, categories");
-  words.erase(words.begin());
-  words[0].insert(0, "--list-");
-  return words;
-}
-
 // Whether `bazel run` may have started the program.
 bool is_of_bazel(const std::string& program) {
   return std::getenv("BUILD_WORKING_DIRECTORY") != nullptr ||
@@ -179,8 +167,8 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     // The other words of `harness compare OLD NEW` are folders.
     const bool compares = !words.empty() && words[0] == "compare";
     if (compares) words.erase(words.begin());
-    parse_arguments(app, compares ? with_flags(app, words, "--compare")
-                                  : with_flags(app, without_commands(std::move(words))));
+    if (!compares && !words.empty() && words[0] == "export") words[0] = "--export-suite";
+    parse_arguments(app, compares ? words : with_flags(app, words));
     finish_arguments(app, arguments);
     if (compares && arguments.compared.empty()) {
       throw Error("'compare' needs two folders of reports");

@@ -165,7 +165,7 @@ TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphFailTheirModelOnly) {
   for (const auto& [groups, message, is_server, is_split] : all) {
     std::vector<std::string> arguments = executor_with_groups(groups, is_server);
     arguments.insert(arguments.end(), {"--model", "Good", "--model", "Close", "--trials", "1"});
-    if (is_split) arguments.insert(arguments.end(), {"--split", "--groups"});
+    if (is_split) arguments.insert(arguments.end(), {"--split"});
     const HarnessOutcome result = run(arguments);
     EXPECT_EQ(result.status, 1) << result.err;
     EXPECT_THAT(result.out, HasSubstr("Good   FAILED  load failed in execute: " + message));
@@ -565,12 +565,6 @@ TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {
 }
 
 TEST_F(CommandLineTest, ListsAreOfWhatIsAskedFor) {
-  EXPECT_EQ(run_command_line({"list", "models"}).out, run({"--list-models"}).out);
-  EXPECT_EQ(run_command_line({"list", "categories", "--json"}).out,
-            run({"--list-categories", "--json"}).out);
-  EXPECT_EQ(run_command_line({"list"}).status, 2);
-  EXPECT_EQ(run_command_line({"list", "frogs"}).err,
-            "harness: 'list' needs one of: models, categories\n");
   EXPECT_EQ(run_command_line({"export"}).status, 2);
   const std::string good = run({"--list-models", "--category", "good"}).out;
   EXPECT_THAT(good, HasSubstr("Close"));

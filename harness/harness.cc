@@ -248,10 +248,16 @@ std::vector<SuiteProblem> split(Selected& selected, const std::vector<Result>& r
                        .content = "models",
                        .candidates = selected.models,
                        .is_split = true,
-                       .is_grouped = options.coverage.is_grouped,
                        .may_lack_candidates = true};
+  // A model that the executor failed to run is split into single calls.
+  const auto is_grouped = [&](const Result& result) {
+    const bool has_run = !result.failure || result.failure->stage > Stage::kExecute;
+    return has_run && result.nodes && result.nodes->num_groups > 0 &&
+           !runs_plans(options.run.settings);
+  };
   for (const Result& result : results) {
     if (result.failure) request.keeps_equal.push_back(result.name);
+    if (is_grouped(result)) request.keeps_groups.push_back(result.name);
   }
   MadeSuite suite = make_suite(request, options.run);
   std::ranges::move(cases_in(request.output), std::back_inserter(selected.cases));
@@ -489,12 +495,17 @@ BaselineComparison compare_reports(const std::string& old, const std::string& no
 ExportedSuite export_suite(const HarnessOptions& options, const std::string& directory) {
   const Selected selected = select_candidates(options);
   const bool is_operators = options.coverage.selection.suite == Suite::kOperators;
+  // No model has run, which would tell whether an executor has groups.
+  std::vector<std::string> names;
+  if (!runs_plans(options.run.settings)) {
+    for (const ModelSource& model : selected.models) names.push_back(name_of(model));
+  }
   const InterruptGuard interrupt_guard;
   const MadeSuite suite = make_suite({.output = directory,
                                       .content = is_operators ? "operators" : "models",
                                       .candidates = is_operators ? selected.cases : selected.models,
                                       .is_split = options.coverage.is_split,
-                                      .is_grouped = options.coverage.is_grouped},
+                                      .keeps_groups = names},
                                      options.run);
   return {.num_cases = suite.num_cases, .not_split = unsplit_lines(suite.problems)};
 }

@@ -7,8 +7,8 @@ Takes one or more files that Google Benchmark writes (--benchmark_out) for
 //harness:runtime_benchmark, //harness:scaling_benchmark and tools/peers_benchmark.py, and prints
 the sections for which they have results.
 
-Ratios are computed as in runtime_benchmark's own table: round i of an engine over round i of eager
-in the same file, since only runs that took turns are comparable. A cell has the median of all
+A ratio is the time of round i of an engine over that of round i of eager in the same file, since
+only runs that took turns are comparable. A cell has the median of all
 rounds, and in brackets its 95 % interval by order statistics: from the k-th smallest to the k-th
 largest ratio, with the largest k for which 2 P(B < k) <= 0.05, where B is the number of heads in n
 throws of a coin. Fewer than 6 rounds give no such interval; the brackets then show all of them.

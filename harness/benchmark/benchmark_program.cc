@@ -18,7 +18,6 @@
 #include <malloc.h>
 #endif
 
-#include "harness/benchmark/ratio_reporter.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/runtime/graph/execution_options.h"
@@ -35,6 +34,35 @@ constexpr std::string_view kHelp =
 class NoWarnings : public c10::WarningHandler {
  public:
   void process(const c10::Warning&) override {}
+};
+
+// Google Benchmark 1.8 renamed the member.
+template <class Run>
+bool has_failed(const Run& run) {
+  if constexpr (requires { run.error_occurred; }) {
+    return run.error_occurred;
+  } else {
+    return run.skipped != decltype(run.skipped)();
+  }
+}
+
+// Prints the median of each benchmark's rounds.
+class MedianReporter : public benchmark::ConsoleReporter {
+ public:
+  // Columns of counters would repeat the header wherever the next benchmark has others.
+  MedianReporter() : ConsoleReporter(OO_None) {}
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    std::vector<Run> shown;
+    for (const Run& run : runs) {
+      has_errors |= has_failed(run);
+      const bool is_only_round = run.run_type == Run::RT_Iteration && run.repetitions <= 1;
+      if (has_failed(run) || is_only_round || run.aggregate_name == "median") shown.push_back(run);
+    }
+    ConsoleReporter::ReportRuns(shown);
+  }
+
+  bool has_errors = false;
 };
 
 void keep_memory_from_the_system() {
@@ -118,10 +146,9 @@ int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks) {
   } catch (const Error& error) {
     return fail(error.what());
   }
-  RatioReporter reporter(/*is_cpu_time=*/at::get_num_threads() == 1);
+  MedianReporter reporter;
   const size_t num_run = benchmark::RunSpecifiedBenchmarks(&reporter);
-  reporter.print_ratios();
-  return num_run == 0 || reporter.has_errors() ? 1 : 0;
+  return num_run == 0 || reporter.has_errors ? 1 : 0;
 }
 
 }  // namespace torch_ir

@@ -34,9 +34,8 @@ void add_benchmark(const std::string& name, std::function<void(benchmark::State&
 // Registers a program's benchmarks. Throws Error for archives that it cannot time.
 using AddBenchmarks = std::function<void(const std::vector<std::string>& archives)>;
 
-// Implements main: registers benchmarks, runs the chosen ones, and prints their ratios to eager
-// (ratio_reporter.h), in CPU time with one thread and in real time with more. Returns the exit
-// status: 1 when a benchmark failed or none was chosen, 2 for bad flags.
+// Implements main: registers benchmarks, runs the chosen ones, and prints their medians. Returns
+// the exit status: 1 when a benchmark failed or none was chosen, 2 for bad flags.
 int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks);
 
 }  // namespace torch_ir

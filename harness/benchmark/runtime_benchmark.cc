@@ -13,21 +13,22 @@
 // far as the verdict on a run explains, for others. Counters are for one run after the first:
 //
 //   faults                page faults
-//   allocs, alloc_bytes   calls of malloc and similar, also in LibTorch, and the bytes they took
-//   peak_bytes            the most memory that the run holds at a time: allocations from malloc,
-//                         including outputs, and the arena or outputs that a plan keeps between
-//                         runs
-//
-//   limit_us              the least time on this machine, see roofline.h; the table of ratios says
-//                         how much of an engine's time that is
+//   allocs                allocations by LibTorch's CPU allocator, which makes tensors
+//   peak_bytes            the most memory of tensors that the run holds at a time, including
+//   outputs,
+//                         and the arena or outputs that a plan keeps between runs
+//   limit_us              the least time on this machine, see roofline.h
 //
 // Archives have the label "archive". benchmark_program.h has the other flags.
-// tools/benchmark_table.py makes tables from the files that --benchmark_out=FILE writes.
+// tools/benchmark_table.py makes tables, with ratios to eager, from the files that
+// --benchmark_out=FILE writes.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
 #include <benchmark/benchmark.h>
+#include <c10/core/Allocator.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -38,7 +39,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/benchmark/allocation_counter.h"
 #include "harness/benchmark/benchmark_engines.h"
 #include "harness/benchmark/benchmark_program.h"
 #include "harness/benchmark/roofline.h"
@@ -103,6 +103,22 @@ int64_t page_faults() {
   return usage.ru_minflt;
 }
 
+// What LibTorch's CPU allocator reports to profilers while this exists, in this thread.
+class MemoryUse : public c10::MemoryReportingInfoBase {
+ public:
+  void reportMemoryUsage(void* /*memory*/, int64_t size, size_t /*allocated*/, size_t /*reserved*/,
+                         c10::Device /*device*/) override {
+    num_allocations += size > 0 ? 1 : 0;
+    held_bytes += size;
+    peak_bytes = std::max(peak_bytes, held_bytes);
+  }
+  bool memoryProfilingEnabled() const override { return true; }
+
+  int64_t num_allocations = 0;
+  int64_t held_bytes = 0;
+  int64_t peak_bytes = 0;
+};
+
 template <class Action>
 void measure(benchmark::State& state, const Action& action) {
   action();
@@ -122,9 +138,7 @@ class BenchmarkedEngine {
     state.SetLabel(model_->label);
     measure(state, [this] { engine_->run(outputs_); });
     if (least_time_) state.counters["limit_us"] = *least_time_ * 1e6;
-    if (!allocations_) return;
-    state.counters["allocs"] = static_cast<double>(allocations_->count);
-    state.counters["alloc_bytes"] = static_cast<double>(allocations_->bytes);
+    state.counters["allocs"] = static_cast<double>(num_allocations_);
     state.counters["peak_bytes"] = static_cast<double>(peak_bytes_);
   }
 
@@ -143,11 +157,12 @@ class BenchmarkedEngine {
     const int64_t kept = bytes_of(outputs_);
     if (!kind_.has_eager_bits) least_time_ = least_time(model_->graph(), kept);
     outputs_.clear();
-    allocations_ = count_allocations([this] { engine_->run(outputs_); });
+    const auto memory = std::make_shared<MemoryUse>();
+    const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, memory);
+    engine_->run(outputs_);
+    num_allocations_ = memory->num_allocations;
     // The engine keeps outputs that this run did not allocate.
-    if (allocations_) {
-      peak_bytes_ = std::max(allocations_->peak_bytes, kept) + engine_->held_bytes();
-    }
+    peak_bytes_ = std::max(memory->peak_bytes, kept) + engine_->held_bytes();
   }
 
   SharedModel model_;
@@ -155,7 +170,7 @@ class BenchmarkedEngine {
   std::optional<Engine> engine_;
   Tensors outputs_;
   std::optional<double> least_time_;
-  std::optional<Allocations> allocations_;
+  int64_t num_allocations_ = 0;
   int64_t peak_bytes_ = 0;
 };
 

@@ -5,9 +5,8 @@
 //                      `deep_seek`, at the size of Llama 3.1 405B and DeepSeek-V3
 //
 // GRAPH is `chain`, additions to a tensor of one element that each use the last result, or `wide`,
-// where half of the additions are independent and a tree sums them. Counters: per_node (per_layer)
-// is the CPU time of one node (layer), peak_bytes the most that one more call takes from malloc at
-// a time. benchmark_program.h has the flags.
+// where half of the additions are independent and a tree sums them. The counter per_node
+// (per_layer) is the CPU time of one node (layer). benchmark_program.h has the flags.
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
@@ -17,12 +16,10 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "harness/benchmark/allocation_counter.h"
 #include "harness/benchmark/benchmark_program.h"
 #include "models/blocks/published_decoders.h"
 #include "torch_ir/analysis/cost.h"
@@ -130,9 +127,6 @@ const ScaledStep kSteps[] = {
 
 void measure(benchmark::State& state, const std::function<void()>& action, const char* counter,
              int64_t parts) {
-  if (const std::optional<Allocations> allocations = count_allocations(action)) {
-    state.counters["peak_bytes"] = static_cast<double>(allocations->peak_bytes);
-  }
   for (auto _ : state) action();
   state.counters[counter] =
       benchmark::Counter(static_cast<double>(parts), benchmark::Counter::kIsIterationInvariantRate |

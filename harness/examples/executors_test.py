@@ -312,7 +312,7 @@ class ExecutorsTest(unittest.TestCase):
 
     @unittest.skipUnless(HAS_ONNX_RUNTIME, "onnxruntime is not installed")
     def test_a_fault_in_a_fused_group_of_onnx_runtime_is_found_by_name(self):
-        flags = ["--trials=1", "--split", "--groups"]
+        flags = ["--trials=1", "--split"]
         status, printed, results = self.run_harness(
             EXAMPLES / "onnxruntime_executor.py", *flags, models=["MultiTaskHead"],
             files=SERVER + " --fault FusedGemm")

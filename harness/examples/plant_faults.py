@@ -166,9 +166,8 @@ def run_faults(harness, folder, dtype, mode, faults):
     if mode != "split":
         flags = ["--per-node"] if mode != "outputs" else []
         return [(model, []) for model in harness.run(folder, plan, *flags)["models"]]
-    flags = ["--split", "--groups"] if dtype == "int8" else ["--split"]
     # One by one, since equal calls of several models would run only once.
-    runs = [harness.run(folder, {name: {**options, "intermediates": None}}, *flags)
+    runs = [harness.run(folder, {name: {**options, "intermediates": None}}, "--split")
             for name, options in plan.items()]
     return [(run["models"][0], run["cases"]) for run in runs]
 

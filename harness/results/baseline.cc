@@ -189,7 +189,7 @@ bool covers(const RunRecord& run, const Coverage& other, const Result& model) {
       return ((selection.*member == other.selection.*member) && ...);
     };
     if (selection.suite == Suite::kModels) {
-      return coverage.is_split == other.is_split && coverage.is_grouped == other.is_grouped &&
+      return coverage.is_split == other.is_split &&
              is_same(&Selection::models, &Selection::categories, &Selection::operators,
                      &Selection::dtypes);
     }

@@ -301,7 +301,6 @@ void fields(const Visit& visit, Coverage& coverage) {
   visit("operators", coverage.selection.operators);
   visit("dtypes", coverage.selection.dtypes);
   visit("split", coverage.is_split);
-  visit("groups", coverage.is_grouped);
   visit("interrupted", coverage.is_interrupted);
   visit("registry", coverage.registry);
   visit.required("models", coverage.selection.models);

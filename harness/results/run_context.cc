@@ -166,7 +166,6 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   for (const std::string& name : selection.operators) add("--operator", shell_word(name));
   for (const std::string& dtype : selection.dtypes) add("--dtype", dtype);
   if (coverage.is_split) options += " --split";
-  if (coverage.is_grouped) options += " --groups";
   for (const std::string& category : selection.categories) add("--category", category);
   for (const std::string& model : selection.models) add("--model", model);
   options += context.options;

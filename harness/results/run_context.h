@@ -45,8 +45,6 @@ struct Coverage {
   std::vector<ModelFiles> files = {};
   bool registry = true;
   bool is_split = false;
-  // With is_split, whether fused groups stay whole.
-  bool is_grouped = false;
   bool is_interrupted = false;
   size_t num_registered = 0;
   size_t num_archives = 0;

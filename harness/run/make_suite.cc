@@ -24,7 +24,7 @@ namespace torch_ir {
 struct SuiteSetup {
   std::string folder = {};
   bool is_split = false;
-  bool is_grouped = false;
+  std::vector<std::string> keeps_groups = {};
   std::vector<std::string> keeps_equal = {};
   RunSettings settings = {};
   std::vector<CaseInfo> cases = {};
@@ -39,7 +39,7 @@ struct SuiteAnswer {
   std::vector<std::string> keys = {};
 };
 
-TORCH_IR_FIELDS(SuiteSetup, folder, is_split, is_grouped, keeps_equal, settings, cases, keys)
+TORCH_IR_FIELDS(SuiteSetup, folder, is_split, keeps_groups, keeps_equal, settings, cases, keys)
 TORCH_IR_FIELDS(SuiteAnswer, problem, left_out, cases, keys)
 
 namespace {
@@ -105,8 +105,11 @@ class SuiteWork {
   std::string split(const std::string& name, Candidate& candidate) {
     SplitModel model{.name = name, .content = first_trial(candidate)};
     model.source_lines = candidate.source_lines();
-    model.keeps_equal = std::ranges::find(setup_.keeps_equal, name) != setup_.keeps_equal.end();
-    if (setup_.is_grouped) {
+    const auto is_in = [&](const std::vector<std::string>& names) {
+      return std::ranges::find(names, name) != names.end();
+    };
+    model.keeps_equal = is_in(setup_.keeps_equal);
+    if (is_in(setup_.keeps_groups)) {
       if (!backend_) backend_ = open_backend(setup_.settings, setup_.folder);
       at::manual_seed(setup_.settings.seed);
       run_grouped(*backend_, model.content, model.groups);
@@ -126,7 +129,7 @@ MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
   SuiteWriter writer(request.output, request.content);
   SuiteSetup setup{.folder = writer.unfinished(),
                    .is_split = request.is_split,
-                   .is_grouped = request.is_grouped,
+                   .keeps_groups = request.keeps_groups,
                    .keeps_equal = request.keeps_equal,
                    .settings = options.settings};
   MadeSuite suite;

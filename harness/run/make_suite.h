@@ -19,8 +19,9 @@ struct SuiteRequest {
   // With is_split, each distinct call of a candidate is a case; otherwise the candidate itself.
   std::vector<ModelSource> candidates = {};
   bool is_split = false;
-  // With is_split, whether the groups that the executor or backend fuses stay whole.
-  bool is_grouped = false;
+  // With is_split, the names of candidates that the executor or backend of the run computes in
+  // groups, which stay whole.
+  std::vector<std::string> keeps_groups = {};
   // With is_split, the names of candidates whose equal calls are all cases.
   std::vector<std::string> keeps_equal = {};
   // Whether candidates may fail. Otherwise no suite is written if one fails, or if there is no

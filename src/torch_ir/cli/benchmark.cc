@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Without --rounds, runs for about this long, within limits.
+// Runs for about this long, within limits.
 constexpr double kSeconds = 0.5;
 constexpr int64_t kFewestRounds = 15;
 constexpr int64_t kMostRounds = 10'000;
@@ -37,9 +37,7 @@ constexpr double kSecondsBetweenLines = 2;
 
 struct BenchmarkArguments {
   ExecutionArguments execution;
-  // 0 if not given.
-  int64_t rounds = 0;
-  double time_limit = 0;
+  double time_limit = kMostSeconds;
   int64_t threads = 0;
   bool json = false;
 };
@@ -80,30 +78,24 @@ class Progress {
 // Sets the median of whole runs, and how many there were.
 void time_runs(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs,
                const BenchmarkArguments& arguments, Progress& progress, BenchmarkReport& report) {
-  const bool is_fixed = arguments.rounds != 0;
-  const double no_limit = std::numeric_limits<double>::infinity();
-  const double limit = arguments.time_limit != 0 ? arguments.time_limit
-                       : is_fixed                ? no_limit
-                                                 : kMostSeconds;
-  const int64_t fewest = is_fixed ? arguments.rounds : kFewestRounds;
   progress.say("running the graph for the first time");
   std::vector<at::Tensor> outputs;
   plan.run(inputs, outputs);
   std::vector<double> seconds;
   double sum = 0;
   const auto is_done = [&] {
-    if (std::ssize(seconds) < fewest) return sum >= limit;
-    return is_fixed || sum >= kSeconds || std::ssize(seconds) == kMostRounds;
+    if (std::ssize(seconds) < kFewestRounds) return sum >= arguments.time_limit;
+    return sum >= kSeconds || std::ssize(seconds) == kMostRounds;
   };
   do {
     const Clock::time_point start = Clock::now();
     plan.run(inputs, outputs);
     seconds.push_back(seconds_since(start));
     sum += seconds.back();
-    progress.say(fmt::format("round {} of {}", seconds.size(), fewest));
+    progress.say(fmt::format("round {} of {}", seconds.size(), kFewestRounds));
   } while (!is_done());
   report.rounds = std::ssize(seconds);
-  report.reached_time_limit = report.rounds < fewest;
+  report.reached_time_limit = report.rounds < kFewestRounds;
   const auto middle = seconds.begin() + report.rounds / 2;
   std::ranges::nth_element(seconds, middle);
   report.seconds = *middle;
@@ -140,11 +132,9 @@ void declare_benchmark(CLI::App& parser, BenchmarkArguments& arguments) {
   arguments.execution.makes_up_values = true;
   add_file_option(parser, "--inputs", arguments.execution.inputs,
                   "Inputs: .safetensors (default: the archive's examples, or generated)");
-  add_count_option(parser, "--rounds", arguments.rounds,
-                   "Number of rounds (default: about half a second, at least 15)", 1'000'000);
   parser
       .add_option("--time-limit", arguments.time_limit,
-                  "Add no rounds after this time (default: 10; none with --rounds)")
+                  "Add no rounds after this time (default: 10)")
       ->type_name("SECONDS")
       ->transform(number<double>("time limit", 0, std::numeric_limits<double>::max(), true,
                                  "a positive number of seconds"));
@@ -162,7 +152,7 @@ Command benchmark_command() {
               "  torch-ir benchmark model.pt2\n"
               "  torch-ir benchmark model.json --threads 1 --optimization fast\n"
               "  torch-ir benchmark model.json --weights weights.safetensors \\\n"
-              "      --inputs inputs.safetensors --rounds 100 --json\n",
+              "      --inputs inputs.safetensors --json\n",
           .declare = with_arguments(declare_benchmark, run_benchmark)};
 }
 

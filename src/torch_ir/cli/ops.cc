@@ -1,4 +1,4 @@
-// torch-ir ops: lists the operators of graphs, and whether this process or a backend has them.
+// torch-ir ops: lists the operators of graphs, and whether this process has them.
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "torch_ir/analysis/summary.h"
-#include "torch_ir/analysis/support_report.h"
 #include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
@@ -23,8 +22,6 @@ namespace {
 struct OpsArguments {
   std::vector<std::string> files;
   std::string program;
-  // A list of operators; empty to ask about this process.
-  std::string supported;
   bool json = false;
 };
 
@@ -82,32 +79,13 @@ std::string sum_of(const std::vector<Operator>& operators) {
                      num_calls, num_unsupported);
 }
 
-void list_operators(const OpsArguments& arguments, Console& console) {
+int run_ops(const OpsArguments& arguments, Console& console) {
   const std::vector<Operator> operators = operators_in(arguments);
   if (arguments.json) {
     console.out() << to_json(operators);
   } else {
     console.out() << to_text(operators);
     console.talk() << sum_of(operators);
-  }
-}
-
-void list_supported(const OpsArguments& arguments, Console& console) {
-  const SupportedOperators list = SupportedOperators::load(arguments.supported);
-  std::vector<GraphOperators> graphs;
-  for (const std::string& file : arguments.files) {
-    const GraphFile graph = load_graph_file(file, arguments.program, WeightBytes::kUnread);
-    graphs.push_back(operators_of(file, *graph.content.program));
-  }
-  const SupportReport report = supported(graphs, list);
-  console.out() << (arguments.json ? to_json(report) : to_text(report, arguments.supported));
-}
-
-int run_ops(const OpsArguments& arguments, Console& console) {
-  if (arguments.supported.empty()) {
-    list_operators(arguments, console);
-  } else {
-    list_supported(arguments, console);
   }
   return kDone;
 }
@@ -117,13 +95,6 @@ void declare_ops(CLI::App& parser, OpsArguments& arguments) {
       ->required()
       ->type_name("");
   add_program_option(parser, arguments.program);
-  parser
-      .add_option("--supported", arguments.supported,
-                  "Report which graphs these operators can run, and what unlocks most")
-      ->type_name("FILE")
-      ->check([](const std::string& path) {
-        return path.empty() ? std::string("missing file name") : std::string();
-      });
   parser.add_flag("--json", arguments.json, "Print JSON");
 }
 
@@ -134,8 +105,7 @@ Command ops_command() {
           .summary = "List the operators of graphs, how often they are called and how they run",
           .examples =
               "  torch-ir ops model.json\n"
-              "  torch-ir ops *.pt2 --json\n"
-              "  torch-ir ops *.json --supported my_chip.txt\n",
+              "  torch-ir ops *.pt2 --json\n",
           .declare = with_arguments(declare_ops, run_ops)};
 }
 

@@ -3,13 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <string_view>
-#include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/file.h"
-#include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/visualize/dot.h"
@@ -24,7 +20,6 @@ struct VisualizeArguments {
   std::string program;
   std::string output;
   MermaidOptions options;
-  std::string times;
 };
 
 void check_ending(const std::string& path) {
@@ -33,27 +28,6 @@ void check_ending(const std::string& path) {
   if (path.empty() || std::ranges::any_of(kEndings, is_ending)) return;
   throw Error("unknown format of '" + path +
               "'; expected a name that ends in .mmd, .svg, .png or .dot");
-}
-
-// Reads the output of `torch-ir benchmark --json`; none without a path.
-std::vector<NodeFigures> read_times(const std::string& path, const Graph& graph) {
-  if (path.empty()) return {};
-  std::vector<NodeFigures> figures(graph.nodes.size());
-  try {
-    const auto times = nlohmann::json::parse(read_file(path));
-    for (const nlohmann::json& node : times.at("nodes")) {
-      const auto index = node.at("index").get<size_t>();
-      const auto name = node.at("name").get<std::string>();
-      if (index >= graph.nodes.size() || graph.nodes[index].name != name) {
-        throw Error(path + ": the graph has no node '" + printable(name) + "' at index " +
-                    std::to_string(index) + "; give the times of this graph");
-      }
-      figures[index].seconds = node.at("seconds").get<double>();
-    }
-  } catch (const nlohmann::json::exception&) {
-    throw Error(path + ": invalid times; expected the output of 'torch-ir benchmark --json'");
-  }
-  return figures;
 }
 
 // The ending of the file name decides the format.
@@ -67,7 +41,6 @@ std::string draw(const Program& program, const VisualizeArguments& arguments, Co
       .max_nodes = arguments.options.max_nodes,
       .module = arguments.options.module,
       .depth = arguments.options.depth,
-      .figures = read_times(arguments.times, program),
       .graphviz = {.time_limit = std::chrono::hours(1),
                    .on_warning = [&console](const std::string& text) { console.warn(text); }}};
   return is_png ? draw_png(program, options) : draw_svg(program, options);
@@ -76,9 +49,6 @@ std::string draw(const Program& program, const VisualizeArguments& arguments, Co
 int run_visualize(const VisualizeArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
   check_ending(arguments.output);
-  if (!arguments.times.empty() && !arguments.output.ends_with(".svg")) {
-    throw Error("only .svg files have colours: --times needs -o FILE.svg");
-  }
   const Case shown = load_shown_graph(arguments.file, arguments.program, console);
   const Program& program = *shown.program;
   write_result(arguments.output, draw(program, arguments, console), console);
@@ -98,8 +68,6 @@ void declare_visualize(CLI::App& parser, VisualizeArguments& arguments) {
   add_count_option(parser, "--depth", arguments.options.depth,
                    "Draw modules with N levels opened (default: as many as are readable)");
   parser.get_option("--depth")->excludes(parser.get_option("--max-nodes"));
-  add_file_option(parser, "--times", arguments.times,
-                  "Colour an .svg by time, as measured by torch-ir benchmark --json");
 }
 
 }  // namespace

@@ -62,22 +62,6 @@ TEST_F(VisualizeTest, DrawsTheInsideOfAModule) {
                  "unknown module 'encoder.mpl'; did you mean 'encoder.mlp'?");
 }
 
-TEST_F(VisualizeTest, RefusesTimesOfAnotherGraph) {
-  write_file(path("times.json"), R"({"nodes": [{"index": 0, "name": "x", "seconds": 1}]})");
-  const auto visualize = [&](const std::string& times) {
-    return torch_ir({"visualize", graph_, "-o", path("graph.svg"), "--times", times});
-  };
-  expect_refused(visualize(path("times.json")),
-                 path("times.json") +
-                     ": the graph has no node 'x' at index 0; give the times of "
-                     "this graph");
-  expect_refused(visualize(graph_), graph_ +
-                                        ": invalid times; expected the output of "
-                                        "'torch-ir benchmark --json'");
-  expect_refused(torch_ir({"visualize", graph_, "--times", graph_}),
-                 "only .svg files have colours: --times needs -o FILE.svg");
-}
-
 TEST_F(VisualizeTest, RefusesOtherFormats) {
   expect_refused(torch_ir({"visualize", graph_, "-o", path("graph.jpg")}),
                  "unknown format of '" + path("graph.jpg") +

@@ -34,34 +34,11 @@ constexpr std::array<std::string_view, 7> kShades = {"#ffffff", "#fde725", "#7ad
                                                      "#2a788e", "#414487", "#440154"};
 constexpr size_t kFirstDarkShade = 4;
 
-double sum(double a, double b) { return a + b; }
-double worse(double a, double b) { return a > b || std::isnan(a) ? a : b; }
-
-// A figure of nodes. It has the first shade whose limit it does not exceed, and the last one beyond
+// The max abs. error has the first shade whose limit it does not exceed, and the last one beyond
 // all limits or as NaN.
-struct Measure {
-  std::string_view title;
-  std::optional<double> NodeFigures::* figure;
-  double (*join)(double, double);
-  // Whether to take it as a percentage of the figure of all nodes.
-  bool is_share;
-  std::array<double, kShades.size() - 1> limits;
-  std::array<std::string_view, kShades.size()> labels;
-};
-constexpr Measure kMeasures[] = {
-    {"% of the time",
-     &NodeFigures::seconds,
-     sum,
-     true,
-     {.1, .3, 1, 3, 10, 30},
-     {"≤ 0.1", "≤ 0.3", "≤ 1", "≤ 3", "≤ 10", "≤ 30", "> 30"}},
-    {"Max abs. error",
-     &NodeFigures::max_diff,
-     worse,
-     false,
-     {0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2},
-     {"0", "≤ 1e-7", "≤ 1e-6", "≤ 1e-5", "≤ 1e-4", "≤ 1e-2", "> 1e-2"}},
-};
+constexpr std::array<double, kShades.size() - 1> kLimits = {0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-2};
+constexpr std::array<std::string_view, kShades.size()> kLabels = {
+    "0", "≤ 1e-7", "≤ 1e-6", "≤ 1e-5", "≤ 1e-4", "≤ 1e-2", "> 1e-2"};
 
 Kind kind_of(std::string_view op_type) {
   const MultiplyAdds formula = find_formula(op_type);
@@ -75,34 +52,30 @@ Kind kind_of(std::string_view op_type) {
 }
 
 template <class Nodes>
-std::optional<double> joined(const Measure& measure, const Nodes& nodes,
-                             const std::vector<NodeFigures>& figures) {
+std::optional<double> worst(const Nodes& nodes,
+                            const std::vector<std::optional<double>>& max_diffs) {
   std::optional<double> all;
   for (const size_t node : nodes) {
-    const std::optional<double>& one = figures[node].*measure.figure;
-    if (one) all = all ? measure.join(*all, *one) : *one;
+    const std::optional<double>& one = max_diffs[node];
+    if (one && (!all || *one > *all || std::isnan(*one))) all = one;
   }
   return all;
 }
 
 }  // namespace
 
-ColourScale colour_scale(const Graph& graph, const std::vector<NodeFigures>& figures) {
-  for (const Measure& measure : kMeasures) {
-    const auto all = joined(measure, std::views::iota(size_t{0}, figures.size()), figures);
-    if (all.value_or(0) == 0) continue;
-    ColourScale scale{measure.title, {}, nullptr};
+ColourScale colour_scale(const Graph& graph, const std::vector<std::optional<double>>& max_diffs) {
+  if (worst(std::views::iota(size_t{0}, max_diffs.size()), max_diffs).value_or(0) != 0) {
+    ColourScale scale{"Max abs. error", {}, nullptr};
     for (size_t i = 0; i < kShades.size(); ++i) {
-      scale.colours.push_back({std::string(measure.labels[i]), kShades[i],
-                               i < kFirstDarkShade ? kDarkText : kLightText});
+      scale.colours.push_back(
+          {std::string(kLabels[i]), kShades[i], i < kFirstDarkShade ? kDarkText : kLightText});
     }
-    const double unit = measure.is_share ? *all / 100 : 1;
-    scale.find = [&measure, &figures, unit](const Box& box) -> std::optional<size_t> {
-      const auto figure = joined(measure, box.nodes, figures);
-      if (!figure) return std::nullopt;
-      const auto fits = [&](double limit) { return *figure / unit <= limit; };
-      return static_cast<size_t>(std::ranges::find_if(measure.limits, fits) -
-                                 measure.limits.begin());
+    scale.find = [&max_diffs](const Box& box) -> std::optional<size_t> {
+      const auto max_diff = worst(box.nodes, max_diffs);
+      if (!max_diff) return std::nullopt;
+      const auto fits = [&](double limit) { return *max_diff <= limit; };
+      return static_cast<size_t>(std::ranges::find_if(kLimits, fits) - kLimits.begin());
     };
     return scale;
   }

@@ -31,7 +31,7 @@ struct ColourScale {
 
 // By the sum of the times of the nodes of a box, if any is known; else by their worst error, if any
 // is not 0; else by kind. Both arguments must outlive the scale.
-ColourScale colour_scale(const Graph& graph, const std::vector<NodeFigures>& figures);
+ColourScale colour_scale(const Graph& graph, const std::vector<std::optional<double>>& max_diffs);
 
 // The name of the colour of an operator in the scale of kinds: "pointwise".
 std::string_view kind_name(std::string_view op_type);

@@ -39,7 +39,7 @@ std::string draw(const Program& program, const SvgOptions& options, const std::s
 }  // namespace
 
 std::string draw_svg(const Program& program, const SvgOptions& options) {
-  const ColourScale scale = colour_scale(program, options.figures);
+  const ColourScale scale = colour_scale(program, options.max_diffs);
   return draw(program, options, "svg", &scale);
 }
 

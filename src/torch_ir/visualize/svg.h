@@ -17,13 +17,6 @@
 
 namespace torch_ir {
 
-// Figures of a node that are not in the graph.
-struct NodeFigures {
-  // The max abs. error against the model.
-  std::optional<double> max_diff = std::nullopt;
-  std::optional<double> seconds = std::nullopt;
-};
-
 struct SvgOptions {
   // Defaults to the model's name.
   std::string title = {};
@@ -33,8 +26,8 @@ struct SvgOptions {
   int64_t max_nodes = kAllNodes;
   std::string module = {};
   int64_t depth = 0;
-  // One for each node, or none.
-  std::vector<NodeFigures> figures = {};
+  // The max abs. error of each node against the model, or none.
+  std::vector<std::optional<double>> max_diffs = {};
   // One for each node, or none: nodes with different ones are never drawn as one.
   std::vector<std::string> traits = {};
   GraphvizOptions graphviz = {};
