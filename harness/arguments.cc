@@ -300,7 +300,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
       ->transform(count("number of trials", 1000));
   options
       .with_default("--steps", settings.steps, "N",
-                    "Runs per trial, each on the state of the last; several --inputs in turn")
+                    "Runs per trial, each on the state of the one before")
       ->transform(count("number of steps", 100000));
   options.several("--carry", settings.carry, "OUT=IN",
                   "With --steps: hand this output to this input of the next step");
@@ -346,6 +346,9 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
                "List models that the operators in FILE can run, and what unlocks most");
   options.file("--export-suite", arguments.export_suite, "DIR",
                "Write the selected models or cases (with --split: calls) as files");
+  options.each_file(
+      "--compare", [&](const std::string& path) { arguments.compared.push_back(path); }, "DIR ...",
+      "Show what changed between two folders of reports: OLD NEW");
   options.flag("--json", arguments.json, "Print lists as JSON");
   parser
       .set_version_flag("--version", version_text("harness", onednn_version()),
@@ -386,7 +389,7 @@ void require(const CLI::App& parser, const std::string& flag,
 
 void check_together(const CLI::App& parser, const Arguments& arguments) {
   const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
-                                              "--export-suite"};
+                                              "--export-suite", "--compare"};
   const RunSettings& settings = arguments.harness.run.settings;
   const bool is_operators = arguments.harness.coverage.selection.suite == Suite::kOperators;
   const std::vector<std::string> elsewhere = {"--backend", "--executor", "--executor-server"};
@@ -463,7 +466,8 @@ void declare_arguments(CLI::App& parser, Arguments& arguments) {
   declare_questions(parser, arguments);
 }
 
-std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words) {
+std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words,
+                                    const std::string& flag) {
   // Whether `word` ends in an option that takes the next word: "--pt2", "-o", "-qo".
   const auto takes_next = [&](const std::string& word) {
     const auto takes_value = [](const CLI::Option* option) {
@@ -480,7 +484,7 @@ std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<st
   bool are_files = false;
   for (size_t i = 0; i < words.size(); ++i) {
     if (are_files || !words[i].starts_with('-')) {
-      result.push_back("--pt2=" + words[i]);
+      result.push_back(flag + "=" + words[i]);
     } else if (words[i] == "--") {
       are_files = true;
     } else {
@@ -502,9 +506,6 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   }
   RunSettings& settings = harness.run.settings;
   if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
-  for (const std::string& folder : arguments.raw.archives) {
-    arguments.compared.push_back(given_file(folder));
-  }
   place_early_tensors(arguments.raw.early, harness.coverage.files);
   for (const ModelFiles& files : harness.coverage.files) {
     if (arguments.export_suite.empty() || files.more_inputs.empty()) continue;

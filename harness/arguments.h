@@ -39,7 +39,7 @@ struct Arguments {
     std::string executor_server = {};
     // --inputs and --expected that come before their --pt2 or --ir.
     ModelFiles early = {};
-    // The folders of `harness compare`. Otherwise for --help: with_flags turns these into --pt2.
+    // For --help: with_flags turns these into --pt2.
     std::vector<std::string> archives = {};
   } raw = {};
 };
@@ -47,9 +47,10 @@ struct Arguments {
 // `arguments` must outlive the parser.
 void declare_arguments(CLI::App& parser, Arguments& arguments);
 
-// Turns words that are neither options nor values into "--pt2=WORD", so that their order among the
+// Turns words that are neither options nor values into "FLAG=WORD", so that their order among the
 // options counts.
-std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words);
+std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<std::string>& words,
+                                    const std::string& flag = "--pt2");
 
 // Must be called after `parser` has parsed. Resolves paths from the user's directory, also under
 // `bazel run`.

@@ -168,7 +168,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     const bool compares = !words.empty() && words[0] == "compare";
     if (compares) words.erase(words.begin());
     if (!compares && !words.empty() && words[0] == "export") words[0] = "--export-suite";
-    parse_arguments(app, compares ? words : with_flags(app, words));
+    parse_arguments(app, compares ? with_flags(app, words, "--compare") : with_flags(app, words));
     finish_arguments(app, arguments);
     if (compares && arguments.compared.empty()) {
       throw Error("'compare' needs two folders of reports");

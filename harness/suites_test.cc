@@ -379,13 +379,13 @@ TEST_F(SuitesTest, TakeApartWhatCanBeBesideAModelThatAborts) {
 }
 
 TEST_F(SuitesTest, SayWhichCallsDidNotRun) {
-  EXPECT_EQ(run({"--split", "--model", "Close", "--model", "WrongInside"}).status, 0);
+  EXPECT_EQ(run({"--split", "--model", "Close", "--model", "Doubled"}).status, 0);
   ASSERT_EQ(results()["cases"].size(), 2u);
   EXPECT_EQ(results()["cases"][0]["call"]["occurrences"].size(), 2u);
   EXPECT_THAT(reports().at("Close.md"),
               AllOf(HasSubstr("1 of 1 call pass alone"), HasSubstr("| ✅ passed |"),
                     Not(HasSubstr("not run"))));
-  EXPECT_THAT(reports().at("WrongInside.md"),
+  EXPECT_THAT(reports().at("Doubled.md"),
               AllOf(HasSubstr("| as `add` of Close, not run |"), HasSubstr("1 not run, because")));
 }
 

@@ -81,7 +81,7 @@ void fields(const Visit& visit, RunSettings& value) {
   TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, executor_is_server,
                  executor_intermediates, scale, last_stage, per_node, save_tensors)
   if (Visit::kReads || value.save_values) visit("save_values", value.save_values);
-  if (Visit::kReads || value.steps > 1) {
+  if (Visit::kReads || value.steps > 1 || !value.carry.empty()) {
     visit("steps", value.steps);
     visit("carry", value.carry);
   }

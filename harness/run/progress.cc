@@ -130,7 +130,9 @@ std::string finding_line(const Result& result, const std::string& reports) {
     findings.push_back(printable(not_judged_text(*result.nodes, plain)));
     findings.push_back(handed_back_text(*result.nodes, plain));
   }
-  for (const auto& it : result.not_tried) findings.push_back("not tried with " + printable(it));
+  if (!result.failure) {
+    for (const auto& it : result.not_tried) findings.push_back("not tried with " + printable(it));
+  }
   std::erase(findings, "");
   return findings.empty() ? "" : fmt::format("    {}\n", fmt::join(findings, "; "));
 }
