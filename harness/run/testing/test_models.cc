@@ -61,7 +61,7 @@ const bool registered = [] {
   // Its output is right.
   register_test_model("WrongInside", "inside",
                       [](const at::Tensor& x) { return (x + (x.is_meta() ? 1.0 : 2.0)) * 0; });
-  register_test_model("Doubled", "inside", [](const at::Tensor& x) { return (x + 1) * 2; });
+  register_test_model("Doubled", "inside", [](const at::Tensor& x) { return (x + 1.0) * 2; });
   // Its squares are infinite in float16, but not its result.
   register_test_model("LargeSquares", "large", [](const at::Tensor& x) {
     return x / ((x * 1000 + 2000) * (x * 1000 + 2000) + 1).sqrt();
