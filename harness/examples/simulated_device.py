@@ -137,7 +137,7 @@ def tables_of(entries):
 # --- Integers ---
 
 
-def in_integers(adds_integers):
+def in_integers(adds_integers=False):
     """Operators that multiply what they read in int8 as integers; float64 holds the sums."""
 
     def dequantize(q, scale, zero, *limits, out_dtype=None):
@@ -312,10 +312,13 @@ def execute(paths):
               if text.partition("=")[2].partition(":")[0] in names]
     if not paths.float_weights:
         weights = rounded_floats(weights)
+    integers = {}
+    if is_int8:
+        integers = in_integers(adds_integers=True) if paths.integer_bias else in_integers()
     kernels = {**(sums_of(ROUND[paths.sums]) if paths.sums else {}),
                **(steps_of(rounded) if paths.steps else {}),
                **(tables_of(paths.table) if paths.table else {}),
-               **(in_integers(paths.integer_bias) if is_int8 else {})}
+               **integers}
     inside = {name for chain in groups for name in chain[:-1]}
     returned, reported = {}, {}
     start = time.perf_counter()
