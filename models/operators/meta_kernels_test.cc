@@ -62,6 +62,8 @@ torch::jit::Stack on_meta(const torch::jit::Stack& arguments) {
 std::string difference(const c10::OperatorHandle& op, const torch::jit::Stack& arguments) {
   const torch::jit::Stack meta_arguments = on_meta(arguments);
   const Outcome cpu = outcome_of(op, arguments);
+  // oneDNN has no products of float8 on some processors.
+  if (cpu.error.find("could not create a primitive") != std::string::npos) return "";
   const Outcome meta = outcome_of(op, meta_arguments);
   if (cpu.error.empty() && meta.error.empty() && cpu.results == meta.results) return "";
   return fmt::format("{}{}, but on meta {}{}", cpu.results, cpu.error, meta.results, meta.error);
