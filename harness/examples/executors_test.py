@@ -240,11 +240,10 @@ class ExecutorsTest(unittest.TestCase):
                                   folder, *flags], stdout=subprocess.PIPE, text=True, check=True)
             return [line.strip("| ").split(" | ") for line in run.stdout.splitlines()[2:]]
 
-        # Each fault changes what its node returns; only one of them changes the model's output,
-        # and is in a call that does not equal another one.
+        # Each fault changes what its node returns, which fails the model, and so all calls run.
         self.assertEqual(rows("--faults=3", "--dtype=float16", "--mode=split", "--mode=values"), [
-            ["block", "float16", "split", "1", "1", "1", "0", "1", "1"],
-            ["block", "float16", "values", "3", "1", "3", "0", "3", "3"]])
+            ["block", "float16", "split", "3", "3", "3", "0", "3", "3"],
+            ["block", "float16", "values", "3", "3", "3", "0", "3", "3"]])
         self.assertEqual(rows("--right", "--seeds=1", "--dtype=float16"),
                          [["block", "float16", "7", "0"]])
 

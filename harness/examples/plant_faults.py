@@ -17,7 +17,7 @@ The table has a row for each of these runs:
 
     faults   planted, some without an effect in the dtype; for `split`, only those whose call runs
              alone: not exchanges, nor calls that equal another one of a model that passes
-    failed   whose outputs the harness rejects
+    failed   whose outputs, or returned values, the harness rejects
     named    whose node, or group, is the first difference; for `split`, whose call fails alone
     others   where that is another node, group or call
     large    whose node has an own error of at least two roundings
