@@ -236,8 +236,8 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
   RunSettings& settings = arguments.harness.run.settings;
   options
       .one("--tolerance", arguments.raw.tolerance, "RULE",
-           "auto (default), dtype (as assert_close), or float64 (as near as eager)")
-      ->transform(one_of("tolerance rule", {"auto", "dtype", "float64"}));
+           "auto (default), dtype (as assert_close), or own (as near to float64 as eager)")
+      ->transform(one_of("tolerance rule", {"auto", "dtype", "own", "float64"}));
   options
       .with_default("--error-factor", settings.criterion.error_factor, "N",
                     "Allowed error vs float64, relative to eager's")
@@ -436,18 +436,20 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
   }
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
   if (settings.criterion.reference == ReferenceKind::kModel && is_given(parser, "--error-factor")) {
-    throw Error("--error-factor needs --tolerance auto or --tolerance float64");
+    throw Error("--error-factor needs --tolerance auto or --tolerance own");
   }
 }
 
-// --rtol, --atol and --tolerance dtype exclude float64, and override what models have registered.
+// --rtol, --atol and --tolerance dtype exclude own errors, and override what models have
+// registered.
 void choose_criterion(const CLI::App& parser, Arguments& arguments) {
   RunSettings& settings = arguments.harness.run.settings;
   const bool has_figures = is_given(parser, "--rtol") || is_given(parser, "--atol");
   settings.tolerance.by_dtype = !has_figures;
   settings.tolerance_wins = has_figures || arguments.raw.tolerance == "dtype";
   if (settings.tolerance_wins) settings.criterion.reference = ReferenceKind::kModel;
-  if (arguments.raw.tolerance == "float64") {
+  // float64 is its old name.
+  if (arguments.raw.tolerance == "own" || arguments.raw.tolerance == "float64") {
     settings.criterion.reference = ReferenceKind::kFloat64;
   }
 }

@@ -354,7 +354,7 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
          "harness: --tolerance: unknown tolerance rule 'foo'; expected one of: auto, dtype, "
          "float64\n");
   expect({"--error-factor", "2", "--tolerance", "dtype"},
-         "harness: --error-factor needs --tolerance auto or --tolerance float64\n");
+         "harness: --error-factor needs --tolerance auto or --tolerance own\n");
   expect({"--tolerance", "float64", "--rtol", "1"},
          "harness: --tolerance and --rtol cannot be combined: give either numbers or a rule\n");
   for (const char* value : {"0", "1025", "-1", "1.5", "x"}) {

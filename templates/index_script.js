@@ -397,18 +397,14 @@ function histogram(c, limit) {
             h('span', {style: `width: ${(100 * value / most).toFixed(2)}%`}))))));
 }
 
-function secondOpinion(opinion) {
-  if (opinion.reason) return `Against float64: ${opinion.verdict}.`;
-  return `Against float64: ${opinion.verdict}; error ${figure(opinion.executor_error)}, ` +
-      `eager's ${figure(opinion.eager_error)}.`;
-}
-
 function outputBlock(output) {
   const c = output.comparison;
-  const parts = [h('h4', {}, `Output ${output.index}: `, code(output.name))];
+  const parts = [h('h4', {}, `Output ${output.output}: `, code(output.value))];
   parts.push(h('p', {class: 'hint'}, `${shape(c.shape)} ${c.dtype}, ${plural(c.num_elements, 'element')}; ` +
       `rtol ${figure(output.tolerance.rtol)}, atol ${figure(output.tolerance.atol)}`));
-  if (output.second_opinion) parts.push(h('p', {}, secondOpinion(output.second_opinion)));
+  if (output.own_error) {
+    parts.push(h('p', {}, `Against float64: ${figure(output.own_error.rms_ratio)} times the error of eager operators.`));
+  }
   if (c.mismatch) return [...parts, h('p', {class: 'callout'}, c.mismatch)];
   if (c.is_close && !c.worst_actual) return [...parts, h('p', {}, 'Equal, element by element.')];
   parts.push(figureList(c));

@@ -9,7 +9,7 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/compare.h"
-#include "torch_ir/verifier/verify.h"
+#include "torch_ir/verifier/judge_run.h"
 
 namespace torch_ir {
 
@@ -60,8 +60,7 @@ std::string disagreement(const EngineKind& kind, const Case& graph_case,
                     .outputs = outputs,
                     .rerun = run_again,
                     .run_eagerly = [&] { return expected; },
-                    .describe = message_text,
-                    .calls_operators = true},
+                    .describe = message_text},
                    tolerance, {.reference = ReferenceKind::kAuto})
       .error_message;
 }

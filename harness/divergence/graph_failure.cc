@@ -10,12 +10,12 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
-#include "torch_ir/verifier/verify.h"
+#include "torch_ir/verifier/judge_run.h"
 
 namespace torch_ir {
 namespace {
 
-std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators, Case graph_case,
+std::optional<GraphFailure> find_failure(Backend& backend, Case graph_case,
                                          const RunSettings& settings) {
   const Program& program = *graph_case.program;
   const std::vector<ValueId>& outputs = program.outputs;
@@ -63,26 +63,24 @@ std::optional<GraphFailure> find_failure(Backend& backend, bool calls_operators,
                                                .outputs = actual,
                                                .rerun = run_on_backend,
                                                .run_eagerly = run_eagerly,
-                                               .describe = describe,
-                                               .calls_operators = calls_operators,
-                                               .computes_in_arithmetic = !runs_plans(settings)},
-                                              settings.tolerance, settings.criterion);
+                                               .describe = describe},
+                                              settings.tolerance, criterion_of(settings));
   if (report.is_valid) return std::nullopt;
   const auto wrong = std::ranges::find_if(
-      report.output_details, [](const OutputDetail& detail) { return !detail.problem.empty(); });
+      report.output_details, [](const ValueDetail& detail) { return !detail.problem.empty(); });
   if (wrong == report.output_details.end()) {
     return failure_of_all(report.error_message, /*threw=*/false);
   }
-  return GraphFailure{.output = wrong->name,
+  return GraphFailure{.output = wrong->value,
                       .tolerance = wrong->tolerance,
-                      .message = fmt::format("'{}': {}", wrong->name, wrong->problem)};
+                      .message = fmt::format("'{}': {}", wrong->value, wrong->problem)};
 }
 
 }  // namespace
 
-GraphCheck check_on(Backend& backend, bool calls_operators) {
-  return [&backend, calls_operators](const Case& graph_case, const RunSettings& settings) {
-    return find_failure(backend, calls_operators, graph_case, settings);
+GraphCheck check_on(Backend& backend) {
+  return [&backend](const Case& graph_case, const RunSettings& settings) {
+    return find_failure(backend, graph_case, settings);
   };
 }
 

@@ -33,7 +33,7 @@
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/compare_nodes.h"
-#include "torch_ir/verifier/own_error.h"
+#include "torch_ir/verifier/judge.h"
 #include "torch_ir/verifier/statistics.h"
 #include "torch_ir/weights/safetensors_writer.h"
 
@@ -106,7 +106,7 @@ class Explainer {
     report.num_inside = std::ssize(grouped_.inside);
     report.num_not_handed_back = num_not_handed_back_;
     report.num_unknown = std::ssize(unknown_);
-    unknown_.resize(std::min(unknown_.size(), kMaxNodeDetails));
+    unknown_.resize(std::min(unknown_.size(), kMaxDetails));
     report.unknown = std::move(unknown_);
     return report;
   }
@@ -155,9 +155,7 @@ class Explainer {
            !report.first_divergence && report.num_not_judged == 0;
   }
 
-  GraphCheck check(Backend& backend) const {
-    return check_on(backend, run_.candidate.facts.calls_operators);
-  }
+  GraphCheck check(Backend& backend) const { return check_on(backend); }
 
   // Whether the graph gives the expected outputs when eager operators run it. If not, it fails on
   // any executor.
@@ -188,7 +186,7 @@ class Explainer {
 
   // The first difference seen need not be the first one.
   void note_missing(NodeReport& report) {
-    const auto divergent = static_cast<size_t>(report.first_divergence->node.index);
+    const auto divergent = static_cast<size_t>(*report.first_divergence->node.index);
     std::vector<std::string> before;
     for (const std::string& value : missing_) {
       if (graph_.producer_of(value).value() < divergent) before.push_back(value);
@@ -257,10 +255,10 @@ class Explainer {
       }
     };
     const Criterion& criterion = settings_.criterion;
-    OwnErrors own(computable_case_,
-                  {.arithmetic = runs_plans(settings_) ? std::nullopt : criterion.arithmetic,
-                   .error_factor = criterion.error_factor,
-                   .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
+    Judge own(computable_case_,
+              {.arithmetic = runs_plans(settings_) ? std::nullopt : criterion.arithmetic,
+               .error_factor = criterion.error_factor,
+               .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
     const NodeJudge judge{.own = own, .criterion = criterion, .has_failed = failed_};
     NodeReport report = compare_nodes(
         graph_.program, names_of(grouped_.values),
@@ -294,8 +292,8 @@ class Explainer {
   void name_places(NodeReport& report) const {
     const std::vector<std::string> paths = module_paths(graph_.program);
     const SourceLines lines = run_.candidate.source_lines();
-    const auto name = [&](NodeDetail& detail) {
-      detail.module = paths.at(static_cast<size_t>(detail.index));
+    const auto name = [&](ValueDetail& detail) {
+      detail.module = paths.at(static_cast<size_t>(*detail.index));
       if (const auto line = lines.find(detail.node); line != lines.end()) {
         detail.source = line->second;
       }

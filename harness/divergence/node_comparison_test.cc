@@ -268,9 +268,9 @@ TEST_F(NodeComparisonTest, SaysWhereTheModelPartsFromItsGraph) {
   EXPECT_FALSE(replay(backend).is_valid);
 }
 
-std::vector<std::string> names_of(const std::vector<NodeDetail>& details) {
+std::vector<std::string> names_of(const std::vector<ValueDetail>& details) {
   std::vector<std::string> names;
-  for (const NodeDetail& detail : details) names.push_back(detail.value);
+  for (const ValueDetail& detail : details) names.push_back(detail.value);
   return names;
 }
 
@@ -393,14 +393,14 @@ TEST_F(NodeComparisonTest, NamesTheModuleOfANode) {
   const NodeReport nodes = explain(run_of({}), backend, /*failed=*/false).nodes;
   ASSERT_TRUE(nodes.first_divergence) << nodes.error;
   EXPECT_EQ(nodes.first_divergence->node.module, "features.6");
-  EXPECT_THAT(nodes.worst, Contains(Field(&NodeDetail::module, "head")));
+  EXPECT_THAT(nodes.worst, Contains(Field(&ValueDetail::module, "head")));
 }
 
 TEST_F(NodeComparisonTest, NamesTheModuleOfANodeThatWasCapturedByItsWeights) {
   EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"));
   const NodeReport nodes = explain_model(mlp(), backend).nodes;
-  EXPECT_THAT(nodes.worst, Contains(AllOf(Field(&NodeDetail::node, "linear_2"),
-                                          Field(&NodeDetail::module, "fc2"))));
+  EXPECT_THAT(nodes.worst, Contains(AllOf(Field(&ValueDetail::node, "linear_2"),
+                                          Field(&ValueDetail::module, "fc2"))));
 }
 
 TEST_F(NodeComparisonTest, SaysThatNoValuesWereHandedBack) {

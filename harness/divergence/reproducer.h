@@ -36,8 +36,8 @@ using GraphCheck =
     std::function<std::optional<GraphFailure>(const Case& graph_case, const RunSettings& settings)>;
 
 // Runs graphs on `backend` in this process with the seed of the settings, and judges the outputs as
-// those of a model. `calls_operators` is that of the candidate. Throws OutputError only.
-GraphCheck check_on(Backend& backend, bool calls_operators);
+// those of a model. Throws OutputError only.
+GraphCheck check_on(Backend& backend);
 
 // Thrown by a check when the search must stop; the result so far counts.
 struct SearchEnded {};

@@ -26,7 +26,7 @@ std::string tolerance_flags(const Tolerance& tolerance) {
 std::string criterion_flags(const RunSettings& settings) {
   const Criterion& criterion = settings.criterion;
   std::string flags;
-  if (criterion.reference == ReferenceKind::kFloat64) flags = " --tolerance float64";
+  if (criterion.reference == ReferenceKind::kFloat64) flags = " --tolerance own";
   if (criterion.arithmetic) {
     flags += fmt::format(" --compute-dtype {}", arithmetic_name(*criterion.arithmetic));
   }

@@ -167,7 +167,7 @@ class ExecutorsTest(unittest.TestCase):
                     "--compute-dtype", dtype, models=["TransformerBlock", "MultiTaskHead"],
                     files=f"{SERVER} --dtype {dtype}{options}")
                 self.assertEqual(status, 0, printed)
-                self.assertRegex(printed, "TransformerBlock +PASSED .*right for the compute dtype")
+                self.assertRegex(printed, "TransformerBlock +PASSED .*right by its own error")
 
     def test_a_device_reports_places_and_seconds(self):
         status, printed, results = self.run_harness(

@@ -33,7 +33,7 @@ void expect_equal_nodes(Candidate& candidate, Backend& backend, double most = 0)
   EXPECT_EQ(explanation.nodes.num_compared + explanation.nodes.num_skipped,
             static_cast<int64_t>(compared_values(*content.program).size()));
   EXPECT_EQ(explanation.nodes.num_mismatched, 0);
-  for (const NodeDetail& detail : explanation.nodes.worst) {
+  for (const ValueDetail& detail : explanation.nodes.worst) {
     EXPECT_LE(detail.comparison.max_diff, most) << detail.value;
   }
   // Runs of the whole graph end with the last value written. Plans leave out writes to memory that

@@ -21,34 +21,32 @@ std::string arithmetic_text(const Result& result, const std::string& dtype) {
   const std::string text =
       lost.empty() ? dtype + " can hold this model."
                    : "**" + lost + "**. Nothing is expected of values that are made from it.";
-  return text +
-         " The yardstick is the graph run eagerly with weights, inputs and values rounded to " +
+  return text + " Eager operators ran the graph with weights, inputs and values rounded to " +
          dtype +
-         (report.has_executor ? "; outputs pass if they are about as far from float64 as it is."
+         (report.has_executor ? "; outputs pass if they are about as far from float64 as theirs."
                               : ".");
 }
 
-Cell ratio_cell(const std::optional<ArithmeticVerdict>& verdict,
-                double ArithmeticVerdict::* member) {
+Cell ratio_cell(const std::optional<OwnError>& verdict, double OwnError::* member) {
   return verdict ? short_number((*verdict).*member) : "";
 }
 
 Table outputs_of(const Result& result) {
-  Table table("llrrrrl", {"Trial", "Output", "Yardstick's SNR (dB)", "SNR (dB)",
-                          "RMS error, relative to the yardstick's", "Max. error", ""});
+  Table table("llrrrrl", {"Trial", "Output", "Eager's SNR (dB)", "SNR (dB)",
+                          "RMS error, relative to eager's", "Max. error", ""});
   for (const Trial& trial : result.trials) {
     const VerificationReport& report = trial.verification;
     if (!report.arithmetic) continue;
     for (const ArithmeticReport::Output& output : report.arithmetic->outputs) {
       const auto detail =
-          std::ranges::find(report.output_details, output.name, &OutputDetail::name);
+          std::ranges::find(report.output_details, output.name, &ValueDetail::value);
       const bool is_there = detail != report.output_details.end();
-      const auto verdict = is_there ? detail->arithmetic : std::nullopt;
+      const auto verdict = is_there ? detail->own_error : std::nullopt;
       table.add({text_cell(trial.name), code_cell(output.name),
                  output.signal_to_noise ? short_number(*output.signal_to_noise) : "",
-                 ratio_cell(verdict, &ArithmeticVerdict::signal_to_noise),
-                 ratio_cell(verdict, &ArithmeticVerdict::rms_ratio),
-                 ratio_cell(verdict, &ArithmeticVerdict::max_ratio),
+                 ratio_cell(verdict, &OwnError::signal_to_noise),
+                 ratio_cell(verdict, &OwnError::rms_ratio),
+                 ratio_cell(verdict, &OwnError::max_ratio),
                  output.is_lost          ? "not held, not judged"
                  : !output.doubt.empty() ? text_cell(output.doubt)
                  : verdict               ? text_cell(verdict->problem)

@@ -25,7 +25,7 @@ std::string changed_nodes_text(const std::vector<NodeChange>& nodes) {
   Table table("rllll", {"#", "Node", "Operator", "Module", "Changes"});
   for (const auto& [node, changes] : nodes) {
     if (table.num_rows() == kMaxChangedNodes) break;
-    table.add({std::to_string(node.index), code_cell(node.node), code_cell(node.op_type),
+    table.add({std::to_string(*node.index), code_cell(node.node), code_cell(node.op_type),
                code_cell(node.module), changes_cell(changes)});
   }
   if (nodes.size() <= kMaxChangedNodes) return table.markdown();

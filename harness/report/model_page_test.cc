@@ -302,7 +302,7 @@ TEST(ModelPageTest, TensorsAreReplayedWithTheToleranceOfTheRun) {
 
 TEST(ModelPageTest, IntegersAreSaidToBeExact) {
   Result result = make_result();
-  OutputDetail& detail = result.trials[0].verification.output_details[0];
+  ValueDetail& detail = result.trials[0].verification.output_details[0];
   detail.tolerance = {.rtol = 0, .atol = 0};
   detail.comparison.dtype = "int64";
   EXPECT_THAT(render_model_page(result, {}),

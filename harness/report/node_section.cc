@@ -24,7 +24,7 @@ std::string node_text(int64_t index, const std::string& node, const std::string&
   return text;
 }
 
-std::string divergence_text(const NodeDetail& detail) {
+std::string divergence_text(const ValueDetail& detail) {
   const TensorComparison& c = detail.comparison;
   if (detail.own_error) {
     return "**The first difference** is at " + place_text(detail, code_span) +
@@ -59,7 +59,7 @@ List paragraphs(const NodeReport& report, const std::optional<IR>& graph) {
   if (report.first_divergence)
     texts.push_back(Data(divergence_text(report.first_divergence->node)));
   std::set<std::string> faulty;
-  for (const NodeDetail& detail : report.worst) {
+  for (const ValueDetail& detail : report.worst) {
     if (detail.own_error && !detail.own_error->problem.empty()) faulty.insert(detail.node);
   }
   const std::string operators = graph ? faulty_operators(*graph, faulty) : "";
@@ -90,12 +90,12 @@ Table statistics_table(const std::optional<Divergence>& divergence) {
 }
 
 // Own errors stand beside the accumulated ones.
-Table own_errors_table(const std::vector<NodeDetail>& details) {
+Table own_errors_table(const std::vector<ValueDetail>& details) {
   Table table("rllrrrrrl", {"#", "Value", "Operator", "Own error (RMS, in roundings)", "Max.",
                             "Systematic (%)", "Accumulated: max abs. error", "SNR (dB)", ""});
-  for (const NodeDetail& detail : details) {
-    const ArithmeticVerdict own = detail.own_error.value_or(ArithmeticVerdict());
-    table.add({std::to_string(detail.index), code_cell(detail.value), code_cell(detail.op_type),
+  for (const ValueDetail& detail : details) {
+    const OwnError own = detail.own_error.value_or(OwnError());
+    table.add({std::to_string(*detail.index), code_cell(detail.value), code_cell(detail.op_type),
                short_number(own.rms_ratio), short_number(own.max_ratio),
                own.slope == 0 ? "" : fmt::format("{:+.2g}", 100 * own.slope),
                short_number(detail.comparison.max_diff),
@@ -105,15 +105,15 @@ Table own_errors_table(const std::vector<NodeDetail>& details) {
   return table;
 }
 
-Table details_table(const std::vector<NodeDetail>& details) {
-  const auto has_own = [](const NodeDetail& detail) { return detail.own_error.has_value(); };
+Table details_table(const std::vector<ValueDetail>& details) {
+  const auto has_own = [](const ValueDetail& detail) { return detail.own_error.has_value(); };
   if (std::ranges::any_of(details, has_own)) return own_errors_table(details);
   Table table("rllrrrrrr",
               {"#", "Value", "Operator", "Max abs. error", "Mean abs. error", "Max relative error",
                "SNR (dB)", "Outside the tolerance", "Smallest passing tolerance"});
-  for (const NodeDetail& detail : details) {
+  for (const ValueDetail& detail : details) {
     const TensorComparison& c = detail.comparison;
-    table.add({std::to_string(detail.index), code_cell(detail.value), code_cell(detail.op_type),
+    table.add({std::to_string(*detail.index), code_cell(detail.value), code_cell(detail.op_type),
                short_number(c.max_diff), short_number(c.mean_diff),
                short_number(c.max_relative_diff), short_number(c.signal_to_noise),
                share_text(c.num_mismatched, c.num_elements),

@@ -32,7 +32,7 @@ using Cases = std::vector<Result>;
 constexpr size_t kMostBadCases = 200;
 constexpr size_t kMostCalls = 1000;
 
-const std::vector<size_t> kBadColumns = {0, 2, 3, 6};
+const std::vector<size_t> kBadColumns = {0, 2, 3, 5};
 
 constexpr std::string_view kDtypeOrder[] = {"float32",   "float64",    "float16", "bfloat16",
                                             "complex64", "complex128", "int64",   "int32",
@@ -66,27 +66,8 @@ struct Score {
   }
 };
 
-std::vector<Cell> error_cells(const Result& result) {
-  const auto& opinion = result.second_opinion;
-  if (!opinion || !opinion->reason.empty()) return {"", ""};
-  return {short_number(opinion->executor_error), short_number(opinion->eager_error)};
-}
-
-std::string opinions_text(const Cases& cases) {
-  int64_t known = 0;
-  int64_t worse = 0;
-  int64_t better = 0;
-  for (const Result& result : cases) {
-    const std::optional<double> factor = worst_factor(result);
-    known += factor ? 1 : 0;
-    worse += factor && *factor > kAsGoodAsEager ? 1 : 0;
-    better += factor && *factor < 1 / kAsGoodAsEager ? 1 : 0;
-  }
-  return fmt::format(
-      "{} also ran in float64 for a second opinion: {} as accurate as eager, {} less accurate, and "
-      "{} more accurate.",
-      counted(known, "case"), with_thousands_separators(known - worse - better),
-      with_thousands_separators(worse), with_thousands_separators(better));
+Cell own_error_cell(const Result& result) {
+  return result.own_error ? short_number(result.own_error->rms_ratio) : "";
 }
 
 std::string statuses_table(const Cases& cases) {
@@ -124,15 +105,13 @@ Table reasons_table(const Cases& cases, const Reason& reason_of) {
 
 // index.html shows only the columns kBadColumns of this table.
 Table bad_table(const Cases& cases) {
-  Table table("lllrrrl",
-              {"Case", "", "Status", "Max&nbsp;abs.&nbsp;error", "Error&nbsp;vs&nbsp;float64",
-               "Eager's&nbsp;error&nbsp;vs&nbsp;float64", "Reason"});
+  Table table("lllrrl",
+              {"Case", "", "Status", "Max&nbsp;abs.&nbsp;error", "Own&nbsp;error", "Reason"});
   for (const Result& result : cases) {
     if (result.is_good()) continue;
     if (table.num_rows() == kMostBadCases) break;
-    const std::vector<Cell> errors = error_cells(result);
     table.add({Cell::code(result.name), Cell::text(result.description), outcome_name(result),
-               max_diff_text(result), errors[0], errors[1], Cell::text(result.reason())});
+               max_diff_text(result), own_error_cell(result), Cell::text(result.reason())});
   }
   return table;
 }
@@ -148,7 +127,7 @@ Category operators_in(const std::string& name, const std::vector<const Result*>&
   struct Row {
     std::map<std::string, Score> by_dtype = {};
     Score total = {};
-    double worst_factor = 1;
+    double own_error = 0;
   };
   std::map<std::string, Row> rows;
   std::set<std::string> names;
@@ -157,7 +136,7 @@ Category operators_in(const std::string& name, const std::vector<const Result*>&
     Row& row = rows[result->call->op_type];
     row.by_dtype[result->call->dtype].add(*result);
     row.total.add(*result);
-    row.worst_factor = std::max(row.worst_factor, worst_factor(*result).value_or(1));
+    if (result->own_error) row.own_error = std::max(row.own_error, result->own_error->rms_ratio);
     names.insert(result->call->dtype);
     all.add(*result);
   }
@@ -168,13 +147,13 @@ Category operators_in(const std::string& name, const std::vector<const Result*>&
   heads.push_back("Cases");
   std::vector<size_t> html_columns(heads.size());
   std::iota(html_columns.begin(), html_columns.end(), 0);
-  heads.push_back("Times&nbsp;worse&nbsp;than&nbsp;eager");
+  heads.push_back("Own&nbsp;error");
   Table table("l" + std::string(heads.size() - 1, 'r'), heads);
   for (auto& [op_type, row] : rows) {
     std::vector<Cell> cells = {Cell::code(op_type)};
     for (const std::string& dtype : dtypes) cells.push_back(row.by_dtype[dtype].cell());
     cells.push_back(row.total.cell());
-    cells.push_back(row.worst_factor > 1 ? short_number(row.worst_factor) : "");
+    cells.push_back(row.own_error > 0 ? short_number(row.own_error) : "");
     table.add(cells);
   }
   return {capitalized(name), all, std::move(table), std::move(html_columns)};
@@ -203,24 +182,16 @@ std::vector<std::string> models_in(const Cases& cases) {
 
 Table calls_table(const Cases& cases) {
   const std::vector<std::string> models = models_in(cases);
-  std::vector<Cell> heads = {"Call",
-                             "Attributes",
-                             "Status",
-                             "Max&nbsp;abs.&nbsp;error",
-                             "Error&nbsp;vs&nbsp;float64",
-                             "Eager's&nbsp;error&nbsp;vs&nbsp;float64"};
+  std::vector<Cell> heads = {"Call", "Attributes", "Status", "Max&nbsp;abs.&nbsp;error",
+                             "Own&nbsp;error"};
   for (const std::string& model : models) heads.push_back(Cell::text(model));
   Table table("lll" + std::string(heads.size() - 3, 'r'), heads);
   for (const Result& result : cases) {
     if (result.call->occurrences.empty() || table.num_rows() == kMostCalls) continue;
     const std::string status(result.passed() ? "" : " " + std::string(outcome_name(result)));
-    const std::vector<Cell> errors = error_cells(result);
-    std::vector<Cell> cells = {Cell::code(result.name),
-                               Cell::text(result.description),
-                               std::string(case_mark(result)) + status,
-                               max_diff_text(result),
-                               errors[0],
-                               errors[1]};
+    std::vector<Cell> cells = {Cell::code(result.name), Cell::text(result.description),
+                               std::string(case_mark(result)) + status, max_diff_text(result),
+                               own_error_cell(result)};
     for (const std::string& model : models) {
       const auto count =
           std::ranges::count(result.call->occurrences, model, &CaseOccurrence::model);
@@ -233,9 +204,8 @@ Table calls_table(const Cases& cases) {
 
 std::string how_judged(const RunSettings& settings) {
   if (settings.criterion.reference == ReferenceKind::kFloat64) {
-    return "the error of its outputs against float64 is at most the error factor times eager's, "
-           "or, "
-           "where float64 is not a reference, if they are within the tolerance";
+    return "the error of its outputs against float64 is at most the error factor times eager's "
+           "or, where float64 says nothing, if they are within the tolerance";
   }
   if (settings.tolerance_wins) return "its outputs are within " + tolerance_rule_text(settings);
   return "its outputs are within its own tolerance, or that of torch.testing.assert_close for the "
@@ -247,7 +217,7 @@ constexpr size_t kMostRows = 2000;
 std::string accumulated_text(const OpNode& node, const Result& result) {
   if (!result.nodes) return "";
   const NodeReport& report = *result.nodes;
-  const auto detail = std::ranges::find(report.worst, node.name, &NodeDetail::node);
+  const auto detail = std::ranges::find(report.worst, node.name, &ValueDetail::node);
   if (detail != report.worst.end()) {
     return detail->comparison.mismatch.empty() ? short_number(detail->comparison.max_diff)
                                                : "not comparable";
@@ -257,8 +227,8 @@ std::string accumulated_text(const OpNode& node, const Result& result) {
   };
   if (std::ranges::any_of(report.skipped, is_it)) return "not compared";
   if (!report.error.empty()) return "";
-  // Only the worst kMaxNodeDetails values are kept.
-  return report.worst.size() < kMaxNodeDetails ? "0" : "below those listed above";
+  // Only the worst kMaxDetails values are kept.
+  return report.worst.size() < kMaxDetails ? "0" : "below those listed above";
 }
 
 }  // namespace
@@ -362,7 +332,6 @@ std::string render_operators(const RunRecord& run) {
   set_some(page, "unsupported",
            reasons_table(cases, [](const Result& it) { return it.unsupported; }));
   set_some(page, "on_host", reasons_table(cases, host_reason));
-  page.set("opinions", opinions_text(cases));
   page.set("categories", categories);
   set_some(page, "calls", calls_table(cases));
   set_environment(page, run.context, 1);

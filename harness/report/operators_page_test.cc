@@ -50,7 +50,7 @@ TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
       make_failed("aten.neg.default", "float32", FailureKind::kOutputMismatch, "2 differ");
   wrong.name += "_wrong";
   wrong.metrics.max_diff = 0.5;
-  wrong.second_opinion = SecondOpinion{.executor_error = 0.25, .eager_error = 0.125, .factor = 3};
+  wrong.own_error = OwnError{.rms_ratio = 3};
   const std::string page =
       page_of({make_case("aten.abs.default", "bool"), make_case("aten.abs.default", "float32"),
                abs_again, make_case("aten.neg.default", "float32"), wrong,
@@ -65,17 +65,15 @@ TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
   // Dtypes are in order of use, not in alphabetical order.
   EXPECT_THAT(page, HasSubstr("## Pointwise\n\n"
                               "| Operator | float32 | bfloat16 | bool | Cases | "
-                              "Times&nbsp;worse&nbsp;than&nbsp;eager |\n"
+                              "Own&nbsp;error |\n"
                               "|---|--:|--:|--:|--:|--:|\n"
                               "| `aten.abs.default` | 2 |  | 1 | 3 |  |\n"
                               "| `aten.neg.default` | ❌ 1/2 |  |  | ❌ 1/2 | 3 |\n"
                               "| `aten.sin.default` |  | – |  | – |  |\n"));
-  EXPECT_THAT(page, HasSubstr("| `aten.neg.default/float32/usual_wrong` |  | differs | 0.5 | 0.25 "
-                              "| 0.125 | 2 differ |\n"));
+  EXPECT_THAT(page, HasSubstr("| `aten.neg.default/float32/usual_wrong` |  | differs | 0.5 | 3 | "
+                              "2 differ |\n"));
   EXPECT_THAT(page, HasSubstr("## Unsupported operators\n\n| Operator | Cases | Reason |\n"
                               "|---|--:|---|\n| `aten.sin.default` | 1 | no sines here |\n"));
-  EXPECT_THAT(page, HasSubstr("1 case also ran in float64 for a second opinion: 0 as accurate as "
-                              "eager, 1 less accurate, and 0 more accurate."));
   EXPECT_THAT(page, Not(HasSubstr("## Calls in models")));
 }
 
@@ -192,11 +190,10 @@ TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
   const std::string page = page_of({shared, own});
   EXPECT_THAT(page,
               HasSubstr("| Call | Attributes | Status | Max&nbsp;abs.&nbsp;error | "
-                        "Error&nbsp;vs&nbsp;float64 | Eager's&nbsp;error&nbsp;vs&nbsp;float64 | "
-                        "One | Other |\n"
-                        "|---|---|---|--:|--:|--:|--:|--:|\n"
-                        "| `aten.relu.default/float32/usual` | dim=1 | ✅ | 0 |  |  | 2 | 1 |\n"
-                        "| `aten.sin.default/float32/usual` |  | ❌ failed |  |  |  |  | 1 |\n"));
+                        "Own&nbsp;error | One | Other |\n"
+                        "|---|---|---|--:|--:|--:|--:|\n"
+                        "| `aten.relu.default/float32/usual` | dim=1 | ✅ | 0 |  | 2 | 1 |\n"
+                        "| `aten.sin.default/float32/usual` |  | ❌ failed |  |  |  | 1 |\n"));
   EXPECT_THAT(page, Not(HasSubstr("## Split")));
 }
 

@@ -43,15 +43,6 @@ std::string without_extra_blank_lines(const std::string& page) {
 
 }  // namespace
 
-std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion) {
-  const bool has_opinion = opinion.reason.empty();
-  for (const double error : {opinion.executor_error, opinion.eager_error}) {
-    cells.push_back(has_opinion ? short_number(error) : "");
-  }
-  cells.push_back(text_cell(opinion_text(opinion)));
-  return cells;
-}
-
 std::string_view case_mark(const Result& result) {
   if (result.passed()) return "✅";
   return result.is_good() ? "–" : "❌";

@@ -60,9 +60,6 @@ class Table {
 std::string nodes_summary(const NodeReport& report,
                           const std::function<std::string(const std::string&)>& code);
 
-// Appends the errors against float64, the run's and eager's, and the verdict.
-std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion);
-
 // For a single call: "✅", "❌" or "–", and its difference, which may be empty.
 std::string_view case_mark(const Result& result);
 std::string max_diff_text(const Result& result);

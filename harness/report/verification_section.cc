@@ -32,7 +32,7 @@ TensorComparison total(const VerificationReport& report) {
   all.max_diff = report.max_diff;
   all.mean_diff = report.mean_diff;
   all.smallest_passing_tolerance = report.smallest_passing_tolerance();
-  for (const OutputDetail& detail : report.output_details) {
+  for (const ValueDetail& detail : report.output_details) {
     all.num_elements += detail.comparison.num_elements;
     all.num_mismatched += detail.comparison.num_mismatched;
   }
@@ -58,13 +58,31 @@ std::string trials_table(const Result& result) {
   return text;
 }
 
+// With their own errors, if any output was judged by it.
 std::string outputs_table(const VerificationReport& report) {
-  Table table("rlrrrrr", {"", "Output", "Elements", "Max abs. error", "Mean abs. error",
-                          "Outside the tolerance", "Smallest passing tolerance"});
-  for (const OutputDetail& detail : report.output_details) {
+  const std::vector<ValueDetail>& details = report.output_details;
+  const bool has_own = std::ranges::any_of(
+      details, [](const ValueDetail& detail) { return detail.own_error.has_value(); });
+  std::vector<Cell> heads = {"",
+                             "Output",
+                             "Elements",
+                             "Max abs. error",
+                             "Mean abs. error",
+                             "Outside the tolerance",
+                             "Smallest passing tolerance"};
+  if (has_own) heads.insert(heads.end(), {"Own error", "Verdict"});
+  Table table(has_own ? "rlrrrrrrl" : "rlrrrrr", heads);
+  for (const ValueDetail& detail : details) {
     const TensorComparison& c = detail.comparison;
-    table.add(
-        with_figures({std::to_string(detail.index), code_cell(detail.name), c.num_elements}, c));
+    std::vector<Cell> cells =
+        with_figures({std::to_string(*detail.output), code_cell(detail.value), c.num_elements}, c);
+    if (has_own) {
+      cells.push_back(detail.own_error ? short_number(detail.own_error->rms_ratio) : "");
+      cells.push_back(detail.problem.empty() ? std::string(basis_text(detail.basis))
+                      : detail.own_error     ? "❌ " + text_cell(detail.own_error->problem)
+                                             : "❌");
+    }
+    table.add(cells);
   }
   std::string text = table.markdown();
   if (table.num_rows() < 2) return text;
@@ -73,14 +91,14 @@ std::string outputs_table(const VerificationReport& report) {
   for (const Cell& cell : with_figures({"All", all.num_elements}, all)) {
     text += " **" + cell.markdown + "** |";
   }
-  return text;
+  return has_own ? text + " | |" : text;
 }
 
 List mismatches(const VerificationReport& report) {
   List lines;
-  for (const OutputDetail& detail : report.output_details) {
+  for (const ValueDetail& detail : report.output_details) {
     if (detail.comparison.mismatch.empty()) continue;
-    lines.push_back(Data(fmt::format("{}: {}.", code_span(detail.name),
+    lines.push_back(Data(fmt::format("{}: {}.", code_span(detail.value),
                                      escape_markdown(detail.comparison.mismatch))));
   }
   return lines;
@@ -130,11 +148,11 @@ std::string figures_table(const TensorComparison& c) {
 
 List differences(const Result& result, const VerificationReport& report) {
   List sections;
-  for (const OutputDetail& detail : report.output_details) {
+  for (const ValueDetail& detail : report.output_details) {
     const TensorComparison& c = detail.comparison;
     if (!c.mismatch.empty() || c.worst_actual.empty()) continue;
     Data section;
-    section.set("name", code_span(detail.name));
+    section.set("name", code_span(detail.value));
     section.set("worst", fmt::format("Worst element: at `[{}]` the graph gives {}, {} {}.",
                                      fmt::join(c.worst_index, ", "), code_span(c.worst_actual),
                                      reference_of(result).worst, code_span(c.worst_expected)));
@@ -158,74 +176,39 @@ std::string tolerance_sentence(const VerificationReport& report) {
   if (report.criterion.reference == ReferenceKind::kAuto) {
     text += fmt::format(
         " An output outside the tolerance still passes if its error against the graph in float64 "
-        "is at most {} times eager's.",
+        "is at most {} times that of eager operators: its own error.",
         report.criterion.error_factor);
   }
   return text;
 }
 
-// The criterion that replaces tolerances for floating point; empty if none does.
-std::string criterion_sentence(const VerificationReport& report) {
-  const Criterion& criterion = report.criterion;
-  if (!report.arithmetic || !report.arithmetic->has_executor) return "";
-  return fmt::format(
-      "An output of floating point passes if its error against the graph in float64, RMS, is at "
-      "most {} times the yardstick's, its max. error at most {} times, and its SNR at least {} dB.",
-      criterion.error_factor, 2 * criterion.error_factor, kLeastSignalToNoise);
-}
-
-Data rounding_data(const RoundingReport& report, double factor) {
+Data rounded_data(const std::vector<ValueDetail>& values, double factor) {
   constexpr size_t kMostRounded = 20;
   Table table("llrrrr",
               {"Node", "Operator", "Elements", "Off by one step", "Off by more", "Unexplained"});
-  for (const RoundedValue& value : report.values) {
+  for (const ValueDetail& value : values) {
     if (table.num_rows() == kMostRounded) break;
-    table.add({code_cell(value.node), code_cell(value.op_type), value.num_elements,
-               value.num_off_by_one, value.num_off_by_more, value.num_wrong});
+    table.add({code_cell(value.node), code_cell(value.op_type), value.comparison.num_elements,
+               value.steps->num_off_by_one, value.steps->num_off_by_more, value.steps->num_wrong});
   }
-  std::string result =
-      report.values.empty()
-          ? "All rounded values equal eager's."
-          : fmt::format("{} {} from eager's.", counted(std::ssize(report.values), "rounded value"),
-                        report.values.size() == 1 ? "differs" : "differ");
-  if (report.values.size() > kMostRounded) {
-    result += " Only the first " + std::to_string(kMostRounded) + " are shown.";
-  }
-  if (!report.problem.empty()) result += " " + as_sentence(escape_markdown(report.problem));
   Data data;
   data.set("factor", fmt::format("{}", factor));
-  set_some(data, "table", table);
-  data.set("result", result);
+  data.set("table", table.markdown());
+  data.set("result",
+           fmt::format("{} {} from eager's.", counted(std::ssize(values), "rounded value"),
+                       values.size() == 1 ? "differs" : "differ") +
+               (values.size() > kMostRounded
+                    ? " Only the first " + std::to_string(kMostRounded) + " are shown."
+                    : ""));
   return data;
-}
-
-// With a sentence if eager, which makes the reference, has lost more than half of its digits.
-std::string opinions_text(const Result& result) {
-  std::string far;
-  Table table("llrrl", {"Trial", "Output", "Error vs float64", "Eager's error vs float64", ""});
-  for (const Trial& trial : result.trials) {
-    for (const OutputDetail& detail : trial.verification.output_details) {
-      if (!detail.second_opinion) continue;
-      const SecondOpinion& opinion = *detail.second_opinion;
-      table.add(with_opinion({text_cell(trial.name), code_cell(detail.name)}, opinion));
-      const std::string& dtype = detail.comparison.dtype;
-      const bool is_narrow = dtype.ends_with("float16") || dtype.starts_with("float8");
-      if (!(opinion.reason.empty() && opinion.eager_error > (is_narrow ? 0x1p-4 : 0x1p-12)))
-        continue;
-      far = "\n\n**Eager itself is far from float64**: its error at " + code_span(detail.name) +
-            " is " + short_number(opinion.eager_error) +
-            ". Do not take what it computes on this machine for right.";
-    }
-  }
-  return table.num_rows() == 0 ? "" : table.markdown() + far;
 }
 
 std::string tolerances_table(const VerificationReport& report) {
   const ToleranceRule& rule = report.tolerance;
   Table table("llrrl", {"Output", "Dtype", "rtol", "atol", ""});
-  for (const OutputDetail& detail : report.output_details) {
-    const bool is_own = rule.outputs.contains(static_cast<size_t>(detail.index));
-    table.add({code_cell(detail.name), code_cell(detail.comparison.dtype),
+  for (const ValueDetail& detail : report.output_details) {
+    const bool is_own = rule.outputs.contains(static_cast<size_t>(*detail.output));
+    table.add({code_cell(detail.value), code_cell(detail.comparison.dtype),
                fmt::format("{}", detail.tolerance.rtol), fmt::format("{}", detail.tolerance.atol),
                is_own                             ? "registered for this output"
                : rule.by_dtype                    ? "by dtype"
@@ -253,17 +236,13 @@ SectionData verification_section(const ModelPage& page) {
   data.set("outputs", outputs_table(report));
   data.set("mismatches", mismatches(report));
   data.set("differences", differences(result, report));
-  set_some(data, "opinions", opinions_text(result));
   const double factor = report.criterion.error_factor;
-  const std::string criterion = criterion_sentence(report);
-  if (!criterion.empty()) {
-    data.set("criterion", criterion);
-  } else if (report.criterion.reference == ReferenceKind::kFloat64) {
+  if (report.criterion.reference == ReferenceKind::kFloat64) {
     data.set("error_factor", fmt::format("{}", factor));
   } else {
     data.set("rule", tolerance_sentence(report));
   }
-  if (report.rounding) data.set("rounding", rounding_data(*report.rounding, factor));
+  if (!report.rounded.empty()) data.set("rounding", rounded_data(report.rounded, factor));
   set_some(data, "not_compared", escape_markdown(as_sentence(result.state_not_compared())));
   set_some(data, "graph_note", escape_markdown(as_sentence(report.graph_note)));
   data.set("tolerances", tolerances_table(report));

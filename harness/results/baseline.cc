@@ -115,7 +115,7 @@ void compare_intermediates(const Result& old, const Result& now, ModelChange& ch
 
 // "node 3", with its name, operator and module if it has one of the greatest errors.
 std::string node_name(const NodeReport& nodes, int64_t index) {
-  const auto named = std::ranges::find(nodes.worst, index, &NodeDetail::index);
+  const auto named = std::ranges::find(nodes.worst, index, &ValueDetail::index);
   std::string text = fmt::format("node {}", index);
   if (named == nodes.worst.end()) return text;
   text += fmt::format(", {} ({})", printable(named->node), printable(named->op_type));

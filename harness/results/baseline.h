@@ -67,7 +67,7 @@ struct ModelChange {
 struct NodeChange {
   // Of the new graph. `value` is its first value that differs from that of the old run, which the
   // comparison expects; empty if none does.
-  NodeDetail node = {};
+  ValueDetail node = {};
   // Of that value first, of its errors and its place.
   std::vector<FigureChange> changes = {};
 };

@@ -40,6 +40,12 @@ bool runs_plans(const RunSettings& settings) {
   return settings.backend.empty() && settings.executor.empty();
 }
 
+Criterion criterion_of(const RunSettings& settings) {
+  Criterion criterion = settings.criterion;
+  if (runs_plans(settings)) criterion.arithmetic.reset();
+  return criterion;
+}
+
 bool runs_eagerly(const RunSettings& settings) {
   return runs_plans(settings) && settings.optimization == Optimization::kExact &&
          settings.device.is_cpu();
@@ -117,10 +123,10 @@ std::string Result::nothing_compared() const {
   return has_graph_outputs ? "the expected outputs are unknown" : "the graph has no outputs";
 }
 
-std::string place_text(const NodeDetail& detail,
+std::string place_text(const ValueDetail& detail,
                        const std::function<std::string(const std::string&)>& code) {
   std::string text =
-      fmt::format("node {}, {} ({})", detail.index, code(detail.node), code(detail.op_type));
+      fmt::format("node {}, {} ({})", *detail.index, code(detail.node), code(detail.op_type));
   if (detail.value != detail.node) text += ", in its value " + code(detail.value);
   if (!detail.group.empty()) text += " of the group " + code(detail.group);
   if (!detail.module.empty()) text += " in " + code(detail.module);
@@ -136,7 +142,7 @@ std::string first_difference_text(const Result& result,
   if (!result.nodes) return {};
   const NodeReport& nodes = *result.nodes;
   if (nodes.first_divergence) {
-    const NodeDetail& node = nodes.first_divergence->node;
+    const ValueDetail& node = nodes.first_divergence->node;
     const TensorComparison& c = node.comparison;
     std::string problem = node.own_error ? node.own_error->problem : c.mismatch;
     if (problem.empty() && !std::isfinite(c.max_diff)) {
@@ -281,12 +287,10 @@ bool Result::is_reproduced_by_whole_graph() const {
 
 const Trial* Result::worst_trial() const {
   // Failing trials come first, above all those without outputs. The others are ordered by the
-  // tolerance they would need or, if float64 is the reference, by their distance from it.
+  // tolerance they would need.
   const auto badness = [](const Trial& trial) {
     const VerificationReport& report = trial.verification;
-    const bool by_float64 = report.criterion.reference == ReferenceKind::kFloat64;
-    const double factor = by_float64 ? report.worst_factor().value_or(0) : 0;
-    return std::tuple(!report.is_valid, report.output_details.empty(), factor,
+    return std::tuple(!report.is_valid, report.output_details.empty(),
                       report.smallest_passing_tolerance());
   };
   const auto worst = std::ranges::max_element(trials, {}, badness);
@@ -312,15 +316,13 @@ std::string graph_fingerprint(const IR& graph) {
   return c10::sha1(serialize_ir(same)).str();
 }
 
-std::optional<double> worst_factor(const Result& result) {
-  if (const auto& opinion = result.second_opinion) {
-    return opinion->reason.empty() ? std::optional(opinion->factor) : std::nullopt;
-  }
-  std::optional<double> worst;
+std::optional<OwnError> worst_own_error(const Result& result) {
+  std::optional<OwnError> worst = result.own_error;
   for (const Trial& trial : result.trials) {
-    const std::optional<double> factor = trial.verification.worst_factor();
-    if (!factor) return std::nullopt;
-    keep_greatest(worst, factor);
+    for (const ValueDetail& detail : trial.verification.output_details) {
+      const std::optional<OwnError>& error = detail.own_error;
+      if (error && (!worst || error->rms_ratio > worst->rms_ratio)) worst = error;
+    }
   }
   return worst;
 }
@@ -329,7 +331,7 @@ DifferenceMetrics difference_metrics(const VerificationReport& report) {
   DifferenceMetrics figures;
   if (report.output_details.empty()) return figures;
   figures.smallest_passing_tolerance = report.smallest_passing_tolerance();
-  for (const OutputDetail& detail : report.output_details) {
+  for (const ValueDetail& detail : report.output_details) {
     const TensorComparison& comparison = detail.comparison;
     if (!comparison.mismatch.empty()) continue;
     figures.max_diff = report.max_diff;

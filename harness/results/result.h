@@ -26,6 +26,7 @@
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/compare_nodes.h"
+#include "torch_ir/verifier/value_detail.h"
 #include "torch_ir/verifier/verdict.h"
 #include "torch_ir/verifier/verify.h"
 
@@ -88,6 +89,9 @@ void fields(const Visit& visit, RunSettings& value) {
 }
 
 bool runs_plans(const RunSettings& settings);
+
+// How its run is judged: plans compute in the arithmetic of the graph.
+Criterion criterion_of(const RunSettings& settings);
 
 // Whether the graph runs by the operators that eager calls, with their bits.
 bool runs_eagerly(const RunSettings& settings);
@@ -266,10 +270,9 @@ struct Result {
   std::vector<Trial> trials = {};
   // "zeros and ones: the model raises ..." for each trial that was not run.
   std::vector<std::string> not_tried = {};
-  // For a call, in place of trials: the worst of its runs and outputs. No opinion if elements are
-  // not compared one by one.
+  // For a call, in place of trials: the worst of its runs and outputs.
   DifferenceMetrics metrics = {};
-  std::optional<SecondOpinion> second_opinion = std::nullopt;
+  std::optional<OwnError> own_error = std::nullopt;
   // The weakest rule by which an output passed in any trial; kNone if it did not pass.
   Basis passed_by = Basis::kNone;
   // The last trial that ran or was verified.
@@ -319,7 +322,7 @@ struct Result {
 };
 
 // "node 3, add (aten.add.Tensor) in layers.0.mlp, model.py:12", in one line; `code` formats names.
-std::string place_text(const NodeDetail& detail,
+std::string place_text(const ValueDetail& detail,
                        const std::function<std::string(const std::string&)>& code);
 
 // The first line on a failure, the same in all reports: the first NaN or infinity if that comes
@@ -357,9 +360,8 @@ int64_t count_status(const std::vector<Result>& results, Status status);
 // With `requires_support`, unsupported results are not good.
 bool all_good(const std::vector<Result>& results, bool requires_support = false);
 
-// Returns the worst ratio of an output's distance from float64 to eager's, or nothing if it is
-// unknown for any output.
-std::optional<double> worst_factor(const Result& result);
+// The greatest own error of the outputs that were judged by it; nothing if none was.
+std::optional<OwnError> worst_own_error(const Result& result);
 
 DifferenceMetrics difference_metrics(const VerificationReport& report);
 

@@ -42,7 +42,14 @@ inline constexpr Naming kNaming<FailureKind>{failure_kind_name, parse_failure_ki
 template <>
 inline constexpr Naming kNaming<ReferenceKind>{reference_name, parse_reference};
 template <>
-inline constexpr Naming kNaming<Basis>{basis_name, parse_name<kBases, basis_name>};
+inline constexpr Naming kNaming<Basis>{
+    basis_name, [](std::string_view name) {
+      // What earlier runs told apart.
+      for (const char* own : {"float64", "arithmetic", "rounding"}) {
+        if (name == own) return Basis::kOwnError;
+      }
+      return parse_name<kBases, basis_name>(name);
+    }};
 template <>
 inline constexpr Naming kNaming<Arithmetic>{arithmetic_name, parse_arithmetic};
 template <>
@@ -94,14 +101,7 @@ TORCH_IR_FIELDS(TensorComparison, is_close, mismatch, shape, dtype, max_diff, me
                 max_ulp_diff, histogram, num_nan, num_elements, num_mismatched, worst_index,
                 worst_actual, worst_expected, smallest_passing_tolerance)
 
-template <class Visit>
-void fields(const Visit& visit, SecondOpinion& value) {
-  TORCH_IR_VISIT(executor_error, eager_error, executor_non_finite, eager_non_finite, factor)
-  visit.derived("verdict", opinion_text(value));
-  visit("reason", value.reason);
-}
-
-TORCH_IR_FIELDS(ArithmeticVerdict, rms_ratio, max_ratio, slope, mean, signal_to_noise, problem)
+TORCH_IR_FIELDS(OwnError, rms_ratio, max_ratio, slope, mean, signal_to_noise, problem)
 TORCH_IR_FIELDS(ValuePlace, index, node, op_type, value, module)
 TORCH_IR_FIELDS(LostValue, place, kind)
 TORCH_IR_FIELDS(NodeLoss, place, signal_to_noise, loss)
@@ -113,20 +113,18 @@ void fields(const Visit& visit, ArithmeticReport& value) {
   TORCH_IR_VISIT(has_executor, first_lost, outputs, losses, problem)
 }
 
+TORCH_IR_FIELDS(StepCounts, num_off_by_one, num_off_by_more, num_wrong)
+
 template <class Visit>
-void fields(const Visit& visit, OutputDetail& value) {
-  TORCH_IR_VISIT(index, name, tolerance, comparison, second_opinion, arithmetic)
+void fields(const Visit& visit, ValueDetail& value) {
+  TORCH_IR_VISIT(index, node, op_type, value, module, source, group, output, state, tolerance,
+                 comparison, own_error, steps)
   visit("passed_by", value.basis);
+  visit("problem", value.problem);
 }
 
-TORCH_IR_FIELDS(RoundedValue, index, node, op_type, value, num_elements, num_off_by_one,
-                num_off_by_more, num_wrong)
-TORCH_IR_FIELDS(RoundingReport, values, problem)
 TORCH_IR_FIELDS(TensorStatistics, name, shape, dtype, num_elements, num_nan, num_inf, min, max,
                 mean, standard_deviation)
-
-TORCH_IR_FIELDS(NodeDetail, index, node, op_type, value, module, source, group, comparison,
-                own_error)
 
 TORCH_IR_FIELDS(Divergence, node, inputs, actual, expected)
 TORCH_IR_FIELDS(NonFinite, index, node, op_type, value, is_nan, is_expected)
@@ -156,7 +154,7 @@ void fields(const Visit& visit, Trial& trial) {
   visit("passed_by", report.passed_by);
   visit("graph_problem", report.graph_problem);
   visit("graph_note", report.graph_note);
-  visit("rounding", report.rounding);
+  visit("rounded", report.rounded);
   visit("arithmetic", report.arithmetic);
   visit("optimization", report.optimization);
   visit("outputs", report.output_details);
@@ -277,8 +275,7 @@ void fields(const Visit& visit, Result& result) {
   visit("unsupported", result.unsupported);
   visit.nullable("max_diff", metrics.max_diff);
   visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
-  if constexpr (!Visit::kReads) visit.nullable("worst_factor", worst_factor(result));
-  visit("second_opinion", result.second_opinion);
+  visit("own_error", result.own_error);
   visit("passed_by", result.passed_by);
   visit("executor", result.executor);
   if (Visit::kReads || !result.call) model_fields(visit, result);

@@ -59,8 +59,8 @@ TEST(GraphFingerprintTest, IsThatOfTheFile) {
 constexpr double kInfiniteFigure = std::numeric_limits<double>::infinity();
 constexpr double kNanFigure = std::numeric_limits<double>::quiet_NaN();
 
-OutputDetail detail(double max_diff, double smallest) {
-  OutputDetail detail;
+ValueDetail detail(double max_diff, double smallest) {
+  ValueDetail detail;
   detail.comparison.max_diff = max_diff;
   detail.comparison.smallest_passing_tolerance = smallest;
   return detail;

@@ -25,7 +25,7 @@ using json_fields::write;
 constexpr std::string_view kFormat = "torch-ir results";
 // Raise it when a key is removed or changes its meaning. Readers ignore unknown keys, so new keys
 // are fine.
-constexpr int64_t kResultsVersion = 2;
+constexpr int64_t kResultsVersion = 3;
 // Single calls of this version had another format and are skipped.
 constexpr int64_t kOldestVersion = 1;
 

@@ -29,9 +29,10 @@ using ::testing::ThrowsMessage;
 
 constexpr double kInfiniteResult = std::numeric_limits<double>::infinity();
 
-OutputDetail make_output(double max_diff) {
-  OutputDetail output;
-  output.name = "add";
+ValueDetail make_output(double max_diff) {
+  ValueDetail output;
+  output.value = "add";
+  output.output = 0;
   TensorComparison& comparison = output.comparison;
   comparison.is_close = max_diff < 1;
   comparison.shape = {1, 2};
@@ -86,11 +87,11 @@ Result make_failed() {
                    make_trial("large magnitudes", kInfiniteResult)};
   NodeReport& nodes = result.nodes.emplace();
   nodes.num_compared = 3;
-  const NodeDetail node{.index = 0,
-                        .node = "add",
-                        .op_type = "aten.add.Tensor",
-                        .value = "add",
-                        .comparison = make_output(2).comparison};
+  const ValueDetail node{.index = 0,
+                         .node = "add",
+                         .op_type = "aten.add.Tensor",
+                         .value = "add",
+                         .comparison = make_output(2).comparison};
   nodes.first_divergence = Divergence{.node = node,
                                       .inputs = {{.name = "x", .shape = {1, 2}}},
                                       .actual = {.name = "add", .max = 2},
@@ -209,7 +210,7 @@ TEST(ResultsFileTest, TheFiguresOfAModelAreTheGreatestOfItsTrials) {
 TEST(ResultsFileTest, HasTheFiguresOfModels) {
   const json results = json::parse(text_of(all_results()));
   EXPECT_EQ(results["format"], "torch-ir results");
-  EXPECT_EQ(results["version"], 2);
+  EXPECT_EQ(results["version"], 3);
   const json& totals = results["totals"]["models"];
   EXPECT_EQ(totals["count"], 3);
   EXPECT_EQ(totals["status"]["passed"], 1);
@@ -358,8 +359,8 @@ std::string error_of(const char* pointer, const json& value) {
 }
 
 TEST(ReadResultsTest, ErrorsNameThePlace) {
-  EXPECT_EQ(error_of("/version", 3),
-            "/version: unsupported version 3; this program reads versions 1 to 2, so repeat that "
+  EXPECT_EQ(error_of("/version", 4),
+            "/version: unsupported version 4; this program reads versions 1 to 3, so repeat that "
             "run with it");
   EXPECT_EQ(error_of("/format", "other"), "/format: expected 'torch-ir results', found 'other'");
   EXPECT_EQ(error_of("/models", 1), "/models: expected a list, found 1");

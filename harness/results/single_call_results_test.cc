@@ -46,7 +46,7 @@ std::vector<Result> make_cases() {
                             {.model = "m", .node = "abs_1"}};
   full.metrics = {.max_diff = std::numeric_limits<double>::infinity(),
                   .smallest_passing_tolerance = std::numeric_limits<double>::quiet_NaN()};
-  full.second_opinion = SecondOpinion{.executor_error = 0.25, .eager_error = 0.125, .factor = 2};
+  full.own_error = OwnError{.rms_ratio = 2};
   cases[2].unsupported = "no abs here";
   return cases;
 }
@@ -74,7 +74,7 @@ TEST(SingleCallResultsTest, AreInTheFile) {
   EXPECT_EQ(cases[1]["status"], "failed");
   EXPECT_EQ(cases[1]["failure"]["kind"], "output mismatch");
   EXPECT_EQ(cases[1]["max_diff"], "inf");
-  EXPECT_EQ(cases[1]["worst_factor"], 2);
+  EXPECT_EQ(cases[1]["own_error"]["rms_ratio"], 2);
   EXPECT_EQ(cases[1]["call"]["occurrences"][0]["source"], "f.py:3");
   EXPECT_EQ(cases[2]["unsupported"], "no abs here");
   EXPECT_TRUE(cases[0]["max_diff"].is_null());
@@ -124,7 +124,7 @@ TEST(SingleCallResultsTest, AreReadBack) {
   EXPECT_EQ(read.cases[1].call->occurrences, written.cases[1].call->occurrences);
   EXPECT_EQ(read.cases[1].metrics.max_diff, std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(*read.cases[1].metrics.smallest_passing_tolerance));
-  EXPECT_EQ(read.cases[1].second_opinion, written.cases[1].second_opinion);
+  EXPECT_EQ(read.cases[1].own_error, written.cases[1].own_error);
   EXPECT_EQ(read.cases[2].status(), Status::kUnsupported);
   EXPECT_TRUE(read.cases[2].is_good());
 }

@@ -29,19 +29,19 @@ constexpr const char* kRed = "\x1b[31m";
 constexpr const char* kYellow = "\x1b[33m";
 constexpr const char* kNoColour = "\x1b[0m";
 
-struct Verdict {
+struct StatusText {
   const char* text;
   const char* colour;
 };
 
 // By Status.
-constexpr std::array<Verdict, kStatuses.size()> kVerdicts = {{{"PASSED", kGreen},
-                                                              {"NOT HELD", kYellow},
-                                                              {"EXTRACTED", kGreen},
-                                                              {"FAILED", kRed},
-                                                              {"FAILED AS EXPECTED", kYellow},
-                                                              {"PASSED UNEXPECTEDLY", kRed},
-                                                              {"UNSUPPORTED", kYellow}}};
+constexpr std::array<StatusText, kStatuses.size()> kVerdicts = {{{"PASSED", kGreen},
+                                                                 {"NOT HELD", kYellow},
+                                                                 {"EXTRACTED", kGreen},
+                                                                 {"FAILED", kRed},
+                                                                 {"FAILED AS EXPECTED", kYellow},
+                                                                 {"PASSED UNEXPECTEDLY", kRed},
+                                                                 {"UNSUPPORTED", kYellow}}};
 
 // The answer where no executor ran: "float16 can hold it, with an SNR of 62.7 dB; pow_1 in norm
 // loses most (6.9 dB)". Empty otherwise.
@@ -109,7 +109,7 @@ std::string cut(const std::string& text, size_t width) {
 }  // namespace
 
 std::string result_line(const Result& result, bool has_colours, size_t name_width) {
-  const Verdict& verdict = kVerdicts.at(static_cast<size_t>(result.status()));
+  const StatusText& verdict = kVerdicts.at(static_cast<size_t>(result.status()));
   const std::string text =
       has_colours ? fmt::format("{}{}{}", verdict.colour, verdict.text, kNoColour) : verdict.text;
   return fmt::format("{:{}}  {}  {}", result.name, name_width, text, details(result));

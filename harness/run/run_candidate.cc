@@ -30,7 +30,7 @@
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
-#include "torch_ir/verifier/verify.h"
+#include "torch_ir/verifier/judge_run.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -315,21 +315,21 @@ class Pipeline {
     std::vector<at::Tensor> outputs;
     std::tie(outputs, compared.expected) =
         candidate_.compared(run.outputs, run.graph_case.expected);
-    GraphRun graph_run{.graph_case = compared,
-                       .outputs = outputs,
-                       .calls_operators = candidate_.facts.calls_operators,
-                       .proves_graph = !runs_plans(settings_),
-                       .has_opinions = candidate_.has_second_opinion(run.trial),
-                       .may_lack_float64 = !candidate_.facts.judges_graph,
-                       .computes_in_arithmetic = !runs_plans(settings_)};
+    GraphRun graph_run{
+        .graph_case = compared, .outputs = outputs, .proves_graph = !runs_plans(settings_)};
     if (candidate_.facts.judges_graph) add_functions(run, graph_run);
     if (settings_.criterion.arithmetic && !run.groups.empty()) {
       graph_run.inside = group_nodes(*program_, memory_of(compared), run.groups).inside;
     }
     VerificationReport& report = result_.trials.emplace_back(Trial{name_of(run)}).verification;
+    const bool is_judged = candidate_.compares_elements(run.trial);
     report = judge_run(graph_run, settings_.tolerance,
-                       graph_run.has_opinions ? settings_.criterion : Criterion());
+                       is_judged ? criterion_of(settings_) : Criterion());
     report.optimization = optimization_;
+    const std::optional<Arithmetic>& arithmetic = settings_.criterion.arithmetic;
+    if (arithmetic && !report.arithmetic && is_judged) {
+      report.arithmetic = report_on_arithmetic(compared, *arithmetic, graph_run.inside);
+    }
   }
 
   void add_functions(const Run& run, GraphRun& graph_run) {
@@ -412,18 +412,8 @@ FailureKind kind_of(const Candidate& candidate, Stage stage, const std::exceptio
                                                   : failure_kind(stage, exception, memory);
 }
 
-bool is_worse(const SecondOpinion& opinion, const std::optional<SecondOpinion>& worst) {
-  if (!worst || !opinion.reason.empty()) return true;
-  return worst->reason.empty() && opinion.factor > worst->factor;
-}
-
 void keep_figures(Result& result) {
-  for (const Trial& trial : result.trials) {
-    for (const OutputDetail& output : trial.verification.output_details) {
-      const auto& opinion = output.second_opinion;
-      if (opinion && is_worse(*opinion, result.second_opinion)) result.second_opinion = opinion;
-    }
-  }
+  result.own_error = worst_own_error(result);
   result.metrics = difference_metrics(result);
   result.trials.clear();
   result.sizes.clear();

@@ -187,9 +187,9 @@ TEST_F(RunCasesTest, CostThemselvesOnlyOnAServer) {
       "*) echo '{\"status\": \"unsupported\", \"message\": \"not here\"}';;\n"
       "esac; done";
   const std::vector<Result> results = run(options);
-  EXPECT_THAT(outcomes_of(results), ElementsAre("unsupported", "crashed", "unsupported", "failed",
-                                                "unsupported", "timed out", "unsupported",
-                                                "unsupported", "unsupported", "unsupported"));
+  EXPECT_THAT(outcomes_of(results),
+              ElementsAre("unsupported", "crashed", "unsupported", "failed", "unsupported",
+                          "timed out", "unsupported", "unsupported", "unsupported", "unsupported"));
   EXPECT_EQ(results[1].reason(),
             "The executor exited with status 1 without an answer; it printed: no room");
   EXPECT_THAT(results[3].reason(), StartsWith("The executor gave the invalid answer 'hello': "));

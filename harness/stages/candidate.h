@@ -19,9 +19,6 @@ namespace torch_ir {
 
 // How the kinds of candidates differ in what is checked and reported.
 struct CandidateFacts {
-  // Whether expected() calls the operators of the graph in this process, so that a correct graph
-  // has the same outputs here.
-  bool calls_operators = false;
   // Whether files tell about it: the graph, its picture, and an explanation with a reproducer.
   bool leaves_files = true;
   // Whether the result has the trials, all of them; otherwise only their worst figures, up to the
@@ -92,7 +89,8 @@ class Candidate {
       const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& expected) {
     return {outputs, expected};
   }
-  virtual bool has_second_opinion(int /*trial*/) const { return true; }
+  // Whether the outputs are compared as they are, one element with one.
+  virtual bool compares_elements(int /*trial*/) const { return true; }
 
  protected:
   virtual std::vector<at::Tensor> given_inputs(int trial) = 0;

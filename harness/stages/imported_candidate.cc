@@ -31,7 +31,7 @@ namespace {
 class ImportedCandidate : public Candidate {
  public:
   ImportedCandidate(const ModelFiles& files, uint64_t seed, int steps)
-      : Candidate({.calls_operators = files.expected.empty()}),
+      : Candidate(),
         files_(files),
         inputs_(all_of(files.inputs, files.more_inputs)),
         expected_(all_of(files.expected, files.more_expected)),

@@ -51,8 +51,10 @@ inline Result make_result(double max_diff = 0) {
   report.max_diff = max_diff;
   report.mean_diff = max_diff / 2;
   report.tolerance.fixed = {.rtol = 1e-4, .atol = 1e-4};
-  OutputDetail& detail = report.output_details.emplace_back();
-  detail.name = "add";
+  ValueDetail& detail = report.output_details.emplace_back();
+  detail.value = "add";
+  detail.output = 0;
+  detail.basis = Basis::kTolerance;
   detail.comparison.is_close = true;
   detail.comparison.max_diff = max_diff;
   detail.comparison.mean_diff = max_diff / 2;
@@ -88,7 +90,7 @@ inline Result make_mismatch() {
   VerificationReport& report = trial.verification;
   report.is_valid = false;
   report.max_diff = 0.5;
-  OutputDetail& detail = report.output_details[0];
+  ValueDetail& detail = report.output_details[0];
   detail.tolerance = {.rtol = 1e-3, .atol = 1e-3};
   report.tolerance.outputs[0] = detail.tolerance;
   TensorComparison& c = detail.comparison;
@@ -114,7 +116,7 @@ inline NodeReport make_nodes() {
   nodes.num_mismatched = 2;
   nodes.num_skipped = 1;
   nodes.skipped.push_back({.value = "fused", .reason = "the backend | lacks it"});
-  NodeDetail detail{.index = 3, .node = "add", .op_type = "aten.add.Tensor", .value = "add"};
+  ValueDetail detail{.index = 3, .node = "add", .op_type = "aten.add.Tensor", .value = "add"};
   detail.comparison = make_mismatch().trials[1].verification.output_details[0].comparison;
   nodes.worst.push_back(detail);
   Divergence& divergence = nodes.first_divergence.emplace();

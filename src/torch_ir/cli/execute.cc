@@ -20,7 +20,7 @@
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/state.h"
-#include "torch_ir/verifier/verify.h"
+#include "torch_ir/verifier/judge_run.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/tensor_files.h"
 

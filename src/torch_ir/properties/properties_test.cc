@@ -14,7 +14,7 @@
 #include "torch_ir/properties/random_network.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
-#include "torch_ir/verifier/second_opinion.h"
+#include "torch_ir/verifier/judge_run.h"
 
 namespace torch_ir {
 namespace {
@@ -117,9 +117,12 @@ RC_GTEST_PROP(EveryNetwork, IsWithinTheToleranceOrAsGoodAsEagerAtLevelFast,
               (const NetworkMoves& moves)) {
   const EagerGraph graph = make_network(moves);
   const auto judge = [&](const std::vector<at::Tensor>& outputs, size_t index) {
-    const std::vector<SecondOpinion> opinions =
-        second_opinions(graph.as_case(), outputs, graph.expected());
-    return opinion_problem(opinions[index], kDefaultErrorFactor);
+    Case content = graph.as_case();
+    content.expected = graph.expected();
+    return judge_run({.graph_case = content, .outputs = outputs}, {.fixed = kExactTolerance},
+                     {.reference = ReferenceKind::kAuto})
+        .output_details.at(index)
+        .problem;
   };
   expect_none(difference_at_fast(graph, judge));
 }

@@ -71,15 +71,36 @@ double ratio_of(double error, double unit) {
   return unit == 0 ? std::numeric_limits<double>::infinity() : error / unit;
 }
 
-// What a kind of judgement accepts. Roundings and limits are in units of the arithmetic.
+// What is accepted: in units of a rounding, and of the error factor.
 struct ErrorLimits {
+  // The errors that a right value may have though the eager lane has none.
   double typical_rms;
   double typical_max;
-  double rms_ratio;
-  double max_ratio;
-  double slope = std::numeric_limits<double>::infinity();
-  double mean = std::numeric_limits<double>::infinity();
+  double ratio;
+  // Of the systematic part.
+  double slope;
+  double mean;
+  std::string_view unit_name;
 };
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr ErrorLimits kOfOutputs = {1, 1, 1, kNoLimit, kNoLimit, "times eager's"};
+// float32 and float64, and the arithmetics that round less often than they add.
+constexpr ErrorLimits kOfWideValues = {0.4, 0.5, 4, 4, 4, "roundings"};
+constexpr ErrorLimits kOfNarrowValues = {0.4, 0.5, 0.75, 0.1875, 0.25, "roundings"};
+
+const ErrorLimits& limits_of(const ErrorKind& kind) {
+  if (kind.is_accumulated) return kOfOutputs;
+  return kind.adds_in_unit ? kOfWideValues : kOfNarrowValues;
+}
+
+// The sums of few elements may be exact by chance.
+double limit_for(const ErrorKind& kind, int64_t num_elements) {
+  constexpr int64_t kFew = 64;
+  const double limit = limits_of(kind).ratio * kind.error_factor;
+  if (!kind.is_accumulated || num_elements >= kFew) return limit;
+  return limit * (kind.adds_in_unit ? 4 : 1.25);
+}
 
 constexpr double kLeastDeviations = 6;
 
@@ -89,53 +110,13 @@ double systematic(double excess, double deviation) {
 }
 
 // "its values are 1 % too large"; empty if no error is systematic.
-std::string systematic_text(const ArithmeticVerdict& verdict) {
-  if (verdict.slope != 0 && std::abs(verdict.slope) >= std::abs(verdict.mean)) {
-    return fmt::format("its values are {:.2g} % too {}", 100 * std::abs(verdict.slope),
-                       verdict.slope > 0 ? "large" : "small");
+std::string systematic_text(const OwnError& error) {
+  if (error.slope != 0 && std::abs(error.slope) >= std::abs(error.mean)) {
+    return fmt::format("its values are {:.2g} % too {}", 100 * std::abs(error.slope),
+                       error.slope > 0 ? "large" : "small");
   }
-  if (verdict.mean == 0) return "";
-  return fmt::format("its values are shifted by {:.2g} % of their RMS", 100 * verdict.mean);
-}
-
-ArithmeticVerdict judge_by(const ErrorComparison& errors, double unit, const ErrorLimits& limits,
-                           std::string_view kind, double step) {
-  const auto root = std::sqrt(static_cast<double>(std::max<int64_t>(1, errors.num_compared)));
-  const ErrorFigures& own = errors.executor;
-  const ErrorFigures& yardstick = errors.yardstick;
-  // The RMS of a uniform error is its greatest value / sqrt(3).
-  const double rms_unit = std::hypot(
-      std::max(yardstick.rms, limits.typical_rms * unit * errors.value_rms), step / std::sqrt(12.));
-  const double max_unit =
-      std::max(yardstick.max, limits.typical_max * unit * errors.value_max) + step / 2;
-  ArithmeticVerdict verdict{.rms_ratio = ratio_of(own.rms, rms_unit),
-                            .max_ratio = ratio_of(own.max, max_unit),
-                            .signal_to_noise = snr_of(errors.value_rms, own.rms)};
-  if (errors.value_rms > 0) {
-    const double deviation = own.rms / (errors.value_rms * root);
-    verdict.slope = systematic(own.slope - yardstick.slope, deviation);
-    verdict.mean = systematic((own.mean - yardstick.mean) / errors.value_rms, deviation);
-  }
-  const bool has_signal =
-      snr_of(errors.value_rms, yardstick.rms) >= kLeastSignalToNoise && step == 0;
-  if (errors.num_non_finite > 0) {
-    verdict.problem = fmt::format("mismatched NaN or infinite elements: {}", errors.num_non_finite);
-  } else if (verdict.rms_ratio > limits.rms_ratio) {
-    verdict.problem = fmt::format("an RMS error of {:.3g} {}; the limit is {:.3g}",
-                                  verdict.rms_ratio, kind, limits.rms_ratio);
-  } else if (verdict.max_ratio > limits.max_ratio) {
-    verdict.problem = fmt::format("a max. error of {:.3g} {}; the limit is {:.3g}",
-                                  verdict.max_ratio, kind, limits.max_ratio);
-  } else if (has_signal && verdict.signal_to_noise < kLeastSignalToNoise) {
-    verdict.problem = fmt::format("an SNR of {:.3g} dB; the limit is {} dB",
-                                  verdict.signal_to_noise, kLeastSignalToNoise);
-  } else if (step == 0 && (std::abs(verdict.slope) > limits.slope * unit ||
-                           std::abs(verdict.mean) > limits.mean * unit)) {
-    verdict.problem = "a systematic error";
-  }
-  const std::string text = systematic_text(verdict);
-  if (!verdict.problem.empty() && !text.empty()) verdict.problem += "; " + text;
-  return verdict;
+  if (error.mean == 0) return "";
+  return fmt::format("its values are shifted by {:.2g} % of their RMS", 100 * error.mean);
 }
 
 }  // namespace
@@ -174,44 +155,44 @@ at::Tensor round_to(Arithmetic arithmetic, const at::Tensor& tensor) {
   return tensor.to(arithmetic == Arithmetic::kFloat16 ? c10::kHalf : c10::kBFloat16).to(dtype);
 }
 
-ErrorComparison compare_errors(const at::Tensor& executor, const at::Tensor& yardstick,
-                               const at::Tensor& float64) {
+ErrorComparison compare_errors(const at::Tensor& actual, const at::Tensor& eager,
+                               const at::Tensor& exact) {
   const auto as_real = [](const at::Tensor& tensor) {
     const at::Tensor dense = strided(tensor.detach());
     return dense.is_complex() ? at::view_as_real(dense.resolve_conj()) : dense;
   };
   ErrorComparison errors;
-  Sums executor_sums;
-  Sums yardstick_sums;
+  Sums run_sums;
+  Sums eager_sums;
   double value_square = 0;
-  for_each_block({as_real(executor), as_real(yardstick), as_real(float64)},
+  for_each_block({as_real(actual), as_real(eager), as_real(exact)},
                  [&](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
                    const at::Tensor sides[] = {blocks[0].to(c10::kDouble),
                                                blocks[1].to(c10::kDouble),
                                                blocks[2].to(c10::kDouble)};
-                   const auto* actual = sides[0].const_data_ptr<double>();
-                   const auto* of_yardstick = sides[1].const_data_ptr<double>();
-                   const auto* exact = sides[2].const_data_ptr<double>();
+                   const auto* is = sides[0].const_data_ptr<double>();
+                   const auto* of_eager = sides[1].const_data_ptr<double>();
+                   const auto* should_be = sides[2].const_data_ptr<double>();
                    for (int64_t i = 0; i < sides[0].numel(); ++i) {
-                     const bool is_finite = std::isfinite(of_yardstick[i]);
-                     // Where only the yardstick overflows, nothing is expected.
-                     if (is_finite != std::isfinite(exact[i])) continue;
-                     if (!is_finite || !std::isfinite(actual[i])) {
-                       errors.num_non_finite += is_finite || !is_as_infinite(actual[i], exact[i]);
+                     const bool is_finite = std::isfinite(of_eager[i]);
+                     // Where only the eager lane overflows, nothing is expected.
+                     if (is_finite != std::isfinite(should_be[i])) continue;
+                     if (!is_finite || !std::isfinite(is[i])) {
+                       errors.num_non_finite += is_finite || !is_as_infinite(is[i], should_be[i]);
                        continue;
                      }
                      ++errors.num_compared;
-                     value_square += exact[i] * exact[i];
-                     errors.value_max = std::max(errors.value_max, std::abs(exact[i]));
-                     executor_sums.add(actual[i] - exact[i], exact[i]);
-                     yardstick_sums.add(of_yardstick[i] - exact[i], exact[i]);
+                     value_square += should_be[i] * should_be[i];
+                     errors.value_max = std::max(errors.value_max, std::abs(should_be[i]));
+                     run_sums.add(is[i] - should_be[i], should_be[i]);
+                     eager_sums.add(of_eager[i] - should_be[i], should_be[i]);
                    }
                    return true;
                  });
   const auto count = static_cast<double>(errors.num_compared);
   if (count > 0) errors.value_rms = std::sqrt(value_square / count);
-  errors.executor = executor_sums.figures(count, value_square);
-  errors.yardstick = yardstick_sums.figures(count, value_square);
+  errors.run = run_sums.figures(count, value_square);
+  errors.eager = eager_sums.figures(count, value_square);
   return errors;
 }
 
@@ -220,26 +201,114 @@ double snr_of(double value_rms, double error_rms) {
   return 20 * std::log10(value_rms / error_rms);
 }
 
-ArithmeticVerdict judge_accumulated(const ErrorComparison& errors, double unit,
-                                    double error_factor) {
-  constexpr int64_t kFew = 64;
-  const double limit = error_factor * (errors.num_compared < kFew ? 1.25 : 1);
-  return judge_by(errors, unit,
-                  {.typical_rms = 1, .typical_max = 1, .rms_ratio = limit, .max_ratio = 2 * limit},
-                  "times the yardstick's", /*step=*/0);
+OwnError judge_error(const ErrorComparison& errors, const ErrorKind& kind) {
+  const ErrorLimits& limits = limits_of(kind);
+  const double limit = limit_for(kind, errors.num_compared);
+  const auto root = std::sqrt(static_cast<double>(std::max<int64_t>(1, errors.num_compared)));
+  const ErrorFigures& own = errors.run;
+  const ErrorFigures& eager = errors.eager;
+  // The RMS of a uniform error is its greatest value / sqrt(3).
+  const double rms_unit =
+      std::hypot(std::max(eager.rms, limits.typical_rms * kind.unit * errors.value_rms),
+                 kind.step / std::sqrt(12.));
+  const double max_unit =
+      std::max(eager.max, limits.typical_max * kind.unit * errors.value_max) + kind.step / 2;
+  OwnError error{.rms_ratio = ratio_of(own.rms, rms_unit),
+                 .max_ratio = ratio_of(own.max, max_unit),
+                 .signal_to_noise = snr_of(errors.value_rms, own.rms)};
+  if (errors.value_rms > 0) {
+    const double deviation = own.rms / (errors.value_rms * root);
+    error.slope = systematic(own.slope - eager.slope, deviation);
+    error.mean = systematic((own.mean - eager.mean) / errors.value_rms, deviation);
+  }
+  const bool has_signal =
+      snr_of(errors.value_rms, eager.rms) >= kLeastSignalToNoise && kind.step == 0;
+  const double unit = kind.unit * kind.error_factor;
+  if (errors.num_non_finite > 0) {
+    error.problem = fmt::format("mismatched NaN or infinite elements: {}", errors.num_non_finite);
+  } else if (error.rms_ratio > limit) {
+    error.problem = fmt::format("an RMS error of {:.3g} {}; the limit is {:.3g}", error.rms_ratio,
+                                limits.unit_name, limit);
+  } else if (error.max_ratio > 2 * limit) {
+    error.problem = fmt::format("a max. error of {:.3g} {}; the limit is {:.3g}", error.max_ratio,
+                                limits.unit_name, 2 * limit);
+  } else if (has_signal && error.signal_to_noise < kLeastSignalToNoise) {
+    error.problem = fmt::format("an SNR of {:.3g} dB; the limit is {} dB", error.signal_to_noise,
+                                kLeastSignalToNoise);
+  } else if (kind.step == 0 && (std::abs(error.slope) > limits.slope * unit ||
+                                std::abs(error.mean) > limits.mean * unit)) {
+    error.problem = "a systematic error";
+  }
+  const std::string text = systematic_text(error);
+  if (!error.problem.empty() && !text.empty()) error.problem += "; " + text;
+  return error;
 }
 
-ArithmeticVerdict judge_own(const ErrorComparison& errors, double unit, double error_factor,
-                            double step, bool adds_in_unit) {
-  const double limit = (adds_in_unit ? 4 : 0.75) * error_factor;
-  return judge_by(errors, unit,
-                  {.typical_rms = 0.4,
-                   .typical_max = 0.5,
-                   .rms_ratio = limit,
-                   .max_ratio = 2 * limit,
-                   .slope = adds_in_unit ? limit : 0.75,
-                   .mean = adds_in_unit ? limit : 1},
-                  "roundings", step);
+std::string unexplained_elements(const at::Tensor& actual, const at::Tensor& eager,
+                                 const at::Tensor& exact, const ErrorKind& kind,
+                                 const Tolerance& tolerance) {
+  if (actual.is_complex() || exact.numel() == 0) return "";
+  const auto numbers = [](const at::Tensor& tensor) {
+    return strided(tensor.detach()).to(c10::kDouble).contiguous();
+  };
+  const at::Tensor tensors[] = {numbers(actual), numbers(eager), numbers(exact)};
+  const auto* is = tensors[0].const_data_ptr<double>();
+  const auto* of_eager = tensors[1].const_data_ptr<double>();
+  const auto* should_be = tensors[2].const_data_ptr<double>();
+  const int64_t count = exact.numel();
+  // By binary exponent, from that of 0 on: the number of elements, their greatest eager error, and
+  // the greatest of them.
+  constexpr int kLeast = -1075;
+  constexpr int kNumSizes = 1024 - kLeast + 1;
+  std::vector<int64_t> numbers_of(kNumSizes);
+  std::vector<double> errors_of(kNumSizes);
+  std::vector<double> greatest_of(kNumSizes);
+  const auto size_of = [](double value) {
+    return value == 0 ? 0 : static_cast<size_t>(std::max(std::ilogb(value), kLeast + 1) - kLeast);
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    if (!std::isfinite(of_eager[i]) || !std::isfinite(should_be[i])) continue;
+    const size_t size = size_of(should_be[i]);
+    ++numbers_of[size];
+    errors_of[size] = std::max(errors_of[size], std::abs(of_eager[i] - should_be[i]));
+    greatest_of[size] = std::max(greatest_of[size], std::abs(should_be[i]));
+  }
+  // Elements smaller than the lower quarter may have cancelled to what they are.
+  constexpr int64_t kEnough = 8;
+  const int64_t num_nonzero = count - numbers_of[0];
+  size_t quarter = 0;
+  for (int64_t passed = 0; num_nonzero >= kEnough && 4 * passed < num_nonzero;) {
+    passed += numbers_of[++quarter];
+  }
+  for (size_t i = 1; i < numbers_of.size(); ++i) {
+    errors_of[i] = std::max(errors_of[i], errors_of[i - 1]);
+    greatest_of[i] = std::max(greatest_of[i], greatest_of[i - 1]);
+  }
+  constexpr size_t kAlike = 12;
+  const ErrorLimits& limits = limits_of(kind);
+  const double limit = 2 * limit_for(kind, count);
+  int64_t num_unexplained = 0;
+  std::string first;
+  for (int64_t i = 0; i < count; ++i) {
+    if (!std::isfinite(is[i]) || !std::isfinite(of_eager[i]) || !std::isfinite(should_be[i])) {
+      continue;
+    }
+    if (std::abs(is[i] - of_eager[i]) <= tolerance.atol + tolerance.rtol * std::abs(of_eager[i])) {
+      continue;
+    }
+    const size_t size = size_of(should_be[i]);
+    const size_t alike = size == 0 && quarter == 0
+                             ? 0
+                             : std::min(std::max(size, quarter) + kAlike, kNumSizes - size_t{1});
+    const double most =
+        std::max(errors_of[alike], limits.typical_max * kind.unit * greatest_of[alike]);
+    if (std::abs(is[i] - should_be[i]) <= limit * most + kind.step) continue;
+    if (num_unexplained++ > 0) continue;
+    first = fmt::format("element {} is {:.6g}, expected {:.6g}", i, is[i], of_eager[i]);
+  }
+  if (num_unexplained == 0) return "";
+  return fmt::format("{} of {} elements are further from float64 than eager's of their size: {}",
+                     num_unexplained, count, first);
 }
 
 }  // namespace torch_ir

@@ -1,8 +1,8 @@
 // Arithmetic: how an executor computes with float32 values, and the verdict on values in it.
 //
 // The executor rounds weights, inputs and the values of nodes to an arithmetic, and adds in
-// float32. A right value is then not within a fixed tolerance, but about as far from float64 as a
-// yardstick: the graph run eagerly with the same rounding (yardstick.h).
+// float32. A right value is then not within a fixed tolerance, but about as far from float64 as the
+// graph run eagerly with the same rounding (lanes.h).
 //
 // The limits were chosen by measuring right devices (docs/executors.md).
 #pragma once
@@ -15,7 +15,12 @@
 #include <string>
 #include <string_view>
 
+#include "torch_ir/base/tolerance.h"
+
 namespace torch_ir {
+
+// Results that merely add in another order than eager stay below it.
+inline constexpr double kDefaultErrorFactor = 4;
 
 // kTf32 has the range of float32 and 10 bits of mantissa.
 enum class Arithmetic { kFloat16, kBFloat16, kTf32 };
@@ -47,31 +52,30 @@ struct ErrorFigures {
   double slope = 0;
 };
 
-// The errors of an executor and of a yardstick, over elements that are finite in the yardstick and
-// in float64.
+// The errors of a run and of the eager lane, over elements that are finite in both lanes.
 struct ErrorComparison {
   int64_t num_compared = 0;
-  // Elements in which the executor alone is not finite, or is finite where the others are not.
+  // Elements in which the run alone is not finite, or is finite where the lanes are not.
   int64_t num_non_finite = 0;
   double value_rms = 0;
   double value_max = 0;
-  ErrorFigures executor = {};
-  ErrorFigures yardstick = {};
+  ErrorFigures run = {};
+  ErrorFigures eager = {};
 };
 
 // All three have the same shape.
-ErrorComparison compare_errors(const at::Tensor& executor, const at::Tensor& yardstick,
-                               const at::Tensor& float64);
+ErrorComparison compare_errors(const at::Tensor& actual, const at::Tensor& eager,
+                               const at::Tensor& exact);
 
 // Infinite if there is no error.
 double snr_of(double value_rms, double error_rms);
 
-// The verdict on a value. Errors are in units: those of the yardstick, or of a rounding that is
-// typical for the value, if that is greater.
-struct ArithmeticVerdict {
+// The error of a value, in units: those of the eager lane, or of a rounding that is typical for the
+// value, if that is greater.
+struct OwnError {
   double rms_ratio = 0;
   double max_ratio = 0;
-  // The systematic part, beyond the yardstick's: see ErrorFigures. The mean is relative to the RMS
+  // The systematic part, beyond the eager lane's: see ErrorFigures. The mean is relative to the RMS
   // of the value. 0 if chance explains it.
   double slope = 0;
   double mean = 0;
@@ -79,21 +83,34 @@ struct ArithmeticVerdict {
   // Why it is wrong, one line; empty if it is right.
   std::string problem = {};
 
-  bool operator==(const ArithmeticVerdict&) const = default;
+  bool operator==(const OwnError&) const = default;
 };
 
 // The least SNR of a right value, in dB: its error is at most half of the value.
 inline constexpr double kLeastSignalToNoise = 6;
 
-// Judges an output: the accumulated errors of a graph, at most `error_factor` times the
-// yardstick's; a quarter more in fewer than 64 elements, where either may be small by chance.
-ArithmeticVerdict judge_accumulated(const ErrorComparison& errors, double unit,
-                                    double error_factor);
+// By what limits an error is judged.
+struct ErrorKind {
+  // The greatest relative error of rounding the value.
+  double unit = 0;
+  double error_factor = kDefaultErrorFactor;
+  // The size of the steps in which the value was returned, 0 if it was not quantised.
+  double step = 0;
+  // Its sums are rounded to the same unit, so that another order of adding makes several roundings,
+  // also systematic ones.
+  bool adds_in_unit = false;
+  // The error of all nodes before an output, not of a node or group alone.
+  bool is_accumulated = false;
+};
 
-// Judges a value by its node's own error. `step` is the size of the steps in which the value was
-// returned, 0 if it was not quantised. `adds_in_unit`: its sums are rounded to the same unit, so
-// that another order of adding makes several roundings, also systematic ones.
-ArithmeticVerdict judge_own(const ErrorComparison& errors, double unit, double error_factor,
-                            double step = 0, bool adds_in_unit = false);
+// Judges a value by its error, and the eager lane's.
+OwnError judge_error(const ErrorComparison& errors, const ErrorKind& kind);
+
+// Elements that are not within `tolerance` of the eager lane's, and further from the exact lane's
+// than those of the eager lane that have about their size, or are smaller. One line on the first;
+// empty if there is none. The largest elements of a tensor would otherwise set the limit of all.
+std::string unexplained_elements(const at::Tensor& actual, const at::Tensor& eager,
+                                 const at::Tensor& exact, const ErrorKind& kind,
+                                 const Tolerance& tolerance);
 
 }  // namespace torch_ir

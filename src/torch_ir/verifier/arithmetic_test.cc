@@ -71,53 +71,53 @@ TEST(Arithmetic, ComparesErrors) {
   EXPECT_EQ(errors.num_non_finite, 1);
   EXPECT_DOUBLE_EQ(errors.value_rms, std::sqrt(21 / 3.0));
   EXPECT_EQ(errors.value_max, 4);
-  EXPECT_DOUBLE_EQ(errors.executor.rms, std::sqrt(1.25 / 3));
-  EXPECT_EQ(errors.executor.max, 1);
-  EXPECT_EQ(errors.executor.mean, 0.5);
-  EXPECT_DOUBLE_EQ(errors.executor.slope, 4.5 / 21);
-  EXPECT_DOUBLE_EQ(errors.yardstick.mean, -0.5 / 3);
+  EXPECT_DOUBLE_EQ(errors.run.rms, std::sqrt(1.25 / 3));
+  EXPECT_EQ(errors.run.max, 1);
+  EXPECT_EQ(errors.run.mean, 0.5);
+  EXPECT_DOUBLE_EQ(errors.run.slope, 4.5 / 21);
+  EXPECT_DOUBLE_EQ(errors.eager.mean, -0.5 / 3);
 }
 
-class JudgeOwn : public ::testing::TestWithParam<Arithmetic> {
+class ErrorOfNodes : public ::testing::TestWithParam<Arithmetic> {
  protected:
-  ArithmeticVerdict judge(const at::Tensor& right, const at::Tensor& wrong) const {
+  OwnError judge(const at::Tensor& right, const at::Tensor& wrong) const {
     const at::Tensor exact = right.to(at::kDouble);
-    return judge_own(
+    return judge_error(
         compare_errors(round_to(GetParam(), wrong), round_to(GetParam(), right), exact),
-        rounding_unit(GetParam()), /*error_factor=*/4);
+        {.unit = rounding_unit(GetParam())});
   }
 };
 
-TEST_P(JudgeOwn, AcceptsARounding) {
+TEST_P(ErrorOfNodes, AcceptsARounding) {
   const at::Tensor x = at::randn({64, 64});
-  const ArithmeticVerdict verdict = judge(x, x);
+  const OwnError verdict = judge(x, x);
   EXPECT_EQ(verdict.problem, "");
   EXPECT_NEAR(verdict.rms_ratio, 1, 0.05);
   EXPECT_EQ(verdict.slope, 0);
 }
 
-TEST_P(JudgeOwn, NamesValuesThatAreTooLarge) {
+TEST_P(ErrorOfNodes, NamesValuesThatAreTooLarge) {
   const at::Tensor x = at::randn({64, 64});
-  const ArithmeticVerdict verdict = judge(x, x.mul(1.01));
+  const OwnError verdict = judge(x, x.mul(1.01));
   EXPECT_THAT(verdict.problem,
               AllOf(HasSubstr("roundings; the limit is 3"), HasSubstr("too large")));
   EXPECT_NEAR(verdict.slope, 0.01, 5e-4);
 }
 
-TEST_P(JudgeOwn, NamesOneWrongElement) {
+TEST_P(ErrorOfNodes, NamesOneWrongElement) {
   const at::Tensor x = at::randn({128, 128});
   at::Tensor wrong = x.clone();
   wrong[3][5] += 64 * rounding_unit(GetParam());
   EXPECT_THAT(judge(x, wrong).problem, HasSubstr("a max. error of"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Arithmetics, JudgeOwn, ::testing::ValuesIn(kArithmetics));
+INSTANTIATE_TEST_SUITE_P(Arithmetics, ErrorOfNodes, ::testing::ValuesIn(kArithmetics));
 
-TEST(JudgeOwn, NamesSystematicErrorsBelowTheLimit) {
+TEST(ErrorOfNodes, NamesSystematicErrorsBelowTheLimit) {
   const at::Tensor x = at::randn({64, 64}).to(at::kDouble);
   const double unit = rounding_unit(Arithmetic::kFloat16);
   const auto judge = [&](const at::Tensor& wrong) {
-    return judge_own(compare_errors(wrong, round_to(Arithmetic::kFloat16, x), x), unit, 4);
+    return judge_error(compare_errors(wrong, round_to(Arithmetic::kFloat16, x), x), {.unit = unit});
   };
   EXPECT_THAT(judge(x.mul(1 - unit)).problem,
               AllOf(HasSubstr("a systematic error; its values are 0.0"), HasSubstr("small")));
@@ -125,44 +125,69 @@ TEST(JudgeOwn, NamesSystematicErrorsBelowTheLimit) {
   EXPECT_EQ(judge(x.mul(1 + 0.6 * unit)).problem, "");
 }
 
-TEST(JudgeOwn, AllowsForSumsInTheUnitOfTheValue) {
+TEST(ErrorOfNodes, AllowsForSumsInTheUnitOfTheValue) {
   const at::Tensor x = at::randn({1024}).to(at::kDouble);
   const auto problem = [&](double roundings, bool adds_in_unit) {
     const ErrorComparison errors =
         compare_errors(x.mul(1 + roundings * 0x1p-24), x.to(at::kFloat), x);
-    return judge_own(errors, 0x1p-24, 4, /*step=*/0, adds_in_unit).problem;
+    return judge_error(errors, {.unit = 0x1p-24, .adds_in_unit = adds_in_unit}).problem;
   };
   EXPECT_EQ(problem(4, true), "");
   EXPECT_THAT(problem(4, false), HasSubstr("too large"));
   EXPECT_THAT(problem(1e-3 * 0x1p24, true), HasSubstr("its values are 0.1 % too large"));
 }
 
-TEST(JudgeOwn, AllowsForSteps) {
+TEST(ErrorOfNodes, AllowsForSteps) {
   const at::Tensor x = at::randn({256}).to(at::kDouble);
   const at::Tensor steps = x.div(0.1).round().mul(0.1);
   const ErrorComparison errors = compare_errors(steps, round_to(Arithmetic::kFloat16, x), x);
-  EXPECT_EQ(judge_own(errors, 0x1p-11, 4, /*step=*/0.1).problem, "");
-  EXPECT_NE(judge_own(errors, 0x1p-11, 4).problem, "");
+  EXPECT_EQ(judge_error(errors, {.unit = 0x1p-11, .step = 0.1}).problem, "");
+  EXPECT_NE(judge_error(errors, {.unit = 0x1p-11}).problem, "");
 }
 
-TEST(JudgeAccumulated, ComparesWithTheYardstick) {
+OwnError of_outputs(const ErrorComparison& errors, double unit, double error_factor) {
+  return judge_error(errors, {.unit = unit, .error_factor = error_factor, .is_accumulated = true});
+}
+
+TEST(ErrorOfOutputs, ComparesWithTheEagerLane) {
   const ErrorComparison errors{.num_compared = 100,
                                .value_rms = 1,
                                .value_max = 3,
-                               .executor = {.rms = 0.04, .max = 0.1},
-                               .yardstick = {.rms = 0.02, .max = 0.05}};
-  EXPECT_EQ(judge_accumulated(errors, 0x1p-8, 4).problem, "");
-  EXPECT_EQ(judge_accumulated(errors, 0x1p-8, 1.5).problem,
-            "an RMS error of 2 times the yardstick's; the limit is 1.5");
+                               .run = {.rms = 0.04, .max = 0.1},
+                               .eager = {.rms = 0.02, .max = 0.05}};
+  EXPECT_EQ(of_outputs(errors, 0x1p-8, 4).problem, "");
+  EXPECT_EQ(of_outputs(errors, 0x1p-8, 1.5).problem,
+            "an RMS error of 2 times eager's; the limit is 1.5");
   ErrorComparison few = errors;
   few.num_compared = 10;
-  EXPECT_EQ(judge_accumulated(few, 0x1p-8, 1.6).problem, "");
+  EXPECT_EQ(of_outputs(few, 0x1p-8, 1.6).problem, "");
 }
 
 // Whatever the factor.
-TEST(JudgeAccumulated, RefusesErrorsAsLargeAsTheValue) {
+TEST(ErrorOfOutputs, RefusesErrorsAsLargeAsTheValue) {
   const ErrorComparison errors = compare_errors(doubles({0}), doubles({-2.33}), doubles({-2.34}));
-  EXPECT_EQ(judge_accumulated(errors, 0x1p-11, 8192).problem, "an SNR of 0 dB; the limit is 6 dB");
+  EXPECT_EQ(of_outputs(errors, 0x1p-11, 8192).problem, "an SNR of 0 dB; the limit is 6 dB");
+}
+
+// log_softmax of [-1e9, 0]: the largest element would set the limit of the other.
+TEST(UnexplainedElements, AreThoseThatOnlyLargerOnesWouldExcuse) {
+  const ErrorKind kind{.unit = 0x1p-24, .adds_in_unit = true, .is_accumulated = true};
+  const at::Tensor eager = at::tensor({-1e9F, 0.0F});
+  const at::Tensor wrong = at::tensor({-1e9F, 1.0F});
+  EXPECT_EQ(judge_error(compare_errors(wrong, eager, eager.to(at::kDouble)), kind).problem, "");
+  const auto unexplained = [&](const at::Tensor& actual, const at::Tensor& its_eager,
+                               const at::Tensor& exact) {
+    return unexplained_elements(actual, its_eager, exact, kind, {.rtol = 1.3e-6, .atol = 1e-5});
+  };
+  EXPECT_EQ(unexplained(wrong, eager, eager.to(at::kDouble)),
+            "1 of 2 elements are further from float64 than eager's of their size: element 1 is 1, "
+            "expected 0");
+  EXPECT_EQ(unexplained(eager, eager, eager.to(at::kDouble)), "");
+  // Zeros of many are where something was cut off, near which errors are those of the others.
+  const at::Tensor exact = at::randn({1024}, at::kDouble).mul(1e4);
+  const at::Tensor noise = at::randn({1024}, at::kDouble).mul(1e-3);
+  EXPECT_EQ(unexplained(exact.add(noise).relu(), exact.sub(noise).relu(), exact.relu()), "");
+  EXPECT_EQ(unexplained(exact.add(noise), exact.sub(noise), exact), "");
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/operator_table.h"
-#include "torch_ir/verifier/own_error.h"
 #include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/statistics.h"
 
@@ -26,27 +25,27 @@ namespace {
 struct ActualFailed {};
 
 // Sorts the worst first, ties in graph order. NaN and infinity are greater than all numbers.
-std::pair<double, double> badness(const NodeDetail& detail) {
+std::pair<double, double> badness(const ValueDetail& detail) {
   if (detail.own_error) return {detail.own_error->rms_ratio, detail.own_error->max_ratio};
   const double error = detail.comparison.smallest_passing_tolerance;
   return {std::isnan(error) ? std::numeric_limits<double>::infinity() : error, 0};
 }
 
-bool is_worse(const NodeDetail& a, const NodeDetail& b) {
+bool is_worse(const ValueDetail& a, const ValueDetail& b) {
   return badness(a) != badness(b) ? badness(a) > badness(b) : a.index < b.index;
 }
 
 // Keeps only a limited number of values.
-void keep_worst(std::vector<NodeDetail>& worst, NodeDetail detail) {
+void keep_worst(std::vector<ValueDetail>& worst, ValueDetail detail) {
   worst.push_back(std::move(detail));
-  if (worst.size() < 2 * kMaxNodeDetails) return;
-  std::ranges::nth_element(worst, worst.begin() + kMaxNodeDetails, is_worse);
-  worst.resize(kMaxNodeDetails);
+  if (worst.size() < 2 * kMaxDetails) return;
+  std::ranges::nth_element(worst, worst.begin() + kMaxDetails, is_worse);
+  worst.resize(kMaxDetails);
 }
 
-void sort_worst(std::vector<NodeDetail>& worst) {
+void sort_worst(std::vector<ValueDetail>& worst) {
   std::ranges::sort(worst, is_worse);
-  if (worst.size() > kMaxNodeDetails) worst.resize(kMaxNodeDetails);
+  if (worst.size() > kMaxDetails) worst.resize(kMaxDetails);
 }
 
 bool differs(const TensorComparison& comparison) {
@@ -104,10 +103,10 @@ class NodeComparer {
       if (judge_ != nullptr) judge_->own.judge(name, actual);
       return skip(name, "nothing has been written to its memory yet");
     }
-    compare(NodeDetail{.index = static_cast<int64_t>(producer),
-                       .node = node.name,
-                       .op_type = node.target,
-                       .value = name},
+    compare(ValueDetail{.index = static_cast<int64_t>(producer),
+                        .node = node.name,
+                        .op_type = node.target,
+                        .value = name},
             actual, expected);
   }
 
@@ -132,7 +131,7 @@ class NodeComparer {
     }
   }
 
-  void compare(NodeDetail detail, const SeenValue& seen, const at::Tensor& of_model) {
+  void compare(ValueDetail detail, const SeenValue& seen, const at::Tensor& of_model) {
     const at::Tensor& actual = seen.tensor;
     // Quantisation clamps values to the range of the steps.
     const at::Tensor expected = seen.step > 0 ? of_model.clamp(seen.low, seen.high) : of_model;
@@ -163,12 +162,13 @@ class NodeComparer {
     if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail));
   }
 
-  void note_error(const NodeDetail& detail) {
+  void note_error(const ValueDetail& detail) {
     const double error = detail.comparison.mismatch.empty()
                              ? detail.comparison.max_diff
                              : std::numeric_limits<double>::infinity();
     std::vector<NodeError>& errors = report_.errors;
-    if (errors.empty() || errors.back().index != detail.index) errors.push_back({detail.index, 0});
+    if (errors.empty() || errors.back().index != *detail.index)
+      errors.push_back({*detail.index, 0});
     double& most = errors.back().max_diff;
     if (error > most || std::isnan(error)) most = error;
     if (!detail.own_error) return;
@@ -178,13 +178,16 @@ class NodeComparer {
 
   void tell_suspects() {
     const bool has_failed = judge_ != nullptr && judge_->has_failed;
-    if (has_failed) {
-      for (const std::string& name : judge_->own.ineffective()) exonerated_.insert(name);
+    std::unordered_set<std::string> exonerated;
+    if (judge_ != nullptr) {
+      for (std::string& name : judge_->own.only_returned_wrong()) {
+        exonerated.insert(std::move(name));
+      }
     }
     for (Divergence& divergence : outside_) {
-      if (!exonerated_.contains(divergence.node.value)) {
+      if (!exonerated.contains(divergence.node.value)) {
         if (!report_.first_divergence) report_.first_divergence = std::move(divergence);
-      } else if (++report_.num_exonerated <= static_cast<int64_t>(kMaxNodeDetails)) {
+      } else if (++report_.num_exonerated <= static_cast<int64_t>(kMaxDetails)) {
         report_.exonerated.push_back(std::move(divergence.node));
       }
     }
@@ -193,31 +196,31 @@ class NodeComparer {
     report_.first_divergence = std::move(excused_);
   }
 
-  Finding judge(NodeDetail& detail, const SeenValue& seen, const at::Tensor& expected,
+  Finding judge(ValueDetail& detail, const SeenValue& seen, const at::Tensor& expected,
                 const Tolerance& tolerance, bool is_described) {
     const Criterion& criterion = judge_->criterion;
     const bool is_auto = criterion.reference == ReferenceKind::kAuto && !criterion.arithmetic;
-    OwnError own = judge_->own.judge(detail.value, seen, is_auto ? tolerance : kExactTolerance);
-    exonerated_.insert(own.exonerated.begin(), own.exonerated.end());
+    const Verdict verdict =
+        judge_->own.judge(detail.value, seen, is_auto ? tolerance : kExactTolerance);
     const bool is_close = detail.comparison.is_close;
     const bool is_by_model = criterion.reference == ReferenceKind::kModel;
     const bool goes_by_model = (is_by_model && !criterion.arithmetic) || !is_described;
     if (!detail.comparison.mismatch.empty() || goes_by_model) {
       // What a node leaves unwritten is as right as the executor's.
-      const bool is_rest = detail.comparison.mismatch.empty() && own.is_right() &&
-                           reads_unwritten(graph_.nodes[static_cast<size_t>(detail.index)]);
+      const bool is_rest = detail.comparison.mismatch.empty() && verdict.is_right() &&
+                           reads_unwritten(graph_.nodes[static_cast<size_t>(*detail.index)]);
       return is_close || is_rest ? Finding::kAgrees : Finding::kWrong;
     }
-    const bool is_excused = is_auto && (is_close || own.is_close);
-    if (!own.not_judged.empty()) {
+    const bool is_excused = is_auto && (is_close || verdict.is_close);
+    if (!verdict.not_judged.empty()) {
       if (is_excused) return Finding::kAgrees;
-      return is_auto && !rounds_ ? Finding::kWrong : not_judged(detail, own.not_judged);
+      return is_auto && !rounds_ ? Finding::kWrong : not_judged(detail, verdict.not_judged);
     }
-    report_.num_other_choices += own.num_other_choices;
+    report_.num_other_choices += verdict.num_other_choices;
     if (!differs(detail.comparison)) return Finding::kAgrees;
-    detail.own_error = own.verdict;
-    if (!own.verdict.problem.empty() && !is_excused) return Finding::kWrong;
-    if (!own.verdict.problem.empty()) {
+    detail.own_error = verdict.own;
+    if (!verdict.own.problem.empty() && !is_excused) return Finding::kWrong;
+    if (!verdict.own.problem.empty()) {
       keep_excused(detail, seen.tensor, expected);
       detail.own_error->problem.clear();
     }
@@ -226,7 +229,7 @@ class NodeComparer {
   }
 
   // Keeps the value with the greatest own error among those that the tolerance excuses.
-  void keep_excused(const NodeDetail& detail, const at::Tensor& actual,
+  void keep_excused(const ValueDetail& detail, const at::Tensor& actual,
                     const at::Tensor& expected) {
     const double error = badness(detail).first;
     if (std::isinf(error) || (excused_ && error <= badness(excused_->node).first)) return;
@@ -239,7 +242,7 @@ class NodeComparer {
     return std::ranges::any_of(node.inputs(), [&](ValueId id) { return unwritten_.contains(id); });
   }
 
-  Finding not_judged(const NodeDetail& detail, const std::string& reason) {
+  Finding not_judged(const ValueDetail& detail, const std::string& reason) {
     ++report_.num_not_judged;
     keep_reason(report_.not_judged, detail.value, reason);
     return Finding::kNotJudged;
@@ -252,7 +255,7 @@ class NodeComparer {
     return tolerance_for(report_.tolerance, is_output ? position : SIZE_MAX, dtype);
   }
 
-  void note_non_finite(const NodeDetail& detail, const at::Tensor& actual,
+  void note_non_finite(const ValueDetail& detail, const at::Tensor& actual,
                        const at::Tensor& expected) {
     if (report_.first_nan && report_.first_inf) return;
     const NonFiniteCount found = count_non_finite(actual);
@@ -260,7 +263,7 @@ class NodeComparer {
     const NonFiniteCount in_model = count_non_finite(expected);
     const auto note = [&](std::optional<NonFinite>& first, bool is_nan, bool is_expected) {
       if (first) return;
-      first = NonFinite{.index = detail.index,
+      first = NonFinite{.index = *detail.index,
                         .node = detail.node,
                         .op_type = detail.op_type,
                         .value = detail.value,
@@ -278,7 +281,7 @@ class NodeComparer {
 
   static void keep_reason(std::vector<NodeReport::Skipped>& list, const std::string& value,
                           const std::string& reason) {
-    if (list.size() < kMaxNodeDetails) list.push_back({value, reason});
+    if (list.size() < kMaxDetails) list.push_back({value, reason});
   }
 
   void skip_unobserved() {
@@ -291,9 +294,8 @@ class NodeComparer {
   const ActualValue& actual_;
   const NodeJudge* const judge_;
   NodeReport report_;
-  // The wrong values, and those of them that the run returned wrong and did not use.
+  // The wrong values.
   std::vector<Divergence> outside_;
-  std::unordered_set<std::string> exonerated_;
   std::optional<Divergence> excused_;
   std::unordered_map<std::string_view, ValueId> ids_;
   const std::vector<std::string>& values_;

@@ -17,34 +17,16 @@
 #include <vector>
 
 #include "torch_ir/ir/program.h"
-#include "torch_ir/verifier/arithmetic.h"
 #include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/judge.h"
 #include "torch_ir/verifier/statistics.h"
+#include "torch_ir/verifier/value_detail.h"
 #include "torch_ir/verifier/verdict.h"
 
 namespace torch_ir {
 
-class OwnErrors;
-
-struct NodeDetail {
-  int64_t index = 0;
-  std::string node = {};
-  std::string op_type = {};
-  // The name of the value: that of the node, or one of its several outputs.
-  std::string value = {};
-  TensorComparison comparison = {};
-  // What the node itself adds, if that was judged (own_error.h).
-  std::optional<ArithmeticVerdict> own_error = std::nullopt;
-  // The path of the module that makes the call; empty if unknown.
-  std::string module = {};
-  // The line of the call, if the archive records it.
-  std::string source = {};
-  // The group that the executor computes the node in; empty for a node by itself.
-  std::string group = {};
-};
-
 struct Divergence {
-  NodeDetail node = {};
+  ValueDetail node = {};
   // Statistics of the inputs from which the graph computed the value.
   std::vector<TensorStatistics> inputs = {};
   TensorStatistics actual = {};
@@ -84,21 +66,21 @@ struct NodeReport {
   int64_t num_other_choices = 0;
   // Includes exonerated values.
   int64_t num_mismatched = 0;
-  // At most kMaxNodeDetails of them are in `not_judged`.
+  // At most kMaxDetails of them are in `not_judged`.
   int64_t num_not_judged = 0;
   // The first wrong value that is not exonerated.
   std::optional<Divergence> first_divergence = std::nullopt;
   // Values that were only returned wrong: the nodes that read them are right without them.
-  // In graph order, at most kMaxNodeDetails.
-  std::vector<NodeDetail> exonerated = {};
+  // In graph order, at most kMaxDetails.
+  std::vector<ValueDetail> exonerated = {};
   int64_t num_exonerated = 0;
   std::optional<NonFinite> first_nan = std::nullopt;
   std::optional<NonFinite> first_inf = std::nullopt;
-  // The greatest nonzero errors, in descending order; at most kMaxNodeDetails.
-  std::vector<NodeDetail> worst = {};
+  // The greatest nonzero errors, in descending order; at most kMaxDetails.
+  std::vector<ValueDetail> worst = {};
   // The error of every node with compared values.
   std::vector<NodeError> errors = {};
-  // Values that could not be compared, or not judged, at most kMaxNodeDetails, and why.
+  // Values that could not be compared, or not judged, at most kMaxDetails, and why.
   struct Skipped {
     std::string value;
     std::string reason;
@@ -108,7 +90,7 @@ struct NodeReport {
   int64_t num_skipped = 0;
   // How many of these the executor or backend did not return.
   int64_t num_not_handed_back = 0;
-  // Names of returned values that the graph does not have, sorted; at most kMaxNodeDetails.
+  // Names of returned values that the graph does not have, sorted; at most kMaxDetails.
   std::vector<std::string> unknown = {};
   int64_t num_unknown = 0;
   // Groups of nodes that the executor computes at once, and the values inside them, which it need
@@ -121,30 +103,9 @@ struct NodeReport {
   std::string note = {};
 };
 
-inline constexpr size_t kMaxNodeDetails = 50;
-
 // Runs the model and reports its values, in the order of the graph. Values that the graph lacks are
 // ignored.
 using ReferenceRun = std::function<void(const ValueObserver&)>;
-
-// A value as the run of a graph returned it.
-struct SeenValue {
-  SeenValue() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): most values are just tensors.
-  SeenValue(at::Tensor value) : tensor(std::move(value)) {}
-
-  // Undefined if the run does not return it.
-  at::Tensor tensor = {};
-  // If it was returned quantised, the size of a step, and the range of all steps. The tolerance
-  // then grows by half a step.
-  double step = 0;
-  double low = 0;
-  double high = 0;
-  // The narrower floating-point dtype that it was returned in, which decides the tolerance.
-  std::optional<c10::ScalarType> rounded_to = std::nullopt;
-
-  bool is_rounded() const { return step > 0 || rounded_to; }
-};
 
 // Returns the value of that name from the run of the graph. Called once for each value, in the
 // order in which the model reports them.
@@ -160,10 +121,10 @@ std::vector<ValueId> compared_values(const Graph& graph);
 // kFloat64 and arithmetics accept only the latter, kModel only the former. Where
 // the graph does not describe the model, the tolerance decides.
 struct NodeJudge {
-  OwnErrors& own;
+  Judge& own;
   Criterion criterion = {};
-  // Whether the outputs failed. Then wrong values that no node shows in its result are exonerated,
-  // and if no value is wrong, the one that only the tolerance excuses is the first divergence.
+  // Whether the outputs failed. Then, if no value is wrong, the one that only the tolerance excuses
+  // is the first divergence.
   bool has_failed = false;
 };
 

@@ -102,7 +102,7 @@ TEST(CompareNodes, NamesTheFirstValueOutsideTheTolerance) {
   EXPECT_EQ(report.first_divergence->node.value, "b_0");
   EXPECT_EQ(report.first_divergence->actual.mean, 2.5);
   EXPECT_EQ(report.first_divergence->expected.mean, 2);
-  const auto is_of = [](const char* value) { return Field(&NodeDetail::value, value); };
+  const auto is_of = [](const char* value) { return Field(&ValueDetail::value, value); };
   EXPECT_THAT(report.worst, ElementsAre(is_of("c"), is_of("b_0"), is_of("a")));
 }
 
@@ -234,8 +234,8 @@ TEST(CompareNodes, KeepsTheWorstOfMany) {
   const NodeReport report = compare(make_program(nodes, {}), expected, actual);
   EXPECT_EQ(report.num_compared, 300);
   EXPECT_EQ(report.num_mismatched, 299);
-  ASSERT_EQ(report.worst.size(), kMaxNodeDetails);
-  for (size_t i = 0; i < kMaxNodeDetails; ++i) {
+  ASSERT_EQ(report.worst.size(), kMaxDetails);
+  for (size_t i = 0; i < kMaxDetails; ++i) {
     EXPECT_EQ(report.worst[i].comparison.max_diff, 299 - static_cast<double>(i));
   }
 }

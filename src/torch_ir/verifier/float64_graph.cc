@@ -1,6 +1,9 @@
+#include "torch_ir/verifier/float64_graph.h"
+
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
+#include <c10/core/DefaultDtype.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
@@ -11,11 +14,11 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
-#include "torch_ir/verifier/float64_run.h"
 
 namespace torch_ir {
 namespace {
@@ -95,11 +98,16 @@ void widen_result(Node& node, std::string_view dtype) {
   }
 }
 
-void widen(Graph& graph) {
-  for (Node& node : graph.nodes) {
+// Without `obstacles`, there must be none.
+void widen(Graph& graph, std::map<size_t, std::string>* obstacles = nullptr) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    Node& node = graph.nodes[i];
     if (const std::string_view reason = why_not_in_float64(graph, node); !reason.empty()) {
-      throw Error(
-          fmt::format("node '{}' ({}): {}", printable(node.name), printable(node.target), reason));
+      std::string text =
+          fmt::format("node '{}' ({}): {}", printable(node.name), printable(node.target), reason);
+      if (obstacles == nullptr) throw Error(text);
+      obstacles->emplace(i, std::move(text));
+      continue;
     }
     for (Argument& argument : node.arguments) widen(argument);
     const OperatorFacts& facts = facts_of(node.target);
@@ -132,6 +140,19 @@ std::vector<at::Tensor> widen_group(const std::vector<at::Tensor>& tensors, c10:
   return widened;
 }
 
+void check_size(const StateDict& weights) {
+  int64_t bytes = 0;
+  for (const auto& item : weights) {
+    const at::Tensor& weight = item.value();
+    const c10::ScalarType wide = in_float64(weight.scalar_type());
+    if (wide == weight.scalar_type()) continue;
+    bytes += weight.numel() * static_cast<int64_t>(c10::elementSize(wide));
+  }
+  if (bytes <= kMaxFloat64WeightBytes) return;
+  throw Error(fmt::format("the weights would take {:.3g} GiB in float64; the limit is {} GiB",
+                          static_cast<double>(bytes) / (1 << 30), kMaxFloat64WeightBytes >> 30));
+}
+
 }  // namespace
 
 c10::ScalarType in_float64(c10::ScalarType dtype) {
@@ -140,9 +161,9 @@ c10::ScalarType in_float64(c10::ScalarType dtype) {
   return c10::isComplexType(dtype) ? c10::kComplexDouble : dtype;
 }
 
-Program in_float64(const Program& program) {
+Program in_float64(const Program& program, std::map<size_t, std::string>& obstacles) {
   Program wide = program;
-  widen(static_cast<Graph&>(wide));
+  widen(static_cast<Graph&>(wide), &obstacles);
   const std::vector<at::Tensor> constants = in_float64(wide.constants.values());
   for (size_t i = 0; i < constants.size(); ++i) {
     wide.constants[wide.constants[i].key()] = constants[i];
@@ -173,5 +194,29 @@ std::vector<at::Tensor> in_float64(const std::vector<at::Tensor>& tensors) {
   }
   return widened;
 }
+
+// Weights and inputs are widened together, since they may share memory.
+Float64Case in_float64(const Case& graph_case) {
+  check_size(graph_case.weights);
+  std::vector<at::Tensor> tensors = graph_case.inputs;
+  for (const StateDict* weights : {&graph_case.weights, &graph_case.constants}) {
+    for (const auto& item : *weights) tensors.push_back(item.value());
+  }
+  tensors = in_float64(tensors);
+  auto obstacles = std::make_shared<std::map<size_t, std::string>>();
+  Case wide = graph_case.with(in_float64(*graph_case.program, *obstacles));
+  auto next = tensors.begin();
+  for (at::Tensor& input : wide.inputs) input = *next++;
+  for (StateDict* weights : {&wide.weights, &wide.constants}) {
+    for (auto& item : *weights) item.value() = *next++;
+  }
+  wide.expected.clear();
+  return {std::move(wide), std::move(obstacles)};
+}
+
+DefaultDtypeGuard::DefaultDtypeGuard() : before_(c10::get_default_dtype()) {
+  c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
+}
+DefaultDtypeGuard::~DefaultDtypeGuard() { c10::set_default_dtype(before_); }
 
 }  // namespace torch_ir

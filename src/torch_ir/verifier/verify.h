@@ -10,32 +10,15 @@
 
 #include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/runtime/graph/execution_options.h"
+#include "torch_ir/verifier/arithmetic_report.h"
 #include "torch_ir/verifier/compare.h"
-#include "torch_ir/verifier/rounding.h"
-#include "torch_ir/verifier/second_opinion.h"
+#include "torch_ir/verifier/value_detail.h"
 #include "torch_ir/verifier/verdict.h"
-#include "torch_ir/verifier/yardstick.h"
 
 namespace torch_ir {
 
 // The reference of a verification; a torch_ir::Model works (Model::forward()).
 using ReferenceFn = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
-
-struct OutputDetail {
-  int64_t index = 0;
-  std::string name;
-  // If it is state: the placeholder or input whose new value it is.
-  std::string state = {};
-  Tolerance tolerance;
-  TensorComparison comparison;
-  // Set if outputs were compared with float64.
-  std::optional<SecondOpinion> second_opinion = std::nullopt;
-  // Set if outputs were compared with a yardstick.
-  std::optional<ArithmeticVerdict> arithmetic = std::nullopt;
-  Basis basis = Basis::kNone;
-  // One line; empty if the output is right, or if nothing could judge it.
-  std::string problem = {};
-};
 
 struct VerificationReport {
   bool is_valid = false;
@@ -53,13 +36,14 @@ struct VerificationReport {
   // are one line, empty if the graph matches the model or was not checked.
   std::string graph_problem = {};
   std::string graph_note = {};
-  // Set if the graph rounds and its outputs differ.
-  std::optional<RoundingReport> rounding = std::nullopt;
+  // Values that the run was asked for since it rounds them, and that are not the eager lane's, in
+  // the order of the graph, at most kMaxDetails.
+  std::vector<ValueDetail> rounded = {};
   // Set if the criterion has an arithmetic.
   std::optional<ArithmeticReport> arithmetic = std::nullopt;
   // The level at which the graph ran, if it did.
   std::optional<Optimization> optimization = std::nullopt;
-  std::vector<OutputDetail> output_details;
+  std::vector<ValueDetail> output_details;
   // The placeholders and inputs whose new values were not compared: the run did not return them, or
   // nobody knows the right ones.
   std::vector<std::string> not_compared = {};
@@ -67,13 +51,14 @@ struct VerificationReport {
   // The smallest t with which all outputs would have passed rtol = atol = t; infinite if none
   // would, 0 without outputs.
   double smallest_passing_tolerance() const;
-  // The greatest factor of all second opinions; empty without any, or if an output has none.
-  std::optional<double> worst_factor() const;
   // Whether an output must be equal because of its dtype, whatever the rule's tolerance for
   // floating point; and whether any output must.
-  bool is_exact_by_dtype(const OutputDetail& detail) const;
+  bool is_exact_by_dtype(const ValueDetail& detail) const;
   bool has_exact_outputs() const;
 };
+
+// Sets the members that depend on the verdicts on outputs: is_valid, passed_by, error_message.
+void conclude(VerificationReport& report);
 
 // "state not compared: 'b_k', 'b_v'"; empty if all was.
 std::string not_compared_text(const VerificationReport& report);
@@ -100,40 +85,6 @@ std::vector<at::Tensor> eager_outputs(const Case& graph_case);
 // Adds the state that the expected outputs of `graph_case` lack, as eager operators compute it. It
 // stays unknown where they cannot.
 void add_expected_state(Case& graph_case);
-
-// A run to judge by the expected outputs of its case.
-struct GraphRun {
-  Case graph_case;
-  const std::vector<at::Tensor>& outputs;
-  // Runs another graph on the same tensors in the way that computed `outputs`. If it is null,
-  // neither rounded values nor the graph are checked.
-  std::function<std::vector<at::Tensor>(const Case&)> rerun = nullptr;
-  // The outputs of the case by eager operators.
-  std::function<std::vector<at::Tensor>()> run_eagerly = nullptr;
-  // Describes an exception of these two in one line. May rethrow it.
-  std::function<std::string(const std::exception&)> describe = nullptr;
-  // Whether the expected outputs were computed by calling the graph's operators in this process. A
-  // right graph then has the same outputs, so only the tolerance proves it.
-  bool calls_operators = false;
-  // Whether to check the graph even if the tolerance alone shows that it matches the model.
-  bool proves_graph = false;
-  // Whether to report second opinions even if the criterion needs none.
-  bool has_opinions = false;
-  // Whether only the tolerance counts if float64 has no result.
-  bool may_lack_float64 = false;
-  // Whether the run computed in Criterion::arithmetic, if there is one. Otherwise that is only
-  // reported.
-  bool computes_in_arithmetic = false;
-  // ArithmeticOptions::inside.
-  std::vector<std::string> inside = {};
-};
-
-// Judges the outputs, skipping those that nothing is expected of, and state that was not returned.
-// For kAuto, if the graph rounds, compares outputs that differ in steps; and refuses a graph whose
-// outputs by eager operators differ from the expected ones, unless these are as near to the graph
-// in float64 (kAsGoodAsEager): another machine may have computed them.
-VerificationReport judge_run(const GraphRun& run, const ToleranceRule& tolerance,
-                             Criterion criterion);
 
 struct VerifyOptions {
   // Tolerances for all outputs, such as {1e-3, 1e-3}, apply to floating point only; integers and

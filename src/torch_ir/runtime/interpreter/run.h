@@ -66,6 +66,9 @@ class StepRun {
   // Throws ExecutionError, naming the node.
   void advance();
 
+  // Takes `made` for what the next step makes, one value for each output of its node.
+  void skip(const std::vector<c10::IValue>& made);
+
   // Skips to `step`; the caller has set what the skipped steps make.
   void skip_to(size_t step) { next_step_ = step; }
   void set(ValueId value, c10::IValue made) { values_[value] = std::move(made); }
@@ -80,6 +83,7 @@ class StepRun {
  private:
   std::vector<c10::IValue> run_inner(const LoweredGraph& graph, const Stack& inputs) const;
   void check_results(const LoweredNode& node) const;
+  void drop_unread();
 
   const LoweredGraph& graph_;
   c10::ArrayRef<GraphPort> outputs_;

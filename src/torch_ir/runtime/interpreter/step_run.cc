@@ -312,12 +312,25 @@ StepRun::StepRun(const GraphRange& range, const Stack& inputs, SymbolValues* sym
   }
 }
 
-void StepRun::advance() {
-  if (next_step_ > 0) {
-    for (const ValueId unread : graph_.nodes[next_step_ - 1].unread) {
-      values_[unread] = c10::IValue();
-    }
+void StepRun::drop_unread() {
+  if (next_step_ == 0) return;
+  for (const ValueId unread : graph_.nodes[next_step_ - 1].unread) {
+    values_[unread] = c10::IValue();
   }
+}
+
+void StepRun::skip(const std::vector<c10::IValue>& made) {
+  drop_unread();
+  const LoweredNode& node = graph_.nodes[next_step_];
+  // Takes the values that are read here last.
+  fill_stack(node, values_, stack_);
+  stack_.clear();
+  for (size_t i = 0; i < made.size(); ++i) values_[node.outputs()[i]] = made[i];
+  ++next_step_;
+}
+
+void StepRun::advance() {
+  drop_unread();
   const LoweredNode& node = graph_.nodes[next_step_];
   run_step(node, values_, stack_,
            [this](const LoweredGraph& graph, Stack inputs) { return run_inner(graph, inputs); });

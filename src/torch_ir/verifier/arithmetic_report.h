@@ -1,5 +1,5 @@
-// Yardstick: a graph run eagerly as a right executor of an arithmetic could have run it, beside
-// float64.
+// report_on_arithmetic: what an arithmetic does to a model: the eager lane (lanes.h), judged as a
+// run.
 //
 // Weights, inputs and the floating-point values of nodes are rounded to the arithmetic. Values that
 // the graph itself keeps in float16, bfloat16 or float8 stay as they are.
@@ -10,7 +10,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,18 +17,8 @@
 
 #include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/verifier/arithmetic.h"
-#include "torch_ir/verifier/second_opinion.h"
 
 namespace torch_ir {
-
-struct ArithmeticOptions {
-  // Nothing, for own errors only: that of the graph.
-  std::optional<Arithmetic> arithmetic = std::nullopt;
-  double error_factor = kDefaultErrorFactor;
-  // Names of values that are not rounded, since they are inside groups of nodes that the executor
-  // computes at once.
-  std::vector<std::string> inside = {};
-};
 
 // Whether the graph has values that an arithmetic rounds, or that have few digits by themselves.
 bool has_floating_point(const Graph& graph);
@@ -81,7 +70,7 @@ struct NodeLoss {
 struct ArithmeticReport {
   struct Output {
     std::string name = {};
-    // Of the yardstick, in dB; none if the output has no float64, for this reason.
+    // Of the eager lane, in dB; none if the exact lane says nothing about it, for this reason.
     std::optional<double> signal_to_noise = std::nullopt;
     std::string doubt = {};
     // Whether the arithmetic cannot hold it, so that nothing is expected of an executor.
@@ -97,29 +86,14 @@ struct ArithmeticReport {
   std::vector<Output> outputs = {};
   // The greatest losses, at most kMaxNodeLosses; only the values before a lost one.
   std::vector<NodeLoss> losses = {};
-  // Why there is no yardstick, one line.
+  // Why the graph could not be run in it, one line.
   std::string problem = {};
-};
-
-struct Yardstick {
-  // One for each output of the program; undefined where unknown.
-  std::vector<at::Tensor> outputs = {};
-  std::vector<at::Tensor> float64 = {};
-  // For an output of indices that a node of the program picked, that node, the values in float64
-  // that it compared, and their greatest error in the arithmetic.
-  struct Picked {
-    const Node* node;
-    at::Tensor values;
-    double error;
-  };
-  std::map<size_t, Picked> picked = {};
-  // Its outputs are those of the program.
-  ArithmeticReport report = {};
 };
 
 inline constexpr size_t kMaxNodeLosses = 10;
 
-// Never throws.
-Yardstick run_yardstick(const Case& graph_case, const ArithmeticOptions& options);
+// `inside` are the names of values that are not rounded, as in JudgeOptions. Never throws.
+ArithmeticReport report_on_arithmetic(const Case& graph_case, Arithmetic arithmetic,
+                                      const std::vector<std::string>& inside = {});
 
 }  // namespace torch_ir

@@ -1,17 +1,21 @@
-#include "torch_ir/verifier/rounding.h"
+#include "torch_ir/verifier/judge_run.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
 
 #include <optional>
 
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/operators/op_handler_registry.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
-#include "torch_ir/verifier/verify.h"
+#include "torch_ir/verifier/lanes.h"
+#include "torch_ir/verifier/rounding.h"
 
 namespace torch_ir {
 namespace {
@@ -19,6 +23,12 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr double kScale = 0.05;
+
+Case expecting(const EagerGraph& graph, std::vector<at::Tensor> expected) {
+  Case content = graph.as_case();
+  content.expected = std::move(expected);
+  return content;
+}
 
 std::vector<at::Tensor> outputs_of(const EagerGraph& graph, Program executed) {
   return eager_outputs(graph.as_case().with(std::move(executed)));
@@ -88,11 +98,12 @@ TEST(Rounding, IntegersAreWholeNumbersThatNoStepExplains) {
   graph.output(graph.call1("aten.floor.default", {x}));
   EXPECT_FALSE(rounds(*graph.program()));
   const std::vector<at::Tensor> wrong = {graph.expected()[0] + 100};
-  Case content = graph.as_case();
-  content.expected = wrong;
-  const GraphRun run{
-      .graph_case = content, .outputs = wrong, .rerun = [&](const auto&) { return wrong; }};
-  EXPECT_NE(check_rounding(run, {.by_dtype = true}, kDefaultErrorFactor).problem, "");
+  EXPECT_FALSE(judge_run({.graph_case = expecting(graph, graph.expected()),
+                          .outputs = wrong,
+                          .rerun = [&](const auto&) { return wrong; },
+                          .run_eagerly = [&] { return graph.expected(); }},
+                         {.by_dtype = true}, {.reference = ReferenceKind::kAuto})
+                   .is_valid);
 }
 
 TEST(Rounding, AStepThatARoundingErrorExplainsIsRight) {
@@ -104,13 +115,13 @@ TEST(Rounding, AStepThatARoundingErrorExplainsIsRight) {
   executed.nodes[0].attrs.set("scale", Attribute(kScale * (1 - 1e-7)));
   const VerificationReport report = quantized.verify(executed);
   EXPECT_TRUE(report.is_valid);
-  EXPECT_EQ(report.passed_by, Basis::kRounding);
-  EXPECT_EQ(report.rounding->problem, "");
-  ASSERT_EQ(report.rounding->values.size(), 1u);
-  EXPECT_EQ(report.rounding->values[0].node, "n0");
-  EXPECT_EQ(report.rounding->values[0].num_off_by_one, 32);
-  EXPECT_EQ(report.rounding->values[0].num_off_by_more, 0);
-  EXPECT_EQ(report.rounding->values[0].num_wrong, 0);
+  EXPECT_EQ(report.passed_by, Basis::kOwnError);
+  ASSERT_EQ(report.rounded.size(), 1u);
+  EXPECT_EQ(report.rounded[0].node, "n0");
+  EXPECT_EQ(report.rounded[0].basis, Basis::kOwnError);
+  EXPECT_EQ(report.rounded[0].steps->num_off_by_one, 32);
+  EXPECT_EQ(report.rounded[0].steps->num_off_by_more, 0);
+  EXPECT_EQ(report.rounded[0].steps->num_wrong, 0);
 }
 
 TEST(Rounding, TwoRunsMayDecideNearTiesOtherwiseAndNothingElse) {
@@ -136,11 +147,10 @@ TEST(Rounding, AWrongScaleIsNoticed) {
     executed.nodes[node].attrs.set("scale", Attribute(kScale * 1.01));
     const VerificationReport report = quantized.verify(executed);
     EXPECT_FALSE(report.is_valid);
-    EXPECT_THAT(report.rounding->problem,
-                HasSubstr("'" + executed.nodes[node].name +
+    EXPECT_THAT(report.error_message,
+                HasSubstr("; '" + executed.nodes[node].name +
                           "' (quantized_decomposed.quantize_per_tensor.default): "));
-    EXPECT_THAT(report.rounding->problem, HasSubstr("which rounding does not explain"));
-    EXPECT_THAT(report.error_message, HasSubstr("; " + report.rounding->problem));
+    EXPECT_THAT(report.error_message, HasSubstr("which rounding does not explain"));
   }
 }
 
@@ -151,9 +161,9 @@ TEST(Rounding, AWrongZeroPointIsNoticed) {
     executed.nodes[node].attrs.set("zero_point", Attribute(4));
     const VerificationReport report = quantized.verify(executed);
     EXPECT_FALSE(report.is_valid);
-    ASSERT_FALSE(report.rounding->values.empty());
-    EXPECT_EQ(report.rounding->values[0].node, executed.nodes[node].name);
-    EXPECT_GT(report.rounding->values[0].num_off_by_one, 900);
+    ASSERT_FALSE(report.rounded.empty());
+    EXPECT_EQ(report.rounded[0].node, executed.nodes[node].name);
+    EXPECT_GT(report.rounded[0].steps->num_off_by_one, 900);
   }
 }
 
@@ -163,8 +173,7 @@ TEST(Rounding, WhatIsComputedFromRoundedValuesIsComparedToo) {
   executed.nodes[4].attrs.set("scale", Attribute(kScale * 1.01));
   const VerificationReport report = quantized.verify(executed);
   EXPECT_FALSE(report.is_valid);
-  EXPECT_THAT(report.rounding->problem,
-              HasSubstr("of the run with rounded values, output 0 'n4': "));
+  EXPECT_THAT(report.error_message, HasSubstr("; an RMS error of "));
 }
 
 // Chooses a scale of about 1 and a zero point between -28 and -27, and quantizes with them.
@@ -185,26 +194,26 @@ struct DynamicGraph {
 
   // The rounded values of an executor that adds `difference` and chooses values from `quant_min`
   // on.
-  RoundingReport check(double difference, int64_t quant_min) const {
+  VerificationReport check(double difference, int64_t quant_min) const {
     IR executed = graph.ir;
     executed.nodes[0].attrs.set("other", Attribute(difference));
     executed.nodes[1].attrs.set("quant_min", Attribute(quant_min));
-    return report_on(graph, executed).rounding.value();
+    return report_on(graph, executed);
   }
 
   EagerGraph graph;
 };
 
 TEST(Rounding, AZeroPointMayBeOffByOneWhereARoundingErrorDecidesIt) {
-  const RoundingReport report = DynamicGraph().check(-1.5e-5, -128);
-  EXPECT_EQ(report.problem, "");
-  ASSERT_FALSE(report.values.empty());
-  EXPECT_EQ(report.values[0].node, "n1");
-  EXPECT_EQ(report.values[0].num_off_by_one, 1);
+  const VerificationReport report = DynamicGraph().check(-1.5e-5, -128);
+  EXPECT_EQ(report.error_message, "");
+  ASSERT_FALSE(report.rounded.empty());
+  EXPECT_EQ(report.rounded[0].node, "n1");
+  EXPECT_EQ(report.rounded[0].steps->num_off_by_one, 1);
 }
 
 TEST(Rounding, AWrongZeroPointOfDynamicQuantizationIsNoticed) {
-  EXPECT_THAT(DynamicGraph().check(0, -126).problem,
+  EXPECT_THAT(DynamicGraph().check(0, -126).error_message,
               HasSubstr("'n1' (quantized_decomposed.choose_qparams.tensor): "));
 }
 
@@ -246,14 +255,11 @@ TEST(Rounding, AWrongScaleOfFloat8IsNoticed) {
   }
 }
 
-TEST(Rounding, ProductsOfFloat8HaveASecondOpinion) {
+TEST(Rounding, ProductsOfFloat8AreExactInFloat64) {
   const std::optional<Float8Graph> float8 = float8_graph();
   if (!float8) GTEST_SKIP() << "LibTorch cannot multiply float8 on this processor";
-  const EagerGraph& graph = float8->graph;
-  const std::vector<at::Tensor> eager = graph.expected();
-  const SecondOpinion opinion = second_opinions(graph.as_case(), eager, eager)[0];
-  EXPECT_EQ(opinion.reason, "");
-  EXPECT_LT(opinion.eager_error, 1e-6);
+  const Case content = expecting(float8->graph, float8->graph.expected());
+  EXPECT_LT(float64_distances(content).at(0).value(), 1e-6);
 }
 
 // Picks a row of a table by the greatest of the sums x + d.
@@ -273,10 +279,10 @@ TEST(RoundingTest, AnIndexIsRightIfItsValueIsNearEnough) {
   executed.nodes[0].op_type = "aten.sub.Tensor";
   const VerificationReport report = report_on(graph, executed);
   EXPECT_TRUE(report.is_valid) << report.error_message;
-  EXPECT_EQ(report.passed_by, Basis::kRounding);
-  EXPECT_EQ(
-      rounded_text(report.rounding->values.at(0)),
-      "'n1' (aten.argmax.default): 1 of 1 indices chose between values closer than the error");
+  EXPECT_EQ(report.passed_by, Basis::kOwnError);
+  EXPECT_EQ(report.rounded.at(0).node, "n1");
+  EXPECT_EQ(report.rounded.at(0).steps->num_off_by_more, 1);
+  EXPECT_EQ(report.rounded.at(0).problem, "");
 }
 
 TEST(RoundingTest, AnIndexOfAnotherValueIsWrong) {
@@ -286,7 +292,7 @@ TEST(RoundingTest, AnIndexOfAnotherValueIsWrong) {
   const VerificationReport report = report_on(graph, executed);
   EXPECT_FALSE(report.is_valid);
   EXPECT_THAT(
-      report.rounding->problem,
+      report.error_message,
       HasSubstr("): index 0 at [], expected 1: the values are 1 and 1.5, and their error is"));
 }
 
@@ -298,14 +304,140 @@ TEST(RoundingTest, AnOutputOfIndicesIsJudgedByTheArithmetic) {
     Case content = graph.as_case();
     content.expected = eager_outputs(content);
     const std::vector<at::Tensor> outputs = {at::tensor({int64_t{2}}).squeeze()};
-    return judge_run({.graph_case = content, .outputs = outputs, .computes_in_arithmetic = true},
-                     {.by_dtype = true},
+    return judge_run({.graph_case = content, .outputs = outputs}, {.by_dtype = true},
                      {.reference = ReferenceKind::kAuto, .arithmetic = Arithmetic::kFloat16});
   };
   EXPECT_TRUE(judged(2.0003F).is_valid);
   const VerificationReport wrong = judged(1);
   EXPECT_FALSE(wrong.is_valid);
   EXPECT_THAT(wrong.output_details.at(0).problem, HasSubstr("index 2 at [], expected 0"));
+}
+
+// A product whose elements differ from float64 by more than the tolerance.
+struct Product {
+  Product() {
+    at::manual_seed(0);
+    const V x = graph.input("x", at::randn({16, 1024}).mul(100));
+    graph.output(graph.call1("aten.matmul.default", {x, graph.weight("w", at::randn({1024, 16}))}));
+  }
+
+  // Whether the graph is proven if the model is `factor` times as far from float64 as eager is.
+  bool is_proven(double factor) const {
+    const at::Tensor eager = graph.expected()[0];
+    const at::Tensor exact =
+        at::matmul(graph.inputs[0].to(at::kDouble), graph.weights.find("w")->to(at::kDouble));
+    const at::Tensor model = exact.add(eager.sub(exact).mul(factor)).to(at::kFloat);
+    Case content = graph.as_case();
+    content.expected = {model};
+    return judge_run({.graph_case = content,
+                      .outputs = content.expected,
+                      .rerun = [](const auto&) { return std::vector<at::Tensor>(); },
+                      .run_eagerly = [&] { return std::vector<at::Tensor>{eager}; },
+                      .proves_graph = true},
+                     {.by_dtype = true}, {.reference = ReferenceKind::kAuto})
+        .is_valid;
+  }
+
+  EagerGraph graph;
+};
+
+TEST(JudgeRun, TakesAModelThatIsAsNearToFloat64AsTheGraph) {
+  const Product product;
+  EXPECT_TRUE(product.is_proven(1));
+  EXPECT_TRUE(product.is_proven(-3));
+  EXPECT_FALSE(product.is_proven(-5));
+}
+
+// Judges `outputs` of the graph by their own errors.
+VerificationReport judged(const EagerGraph& graph, const std::vector<at::Tensor>& outputs,
+                          ReferenceKind reference = ReferenceKind::kAuto) {
+  return judge_run({.graph_case = expecting(graph, graph.expected()), .outputs = outputs},
+                   {.by_dtype = true}, {.reference = reference});
+}
+
+TEST(JudgeRun, JudgesEachOutput) {
+  EagerGraph graph;
+  const V a = graph.input("a", at::randn({8, 64}));
+  const V b = graph.weight("b", at::randn({64, 8}));
+  const V product = graph.call1("aten.matmul.default", {a, b});
+  graph.output(product);
+  graph.output(graph.call1("aten.argmax.default", {product, 1}));
+  const std::vector<at::Tensor> eager = graph.expected();
+  const at::Tensor rough = at::matmul(graph.inputs[0].to(at::kBFloat16).to(at::kFloat),
+                                      graph.weights["b"].to(at::kBFloat16).to(at::kFloat));
+  const VerificationReport report = judged(graph, {rough, eager[1]});
+  EXPECT_THAT(report.output_details[0].problem, HasSubstr("; an RMS error of "));
+  EXPECT_THAT(report.output_details[0].problem, HasSubstr(" times eager's; the limit is 4"));
+  EXPECT_EQ(report.output_details[1].problem, "");
+}
+
+TEST(JudgeRun, SaysWhatFloat64CannotTell) {
+  EagerGraph graph;
+  graph.output(graph.call1("aten.rand_like.default", {graph.input("x", at::ones({4}))}));
+  for (const auto reference : {ReferenceKind::kAuto, ReferenceKind::kFloat64}) {
+    const VerificationReport report = judged(graph, {at::full({4}, 2.0)}, reference);
+    EXPECT_THAT(report.error_message,
+                HasSubstr("; not judged: node 'n0' (aten.rand_like.default) draws random numbers"));
+  }
+  // The tolerance decides.
+  EXPECT_TRUE(judged(graph, graph.expected(), ReferenceKind::kFloat64).is_valid);
+}
+
+TEST(JudgeRun, NeverTakesUnequalIntegersForRight) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::full({2}, int64_t{1} << 60, at::kLong));
+  graph.output(graph.call1("aten.neg.default", {x}));
+  for (const auto reference : {ReferenceKind::kAuto, ReferenceKind::kFloat64}) {
+    const VerificationReport report = judged(graph, {graph.expected()[0] - 100}, reference);
+    EXPECT_FALSE(report.is_valid);
+    EXPECT_THAT(report.error_message,
+                HasSubstr("-1152921504606847076, expected -1152921504606846976"));
+  }
+}
+
+// In float32 it is another function than in float64.
+const bool registered_sinh = [] {
+  register_executor("aten.sinh.default", [](const OpNode&, const std::vector<at::Tensor>& inputs) {
+    const bool is_wide = inputs[0].scalar_type() == at::kDouble;
+    return std::vector<at::Tensor>{is_wide ? inputs[0].sinh() : inputs[0].mul(2)};
+  });
+  return true;
+}();
+
+TEST(JudgeRun, AnErrorOfEagerThatIsNoRoundingExcusesNothing) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::tensor({0.5F, 1.0F, 1.5F}));
+  graph.output(graph.call1("aten.sinh.default", {x}));
+  const auto with = [&](double error) {
+    return judged(graph, {graph.inputs[0].mul(2).add(error)}, ReferenceKind::kFloat64);
+  };
+  EXPECT_TRUE(with(1e-7).is_valid);
+  EXPECT_THAT(with(0.1).error_message,
+              HasSubstr("; not judged: eager operators are further from float64 than roundings "
+                        "explain, by 0.87"));
+}
+
+// The last digits of larger values make up the whole result.
+TEST(JudgeRun, RoundingsOfLargerValuesExplainALargeError) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::tensor({1.0F, 0.5F}));
+  const V sum = graph.call1("aten.add.Scalar", {x, 1e8});
+  graph.output(graph.call1("aten.sub.Scalar", {sum, 1e8}));
+  EXPECT_TRUE(judged(graph, {at::tensor({8.0F, 0.0F})}).is_valid);
+  EXPECT_FALSE(judged(graph, {at::tensor({800.0F, 0.0F})}).is_valid);
+}
+
+// A counter that nodes write to in place, and a value that is written to after it was made.
+TEST(JudgeRun, JudgesOutputsAsTheyAreInTheEnd) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({64}).mul(1000));
+  const V copy = graph.call1("aten.mul.Scalar", {x, 3.0});
+  const V half = graph.call1("aten.slice.Tensor", {copy, 0, 0, 32});
+  graph.call1("aten.exp_.default", {graph.call1("aten.mul_.Scalar", {half, 1e-3})});
+  graph.output(copy);
+  const at::Tensor right = graph.expected()[0];
+  EXPECT_TRUE(judged(graph, {right}, ReferenceKind::kFloat64).is_valid);
+  EXPECT_FALSE(judged(graph, {right * 1.001}).is_valid);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "torch_ir/verifier/yardstick.h"
+#include "torch_ir/verifier/arithmetic_report.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/isfinite.h>
@@ -8,16 +8,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/module_paths.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/verifier/compare_nodes.h"
-#include "torch_ir/verifier/float64_run.h"
-#include "torch_ir/verifier/picked_indices.h"
-#include "torch_ir/verifier/replacing_run.h"
+#include "torch_ir/verifier/lanes.h"
 
 namespace torch_ir {
 namespace {
@@ -46,16 +47,14 @@ std::optional<LostValue::Kind> overflow(const at::Tensor& narrow, const at::Tens
                                          : LostValue::Kind::kInfinity;
 }
 
-class YardstickRun {
+class Reporter {
  public:
-  YardstickRun(const Case& graph_case, const ArithmeticOptions& options)
+  Reporter(const Case& graph_case, Arithmetic arithmetic, const std::vector<std::string>& inside)
       : program_(*graph_case.program),
-        options_(options),
+        arithmetic_(arithmetic),
         modules_(module_paths(program_)),
-        inside_(options.inside.begin(), options.inside.end()),
         given_(bind_weights(graph_case).tensors),
-        narrow_(round_to(*options.arithmetic, graph_case), /*is_wide=*/false),
-        float64_(graph_case),
+        lanes_(in_float64(graph_case), round_to(arithmetic, graph_case), arithmetic, flags(inside)),
         signal_(program_.values.size(), kNoError),
         is_lost_(program_.values.size()),
         is_compared_(program_.values.size()) {
@@ -66,21 +65,28 @@ class YardstickRun {
     for (const ValueId value : compared_values(program_)) is_compared_[value] = true;
   }
 
-  Yardstick run() {
-    yardstick_.report.arithmetic = *options_.arithmetic;
+  ArithmeticReport run() {
+    report_.arithmetic = arithmetic_;
     for (const GraphInput& input : program_.inputs) {
       const at::Tensor& given = given_[input.value];
       if (!given.defined() || !has_digits(given.scalar_type())) continue;
       if (program_[input.value].readers.empty()) continue;
       note({.value = input.target.empty() ? program_[input.value].name : input.target}, input.value,
-           round_to(*options_.arithmetic, given), given, kNoError);
+           round_to(arithmetic_, given), given, kNoError);
     }
     for (size_t i = 0; i < program_.nodes.size(); ++i) advance(i);
     finish();
-    return std::move(yardstick_);
+    return std::move(report_);
   }
 
  private:
+  std::shared_ptr<const std::vector<bool>> flags(const std::vector<std::string>& names) const {
+    auto flags = std::make_shared<std::vector<bool>>();
+    const std::unordered_set<std::string_view> known(names.begin(), names.end());
+    for (const Value& value : program_.values) flags->push_back(known.contains(value.name));
+    return flags;
+  }
+
   void advance(size_t index) {
     const Node& node = program_.nodes[index];
     double of_inputs = kNoError;
@@ -89,27 +95,18 @@ class YardstickRun {
       of_inputs = std::min(of_inputs, signal_[read]);
       reads_lost = reads_lost || is_lost_[read];
     });
-    narrow_.advance();
+    lanes_.advance();
+    lanes_.settle();
     for (const ValueId output : node.outputs) {
       const Value& value = program_[output];
-      at::Tensor made = narrow_.value(output);
+      const at::Tensor made = lanes_.eager(output);
       is_lost_[output] = reads_lost;
-      if (!made.defined() || !has_digits(made.scalar_type())) continue;
-      if (!inside_.contains(value.name) && !value.is_scalar) {
-        narrow_.replace(output, round_to(*options_.arithmetic, made));
-        made = narrow_.value(output);
-      }
-      if (!is_compared_[output]) continue;
-      const at::Tensor exact = float64_.value(value.name);
-      if (!exact.defined() || has_doubt(value.name)) continue;
+      if (!made.defined() || !has_digits(made.scalar_type()) || !is_compared_[output]) continue;
+      const at::Tensor exact = lanes_.exact(output);
+      if (!exact.defined() || !lanes_.doubt(output).empty()) continue;
       note({static_cast<int64_t>(index), node.name, node.target, value.name, modules_.at(index)},
            output, made, exact, of_inputs);
     }
-  }
-
-  // What a graph rounds to steps is noise, as in the executor.
-  bool has_doubt(const std::string& value) const {
-    return !float64_.doubt(value).empty() && !float64_.may_round_otherwise(value);
   }
 
   void note(ValuePlace place, ValueId id, const at::Tensor& made, const at::Tensor& exact,
@@ -121,28 +118,12 @@ class YardstickRun {
       return;
     }
     const ErrorComparison errors = compare_errors(made, made, exact);
-    keep_compared(id, exact, errors.executor.max);
-    signal_[id] = snr_of(errors.value_rms, errors.executor.rms);
+    signal_[id] = snr_of(errors.value_rms, errors.run.rms);
     if (errors.num_compared == 0) signal_[id] = kNoError;
     if (signal_[id] < kLeastSignalToNoise) faint_.emplace_back(id, place);
-    const double typical = snr_of(1, 0.4 * rounding_unit(*options_.arithmetic));
+    const double typical = snr_of(1, 0.4 * rounding_unit(arithmetic_));
     const double loss = std::min(of_inputs, typical) - signal_[id];
-    if (place.index && loss > 0) {
-      yardstick_.report.losses.push_back({std::move(place), signal_[id], loss});
-    }
-  }
-
-  // Keeps a value if a node picks indices by it.
-  void keep_compared(ValueId id, const at::Tensor& exact, double error) {
-    for (const uint32_t reader : program_[id].readers) {
-      const Node& node = program_.nodes[reader];
-      const auto indices = picked_indices(program_, node);
-      if (!indices || node.inputs()[0] != id) continue;
-      for (size_t i = 0; i < program_.outputs.size(); ++i) {
-        if (program_.outputs[i] != *indices) continue;
-        yardstick_.picked.emplace(i, Yardstick::Picked{&node, exact.to(c10::kDouble), error});
-      }
-    }
+    if (place.index && loss > 0) report_.losses.push_back({std::move(place), signal_[id], loss});
   }
 
   // The first value without digits among those that `output` is made of.
@@ -161,36 +142,28 @@ class YardstickRun {
   }
 
   void finish() {
-    const std::vector<at::Tensor> exact = float64_.outputs();
-    for (size_t i = 0; i < program_.outputs.size(); ++i) {
-      const ValueId output = program_.outputs[i];
-      const std::string& name = program_[output].name;
-      yardstick_.outputs.push_back(narrow_.value(output));
-      yardstick_.float64.push_back(i < exact.size() ? exact[i] : at::Tensor());
+    for (const ValueId output : program_.outputs) {
       const bool is_faint = signal_[output] < kLeastSignalToNoise;
-      ArithmeticReport::Output& entry = yardstick_.report.outputs.emplace_back();
-      entry.name = name;
+      ArithmeticReport::Output& entry = report_.outputs.emplace_back();
+      entry.name = program_[output].name;
       entry.is_lost = is_lost_[output] || is_faint;
-      if (has_doubt(name)) entry.doubt = float64_.doubt(name);
+      entry.doubt = lanes_.doubt(output);
       if (!std::isinf(signal_[output])) entry.signal_to_noise = signal_[output];
-      std::optional<LostValue>& first = yardstick_.report.first_lost;
-      if (is_lost_[output]) first = overflow_;
-      if (is_faint && !first) first = first_faint(output);
+      if (is_lost_[output]) report_.first_lost = overflow_;
+      if (is_faint && !report_.first_lost) report_.first_lost = first_faint(output);
     }
-    std::vector<NodeLoss>& losses = yardstick_.report.losses;
+    std::vector<NodeLoss>& losses = report_.losses;
     std::ranges::stable_sort(losses, std::ranges::greater(), &NodeLoss::loss);
     if (losses.size() > kMaxNodeLosses) losses.resize(kMaxNodeLosses);
   }
 
   const Program& program_;
-  const ArithmeticOptions& options_;
+  const Arithmetic arithmetic_;
   const std::vector<std::string> modules_;
-  const std::unordered_set<std::string> inside_;
   // By ValueId: inputs, weights and constants.
   std::vector<at::Tensor> given_;
-  ReplacingRun narrow_;
-  Float64Run float64_;
-  Yardstick yardstick_;
+  Lanes lanes_;
+  ArithmeticReport report_;
   // By ValueId: the SNR in dB, infinite if unknown; whether it is made from an overflow.
   std::vector<double> signal_;
   std::vector<bool> is_lost_;
@@ -233,11 +206,12 @@ std::string lost_text(Arithmetic arithmetic, const LostValue& lost,
   return place.module.empty() ? text : text + " in " + code(place.module);
 }
 
-Yardstick run_yardstick(const Case& graph_case, const ArithmeticOptions& options) {
+ArithmeticReport report_on_arithmetic(const Case& graph_case, Arithmetic arithmetic,
+                                      const std::vector<std::string>& inside) {
   try {
-    return YardstickRun(graph_case, options).run();
+    return Reporter(graph_case, arithmetic, inside).run();
   } catch (const std::exception& error) {
-    return {.report = {.arithmetic = *options.arithmetic, .problem = message_text(error)}};
+    return {.arithmetic = arithmetic, .problem = message_text(error)};
   }
 }
 

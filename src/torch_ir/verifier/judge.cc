@@ -1,0 +1,475 @@
+#include "torch_ir/verifier/judge.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/fmax.h>
+#include <ATen/ops/fmin.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros_like.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/operator_facts.h"
+#include "torch_ir/operators/random_state.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
+#include "torch_ir/verifier/arithmetic_report.h"
+#include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/integer_biases.h"
+#include "torch_ir/verifier/lanes.h"
+#include "torch_ir/verifier/picked_indices.h"
+#include "torch_ir/verifier/rounding.h"
+
+namespace torch_ir {
+namespace {
+
+double greatest_finite(const at::Tensor& tensor) {
+  const at::Tensor finite = tensor.masked_select(at::isfinite(tensor));
+  return finite.numel() == 0 ? 0 : finite.abs().max().item<double>();
+}
+
+// The graph as an executor may have computed it from returned values.
+struct Course {
+  // With rounded weights and inputs, with those that were given, and with biases in integers.
+  std::vector<Lanes> variants;
+  // The first one, with the values that are rounded on the way, and were not returned, on the other
+  // side of each near tie; nothing before the first near tie.
+  std::optional<Lanes> flipped = std::nullopt;
+
+  template <class Use>
+  void for_each(const Use& use) {
+    std::ranges::for_each(variants, use);
+    if (flipped) use(*flipped);
+  }
+};
+
+// The least and the greatest right values, element by element, as int64 or float64.
+struct Span {
+  explicit Span(const at::Tensor& value)
+      : dtype(compares_exactly(value.scalar_type()) ? c10::kLong : c10::kDouble),
+        low(value.to(dtype)),
+        high(low) {}
+
+  void include(const at::Tensor& value) {
+    low = at::fmin(low, value.to(dtype));
+    high = at::fmax(high, value.to(dtype));
+  }
+  void include(const Span& other) {
+    include(other.low);
+    include(other.high);
+  }
+  bool has_width() const { return !at::equal(low, high); }
+  // How far `value` is outside; NaN only where `value` is.
+  at::Tensor distance(const at::Tensor& value) const {
+    const at::Tensor wide = value.to(dtype);
+    const at::Tensor outside = wide.sub(at::fmin(at::fmax(wide, low), high));
+    return at::where(wide.eq(low).logical_or(wide.isnan().logical_and(low.isnan())),
+                     at::zeros_like(outside), outside);
+  }
+
+  c10::ScalarType dtype;
+  at::Tensor low;
+  at::Tensor high;
+};
+
+// Whether there is nothing between two values of the dtype: whole numbers and float8.
+bool has_steps(c10::ScalarType dtype) {
+  return compares_exactly(dtype) || c10::isFloat8Type(dtype);
+}
+
+// Values in steps are right if they are in the span, and if at most `most_off` differ from the
+// eager lane's.
+Verdict judge_steps(const at::Tensor& returned, const at::Tensor& eager, const Span& span,
+                    bool is_rounded, int64_t most_off) {
+  const auto number_of = [](const at::Tensor& mask) { return mask.sum().item<int64_t>(); };
+  const at::Tensor off = Span(eager).distance(returned).abs();
+  const at::Tensor is_off = off.ne(0);
+  const at::Tensor is_far =
+      compares_exactly(eager.scalar_type()) ? off.gt(1) : at::zeros_like(is_off);
+  Verdict verdict;
+  verdict.steps.num_off_by_more = number_of(is_far);
+  verdict.steps.num_off_by_one = number_of(is_off) - verdict.steps.num_off_by_more;
+  verdict.steps.num_wrong = number_of(span.distance(returned).ne(0));
+  const int64_t num_off = number_of(is_off);
+  if (num_off > most_off) verdict.steps.num_wrong = num_off;
+  if (verdict.steps.num_wrong == 0) return verdict;
+  const double most = off.max().item<double>();
+  verdict.own.max_ratio = most;
+  verdict.own.problem =
+      fmt::format("{} of {} elements differ, by at most {}{}", num_off, off.numel(), most,
+                  is_rounded ? ", which rounding does not explain" : "");
+  return verdict;
+}
+
+Verdict wrong(std::string problem) { return {.own = {.problem = std::move(problem)}}; }
+
+// The value, less what near ties explain.
+at::Tensor without_ties(const Span& span, const at::Tensor& value, const at::Tensor& eager) {
+  return at::where(at::isfinite(eager).logical_and(at::isfinite(value)),
+                   eager.to(span.dtype).add(span.distance(value)), value.to(span.dtype));
+}
+
+}  // namespace
+
+struct Judge::State {
+  State(const Case& graph_case, const JudgeOptions& its_options)
+      : program(graph_case.program), options(its_options), model(graph_case, /*is_wide=*/false) {
+    for (ValueId id = 0; id < program->values.size(); ++id) ids.emplace((*program)[id].name, id);
+    auto is_inside = std::make_shared<std::vector<bool>>(program->values.size());
+    for (const std::string& name : options.inside) (*is_inside)[ids.at(name)] = true;
+    const auto add = [&](const Float64Case& exact, const Case& eager) {
+      course.variants.emplace_back(exact, eager, options.arithmetic, is_inside);
+    };
+    const Float64Case exact = in_float64(graph_case);
+    if (!options.arithmetic) {
+      add(exact, graph_case);
+      if (const auto integers = with_integer_biases(graph_case)) {
+        add(in_float64(*integers), *integers);
+      }
+      return;
+    }
+    const Case rounded = round_to(*options.arithmetic, graph_case);
+    if (options.has_outputs_only) {
+      add(exact, rounded);
+    } else {
+      add(in_float64(rounded), rounded);
+      add(exact, graph_case);
+    }
+  }
+
+  Lanes& first() { return course.variants[0]; }
+
+  void for_each_lanes(const auto& use) {
+    course.for_each(use);
+    if (without_wrong) without_wrong->for_each(use);
+  }
+
+  void advance() {
+    settle();
+    for_each_lanes([](Lanes& lanes) { lanes.advance(); });
+    ++num_unreturned;
+  }
+
+  // Ends the last node.
+  void settle() {
+    const size_t step = first().next_node();
+    if (step == 0) return;
+    const Node& node = program->nodes[step - 1];
+    for (const ValueId output : node.outputs) {
+      if (returned.contains(output)) continue;
+      flip_ties(course, node, output);
+      node.for_each_read([&](ValueId read) { made_of[output].merge(wrong_below(read)); });
+    }
+    for_each_lanes([](Lanes& lanes) { lanes.settle(); });
+    returned.clear();
+  }
+
+  std::set<ValueId> wrong_below(ValueId id) const {
+    const auto known = made_of.find(id);
+    return known == made_of.end() ? std::set<ValueId>() : known->second;
+  }
+
+  bool describes(ValueId id, const at::Tensor& of_model, const Tolerance& tolerance) {
+    const uint32_t producer = (*program)[id].producer.value();
+    while (model.next_node() <= producer) {
+      const RandomStateGuard random;
+      const RandomState before;
+      model.advance();
+      model_draws = before.has_moved();
+    }
+    const bool is_last = model.next_node() == producer + 1;
+    const at::Tensor made = is_last ? model.value(id) : at::Tensor();
+    const bool is_free = model_draws || facts_of(program->nodes[producer].target).makes_empty;
+    const bool is_close =
+        is_free || !made.defined() || compare_tensors(of_model, made, tolerance).is_close;
+    if (is_last) model.replace(id, of_model);
+    return is_close;
+  }
+
+  std::optional<TieEffect> effect_of_ties(ValueId id) {
+    while (first().next_node() <= (*program)[id].producer.value_or(0)) advance();
+    if (!course.flipped) return std::nullopt;
+    return TieEffect{first().eager(id), course.flipped->eager(id)};
+  }
+
+  bool is_rounded(const Node& node, ValueId output) const {
+    const auto rounded = rounded_output(*program, node);
+    return rounded && node.outputs[*rounded] == output;
+  }
+
+  void flip_ties(Course& its, const Node& node, ValueId output) const {
+    if (!is_rounded(node, output)) return;
+    const Lanes& from = its.flipped ? *its.flipped : its.variants[0];
+    const at::Tensor made = from.eager(output);
+    const Span span = rounding_span(from, node, output);
+    if (!span.has_width()) return;
+    const at::Tensor other = at::where(made.to(span.dtype).eq(span.low), span.high, span.low);
+    if (!its.flipped) its.flipped = its.variants[0];
+    its.flipped->replace_eager(output, other);
+  }
+
+  // What the node may round to, if its input is wrong by the error of the eager lane, or by that of
+  // a rounding, times the limit.
+  Span rounding_span(const Lanes& lanes, const Node& node, ValueId output) const {
+    Span span(lanes.eager(output));
+    const c10::ScalarType dtype = lanes.read()[0].scalar_type();
+    const double rounding =
+        2 * rounding_unit(dtype, options.arithmetic) * greatest_finite(lanes.exact_source());
+    const double reach = options.error_factor * std::max(lanes.source_error(), rounding);
+    for (const double error : {-reach, reach}) {
+      span.include(value_alone(*program, node, output, lanes.read(),
+                               lanes.exact_source().add(error).to(dtype)));
+    }
+    return span;
+  }
+
+  Verdict judge(ValueId id, const SeenValue& seen, const Tolerance& tolerance) {
+    const uint32_t producer = (*program)[id].producer.value();
+    while (first().next_node() <= producer) advance();
+    if (first().next_node() != producer + 1) return {.not_judged = "it came too late"};
+    const Node& node = program->nodes[producer];
+    Verdict verdict;
+    if (!facts_of(node.target).makes_empty) {
+      verdict = best_verdict(course, id, &node, seen, tolerance);
+      if (without_wrong) compare_without(id, node, seen, tolerance, verdict);
+      if (!verdict.is_right() && verdict.not_judged.empty()) note_wrong(id, node);
+    }
+    const auto take_over = [&](Lanes& lanes) { lanes.take_over(id, seen.tensor); };
+    course.for_each(take_over);
+    if (!wrong_values.contains(id)) {
+      if (without_wrong) without_wrong->for_each(take_over);
+      made_of.erase(id);
+    }
+    returned.insert(id);
+    num_unreturned = 0;
+    return verdict;
+  }
+
+  // The run may not have used a wrong value: those that follow will tell.
+  void note_wrong(ValueId id, const Node& node) {
+    const bool is_output = std::ranges::find(program->outputs, id) != program->outputs.end();
+    if (is_output || (*program)[id].readers.empty()) return;
+    if (!without_wrong) without_wrong.emplace(Course{.variants = course.variants});
+    wrong_values.insert(id);
+    std::set<ValueId> below = {id};
+    node.for_each_read([&](ValueId read) { below.merge(wrong_below(read)); });
+    made_of[id] = std::move(below);
+  }
+
+  // Whether the value was made of wrong ones, as they were returned, or without.
+  void compare_without(ValueId id, const Node& node, const SeenValue& seen,
+                       const Tolerance& tolerance, Verdict& verdict) {
+    std::set<ValueId> below;
+    node.for_each_read([&](ValueId read) { below.merge(wrong_below(read)); });
+    if (below.empty()) return;
+    Verdict without = best_verdict(*without_wrong, id, &node, seen, tolerance);
+    if (verdict.is_right() == without.is_right()) return;
+    (without.is_right() ? unused : used).merge(below);
+    if (without.is_right()) verdict = std::move(without);
+  }
+
+  Verdict judge_in_the_end(ValueId id, const at::Tensor& value, const Tolerance& tolerance) {
+    while (first().next_node() < program->nodes.size()) advance();
+    settle();
+    return best_verdict(course, id, /*node=*/nullptr, value, tolerance);
+  }
+
+  Verdict best_verdict(Course& its, ValueId id, const Node* node, const SeenValue& seen,
+                       const Tolerance& tolerance) {
+    std::vector<Verdict> verdicts;
+    for (Lanes& lanes : its.variants) {
+      Verdict verdict = judge_in(its, lanes, id, node, seen, tolerance);
+      const at::Tensor eager = lanes.eager(id);
+      verdict.is_close = !verdict.is_right() && eager.defined() &&
+                         compare_tensors(seen.tensor, eager, tolerance).is_close;
+      if (verdict.is_right()) return verdict;
+      verdicts.push_back(std::move(verdict));
+    }
+    return *std::ranges::min_element(verdicts, {},
+                                     [](const Verdict& verdict) { return verdict.own.rms_ratio; });
+  }
+
+  // `node` is null for an output in the end.
+  Verdict judge_in(Course& its, Lanes& lanes, ValueId id, const Node* node, const SeenValue& seen,
+                   const Tolerance& tolerance) {
+    if (!lanes.eager(id).defined()) return wrong("expected None");
+    const at::Tensor eager = rounded(lanes.eager(id));
+    if (seen.tensor.sizes() != eager.sizes()) {
+      return wrong(fmt::format("shape {}, expected {}", shape_list_text(seen.tensor.sizes()),
+                               shape_list_text(eager.sizes())));
+    }
+    const bool is_step = has_steps(eager.scalar_type());
+    if (!seen.is_rounded() && seen.tensor.scalar_type() == eager.scalar_type() &&
+        same_bits(seen.tensor, eager)) {
+      return {};
+    }
+    if (std::string doubt = lanes.doubt(id); !doubt.empty()) {
+      return {.not_judged = std::move(doubt)};
+    }
+    const at::Tensor exact = lanes.exact(id);
+    if (!exact.defined() || exact.sizes() != eager.sizes()) {
+      return {.not_judged = "it has another shape in float64"};
+    }
+    if (node != nullptr && picked_indices(*program, *node) == id) {
+      return judge_indices(lanes, *node, seen.tensor, eager);
+    }
+    if (is_step) {
+      Span span = right_values(its, lanes, node, id);
+      span.include(exact);
+      const int64_t count = eager.numel();
+      return judge_steps(seen.tensor, eager, span, node != nullptr && is_rounded(*node, id),
+                         options.arithmetic ? (count + 1) / 2 : count);
+    }
+    at::Tensor tensor = seen.tensor;
+    if (its.flipped || (node != nullptr && is_rounded(*node, id))) {
+      tensor = without_ties(right_values(its, lanes, node, id), tensor, eager);
+    }
+    const double below = node == nullptr ? 0 : lanes.greatest_below(id);
+    return judge_numbers(tensor, eager, seen.step > 0 ? exact.clamp(seen.low, seen.high) : exact,
+                         below, seen, tolerance);
+  }
+
+  at::Tensor rounded(const at::Tensor& value) const {
+    return options.arithmetic ? round_to(*options.arithmetic, value) : value;
+  }
+
+  Verdict judge_numbers(const at::Tensor& value, const at::Tensor& eager, const at::Tensor& exact,
+                        double greatest_below, const SeenValue& seen,
+                        const Tolerance& tolerance) const {
+    const double unit = rounding_unit(eager.scalar_type(), options.arithmetic);
+    const double seen_unit = seen.rounded_to ? rounding_unit(*seen.rounded_to, std::nullopt) : 0;
+    const bool is_wide = unit <= rounding_unit(c10::kFloat, std::nullopt);
+    const ErrorKind kind{.unit = std::max(unit, seen_unit),
+                         .error_factor = options.error_factor,
+                         .step = seen.step,
+                         .adds_in_unit = is_wide && seen_unit <= unit && seen.step == 0,
+                         .is_accumulated = options.has_outputs_only};
+    const ErrorComparison errors = compare_errors(value, eager, exact);
+    // Roundings make an error of at most half of the digits in a node, or of the last ones of
+    // larger values that it is made of.
+    const double share = std::min(0.25, std::sqrt(kind.unit * std::max(1, num_unreturned)));
+    const double most = std::max(share * errors.value_max, 64 * kind.unit * greatest_below);
+    if (!options.arithmetic && errors.eager.max > most) {
+      return {.not_judged = fmt::format(
+                  "eager operators are further from float64 than roundings explain, by {:.3g}",
+                  errors.eager.max)};
+    }
+    Verdict verdict{.own = judge_error(errors, kind)};
+    if (verdict.own.problem.empty()) {
+      verdict.own.problem = unexplained_elements(value, eager, exact, kind, tolerance);
+    }
+    return verdict;
+  }
+
+  // What near ties, of the node and of those before it, make of the value.
+  Span right_values(const Course& its, const Lanes& lanes, const Node* node, ValueId id) const {
+    const bool rounds_here = node != nullptr && is_rounded(*node, id);
+    Span span = rounds_here ? rounding_span(lanes, *node, id) : Span(lanes.eager(id));
+    if (!its.flipped) return span;
+    span.include(its.flipped->eager(id));
+    if (rounds_here) span.include(rounding_span(*its.flipped, *node, id));
+    return span;
+  }
+
+  Verdict judge_indices(const Lanes& lanes, const Node& node, const at::Tensor& indices,
+                        const at::Tensor& expected) const {
+    const double unit = rounding_unit((*program)[node.inputs()[0]].dtype, options.arithmetic);
+    const double factor = options.has_outputs_only ? options.error_factor : 1;
+    IndexComparison compared = compare_indices(node, indices, expected, lanes.exact_source(),
+                                               factor * lanes.source_error(), factor * unit);
+    Verdict verdict = wrong(std::move(compared.problem));
+    verdict.num_other_choices = compared.num_explained;
+    verdict.steps = {.num_off_by_more = compared.num_explained + compared.num_wrong,
+                     .num_wrong = compared.num_wrong};
+    return verdict;
+  }
+
+  const std::shared_ptr<const Program> program;
+  const JudgeOptions options;
+  std::unordered_map<std::string_view, ValueId> ids;
+  // Uses all returned values, and those that are not wrong. The latter is there from the first
+  // wrong value on.
+  Course course;
+  std::optional<Course> without_wrong;
+  // Of the last node.
+  std::set<ValueId> returned;
+  // Nodes since the last returned value.
+  int num_unreturned = 0;
+  std::set<ValueId> wrong_values;
+  // The wrong values that a value is made of, if no right one was returned since.
+  std::map<ValueId, std::set<ValueId>> made_of;
+  // Wrong values without which others are right, and with which others are.
+  std::set<ValueId> unused;
+  std::set<ValueId> used;
+  // The graph on the model's values.
+  Lane model;
+  bool model_draws = false;
+};
+
+Judge::Judge(const Case& graph_case, const JudgeOptions& options) {
+  try {
+    state_ = std::make_unique<State>(graph_case, options);
+  } catch (const std::exception& error) {
+    failure_ = message_text(error);
+  }
+}
+Judge::~Judge() = default;
+
+template <class Result, class Use>
+Result Judge::unless_failed(const Result& otherwise, const Use& use) {
+  if (!failure_.empty()) return otherwise;
+  try {
+    return use();
+  } catch (const std::exception& error) {
+    failure_ = message_text(error);
+    return otherwise;
+  }
+}
+
+Verdict Judge::judge(const std::string& name, const SeenValue& returned,
+                     const Tolerance& tolerance) {
+  Verdict verdict = unless_failed(
+      Verdict(), [&] { return state_->judge(state_->ids.at(name), returned, tolerance); });
+  if (!failure_.empty()) verdict.not_judged = failure_;
+  return verdict;
+}
+
+Verdict Judge::judge_in_the_end(const std::string& name, const at::Tensor& returned,
+                                const Tolerance& tolerance) {
+  Verdict verdict = unless_failed(Verdict(), [&] {
+    return state_->judge_in_the_end(state_->ids.at(name), returned, tolerance);
+  });
+  if (!failure_.empty()) verdict.not_judged = failure_;
+  return verdict;
+}
+
+bool Judge::describes(const std::string& name, const at::Tensor& of_model,
+                      const Tolerance& tolerance) {
+  return unless_failed(
+      true, [&] { return state_->describes(state_->ids.at(name), of_model, tolerance); });
+}
+
+std::optional<TieEffect> Judge::effect_of_ties(const std::string& name) {
+  return unless_failed(std::optional<TieEffect>(),
+                       [&] { return state_->effect_of_ties(state_->ids.at(name)); });
+}
+
+std::vector<std::string> Judge::only_returned_wrong() const {
+  std::vector<std::string> names;
+  if (!state_) return names;
+  for (const ValueId id : state_->unused) {
+    if (!state_->used.contains(id)) names.push_back((*state_->program)[id].name);
+  }
+  return names;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,48 @@
+// ValueDetail: what is known of a value of a run: the value of a node, an output, or state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "torch_ir/base/tolerance.h"
+#include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/judge.h"
+#include "torch_ir/verifier/verdict.h"
+
+namespace torch_ir {
+
+// Of the values of a report, only so many are kept.
+inline constexpr size_t kMaxDetails = 50;
+
+struct ValueDetail {
+  // The number of the node that makes it; nothing for a weight or input that the graph returns, or
+  // if there is no graph.
+  std::optional<int64_t> index = std::nullopt;
+  std::string node = {};
+  std::string op_type = {};
+  // The name of the value: that of the node, or one of its several outputs.
+  std::string value = {};
+  // The path of the module that makes the call; empty if unknown.
+  std::string module = {};
+  // The line of the call, if the archive records it.
+  std::string source = {};
+  // The group that the executor computes the node in; empty for a node by itself.
+  std::string group = {};
+  // Its position among the outputs, if it is one; and if it is state, the placeholder or input
+  // whose new value it is.
+  std::optional<int64_t> output = std::nullopt;
+  std::string state = {};
+  // With the model's value.
+  Tolerance tolerance = {};
+  TensorComparison comparison = {};
+  // Against the lanes (judge.h), if they judged it.
+  std::optional<OwnError> own_error = std::nullopt;
+  // Of whole numbers and float8 that are not the eager lane's.
+  std::optional<StepCounts> steps = std::nullopt;
+  Basis basis = Basis::kNone;
+  // One line; empty if the value is right, or if nothing could judge it.
+  std::string problem = {};
+};
+
+}  // namespace torch_ir
