@@ -89,39 +89,6 @@ Table statistics_table(const std::optional<Divergence>& divergence) {
   return table;
 }
 
-// Own errors stand beside the accumulated ones.
-Table own_errors_table(const std::vector<ValueDetail>& details) {
-  Table table("rllrrrrrl", {"#", "Value", "Operator", "Own error (RMS, in roundings)", "Max.",
-                            "Systematic (%)", "Accumulated: max abs. error", "SNR (dB)", ""});
-  for (const ValueDetail& detail : details) {
-    const OwnError own = detail.own_error.value_or(OwnError());
-    table.add({std::to_string(*detail.index), code_cell(detail.value), code_cell(detail.op_type),
-               short_number(own.rms_ratio), short_number(own.max_ratio),
-               own.slope == 0 ? "" : fmt::format("{:+.2g}", 100 * own.slope),
-               short_number(detail.comparison.max_diff),
-               short_number(detail.comparison.signal_to_noise),
-               own.problem.empty() ? "" : "❌ " + text_cell(own.problem)});
-  }
-  return table;
-}
-
-Table details_table(const std::vector<ValueDetail>& details) {
-  const auto has_own = [](const ValueDetail& detail) { return detail.own_error.has_value(); };
-  if (std::ranges::any_of(details, has_own)) return own_errors_table(details);
-  Table table("rllrrrrrr",
-              {"#", "Value", "Operator", "Max abs. error", "Mean abs. error", "Max relative error",
-               "SNR (dB)", "Outside the tolerance", "Smallest passing tolerance"});
-  for (const ValueDetail& detail : details) {
-    const TensorComparison& c = detail.comparison;
-    table.add({std::to_string(*detail.index), code_cell(detail.value), code_cell(detail.op_type),
-               short_number(c.max_diff), short_number(c.mean_diff),
-               short_number(c.max_relative_diff), short_number(c.signal_to_noise),
-               share_text(c.num_mismatched, c.num_elements),
-               c.mismatch.empty() ? tolerance_text(c.smallest_passing_tolerance) : "none"});
-  }
-  return table;
-}
-
 Table reasons_table(const std::vector<NodeReport::Skipped>& values) {
   Table table("ll", {"Value", "Reason"});
   for (const NodeReport::Skipped& skipped : values) {
@@ -204,12 +171,9 @@ SectionData node_section(const ModelPage& page) {
   data.set("summary", nodes_summary(report, code_span));
   data.set("paragraphs", paragraphs(report, page.result.graph));
   set_some(data, "statistics", statistics_table(report.first_divergence));
-  data.set("worst_summary", "The " + counted(std::ssize(report.worst), "value") +
-                                " with the largest errors, largest first");
-  set_some(data, "worst", details_table(report.worst));
   data.set("exonerated_summary", part_text(report.exonerated.size(), report.num_exonerated) +
                                      " outside the tolerance, read by nodes that are right");
-  set_some(data, "exonerated", details_table(report.exonerated));
+  set_some(data, "exonerated", values_table(report.exonerated));
   data.set("skipped_summary",
            "Not compared: " + part_text(report.skipped.size(), report.num_skipped));
   set_some(data, "skipped", reasons_table(report.skipped));

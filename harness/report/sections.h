@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 
 namespace torch_ir {
@@ -22,6 +23,8 @@ using SectionData = std::optional<kainjow::mustache::data>;
 
 SectionData places_section(const ModelPage& page);
 SectionData verification_section(const ModelPage& page);
+// Outputs, rounded values and values of nodes, in one table.
+SectionData values_section(const ModelPage& page);
 SectionData arithmetic_section(const ModelPage& page);
 SectionData node_section(const ModelPage& page);
 SectionData float_section(const ModelPage& page);
@@ -31,20 +34,20 @@ SectionData reproducer_section(const ModelPage& page);
 SectionData modules_section(const ModelPage& page);
 SectionData graph_section(const ModelPage& page);
 
+// A row for each value, without columns that no value fills.
+Table values_table(const std::vector<ValueDetail>& values);
+
 struct Section {
   // In templates/model_page.md.mustache.
   const char* name;
   SectionData (*make)(const ModelPage& page);
 };
 
-inline constexpr Section kSections[] = {{"places", places_section},
-                                        {"verification", verification_section},
-                                        {"arithmetic", arithmetic_section},
-                                        {"node_report", node_section},
-                                        {"against", float_section},
-                                        {"calls", calls_section},
-                                        {"reproducer", reproducer_section},
-                                        {"modules", modules_section},
-                                        {"graph", graph_section}};
+inline constexpr Section kSections[] = {
+    {"places", places_section},        {"verification", verification_section},
+    {"values_of_run", values_section}, {"arithmetic", arithmetic_section},
+    {"node_report", node_section},     {"against", float_section},
+    {"calls", calls_section},          {"reproducer", reproducer_section},
+    {"modules", modules_section},      {"graph", graph_section}};
 
 }  // namespace torch_ir

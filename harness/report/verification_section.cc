@@ -58,42 +58,6 @@ std::string trials_table(const Result& result) {
   return text;
 }
 
-// With their own errors, if any output was judged by it.
-std::string outputs_table(const VerificationReport& report) {
-  const std::vector<ValueDetail>& details = report.output_details;
-  const bool has_own = std::ranges::any_of(
-      details, [](const ValueDetail& detail) { return detail.own_error.has_value(); });
-  std::vector<Cell> heads = {"",
-                             "Output",
-                             "Elements",
-                             "Max abs. error",
-                             "Mean abs. error",
-                             "Outside the tolerance",
-                             "Smallest passing tolerance"};
-  if (has_own) heads.insert(heads.end(), {"Own error", "Verdict"});
-  Table table(has_own ? "rlrrrrrrl" : "rlrrrrr", heads);
-  for (const ValueDetail& detail : details) {
-    const TensorComparison& c = detail.comparison;
-    std::vector<Cell> cells =
-        with_figures({std::to_string(*detail.output), code_cell(detail.value), c.num_elements}, c);
-    if (has_own) {
-      cells.push_back(detail.own_error ? short_number(detail.own_error->rms_ratio) : "");
-      cells.push_back(detail.problem.empty() ? std::string(basis_text(detail.basis))
-                      : detail.own_error     ? "❌ " + text_cell(detail.own_error->problem)
-                                             : "❌");
-    }
-    table.add(cells);
-  }
-  std::string text = table.markdown();
-  if (table.num_rows() < 2) return text;
-  const TensorComparison all = total(report);
-  text += "\n| |";
-  for (const Cell& cell : with_figures({"All", all.num_elements}, all)) {
-    text += " **" + cell.markdown + "** |";
-  }
-  return has_own ? text + " | |" : text;
-}
-
 List mismatches(const VerificationReport& report) {
   List lines;
   for (const ValueDetail& detail : report.output_details) {
@@ -182,27 +146,6 @@ std::string tolerance_sentence(const VerificationReport& report) {
   return text;
 }
 
-Data rounded_data(const std::vector<ValueDetail>& values, double factor) {
-  constexpr size_t kMostRounded = 20;
-  Table table("llrrrr",
-              {"Node", "Operator", "Elements", "Off by one step", "Off by more", "Unexplained"});
-  for (const ValueDetail& value : values) {
-    if (table.num_rows() == kMostRounded) break;
-    table.add({code_cell(value.node), code_cell(value.op_type), value.comparison.num_elements,
-               value.steps->num_off_by_one, value.steps->num_off_by_more, value.steps->num_wrong});
-  }
-  Data data;
-  data.set("factor", fmt::format("{}", factor));
-  data.set("table", table.markdown());
-  data.set("result",
-           fmt::format("{} {} from eager's.", counted(std::ssize(values), "rounded value"),
-                       values.size() == 1 ? "differs" : "differ") +
-               (values.size() > kMostRounded
-                    ? " Only the first " + std::to_string(kMostRounded) + " are shown."
-                    : ""));
-  return data;
-}
-
 std::string tolerances_table(const VerificationReport& report) {
   const ToleranceRule& rule = report.tolerance;
   Table table("llrrl", {"Output", "Dtype", "rtol", "atol", ""});
@@ -228,12 +171,11 @@ SectionData verification_section(const ModelPage& page) {
   Data data;
   data.set("trials", trials_table(result));
   data.set("explanation", reference_of(result).explanation);
-  if (result.trials.size() > 1) data.set("worst_trial", escape_markdown(worst.name));
   if (report.output_details.empty()) {
     set_some(data, "error", escape_markdown(report.error_message));
     return data;
   }
-  data.set("outputs", outputs_table(report));
+  data.set("outputs", true);
   data.set("mismatches", mismatches(report));
   data.set("differences", differences(result, report));
   const double factor = report.criterion.error_factor;
@@ -242,7 +184,6 @@ SectionData verification_section(const ModelPage& page) {
   } else {
     data.set("rule", tolerance_sentence(report));
   }
-  if (!report.rounded.empty()) data.set("rounding", rounded_data(report.rounded, factor));
   set_some(data, "not_compared", escape_markdown(as_sentence(result.state_not_compared())));
   set_some(data, "graph_note", escape_markdown(as_sentence(report.graph_note)));
   data.set("tolerances", tolerances_table(report));

@@ -138,6 +138,7 @@ class NodeComparer {
     const Tolerance own =
         tolerance_of(detail.value, seen.rounded_to.value_or(expected.scalar_type()));
     const Tolerance tolerance = {own.rtol, own.atol + seen.step / 2};
+    detail.tolerance = tolerance;
     detail.comparison = compare_tensors(actual, expected, tolerance);
     ++report_.num_compared;
     note_non_finite(detail, actual, expected);
@@ -151,7 +152,13 @@ class NodeComparer {
     } else {
       finding = detail.comparison.is_close ? Finding::kAgrees : Finding::kWrong;
     }
-    if (finding == Finding::kWrong) {
+    const bool is_close = detail.comparison.is_close;
+    if (finding == Finding::kAgrees) {
+      detail.basis = is_close || judge_ == nullptr ? Basis::kTolerance : Basis::kOwnError;
+    } else if (finding == Finding::kWrong) {
+      detail.problem = detail.own_error && !detail.own_error->problem.empty()
+                           ? detail.own_error->problem
+                           : "outside the tolerance";
       ++report_.num_mismatched;
       // Any of them may turn out to be the first that is not exonerated.
       outside_.push_back({.node = detail,
@@ -219,6 +226,7 @@ class NodeComparer {
     report_.num_other_choices += verdict.num_other_choices;
     if (!differs(detail.comparison)) return Finding::kAgrees;
     detail.own_error = verdict.own;
+    if (verdict.steps.num_off() > 0) detail.steps = verdict.steps;
     if (!verdict.own.problem.empty() && !is_excused) return Finding::kWrong;
     if (!verdict.own.problem.empty()) {
       keep_excused(detail, seen.tensor, expected);

@@ -32,11 +32,6 @@
 namespace torch_ir {
 namespace {
 
-double greatest_finite(const at::Tensor& tensor) {
-  const at::Tensor finite = tensor.masked_select(at::isfinite(tensor));
-  return finite.numel() == 0 ? 0 : finite.abs().max().item<double>();
-}
-
 // The graph as an executor may have computed it from returned values.
 struct Course {
   // With rounded weights and inputs, with those that were given, and with biases in integers.

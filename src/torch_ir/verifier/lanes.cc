@@ -34,14 +34,6 @@ std::unique_ptr<StepRun> start(const LoweredGraph& graph, const Case& graph_case
                                    /*symbols=*/nullptr);
 }
 
-// The greatest finite magnitude; 0 without any, and of whole numbers, whose size makes no rounding.
-double greatest_finite(const at::Tensor& tensor) {
-  if (!tensor.defined() || tensor.numel() == 0 || compares_exactly(tensor.scalar_type())) return 0;
-  const at::Tensor sizes =
-      tensor.is_complex() ? tensor.abs().to(c10::kDouble) : tensor.to(c10::kDouble).abs();
-  return at::where(at::isfinite(sizes), sizes, at::zeros_like(sizes)).max().item<double>();
-}
-
 bool is_float(const Value& value) {
   return c10::isFloatingType(value.dtype) || c10::isComplexType(value.dtype);
 }
@@ -94,6 +86,13 @@ std::string about(const Node& node, const std::string& what) {
 }
 
 }  // namespace
+
+double greatest_finite(const at::Tensor& tensor) {
+  if (!tensor.defined() || tensor.numel() == 0 || compares_exactly(tensor.scalar_type())) return 0;
+  const at::Tensor sizes =
+      tensor.is_complex() ? tensor.abs().to(c10::kDouble) : tensor.to(c10::kDouble).abs();
+  return at::where(at::isfinite(sizes), sizes, at::zeros_like(sizes)).max().item<double>();
+}
 
 Lane::Lane(const Case& graph_case, bool is_wide)
     : graph_(std::make_shared<const LoweredGraph>(lower(graph_case, c10::kCPU))),

@@ -119,6 +119,9 @@ class Lanes {
   std::map<ValueId, double> greatest_;
 };
 
+// The greatest finite magnitude; 0 without any, and of whole numbers, whose size makes no rounding.
+double greatest_finite(const at::Tensor& tensor);
+
 // The greatest error of each expected output of the case against the exact lane, over the greatest
 // value; nothing where that lane says nothing. Never throws.
 std::vector<std::optional<double>> float64_distances(const Case& graph_case);

@@ -250,6 +250,7 @@ VerificationReport compare_known_outputs(const Program& program,
   const std::vector<std::string> all_names = output_names(program);
   std::vector<std::string> names;
   std::vector<std::string> states;
+  std::vector<size_t> places;
   std::vector<at::Tensor> known_actual;
   std::vector<at::Tensor> known_expected;
   ToleranceRule rule = tolerance;
@@ -259,6 +260,7 @@ VerificationReport compare_known_outputs(const Program& program,
     const auto own = tolerance.outputs.find(i);
     if (own != tolerance.outputs.end()) rule.outputs.emplace(names.size(), own->second);
     const Mutation* mutation = program.find_mutation(i);
+    places.push_back(i);
     states.push_back(mutation == nullptr ? "" : program[mutation->placeholder].name);
     names.push_back(all_names[i]);
     if (i < actual.size()) known_actual.push_back(actual[i]);
@@ -266,7 +268,13 @@ VerificationReport compare_known_outputs(const Program& program,
   }
   VerificationReport report = compare_outputs(known_actual, known_expected, names, rule);
   for (size_t i = 0; i < report.output_details.size(); ++i) {
-    report.output_details[i].state = states[i];
+    ValueDetail& detail = report.output_details[i];
+    detail.state = states[i];
+    const auto producer = program[program.outputs[places[i]]].producer;
+    if (!producer) continue;
+    detail.index = *producer;
+    detail.node = program.nodes[*producer].name;
+    detail.op_type = program.nodes[*producer].target;
   }
   if (!report.output_details.empty()) judge_by_tolerance(report);
   return report;

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/report/markup.h"
+#include "harness/report/page_text.h"
+#include "harness/report/sections.h"
+#include "torch_ir/base/text.h"
+#include "torch_ir/base/tolerance.h"
+
+namespace torch_ir {
+namespace {
+
+using Data = kainjow::mustache::data;
+
+struct Column {
+  const char* head;
+  char side;
+  Cell (*cell)(const ValueDetail& value);
+};
+
+Cell own(const ValueDetail& value, double OwnError::* member) {
+  return value.own_error ? short_number((*value.own_error).*member) : "";
+}
+
+Cell steps(const ValueDetail& value, int64_t StepCounts::* member) {
+  return value.steps ? Cell((*value.steps).*member) : "";
+}
+
+Cell verdict(const ValueDetail& value) {
+  if (!value.problem.empty()) {
+    const bool is_by_itself = value.own_error && !value.own_error->problem.empty();
+    return "❌ " + text_cell(is_by_itself ? value.own_error->problem : "outside the tolerance");
+  }
+  return std::string(basis_text(value.basis));
+}
+
+constexpr Column kColumns[] = {
+    {"#", 'r',
+     [](const ValueDetail& it) -> Cell { return it.index ? std::to_string(*it.index) : ""; }},
+    {"Value", 'l', [](const ValueDetail& it) -> Cell { return code_cell(it.value); }},
+    {"Operator", 'l',
+     [](const ValueDetail& it) -> Cell { return it.op_type.empty() ? "" : code_cell(it.op_type); }},
+    {"Output", 'r',
+     [](const ValueDetail& it) -> Cell { return it.output ? std::to_string(*it.output) : ""; }},
+    {"Elements", 'r', [](const ValueDetail& it) -> Cell { return it.comparison.num_elements; }},
+    {"Max abs. error", 'r',
+     [](const ValueDetail& it) -> Cell { return short_number(it.comparison.max_diff); }},
+    {"Mean abs. error", 'r',
+     [](const ValueDetail& it) -> Cell { return short_number(it.comparison.mean_diff); }},
+    {"SNR (dB)", 'r',
+     [](const ValueDetail& it) -> Cell { return short_number(it.comparison.signal_to_noise); }},
+    {"Outside the tolerance", 'r',
+     [](const ValueDetail& it) -> Cell { return it.comparison.num_mismatched; }},
+    {"Smallest passing tolerance", 'r',
+     [](const ValueDetail& it) -> Cell {
+       return it.comparison.mismatch.empty()
+                  ? tolerance_text(it.comparison.smallest_passing_tolerance)
+                  : "none";
+     }},
+    {"Own error (RMS)", 'r',
+     [](const ValueDetail& it) -> Cell { return own(it, &OwnError::rms_ratio); }},
+    {"Max.", 'r', [](const ValueDetail& it) -> Cell { return own(it, &OwnError::max_ratio); }},
+    {"Systematic (%)", 'r',
+     [](const ValueDetail& it) -> Cell {
+       const double slope = it.own_error ? it.own_error->slope : 0;
+       return slope == 0 ? "" : fmt::format("{:+.2g}", 100 * slope);
+     }},
+    {"Off by one step", 'r',
+     [](const ValueDetail& it) -> Cell { return steps(it, &StepCounts::num_off_by_one); }},
+    {"By more", 'r',
+     [](const ValueDetail& it) -> Cell { return steps(it, &StepCounts::num_off_by_more); }},
+    {"Verdict", 'l', verdict},
+};
+
+constexpr size_t kMostValues = 50;
+
+// Each value once: the wrong ones, then outputs, then others, as they are given.
+std::vector<ValueDetail> in_order(const Result& result) {
+  std::vector<ValueDetail> values;
+  if (const Trial* worst = result.worst_trial()) {
+    values = worst->verification.output_details;
+    const std::vector<ValueDetail>& rounded = worst->verification.rounded;
+    values.insert(values.end(), rounded.begin(), rounded.end());
+  }
+  if (result.nodes) {
+    if (result.nodes->first_divergence) values.push_back(result.nodes->first_divergence->node);
+    values.insert(values.end(), result.nodes->worst.begin(), result.nodes->worst.end());
+  }
+  const auto is_wrong = [](const ValueDetail& value) { return !value.problem.empty(); };
+  std::ranges::stable_partition(values, is_wrong);
+  std::set<std::string> known;
+  std::erase_if(values,
+                [&](const ValueDetail& value) { return !known.insert(value.value).second; });
+  return values;
+}
+
+}  // namespace
+
+Table values_table(const std::vector<ValueDetail>& values) {
+  std::vector<std::vector<Cell>> rows(values.size());
+  std::vector<Cell> heads;
+  std::string sides;
+  for (const Column& column : kColumns) {
+    std::vector<Cell> cells;
+    for (const ValueDetail& value : values) cells.push_back(column.cell(value));
+    const auto is_empty = [](const Cell& cell) { return cell.markdown.empty(); };
+    if (std::ranges::all_of(cells, is_empty)) continue;
+    heads.emplace_back(column.head);
+    sides += column.side;
+    for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(std::move(cells[i]));
+  }
+  Table table(sides, heads);
+  for (std::vector<Cell>& row : rows) table.add(std::move(row));
+  return table;
+}
+
+SectionData values_section(const ModelPage& page) {
+  std::vector<ValueDetail> values = in_order(page.result);
+  if (values.empty()) return std::nullopt;
+  Data data;
+  std::string text = "Values that are wrong come first, then outputs, then the largest errors";
+  if (page.result.trials.size() > 1) {
+    text += ", in the worst trial, " + escape_markdown(page.result.worst_trial()->name);
+  }
+  data.set("text", text + ".");
+  if (values.size() > kMostValues) {
+    data.set("more", fmt::format("`results.json` has {} more.", values.size() - kMostValues));
+    values.resize(kMostValues);
+  }
+  data.set("table", values_table(values).markdown());
+  return data;
+}
+
+}  // namespace torch_ir
