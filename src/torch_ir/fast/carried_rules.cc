@@ -13,8 +13,7 @@ using onednn::Window;
 using Replacement = TraceRewriter::Replacement;
 
 Dims sizes_of(const TraceRewriter& rewriter, TensorId id) {
-  const at::DimVector& sizes = rewriter.tensor(id).sizes;
-  return {sizes.begin(), sizes.end()};
+  return dims_of(rewriter.tensor(id).sizes);
 }
 
 bool is_image_of(const TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
