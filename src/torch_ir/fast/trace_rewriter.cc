@@ -13,8 +13,8 @@ namespace {
 class PrimitiveKernel final : public PreparedKernel {
  public:
   PrimitiveKernel(const onednn::Primitive& primitive, const KernelCall& call)
-      : execution_(primitive.bind()) {
-    for (const c10::IValue& argument : call.arguments) tensors_.push_back(argument.toTensor());
+      : execution_(primitive.bind()),
+        tensors_(tensors_of(c10::ArrayRef<c10::IValue>(call.arguments))) {
     tensors_.insert(tensors_.end(), call.outputs.begin(), call.outputs.end());
     for (size_t i = 0; i < tensors_.size(); ++i) set(i);
   }
