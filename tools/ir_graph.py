@@ -27,6 +27,19 @@ SCHEMAS = {
     SCAN: "builtin::scan(Tensor[] init, Tensor[] xs, Tensor[] additional_inputs) -> Tensor[]",
     MAP: "builtin::map(Tensor[] xs, Tensor[] pos_args) -> Tensor[]",
 }
+# Operators of ExecuTorch's edge dialect, for a torch without executorch.
+EDGE_SCHEMAS = {
+    "_to_dim_order_copy": (
+        "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+        "bool? pin_memory=None, bool non_blocking=False, int[]? dim_order=None) -> Tensor",
+        lambda self, *, dim_order=None, **options: torch.ops.aten._to_copy(
+            self, **options, memory_format=memory_format_of(dim_order))),
+    "_clone_dim_order": (
+        "(Tensor self, *, bool non_blocking=False, int[]? dim_order=None) -> Tensor",
+        lambda self, *, non_blocking=False, dim_order=None: torch.clone(
+            self, memory_format=memory_format_of(dim_order))),
+}
+EDGE_LIBRARY = torch.library.Library("dim_order_ops", "FRAGMENT")
 # Modules with functions on numbers, and the order of the arguments.
 NUMBER_MODULES = {"_operator": operator, "math": math, "torch": torch}
 NUMBER_ARGUMENTS = ("a", "x", "b", "t", "f")
@@ -227,10 +240,26 @@ class UnknownOperator(ValueError):
     """This torch does not have the operator."""
 
 
+def memory_format_of(dim_order):
+    """As executorch.exir.dim_order_utils says."""
+    if dim_order is None:
+        return torch.preserve_format
+    if list(dim_order) == sorted(dim_order):
+        return torch.contiguous_format
+    if list(dim_order) != [0, 2, 3, 1]:
+        raise ValueError(f"unsupported dim_order {list(dim_order)}")
+    return torch.channels_last
+
+
 def find_operator(op_type):
     """The operator in torch, such as torch.ops.aten.add.Tensor."""
     namespace, _, rest = op_type.partition(".")
     name, _, overload = rest.rpartition(".")
+    if namespace == "dim_order_ops" and name in EDGE_SCHEMAS and not hasattr(
+            torch.ops.dim_order_ops, name):
+        schema, function = EDGE_SCHEMAS[name]
+        EDGE_LIBRARY.define(name + schema)
+        EDGE_LIBRARY.impl(name, function, "CompositeExplicitAutograd")
     try:
         return getattr(getattr(getattr(torch.ops, namespace), name), overload)
     except AttributeError:

@@ -216,6 +216,19 @@ class GraphModuleTest(unittest.TestCase):
         self.assertTrue(torch.equal(module(self.x)[0], -(self.x + 1)))
         self.assertEqual(observed, [("y", {"x", "y"}), ("z", {"x", "y", "z"})])
 
+    def test_the_edge_dialect_has_memory_formats_as_orders_of_dimensions(self):
+        image = torch.arange(24.0).reshape(1, 2, 3, 4)
+        for op_type, order, stride in (("_to_dim_order_copy", [0, 2, 3, 1], 2),
+                                       ("_clone_dim_order", [0, 1, 2, 3], 1)):
+            (y,) = self.run_graph(
+                [node(f"dim_order_ops.{op_type}.default", ["x"], ["y"], dim_order=order)], ["y"],
+                arguments=[image])
+            self.assertTrue(torch.equal(y, image))
+            self.assertEqual(y.stride(3), stride)
+        with self.assertRaisesRegex(ValueError, "unsupported dim_order"):
+            self.run_graph([node("dim_order_ops._clone_dim_order.default", ["x"], ["y"],
+                                 dim_order=[1, 0, 2, 3])], ["y"], arguments=[image])
+
     def test_arguments_that_do_not_fit_are_errors(self):
         with self.assertRaisesRegex(ValueError, "node 'y' has arguments that its operator"):
             self.run_graph([node("aten.relu.default", ["x", "x"], ["y"])], ["y"])

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,20 +27,26 @@ namespace {
 
 torch::jit::Stack arguments_of_call(const Case& content, const std::vector<at::Tensor>& inputs) {
   const Program& program = *content.program;
-  const OpNode node = convert_default(program.nodes.front(), GraphAnalyzer(program));
-  const c10::FunctionSchema* schema = find_schema(node.op_type);
-  if (schema == nullptr) throw Error("LibTorch has no operator " + node.op_type);
-  return make_stack(node, *schema, [&](const std::string& name) -> c10::IValue {
-    auto next_input = inputs.begin();
-    for (const GraphInput& input : program.inputs) {
-      const bool is_weight = input.kind != InputKind::kUserInput;
-      if (program[input.value].name == name) {
-        return is_weight ? content.weights[input.target] : *next_input;
-      }
-      next_input += !is_weight;
-    }
-    return at::Tensor();
-  });
+  const Node& node = program.nodes.front();
+  const c10::FunctionSchema* schema = find_schema(node.target);
+  if (schema == nullptr) throw Error("LibTorch has no operator " + node.target);
+  std::unordered_map<std::string, at::Tensor> values;
+  auto next_input = inputs.begin();
+  for (const GraphInput& input : program.inputs) {
+    values[program[input.value].name] =
+        input.kind == InputKind::kUserInput ? *next_input++ : content.weights[input.target];
+  }
+  struct ValueOf {
+    c10::IValue operator()(ValueId id) const { return values[program[id].name]; }
+    c10::IValue operator()(const ValueRef& ref) const { return values[ref.name]; }
+    const Program& program;
+    std::unordered_map<std::string, at::Tensor>& values;
+  };
+  const auto find_given = [&](const c10::Argument& argument) {
+    const Argument* given = node.find(argument.name());
+    return given == nullptr ? nullptr : &given->value;
+  };
+  return make_stack(*schema, find_given, ValueOf{program, values});
 }
 
 std::vector<at::Tensor> meta_inputs(const std::vector<at::Tensor>& inputs) {

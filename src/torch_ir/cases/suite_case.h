@@ -4,7 +4,6 @@
 // (split.h), or a folder with either (case_files.h).
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

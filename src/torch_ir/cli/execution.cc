@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
-#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/options.h"

@@ -1,7 +1,6 @@
 // extract_ir: turns a model into an IR in one call.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "torch_ir/exporter/capture/capture.h"

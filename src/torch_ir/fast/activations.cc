@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <memory>
 #include <stdexcept>
 
 #include "torch_ir/fast/rules.h"

@@ -13,8 +13,7 @@ using onednn::Window;
 using Replacement = TraceRewriter::Replacement;
 
 Dims sizes_of(const TraceRewriter& rewriter, TensorId id) {
-  const at::DimVector& sizes = rewriter.tensor(id).sizes;
-  return {sizes.begin(), sizes.end()};
+  return dims_of(rewriter.tensor(id).sizes);
 }
 
 bool is_image_of(const TraceRewriter& rewriter, const TraceCall& call, TensorId source) {
@@ -159,8 +158,8 @@ std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
   return average_parts(rewriter, index, sizes);
 }
 
-std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
-                                          onednn::Binary binary) {
+template <onednn::Binary kBinary>
+std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
   const auto self = arguments.tensor("self");
@@ -190,26 +189,18 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
   if (chain.addend) chain.cut_at_addition();
   std::vector<size_t> calls = chain.calls;
   return Replacement{
-      calls, [&rewriter, chain, first, second, binary] {
+      calls, [&rewriter, chain, first, second] {
         const Layout layout = rewriter.layout_of(first);
         const bool is_same = rewriter.tensor(first).sizes == rewriter.tensor(second).sizes;
         const Layout second_layout = is_same ? layout : rewriter.plain_layout(second);
         const onednn::PrimitivePtr primitive =
-            guarded(rewriter, onednn::make_binary(binary, layout, second_layout, chain.post_ops),
+            guarded(rewriter, onednn::make_binary(kBinary, layout, second_layout, chain.post_ops),
                     chain, {.num_sources = 2});
         if (primitive == nullptr) return size_t{0};
         rewriter.emit(primitive, {rewriter.use(first, layout), rewriter.use(second, second_layout)},
                       chain.output, chain.calls.back());
         return chain.calls.size();
       }};
-}
-
-std::optional<Replacement> replace_addition(TraceRewriter& rewriter, size_t index) {
-  return replace_binary(rewriter, index, onednn::Binary::kAdd);
-}
-
-std::optional<Replacement> replace_multiplication(TraceRewriter& rewriter, size_t index) {
-  return replace_binary(rewriter, index, onednn::Binary::kMultiply);
 }
 
 // The layout for joining the channels of `sources`: the blocks of the first source that has them,
@@ -253,12 +244,12 @@ std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t
 
 constexpr RuleEntry kCarriedRules[] = {
     {"aten::_adaptive_avg_pool2d", &replace_adaptive_average_pool},
-    {"aten::add.Tensor", &replace_addition},
+    {"aten::add.Tensor", &replace_binary<onednn::Binary::kAdd>},
     padded_entry<replace_average_pool>("aten::avg_pool2d"),
     {"aten::cat", &replace_concatenation},
     padded_entry<replace_max_pool>("aten::max_pool2d_with_indices"),
     {"aten::mean.dim", &replace_mean},
-    {"aten::mul.Tensor", &replace_multiplication},
+    {"aten::mul.Tensor", &replace_binary<onednn::Binary::kMultiply>},
 };
 
 }  // namespace

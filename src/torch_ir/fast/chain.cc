@@ -2,7 +2,6 @@
 #include <ATen/ops/rsqrt.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "torch_ir/fast/rules.h"
 

@@ -48,8 +48,6 @@ Parameters folded(const TracedConvolution& convolution, const ChannelScale& norm
   return {weight.to(at::kFloat), bias.to(at::kFloat)};
 }
 
-Dims dims_of(at::IntArrayRef sizes) { return sizes.vec(); }
-
 Dims weight_dims(const TracedConvolution& convolution) {
   Dims dims = dims_of(convolution.weight.sizes());
   if (convolution.groups > 1) {

@@ -60,8 +60,7 @@ class Functionalizer {
     if (is_new) {
       TraceTensor copy = trace_.tensors[tensor];
       copy.buffer = found->second;
-      known->second = static_cast<TensorId>(trace_.tensors.size());
-      trace_.tensors.push_back(std::move(copy));
+      known->second = trace_.add(std::move(copy));
     }
     tensor = known->second;
   }
@@ -83,8 +82,7 @@ class Functionalizer {
     const auto function = function_of(call.op);
     if (self == nullptr || !function || !covers(*self) || !has_one_dtype(call, *self)) return false;
     const BufferId old = trace_.tensors[*self].buffer;
-    const auto next = static_cast<BufferId>(trace_.buffers.size());
-    trace_.buffers.push_back({BufferKind::kIntermediate, trace_.buffers[old].bytes});
+    const BufferId next = trace_.add_buffer(BufferKind::kIntermediate, trace_.buffers[old].bytes);
     // Calls refer to the memory by its original buffer or by its latest successor.
     for (auto& [from, to] : successors_) {
       if (to == old) to = next;
@@ -93,8 +91,7 @@ class Functionalizer {
     TraceTensor result = trace_.tensors[*self];
     result.buffer = next;
     call.op = *function;
-    call.outputs = {static_cast<TensorId>(trace_.tensors.size())};
-    trace_.tensors.push_back(std::move(result));
+    call.outputs = {trace_.add(std::move(result))};
     return true;
   }
 
@@ -136,17 +133,15 @@ void drop_needless_calls(Trace& trace) {
     const std::string name = c10::toString(call.op.operator_name());
     return name == "aten::_assert_tensor_metadata" || is_dropout_outside_training(call, name);
   });
-  const std::vector<bool> is_written = written_buffers(trace);
-  std::vector<bool> is_output(trace.buffers.size(), false);
-  for (const TensorId output : trace.outputs) is_output[trace.tensors[output].buffer] = true;
+  const TraceFacts facts(trace);
   std::erase_if(trace.calls, [&](const TraceCall& call) {
     const std::string name = c10::toString(call.op.operator_name());
     if (name != "aten::clone") return false;
     const TraceTensor from = trace.tensors[std::get<TensorId>(call.arguments[0])];
     const TraceTensor to = trace.tensors[call.outputs[0]];
     const bool is_shared = trace.buffers[from.buffer].kind != BufferKind::kConstant &&
-                           !is_written[from.buffer] && !is_written[to.buffer] &&
-                           !is_output[to.buffer] && from.sizes == to.sizes &&
+                           !facts.is_written[from.buffer] && !facts.is_written[to.buffer] &&
+                           !facts.is_output[to.buffer] && from.sizes == to.sizes &&
                            from.strides == to.strides && from.dtype == to.dtype;
     if (!is_shared) return false;
     for (TraceTensor& tensor : trace.tensors) {
@@ -159,7 +154,7 @@ void drop_needless_calls(Trace& trace) {
 }
 
 void straighten_sums(Trace& trace) {
-  const std::vector<bool> is_written = written_buffers(trace);
+  const TraceFacts facts(trace);
   // By buffer: the sum it holds, if only sums and norms read it, in the layout it was made in.
   std::vector<std::optional<TensorId>> sums(trace.buffers.size());
   for (const TraceCall& call : trace.calls) {
@@ -169,11 +164,9 @@ void straighten_sums(Trace& trace) {
       auto& sum = sums[trace.tensors[id].buffer];
       if (sum != id || !(is_sum || name == "aten::native_layer_norm")) sum.reset();
     }
-    if (is_sum && !is_written[trace.tensors[call.outputs[0]].buffer]) {
-      sums[trace.tensors[call.outputs[0]].buffer] = call.outputs[0];
-    }
+    const BufferId made = is_sum ? trace.tensors[call.outputs[0]].buffer : 0;
+    if (is_sum && !facts.is_written[made] && !facts.is_output[made]) sums[made] = call.outputs[0];
   }
-  for (const TensorId id : trace.outputs) sums[trace.tensors[id].buffer].reset();
   for (const auto& id : sums) {
     if (!id || bytes_of(trace.tensors[*id]) != trace.buffer_of(*id).bytes) continue;
     // Views that no call reads still have the old strides.

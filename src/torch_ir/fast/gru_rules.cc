@@ -200,8 +200,7 @@ class GruMatcher {
 };
 
 std::unique_ptr<PreparedKernel> prepare_gru_step(const KernelCall& call, GruStep step) {
-  std::vector<at::Tensor> inputs;
-  for (const c10::IValue& argument : call.arguments) inputs.push_back(argument.toTensor());
+  const std::vector<at::Tensor> inputs = tensors_of(c10::ArrayRef<c10::IValue>(call.arguments));
   return make_kernel([step, inputs, output = call.outputs[0]]() mutable {
     step.gates = static_cast<const float*>(inputs[0].const_data_ptr());
     step.state = static_cast<const float*>(inputs[1].const_data_ptr());

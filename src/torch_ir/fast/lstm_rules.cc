@@ -106,8 +106,7 @@ using onednn::Layout;
 // Arguments: gates and weights as in LstmLayer, state and cell before. Outputs: those of all steps,
 // state and cell after.
 std::unique_ptr<PreparedKernel> prepare_lstm(const KernelCall& call, LstmLayer layer) {
-  std::vector<at::Tensor> inputs;
-  for (const c10::IValue& argument : call.arguments) inputs.push_back(argument.toTensor());
+  const std::vector<at::Tensor> inputs = tensors_of(c10::ArrayRef<c10::IValue>(call.arguments));
   const size_t bytes = static_cast<size_t>(layer.num_sequences * layer.num_units) * sizeof(float);
   return make_kernel([layer, inputs, outputs = call.outputs, bytes]() mutable {
     layer.gates = static_cast<float*>(inputs[0].mutable_data_ptr());

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <utility>
 
 #include "torch_ir/fast/rules.h"
 #include "torch_ir/fast/vectors.h"

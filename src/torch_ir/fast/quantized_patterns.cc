@@ -39,19 +39,12 @@ bool take_clip(const onednn::PostOp& function, Clip& clip) {
   return true;
 }
 
-QuantizedPatterns::QuantizedPatterns(Trace& trace)
-    : trace_(trace),
-      is_written_(written_buffers(trace)),
-      makers_(trace.buffers.size()),
-      num_readers_(trace.buffers.size()) {
+QuantizedPatterns::QuantizedPatterns(Trace& trace) : trace_(trace), facts_(trace) {
   for (size_t i = 0; i < trace.calls.size(); ++i) {
     names_.push_back(trace.calls[i].fused == nullptr
                          ? c10::toString(trace.calls[i].op.operator_name())
                          : std::string());
-    for (const TensorId id : trace.calls[i].outputs) makers_[buffer(id)] = i;
-    for (const TensorId id : tensors_of(trace.calls[i])) ++num_readers_[buffer(id)];
   }
-  for (const TensorId id : trace.outputs) ++num_readers_[buffer(id)];
   for (size_t i = 0; i < trace.calls.size(); ++i) {
     if (const auto source = dequantized_at(i)) dequantized_.emplace(i, *source);
   }
@@ -67,19 +60,18 @@ TensorId QuantizedPatterns::seen_as(TensorId id, TensorId shape) {
   seen.buffer = buffer(id);
   seen.dtype = tensor(id).dtype;
   seen.offset = tensor(id).offset;
-  trace_.tensors.push_back(std::move(seen));
-  return static_cast<TensorId>(trace_.tensors.size() - 1);
+  return trace_.add(std::move(seen));
 }
 
 // The call that made all of the memory of `id`.
 std::optional<size_t> QuantizedPatterns::maker(TensorId id) const {
   const BufferId of = buffer(id);
-  if (of >= makers_.size() || is_written_[of] || !makers_[of] ||
+  if (of >= facts_.makers.size() || facts_.is_written[of] || !facts_.makers[of] ||
       trace_.buffers[of].kind != BufferKind::kIntermediate) {
     return std::nullopt;
   }
-  const auto made = output_or_none(*makers_[of]);
-  return made && is_whole(*made) && is_whole(id) ? makers_[of] : std::nullopt;
+  const auto made = output_or_none(*facts_.makers[of]);
+  return made && is_whole(*made) && is_whole(id) ? facts_.makers[of] : std::nullopt;
 }
 
 bool QuantizedPatterns::is_whole(TensorId id) const {
@@ -89,7 +81,7 @@ bool QuantizedPatterns::is_whole(TensorId id) const {
 
 std::optional<size_t> QuantizedPatterns::inner_maker(TensorId id) const {
   const auto made = maker(id);
-  return made && num_readers_[buffer(id)] == 1 ? made : std::nullopt;
+  return made && facts_.is_inner(buffer(id)) ? made : std::nullopt;
 }
 
 bool QuantizedPatterns::is_contiguous(TensorId id) const {
@@ -110,7 +102,7 @@ std::optional<double> QuantizedPatterns::number(size_t index) const {
 
 std::optional<TensorId> QuantizedPatterns::computed(size_t index) const {
   const auto* id = std::get_if<TensorId>(&trace_.calls[index].arguments[1]);
-  if (id == nullptr || tensor(*id).constant.defined() || is_written_[buffer(*id)] ||
+  if (id == nullptr || tensor(*id).constant.defined() || facts_.is_written[buffer(*id)] ||
       !is_contiguous(*id) || !is_contiguous(output(index))) {
     return std::nullopt;
   }
@@ -148,7 +140,7 @@ std::optional<Source> QuantizedPatterns::dequantized_at(size_t index) const {
   const auto shifted = argument_of(sub, "aten::sub.Tensor");
   const auto source = shifted ? argument_of(inner_maker(*shifted), "aten::_to_copy") : std::nullopt;
   if (!source || !is_byte(tensor(*source).dtype) || !is_dense(tensor(*source)) ||
-      is_written_[buffer(*source)] || tensor(*shifted).dtype != at::kFloat ||
+      facts_.is_written[buffer(*source)] || tensor(*shifted).dtype != at::kFloat ||
       tensor(output(index)).dtype != at::kFloat) {
     return std::nullopt;
   }

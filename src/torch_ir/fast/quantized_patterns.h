@@ -88,10 +88,8 @@ class QuantizedPatterns {
   std::optional<TensorId> rounded_before(TensorId id, const Steps& steps) const;
 
   Trace& trace_;
-  std::vector<bool> is_written_;
-  // By buffer of the original trace.
-  std::vector<std::optional<size_t>> makers_;
-  std::vector<size_t> num_readers_;
+  // Of the original trace.
+  TraceFacts facts_;
   // By call.
   std::vector<std::string> names_;
   std::unordered_map<size_t, Source> dequantized_;

@@ -3,7 +3,6 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "torch_ir/fast/quantized_patterns.h"

@@ -13,18 +13,7 @@ namespace {
 
 class Recognizer {
  public:
-  explicit Recognizer(Trace& trace)
-      : trace_(trace),
-        is_written_(written_buffers(trace)),
-        makers_(trace.buffers.size()),
-        num_readers_(trace.buffers.size()),
-        is_dead_(trace.calls.size()) {
-    for (size_t i = 0; i < trace.calls.size(); ++i) {
-      for (const TensorId id : trace.calls[i].outputs) makers_[trace.tensors[id].buffer] = i;
-      for (const TensorId id : tensors_of(trace.calls[i])) ++num_readers_[buffer(id)];
-    }
-    for (const TensorId id : trace.outputs) ++num_readers_[buffer(id)];
-  }
+  explicit Recognizer(Trace& trace) : trace_(trace), facts_(trace), is_dead_(trace.calls.size()) {}
 
   void run() {
     const auto gelu = c10::Dispatcher::singleton().findSchema({"aten::gelu", ""});
@@ -42,11 +31,8 @@ class Recognizer {
       }
       for (const size_t inner : inner_) is_dead_[inner] = true;
     }
-    std::vector<TraceCall> live;
-    for (size_t i = 0; i < trace_.calls.size(); ++i) {
-      if (!is_dead_[i]) live.push_back(std::move(trace_.calls[i]));
-    }
-    trace_.calls = std::move(live);
+    std::erase_if(trace_.calls,
+                  [&](const TraceCall& call) { return is_dead_[&call - trace_.calls.data()]; });
   }
 
  private:
@@ -54,8 +40,8 @@ class Recognizer {
 
   // The call `name` that made `id`, if `id` has one reader.
   const TraceCall* made_by(TensorId id, std::string_view name) {
-    const std::optional<size_t>& maker = makers_[buffer(id)];
-    if (!maker || is_written_[buffer(id)] || num_readers_[buffer(id)] != 1) return nullptr;
+    const std::optional<size_t>& maker = facts_.makers[buffer(id)];
+    if (!maker || facts_.is_written[buffer(id)] || !facts_.is_inner(buffer(id))) return nullptr;
     const TraceCall& call = trace_.calls[*maker];
     if (c10::toString(call.op.operator_name()) != name || call.outputs[0] != id) return nullptr;
     inner_.push_back(*maker);
@@ -113,7 +99,7 @@ class Recognizer {
     const auto* factor = std::get_if<TensorId>(&call.arguments[1]);
     if (half == nullptr || factor == nullptr) return std::nullopt;
     const auto x = with_number(made_by(*half, "aten::mul.Tensor"), 0.5);
-    if (!x || is_written_[buffer(*x)] || factor_of(*factor) != x) return std::nullopt;
+    if (!x || facts_.is_written[buffer(*x)] || factor_of(*factor) != x) return std::nullopt;
     return x;
   }
 
@@ -125,7 +111,7 @@ class Recognizer {
 
   bool is_plain(TensorId id) const {
     const TraceTensor& tensor = trace_.tensors[id];
-    return tensor.dtype == c10::kFloat && !is_written_[tensor.buffer] &&
+    return tensor.dtype == c10::kFloat && !facts_.is_written[tensor.buffer] &&
            at::geometry_is_contiguous(tensor.sizes, tensor.strides);
   }
 
@@ -175,9 +161,7 @@ class Recognizer {
   }
 
   Trace& trace_;
-  std::vector<bool> is_written_;
-  std::vector<std::optional<size_t>> makers_;
-  std::vector<size_t> num_readers_;
+  TraceFacts facts_;
   std::vector<bool> is_dead_;
   std::vector<size_t> inner_;
 };

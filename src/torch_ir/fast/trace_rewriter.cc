@@ -5,7 +5,6 @@
 #include <c10/util/accumulate.h>
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 namespace torch_ir {
@@ -14,8 +13,8 @@ namespace {
 class PrimitiveKernel final : public PreparedKernel {
  public:
   PrimitiveKernel(const onednn::Primitive& primitive, const KernelCall& call)
-      : execution_(primitive.bind()) {
-    for (const c10::IValue& argument : call.arguments) tensors_.push_back(argument.toTensor());
+      : execution_(primitive.bind()),
+        tensors_(tensors_of(c10::ArrayRef<c10::IValue>(call.arguments))) {
     tensors_.insert(tensors_.end(), call.outputs.begin(), call.outputs.end());
     for (size_t i = 0; i < tensors_.size(); ++i) set(i);
   }
@@ -77,32 +76,43 @@ onednn::Type type_of(at::ScalarType dtype) {
   }
 }
 
-onednn::Dims dims_of(const at::DimVector& dims) { return {dims.begin(), dims.end()}; }
+onednn::Dims dims_of(at::IntArrayRef dims) { return dims.vec(); }
 
-std::vector<bool> written_buffers(const Trace& trace) {
-  std::vector<bool> is_written(trace.buffers.size(), false);
-  for (const TraceCall& call : trace.calls) {
-    for (size_t i = 0; i < call.arguments.size(); ++i) {
-      if (!writes_argument(call, i)) continue;
-      for (const TensorId tensor : tensors_of(call.arguments[i])) {
-        is_written[trace.tensors[tensor].buffer] = true;
+TraceFacts::TraceFacts(const Trace& trace)
+    : makers(trace.buffers.size()),
+      readers(trace.buffers.size()),
+      is_output(trace.buffers.size()),
+      is_written(trace.buffers.size()) {
+  const auto buffer = [&](TensorId id) { return trace.tensors[id].buffer; };
+  for (size_t i = 0; i < trace.calls.size(); ++i) {
+    const TraceCall& call = trace.calls[i];
+    for (const TensorId id : call.outputs) makers[buffer(id)] = i;
+    for (size_t position = 0; position < call.arguments.size(); ++position) {
+      const bool writes = writes_argument(call, position);
+      for (const TensorId id : tensors_of(call.arguments[position])) {
+        readers[buffer(id)].push_back(i);
+        if (writes) is_written[buffer(id)] = true;
       }
     }
   }
-  return is_written;
+  for (const TensorId id : trace.outputs) is_output[buffer(id)] = true;
 }
 
 TraceRewriter::TraceRewriter(Trace& trace, PackedWeights& weights)
-    : trace_(trace), weights_(weights), is_written_(written_buffers(trace)) {
+    : trace_(trace),
+      weights_(weights),
+      facts_(trace),
+      last_reader_(trace.buffers.size()),
+      is_shared_(trace.buffers.size()) {
   calls_ = std::move(trace.calls);
-  is_output_.resize(trace.buffers.size());
-  for (const TensorId output : trace.outputs) is_output_[trace.tensors[output].buffer] = true;
+  for (size_t id = 0; id < last_reader_.size(); ++id) {
+    if (!facts_.readers[id].empty()) last_reader_[id] = facts_.readers[id].back();
+  }
   for (TraceValue& value : trace.values) {
     value_buffers_.push_back(trace.tensors[value.tensor].buffer);
     const bool is_made = trace.kind(value.tensor) == BufferKind::kIntermediate;
     value.num_calls = is_made ? TraceValue::kNever : 0;
   }
-  count_readers();
 }
 
 std::vector<TraceRewriter::MadeBuffer> TraceRewriter::made_by(
@@ -129,18 +139,6 @@ void TraceRewriter::note_values(const std::vector<MadeBuffer>& made, size_t firs
       for (const TensorId output : rewritten_[call].outputs) {
         if (tensor(output).buffer == buffer) value.num_calls = rewritten_.size();
       }
-    }
-  }
-}
-
-void TraceRewriter::count_readers() {
-  readers_.resize(trace_.buffers.size());
-  last_reader_.resize(trace_.buffers.size());
-  is_shared_.resize(trace_.buffers.size());
-  for (size_t i = 0; i < calls_.size(); ++i) {
-    for (const TensorId id : tensors_of(calls_[i])) {
-      readers_[tensor(id).buffer].push_back(i);
-      last_reader_[tensor(id).buffer] = i;
     }
   }
 }
@@ -221,26 +219,24 @@ void TraceRewriter::copy(size_t index) {
 
 bool TraceRewriter::is_read(TensorId id) const {
   const BufferId buffer = tensor(id).buffer;
-  return is_output_[buffer] || !readers_[buffer].empty();
+  return facts_.is_output[buffer] || !facts_.readers[buffer].empty();
 }
 
 std::optional<size_t> TraceRewriter::only_reader(TensorId id) const {
   const BufferId buffer = tensor(id).buffer;
-  if (is_output_[buffer] || is_written_[buffer] || readers_[buffer].size() != 1) {
-    return std::nullopt;
-  }
-  return readers_[buffer].front();
+  if (facts_.is_written[buffer] || !facts_.is_inner(buffer)) return std::nullopt;
+  return facts_.readers[buffer].front();
 }
 
 bool TraceRewriter::is_read_within(TensorId id, size_t first, size_t last) const {
   const BufferId buffer = tensor(id).buffer;
-  return !is_output_[buffer] && std::ranges::all_of(readers_[buffer], [&](size_t reader) {
-    return reader >= first && reader <= last;
-  });
+  return !facts_.is_output[buffer] &&
+         std::ranges::all_of(facts_.readers[buffer],
+                             [&](size_t reader) { return reader >= first && reader <= last; });
 }
 
 bool TraceRewriter::is_value(TensorId id, at::ScalarType dtype) const {
-  return tensor(id).dtype == dtype && !is_written_[tensor(id).buffer] &&
+  return tensor(id).dtype == dtype && !facts_.is_written[tensor(id).buffer] &&
          c10::multiply_integers(tensor(id).sizes) > 0 && !has_refused_strides(tensor(id));
 }
 
@@ -323,8 +319,9 @@ TensorId TraceRewriter::use(TensorId id, const onednn::Layout& layout) {
 
 bool TraceRewriter::is_last_use(TensorId id, size_t index) const {
   const BufferId buffer = tensor(id).buffer;
-  return buffer < readers_.size() && trace_.buffers[buffer].kind == BufferKind::kIntermediate &&
-         !is_output_[buffer] && !is_written_[buffer] && !is_shared_[buffer] &&
+  return buffer < facts_.readers.size() &&
+         trace_.buffers[buffer].kind == BufferKind::kIntermediate && !facts_.is_output[buffer] &&
+         !facts_.is_written[buffer] && !is_shared_[buffer] &&
          last_reader_[buffer] <= std::max(index, current_);
 }
 
@@ -334,27 +331,14 @@ TensorId TraceRewriter::packed(const std::string& key, const std::vector<at::Ten
 }
 
 TensorId TraceRewriter::add_constant(const at::Tensor& constant) {
-  TraceTensor traced{static_cast<BufferId>(trace_.buffers.size()),
-                     constant.scalar_type(),
-                     at::DimVector(constant.sizes()),
-                     at::DimVector(constant.strides()),
-                     constant.storage_offset(),
-                     constant};
-  trace_.buffers.push_back({BufferKind::kConstant, constant.storage().nbytes()});
-  trace_.tensors.push_back(std::move(traced));
-  return static_cast<TensorId>(trace_.tensors.size() - 1);
+  return trace_.add({trace_.add_buffer(BufferKind::kConstant, constant.storage().nbytes()),
+                     constant.scalar_type(), at::DimVector(constant.sizes()),
+                     at::DimVector(constant.strides()), constant.storage_offset(), constant});
 }
 
 TensorId TraceRewriter::add_bytes(size_t bytes) {
-  TraceTensor traced{static_cast<BufferId>(trace_.buffers.size()),
-                     c10::kByte,
-                     {static_cast<int64_t>(bytes)},
-                     {1},
-                     0,
-                     {}};
-  trace_.buffers.push_back({BufferKind::kIntermediate, bytes});
-  trace_.tensors.push_back(std::move(traced));
-  return static_cast<TensorId>(trace_.tensors.size() - 1);
+  const BufferId buffer = trace_.add_buffer(BufferKind::kIntermediate, bytes);
+  return trace_.add({buffer, c10::kByte, {static_cast<int64_t>(bytes)}, {1}});
 }
 
 // The bytes of `whole`, which add_bytes gave, from `offset` on.
@@ -362,16 +346,14 @@ TensorId TraceRewriter::add_part(TensorId whole, int64_t offset) {
   TraceTensor part = tensor(whole);
   part.sizes[0] -= offset;
   part.offset += offset;
-  trace_.tensors.push_back(std::move(part));
-  return static_cast<TensorId>(trace_.tensors.size() - 1);
+  return trace_.add(std::move(part));
 }
 
 TensorId TraceRewriter::shaped_like(TensorId id, TensorId other) {
   if (have_same_layout(id, other)) return id;
   TraceTensor shaped = tensor(other);
   shaped.buffer = tensor(id).buffer;
-  trace_.tensors.push_back(std::move(shaped));
-  return static_cast<TensorId>(trace_.tensors.size() - 1);
+  return trace_.add(std::move(shaped));
 }
 
 void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
@@ -399,8 +381,8 @@ void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<Tens
     for (TraceTensor& traced : trace_.tensors) {
       if (traced.buffer == from) traced.buffer = to;
     }
-    is_output_[to] = is_output_[from];
-    readers_[to] = readers_[from];
+    facts_.is_output[to] = facts_.is_output[from];
+    facts_.readers[to] = facts_.readers[from];
     last_reader_[to] = last_reader_[from];
     values_.erase(to);
   } else if (written) {
@@ -433,7 +415,7 @@ void TraceRewriter::emit(std::shared_ptr<const FusedCall> fused,
 bool TraceRewriter::move_into(TensorId part, TensorId whole, int64_t offset) {
   const BufferId from = tensor(part).buffer;
   // Memory of the original trace may be an input or seen through views.
-  const bool is_own = from >= readers_.size() && tensor(part).offset == 0 &&
+  const bool is_own = from >= facts_.readers.size() && tensor(part).offset == 0 &&
                       static_cast<size_t>(tensor(part).sizes[0]) == trace_.buffers[from].bytes;
   if (!is_own) return false;
   for (TraceTensor& traced : trace_.tensors) {

@@ -36,6 +36,20 @@ class PackedWeights {
   std::unordered_map<std::string, Entry> entries_;
 };
 
+// The calls that use the memory of a trace, by its buffers.
+struct TraceFacts {
+  explicit TraceFacts(const Trace& trace);
+
+  // Whether one call reads it, and nothing else does.
+  bool is_inner(BufferId buffer) const { return readers[buffer].size() == 1 && !is_output[buffer]; }
+
+  // The last call that makes it, and the calls that read it, as often as they do.
+  std::vector<std::optional<size_t>> makers;
+  std::vector<std::vector<size_t>> readers;
+  std::vector<bool> is_output;
+  std::vector<bool> is_written;
+};
+
 class TraceRewriter {
  public:
   TraceRewriter(Trace& trace, PackedWeights& weights);
@@ -127,7 +141,6 @@ class TraceRewriter {
   std::vector<MadeBuffer> made_by(const std::vector<size_t>& calls) const;
   // The calls from `first` on have made these: values in them exist now, unless they are inside.
   void note_values(const std::vector<MadeBuffer>& made, size_t first);
-  void count_readers();
   void rewrite(size_t index);
   void finish(const Replacement& replacement);
   void copy(size_t index);
@@ -145,11 +158,9 @@ class TraceRewriter {
   std::vector<TraceCall> rewritten_;
   // By value of the trace: its buffer before any is rewritten.
   std::vector<BufferId> value_buffers_;
-  std::vector<std::vector<size_t>> readers_;
+  TraceFacts facts_;
   // By buffer: the last call that reads it, where a replacement counts as its last call.
   std::vector<size_t> last_reader_;
-  std::vector<bool> is_output_;
-  std::vector<bool> is_written_;
   // Whether a write to this memory would show in another value.
   std::vector<bool> is_shared_;
   std::unordered_map<BufferId, Value> values_;
@@ -162,9 +173,7 @@ class TraceRewriter {
 
 // Floats, except for those of other types.
 onednn::Type type_of(at::ScalarType dtype);
-onednn::Dims dims_of(const at::DimVector& dims);
-
-std::vector<bool> written_buffers(const Trace& trace);
+onednn::Dims dims_of(at::IntArrayRef dims);
 
 onednn::Layout contiguous_layout(const onednn::Dims& sizes);
 

@@ -4,7 +4,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
 
-#include <algorithm>
 #include <bit>
 
 #include "torch_ir/fast/rules.h"

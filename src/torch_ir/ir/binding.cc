@@ -283,7 +283,7 @@ class OperatorBinder::Binder {
   BoundArgument bind(const Parameter& parameter) {
     if (const Attribute* attribute = node_->attrs.find(parameter.name())) {
       ++num_attributes_used_;
-      return AttributeArgument{attribute};
+      return attribute;
     }
     if (parameter.is(ArgumentKind::kTensor)) return bind_tensor(parameter);
     if (parameter.is(ArgumentKind::kTensorList)) return bind_list(parameter);
@@ -291,18 +291,18 @@ class OperatorBinder::Binder {
   }
 
   BoundArgument absent(const Parameter& parameter) const {
-    if (parameter.may_be_absent) return DefaultArgument{};
+    if (parameter.may_be_absent) return {};
     fail("missing argument '" + parameter.name() + "'");
   }
 
   BoundArgument bind_tensor(const Parameter& parameter) {
     if (const auto named = take_named(parameter.name(), 1); !named.empty()) {
-      return TensorArgument{named.front()};
+      return named.front();
     }
     const bool is_absent =
         parameter.may_be_absent && std::ranges::find(given_, &parameter) == given_.end();
     if (is_absent || next_positional_ == positional_.size()) return absent(parameter);
-    return TensorArgument{positional_[next_positional_++]};
+    return positional_[next_positional_++];
   }
 
   BoundArgument bind_list(const Parameter& parameter) {
@@ -317,7 +317,7 @@ class OperatorBinder::Binder {
       }
       taken.push_back(positional_[next_positional_++]);
     }
-    return TensorListArgument{spread(parameter, taken)};
+    return spread(parameter, taken);
   }
 
   std::vector<size_t> take_named(const std::string& name, size_t limit) {
@@ -489,10 +489,6 @@ OperatorBinder::~OperatorBinder() = default;
 
 const std::vector<BoundArgument>& OperatorBinder::bind(const OpNode& node) {
   return binder_->bind(node);
-}
-
-std::vector<BoundArgument> bind_node(const OpNode& node, const c10::FunctionSchema& schema) {
-  return OperatorBinder(schema).bind(node);
 }
 
 void encode_arguments(const c10::FunctionSchema& schema, std::vector<CallArgument> arguments,

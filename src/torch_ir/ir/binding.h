@@ -52,18 +52,10 @@ std::string_view advice_about_unknown(std::string_view op_type);
 // null. Schemas live as long as their operators.
 const c10::FunctionSchema* find_schema(std::string_view op_type);
 
-struct DefaultArgument {};
-struct TensorArgument {
-  size_t input;  // Index into OpNode::inputs.
-};
-struct TensorListArgument {
-  std::vector<std::optional<size_t>> inputs;  // None where the list holds None.
-};
-struct AttributeArgument {
-  const Attribute* value;  // Points into OpNode::attrs.
-};
+// An argument: at its default, an input by its index, a list of inputs (empty where it holds None),
+// or an attribute of the node.
 using BoundArgument =
-    std::variant<DefaultArgument, TensorArgument, TensorListArgument, AttributeArgument>;
+    std::variant<std::monostate, size_t, std::vector<std::optional<size_t>>, const Attribute*>;
 
 // Binds nodes that call the operator of `schema`, which must outlive the binder. Reuse it for many
 // nodes: it caches what it learns about the operator.
@@ -83,8 +75,6 @@ class OperatorBinder {
   class Binder;
   std::unique_ptr<Binder> binder_;
 };
-
-std::vector<BoundArgument> bind_node(const OpNode& node, const c10::FunctionSchema& schema);
 
 // An argument of a call: not given, a tensor, a list of tensors (None if empty), or anything else.
 using CallArgument =

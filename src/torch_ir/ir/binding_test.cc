@@ -39,20 +39,20 @@ OpNode encode(const std::string& op_type,
 std::string bound_text(const OpNode& node) {
   const c10::FunctionSchema& schema = schema_of(node.op_type);
   std::ostringstream text;
-  const auto bound = bind_node(node, schema);
+  const std::vector<BoundArgument> bound = OperatorBinder(schema).bind(node);
   for (size_t i = 0; i < bound.size(); ++i) {
-    if (std::holds_alternative<DefaultArgument>(bound[i])) continue;
+    if (std::holds_alternative<std::monostate>(bound[i])) continue;
     text << (text.tellp() > 0 ? " " : "") << schema.arguments()[i].name() << '=';
-    if (const auto* tensor = std::get_if<TensorArgument>(&bound[i])) {
-      text << node.inputs[tensor->input].name;
-    } else if (const auto* list = std::get_if<TensorListArgument>(&bound[i])) {
+    if (const auto* tensor = std::get_if<size_t>(&bound[i])) {
+      text << node.inputs[*tensor].name;
+    } else if (const auto* list = std::get_if<std::vector<std::optional<size_t>>>(&bound[i])) {
       text << '[';
-      for (const auto& input : list->inputs) {
+      for (const auto& input : *list) {
         text << (input ? node.inputs[*input].name : "None") << ',';
       }
       text << ']';
     } else {
-      text << *std::get<AttributeArgument>(bound[i]).value;
+      text << *std::get<const Attribute*>(bound[i]);
     }
   }
   return text.str();
@@ -60,7 +60,7 @@ std::string bound_text(const OpNode& node) {
 
 std::string error_of(const OpNode& node) {
   try {
-    bind_node(node, schema_of(node.op_type));
+    OperatorBinder(schema_of(node.op_type)).bind(node);
   } catch (const ValidationError& error) {
     return error.what();
   }

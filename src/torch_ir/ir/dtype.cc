@@ -1,7 +1,5 @@
 #include "torch_ir/ir/dtype.h"
 
-#include <torch/version.h>
-
 #include <span>
 
 #include "torch_ir/base/error.h"
@@ -38,9 +36,7 @@ constexpr Named<c10::ScalarType> kDtypes[] = {
     {c10::ScalarType::Float8_e5m2, "float8_e5m2"},
     {c10::ScalarType::Float8_e4m3fnuz, "float8_e4m3fnuz"},
     {c10::ScalarType::Float8_e5m2fnuz, "float8_e5m2fnuz"},
-#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 7
     {c10::ScalarType::Float8_e8m0fnu, "float8_e8m0fnu"},
-#endif
     {c10::ScalarType::QInt8, "qint8"},
     {c10::ScalarType::QUInt8, "quint8"},
     {c10::ScalarType::QInt32, "qint32"},

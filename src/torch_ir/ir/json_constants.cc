@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "torch_ir/base/error.h"

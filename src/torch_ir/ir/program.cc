@@ -13,6 +13,12 @@ std::optional<ValueId> Graph::find(std::string_view name) const {
   return static_cast<ValueId>(found - values.begin());
 }
 
+std::unordered_map<std::string_view, ValueId> Graph::ids() const {
+  std::unordered_map<std::string_view, ValueId> ids;
+  for (ValueId id = 0; id < values.size(); ++id) ids.emplace(values[id].name, id);
+  return ids;
+}
+
 std::vector<ValueId> Graph::user_inputs() const {
   std::vector<ValueId> user_inputs;
   for (const GraphInput& input : inputs) {
@@ -65,36 +71,13 @@ SourceLines source_lines_of(const Graph& graph) {
   return lines;
 }
 
-namespace {
-
-// Numbers are few: their names are indexed when the first attribute refers to one.
-class NumbersByName {
- public:
-  explicit NumbersByName(const Graph& graph) : graph_(graph) {}
-
-  ValueId find(const Node& node, const std::string& name) {
-    if (ids_.empty()) {
-      for (ValueId id = 0; id < graph_.values.size(); ++id) ids_.emplace(graph_[id].name, id);
-    }
-    const auto found = ids_.find(name);
-    if (found != ids_.end()) return found->second;
-    throw ValidationError(fmt::format("node '{}' refers to '{}', which is not a value of the graph",
-                                      printable(node.name), printable(name)));
-  }
-
- private:
-  const Graph& graph_;
-  std::unordered_map<std::string_view, ValueId> ids_;
-};
-
-}  // namespace
-
 void set_uses(Graph& graph) {
   for (Value& value : graph.values) {
     value.producer.reset();
     value.readers.clear();
   }
-  NumbersByName numbers(graph);
+  // Numbers are few: names are indexed when the first attribute refers to one.
+  std::unordered_map<std::string_view, ValueId> ids;
   for (uint32_t index = 0; index < graph.nodes.size(); ++index) {
     Node& node = graph.nodes[index];
     for (Graph& inner : node.graphs) set_uses(inner);
@@ -103,7 +86,14 @@ void set_uses(Graph& graph) {
       const auto* attribute = std::get_if<Attribute>(&argument.value);
       if (attribute == nullptr) continue;
       for (const std::string& name : value_refs(*attribute)) {
-        argument.numbers.push_back(numbers.find(node, name));
+        if (ids.empty()) ids = graph.ids();
+        const auto found = ids.find(name);
+        if (found == ids.end()) {
+          throw ValidationError(
+              fmt::format("node '{}' refers to '{}', which is not a value of the graph",
+                          printable(node.name), printable(name)));
+        }
+        argument.numbers.push_back(found->second);
       }
     }
     node.for_each_read([&](ValueId id) {

@@ -8,7 +8,6 @@
 
 #include <c10/core/ScalarType.h>
 
-#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -114,8 +113,10 @@ struct Graph {
   Value& operator[](ValueId id) { return values[id]; }
   const Value& operator[](ValueId id) const { return values[id]; }
 
-  // By name. Takes time in proportion to the graph: index names that are looked up often.
+  // By name. Takes time in proportion to the graph; for names that are looked up often, ids.
   std::optional<ValueId> find(std::string_view name) const;
+  // All names, which the graph keeps.
+  std::unordered_map<std::string_view, ValueId> ids() const;
 
   std::vector<ValueId> user_inputs() const;
 };

@@ -502,17 +502,17 @@ class GraphResolver {
     const std::vector<BoundArgument>& bound = op.binder.bind(node);
     for (size_t i = 0; i < bound.size(); ++i) {
       const c10::Argument& argument = op.schema.arguments()[i];
-      if (const auto* tensor = std::get_if<TensorArgument>(&bound[i])) {
-        arguments.push_back({argument.name(), inputs[tensor->input]});
-      } else if (const auto* list = std::get_if<TensorListArgument>(&bound[i])) {
+      if (const auto* tensor = std::get_if<size_t>(&bound[i])) {
+        arguments.push_back({argument.name(), inputs[*tensor]});
+      } else if (const auto* list = std::get_if<std::vector<std::optional<size_t>>>(&bound[i])) {
         ValueList values;
-        for (const auto& item : list->inputs) {
+        for (const auto& item : *list) {
           values.push_back(item ? std::optional(inputs[*item]) : std::nullopt);
         }
         arguments.push_back({argument.name(), std::move(values)});
-      } else if (const auto* attribute = std::get_if<AttributeArgument>(&bound[i])) {
-        if (checks_ == GraphChecks::kAll) check_attribute(node, *attribute->value, argument);
-        arguments.push_back({argument.name(), *attribute->value});
+      } else if (const auto* attribute = std::get_if<const Attribute*>(&bound[i])) {
+        if (checks_ == GraphChecks::kAll) check_attribute(node, **attribute, argument);
+        arguments.push_back({argument.name(), **attribute});
       }
     }
     return arguments;

@@ -21,11 +21,6 @@
 
 namespace torch_ir {
 
-// The arguments of `node`, bound as binding.h describes; `value_of` is called for its inputs and
-// for references in its attributes. Throws ValidationError for arguments that do not fit.
-torch::jit::Stack make_stack(const OpNode& node, const c10::FunctionSchema& schema,
-                             c10::function_ref<c10::IValue(const std::string& name)> value_of);
-
 // The values on `stack`, those of lists one by one.
 std::vector<c10::IValue> flat_values(const torch::jit::Stack& stack);
 

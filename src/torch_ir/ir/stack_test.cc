@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/binding.h"
@@ -20,18 +24,21 @@ const std::map<std::string, c10::IValue>& stack_values() {
   return values;
 }
 
-torch::jit::Stack stack_of(const OpNode& node) {
-  return make_stack(node, *find_schema(node.op_type),
-                    [](const std::string& name) { return stack_values().at(name); });
+using StackList = std::vector<std::optional<ValueRef>>;
+using GivenForStack = std::map<std::string, std::variant<ValueRef, StackList, Attribute>>;
+
+torch::jit::Stack stack_of(const std::string& op_type, const GivenForStack& given) {
+  const auto find_given = [&](const c10::Argument& argument) {
+    const auto found = given.find(argument.name());
+    return found == given.end() ? nullptr : &found->second;
+  };
+  return make_stack(*find_schema(op_type), find_given,
+                    [](const ValueRef& ref) { return stack_values().at(ref.name); });
 }
 
 TEST(StackTest, TakesInputsAttributesAndDefaults) {
   const torch::jit::Stack stack =
-      stack_of({.name = "n",
-                .op_type = "aten.sum.dim_IntList",
-                .inputs = {{.name = "x", .shape = {2, 3}, .dtype = "float32"}},
-                .outputs = {},
-                .attrs = {{"dim", Attribute::list({1})}}});
+      stack_of("aten.sum.dim_IntList", {{"self", ValueRef{"x"}}, {"dim", Attribute::list({1})}});
   ASSERT_EQ(stack.size(), 4);
   EXPECT_TRUE(stack[0].toTensor().is_same(stack_values().at("x").toTensor()));
   EXPECT_THAT(stack[1].toIntVector(), ElementsAre(1));
@@ -39,45 +46,33 @@ TEST(StackTest, TakesInputsAttributesAndDefaults) {
   EXPECT_TRUE(stack[3].isNone());
 }
 
+TEST(StackTest, MakesLists) {
+  const torch::jit::Stack stack =
+      stack_of("aten.cat.default", {{"tensors", StackList{ValueRef{"x"}, ValueRef{"x"}}}});
+  ASSERT_EQ(stack.size(), 2);
+  EXPECT_EQ(stack[0].toTensorVector().size(), 2);
+  EXPECT_EQ(stack[1].toInt(), 0);
+}
+
 TEST(StackTest, MakesListsThatHoldNone) {
-  OpNode node{
-      .name = "n", .op_type = "aten.index.Tensor", .inputs = {}, .outputs = {}, .attrs = {}};
-  encode_arguments(*find_schema(node.op_type),
-                   {TensorMeta{.name = "x", .shape = {2, 3}, .dtype = "float32"},
-                    std::vector<std::optional<TensorMeta>>{
-                        std::nullopt, TensorMeta{.name = "index", .shape = {1}, .dtype = "int64"}}},
-                   node);
-  const auto indices = stack_of(node).at(1).toOptionalTensorList();
+  const GivenForStack given = {{"self", ValueRef{"x"}},
+                               {"indices", StackList{std::nullopt, ValueRef{"index"}}}};
+  const auto indices = stack_of("aten.index.Tensor", given).at(1).toOptionalTensorList();
   ASSERT_EQ(indices.size(), 2);
   EXPECT_FALSE(indices.get(0).has_value());
   EXPECT_TRUE(indices.get(1)->is_same(stack_values().at("index").toTensor()));
 }
 
 TEST(StackTest, TakesNumbersFromValues) {
-  OpNode node{.name = "n",
-              .op_type = "aten.view.default",
-              .inputs = {{.name = "x", .shape = {2, 3}, .dtype = "float32"}},
-              .outputs = {},
-              .attrs = {{"size", Attribute::list({Attribute(1), Attribute(ValueRef{"n"})})}}};
-  EXPECT_THAT(stack_of(node).at(1).toIntVector(), ElementsAre(1, 6));
-  node.attrs.set("size", Attribute::list({Attribute(ValueRef{"x"})}));
-  EXPECT_THROW(stack_of(node), ExecutionError);
-}
-
-TEST(StackTest, TakesArgumentsByName) {
-  using Given = std::variant<ValueRef, std::vector<std::optional<ValueRef>>, Attribute>;
-  const std::map<std::string, Given> given = {
-      {"tensors", std::vector<std::optional<ValueRef>>{ValueRef{"x"}, ValueRef{"x"}}}};
-  const auto find_given = [&](const c10::Argument& argument) {
-    const auto found = given.find(argument.name());
-    return found == given.end() ? nullptr : &found->second;
+  const auto sizes_with = [](const char* name) {
+    return stack_of("aten.view.default",
+                    {{"self", ValueRef{"x"}},
+                     {"size", Attribute::list({Attribute(1), Attribute(ValueRef{name})})}})
+        .at(1)
+        .toIntVector();
   };
-  const torch::jit::Stack stack =
-      make_stack(*find_schema("aten.cat.default"), find_given,
-                 [](const ValueRef& ref) { return stack_values().at(ref.name); });
-  ASSERT_EQ(stack.size(), 2);
-  EXPECT_EQ(stack[0].toTensorVector().size(), 2);
-  EXPECT_EQ(stack[1].toInt(), 0);
+  EXPECT_THAT(sizes_with("n"), ElementsAre(1, 6));
+  EXPECT_THROW(sizes_with("x"), ExecutionError);
 }
 
 }  // namespace

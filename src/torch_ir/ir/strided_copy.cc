@@ -86,8 +86,8 @@ at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides) {
 
 bool same_elements(const at::Tensor& a, const at::Tensor& b) {
   if (!a.defined() || !b.defined()) return a.defined() == b.defined();
-  if (a.is_meta() || b.is_meta()) return a.is_meta() && b.is_meta();
   if (a.sizes() != b.sizes() || a.dtype() != b.dtype() || a.layout() != b.layout()) return false;
+  if (a.is_meta() || b.is_meta()) return a.is_meta() && b.is_meta();
   if (a.layout() != c10::kStrided) return a.is_same(b);
   const bool is_one_view = a.const_data_ptr() == b.const_data_ptr() && a.strides() == b.strides() &&
                            a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg();

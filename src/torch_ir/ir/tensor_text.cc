@@ -12,10 +12,8 @@
 #include "torch_ir/ir/program.h"
 
 namespace torch_ir {
-namespace {
 
-template <class AnyValue>
-std::string difference(const at::Tensor& tensor, const AnyValue& value, c10::ScalarType dtype) {
+std::string describe_difference(const at::Tensor& tensor, const Value& value) {
   std::string text;
   const auto add = [&](std::string_view what, const std::string& actual,
                        const std::string& expected) {
@@ -28,8 +26,8 @@ std::string difference(const at::Tensor& tensor, const AnyValue& value, c10::Sca
   if (!std::ranges::equal(tensor.sizes(), value.shape, agrees)) {
     add("shape", shape_list_text(tensor.sizes()), shape_list_text(value));
   }
-  if (tensor.scalar_type() != dtype) {
-    add("dtype", dtype_name(tensor.scalar_type()), dtype_name(dtype));
+  if (tensor.scalar_type() != value.dtype) {
+    add("dtype", dtype_name(tensor.scalar_type()), dtype_name(value.dtype));
   }
   if (tensor.layout() != c10::kStrided) {
     add("layout", layout_name(tensor.layout()), layout_name(c10::kStrided));
@@ -37,18 +35,8 @@ std::string difference(const at::Tensor& tensor, const AnyValue& value, c10::Sca
   return text;
 }
 
-}  // namespace
-
 std::string shape_list_text(c10::IntArrayRef shape) {
   return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
-}
-
-std::string describe_difference(const at::Tensor& tensor, const TensorMeta& meta) {
-  return difference(tensor, meta, parse_dtype(meta.dtype));
-}
-
-std::string describe_difference(const at::Tensor& tensor, const Value& value) {
-  return difference(tensor, value, value.dtype);
 }
 
 std::string message_text(const std::exception& error) {

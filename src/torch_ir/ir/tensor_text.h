@@ -8,14 +8,12 @@
 
 namespace torch_ir {
 
-struct TensorMeta;
 struct Value;
 
 std::string shape_list_text(c10::IntArrayRef shape);
 
-// How `tensor` differs from `meta`: "shape [1, 4], expected [1, 8], and dtype float64, expected
+// How `tensor` differs from `value`: "shape [1, 4], expected [1, 8], and dtype float64, expected
 // float32", or the layout, which must be strided. Empty if it fits; a dynamic size fits any.
-std::string describe_difference(const at::Tensor& tensor, const TensorMeta& meta);
 std::string describe_difference(const at::Tensor& tensor, const Value& value);
 
 // The message of `error`; for LibTorch's errors, one readable line without the stack trace.

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <string_view>
 #include <vector>
 
 #include "torch_ir/operators/operator_facts.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "torch_ir/ir/resolve.h"
-#include "torch_ir/properties/random_graph.h"
+#include "torch_ir/properties/testing/random_graph.h"
 #include "torch_ir/visualize/mermaid.h"
 
 namespace torch_ir {

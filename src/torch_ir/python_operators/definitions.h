@@ -8,7 +8,6 @@
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 #include <torch/library.h>
 
-#include <cstdint>
 #include <string>
 #include <tuple>
 #include <utility>

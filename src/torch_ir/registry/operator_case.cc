@@ -20,7 +20,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/operators/call_recording.h"
+#include "torch_ir/operators/named_arguments.h"
 #include "torch_ir/operators/operator_facts.h"
 
 namespace torch_ir {
@@ -28,21 +28,12 @@ namespace {
 
 using at::Tensor;
 
-class CaseCall {
+class CaseCall : public NamedArguments {
  public:
-  CaseCall(const std::string& op_type, const std::vector<c10::IValue>& arguments)
-      : schema_(find_schema(op_type)), arguments_(arguments) {
-    if (schema_ == nullptr) throw Error("unknown operator");
-  }
+  CaseCall(const c10::FunctionSchema& schema, const std::vector<c10::IValue>& arguments)
+      : NamedArguments(schema, arguments), schema_(schema), arguments_(arguments) {}
 
-  const c10::IValue* find(std::string_view name) const {
-    return find_argument(*schema_, arguments_, name);
-  }
-
-  const c10::IValue& get(std::string_view name) const {
-    if (const c10::IValue* value = find(name)) return *value;
-    throw Error("missing argument '" + std::string(name) + "'");
-  }
+  double real(const char* name) const { return at(name).toDouble(); }
 
   const Tensor& first_tensor() const {
     const auto found = std::ranges::find_if(arguments_, &c10::IValue::isTensor);
@@ -52,7 +43,7 @@ class CaseCall {
 
   // The dimensions of a window: the 2 of `int[2] kernel_size` or `int[2] output_size`.
   int64_t window_rank() const {
-    for (const c10::Argument& argument : schema_->arguments()) {
+    for (const c10::Argument& argument : schema_.arguments()) {
       if (argument.name() == "kernel_size" || argument.name() == "output_size") {
         return argument.N().value_or(1);
       }
@@ -61,7 +52,7 @@ class CaseCall {
   }
 
  private:
-  const c10::FunctionSchema* schema_;
+  const c10::FunctionSchema& schema_;
   const std::vector<c10::IValue>& arguments_;
 };
 
@@ -80,9 +71,8 @@ Tensor sorted(const Tensor& values) { return std::get<0>(at::sort(values)); }
 Tensor without_values(const Tensor& values) { return at::zeros_like(values); }
 
 Outputs are_in_range(const CaseCall& call, const Outputs& outputs) {
-  const c10::IValue* lower = call.find("low");
-  const int64_t low = lower == nullptr ? 0 : lower->toInt();
-  const int64_t high = call.get("high").toInt();
+  const int64_t low = call.has("low") ? call.number("low") : 0;
+  const int64_t high = call.number("high");
   Outputs mapped;
   for (const Tensor& output : outputs) {
     mapped.push_back((output >= low).logical_and(output < high));
@@ -91,7 +81,7 @@ Outputs are_in_range(const CaseCall& call, const Outputs& outputs) {
 }
 
 Outputs are_kept_or_dropped(const CaseCall& call, const Outputs& outputs) {
-  const Tensor scaled = call.first_tensor() / (1 - call.get("p").toDouble());
+  const Tensor scaled = call.first_tensor() / (1 - call.real("p"));
   const Tensor dropped = outputs.at(0) == 0;
   Outputs mapped = {dropped.logical_or(at::isclose(outputs[0], scaled, 1e-2, 1e-2))};
   if (outputs.size() > 1) mapped.push_back(outputs[1] != dropped);
@@ -106,12 +96,10 @@ Tensor pick(const Tensor& values, int64_t dim, const Tensor& indices) {
 }
 
 Outputs picked_values(const CaseCall& call, const Outputs& outputs) {
-  const c10::IValue* dim = call.find("dim");
   const Tensor& values = call.first_tensor();
   Outputs mapped = outputs;
   Tensor& indices = mapped.back();
-  indices = dim == nullptr || dim->isNone() ? at::take(values, indices)
-                                            : pick(values, dim->toInt(), indices);
+  indices = call.has("dim") ? pick(values, call.number("dim"), indices) : at::take(values, indices);
   return mapped;
 }
 
@@ -232,9 +220,11 @@ std::vector<Tensor> compared_values(const OperatorCase& operator_case,
   const PropertyRow& row = row_of(operator_case.property);
   const std::string about = "case '" + operator_case.name() + "', compared by its property '" +
                             std::string(row.name) + "': ";
+  const c10::FunctionSchema* schema = find_schema(operator_case.op_type);
+  if (schema == nullptr) throw Error(about + "unknown operator");
   if (outputs.empty()) throw Error(about + "missing output");
   try {
-    return row.map(CaseCall(operator_case.op_type, arguments), outputs);
+    return row.map(CaseCall(*schema, arguments), outputs);
   } catch (const c10::Error& error) {
     throw Error(about + error.what_without_backtrace());
   } catch (const Error& error) {

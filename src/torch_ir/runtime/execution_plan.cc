@@ -47,16 +47,30 @@ SegmentedRunRecord recorded_run(SegmentedGraph& graph, const std::vector<at::Ten
   return record;
 }
 
-// Where a weight lies, and how often it has been written to, if that is counted and matters.
-using WeightState = std::pair<const void*, uint32_t>;
+// Where a weight lay, and how often it had been written to, if that is counted and matters, when
+// the plan was compiled. Each run looks at all of them, so without virtual functions.
+struct CompiledWeight {
+  CompiledWeight(const GraphInput& input, const LoweredValue& weight)
+      : name(&input.target),
+        tensor(weight.constant.unsafeGetTensorImpl()),
+        has_storage(tensor->has_storage()),
+        is_counted(tensor->version_counter().enabled() && !weight.is_written),
+        data(data_now()),
+        version(version_now()) {}
 
-WeightState state_of(const LoweredValue& weight) {
-  const at::Tensor& tensor = weight.constant;
-  const c10::VariableVersion& counter = tensor.unsafeGetTensorImpl()->version_counter();
-  const bool is_counted = counter.enabled() && !weight.is_written;
-  return {tensor.has_storage() ? tensor.storage().data() : nullptr,
-          is_counted ? counter.current_version() : 0};
-}
+  const void* data_now() const { return has_storage ? tensor->unsafe_storage().data() : nullptr; }
+  uint32_t version_now() const {
+    return is_counted ? tensor->version_counter().current_version() : 0;
+  }
+  bool has_changed() const { return data_now() != data || version_now() != version; }
+
+  const std::string* name;
+  const c10::TensorImpl* tensor;
+  bool has_storage;
+  bool is_counted;
+  const void* data;
+  uint32_t version;
+};
 
 }  // namespace
 
@@ -68,14 +82,14 @@ struct ExecutionPlan::State {
         segmented(graph, options) {
     for (const GraphInput& input : graph.source->inputs) {
       const LoweredValue& value = graph.values[input.value];
-      if (value.constant.defined()) weights.emplace_back(&input, state_of(value));
+      if (value.constant.defined()) weights.emplace_back(input, value);
     }
   }
 
   const StateDict constants;
   const ExecutionOptions options;
   const LoweredGraph graph;
-  std::vector<std::pair<const GraphInput*, WeightState>> weights;
+  std::vector<CompiledWeight> weights;
   mutable SegmentedGraph segmented;
 };
 
@@ -92,8 +106,8 @@ SegmentedGraph& ExecutionPlan::graph_to_run() const {
 }
 
 std::string ExecutionPlan::changed_weight() const {
-  for (const auto& [input, compiled] : state().weights) {
-    if (state_of(state_->graph.values[input->value]) != compiled) return input->target;
+  for (const CompiledWeight& weight : state().weights) {
+    if (weight.has_changed()) return *weight.name;
   }
   return {};
 }

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/weights/storage_tensor.h"
 #include "torch_ir/weights/torch_file.h"

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <torch/nn/module.h>
 
-#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>

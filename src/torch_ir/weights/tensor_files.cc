@@ -5,14 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
-#include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {

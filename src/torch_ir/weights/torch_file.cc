@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
-#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/foreign_file.h"

@@ -159,19 +159,6 @@ Recording record(const Model& model, const ModuleState& state,
   return {std::move(graph), recorder.constants(), recorder.made_constants()};
 }
 
-// What a run makes anew is no state, though nodes write to it.
-void leave_out_made(const std::vector<std::string>& made_constants, Program& program) {
-  program.outputs.resize(program.outputs.size() - program.mutations.size());
-  std::erase_if(program.mutations, [&](const Mutation& state) {
-    const auto input = std::ranges::find(program.inputs, state.placeholder, &GraphInput::value);
-    return std::ranges::find(made_constants, input->target) != made_constants.end();
-  });
-  for (Mutation& state : program.mutations) {
-    state.output = program.outputs.size();
-    program.outputs.push_back(state.placeholder);
-  }
-}
-
 Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
                 const ExportOptions& options) {
   const ModuleState state = state_of(model);
@@ -193,8 +180,7 @@ Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
   program.tied_weights = state.ties;
   sizes.apply(program);
   set_input_strides(program, inputs);
-  add_state(program);
-  leave_out_made(recording.made_constants, program);
+  add_state(program, recording.made_constants);
   return program;
 }
 

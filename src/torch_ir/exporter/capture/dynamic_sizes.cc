@@ -1,8 +1,6 @@
 #include "torch_ir/exporter/capture/dynamic_sizes.h"
 
-#include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/equal.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +13,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/capture/python_form.h"
+#include "torch_ir/ir/strided_copy.h"
 
 namespace torch_ir {
 namespace {
@@ -30,12 +29,6 @@ std::string range_text(int64_t min, const std::optional<int64_t>& max) {
 std::string name_of_node(Graph graph, size_t node) {
   name_graph(graph);
   return graph.nodes[node].name;
-}
-
-bool same_values(const at::Tensor& a, const at::Tensor& b) {
-  if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return false;
-  if (a.is_meta() || b.is_meta() || at::equal(a, b)) return true;
-  return at::allclose(a, b, /*rtol=*/0, /*atol=*/0, /*equal_nan=*/true);
 }
 
 // Attributes cannot be changed in place.
@@ -254,7 +247,7 @@ void DynamicSizes::compare_constants(const std::vector<Recording>& recordings) c
   for (size_t point = 1; point < recordings.size(); ++point) {
     for (const auto& constant : recordings[0].constants) {
       const at::Tensor* other = recordings[point].constants.find(constant.key());
-      if (other != nullptr && same_values(constant.value(), *other)) continue;
+      if (other != nullptr && same_elements(constant.value(), *other)) continue;
       throw ExportError(
           kNotSupported,
           fmt::format("constant '{}' differs between {} and {}: make it from sizes with operators "

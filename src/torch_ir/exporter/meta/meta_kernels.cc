@@ -8,8 +8,6 @@
 #include <iterator>
 #include <memory>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "torch_ir/exporter/meta/cpu_probe.h"
 #include "torch_ir/exporter/meta/meta_rules.h"

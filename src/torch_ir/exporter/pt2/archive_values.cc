@@ -2,7 +2,6 @@
 
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <complex>
@@ -42,9 +41,7 @@ constexpr std::pair<int64_t, c10::ScalarType> kDtypes[] = {
     {30, c10::ScalarType::Float8_e5m2},
     {31, c10::ScalarType::Float8_e4m3fnuz},
     {32, c10::ScalarType::Float8_e5m2fnuz},
-#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 7
     {33, c10::ScalarType::Float8_e8m0fnu},
-#endif
     {34, c10::ScalarType::UInt32},
     {35, c10::ScalarType::UInt64},
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"

@@ -8,7 +8,6 @@
 #include <ATen/core/ivalue.h>
 #include <c10/util/FunctionRef.h>
 
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>

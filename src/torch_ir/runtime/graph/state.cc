@@ -29,7 +29,7 @@ std::set<size_t> written_memory(const LoweredGraph& graph) {
 
 }  // namespace
 
-void add_state(Program& program) {
+void add_state(Program& program, const std::vector<std::string>& made) {
   if (std::ranges::any_of(program.mutations, &Mutation::in_place)) return;
   LoweredGraph graph;
   try {
@@ -40,7 +40,8 @@ void add_state(Program& program) {
   }
   const std::set<size_t> written = written_memory(graph);
   for (const GraphInput& input : program.inputs) {
-    if (!written.contains(graph.memory.of(input.value))) continue;
+    const bool is_made = std::ranges::find(made, input.target) != made.end();
+    if (is_made || !written.contains(graph.memory.of(input.value))) continue;
     program.mutations.push_back({program.outputs.size(), input.value, /*in_place=*/true});
     program.outputs.push_back(input.value);
   }

@@ -11,8 +11,8 @@ namespace torch_ir {
 
 // Makes outputs of them, unless the program names its state already. Goes by the schemas of
 // operators: may name too much (`reshape` may copy), never too little. Control flow writes to
-// nothing outside.
-void add_state(Program& program);
+// nothing outside. Leaves out `made`, constants by name that a run of the model makes anew.
+void add_state(Program& program, const std::vector<std::string>& made = {});
 
 // The same for a document, as files of other programs lack the key.
 void add_state(IR& ir);

@@ -2,7 +2,6 @@
 
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 
 #include "torch_ir/runtime/interpreter/run.h"
 
@@ -65,10 +64,7 @@ at::Tensor NodeRun::value(ValueId value) {
 }
 
 at::Tensor NodeRun::value(const std::string& name) {
-  if (state_->ids.empty()) {
-    const std::vector<Value>& values = state_->graph.source->values;
-    for (ValueId id = 0; id < values.size(); ++id) state_->ids.emplace(values[id].name, id);
-  }
+  if (state_->ids.empty()) state_->ids = state_->graph.source->ids();
   const auto found = state_->ids.find(name);
   return found == state_->ids.end() ? at::Tensor() : value(found->second);
 }

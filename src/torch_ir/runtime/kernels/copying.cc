@@ -7,8 +7,6 @@
 #include <ATen/TensorIterator.h>
 #include <ATen/WrapDimUtils.h>
 #include <ATen/native/Copy.h>
-#include <ATen/ops/cat_native.h>
-#include <ATen/ops/copy_native.h>
 #include <c10/util/accumulate.h>
 
 #include <algorithm>

@@ -1,9 +1,4 @@
 #include <ATen/Parallel.h>
-#include <ATen/ops/gather_native.h>
-#include <ATen/ops/index_native.h>
-#include <ATen/ops/index_select_native.h>
-#include <ATen/ops/scatter_native.h>
-#include <ATen/ops/scatter_reduce_native.h>
 
 #include <cstring>
 

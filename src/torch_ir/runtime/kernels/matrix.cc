@@ -1,9 +1,6 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorIterator.h>
-#include <ATen/ops/addmm_native.h>
-#include <ATen/ops/bmm_native.h>
-#include <ATen/ops/mm_native.h>
 
 #include <algorithm>
 #include <climits>

@@ -4,9 +4,6 @@
 
 #include <ATen/native/batch_norm.h>
 #include <ATen/native/layer_norm.h>
-#include <ATen/ops/_log_softmax_native.h>
-#include <ATen/ops/_softmax_native.h>
-#include <ATen/ops/native_batch_norm_native.h>
 #include <c10/util/accumulate.h>
 
 #include <algorithm>

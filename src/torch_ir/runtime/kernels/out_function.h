@@ -7,7 +7,6 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "torch_ir/runtime/kernels/kernel.h"
 #include "torch_ir/runtime/kernels/kernel_arguments.h"

@@ -1,7 +1,4 @@
 #include <ATen/Parallel.h>
-#include <ATen/ops/adaptive_avg_pool2d_native.h>
-#include <ATen/ops/avg_pool2d_native.h>
-#include <ATen/ops/max_pool2d_with_indices_native.h>
 
 #include <algorithm>
 #include <cstring>

@@ -4,6 +4,7 @@
 // computes. Shapes in a frame never change, so `meta` runs once, and each run calls only `impl`.
 #pragma once
 
+#include <ATen/NativeFunctions.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/TensorMeta.h>
 

@@ -2,7 +2,6 @@
 
 #include <ATen/ops/scalar_tensor.h>
 
-#include <algorithm>
 #include <chrono>
 #include <unordered_set>
 #include <utility>

@@ -182,11 +182,8 @@ void remove_dead_calls(Trace& trace) {
     if (is_live[i]) std::ranges::for_each(tensors_of(call), need);
   }
   keep_live_values(trace, is_live);
-  std::vector<TraceCall> live;
-  for (size_t i = 0; i < trace.calls.size(); ++i) {
-    if (is_live[i]) live.push_back(std::move(trace.calls[i]));
-  }
-  trace.calls = std::move(live);
+  std::erase_if(trace.calls,
+                [&](const TraceCall& call) { return !is_live[&call - trace.calls.data()]; });
   for (const TraceValue& value : trace.values) need(value.tensor);
   for (TraceTensor& tensor : trace.tensors) {
     if (!is_needed[tensor.buffer]) tensor.constant.reset();

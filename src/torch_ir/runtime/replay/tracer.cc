@@ -43,7 +43,6 @@ BufferId Tracer::buffer_of(const at::Tensor& tensor) {
 }
 
 TensorId Tracer::add_tensor(const at::Tensor& tensor, BufferId buffer) {
-  const auto id = static_cast<TensorId>(trace_.tensors.size());
   TraceTensor traced{buffer,
                      tensor.scalar_type(),
                      at::DimVector(tensor.sizes()),
@@ -51,7 +50,7 @@ TensorId Tracer::add_tensor(const at::Tensor& tensor, BufferId buffer) {
                      tensor.storage_offset(),
                      {}};
   if (trace_.buffers[buffer].kind == BufferKind::kConstant) traced.constant = tensor;
-  trace_.tensors.push_back(std::move(traced));
+  const TensorId id = trace_.add(std::move(traced));
   *tensors_.insert(tensor, id).first = id;
   return id;
 }
@@ -76,13 +75,9 @@ TensorId Tracer::id_of(const at::Tensor& tensor) {
 void Tracer::refuse(std::string reason) const { throw TraceRefused{std::move(reason), step_}; }
 
 TensorId Tracer::add_opaque_tensor(const char* reason) {
-  const auto id = static_cast<TensorId>(trace_.tensors.size());
-  TraceTensor opaque;
-  opaque.buffer = static_cast<BufferId>(trace_.buffers.size());
-  opaque_buffers_.emplace(opaque.buffer, reason);
-  trace_.tensors.push_back(std::move(opaque));
-  trace_.buffers.emplace_back();
-  return id;
+  const BufferId buffer = trace_.add_buffer(BufferKind::kIntermediate, 0);
+  opaque_buffers_.emplace(buffer, reason);
+  return trace_.add({.buffer = buffer});
 }
 
 bool Tracer::is_opaque(TensorId tensor) const {

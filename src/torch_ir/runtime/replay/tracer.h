@@ -4,7 +4,6 @@
 // that they make.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>

@@ -2,8 +2,6 @@
 
 #include <c10/util/accumulate.h>
 
-#include <algorithm>
-
 #include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_facts.h"
 

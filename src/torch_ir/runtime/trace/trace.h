@@ -15,7 +15,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "torch_ir/ir/program.h"
@@ -60,11 +59,11 @@ struct TraceBuffer {
 struct TraceTensor {
   BufferId buffer = 0;
   c10::ScalarType dtype = c10::kFloat;
-  at::DimVector sizes;
-  at::DimVector strides;
+  at::DimVector sizes = {};
+  at::DimVector strides = {};
   // In elements.
   int64_t offset = 0;
-  at::Tensor constant;
+  at::Tensor constant = {};
 };
 
 size_t bytes_of(const TraceTensor& tensor);
@@ -125,6 +124,15 @@ struct Trace {
   // By num_calls; without values that no output needs.
   std::vector<TraceValue> values = {};
   PlanMemory memory;
+
+  TensorId add(TraceTensor tensor) {
+    tensors.push_back(std::move(tensor));
+    return static_cast<TensorId>(tensors.size() - 1);
+  }
+  BufferId add_buffer(BufferKind kind, size_t bytes) {
+    buffers.push_back({kind, bytes});
+    return static_cast<BufferId>(buffers.size() - 1);
+  }
 
   BufferKind kind(TensorId tensor) const { return buffers[tensors[tensor].buffer].kind; }
   TraceBuffer& buffer_of(TensorId tensor) { return buffers[tensors[tensor].buffer]; }

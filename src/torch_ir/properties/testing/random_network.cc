@@ -1,4 +1,4 @@
-#include "torch_ir/properties/random_network.h"
+#include "torch_ir/properties/testing/random_network.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>

@@ -8,7 +8,7 @@
 #include <iosfwd>
 #include <optional>
 
-#include "torch_ir/properties/random_moves.h"
+#include "torch_ir/properties/testing/random_moves.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {

@@ -4,7 +4,7 @@
 
 #include <iosfwd>
 
-#include "torch_ir/properties/random_moves.h"
+#include "torch_ir/properties/testing/random_moves.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {

@@ -1,4 +1,4 @@
-#include "torch_ir/properties/random_graph.h"
+#include "torch_ir/properties/testing/random_graph.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/MemoryOverlap.h>

@@ -1,4 +1,4 @@
-#include "torch_ir/properties/random_moves.h"
+#include "torch_ir/properties/testing/random_moves.h"
 
 #include <ostream>
 #include <string>
