@@ -18,11 +18,11 @@ TEST(OwnErrorPageTest, StandsBesideTheComparisonWithTheModel) {
   ValueDetail& output = result.trials[0].verification.output_details[0];
   output.own_error = OwnError{.rms_ratio = 2.5};
   output.basis = Basis::kOwnError;
-  EXPECT_THAT(render_model_page(result, {}), HasSubstr(" | 2.5 | right by its own error |\n"));
+  EXPECT_THAT(render_model_page(result, {}), HasSubstr(" | 2.5 | 0 | right by its own error |\n"));
   EXPECT_THAT(summary_of({result}), HasSubstr(" | 2.5 |\n"));
   output.own_error->problem = output.problem = "an RMS error of 30 times eager's; the limit is 4";
   EXPECT_THAT(render_model_page(result, {}),
-              HasSubstr(" | 2.5 | ❌ an RMS error of 30 times eager's; the limit is 4 |\n"));
+              HasSubstr(" | 2.5 | 0 | ❌ an RMS error of 30 times eager's; the limit is 4 |\n"));
 }
 
 TEST(OwnErrorPageTest, IsTheCriterionIfTheRunSaysSo) {

@@ -118,6 +118,7 @@ inline NodeReport make_nodes() {
   nodes.skipped.push_back({.value = "fused", .reason = "the backend | lacks it"});
   ValueDetail detail{.index = 3, .node = "add", .op_type = "aten.add.Tensor", .value = "add"};
   detail.comparison = make_mismatch().trials[1].verification.output_details[0].comparison;
+  detail.problem = "outside the tolerance";
   nodes.worst.push_back(detail);
   Divergence& divergence = nodes.first_divergence.emplace();
   divergence.node = detail;

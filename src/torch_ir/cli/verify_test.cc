@@ -78,10 +78,8 @@ TEST_F(VerifyTest, PassesWhatIsAsNearToFloat64AsEager) {
   };
   const Outcome outcome = verify_sub(2);
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-  EXPECT_THAT(
-      outcome.out,
-      HasSubstr(
-          "; 1 times as far from float64 as eager operators\n  passed: right by its own error\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("; eager operators compute it, too\n  passed: right by its own error\n"));
   EXPECT_EQ(verify_sub(2, {"--tolerance", "auto"}).status, 0);
   EXPECT_EQ(verify_sub(2, {"--tolerance", "dtype"}).status, 1);
   EXPECT_EQ(verify_sub(2, {"--atol", "0.1"}).status, 1);

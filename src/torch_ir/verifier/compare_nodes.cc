@@ -187,7 +187,7 @@ class NodeComparer {
     const bool has_failed = judge_ != nullptr && judge_->has_failed;
     std::unordered_set<std::string> exonerated;
     if (judge_ != nullptr) {
-      for (std::string& name : judge_->own.only_returned_wrong()) {
+      for (std::string& name : judge_->own.only_returned_wrong(has_failed)) {
         exonerated.insert(std::move(name));
       }
     }

@@ -123,8 +123,8 @@ std::vector<ValueId> compared_values(const Graph& graph);
 struct NodeJudge {
   Judge& own;
   Criterion criterion = {};
-  // Whether the outputs failed. Then, if no value is wrong, the one that only the tolerance excuses
-  // is the first divergence.
+  // Whether the outputs failed. Then wrong values that make no difference are no cause, and if no
+  // value is wrong, the one that only the tolerance excuses is the first divergence.
   bool has_failed = false;
 };
 

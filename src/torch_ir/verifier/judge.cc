@@ -240,6 +240,7 @@ struct Judge::State {
     }
     const auto take_over = [&](Lanes& lanes) { lanes.take_over(id, seen.tensor); };
     course.for_each(take_over);
+    if (first().eager(id).sizes() != seen.tensor.sizes()) untaken.insert(id);
     if (!wrong_values.contains(id)) {
       if (without_wrong) without_wrong->for_each(take_over);
       made_of.erase(id);
@@ -267,9 +268,14 @@ struct Judge::State {
     node.for_each_read([&](ValueId read) { below.merge(wrong_below(read)); });
     if (below.empty()) return;
     Verdict without = best_verdict(*without_wrong, id, &node, seen, tolerance);
-    if (verdict.is_right() == without.is_right()) return;
-    (without.is_right() ? unused : used).merge(below);
-    if (without.is_right()) verdict = std::move(without);
+    if (verdict.is_right() && without.is_right()) {
+      for (const ValueId value : below) (untaken.contains(value) ? unused : harmless).insert(value);
+    } else if (without.is_right()) {
+      unused.merge(below);
+      verdict = std::move(without);
+    } else if (verdict.is_right()) {
+      used.merge(below);
+    }
   }
 
   Verdict judge_in_the_end(ValueId id, const at::Tensor& value, const Tolerance& tolerance) {
@@ -402,9 +408,12 @@ struct Judge::State {
   std::set<ValueId> wrong_values;
   // The wrong values that a value is made of, if no right one was returned since.
   std::map<ValueId, std::set<ValueId>> made_of;
-  // Wrong values without which others are right, and with which others are.
+  // Of another shape, so that nothing can be made of them.
+  std::set<ValueId> untaken;
+  // Wrong values without which alone others are right, with which alone, and either way.
   std::set<ValueId> unused;
   std::set<ValueId> used;
+  std::set<ValueId> harmless;
   // The graph on the model's values.
   Lane model;
   bool model_draws = false;
@@ -458,10 +467,12 @@ std::optional<TieEffect> Judge::effect_of_ties(const std::string& name) {
                        [&] { return state_->effect_of_ties(state_->ids.at(name)); });
 }
 
-std::vector<std::string> Judge::only_returned_wrong() const {
+std::vector<std::string> Judge::only_returned_wrong(bool harmless) const {
   std::vector<std::string> names;
   if (!state_) return names;
-  for (const ValueId id : state_->unused) {
+  std::set<ValueId> found = state_->unused;
+  if (harmless) found.insert(state_->harmless.begin(), state_->harmless.end());
+  for (const ValueId id : found) {
     if (!state_->used.contains(id)) names.push_back((*state_->program)[id].name);
   }
   return names;

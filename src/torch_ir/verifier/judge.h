@@ -112,8 +112,9 @@ class Judge {
   std::optional<TieEffect> effect_of_ties(const std::string& name);
 
   // Wrong values that were only returned wrong: a value that is made of them is right only with the
-  // lanes' own, and none only with them.
-  std::vector<std::string> only_returned_wrong() const;
+  // lanes' own, and none only with them. With `harmless`, also those without which, and with which,
+  // the values made of them are right.
+  std::vector<std::string> only_returned_wrong(bool harmless = false) const;
 
  private:
   struct State;

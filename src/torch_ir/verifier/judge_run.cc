@@ -248,9 +248,11 @@ void check_graph(VerificationReport& report, const GraphRun& run, const Toleranc
       judge_run(of_model, tolerance,
                 {.reference = ReferenceKind::kAuto, .error_factor = report.criterion.error_factor});
   if (graph.is_valid) return;
-  report.graph_problem = graph.error_message;
+  report.graph_problem =
+      compare_known_outputs(*run.graph_case.program, eager, run.graph_case.expected, tolerance)
+          .error_message;
   report.error_message =
-      (report.is_valid ? graph.error_message : report.error_message) +
+      (report.is_valid ? report.graph_problem : report.error_message) +
       "; eager operators compute the same from the graph: the graph does not match the model";
   const RandomState before;
   eager_outputs(run.graph_case);

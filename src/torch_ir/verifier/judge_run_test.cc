@@ -408,8 +408,11 @@ TEST(JudgeRun, AnErrorOfEagerThatIsNoRoundingExcusesNothing) {
   EagerGraph graph;
   const V x = graph.input("x", at::tensor({0.5F, 1.0F, 1.5F}));
   graph.output(graph.call1("aten.sinh.default", {x}));
+  const at::Tensor eager = graph.inputs[0].mul(2);
   const auto with = [&](double error) {
-    return judged(graph, {graph.inputs[0].mul(2).add(error)}, ReferenceKind::kFloat64);
+    const std::vector<at::Tensor> outputs = {eager.add(error)};
+    return judge_run({.graph_case = expecting(graph, {eager}), .outputs = outputs},
+                     {.by_dtype = true}, {.reference = ReferenceKind::kFloat64});
   };
   EXPECT_TRUE(with(1e-7).is_valid);
   EXPECT_THAT(with(0.1).error_message,

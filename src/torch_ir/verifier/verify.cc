@@ -202,8 +202,10 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
                           own_tolerance_text(report.tolerance, detail.tolerance))
            << comparison;
     if (detail.basis == Basis::kOwnError && detail.own_error) {
-      stream << fmt::format("; {:.3g} times as far from float64 as eager operators",
-                            detail.own_error->rms_ratio);
+      const double factor = detail.own_error->rms_ratio;
+      stream << (factor == 0 ? "; eager operators compute it, too"
+                             : fmt::format("; {:.3g} times as far from float64 as eager operators",
+                                           factor));
     }
     stream << '\n';
   }
