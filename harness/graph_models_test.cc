@@ -39,9 +39,8 @@ using ::testing::StartsWith;
 // Adds one too much.
 class OffByOne : public Backend {
  public:
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    std::vector<at::Tensor> outputs = plan_.run(ir, weights, inputs);
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    std::vector<at::Tensor> outputs = plan_.run(graph_case);
     for (at::Tensor& output : outputs) output = output + 1;
     return outputs;
   }

@@ -67,12 +67,11 @@ class NoAbs : public Backend {
  public:
   explicit NoAbs(const BackendOptions& options) : plans_(options.execution) {}
 
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    for (const OpNode& node : ir.nodes) {
-      if (node.op_type == "aten.abs.default") throw Error(kNotSupported, "no abs here");
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    for (const Node& node : graph_case.program->nodes) {
+      if (node.target == "aten.abs.default") throw Error(kNotSupported, "no abs here");
     }
-    return plans_.run(ir, weights, inputs);
+    return plans_.run(graph_case);
   }
 
  private:
@@ -87,13 +86,12 @@ class Interrupting : public NoAbs {
  public:
   using NoAbs::NoAbs;
 
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    if (ir.nodes.front().op_type == "aten.neg.default") {
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    if (graph_case.program->nodes.front().target == "aten.neg.default") {
       signal_harness(SIGINT);
       for (;;) ::pause();
     }
-    return NoAbs::run(ir, weights, inputs);
+    return NoAbs::run(graph_case);
   }
 };
 
@@ -106,10 +104,9 @@ class Hanging : public PlanBackend {
  public:
   explicit Hanging(const BackendOptions& options) : PlanBackend(options.execution) {}
 
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    while (ir.nodes.front().op_type == "aten.neg.default") ::pause();
-    return PlanBackend::run(ir, weights, inputs);
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    while (graph_case.program->nodes.front().target == "aten.neg.default") ::pause();
+    return PlanBackend::run(graph_case);
   }
 };
 

@@ -13,7 +13,9 @@
 #include "harness/backend/backend.h"
 #include "harness/testing/run_command_line.h"
 #include "torch_ir/cases/case_files.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/weights/safetensors.h"
 
@@ -36,19 +38,15 @@ class KnowsFoo : public PlanBackend {
   KnowsFoo(const BackendOptions& options, bool aborts)
       : PlanBackend(options.execution), aborts_(aborts) {}
 
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    IR known = ir;
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    IR known = to_ir(*graph_case.program);
     for (OpNode& node : known.nodes) {
       if (node.op_type == kFoo) node.op_type = "aten.neg.default";
       if (aborts_ && node.outputs.empty()) std::abort();
     }
-    return PlanBackend::run(known, weights, inputs);
+    return PlanBackend::run(graph_case.with(resolve(known)));
   }
-  std::unique_ptr<NodeValues> values(const IR& /*ir*/, const StateDict& /*weights*/,
-                                     const std::vector<at::Tensor>& /*inputs*/) override {
-    return nullptr;
-  }
+  std::unique_ptr<NodeValues> values(const Case& /*graph_case*/) override { return nullptr; }
 
  private:
   const bool aborts_;

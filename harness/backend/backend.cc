@@ -20,7 +20,6 @@
 #include "torch_ir/base/named_registry.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/document.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
@@ -47,65 +46,9 @@ class NodeByNodeValues : public NodeValues {
   NodeRun run_;
 };
 
-// Values of a document, which must outlive them.
-class DocumentValues : public NodeValues {
- public:
-  DocumentValues(Backend& backend, const Case& graph_case)
-      : ir_(to_ir(*graph_case.program)),
-        values_(backend.values(ir_, graph_case.weights, graph_case.inputs)) {}
-
-  bool is_empty() const { return values_ == nullptr; }
-  at::Tensor next(const std::string& name) override { return values_->next(name); }
-  std::vector<std::string> unknown() const override { return values_->unknown(); }
-
- private:
-  const IR ir_;
-  const std::unique_ptr<NodeValues> values_;
-};
-
-// Runs cases without a detour by their documents.
-class DirectPlanBackend final : public PlanBackend {
- public:
-  using PlanBackend::PlanBackend;
-
-  std::vector<at::Tensor> run_case(const Case& graph_case) override { return run_plan(graph_case); }
-  std::unique_ptr<NodeValues> values_of(const Case& graph_case) override {
-    return plan_values(graph_case);
-  }
-};
-
-Case case_of(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs) {
-  return Case{.weights = weights, .inputs = inputs}.with(resolve(ir));
-}
-
 }  // namespace
 
-std::unique_ptr<NodeValues> Backend::values(const IR& /*ir*/, const StateDict& /*weights*/,
-                                            const std::vector<at::Tensor>& /*inputs*/) {
-  return nullptr;
-}
-
-std::vector<at::Tensor> Backend::run_case(const Case& graph_case) {
-  const Program& program = *graph_case.program;
-  std::vector<at::Tensor> outputs = run(to_ir(program), graph_case.weights, graph_case.inputs);
-  const auto num_state =
-      static_cast<size_t>(std::ranges::count_if(program.mutations, &Mutation::in_place));
-  size_t next = 0;
-  size_t next_state = program.outputs.size() - num_state;
-  if (outputs.size() == next_state) outputs.resize(program.outputs.size());
-  if (outputs.size() != program.outputs.size()) return outputs;
-  std::vector<at::Tensor> ordered;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    ordered.push_back(outputs[program.is_in_place(i) ? next_state++ : next++]);
-  }
-  return ordered;
-}
-
-std::unique_ptr<NodeValues> Backend::values_of(const Case& graph_case) {
-  auto values = std::make_unique<DocumentValues>(*this, graph_case);
-  if (values->is_empty()) return nullptr;
-  return values;
-}
+std::unique_ptr<NodeValues> Backend::values(const Case& /*graph_case*/) { return nullptr; }
 
 bool register_backend(const std::string& name, BackendFactory make) {
   if (name.empty()) throw Error("a backend needs a name");
@@ -130,7 +73,7 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
   const BackendOptions options{
       .execution = {.optimization = settings.optimization, .device = settings.device},
       .directory = directory + "/backend"};
-  if (runs_plans(settings)) return std::make_unique<DirectPlanBackend>(options.execution);
+  if (runs_plans(settings)) return std::make_unique<PlanBackend>(options.execution);
   std::error_code error;
   std::filesystem::create_directories(options.directory, error);
   if (error) throw OutputError("cannot create '" + options.directory + "': " + error.message());
@@ -139,12 +82,21 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
   return registry().find(settings.backend)(options);
 }
 
+std::vector<at::Tensor> run_on(Backend& backend, const Case& graph_case) {
+  const Program& program = *graph_case.program;
+  std::vector<at::Tensor> outputs = backend.run(graph_case);
+  const auto num_state = std::ranges::count_if(program.mutations, &Mutation::in_place);
+  const bool lacks_state = std::ssize(outputs) + num_state == std::ssize(program.outputs);
+  if (lacks_state) outputs.resize(program.outputs.size());
+  return outputs;
+}
+
 std::vector<at::Tensor> run_grouped(Backend& backend, const Case& graph_case,
                                     std::vector<NodeGroup>& groups) {
   std::vector<at::Tensor> outputs;
   std::exception_ptr failure;
   try {
-    outputs = backend.run_case(graph_case);
+    outputs = run_on(backend, graph_case);
   } catch (const std::exception&) {
     failure = std::current_exception();
   }
@@ -205,17 +157,7 @@ class PlanBackend::Values : public WindowedValues {
 PlanBackend::PlanBackend(const ExecutionOptions& options) : options_(options) {}
 PlanBackend::~PlanBackend() = default;
 
-std::vector<at::Tensor> PlanBackend::run(const IR& ir, const StateDict& weights,
-                                         const std::vector<at::Tensor>& inputs) {
-  return run_plan(case_of(ir, weights, inputs));
-}
-
-std::unique_ptr<NodeValues> PlanBackend::values(const IR& ir, const StateDict& weights,
-                                                const std::vector<at::Tensor>& inputs) {
-  return plan_values(case_of(ir, weights, inputs));
-}
-
-std::vector<at::Tensor> PlanBackend::run_plan(const Case& graph_case) {
+std::vector<at::Tensor> PlanBackend::run(const Case& graph_case) {
   groups_.clear();
   if (!compiled_ || !compiled_->is_of(graph_case)) {
     compiled_.reset();
@@ -224,7 +166,7 @@ std::vector<at::Tensor> PlanBackend::run_plan(const Case& graph_case) {
   return compiled_->plan.run_checked(to_device(graph_case.inputs, options_.device));
 }
 
-std::unique_ptr<NodeValues> PlanBackend::plan_values(const Case& graph_case) {
+std::unique_ptr<NodeValues> PlanBackend::values(const Case& graph_case) {
   groups_.clear();
   Case on_device = graph_case;
   on_device.inputs = to_device(graph_case.inputs, options_.device);

@@ -21,7 +21,6 @@
 
 #include "harness/results/executor_report.h"
 #include "torch_ir/cases/node_groups.h"
-#include "torch_ir/ir/ir.h"
 #include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
@@ -43,22 +42,15 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // Returns one tensor for each of IR::graph_outputs, undefined for None, then one for each of
-  // IR::state: the values at the end of the run of what nodes write to. Without those the state is
-  // not compared. `weights` are keyed by state dict name. Throws Error when the graph cannot be
-  // run.
-  virtual std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                                      const std::vector<at::Tensor>& inputs) = 0;
+  // Runs the graph on the weights and inputs of the case; to_ir (document.h) writes it as an IR.
+  // Returns one tensor for each output of the program, undefined for None: for IR::graph_outputs,
+  // then for IR::state, the values at the end of the run of what nodes write to. Without those the
+  // state is not compared. Throws Error when the graph cannot be run.
+  virtual std::vector<at::Tensor> run(const Case& graph_case) = 0;
 
   // Runs the graph again and returns the values of its nodes, or null if the backend cannot provide
-  // them. The arguments and the backend outlive the result.
-  virtual std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
-                                             const std::vector<at::Tensor>& inputs);
-
-  // What the harness calls. By default they call `run` and `values` with the document of the graph;
-  // a backend that takes programs may override them. The case must outlive the values.
-  virtual std::vector<at::Tensor> run_case(const Case& graph_case);
-  virtual std::unique_ptr<NodeValues> values_of(const Case& graph_case);
+  // them. The case and the backend outlive the result.
+  virtual std::unique_ptr<NodeValues> values(const Case& graph_case);
 
   // The backend's report of its last run, if it has one.
   virtual std::optional<ExecutorReport> last_report() const { return std::nullopt; }
@@ -83,25 +75,18 @@ bool register_backend(const std::string& name, BackendFactory make);
 // Sorted by name.
 std::vector<std::string> list_backends();
 
-// Runs graphs on our runtime, ExecutionPlan. A derived class that overrides `run` gets every graph;
-// the backend of open_backend runs cases as they are.
+// Runs graphs on our runtime, ExecutionPlan.
 class PlanBackend : public Backend {
  public:
   explicit PlanBackend(const ExecutionOptions& options);
   ~PlanBackend() override;
 
   // Reuses the compiled plan while the graph and the weights stay the same.
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override;
+  std::vector<at::Tensor> run(const Case& graph_case) override;
   // The values that the plan computes. If it fails, the operators run one by one, to show where.
-  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
-                                     const std::vector<at::Tensor>& inputs) override;
+  std::unique_ptr<NodeValues> values(const Case& graph_case) override;
   // Those that the last call of `values` fused. A run without values does not look for them.
   std::vector<NodeGroup> groups() const override { return groups_; }
-
- protected:
-  std::vector<at::Tensor> run_plan(const Case& graph_case);
-  std::unique_ptr<NodeValues> plan_values(const Case& graph_case);
 
  private:
   struct Compiled;

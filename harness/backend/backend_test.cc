@@ -11,6 +11,7 @@
 #include "harness/backend/open_backend.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
+#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -21,10 +22,7 @@ using ::testing::ThrowsMessage;
 class Nothing : public Backend {
  public:
   explicit Nothing(BackendOptions asked) : options(std::move(asked)) {}
-  std::vector<at::Tensor> run(const IR&, const StateDict&,
-                              const std::vector<at::Tensor>&) override {
-    return {};
-  }
+  std::vector<at::Tensor> run(const Case& /*graph_case*/) override { return {}; }
   BackendOptions options;
 };
 
@@ -63,7 +61,7 @@ TEST(BackendTest, ANameIsTakenOnce) {
 
 TEST(BackendTest, MayHaveNoValuesToTell) {
   Nothing backend{BackendOptions()};
-  EXPECT_EQ(backend.values(IR(), StateDict(), {}), nullptr);
+  EXPECT_EQ(backend.values(Case()), nullptr);
 }
 
 IR adding(double number) {
@@ -77,7 +75,8 @@ TEST(PlanBackendTest, RunsTheGraphThatItIsGivenEachTime) {
   PlanBackend backend{ExecutionOptions()};
   IR ir = adding(1);
   const auto run = [&](double x) {
-    return backend.run(ir, StateDict(), {at::full({2}, x)}).at(0)[0].item<double>();
+    const Case graph_case = Case{.inputs = {at::full({2}, x)}}.with(resolve(ir));
+    return backend.run(graph_case).at(0)[0].item<double>();
   };
   EXPECT_EQ(run(1), 2);
   EXPECT_EQ(run(5), 6);
@@ -98,7 +97,8 @@ TEST(PlanBackendTest, RunsWithTheWeightsThatItIsGivenEachTime) {
   StateDict weights;
   weights.insert("w", at::full({2}, 1.0));
   const auto run = [&] {
-    return backend.run(ir, weights, {at::ones({2})}).at(0)[0].item<double>();
+    const Case graph_case = Case{.weights = weights, .inputs = {at::ones({2})}}.with(resolve(ir));
+    return backend.run(graph_case).at(0)[0].item<double>();
   };
   EXPECT_EQ(run(), 2);
   weights["w"] = at::full({2}, 3.0);

@@ -20,11 +20,8 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
-#include "torch_ir/ir/document.h"
+#include "torch_ir/cases/case_files.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/ir/json.h"
-#include "torch_ir/ir/resolve.h"
-#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/tensor_files.h"
@@ -108,7 +105,8 @@ std::string names_text(const std::vector<std::string>& names) {
   return names.empty() ? "nothing" : quoted_list(names, kMaxNames);
 }
 
-StateDict weights_for(const Case& graph_case) {
+// With the constants.
+StateDict read_weights(const Case& graph_case) {
   StateDict result;
   for (const GraphInput& input : graph_case.program->inputs) {
     if (input.kind == InputKind::kUserInput || result.contains(input.target)) continue;
@@ -123,16 +121,6 @@ StateDict weights_for(const Case& graph_case) {
     }
   }
   return result;
-}
-
-StateDict inputs_for(const Case& graph_case) {
-  const Program& program = *graph_case.program;
-  const std::vector<ValueId> ids = program.user_inputs();
-  if (graph_case.inputs.size() != ids.size()) {
-    throw ExecutionError(fmt::format("wrong number of inputs: {}, expected {}",
-                                     graph_case.inputs.size(), ids.size()));
-  }
-  return tensors_by_name(program, ids, graph_case.inputs);
 }
 
 // ": out of memory", "; it printed: a | b"
@@ -279,22 +267,19 @@ class CommandBackend : public Backend {
     fs::remove_all(directory_, error);
   }
 
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    return run(ir, Case{.weights = weights, .inputs = inputs}.with(resolve(ir)));
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    const CommandEnd end = run_command(graph_case);
+    return outputs_of(read_tensors(path("outputs"), "{outputs}", end), graph_case);
   }
 
-  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
-                                     const std::vector<at::Tensor>& inputs) override {
-    return values(ir, Case{.weights = weights, .inputs = inputs}.with(resolve(ir)));
-  }
-
-  std::vector<at::Tensor> run_case(const Case& graph_case) override {
-    return run(to_ir(*graph_case.program), graph_case);
-  }
-
-  std::unique_ptr<NodeValues> values_of(const Case& graph_case) override {
-    return values(to_ir(*graph_case.program), graph_case);
+  std::unique_ptr<NodeValues> values(const Case& graph_case) override {
+    if (!has_intermediates_) return nullptr;
+    const CommandEnd end = run_command(graph_case);
+    // A server may lack these values.
+    std::error_code error;
+    if (!template_ && !fs::exists(path("intermediates"), error)) return nullptr;
+    return std::make_unique<FileValues>(read_tensors(path("intermediates"), "{intermediates}", end),
+                                        *graph_case.program);
   }
 
   std::optional<ExecutorReport> last_report() const override { return report_; }
@@ -310,33 +295,17 @@ class CommandBackend : public Backend {
   }
 
  private:
-  // `ir` is the document of the graph.
-  std::vector<at::Tensor> run(const IR& ir, const Case& graph_case) {
-    const CommandEnd end = run_command(ir, graph_case);
-    return outputs_of(read_tensors(path("outputs"), "{outputs}", end), graph_case);
-  }
-
-  std::unique_ptr<NodeValues> values(const IR& ir, const Case& graph_case) {
-    if (!has_intermediates_) return nullptr;
-    const CommandEnd end = run_command(ir, graph_case);
-    // A server may lack these values.
-    std::error_code error;
-    if (!template_ && !fs::exists(path("intermediates"), error)) return nullptr;
-    return std::make_unique<FileValues>(read_tensors(path("intermediates"), "{intermediates}", end),
-                                        *graph_case.program);
-  }
-
   std::string path(const std::string& name) const {
     const bool is_json = name == "ir" || name == "groups";
     return (directory_ / (name + (is_json ? ".json" : ".safetensors"))).string();
   }
 
-  CommandEnd run_command(const IR& ir, const Case& graph_case) {
+  CommandEnd run_command(const Case& graph_case) {
     // Removed, not overwritten: the files of the last run may still be mapped, and a failed run
     // must not leave them.
     std::error_code ignored;
     for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), ignored);
-    write_files(ir, graph_case);
+    write_files(graph_case);
     CommandEnd end = template_ ? run_once() : ask_server(*graph_case.program);
     check_started(command_, end);
     // Before the output is cut, because part of a path could not be recognized.
@@ -391,25 +360,21 @@ class CommandBackend : public Backend {
     end.message = answer.message;
   }
 
-  void write_files(const IR& ir, const Case& graph_case) {
-    StateDict weights = weights_for(graph_case);
-    const StateDict inputs = inputs_for(graph_case);
-    std::error_code error;
-    fs::create_directories(directory_, error);
-    if (error) {
-      throw OutputError(
-          fmt::format("cannot create '{}': {}", directory_.string(), error.message()));
+  void write_files(const Case& graph_case) {
+    const size_t num_inputs = graph_case.program->user_inputs().size();
+    if (graph_case.inputs.size() != num_inputs) {
+      throw ExecutionError(fmt::format("wrong number of inputs: {}, expected {}",
+                                       graph_case.inputs.size(), num_inputs));
     }
+    Case own = graph_case;
+    own.weights = read_weights(graph_case);
+    own.expected.clear();
+    const bool has_weights = weights_ && has_same_tensors(*weights_, own.weights);
+    weights_.reset();
     write_output([&] {
-      check_storable({.program = graph_case.program, .weights = weights});
-      save_ir(ir, path("ir"));
-      save_weights_safetensors(inputs, path("inputs"));
-      if (!weights_ || !has_same_tensors(*weights_, weights)) {
-        weights_.reset();
-        save_weights_safetensors(weights, path("weights"));
-        weights_ = std::move(weights);
-      }
+      save_case(own, directory_.string(), has_weights ? WeightsFile::kNever : WeightsFile::kAlways);
     });
+    weights_ = std::move(own.weights);
   }
 
   std::string command_;

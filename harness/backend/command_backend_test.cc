@@ -23,6 +23,7 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/weights/safetensors.h"
@@ -88,16 +89,21 @@ class CommandBackendTest : public ::testing::Test {
                                 folder_ + "/it's a folder");
   }
 
+  Case graph_case(const StateDict& weights, const std::vector<at::Tensor>& inputs) const {
+    return Case{.weights = weights, .inputs = inputs}.with(resolve(ir_));
+  }
+  Case graph_case() const { return graph_case(weights_, inputs_); }
+
   std::vector<at::Tensor> run(const std::string& command) {
-    return backend(command)->run(ir_, weights_, inputs_);
+    return backend(command)->run(graph_case());
   }
 
   // The error message of a run of `command`, with "DIR" for the folder of files.
   std::string error_of(const std::string& command, bool has_intermediates = false) {
     try {
       const auto it = backend(command, has_intermediates);
-      if (has_intermediates) it->values(ir_, weights_, inputs_);
-      it->run(ir_, weights_, inputs_);
+      if (has_intermediates) it->values(graph_case());
+      it->run(graph_case());
     } catch (const Error& error) {
       std::string text = error.what();
       const std::string own = folder_ + "/it's a folder/executor";
@@ -134,7 +140,7 @@ TEST_F(CommandBackendTest, TheCommandGetsGraphWeightsAndInputs) {
                            hand_in(dict({{"mul", at::tensor({8.0f, 0.0f}).view({1, 2})}})));
   ASSERT_EQ(outputs.size(), 1u);
   EXPECT_TRUE(at::equal(outputs[0], at::tensor({8.0f, 0.0f}).view({1, 2})));
-  EXPECT_TRUE(load_ir(copy + "/ir.json") == ir_);
+  EXPECT_TRUE(load_ir(copy + "/ir.json") == to_ir(*graph_case().program));
   const StateDict inputs = load_weights_safetensors(copy + "/inputs.safetensors");
   EXPECT_THAT(inputs.keys(), ElementsAre("x"));
   EXPECT_TRUE(at::equal(inputs["x"], inputs_[0]));
@@ -161,7 +167,7 @@ TEST_F(CommandBackendTest, WeightsAreWrittenAgainWhenTheyChange) {
       backend("cat {weights} >> " + sizes + ";" + hand_in(dict({{"mul", at::zeros({1, 2})}})));
   const auto written = [&](const StateDict& weights) {
     fs::remove(sizes);
-    it->run(ir_, weights, inputs_);
+    it->run(graph_case(weights, inputs_));
     return load_weights_safetensors(sizes)["fc.weight"].clone();
   };
   EXPECT_TRUE(at::equal(written(weights_), weights_["fc.weight"]));
@@ -173,9 +179,9 @@ TEST_F(CommandBackendTest, WeightsAreWrittenAgainWhenTheyChange) {
 TEST_F(CommandBackendTest, ResultsOfARunOutliveTheNextAndTheBackend) {
   auto it = backend("cat {ir} {weights} {inputs} > /dev/null; mv " + folder_ + "/next {outputs}");
   save_weights_safetensors(dict({{"mul", at::ones({1, 2})}}), folder_ + "/next");
-  const at::Tensor first = it->run(ir_, weights_, inputs_)[0];
+  const at::Tensor first = it->run(graph_case())[0];
   save_weights_safetensors(dict({{"mul", at::zeros({1, 2})}}), folder_ + "/next");
-  const at::Tensor second = it->run(ir_, weights_, inputs_)[0];
+  const at::Tensor second = it->run(graph_case())[0];
   it.reset();
   EXPECT_TRUE(at::equal(first, at::ones({1, 2})));
   EXPECT_TRUE(at::equal(second, at::zeros({1, 2})));
@@ -185,8 +191,8 @@ TEST_F(CommandBackendTest, ResultsOfARunOutliveTheNextAndTheBackend) {
 TEST_F(CommandBackendTest, OutputsOfAnEarlierRunAreNotTakenForThoseOfALater) {
   const auto it = backend("test -e {ir}.once && exit 0; touch {ir}.once;" +
                           hand_in(dict({{"mul", at::ones({1, 2})}})));
-  it->run(ir_, weights_, inputs_);
-  EXPECT_THAT([&] { it->run(ir_, weights_, inputs_); },
+  it->run(graph_case());
+  EXPECT_THAT([&] { it->run(graph_case()); },
               ThrowsMessage<ExecutionError>("The executor exited with status 0 but wrote no file "
                                             "{outputs}; it printed nothing"));
 }
@@ -234,7 +240,7 @@ TEST_F(CommandBackendTest, ACommandThatIsNotThereEndsTheRun) {
       RunSettings settings{.executor = command + (is_server ? "" : kFiles)};
       settings.executor_is_server = is_server;
       const auto it = make_command_backend(settings, folder_);
-      EXPECT_THAT([&] { it->run(ir_, weights_, inputs_); },
+      EXPECT_THAT([&] { it->run(graph_case()); },
                   ThrowsMessage<InputError>(StartsWith("cannot start the executor '")));
     }
   }
@@ -311,10 +317,10 @@ TEST_F(CommandBackendTest, DynamicSizesAreThoseOfTheInputs) {
 }
 
 TEST_F(CommandBackendTest, AWeightThatNobodyHasIsAnError) {
-  EXPECT_THAT([&] { backend(kFiles)->run(ir_, StateDict(), inputs_); },
+  EXPECT_THAT([&] { backend(kFiles)->run(graph_case(StateDict(), inputs_)); },
               ThrowsMessage<ExecutionError>(
                   "weight 'fc.weight' of the graph is neither in the state dict nor a constant"));
-  EXPECT_THAT([&] { backend(kFiles)->run(ir_, weights_, {}); },
+  EXPECT_THAT([&] { backend(kFiles)->run(graph_case(weights_, {})); },
               ThrowsMessage<ExecutionError>("wrong number of inputs: 0, expected 1"));
 }
 
@@ -322,11 +328,11 @@ TEST_F(CommandBackendTest, IntermediatesAreReadByName) {
   const std::string given = folder_ + "/given";
   save_weights_safetensors(dict({{"linear", at::ones({1, 2})}, {"mul", at::zeros({1, 2})}}), given);
   const auto it = backend("cp " + given + " {intermediates};" + kFiles, true);
-  const auto values = it->values(ir_, weights_, inputs_);
+  const auto values = it->values(graph_case());
   EXPECT_TRUE(at::equal(values->next("linear"), at::ones({1, 2})));
   EXPECT_FALSE(values->next("relu").defined());
   EXPECT_TRUE(at::equal(values->next("mul"), at::zeros({1, 2})));
-  EXPECT_EQ(backend(kFiles)->values(ir_, weights_, inputs_), nullptr);
+  EXPECT_EQ(backend(kFiles)->values(graph_case()), nullptr);
 }
 
 TEST_F(CommandBackendTest, IntermediatesOfOtherNamesAreListed) {
@@ -334,7 +340,7 @@ TEST_F(CommandBackendTest, IntermediatesOfOtherNamesAreListed) {
   save_weights_safetensors(
       dict({{"hidden", at::ones({1, 2})}, {"mul", at::ones({1, 2})}, {"a", at::ones({1})}}), given);
   const auto it = backend("cp " + given + " {intermediates};" + kFiles, true);
-  const auto values = it->values(ir_, weights_, inputs_);
+  const auto values = it->values(graph_case());
   EXPECT_TRUE(at::equal(values->next("mul"), at::ones({1, 2})));
   EXPECT_THAT(values->unknown(), ElementsAre("a", "hidden"));
   EXPECT_EQ(error_of(std::string(": {intermediates};") + kFiles, true),
@@ -359,7 +365,7 @@ TEST_F(CommandBackendTest, GroupsAreReadAfterARun) {
   write_file(groups, example_of_groups());
   const auto it = backend("cp " + given + " {outputs}; cp " + groups + " {groups};" + kFiles);
   EXPECT_TRUE(it->groups().empty());
-  it->run(ir_, weights_, inputs_);
+  it->run(graph_case());
   const std::vector<NodeGroup> found = it->groups();
   ASSERT_EQ(found.size(), 2);
   EXPECT_EQ(found[0].name, "conv_relu_3");
@@ -376,10 +382,10 @@ TEST_F(CommandBackendTest, GroupsAreReadAfterARun) {
   EXPECT_THAT(run,
               ThrowsMessage<LoadError>("group 'conv_relu_3': the graph has no node 'conv2d_3'"));
   EXPECT_TRUE(taken.empty());
-  EXPECT_THROW(it->run(ir_, weights_, {}), ExecutionError);
+  EXPECT_THROW(it->run(graph_case(weights_, {})), ExecutionError);
   EXPECT_TRUE(it->groups().empty()) << "those of another run";
   write_file(groups, R"({"groups": [{"name": "a", "nodes": "relu"}]})");
-  it->run(ir_, weights_, inputs_);
+  it->run(graph_case());
   EXPECT_THAT([&] { it->groups(); },
               ThrowsMessage<Error>(HasSubstr("{groups} cannot be read: /groups/0/nodes: expected a "
                                              "list, found \"relu\"")));
@@ -438,11 +444,11 @@ class ServerTest : public CommandBackendTest {
   }
 
   void expect_run(Backend& backend) {
-    EXPECT_TRUE(at::equal(backend.run(ir_, weights_, inputs_).at(0), at::ones({1, 2})));
+    EXPECT_TRUE(at::equal(backend.run(graph_case()).at(0), at::ones({1, 2})));
   }
   std::string error_of_run(Backend& backend) {
     try {
-      backend.run(ir_, weights_, inputs_);
+      backend.run(graph_case());
     } catch (const Error& error) {
       return error.what();
     }
@@ -465,7 +471,7 @@ TEST_F(ServerTest, IsStartedOnceAndReadsTheFilesOfEachRun) {
       "weights.safetensors\",\"inputs\":\"" + files_ + "inputs.safetensors\",\"outputs\":\"" +
       files_ + "outputs.safetensors\",\"groups\":\"" + files_ + "groups.json\"}\n";
   EXPECT_EQ(read_file(folder_ + "/requests"), request + request);
-  EXPECT_EQ(it->values(ir_, weights_, inputs_), nullptr);
+  EXPECT_EQ(it->values(graph_case()), nullptr);
   EXPECT_EQ(it->last_report(), std::nullopt);
 }
 
@@ -474,9 +480,8 @@ TEST_F(ServerTest, HandsBackIntermediatesWhereTheyAreAskedFor) {
   const auto it = server("case \"$line\" in *'\"intermediates\":\"" + files_.substr(0, 5) +
                              "'*) cp given \"" + path + "\";; esac; " + kAnswerOk,
                          "", /*has_intermediates=*/true);
-  EXPECT_TRUE(at::equal(it->values(ir_, weights_, inputs_)->next("mul"), at::ones({1, 2})));
-  EXPECT_EQ(server(kAnswerOk, "", /*has_intermediates=*/true)->values(ir_, weights_, inputs_),
-            nullptr);
+  EXPECT_TRUE(at::equal(it->values(graph_case())->next("mul"), at::ones({1, 2})));
+  EXPECT_EQ(server(kAnswerOk, "", /*has_intermediates=*/true)->values(graph_case()), nullptr);
 }
 
 TEST_F(ServerTest, SaysWhatItDoesNotSupportAndWhatFailsAndStays) {
@@ -489,7 +494,7 @@ TEST_F(ServerTest, SaysWhatItDoesNotSupportAndWhatFailsAndStays) {
       "*) " +
       std::string(kAnswerOk) + ";; esac");
   try {
-    it->run(ir_, weights_, inputs_);
+    it->run(graph_case());
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_TRUE(error.is_unsupported());
@@ -512,7 +517,7 @@ TEST_F(ServerTest, ThatEndsCostsTheRunAtHand) {
     write_file(folder_ + "/end", end);
     expect_run(*it);
     try {
-      it->run(ir_, weights_, inputs_);
+      it->run(graph_case());
       FAIL() << "no error";
     } catch (const CommandFailure& failure) {
       EXPECT_TRUE(failure.end().has_crashed);

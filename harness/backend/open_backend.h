@@ -17,7 +17,10 @@ void check_backend(const std::string& name);
 // make_command_backend, and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
-// Runs the graph on the backend, and sets `groups` to the groups of that run, even if the run
+// Runs the graph on the backend. State that it does not return is undefined.
+std::vector<at::Tensor> run_on(Backend& backend, const Case& graph_case);
+
+// The same, and sets `groups` to the groups of that run, even if the run
 // throws. Throws LoadError if they cannot be read or do not fit the graph.
 std::vector<at::Tensor> run_grouped(Backend& backend, const Case& graph_case,
                                     std::vector<NodeGroup>& groups);

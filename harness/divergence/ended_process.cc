@@ -24,11 +24,8 @@
 #include "harness/results/result_fields.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/ir/json.h"
-#include "torch_ir/ir/resolve.h"
+#include "torch_ir/cases/case_files.h"
 #include "torch_ir/ir/tensor_text.h"
-#include "torch_ir/weights/state_dict.h"
-#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
@@ -73,19 +70,14 @@ constexpr const char* kRunSuffix = ".run";
 // Returns whether the part ran out of memory, if the process survives.
 bool run_given_part(const std::string& directory, const RunSettings& settings,
                     const TellNews& tell) {
-  const IR ir = load_ir(directory + "/ir.json");
-  Case part = Case().with(resolve(ir));
-  if (const std::string file = directory + "/weights.safetensors"; fs::exists(file)) {
-    part.weights = load_weights(file);
-  }
-  part.inputs = read_inputs(directory + "/inputs.safetensors", ir);
+  const Case part = load_case(directory);
   at::set_num_threads(settings.threads);
   const std::unique_ptr<Backend> backend = open_backend(settings, directory + kRunSuffix);
   at::manual_seed(settings.seed);
   tell("begun");
   const AllocationWatch memory;
   try {
-    backend->run_case(part);
+    backend->run(part);
   } catch (const OutputError&) {
     throw;
   } catch (const std::exception& error) {

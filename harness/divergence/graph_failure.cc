@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/backend/command_backend.h"
+#include "harness/backend/open_backend.h"
 #include "harness/divergence/reproducer.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/text.h"
@@ -32,7 +33,7 @@ std::optional<GraphFailure> find_failure(Backend& backend, Case graph_case,
   };
   const auto run_on_backend = [&](const Case& graph) {
     at::manual_seed(settings.seed);
-    return backend.run_case(graph);
+    return run_on(backend, graph);
   };
   std::vector<at::Tensor> actual;
   try {

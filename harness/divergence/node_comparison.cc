@@ -204,7 +204,7 @@ class Explainer {
     forms_.clear();
     if (!runs_whole_) {
       const Case& whole_or_part = runs_part() ? computable_case_ : graph_.graph_case;
-      std::unique_ptr<NodeValues> values = backend_.values_of(whole_or_part);
+      std::unique_ptr<NodeValues> values = backend_.values(whole_or_part);
       if (values) {
         const std::vector<NodeGroup> groups = backend_.groups();
         group_nodes(graph_.program, graph_.memory, groups);

@@ -43,17 +43,15 @@ class FusingBackend : public EditingBackend {
       : EditingBackend(replace("tanh_2", "aten.sigmoid.default"), std::move(tell)),
         has_values_(has_values) {}
 
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    const auto is_inside = [](const TensorMeta& output) { return output.name == "linear_2"; };
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    const Program& program = *graph_case.program;
+    const auto is_inside = [&](ValueId output) { return program[output].name == "linear_2"; };
     // Outputs are not fused.
-    const bool is_fused = std::ranges::none_of(ir.graph_outputs, is_inside);
-    return is_fused ? EditingBackend::run(ir, weights, inputs)
-                    : PlanBackend::run(ir, weights, inputs);
+    const bool is_fused = std::ranges::none_of(program.outputs, is_inside);
+    return is_fused ? EditingBackend::run(graph_case) : PlanBackend::run(graph_case);
   }
-  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
-                                     const std::vector<at::Tensor>& inputs) override {
-    return has_values_ ? EditingBackend::values(ir, weights, inputs) : nullptr;
+  std::unique_ptr<NodeValues> values(const Case& graph_case) override {
+    return has_values_ ? EditingBackend::values(graph_case) : nullptr;
   }
   std::vector<NodeGroup> groups() const override { return all; }
 

@@ -6,17 +6,11 @@
 
 #include "harness/results/run_context.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/ir/document.h"
-#include "torch_ir/ir/json.h"
+#include "torch_ir/cases/case_files.h"
 #include "torch_ir/libraries/load_library.h"
-#include "torch_ir/runtime/graph/graph_memory.h"
-#include "torch_ir/weights/safetensors.h"
-#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string tolerance_flags(const Tolerance& tolerance) {
   return fmt::format(" --rtol {} --atol {}", tolerance.rtol, tolerance.atol);
@@ -49,27 +43,11 @@ std::string harness_command(const RunSettings& settings, const std::string& tole
 }  // namespace
 
 void write_reproducer(const Case& graph_case, const std::string& directory) {
-  const Program& program = *graph_case.program;
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) throw OutputError("cannot make '" + directory + "': " + error.message());
-  const auto path = [&](const char* name) { return (fs::path(directory) / name).string(); };
-  const auto save = [&] {
-    check_storable(graph_case);
-    save_weights_safetensors(tensors_by_name(program, program.user_inputs(), graph_case.inputs),
-                             path("inputs.safetensors"));
-    if (!graph_case.expected.empty() || program.outputs.empty()) {
-      save_weights_safetensors(outputs_by_name(program, graph_case.expected),
-                               path("expected.safetensors"));
-    }
-    const StateDict& weights = graph_case.weights;
-    if (!weights.is_empty()) save_weights_safetensors(weights, path("weights.safetensors"));
-    save_ir(to_ir(program), path("ir.json"));
-  };
   try {
-    write_output(save);
+    write_output([&] { save_case(graph_case, directory); });
   } catch (const WeightError&) {
-    fs::remove_all(directory, error);
+    std::error_code error;
+    std::filesystem::remove_all(directory, error);
     throw;
   }
 }

@@ -16,10 +16,8 @@ StateDict used_weights(const Case& graph_case);
 // The rule for the outputs of `part`, where outputs of `graph` keep their own tolerances.
 ToleranceRule part_tolerance(const ToleranceRule& whole, const Graph& graph, const Graph& part);
 
-// Writes ir.json, weights.safetensors if there are weights, inputs.safetensors and, if outputs are
-// expected, expected.safetensors to `directory`, which is made if missing. A repeated
-// output is stored once, an undefined one not at all. Throws OutputError, and WeightError for a
-// dtype that safetensors lacks.
+// Writes the case to `directory` (case_files.h), or nothing if a file cannot hold it. Throws
+// OutputError, and WeightError for what a file cannot hold.
 void write_reproducer(const Case& graph_case, const std::string& directory);
 
 // The command that shows the failure of a run with `settings`: "torch-ir verify ir.json ..." for an

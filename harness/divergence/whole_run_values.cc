@@ -3,11 +3,14 @@
 #include <ATen/Context.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "harness/backend/open_backend.h"
 #include "harness/backend/windowed_values.h"
 #include "torch_ir/base/error.h"
 
@@ -45,16 +48,24 @@ class WholeRunValues : public WindowedValues {
   std::vector<at::Tensor> run(std::span<const ValueId> values) override {
     Program program = *graph_case_.program;
     program.constant_outputs.clear();
-    // The graph's own outputs are kept, so that it stays the same graph.
+    // The graph's own outputs are kept, so that it stays the same graph; its state remains last.
     std::vector<ValueId>& outputs = program.outputs;
+    const auto num_state = std::ranges::count_if(program.mutations, &Mutation::in_place);
+    const std::vector<ValueId> state(outputs.end() - num_state, outputs.end());
+    outputs.resize(outputs.size() - state.size());
     std::unordered_map<ValueId, size_t> places;
     for (size_t i = 0; i < outputs.size(); ++i) places.emplace(outputs[i], i);
+    const size_t num_own = outputs.size();
     for (const ValueId value : values) {
       if (places.emplace(value, outputs.size()).second) outputs.push_back(value);
     }
+    for (Mutation& mutation : program.mutations) {
+      if (mutation.in_place) mutation.output += outputs.size() - num_own;
+    }
+    std::ranges::copy(state, std::back_inserter(outputs));
     const size_t num_outputs = outputs.size();
     at::manual_seed(seed_);
-    std::vector<at::Tensor> results = backend_.run_case(graph_case_.with(std::move(program)));
+    std::vector<at::Tensor> results = run_on(backend_, graph_case_.with(std::move(program)));
     if (results.size() != num_outputs) {
       throw ExecutionError(
           fmt::format("wrong number of outputs: {}, expected {}", results.size(), num_outputs));

@@ -19,7 +19,7 @@ namespace {
 
 using torch_ir::Backend;
 using torch_ir::BackendOptions;
-using torch_ir::IR;
+using torch_ir::Case;
 using torch_ir::StateDict;
 
 at::Tensor rounded(const at::Tensor& tensor) {
@@ -43,10 +43,11 @@ class Bfloat16Backend : public Backend {
  public:
   explicit Bfloat16Backend(const BackendOptions& options) : execution_(options.execution) {}
 
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    const auto plan = torch_ir::compile(ir, rounded(weights), rounded(ir.constants), execution_);
-    return rounded(plan.run(rounded(inputs)));
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    Case on_chip = graph_case;
+    on_chip.weights = rounded(graph_case.weights);
+    on_chip.constants = rounded(graph_case.program->constants);
+    return rounded(torch_ir::compile(on_chip, execution_).run(rounded(graph_case.inputs)));
   }
 
  private:

@@ -36,7 +36,7 @@ void expect_within_tolerance(Candidate& candidate) {
   for (int trial = 0; trial < num_trials; ++trial) {
     content.inputs = candidate.inputs(trial);
     at::manual_seed(0);
-    const std::vector<at::Tensor> outputs = backend.run_case(content);
+    const std::vector<at::Tensor> outputs = backend.run(content);
     at::manual_seed(0);
     content.expected = candidate.expected(trial, content.inputs);
     content.weights = candidate.weights();
@@ -72,7 +72,7 @@ NodeReport nodes_of(Candidate& candidate) {
   settings.optimization = Optimization::kFast;
   const auto backend = open_backend(settings, ::testing::TempDir());
   const Case content = first_trial(candidate);
-  backend->values_of(content);
+  backend->values(content);
   const ExplainedRun run{.candidate = candidate,
                          .graph_case = content,
                          .settings = settings,

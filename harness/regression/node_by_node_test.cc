@@ -12,6 +12,7 @@
 #include "harness/backend/backend.h"
 #include "harness/divergence/node_comparison.h"
 #include "harness/stages/candidate.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/verifier/compare_nodes.h"
 
@@ -48,18 +49,14 @@ void expect_equal_nodes(Candidate& candidate, Backend& backend, double most = 0)
 class WholeRuns : public PlanBackend {
  public:
   using PlanBackend::PlanBackend;
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
+  std::vector<at::Tensor> run(const Case& graph_case) override {
     std::set<std::string> names;
-    for (const TensorMeta& output : ir.graph_outputs) {
+    for (const TensorMeta& output : to_ir(*graph_case.program).graph_outputs) {
       EXPECT_TRUE(names.insert(output.name).second) << output.name << " is an output twice";
     }
-    return PlanBackend::run(ir, weights, inputs);
+    return PlanBackend::run(graph_case);
   }
-  std::unique_ptr<NodeValues> values(const IR&, const StateDict&,
-                                     const std::vector<at::Tensor>&) override {
-    return nullptr;
-  }
+  std::unique_ptr<NodeValues> values(const Case& /*graph_case*/) override { return nullptr; }
 };
 
 TEST(NodeByNodeTest, ModelsOfTheRegistryAreEqual) {

@@ -24,6 +24,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
+#include "torch_ir/cases/case_files.h"
 #include "torch_ir/cases/node_groups.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/runtime/check_values.h"
@@ -31,7 +32,9 @@
 #include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/judge_run.h"
+#include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
+#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
@@ -183,7 +186,7 @@ class Pipeline {
   // A plan says only together with values what it fuses.
   std::vector<NodeGroup> groups_of(const Run& run) const {
     if (!runs_plans(settings_) || failed_to_execute()) return run.groups;
-    backend_->values_of(run.graph_case);
+    backend_->values(run.graph_case);
     return backend_->groups();
   }
 
@@ -335,7 +338,7 @@ class Pipeline {
   void add_functions(const Run& run, GraphRun& graph_run) {
     graph_run.rerun = [&](const Case& other) {
       at::manual_seed(candidate_.random_seed(settings_));
-      return backend_->run_case(other);
+      return run_on(*backend_, other);
     };
     graph_run.run_eagerly = [&] {
       if (runs_eagerly(settings_)) return run.outputs;
@@ -363,7 +366,11 @@ class Pipeline {
     const Trial& worst = *result_.worst_trial();
     if (settings_.save_tensors) {
       const Run& run = runs_.at(static_cast<size_t>(worst_number()));
-      save_tensors(run.graph_case, run.outputs, directory_);
+      write_output([&] {
+        save_tensors(run.graph_case, directory_, WeightsFile::kAlways);
+        save_weights_safetensors(outputs_by_name(*run.graph_case.program, run.outputs),
+                                 directory_ + "/outputs.safetensors");
+      });
     }
     if (!worst.verification.is_valid) {
       result_.current_trial = static_cast<int>(&worst - result_.trials.data());

@@ -145,20 +145,19 @@ const bool runner_models_registered = [] {
 // Returns ones for graphs of three nodes, and aborts on smaller parts.
 class AbortsOnParts : public Backend {
  public:
-  std::vector<at::Tensor> run(const IR& ir, const StateDict&,
-                              const std::vector<at::Tensor>&) override {
-    if (ir.nodes.size() < 3) std::abort();
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    const Program& program = *graph_case.program;
+    if (program.nodes.size() < 3) std::abort();
     std::vector<at::Tensor> outputs;
-    for (const TensorMeta& output : ir.graph_outputs) outputs.push_back(at::ones(output.shape));
+    for (const ValueId output : program.outputs) outputs.push_back(at::ones(program[output].shape));
     return outputs;
   }
 };
 
 class Rounds : public Backend {
  public:
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    std::vector<at::Tensor> outputs = PlanBackend(ExecutionOptions()).run(ir, weights, inputs);
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    std::vector<at::Tensor> outputs = PlanBackend(ExecutionOptions()).run(graph_case);
     for (at::Tensor& output : outputs) output = output.to(at::kBFloat16).to(at::kFloat);
     return outputs;
   }
@@ -170,11 +169,10 @@ template <bool kReturnsState>
 class Forgets : public PlanBackend {
  public:
   Forgets() : PlanBackend(ExecutionOptions()) {}
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    std::vector<at::Tensor> outputs = PlanBackend::run(ir, weights, inputs);
-    if (weights["count"].item<float>() >= 2) outputs.back() = outputs.back() * 1.5;
-    if (!kReturnsState) outputs.resize(ir.graph_outputs.size());
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    std::vector<at::Tensor> outputs = PlanBackend::run(graph_case);
+    if (graph_case.weights["count"].item<float>() >= 2) outputs.back() = outputs.back() * 1.5;
+    if (!kReturnsState) outputs.pop_back();
     return outputs;
   }
 };
@@ -182,8 +180,7 @@ class Forgets : public PlanBackend {
 class Withholds : public PlanBackend {
  public:
   Withholds() : PlanBackend(ExecutionOptions()) {}
-  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
-                                     const std::vector<at::Tensor>& inputs) override {
+  std::unique_ptr<NodeValues> values(const Case& graph_case) override {
     struct Fewer : NodeValues {
       at::Tensor next(const std::string& name) override {
         const at::Tensor value = all->next(name);
@@ -194,13 +191,13 @@ class Withholds : public PlanBackend {
       bool is_shown = false;
     };
     auto values = std::make_unique<Fewer>();
-    values->all = PlanBackend::values(ir, weights, inputs);
+    values->all = PlanBackend::values(graph_case);
     return values;
   }
 };
 
-bool has(const IR& ir, const std::string& op_type) {
-  return std::ranges::find(ir.nodes, op_type, &OpNode::op_type) != ir.nodes.end();
+bool has(const Graph& graph, const std::string& op_type) {
+  return std::ranges::find(graph.nodes, op_type, &Node::target) != graph.nodes.end();
 }
 
 class FailsAtOperators : public Backend {
@@ -208,12 +205,10 @@ class FailsAtOperators : public Backend {
   FailsAtOperators(std::vector<std::string> op_types, void (*fail)())
       : op_types_(std::move(op_types)), fail_(fail) {}
 
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    if (std::ranges::all_of(op_types_, [&](const auto& op_type) { return has(ir, op_type); })) {
-      fail_();
-    }
-    return plans_.run(ir, weights, inputs);
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    const auto is_called = [&](const auto& op_type) { return has(*graph_case.program, op_type); };
+    if (std::ranges::all_of(op_types_, is_called)) fail_();
+    return plans_.run(graph_case);
   }
 
  private:

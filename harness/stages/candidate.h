@@ -116,8 +116,7 @@ std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t
 // With `steps`, several sets of inputs are steps, not trials.
 std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed, int steps = 1);
 
-// Takes inputs and expected outputs from the case. If our runtime runs it, `extract` also captures
-// a case of the tables on the meta device, and compares shapes and dtypes with those of the call.
+// Takes inputs and expected outputs from the case.
 std::unique_ptr<Candidate> make_candidate(const CaseSource& source, const RunSettings& settings);
 
 // Makes any of these. Throws Error for an unknown name.

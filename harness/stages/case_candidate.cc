@@ -1,12 +1,7 @@
 // CaseCandidate: a single call, from the tables of operators or from files.
 
-#include <ATen/ops/empty_strided.h>
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,105 +9,31 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/cases/suite_case.h"
-#include "torch_ir/converter/extract.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/document.h"
-#include "torch_ir/ir/dtype.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/stack.h"
-#include "torch_ir/operators/call_recording.h"
+#include "torch_ir/runtime/graph/state.h"
 
 namespace torch_ir {
 namespace {
 
-torch::jit::Stack arguments_of_call(const Case& content, const std::vector<at::Tensor>& inputs) {
+torch::jit::Stack arguments_of_call(Case content) {
   const Program& program = *content.program;
   const Node& node = program.nodes.front();
   const c10::FunctionSchema* schema = find_schema(node.target);
   if (schema == nullptr) throw Error("LibTorch has no operator " + node.target);
-  std::unordered_map<std::string, at::Tensor> values;
-  auto next_input = inputs.begin();
-  for (const GraphInput& input : program.inputs) {
-    values[program[input.value].name] =
-        input.kind == InputKind::kUserInput ? *next_input++ : content.weights[input.target];
-  }
   struct ValueOf {
-    c10::IValue operator()(ValueId id) const { return values[program[id].name]; }
-    c10::IValue operator()(const ValueRef& ref) const { return values[ref.name]; }
-    const Program& program;
-    std::unordered_map<std::string, at::Tensor>& values;
+    c10::IValue operator()(ValueId id) const { return tensor_of(content, id); }
+    c10::IValue operator()(const ValueRef& ref) const {
+      return tensor_of(content, content.program->find(ref.name).value());
+    }
+    Case& content;
   };
   const auto find_given = [&](const c10::Argument& argument) {
     const Argument* given = node.find(argument.name());
     return given == nullptr ? nullptr : &given->value;
   };
-  return make_stack(*schema, find_given, ValueOf{program, values});
-}
-
-std::vector<at::Tensor> meta_inputs(const std::vector<at::Tensor>& inputs) {
-  std::vector<at::Tensor> metas;
-  for (const at::Tensor& input : inputs) {
-    metas.push_back(
-        at::empty_strided(input.sizes(), input.strides(), input.options().device(at::kMeta)));
-  }
-  return metas;
-}
-
-// "float32[1x3], int64[2]"
-std::string outputs_text(const Program& graph) {
-  std::string text;
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    const ValueId output = graph.outputs[i];
-    // The tables have no state.
-    if (graph.is_in_place(i)) continue;
-    text += fmt::format("{}{}[{}]", text.empty() ? "" : ", ", dtype_name(graph[output].dtype),
-                        shape_text(graph[output]));
-  }
-  return text;
-}
-
-// A model can make the call only if it takes and returns tensors.
-bool can_be_captured(const Case& content) {
-  const Program& program = *content.program;
-  const auto is_number = [&](ValueId output) { return program[output].is_scalar; };
-  return !content.inputs.empty() && std::ranges::none_of(program.outputs, is_number);
-}
-
-// Captures on meta, or on real tensors if the operator needs data. Returns nothing if capture
-// refuses the call, as for training operators, because archives may still contain it.
-std::optional<Program> capture_call(const Model& call, const SuiteCase& suite_case) {
-  const Case& content = suite_case.content;
-  ExtractOptions options{.model_name = suite_case.info.name};
-  for (const ValueId input : content.program->user_inputs()) {
-    options.input_names.push_back((*content.program)[input].name);
-  }
-  for (const auto& inputs : {meta_inputs(content.inputs), content.inputs}) {
-    try {
-      return resolve(extract_ir(call, inputs, options));
-    } catch (const ExportError& error) {
-      if (!error.is_unsupported()) throw;
-    }
-  }
-  return std::nullopt;
-}
-
-// Returns the problem of the captured graph; empty if its outputs match the call's. Its node may be
-// an equivalent overload (add.Scalar is add.Tensor in Python).
-std::string capture_problem(const SuiteCase& suite_case) {
-  const Case& content = suite_case.content;
-  const auto op = find_operator(suite_case.info.op_type);
-  if (!op || !can_be_captured(content)) return {};
-  const ModelFn call = [&](const std::vector<at::Tensor>& inputs) {
-    torch::jit::Stack stack = arguments_of_call(content, inputs);
-    op->callBoxed(stack);
-    return tensors_of(stack);
-  };
-  const std::optional<Program> captured = capture_call(Model(call), suite_case);
-  if (!captured) return {};
-  const std::string found = outputs_text(*captured);
-  const std::string expected = outputs_text(*content.program);
-  if (found == expected) return {};
-  return fmt::format("the captured call returns {}, expected {}", found, expected);
+  return make_stack(*schema, find_given, ValueOf{content});
 }
 
 class CaseCandidate : public Candidate {
@@ -127,13 +48,8 @@ class CaseCandidate : public Candidate {
 
   std::vector<std::string> paths() const override { return {source_.folder}; }
   IR extract() override {
-    const bool is_of_table = source_.folder.empty();
-    case_ = is_of_table ? make_suite_case(find_operator_case(source_.info.name))
-                        : read_case(source_.folder);
-    if (is_of_table && runs_plans_) {
-      const std::string problem = capture_problem(case_);
-      if (!problem.empty()) throw Error(problem);
-    }
+    case_ = source_.folder.empty() ? make_suite_case(find_operator_case(source_.info.name))
+                                   : read_case(source_.folder);
     return to_ir(*case_.content.program);
   }
   const StateDict& weights() const override { return case_.content.weights; }
@@ -160,7 +76,7 @@ class CaseCandidate : public Candidate {
         property != CaseProperty::kValues && std::ranges::equal(outputs, expected, is_alike);
     if (!is_mapped) return {outputs, expected};
     const OperatorCase call{.op_type = case_.info.op_type, .property = property};
-    const torch::jit::Stack arguments = arguments_of_call(case_.content, case_.content.inputs);
+    const torch::jit::Stack arguments = arguments_of_call(case_.content);
     return {compared_values(call, arguments, outputs), compared_values(call, arguments, expected)};
   }
   // A replay has the outputs of the first run.

@@ -13,15 +13,12 @@
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/cases/graph_file.h"
 #include "torch_ir/cases/graph_part.h"
-#include "torch_ir/converter/converter.h"
-#include "torch_ir/exporter/pt2/pt2.h"
-#include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/verifier/verify.h"
-#include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -45,7 +42,21 @@ class ImportedCandidate : public Candidate {
     return paths;
   }
 
-  IR extract() override { return ir_ = read(); }
+  // The program is the one of the file: its reference must not depend on how it is written as an
+  // IR.
+  IR extract() override {
+    const bool is_archive = files_.format == FileFormat::kArchive;
+    file_ = is_archive ? read_program() : loading([&] { return read_graph(files_.path); });
+    Case& content = file_.content;
+    return loading([&] {
+      if (!is_archive) content = content.with(resolve(file_.ir));
+      content.weights = weights_for(file_, files_.weights);
+      move_large_constants(file_.ir, content.weights);
+      return file_.ir;
+    });
+  }
+
+  SourceLines source_lines() const override { return file_.source_lines; }
 
   // With steps, the sets of inputs are those of one trial.
   int num_given() const override { return has_steps_ ? 1 : static_cast<int>(inputs_.size()); }
@@ -60,7 +71,7 @@ class ImportedCandidate : public Candidate {
     const size_t set = has_steps_ ? step_ : static_cast<size_t>(trial);
     if (!files_.expected.empty() && trial < num_given() && set < expected_.size()) {
       Case known = on(inputs);
-      known.expected = loading([&] { return read_expected(expected_[set], *case_.program); });
+      known.expected = loading([&] { return read_expected(expected_[set], program()); });
       // Files may lack it.
       add_expected_state(known);
       return known.expected;
@@ -74,44 +85,40 @@ class ImportedCandidate : public Candidate {
     }
   }
 
-  const StateDict& weights() const override { return case_.weights; }
+  const StateDict& weights() const override { return file_.content.weights; }
 
   void set_step(int step, const StateDict& weights) override {
     step_ = static_cast<size_t>(step);
-    case_.weights = weights;
+    file_.content.weights = weights;
   }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer,
                const std::function<bool()>& is_enough) override {
-    const ComputablePart part = computable_part(*case_.program);
+    const ComputablePart part = computable_part(program());
     std::vector<bool> left_out;
     if (!part.is_whole()) (left_out = part.is_computable).flip();
     run_program(on(inputs), observer, is_enough, left_out);
   }
 
  protected:
-  // Sets the case. The program is the one of the file: its reference must not depend on how it is
-  // written as an IR.
-  virtual IR read() = 0;
-
   std::vector<at::Tensor> given_inputs(int trial) override {
     const size_t set = has_steps_ ? step_ % inputs_.size() : static_cast<size_t>(trial);
     const std::string& file = inputs_.at(set);
     return loading([&] {
-      return file.empty() ? examples_.for_graph(*case_.program) : read_inputs(file, ir_);
+      return file.empty() ? file_.examples->for_graph(program()) : read_inputs(file, file_.ir);
     });
   }
   // First other sizes, then other values for the first set.
   std::vector<TrialInputs> proposed_trials(const RunSettings& settings) override {
     if (settings.trials == 1) return {};
     const std::vector<at::Tensor> example = given_inputs(0);
-    std::vector<TrialInputs> trials = size_trials(*case_.program, example);
+    std::vector<TrialInputs> trials = size_trials(program(), example);
     // No file has the expected outputs of other values.
     if (!files_.expected.empty()) return trials;
-    const std::vector<ValueId> ids = case_.program->user_inputs();
+    const std::vector<ValueId> ids = program().user_inputs();
     std::vector<TrialInput> inputs;
     for (size_t i = 0; i < example.size(); ++i) {
-      const Value& input = (*case_.program)[ids[i]];
+      const Value& input = program()[ids[i]];
       inputs.push_back({.name = input.name, .normal = example[i], .is_number = input.is_scalar});
     }
     std::ranges::move(value_trials(settings.trials - 1, inputs, seed_, files_.name),
@@ -122,14 +129,20 @@ class ImportedCandidate : public Candidate {
     return run_program(on(inputs));
   }
 
-  const ModelFiles files_;
-  // Without inputs and outputs.
-  Case case_;
-  Pt2Examples examples_;
-
  private:
+  GraphFile read_program() const {
+    try {
+      return read_archive(files_.path, files_.program,
+                          files_.weights.empty() ? WeightBytes::kChecked : WeightBytes::kUnread);
+    } catch (const NoSuchProgram& error) {
+      throw InputError(error.what());
+    }
+  }
+
+  const Program& program() const { return *file_.content.program; }
+
   Case on(const std::vector<at::Tensor>& inputs) const {
-    Case result = case_;
+    Case result = file_.content;
     result.inputs = inputs;
     return result;
   }
@@ -139,70 +152,20 @@ class ImportedCandidate : public Candidate {
     return more;
   }
 
+  const ModelFiles files_;
   const std::vector<std::string> inputs_;
   const std::vector<std::string> expected_;
   const uint64_t seed_;
   const bool has_steps_;
   size_t step_ = 0;
-  IR ir_;
-};
-
-class ArchiveCandidate : public ImportedCandidate {
- public:
-  using ImportedCandidate::ImportedCandidate;
-
-  SourceLines source_lines() const override { return source_lines_of(*case_.program); }
-
- private:
-  IR read() override {
-    Pt2Model model = [&] {
-      try {
-        return read_pt2(files_.path, files_.program);
-      } catch (const NoSuchProgram& error) {
-        throw InputError(error.what());
-      }
-    }();
-    case_ = Case().with(std::move(model.program));
-    case_.weights = loading([&] {
-      if (!files_.weights.empty()) {
-        return with_graph_names(load_weights(files_.weights), *case_.program);
-      }
-      check_have_values(files_.path, model.weights);
-      return std::move(model.weights);
-    });
-    examples_ = std::move(model.examples);
-    IR ir = convert_exported_program(*case_.program);
-    move_large_constants(ir, case_.weights);
-    return ir;
-  }
-};
-
-class GraphCandidate : public ImportedCandidate {
- public:
-  using ImportedCandidate::ImportedCandidate;
-
- private:
-  IR read() override {
-    return loading([&] {
-      IR ir = load_ir(files_.path);
-      add_state(ir);
-      case_.program = std::make_shared<const Program>(resolve(ir));
-      if (!files_.weights.empty()) {
-        case_.weights = with_graph_names(load_weights(files_.weights), *case_.program);
-      }
-      move_large_constants(ir, case_.weights);
-      return ir;
-    });
-  }
+  // Without inputs and outputs.
+  GraphFile file_;
 };
 
 }  // namespace
 
 std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed, int steps) {
-  if (files.format == FileFormat::kGraph) {
-    return std::make_unique<GraphCandidate>(files, seed, steps);
-  }
-  return std::make_unique<ArchiveCandidate>(files, seed, steps);
+  return std::make_unique<ImportedCandidate>(files, seed, steps);
 }
 
 }  // namespace torch_ir

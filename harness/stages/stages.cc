@@ -30,10 +30,7 @@
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
-#include "torch_ir/runtime/graph/graph_memory.h"
-#include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
-#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
@@ -164,29 +161,6 @@ Program serialize(const IR& ir, const std::string& path) {
                             " does not read back as the IR that was written");
   }
   return resolve(read);
-}
-
-StateDict tensors_by_name(const Graph& graph, const std::vector<ValueId>& values,
-                          const std::vector<at::Tensor>& tensors) {
-  StateDict result;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const std::string& name = graph[values[i]].name;
-    if (tensors.at(i).defined() && !result.contains(name)) result.insert(name, tensors[i]);
-  }
-  return result;
-}
-
-void save_tensors(const Case& graph_case, const std::vector<at::Tensor>& outputs,
-                  const std::string& directory) {
-  const Program& program = *graph_case.program;
-  const auto save = [&](const char* name, const StateDict& tensors) {
-    write_output([&] { save_weights_safetensors(tensors, directory + "/" + name); });
-  };
-  check_storable(graph_case);
-  save("weights.safetensors", graph_case.weights);
-  save("inputs.safetensors", tensors_by_name(program, program.user_inputs(), graph_case.inputs));
-  save("expected.safetensors", outputs_by_name(program, graph_case.expected));
-  save("outputs.safetensors", outputs_by_name(program, outputs));
 }
 
 std::string without_folder(std::string text, const std::string& folder) {

@@ -38,16 +38,6 @@ IR extract(const RegisteredModel& model, const ModelInstance& instance);
 // invalid, OutputError if it cannot be written.
 Program serialize(const IR& ir, const std::string& path);
 
-// Returns `tensors` by the names of `values`, without duplicates and undefined tensors.
-StateDict tensors_by_name(const Graph& graph, const std::vector<ValueId>& values,
-                          const std::vector<at::Tensor>& tensors);
-
-// Writes weights.safetensors, inputs.safetensors, expected.safetensors and outputs.safetensors to
-// `directory`, to replay the verification by hand. Throws OutputError, and WeightError for a dtype
-// that the format lacks.
-void save_tensors(const Case& graph_case, const std::vector<at::Tensor>& outputs,
-                  const std::string& directory);
-
 // Thrown if a graph, its weights, its inputs or its groups of nodes cannot be read, or do not fit
 // together.
 class LoadError : public Error {

@@ -19,11 +19,11 @@
 #include "harness/backend/backend.h"
 #include "harness/divergence/node_comparison.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/cases/case_files.h"
+#include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/verifier/verify.h"
-#include "torch_ir/weights/safetensors.h"
-#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 
@@ -125,21 +125,20 @@ class EditingBackend : public PlanBackend {
   explicit EditingBackend(Edit edit, Tell tell = nullptr)
       : PlanBackend(ExecutionOptions()), edit_(std::move(edit)), tell_(std::move(tell)) {}
 
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    return PlanBackend::run(edited(ir), weights, inputs);
+  std::vector<at::Tensor> run(const Case& graph_case) override {
+    return PlanBackend::run(edited(graph_case));
   }
-  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
-                                     const std::vector<at::Tensor>& inputs) override {
-    std::unique_ptr<NodeValues> values = PlanBackend::values(edited(ir), weights, inputs);
+  std::unique_ptr<NodeValues> values(const Case& graph_case) override {
+    std::unique_ptr<NodeValues> values = PlanBackend::values(edited(graph_case));
     if (!tell_) return values;
     return std::make_unique<ToldValues>(std::move(values), tell_);
   }
 
  private:
-  IR edited(IR ir) const {
+  Case edited(const Case& graph_case) const {
+    IR ir = to_ir(*graph_case.program);
     edit_(ir);
-    return ir;
+    return graph_case.with(resolve(ir));
   }
 
   Edit edit_;
@@ -149,19 +148,15 @@ class EditingBackend : public PlanBackend {
 class SilentBackend : public EditingBackend {
  public:
   using EditingBackend::EditingBackend;
-  std::unique_ptr<NodeValues> values(const IR&, const StateDict&,
-                                     const std::vector<at::Tensor>&) override {
-    return nullptr;
-  }
+  std::unique_ptr<NodeValues> values(const Case& /*graph_case*/) override { return nullptr; }
 };
 
 // Runs edited graphs, but reports the values of the originals.
 class WrongTogetherBackend : public EditingBackend {
  public:
   using EditingBackend::EditingBackend;
-  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
-                                     const std::vector<at::Tensor>& inputs) override {
-    return PlanBackend::values(ir, weights, inputs);
+  std::unique_ptr<NodeValues> values(const Case& graph_case) override {
+    return PlanBackend::values(graph_case);
   }
 };
 
@@ -215,14 +210,8 @@ class ExplanationTest : public ::testing::Test {
   }
 
   VerificationReport replay(Backend& backend) {
-    const IR ir = IR::load(directory_ + "/ir.json");
-    StateDict weights;
-    if (std::filesystem::exists(directory_ + "/weights.safetensors")) {
-      weights = load_weights_safetensors(directory_ + "/weights.safetensors");
-    }
-    const auto inputs = read_inputs(directory_ + "/inputs.safetensors", ir);
-    const auto expected = read_expected(directory_ + "/expected.safetensors", resolve(ir));
-    return compare_outputs(backend.run(ir, weights, inputs), expected, {}, settings_.tolerance);
+    const Case written = load_case(directory_);
+    return compare_outputs(backend.run(written), written.expected, {}, settings_.tolerance);
   }
 
   RunSettings settings_;
@@ -237,7 +226,7 @@ class ExplanationTest : public ::testing::Test {
   // The outputs of the run that is explained; empty if it ends with an error.
   std::vector<at::Tensor> expected_by(Backend& backend) {
     try {
-      backend.run(ir_, candidate_->weights(), inputs_);
+      backend.run(case_of(inputs_, {}));
     } catch (const Error&) {
       return {};
     }

@@ -21,6 +21,7 @@
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/strided_copy.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/verifier/lanes.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
@@ -32,6 +33,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kCaseInfo = "case.json";
 constexpr const char* kSuiteFile = "suite.json";
 constexpr const char* kReadme = "README.md";
 constexpr const char* kCases = "cases";
@@ -176,8 +178,8 @@ void make_folder(const fs::path& path) {
 }
 
 bool is_of_suite(const fs::path& path, bool is_folder) {
-  constexpr std::array kCaseFiles = {"ir.json", "weights.safetensors", "inputs.safetensors",
-                                     "expected.safetensors", "case.json"};
+  constexpr std::array kCaseFiles = {kCaseGraph, kCaseWeights, kCaseInputs, kCaseExpected,
+                                     kCaseInfo};
   const std::string top = path.begin()->string();
   if (top == kCases) {
     return is_folder || std::ranges::find(kCaseFiles, path.filename()) != kCaseFiles.end();
@@ -236,6 +238,53 @@ void check_suite_folder(const std::string& directory) {
 
 }  // namespace
 
+void save_case(const Case& graph_case, const std::string& folder, WeightsFile weights) {
+  make_folder(folder);
+  save_tensors(graph_case, folder, weights);
+  save_ir(to_ir(*graph_case.program), folder + "/" + kCaseGraph);
+}
+
+void save_tensors(const Case& graph_case, const std::string& folder, WeightsFile weights) {
+  const Program& program = *graph_case.program;
+  const auto is_known = [&](const GraphInput& input) {
+    return input.kind == InputKind::kUserInput || find_weight(graph_case, input) != nullptr;
+  };
+  if (std::ranges::all_of(program.inputs, is_known)) check_storable(graph_case);
+  const auto save = [&](const char* name, const StateDict& tensors) {
+    save_weights_safetensors(tensors, folder + "/" + name);
+  };
+  const bool saves_weights = weights == WeightsFile::kAlways ||
+                             (weights == WeightsFile::kIfAny && !graph_case.weights.is_empty());
+  if (saves_weights) save(kCaseWeights, graph_case.weights);
+  const std::vector<ValueId> ids = program.user_inputs();
+  if (graph_case.inputs.size() == ids.size()) {
+    StateDict inputs;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      inputs.insert(program[ids[i]].name, graph_case.inputs[i]);
+    }
+    save(kCaseInputs, inputs);
+  }
+  if (graph_case.expected.size() == program.outputs.size()) {
+    save(kCaseExpected, outputs_by_name(program, graph_case.expected));
+  }
+}
+
+Case load_case(const std::string& folder) {
+  const auto path = [&](const char* name) { return folder + "/" + name; };
+  const auto is_there = [&](const char* name) {
+    std::error_code error;
+    return fs::exists(path(name), error);
+  };
+  const IR ir = load_ir(path(kCaseGraph));
+  Case content = Case().with(resolve(ir));
+  if (is_there(kCaseWeights)) content.weights = load_weights(path(kCaseWeights));
+  content.inputs = read_inputs(path(kCaseInputs), ir);
+  if (is_there(kCaseExpected)) {
+    content.expected = read_expected(path(kCaseExpected), *content.program);
+  }
+  return content;
+}
+
 SuiteWriter::SuiteWriter(std::string directory, std::string source)
     : directory_(std::move(directory)), source_(std::move(source)) {
   check_suite_folder(directory_);
@@ -244,35 +293,13 @@ SuiteWriter::SuiteWriter(std::string directory, std::string source)
 
 std::string SuiteWriter::unfinished() const { return unfinished_->path().string(); }
 
-void SuiteWriter::add(const SuiteCase& suite_case) {
-  const std::string& name = suite_case.info.name;
-  std::error_code error;
-  if (fs::exists(case_folder(unfinished(), name) + "/case.json", error)) {
-    throw Error("duplicate case folder '" + printable(name) + "'");
-  }
-  write_case(suite_case, unfinished());
-}
-
 void write_case(const SuiteCase& suite_case, const std::string& directory) {
-  const Case& content = suite_case.content;
-  const IR ir = to_ir(*content.program);
   const std::string folder = case_folder(directory, suite_case.info.name);
   std::error_code error;
   // Left by a process that ended early.
   fs::remove_all(folder, error);
-  make_folder(folder);
-  save_ir(ir, folder + "/ir.json");
-  if (!content.weights.is_empty()) {
-    save_weights_safetensors(content.weights, folder + "/weights.safetensors");
-  }
-  StateDict inputs;
-  for (size_t i = 0; i < content.inputs.size(); ++i) {
-    inputs.insert(ir.graph_inputs[i].name, content.inputs[i]);
-  }
-  save_weights_safetensors(inputs, folder + "/inputs.safetensors");
-  save_weights_safetensors(outputs_by_name(*content.program, content.expected),
-                           folder + "/expected.safetensors");
-  write_file(folder + "/case.json", text_of(judgement_json(suite_case)));
+  save_case(suite_case.content, folder);
+  write_file(folder + "/" + kCaseInfo, text_of(judgement_json(suite_case)));
 }
 
 void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
@@ -283,7 +310,7 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
   std::set<std::string> folders;
   for (const CaseInfo& info : infos) {
     cases.push_back(info_json(info));
-    const std::string path = case_folder(from, info.name) + "/case.json";
+    const std::string path = case_folder(from, info.name) + "/" + kCaseInfo;
     if (!folders.insert(path).second) {
       throw Error("duplicate case folder '" + printable(info.name) + "'");
     }
@@ -333,15 +360,12 @@ std::string case_folder(const std::string& directory, std::string_view name) {
 }
 
 SuiteCase read_case(const std::string& folder) {
-  const IR ir = load_ir(folder + "/ir.json");
-  Case content{.program = std::make_shared<const Program>(resolve(ir))};
-  std::error_code error;
-  const std::string weights = folder + "/weights.safetensors";
-  if (fs::exists(weights, error)) content.weights = load_weights(weights);
-  content.inputs = read_inputs(folder + "/inputs.safetensors", ir);
-  content.expected = read_expected(folder + "/expected.safetensors", *content.program);
+  Case content = load_case(folder);
+  if (content.expected.size() != content.program->outputs.size()) {
+    throw Error(printable(folder) + ": missing " + kCaseExpected);
+  }
   const std::vector<ValueId> ids = content.program->user_inputs();
-  CaseInfo info = read_json(folder + "/case.json", [&](const Json& json) {
+  CaseInfo info = read_json(folder + "/" + kCaseInfo, [&](const Json& json) {
     for (const auto& [name, strides] : json.at("strides").items()) {
       const auto id = std::ranges::find_if(
           ids, [&](ValueId input) { return (*content.program)[input].name == name; });

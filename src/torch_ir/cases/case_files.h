@@ -1,11 +1,15 @@
-// Reads and writes cases as files, for people who score an executor in any language. `harness
-// --export-suite` and `torch-ir split` write them, and `harness --ir` reads them.
+// Reads and writes cases as files. A case is a folder:
+//
+//   ir.json               the graph
+//   weights.safetensors   only if it has weights
+//   inputs.safetensors    by the names of its inputs
+//   expected.safetensors  by the names of its outputs; a repeated one once, an undefined one not
+//
+// A suite has many, for people who score an executor in any language. `harness --export-suite` and
+// `torch-ir split` write them, and `harness --ir` reads them.
 //
 //   DIR/README.md, DIR/suite.json          the content, with a line per case
-//   DIR/cases/NAME/ir.json                 the graph
-//   DIR/cases/NAME/weights.safetensors     only if it has weights
-//   DIR/cases/NAME/inputs.safetensors      by the names of its inputs
-//   DIR/cases/NAME/expected.safetensors    by the names of its outputs
+//   DIR/cases/NAME/                        the case
 //   DIR/cases/NAME/case.json               its description, and how to compare its outputs
 //
 // The same cases give the same bytes.
@@ -21,11 +25,31 @@
 
 namespace torch_ir {
 
+inline constexpr const char* kCaseGraph = "ir.json";
+inline constexpr const char* kCaseWeights = "weights.safetensors";
+inline constexpr const char* kCaseInputs = "inputs.safetensors";
+inline constexpr const char* kCaseExpected = "expected.safetensors";
+
+enum class WeightsFile { kIfAny, kAlways, kNever };
+
+// Writes the case to `folder`, which is made if missing, without the files of inputs and outputs
+// that it lacks. Throws Error, and WeightError for what a file cannot hold: a dtype, or memory that
+// is shared and written to (check_storable, for a case that has all its weights).
+void save_case(const Case& graph_case, const std::string& folder,
+               WeightsFile weights = WeightsFile::kIfAny);
+
+// The same without the graph, for a folder that is there.
+void save_tensors(const Case& graph_case, const std::string& folder, WeightsFile weights);
+
+// Reads the case, with the files that it has. Throws Error, naming the file.
+Case load_case(const std::string& folder);
+
 // Writes a case of the suite in `directory`, except its info. Throws Error.
 void write_case(const SuiteCase& suite_case, const std::string& directory);
 
-// Writes cases one by one. The finished suite replaces an earlier one as a whole, which survives
-// until then, even if the process is killed. The destructor removes an unfinished suite.
+// A suite whose cases are written one by one. The finished suite replaces an earlier one as a
+// whole, which survives until then, even if the process is killed. The destructor removes an
+// unfinished suite.
 class SuiteWriter {
  public:
   // `source` is the source of the cases ("operators", "resnet18"). Creates `directory`. Throws
@@ -34,11 +58,8 @@ class SuiteWriter {
 
   // The folder of the unfinished suite, for write_case.
   std::string unfinished() const;
-  // Throws Error, also if another case has the same folder.
-  void add(const SuiteCase& suite_case);
-
-  // Publishes the suite, with its list and its README. `infos` are the final infos of the added
-  // cases, in order; other written cases are dropped.
+  // Publishes the suite, with its list and its README. `infos` are the final infos of the written
+  // cases, in order; other written cases are dropped. Throws Error, also if two have one folder.
   void finish(const std::vector<CaseInfo>& infos);
 
  private:

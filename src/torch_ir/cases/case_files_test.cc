@@ -47,7 +47,7 @@ class CaseFilesTest : public ::testing::Test {
     std::vector<CaseInfo> infos;
     for (const std::string& variant : variants) {
       const SuiteCase suite_case = softmax_case(variant);
-      writer.add(suite_case);
+      write_case(suite_case, writer.unfinished());
       infos.push_back(suite_case.info);
       infos.back().occurrences = {{.model = "m", .node = "n", .module = "a.b", .source = "f.py:3"}};
     }
@@ -104,7 +104,8 @@ TEST_F(CaseFilesTest, AreKeptWhereTheNewOnesAreNotFinished) {
   write({"usual"});
   const auto before = files();
   {
-    SuiteWriter(directory_, "tests").add(softmax_case("other"));
+    const SuiteWriter writer(directory_, "tests");
+    write_case(softmax_case("other"), writer.unfinished());
   }
   EXPECT_EQ(files(), before);
 }
@@ -112,7 +113,7 @@ TEST_F(CaseFilesTest, AreKeptWhereTheNewOnesAreNotFinished) {
 TEST_F(CaseFilesTest, AreNotTwoInOneFolder) {
   SuiteWriter writer(directory_, "tests");
   const SuiteCase suite_case = softmax_case("usual");
-  writer.add(suite_case);
+  write_case(suite_case, writer.unfinished());
   EXPECT_THAT([&] { writer.finish({suite_case.info, suite_case.info}); },
               ThrowsMessage<Error>(HasSubstr("duplicate case folder ")));
   EXPECT_FALSE(is_suite(directory_));
@@ -134,6 +135,30 @@ TEST_F(CaseFilesTest, HaveNamesOfAThousandBytesAtMost) {
   EXPECT_THAT([&] { read_suite(directory_); },
               ThrowsMessage<SerializationError>(
                   HasSubstr("the name of a case has 1001 bytes; at most 1000 are allowed")));
+}
+
+TEST_F(CaseFilesTest, HaveOnlyTheFilesOfWhatTheCaseHas) {
+  Case content = softmax_case("usual").content;
+  const std::vector<at::Tensor> expected = std::exchange(content.expected, {});
+  const auto names = [&] {
+    std::vector<std::string> names;
+    for (const auto& [name, text] : files()) names.push_back(name);
+    return names;
+  };
+  save_case(content, directory_);
+  EXPECT_THAT(names(), ElementsAre("inputs.safetensors", "ir.json"));
+  Case read = load_case(directory_);
+  EXPECT_EQ(to_ir(*read.program), to_ir(*content.program));
+  EXPECT_TRUE(at::equal(read.inputs.at(0), content.inputs.at(0)));
+  EXPECT_TRUE(read.expected.empty());
+  EXPECT_THAT([&] { read_case(directory_); },
+              ThrowsMessage<Error>(directory_ + ": missing expected.safetensors"));
+  content.expected = expected;
+  save_case(content, directory_, WeightsFile::kAlways);
+  EXPECT_THAT(names(), ElementsAre("expected.safetensors", "inputs.safetensors", "ir.json",
+                                   "weights.safetensors"));
+  read = load_case(directory_);
+  EXPECT_TRUE(at::equal(read.expected.at(0), expected.at(0)));
 }
 
 TEST_F(CaseFilesTest, DoNotReplaceOtherFiles) {
@@ -163,9 +188,7 @@ TEST_F(CaseFilesTest, DoNotReplaceWhatOnlyLooksLikeASuite) {
 }
 
 TEST_F(CaseFilesTest, HaveAFolderEach) {
-  SuiteWriter writer(directory_, "tests");
-  writer.add(softmax_case("usual"));
-  EXPECT_THAT([&] { writer.add(softmax_case("usual")); },
+  EXPECT_THAT([&] { write({"usual", "usual"}); },
               ThrowsMessage<Error>(HasSubstr("duplicate case folder")));
 }
 

@@ -106,7 +106,7 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
   const ThreadsGuard threads(arguments.threads);
   const ExecutionOptions& options = arguments.execution.options;
   BenchmarkReport report;
-  run_graph_file(arguments.execution, console, [&](const GraphFile& file) {
+  run_graph_file(arguments.execution, console, [&](const RunnableGraph& file) {
     const std::vector<at::Tensor> inputs = to_device(file.content.inputs, options.device);
     const ExecutionPlan plan = compile(file.content, options);
     report.model_name = file.ir.model_name;

@@ -61,10 +61,10 @@ int run_diff(const DiffArguments& arguments, Console& console) {
     return load_shown_graph(path, arguments.program, console,
                             has_values ? WeightBytes::kChecked : WeightBytes::kUnread);
   };
-  const Case old = load(arguments.old);
-  const Case now = load(arguments.now);
-  GraphDiff changes = diff(*old.program, *now.program);
-  if (has_values) diff_weights(changes, old.weights, now.weights);
+  const GraphFile old = load(arguments.old);
+  const GraphFile now = load(arguments.now);
+  GraphDiff changes = diff(*old.content.program, *now.content.program);
+  if (has_values) diff_weights(changes, old.content.weights, now.content.weights);
   if (arguments.json) {
     // Names may not be UTF-8.
     console.out() << to_json(changes).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

@@ -59,7 +59,7 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
   check_outputs_name(arguments.outputs);
   std::shared_ptr<const Program> program;
   std::vector<at::Tensor> outputs;
-  run_graph_file(inputs, console, [&](const GraphFile& file) {
+  run_graph_file(inputs, console, [&](const RunnableGraph& file) {
     program = file.content.program;
     outputs = run_once(file.content, inputs);
   });
@@ -144,7 +144,7 @@ int run_verify(const VerifyArguments& arguments, Console& console) {
   ExecutionArguments execution = arguments.execution;
   execution.inputs = arguments.inputs.front();
   run_graph_file(execution, console,
-                 [&](const GraphFile& file) { report = verify(arguments, file); });
+                 [&](const RunnableGraph& file) { report = verify(arguments, file); });
   report.optimization = arguments.execution.options.optimization;
   console.talk() << report;
   return report.is_valid ? kDone : kDifferent;

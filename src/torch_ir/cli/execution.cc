@@ -11,10 +11,8 @@
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/runtime/check_values.h"
-#include "torch_ir/runtime/graph/bind_weights.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/statistics.h"
-#include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -22,12 +20,12 @@ namespace torch_ir {
 namespace {
 
 // Accepts state dict names and placeholders, as a plan does.
-void check_constants(const std::string& path, const StateDict& constants, const IR& ir) {
+void check_constants(const std::string& path, const StateDict& constants, const Program& program) {
   std::vector<std::string> known;
-  for (const TensorMeta& weight : ir.weights) known.push_back(weight.name);
-  for (const auto& item : ir.weight_name_mapping) {
-    known.push_back(item.value());
-    known.push_back(item.key());
+  for (const GraphInput& input : program.inputs) {
+    if (input.kind == InputKind::kUserInput) continue;
+    known.push_back(input.target);
+    known.push_back(program[input.value].name);
   }
   std::vector<std::string> problems;
   for (const std::string& name : constants.keys()) {
@@ -48,13 +46,11 @@ void add_nan_problem(const std::string& kind, const std::string& name, const at:
 
 void add_nan_problems(const Case& content, std::vector<std::string>& problems) {
   const Program& program = *content.program;
-  std::vector<std::string> ignored;
-  const std::vector<at::Tensor> weights = bind_weights(content, std::nullopt, ignored).tensors;
   std::set<std::string> checked;
   for (const GraphInput& input : program.inputs) {
-    const at::Tensor& weight = weights[input.value];
-    if (!weight.defined() || !checked.insert(input.target).second) continue;
-    add_nan_problem("Weight", input.target, weight, problems);
+    if (input.kind == InputKind::kUserInput || !checked.insert(input.target).second) continue;
+    const at::Tensor* weight = find_weight(content, input);
+    if (weight != nullptr) add_nan_problem("Weight", input.target, *weight, problems);
   }
   const std::vector<ValueId> ids = program.user_inputs();
   for (size_t i = 0; i < content.inputs.size(); ++i) {
@@ -63,35 +59,31 @@ void add_nan_problems(const Case& content, std::vector<std::string>& problems) {
 }
 
 // Tensors in the file of inputs that are not inputs are added to `problems`.
-GraphFile load_graph(const ExecutionArguments& arguments, std::vector<std::string>& problems) {
-  const bool needs_own_weights = arguments.weights.path.empty();
-  GraphFile file =
+RunnableGraph load_graph(const ExecutionArguments& arguments, std::vector<std::string>& problems) {
+  const std::string& weights = arguments.weights.path;
+  RunnableGraph file{
       load_graph_file(arguments.file, arguments.program,
-                      needs_own_weights ? WeightBytes::kChecked : WeightBytes::kUnread);
-  const IR& ir = file.ir;
+                      weights.empty() ? WeightBytes::kChecked : WeightBytes::kUnread)};
   Case& content = file.content;
-  if (!needs_own_weights) {
-    content.weights = with_graph_names(load_given_weights(arguments.weights), *content.program);
-    file.weights_source = "file";
-  } else if (file.is_archive()) {
-    check_have_values(arguments.file, content.weights);
-    file.weights_source = "archive";
+  content.weights = weights_for(file, weights, {.weights_key = arguments.weights.key});
+  if (!weights.empty() || file.is_archive()) {
+    file.weights_source = weights.empty() ? "archive" : "file";
   }
   if (!arguments.constants.empty()) {
     content.constants = load_weights(arguments.constants);
-    check_constants(arguments.constants, content.constants, ir);
+    check_constants(arguments.constants, content.constants, *content.program);
   }
-  if (arguments.makes_up_values && file.weights_source == "none" && !ir.weights.empty()) {
-    content.weights = random_weights(arguments.file, ir, content.constants);
+  if (arguments.makes_up_values && file.weights_source == "none" && !file.ir.weights.empty()) {
+    content.weights = random_weights(arguments.file, content);
     file.weights_source = "made up";
   }
   if (!arguments.inputs.empty()) {
-    content.inputs = read_inputs(arguments.inputs, ir, problems);
+    content.inputs = read_inputs(arguments.inputs, file.ir, problems);
     file.inputs_source = "file";
     for (std::string& problem : problems) problem.insert(0, arguments.inputs + ": ");
   } else {
     content.inputs = file.is_archive() ? file.examples->for_graph(*content.program)
-                                       : random_inputs(arguments.file, ir);
+                                       : random_inputs(arguments.file, *content.program);
     file.inputs_source = file.is_archive() ? "archive" : "made up";
   }
   return file;
@@ -126,9 +118,9 @@ void add_seed_option(CLI::App& parser, ExecutionArguments& arguments) {
 }
 
 void run_graph_file(const ExecutionArguments& arguments, Console& console,
-                    c10::function_ref<void(const GraphFile&)> run) {
+                    c10::function_ref<void(const RunnableGraph&)> run) {
   std::vector<std::string> problems;
-  const GraphFile file = load_graph(arguments, problems);
+  const RunnableGraph file = load_graph(arguments, problems);
   const std::string unchecked = SymbolBinder(*file.content.program).unchecked_text();
   if (!unchecked.empty()) console.warn(unchecked, /*is_about_checks=*/true);
   try {

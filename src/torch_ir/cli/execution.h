@@ -16,6 +16,13 @@ class App;
 
 namespace torch_ir {
 
+// A graph with all that a run needs, and where it comes from.
+struct RunnableGraph : GraphFile {
+  // "file", "archive" (inputs are its examples), "made up", or "none".
+  std::string weights_source = "none";
+  std::string inputs_source = "none";
+};
+
 struct ExecutionArguments {
   std::string file;
   std::string program;
@@ -37,16 +44,16 @@ void add_seed_option(CLI::App& parser, ExecutionArguments& arguments);
 // before the run, one problem_list of all weights and inputs that do not fit the graph or contain
 // rejected NaN; or an ExecutionError of the run. Warns of guards that runs do not check.
 void run_graph_file(const ExecutionArguments& arguments, Console& console,
-                    c10::function_ref<void(const GraphFile&)> run);
+                    c10::function_ref<void(const RunnableGraph&)> run);
 
 // Generates one tensor for each graph input: the values that the harness would use for a model of
 // that name (weights/seeded_tensor.h), but 0 for integers, since 0 is a valid index. Throws Error,
 // with the graph's path, for numbers, for dynamic sizes, and if the tensors exceed the memory of a
 // small machine.
-std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir);
+std::vector<at::Tensor> random_inputs(const std::string& path, const Program& program);
 
-// Generates every weight that is not in `constants` and has no value in the graph. Throws Error,
-// with the graph's path, if they exceed the memory of a small machine.
-StateDict random_weights(const std::string& path, const IR& ir, const StateDict& constants);
+// Generates every weight that the case lacks. Throws Error, with the graph's path, if they exceed
+// the memory of a small machine.
+StateDict random_weights(const std::string& path, const Case& graph_case);
 
 }  // namespace torch_ir

@@ -5,28 +5,21 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iterator>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/file.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/work_directory.h"
+#include "torch_ir/cases/case_files.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/ir/json.h"
-#include "torch_ir/runtime/graph/graph_memory.h"
-#include "torch_ir/weights/safetensors.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {
-
-constexpr const char* kGraphFile = "ir.json";
-constexpr const char* kWeightsFile = "weights.safetensors";
-constexpr const char* kInputsFile = "inputs.safetensors";
 
 struct ImportArguments {
   std::string file;
@@ -34,26 +27,13 @@ struct ImportArguments {
   std::string output;
 };
 
-// The example inputs by name; empty, with a warning, if they are missing or cannot be read.
-std::optional<StateDict> example_inputs(const GraphFile& file, Console& console) {
+// The example inputs; empty, with a warning, if they are missing or cannot be read.
+std::vector<at::Tensor> example_inputs(const GraphFile& file, Console& console) {
   try {
-    StateDict inputs;
-    const std::vector<at::Tensor> tensors = file.examples->for_graph(*file.content.program);
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      inputs.insert(file.ir.graph_inputs[i].name, tensors[i]);
-    }
-    return inputs;
+    return file.examples->for_graph(*file.content.program);
   } catch (const Error& error) {
-    console.warn(std::string(error.what()) + "; no " + kInputsFile + " is written");
-    return std::nullopt;
-  }
-}
-
-void check_storable_as_files(const std::string& path, const GraphFile& file) {
-  try {
-    check_storable(file.content);
-  } catch (const WeightError& error) {
-    throw Error(path + ": " + error.what() + ": run the archive itself");
+    console.warn(std::string(error.what()) + "; no " + kCaseInputs + " is written");
+    return {};
   }
 }
 
@@ -67,32 +47,33 @@ int run_import(const ImportArguments& arguments, Console& console) {
     if (!weight.value().is_meta()) weights.insert(weight.key(), weight.value());
   }
   const size_t num_weights = file.content.weights.size();
-  if (weights.size() == num_weights) {
-    check_storable_as_files(arguments.file, file);
-  } else {
+  if (weights.size() < num_weights) {
     console.warn(fmt::format("{}: the archive has no values for {} of {} weights, which {} lacks",
                              arguments.file, num_weights - weights.size(), num_weights,
-                             kWeightsFile));
+                             kCaseWeights));
   }
   move_large_constants(file.ir, weights);
-  const std::string json = serialize_ir(file.ir);
   const std::filesystem::path folder = arguments.output;
-  for (const char* name : {kGraphFile, kWeightsFile, kInputsFile}) {
+  for (const char* name : {kCaseGraph, kCaseWeights, kCaseInputs}) {
     refuse_to_overwrite((folder / name).string(), {arguments.file});
   }
+  const Case stored =
+      Case{.weights = weights, .inputs = example_inputs(file, console)}.with(resolve(file.ir));
   const WorkDirectory unfinished(folder);
-  write_file((unfinished.path() / kGraphFile).string(), json);
-  save_weights_safetensors(weights, (unfinished.path() / kWeightsFile).string());
-  const std::optional<StateDict> inputs = example_inputs(file, console);
-  if (inputs) save_weights_safetensors(*inputs, (unfinished.path() / kInputsFile).string());
+  try {
+    save_case(stored, unfinished.path().string(), WeightsFile::kAlways);
+  } catch (const WeightError& error) {
+    throw Error(arguments.file + ": " + error.what() + ": run the archive itself");
+  }
+  const bool has_inputs = std::filesystem::exists(unfinished.path() / kCaseInputs);
   // Removes the inputs of an earlier import if there are no new ones.
-  move_files(unfinished.path(), folder, {kInputsFile, kWeightsFile, kGraphFile});
-  console.talk() << (folder / kGraphFile).string() << ": " << file.ir << '\n'
-                 << (folder / kWeightsFile).string() << ": "
+  move_files(unfinished.path(), folder, {kCaseInputs, kCaseWeights, kCaseGraph});
+  console.talk() << (folder / kCaseGraph).string() << ": " << file.ir << '\n'
+                 << (folder / kCaseWeights).string() << ": "
                  << counted(std::ssize(weights), "tensor") << '\n';
-  if (inputs) {
-    console.talk() << (folder / kInputsFile).string() << ": "
-                   << counted(std::ssize(*inputs), "tensor") << '\n';
+  if (has_inputs) {
+    console.talk() << (folder / kCaseInputs).string() << ": "
+                   << counted(std::ssize(stored.inputs), "tensor") << '\n';
   }
   return kDone;
 }

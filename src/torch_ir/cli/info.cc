@@ -17,7 +17,6 @@
 #include "torch_ir/base/text.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 
 namespace torch_ir {
@@ -49,23 +48,20 @@ struct SizedCost {
 };
 
 // The sizes of the example inputs of the archive; none without examples.
-SymbolValues example_sizes(const InfoArguments& arguments, const Program& program) {
+SymbolValues example_sizes(const GraphFile& file) {
+  const Program& program = *file.content.program;
   try {
-    const StateDict examples = read_pt2_example_inputs(arguments.file, arguments.program).value();
-    std::vector<at::Tensor> inputs;
-    for (const ValueId id : program.user_inputs()) inputs.push_back(examples[program[id].name]);
-    return bind_symbols(program, inputs);
+    return bind_symbols(program, file.examples.value().for_graph(program));
   } catch (const std::exception&) {
     return {};
   }
 }
 
-SizedCost cost_of_file(const InfoArguments& arguments, const Program& program) {
+SizedCost cost_of_file(const GraphFile& file) {
+  const Program& program = *file.content.program;
   const auto is_dynamic_input = [&](ValueId input) { return is_dynamic(program[input]); };
   SymbolValues sizes;
-  if (std::ranges::any_of(program.user_inputs(), is_dynamic_input)) {
-    sizes = example_sizes(arguments, program);
-  }
+  if (std::ranges::any_of(program.user_inputs(), is_dynamic_input)) sizes = example_sizes(file);
   SizedCost sized{.cost = cost_of(at_sizes(program, sizes)), .sizes = {sizes.begin(), sizes.end()}};
   sized.modules = costs_by_module(program, sized.cost);
   return sized;
@@ -234,10 +230,10 @@ std::string to_text(const Program& program, const IRSummary& summary, const Size
 
 int run_info(const InfoArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
-  const Case shown = load_shown_graph(arguments.file, arguments.program, console);
-  const Program& program = *shown.program;
+  const GraphFile shown = load_shown_graph(arguments.file, arguments.program, console);
+  const Program& program = *shown.content.program;
   const IRSummary summary = summarize(program);
-  const SizedCost cost = cost_of_file(arguments, program);
+  const SizedCost cost = cost_of_file(shown);
   const std::string text =
       arguments.json ? to_json(program, summary, cost) : to_text(program, summary, cost);
   write_result(arguments.output, text, console);

@@ -10,13 +10,9 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/options.h"
 #include "torch_ir/base/program.h"
-#include "torch_ir/converter/converter.h"
-#include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/graph/execution_options.h"
-#include "torch_ir/runtime/graph/state.h"
-#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {
@@ -73,21 +69,9 @@ void add_graph_argument(CLI::App& parser, std::string& path, std::string& progra
 }
 
 GraphFile read_graph_file(const std::string& path, const std::string& program, WeightBytes bytes) {
-  if (!is_pt2_archive(path) && !is_called_archive(path)) {
-    if (!program.empty()) throw Error(path + ": --program needs an archive (.pt2)");
-    GraphFile file{.ir = load_ir(path)};
-    add_state(file.ir);
-    return file;
-  }
-  Pt2Model model = read_pt2(path, program, bytes);
-  try {
-    return {.ir = convert_exported_program(model.program),
-            .content = {.weights = std::move(model.weights)},
-            .examples = std::move(model.examples),
-            .source_lines = source_lines_of(model.program)};
-  } catch (const ConversionError& error) {
-    throw ConversionError(path + ": " + error.what());
-  }
+  if (is_pt2_archive(path) || is_called_archive(path)) return read_archive(path, program, bytes);
+  if (!program.empty()) throw Error(path + ": --program needs an archive (.pt2)");
+  return read_graph(path);
 }
 
 GraphFile load_graph_file(const std::string& path, const std::string& program, WeightBytes bytes) {
@@ -96,19 +80,21 @@ GraphFile load_graph_file(const std::string& path, const std::string& program, W
   if (!resolved.problems.empty()) {
     throw ValidationError(describe(path, kMalformed, resolved.problems));
   }
-  file.content.program = std::make_shared<const Program>(std::move(resolved.program));
+  file.content = file.content.with(std::move(resolved.program));
   return file;
 }
 
-Case load_shown_graph(const std::string& path, const std::string& program, Console& console,
-                      WeightBytes bytes) {
+GraphFile load_shown_graph(const std::string& path, const std::string& program, Console& console,
+                           WeightBytes bytes) {
   GraphFile file = read_graph_file(path, program, bytes);
-  Resolution whole = try_resolve(file.ir);
-  if (whole.problems.empty()) return file.content.with(std::move(whole.program));
-  Resolution shown = try_resolve(file.ir, GraphChecks::kStructure);
-  if (!shown.problems.empty()) throw ValidationError(describe(path, kMalformed, whole.problems));
-  console.warn(describe(path, "cannot be run", whole.problems));
-  return file.content.with(std::move(shown.program));
+  Resolution shown = try_resolve(file.ir);
+  if (const std::vector<std::string> problems = shown.problems; !problems.empty()) {
+    shown = try_resolve(file.ir, GraphChecks::kStructure);
+    if (!shown.problems.empty()) throw ValidationError(describe(path, kMalformed, problems));
+    console.warn(describe(path, "cannot be run", problems));
+  }
+  file.content = file.content.with(std::move(shown.program));
+  return file;
 }
 
 void add_weights_options(CLI::App& parser, WeightsArguments& weights,
@@ -118,12 +104,6 @@ void add_weights_options(CLI::App& parser, WeightsArguments& weights,
       .add_option("--weights-key", weights.key,
                   "Path of the state dict in a checkpoint: \"model\", \"trainer.ema\"")
       ->type_name("KEY");
-}
-
-StateDict load_given_weights(const WeightsArguments& weights) {
-  if (!weights.path.empty()) return load_weights(weights.path, {.weights_key = weights.key});
-  if (!weights.key.empty()) throw Error("--weights-key needs --weights");
-  return StateDict();
 }
 
 void add_tolerance_options(CLI::App& parser, ToleranceRule& rule, Criterion* criterion) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "torch_ir/base/tolerance.h"
+#include "torch_ir/cases/graph_file.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/verdict.h"
@@ -38,33 +38,18 @@ void add_program_option(CLI::App& parser, std::string& program);
 // Adds FILE, the graph, and --program.
 void add_graph_argument(CLI::App& parser, std::string& path, std::string& program);
 
-// A graph read from IR JSON or from an archive of torch.export.save; the content decides which. A
-// file named like an archive or a tensor file must be an archive.
-struct GraphFile {
-  IR ir = {};
-  // The graph of the document, with the weights of an archive.
-  Case content = {};
-  // Archives only.
-  std::optional<Pt2Examples> examples = std::nullopt;
-  SourceLines source_lines = {};
-  // "file", "archive" (inputs are its examples), "made up", or "none". Set by run_graph_file.
-  std::string weights_source = "none";
-  std::string inputs_source = "none";
+// Reads IR JSON or an archive; the content decides which. A file named like an archive or a tensor
+// file must be an archive. Throws Error for `program` without an archive.
+GraphFile read_graph_file(const std::string& path, const std::string& program, WeightBytes bytes);
 
-  bool is_archive() const { return examples.has_value(); }
-};
-
+// The same, with the program of the document.
 // Throws ValidationError, with the first problem, for an IR that is not well formed.
 GraphFile load_graph_file(const std::string& path, const std::string& program, WeightBytes bytes);
 
-// The graph of load_graph_file with the weights of an archive, but only warns about nodes that do
-// not fit their operators. For commands that show graphs without running them.
-Case load_shown_graph(const std::string& path, const std::string& program, Console& console,
-                      WeightBytes bytes = WeightBytes::kUnread);
-
-// Reads the document and the tensors; sets no program. Throws Error for `program` without an
-// archive.
-GraphFile read_graph_file(const std::string& path, const std::string& program, WeightBytes bytes);
+// The same, but only warns about nodes that do not fit their operators. For commands that show
+// graphs without running them.
+GraphFile load_shown_graph(const std::string& path, const std::string& program, Console& console,
+                           WeightBytes bytes = WeightBytes::kUnread);
 
 // --weights, and --weights-key for a checkpoint that holds several state dicts.
 struct WeightsArguments {
@@ -73,8 +58,6 @@ struct WeightsArguments {
 };
 void add_weights_options(CLI::App& parser, WeightsArguments& weights,
                          const std::string& description);
-// Returns nothing without a path. Throws Error for a key without a path.
-StateDict load_given_weights(const WeightsArguments& weights);
 // Adds --rtol and --atol, with `rule.fixed` as defaults, and --tolerance dtype. With `criterion`,
 // --tolerance is auto by default, as in the harness.
 void add_tolerance_options(CLI::App& parser, ToleranceRule& rule, Criterion* criterion = nullptr);

@@ -5,6 +5,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/cli/execution.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/weights/seeded_tensor.h"
 
@@ -17,7 +18,7 @@ using ::testing::ThrowsMessage;
 
 TEST(RandomValuesTest, InputsAreThoseOfTheHarness) {
   const IR ir = TestGraphBuilder("Tiny").input("x", {2, 3}).input("y", {}).build();
-  const std::vector<at::Tensor> inputs = random_inputs("g.json", ir);
+  const std::vector<at::Tensor> inputs = random_inputs("g.json", resolve(ir));
   ASSERT_EQ(inputs.size(), 2u);
   EXPECT_TRUE(
       at::equal(inputs[0], seeded_tensor(0, "Tiny", "input/x", {2, 3}, at::kFloat, {-1, 1})));
@@ -27,7 +28,7 @@ TEST(RandomValuesTest, InputsAreThoseOfTheHarness) {
 TEST(RandomValuesTest, WholeNumbersAreIndicesIntoAnything) {
   IR ir = TestGraphBuilder("Tiny").input("i", {5}).build();
   ir.graph_inputs[0].dtype = "int64";
-  const at::Tensor indices = random_inputs("g.json", ir).at(0);
+  const at::Tensor indices = random_inputs("g.json", resolve(ir)).at(0);
   EXPECT_EQ(indices.scalar_type(), at::kLong);
   EXPECT_FALSE(indices.any().item<bool>());
 }
@@ -36,7 +37,7 @@ TEST(RandomValuesTest, SizesThatDifferAreTheUsersToChoose) {
   IR ir = TestGraphBuilder("Tiny").input("x", {kDynamicSize, 3}).build();
   ir.graph_inputs[0].symbolic_shape = {"s0", ""};
   EXPECT_THAT(
-      [&] { random_inputs("g.json", ir); },
+      [&] { random_inputs("g.json", resolve(ir)); },
       ThrowsMessage<Error>("g.json: cannot generate input 'x' of dynamic shape s0x3; give inputs "
                            "with --inputs FILE.safetensors"));
 }
@@ -44,8 +45,9 @@ TEST(RandomValuesTest, SizesThatDifferAreTheUsersToChoose) {
 TEST(RandomValuesTest, NumbersAreTheUsersToChoose) {
   IR ir = TestGraphBuilder("Tiny").input("n", {}).build();
   ir.graph_inputs[0].is_scalar = true;
+  ir.graph_inputs[0].dtype = "int64";
   EXPECT_THAT(
-      [&] { random_inputs("g.json", ir); },
+      [&] { random_inputs("g.json", resolve(ir)); },
       ThrowsMessage<Error>("g.json: cannot generate the number 'n'; give inputs with --inputs "
                            "FILE.safetensors"));
 }
@@ -59,9 +61,9 @@ TEST(RandomValuesTest, WeightsAreThoseWithoutAValue) {
               .weight("c_k", "known", {2})
               .build();
   ir.constants.insert("known", at::ones({2}));
-  StateDict constants;
-  constants.insert("c_m", at::ones({2}));
-  const StateDict weights = random_weights("g.json", ir, constants);
+  Case graph_case = Case().with(resolve(ir));
+  graph_case.constants.insert("c_m", at::ones({2}));
+  const StateDict weights = random_weights("g.json", graph_case);
   EXPECT_THAT(weights.keys(),
               ElementsAre("fc.weight", "norm.running_var", "norm.num_batches_tracked"));
   EXPECT_LE(weights["fc.weight"].abs().max().item<float>(), 0.1f);
@@ -72,12 +74,16 @@ TEST(RandomValuesTest, WeightsAreThoseWithoutAValue) {
 TEST(RandomValuesTest, AreNotMoreThanFitsAMachine) {
   const int64_t huge = int64_t{1} << 62;
   for (const Shape& shape : {Shape{huge, huge, 4}, Shape{1 << 20, 1 << 20}, Shape{0, huge}}) {
-    const IR ir = TestGraphBuilder("Tiny").input("x", shape).weight("p_w", "w", shape).build();
-    EXPECT_THAT([&] { random_inputs("g.json", ir); },
+    Program program;
+    program.model_name = "Tiny";
+    const ValueId x = program.add_value({.shape = shape, .dtype = at::kFloat, .name = "x"});
+    const ValueId w = program.add_value({.shape = shape, .dtype = at::kFloat, .name = "p_w"});
+    program.inputs = {{InputKind::kUserInput, x}, {InputKind::kParameter, w, "w"}};
+    EXPECT_THAT([&] { random_inputs("g.json", program); },
                 ThrowsMessage<Error>(
                     "g.json: cannot generate more than 134,217,728 values for 'Tiny'; give "
                     "inputs with --inputs FILE.safetensors"));
-    EXPECT_THAT([&] { random_weights("g.json", ir, StateDict()); },
+    EXPECT_THAT([&] { random_weights("g.json", Case().with(program)); },
                 ThrowsMessage<Error>(HasSubstr("; give weights with --weights FILE")));
   }
 }

@@ -52,11 +52,11 @@ int run_split(const SplitArguments& arguments, Console& console) {
     ExecutionArguments execution = arguments.execution;
     execution.file = file;
     execution.makes_up_values = true;
-    run_graph_file(execution, console, [&](const GraphFile& graph) {
+    run_graph_file(execution, console, [&](const RunnableGraph& graph) {
       const SplitModel model{
           .name = model_name(file), .content = graph.content, .source_lines = graph.source_lines};
-      const std::string text =
-          splitter.add(model, [&](const SuiteCase& suite_case) { writer.add(suite_case); });
+      const std::string text = splitter.add(
+          model, [&](const SuiteCase& suite_case) { write_case(suite_case, writer.unfinished()); });
       if (!text.empty()) left_out.push_back(file + ": " + text);
     });
   }

@@ -1,7 +1,6 @@
 // torch-ir validate: checks that a file is a well-formed IR, and that weights fit it.
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <ostream>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "torch_ir/cli/options.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/check_values.h"
+#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {
@@ -22,31 +22,30 @@ struct ValidateArguments {
   WeightsArguments weights;
 };
 
-std::shared_ptr<const Program> resolved(const std::string& path, const IR& ir) {
-  Resolution resolution = try_resolve(ir);
-  if (!resolution.problems.empty()) {
-    throw ValidationError(path +
-                          " is not well formed: " + problem_list(resolution.problems, "its graph"));
-  }
-  return std::make_shared<const Program>(std::move(resolution.program));
-}
-
 int run_validate(const ValidateArguments& arguments, Console& console) {
   const std::string& file = arguments.file;
-  const std::string& weights_path = arguments.weights.path;
+  const std::string& weights = arguments.weights.path;
   const IR ir = read_graph_file(file, arguments.program, WeightBytes::kUnread).ir;
-  const Case content{.program = resolved(file, ir),
-                     .weights = load_given_weights(arguments.weights)};
-  if (!weights_path.empty()) {
+  Resolution resolution = try_resolve(ir);
+  if (!resolution.problems.empty()) {
+    throw ValidationError(file +
+                          " is not well formed: " + problem_list(resolution.problems, "its graph"));
+  }
+  if (weights.empty() && !arguments.weights.key.empty()) {
+    throw Error("--weights-key needs --weights");
+  }
+  if (!weights.empty()) {
+    Case content = Case().with(std::move(resolution.program));
+    content.weights = load_weights(weights, {.weights_key = arguments.weights.key});
     const std::vector<std::string> problems = weight_problems(content);
     if (!problems.empty()) {
-      throw ExecutionError(file + " with " + weights_path + ": " +
+      throw ExecutionError(file + " with " + weights + ": " +
                            problem_list(problems, "its weights"));
     }
   }
   console.talk() << file << ": valid, " << counted(std::ssize(ir.nodes), "node") << ", "
                  << counted(std::ssize(ir.weights), "weight") << '\n';
-  if (!weights_path.empty()) console.talk() << weights_path << ": fits " << file << '\n';
+  if (!weights.empty()) console.talk() << weights << ": fits " << file << '\n';
   return kDone;
 }
 
