@@ -7,20 +7,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
 #include <optional>
 #include <string>
 
-#include "harness/divergence/value_matching.h"
 #include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Pair;
 
 const std::string kExports = "harness/testdata/exports/";
 
@@ -143,43 +139,6 @@ TEST(AgainstFloatTest, OtherInputsAreRefused) {
                           "'args_0' as float32 [1, 3, 8, 8]"));
   }
   EXPECT_THROW(FloatModel(kExports + "against_float.inputs", {}), Error);
-}
-
-OpNode node_of(const std::string& name, const std::string& op_type, const std::string& input) {
-  return {.name = name,
-          .op_type = op_type,
-          .inputs = {{input, {2}, "float32", input}},
-          .outputs = {{name, {2}, "float32", name}},
-          .attrs = {}};
-}
-
-std::map<std::string, std::string> pairs(const IR& quantized, const IR& floating) {
-  std::map<std::string, std::string> found;
-  const ValueMatching matching = match_values(resolve(quantized), resolve(floating));
-  for (const ValueMatch& match : matching.matches) found[match.floating] = match.dequantized;
-  for (const std::string& name : matching.unmatched) found[name] = "";
-  return found;
-}
-
-TEST(ValueMatchingTest, OperatorsMatchWithinTheirModuleOnly) {
-  IR floating;
-  floating.nodes = {node_of("a", "aten.relu.default", "x"), node_of("b", "aten.relu.default", "a")};
-  floating.graph_inputs = floating.nodes[0].inputs;
-  IR quantized;
-  quantized.nodes = {node_of("p", "aten.relu_.default", "x"),
-                     node_of("q", "aten.relu_.default", "p")};
-  quantized.graph_inputs = floating.graph_inputs;
-  floating.nodes[0].module = "m";
-  floating.nodes[1].module = "n";
-  // If one side has no paths, only the order counts.
-  EXPECT_THAT(pairs(quantized, floating), ElementsAre(Pair("a", "p"), Pair("b", "q")));
-  IR named = quantized;
-  named.nodes[0].module = "n";
-  named.nodes[1].module = "m";
-  EXPECT_THAT(pairs(named, floating), ElementsAre(Pair("a", "q"), Pair("b", "p")));
-  // Different counts leave the matching open.
-  quantized.nodes.push_back(node_of("r", "aten.relu.default", "q"));
-  EXPECT_THAT(pairs(quantized, floating), ElementsAre(Pair("a", ""), Pair("b", "")));
 }
 
 }  // namespace

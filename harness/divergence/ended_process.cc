@@ -153,13 +153,11 @@ class EndSearch {
     ended_run.directory = found_;
     ended_run.groups = groups();
     ExplainedGraph graph(ended_run);
-    graph.watch.run(run_.candidate, run_.inputs(), run_.settings.seed);
-    ReproducerSearch search =
-        find_part_that_ends({.run = ended_run,
-                             .graph = graph,
-                             .check = [&](const Case& part, const RunSettings& settings) {
-                               return this->check(*run.end, part, settings);
-                             }});
+    ReproducerSearch search = find_part_that_ends(
+        {.run = ended_run,
+         .graph = graph,
+         .check = [&](const Case& part, const RunSettings&) { return this->check(*run.end, part); },
+         .should_stop = [this] { return Clock::now() >= deadline_; }});
     if (search.reproducer && ended_.kind == FailureKind::kTimedOut) {
       std::string doubt = doubt_of_hang();
       if (!doubt.empty()) search = {.note = std::move(doubt)};
@@ -192,10 +190,7 @@ class EndSearch {
     }
   }
 
-  bool is_over() const { return Clock::now() >= deadline_; }
-
-  std::optional<GraphFailure> check(const PartEnd& wanted, Case part, const RunSettings& settings) {
-    if (is_over()) throw SearchEnded();
+  std::optional<GraphFailure> check(const PartEnd& wanted, Case part) const {
     std::error_code error;
     fs::remove_all(part_, error);
     if (error) throw OutputError("cannot remove '" + part_ + "': " + error.message());
@@ -206,9 +201,7 @@ class EndSearch {
       // A file cannot hold the values.
       return std::nullopt;
     }
-    const PartRun run = run_part(part_, settings, limits(kPartDivisor));
-    if (run.is_cut_off) throw SearchEnded();
-    if (run.end != wanted) return std::nullopt;
+    if (run_part(part_, run_.settings, limits(kPartDivisor)).end != wanted) return std::nullopt;
     const Program& program = *part.program;
     const bool has_outputs = !program.outputs.empty();
     return GraphFailure{.output = has_outputs ? program[program.outputs.back()].name : "",

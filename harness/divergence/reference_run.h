@@ -92,13 +92,6 @@ struct ExplainedGraph {
   }
 };
 
-// The part with its weights, and with the values that enter and leave it when the model itself
-// runs: inputs as they are before the part's first node, contiguous; outputs as their nodes leave
-// them, but none if any is unknown. `part` begins with node `first` of the grouped graph. Returns
-// nothing if an input is not reported or cannot be stored in a file. Throws what the model throws.
-std::optional<Case> record_part(const ExplainedRun& run, const ExplainedGraph& graph,
-                                const GraphPart& part, size_t first);
-
 // The part with its weights, without inputs and outputs.
 Case part_case(const ExplainedGraph& graph, const GraphPart& part);
 

@@ -6,12 +6,9 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
-#include <map>
 #include <numeric>
-#include <span>
-#include <string_view>
+#include <set>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "harness/divergence/reproducer_files.h"
@@ -51,266 +48,249 @@ ToleranceRule part_tolerance(const ToleranceRule& whole, const Graph& graph, con
 
 namespace {
 
-// Finds where `is_bad` begins to hold between `good` and `bad`, which may be in either order.
-template <class Predicate>
-size_t bisect(size_t good, size_t bad, const Predicate& is_bad) {
-  while (std::max(good, bad) - std::min(good, bad) > 1) {
-    const size_t middle = std::midpoint(good, bad);
-    (is_bad(middle) ? bad : good) = middle;
-  }
-  return bad;
-}
-
-struct FailingPart {
-  NodeRange range;
-  GraphPart part;
-  Case content = {};
-  GraphFailure failure = {};
-};
-
-class Search {
+// The values of a graph as one run of its model makes them.
+class BorderValues {
  public:
-  explicit Search(const FailedRun& failed)
-      : failed_(failed), grouped_(failed.graph.grouped), program_(grouped_.program) {
-    for (size_t i = 0; i < program_.nodes.size(); ++i) {
-      // An error may come from a node that returns nothing.
-      if (failed.run.threw() && program_.nodes[i].outputs.empty()) {
-        values_.try_emplace(grouped_.span_of[i]);
-      }
-    }
-    for (const ValueId value : grouped_.values) {
-      // Whatever lies in memory that nothing has written to is right.
-      const Node& node = program_.nodes[*program_[value].producer];
-      const bool is_right = facts_of(node.target).makes_empty && !failed.run.threw();
-      if (!is_right) values_[span_making(value)].push_back(value);
+  BorderValues(const ExplainedRun& run, ExplainedGraph& graph) : graph_(graph) {
+    try {
+      graph.watch.run(run.candidate, run.inputs(), run.settings.seed,
+                      [&](const std::string& name, const at::Tensor& value) {
+                        if (const auto id = graph.find(name)) keep(*id, value);
+                      });
+    } catch (const OutputError&) {
+      throw;
+    } catch (const std::exception& error) {
+      problem_ = message_text(error);
     }
   }
 
-  // An error need not come from the diverged node.
-  std::optional<FailingPart> run_from_divergence() {
-    if (!failed_.divergence || failed_.run.threw()) return std::nullopt;
-    const ValueId value = failed_.graph.id_of(failed_.divergence->node.value);
-    const size_t span = span_making(value);
-    return find_smallest({span, span, {value}});
-  }
-
-  std::optional<FailingPart> run_from_outputs() {
-    const std::optional<size_t> end = find_end();
-    return end ? find_smallest(make_range(*end, *end)) : std::nullopt;
-  }
-
-  // Why a range could not be run alone (the first such reason); may be empty.
+  // The error with which the model ended, if it did; the values before it are known.
   const std::string& problem() const { return problem_; }
 
-  const std::optional<FailingPart>& smallest() const { return smallest_; }
+  // Whether the value is known, and a file can hold it.
+  bool has(ValueId value) const { return kept_.contains(value); }
+
+  // The part with its weights, and with the values that enter and leave it: inputs as they are
+  // before its first node, which is node `first` of the grouped graph, contiguous; outputs as their
+  // nodes leave them, but none if any is unknown. Nothing if an input is unknown.
+  std::optional<Case> record(const GraphPart& part, size_t first) const {
+    const Program& program = part.program;
+    const auto is_known = [](const at::Tensor& tensor) { return tensor.defined(); };
+    Case recorded = part_case(graph_, part);
+    for (const ValueId input : program.user_inputs()) {
+      recorded.inputs.push_back(before(program[input].name, first));
+    }
+    if (!std::ranges::all_of(recorded.inputs, is_known)) return std::nullopt;
+    for (const ValueId output : program.outputs) {
+      recorded.expected.push_back(before(program[output].name, 0));
+    }
+    if (!std::ranges::all_of(recorded.expected, is_known)) recorded.expected.clear();
+    return recorded;
+  }
 
  private:
-  size_t span_making(ValueId value) const {
-    return grouped_.span_of[program_[value].producer.value()];
-  }
+  struct Kept {
+    // As the model holds it.
+    at::Tensor value = {};
+    // The value as made, and copies of it after nodes that write to it, by number of the node.
+    std::vector<std::pair<size_t, at::Tensor>> versions = {};
+  };
 
-  // Ranges here count spans: [first, last], with the values to compare. A wrong value stays wrong
-  // after its node. A run throws even if nothing reads its values, so its range keeps all nodes.
-  NodeRange make_range(size_t first, size_t last) const {
-    if (!failed_.run.threw()) return {first, last, values_.at(last)};
-    const auto is_read = [&](ValueId value) {
-      return std::ranges::any_of(program_[value].readers, [&](uint32_t reader) {
-        return grouped_.span_of[reader] >= first && grouped_.span_of[reader] <= last;
-      });
-    };
-    NodeRange range{.first = first, .last = last, .keeps_silent_nodes = true};
-    for (auto it = values_.lower_bound(first); it != values_.upper_bound(last); ++it) {
-      for (const ValueId value : it->second) {
-        if (it->first == last || !is_read(value)) range.outputs.push_back(value);
-      }
+  void keep(ValueId id, const at::Tensor& value) {
+    const GraphMemory& memory = graph_.grouped_memory;
+    if (const auto node = graph_.grouped.program[id].producer) {
+      for (const size_t written : memory.written_by(*node)) copy_again(written, *node);
     }
-    return range;
+    if (!fits_a_file(value)) return;
+    kept_[id] = {.value = value,
+                 .versions = {{0, memory.is_written(id) ? plain_copy(value) : value}}};
   }
 
-  NodeRange beginning_at(size_t first, const NodeRange& range) const {
-    if (failed_.run.threw()) return make_range(first, range.last);
-    return {first, range.last, range.outputs};
-  }
-
-  // The first node such that the graph fails when run up to it; nothing if that does not reproduce
-  // the failure. The failure carries on to the outputs, so bisection applies.
-  std::optional<size_t> find_end() {
-    const std::optional<size_t> wrong = find_wrong_end();
-    if (!wrong) return std::nullopt;
-    std::vector<size_t> ends;
-    for (const auto& [end, values] : values_) {
-      if (end <= *wrong) ends.push_back(end);
-    }
-    const auto fails_at = [&](size_t i) { return fails(make_range(0, ends[i])); };
-    return ends[fails_at(0) ? 0 : bisect(0, ends.size() - 1, fails_at)];
-  }
-
-  std::optional<size_t> find_wrong_end() {
-    std::vector<size_t> ends;
-    if (failed_.run.threw()) {
-      if (!values_.empty()) ends = {values_.rbegin()->first};
-    } else {
-      NodeRange all;
-      for (const ValueId output : program_.outputs) {
-        if (!program_[output].producer || !values_.contains(span_making(output))) continue;
-        ends.push_back(span_making(output));
-        all.last = std::max(all.last, ends.back());
-        all.outputs.push_back(output);
-      }
-      // Tries all outputs at once first: one by one takes long if many of them are right.
-      if (ends.size() > 1) {
-        if (const std::optional<FailingPart> together = try_range(all)) {
-          ends.insert(ends.begin(), span_making(failed_.graph.id_of(together->failure.output)));
-        } else if (problem_.empty()) {
-          return std::nullopt;
-        }
-      }
-    }
-    const auto wrong =
-        std::ranges::find_if(ends, [&](size_t end) { return fails(make_range(0, end)); });
-    return wrong == ends.end() ? std::nullopt : std::optional(*wrong);
-  }
-
-  std::optional<FailingPart> find_smallest(const NodeRange& range) {
-    std::optional<FailingPart> smallest = try_range(range);
-    if (!smallest) smallest = grow(range);
-    if (!smallest) return std::nullopt;
-    shrink_end(*smallest);
-    if (smallest->range.outputs.size() < 2) return smallest;
-    // One output shows the failure, unless the others contribute to it.
-    NodeRange single = smallest->range;
-    single.outputs = {failed_.graph.id_of(smallest->failure.output)};
-    std::optional<FailingPart> with_one = try_range(single);
-    return with_one ? with_one : smallest;
-  }
-
-  // Moves the beginning of `range` back until it fails, then forward as far as it still does.
-  std::optional<FailingPart> grow(const NodeRange& range) {
-    std::optional<FailingPart> failing;
-    const auto fails_from = [&](size_t first) {
-      std::optional<FailingPart> found = try_range(beginning_at(first, range));
-      if (found) failing = std::move(found);
-      return failing && failing->range.first == first;
-    };
-    size_t good = range.first;
-    for (size_t length = 2; good > 0; length *= 2) {
-      const size_t first = range.last + 1 > length ? range.last + 1 - length : 0;
-      if (fails_from(first)) {
-        bisect(good, first, fails_from);
-        break;
-      }
-      good = first;
-    }
-    return failing;
-  }
-
-  void shrink_end(FailingPart& smallest) {
-    const size_t first = smallest.range.first;
-    for (size_t last = smallest.range.last; last-- > first;) {
-      if (!values_.contains(last)) continue;
-      std::optional<FailingPart> shorter = try_range(make_range(first, last));
-      if (!shorter) return;
-      smallest = std::move(*shorter);
+  // Node `writer` may have written to values in `memory`. Copies those that a later node reads.
+  void copy_again(size_t memory, size_t writer) {
+    for (auto& [value, kept] : kept_) {
+      const bool is_read = std::ranges::any_of(graph_.grouped.program[value].readers,
+                                               [&](uint32_t reader) { return reader > writer; });
+      if (!is_read || graph_.grouped_memory.of(value) != memory) continue;
+      kept.versions.emplace_back(writer, plain_copy(kept.value));
     }
   }
 
-  bool fails(const NodeRange& range) { return try_range(range).has_value(); }
-
-  std::optional<FailingPart> try_range(const NodeRange& range) {
-    NodeRange nodes = range;
-    nodes.first = grouped_.spans[range.first].first;
-    nodes.last = grouped_.spans[range.last].last;
-    FailingPart failing{.range = range,
-                        .part = failed_.graph.cutter.cut(nodes, failed_.graph.watch.facts())};
-    if (!can_run_alone(failing.part)) return std::nullopt;
-    const auto recorded = record_part(failed_.run, failed_.graph, failing.part, nodes.first);
-    const bool is_known =
-        recorded && recorded->expected.size() == failing.part.program.outputs.size();
-    // Failing with an error needs no expected outputs.
-    if (!recorded || (!is_known && !failed_.run.threw())) {
-      note(fmt::format("not all values that node '{}' needs can be stored in a file",
-                       program_.nodes[nodes.first].name));
-      return std::nullopt;
+  // Undefined if unknown.
+  at::Tensor before(const std::string& name, size_t node) const {
+    const auto found = kept_.find(graph_.id_of(name));
+    if (found == kept_.end()) return {};
+    const auto& versions = found->second.versions;
+    const at::Tensor* last = &versions.front().second;
+    for (const auto& [writer, version] : versions) {
+      if (writer < node) last = &version;
     }
-    failing.content = *recorded;
-    if (!run(failing)) return std::nullopt;
-    if (!smallest_ || failing.part.nodes.size() < smallest_->part.nodes.size()) smallest_ = failing;
-    return failing;
+    return plain_copy(*last);
   }
 
-  bool can_run_alone(GraphPart& part) {
-    for (const size_t index : part.nodes) {
-      const bool is_random = failed_.graph.watch.random_nodes().contains(grouped_.original[index]);
-      if (!is_random || !part.problem.empty()) continue;
-      part.problem = fmt::format("node '{}' draws random numbers", program_.nodes[index].name);
-    }
-    if (part.problem.empty()) {
-      const std::vector<std::string> problems = find_problems(to_ir(part.program));
-      if (!problems.empty()) part.problem = problems.front();
-    }
-    note(part.problem);
-    return part.problem.empty();
-  }
-
-  void note(const std::string& problem) {
-    if (problem_.empty()) problem_ = problem;
-  }
-
-  // The part must fail as the run did: with or without an error, and with the same end of the
-  // command.
-  bool run(FailingPart& failing) {
-    RunSettings settings = failed_.run.settings;
-    settings.tolerance =
-        part_tolerance(settings.tolerance, failed_.run.program(), failing.part.program);
-    const auto failure = failed_.check(failing.content, settings);
-    if (!failure || failure->threw != failed_.run.threw()) return false;
-    if (!command_end_) command_end_ = failure->command_end;
-    if (failure->command_end != *command_end_) return false;
-    failing.failure = *failure;
-    return true;
-  }
-
-  const FailedRun& failed_;
-  const GroupedGraph& grouped_;
-  const Program& program_;
-  // The values to compare of a span.
-  std::map<size_t, std::vector<ValueId>> values_;
+  const ExplainedGraph& graph_;
+  std::unordered_map<ValueId, Kept> kept_;
   std::string problem_;
-  // The end of the first failing part, which is the graph up to the last value.
-  std::optional<std::string> command_end_;
-  std::optional<FailingPart> smallest_;
+};
+
+struct FailingPart {
+  NodeRange range = {};
+  Case content = {};
+  GraphFailure failure = {};
 };
 
 struct FoundPart {
   std::optional<FailingPart> part = std::nullopt;
   // Whether the part ends where the values first differ, if they do.
   bool ends_at_divergence = true;
+  // Why a range could not be run alone (the first such reason); may be empty.
   std::string problem = {};
   bool is_cut_short = false;
 };
 
-// Errors of the model only end the search.
-FoundPart find_part(const FailedRun& failed) {
-  Search search(failed);
-  FoundPart found;
-  try {
-    found.part = search.run_from_divergence();
-    if (!found.part) {
-      found.ends_at_divergence = !failed.divergence || failed.run.threw();
-      found.part = search.run_from_outputs();
+class Search {
+ public:
+  explicit Search(const FailedRun& failed)
+      : failed_(failed),
+        grouped_(failed.graph.grouped),
+        program_(grouped_.program),
+        borders_(failed.run, failed.graph),
+        problem_(borders_.problem()),
+        is_shown_(program_.values.size()),
+        is_output_(program_.values.size()) {
+    for (const ValueId output : program_.outputs) is_output_[output] = true;
+    for (const ValueId value : grouped_.values) {
+      // Whatever lies in memory that nothing has written to is right.
+      const bool is_right = facts_of(program_.nodes[*program_[value].producer].target).makes_empty;
+      is_shown_[value] = failed.run.threw() || (!is_right && borders_.has(value));
     }
-    found.problem = search.problem();
-  } catch (const OutputError&) {
-    throw;
-  } catch (const SearchEnded&) {
-    found.part = search.smallest();
-    found.is_cut_short = true;
-  } catch (const std::exception& error) {
-    found.part = search.smallest();
-    found.problem = message_text(error);
   }
-  return found;
-}
+
+  FoundPart run() {
+    // An error need not come from the diverged node.
+    const bool has_end = failed_.divergence && !failed_.run.threw();
+    const bool is_at_end = has_end && grow(failed_.graph.id_of(failed_.divergence->node.value));
+    const size_t num_spans = grouped_.spans.size();
+    if (is_at_end || (num_spans > 0 && fails(0, num_spans - 1))) shrink();
+    return {.part = std::move(smallest_),
+            .ends_at_divergence = is_at_end || !has_end,
+            .problem = std::move(problem_),
+            .is_cut_short = must_stop()};
+  }
+
+ private:
+  bool must_stop() const { return failed_.should_stop && failed_.should_stop(); }
+
+  // Ranges here count spans. Looks for a range that fails and ends where `value` is made.
+  bool grow(ValueId value) {
+    const size_t last = grouped_.span_of[program_[value].producer.value()];
+    for (size_t length = 1; !fails(last + 1 - length, last);
+         length = std::min(2 * length, last + 1)) {
+      if (length == last + 1) return false;
+    }
+    return true;
+  }
+
+  // Makes the range that failed as small as possible; a range that contains a failing one fails.
+  void shrink() {
+    size_t middle = 0;
+    do {
+      middle = std::midpoint(first_, last_);
+    } while (first_ != last_ && (fails(first_, middle) || fails(middle + 1, last_)));
+    // Neither half fails without the other.
+    for (size_t too_short = middle; last_ > too_short + 1;) {
+      const size_t last = std::midpoint(too_short, last_);
+      if (!fails(first_, last)) too_short = last;
+    }
+    for (size_t too_late = middle + 1; too_late > first_ + 1;) {
+      const size_t first = std::midpoint(first_, too_late);
+      if (!fails(first, last_)) too_late = first;
+    }
+    // One output shows the failure, unless the others contribute to it.
+    if (smallest_->range.outputs.size() < 2) return;
+    NodeRange range = smallest_->range;
+    range.outputs = {failed_.graph.id_of(smallest_->failure.output)};
+    fails(range);
+  }
+
+  bool fails(size_t first, size_t last) {
+    NodeRange range{.first = grouped_.spans[first].first,
+                    .last = grouped_.spans[last].last,
+                    // A run throws even if nothing reads its values.
+                    .keeps_silent_nodes = failed_.run.threw()};
+    for (size_t i = range.first; i <= range.last; ++i) {
+      std::ranges::copy_if(program_.nodes[i].outputs, std::back_inserter(range.outputs),
+                           [&](ValueId value) { return is_shown_[value] && leaves(value, range); });
+    }
+    if (!fails(range)) return false;
+    first_ = first;
+    last_ = last;
+    return true;
+  }
+
+  // Whether the value leaves the nodes of the range, and as its node made it.
+  bool leaves(ValueId value, const NodeRange& range) const {
+    const Value& made = program_[value];
+    const GraphMemory& memory = failed_.graph.grouped_memory;
+    const bool is_read =
+        std::ranges::any_of(made.readers, [&](uint32_t reader) { return reader > range.last; });
+    return (is_output_[value] || made.readers.empty() || is_read) &&
+           !memory.is_written(memory.of(value), *made.producer + 1, range.last + 1);
+  }
+
+  // Keeps the part if it fails.
+  bool fails(const NodeRange& range) {
+    const bool shows_nothing = range.outputs.empty() && !failed_.run.threw();
+    if (shows_nothing || must_stop()) return false;
+    const GraphPart part = failed_.graph.cutter.cut(range, failed_.graph.watch.facts());
+    std::string problem = problem_of(part);
+    const std::optional<Case> content =
+        problem.empty() ? borders_.record(part, range.first) : std::nullopt;
+    // Failing with an error needs no expected outputs.
+    const bool is_known =
+        content && (failed_.run.threw() || content->expected.size() == part.program.outputs.size());
+    if (problem.empty() && !is_known) {
+      problem = fmt::format("not all values that node '{}' needs can be stored in a file",
+                            program_.nodes[range.first].name);
+    }
+    if (problem_.empty()) problem_ = problem;
+    if (!problem.empty()) return false;
+    RunSettings settings = failed_.run.settings;
+    settings.tolerance = part_tolerance(settings.tolerance, failed_.run.program(), part.program);
+    const std::optional<GraphFailure> failure = failed_.check(*content, settings);
+    // The part must fail as the run did: with or without an error, and with the same end of the
+    // command.
+    if (!failure || failure->threw != failed_.run.threw()) return false;
+    if (smallest_ && failure->command_end != smallest_->failure.command_end) return false;
+    smallest_ = {.range = range, .content = *content, .failure = *failure};
+    return true;
+  }
+
+  // Why the part cannot run alone; empty if it can.
+  std::string problem_of(const GraphPart& part) const {
+    const std::set<size_t>& random = failed_.graph.watch.random_nodes();
+    for (const size_t index : part.nodes) {
+      if (!part.problem.empty() || !random.contains(grouped_.original[index])) continue;
+      return fmt::format("node '{}' draws random numbers", program_.nodes[index].name);
+    }
+    if (!part.problem.empty()) return part.problem;
+    const std::vector<std::string> problems = find_problems(to_ir(part.program));
+    return problems.empty() ? "" : problems.front();
+  }
+
+  const FailedRun& failed_;
+  const GroupedGraph& grouped_;
+  const Program& program_;
+  const BorderValues borders_;
+  std::string problem_;
+  // By value: whether it is compared, and whether the graph returns it.
+  std::vector<bool> is_shown_;
+  std::vector<bool> is_output_;
+  // The smallest part so far, and its range.
+  std::optional<FailingPart> smallest_;
+  size_t first_ = 0;
+  size_t last_ = 0;
+};
 
 Reproducer describe(const Graph& graph, const std::string& command, const std::string& message) {
   const std::vector<Node>& nodes = graph.nodes;
@@ -343,7 +323,10 @@ std::vector<at::Tensor> as_in_files(const std::vector<at::Tensor>& tensors) {
 
 std::string colon(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
 
-ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& problem) {
+constexpr const char* kCutShort = "The search was cut short, so a smaller part may fail too";
+
+ReproducerSearch try_whole_graph(const FailedRun& failed, const FoundPart& found,
+                                 const std::string& problem) {
   const ExplainedRun& run = failed.run;
   Case whole = failed.graph.graph_case;
   whole.weights = used_weights(whole);
@@ -358,34 +341,37 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
   RunSettings settings = run.settings;
   // A command has one tolerance for all outputs.
   if (!settings.tolerance.outputs.empty()) settings.tolerance = {.fixed = failure->tolerance};
-  ReproducerSearch found =
+  ReproducerSearch search =
       whole_graph_reproducer(std::move(whole), settings, failure->message, run.directory);
-  if (!found.reproducer) return found;
-  const bool is_unexplained = failed.nodes_agree && !failure->threw;
-  if (is_unexplained) {
-    found.note =
+  if (!search.reproducer) return search;
+  if (failed.nodes_agree && !failure->threw) {
+    search.note =
         "All node values agree with the model's, but the outputs differ from the expected ones. ";
   }
-  found.note += "The reproducer is the whole graph, since no smaller part of it fails by itself" +
-                colon(problem);
-  return found;
+  search.note += found.is_cut_short ? kCutShort
+                                    : "The reproducer is the whole graph, since no smaller part of "
+                                      "it fails by itself" +
+                                          colon(problem);
+  return search;
 }
 
 }  // namespace
 
 ReproducerSearch find_reproducer(const FailedRun& failed) {
-  const FoundPart found = find_part(failed);
-  if (!found.part) return try_whole_graph(failed, found.problem);
-  const auto& [range, part, content, failure] = *found.part;
+  const FoundPart found = Search(failed).run();
+  if (!found.part) return try_whole_graph(failed, found, found.problem);
+  const auto& [range, content, failure] = *found.part;
   try {
     write_reproducer(content, failed.run.directory);
   } catch (const WeightError& error) {
-    return try_whole_graph(failed, error.what());
+    return try_whole_graph(failed, found, error.what());
   }
   const std::string command =
       reproducer_command(!content.weights.is_empty(), failure.tolerance, failed.run.settings);
-  ReproducerSearch search{.reproducer = describe(part.program, command, failure.message)};
-  if (!found.ends_at_divergence) {
+  ReproducerSearch search{.reproducer = describe(*content.program, command, failure.message)};
+  if (found.is_cut_short) {
+    search.note = kCutShort;
+  } else if (!found.ends_at_divergence) {
     search.note = fmt::format(
         "No part of the graph that ends with '{}' fails by itself{}. The reproducer shows a wrong "
         "output instead",
@@ -395,14 +381,12 @@ ReproducerSearch find_reproducer(const FailedRun& failed) {
 }
 
 ReproducerSearch find_part_that_ends(const FailedRun& failed) {
-  const FoundPart found = find_part(failed);
-  const std::string cut =
-      found.is_cut_short ? "The search was cut short, so a smaller part may fail too" : "";
-  if (!found.part || found.part->part.nodes.size() >= failed.run.program().nodes.size()) {
-    return {.note = found.is_cut_short
-                        ? cut
-                        : "No smaller part of the graph fails the same way by itself" +
-                              colon(found.problem)};
+  const FoundPart found = Search(failed).run();
+  const std::string cut = found.is_cut_short ? kCutShort : "";
+  const size_t num_nodes = failed.run.program().nodes.size();
+  if (!found.part || found.part->content.program->nodes.size() >= num_nodes) {
+    const std::string none = "No smaller part of the graph fails the same way by itself";
+    return {.note = found.is_cut_short ? cut : none + colon(found.problem)};
   }
   Case part = found.part->content;
   part.expected.clear();

@@ -1,11 +1,12 @@
 // Searches for the smallest part of a graph that fails by itself.
 //
-// A part gets the values that the model computes before it, and a check runs it: on the
-// backend that failed, or in its own process if the failure ends the process. The search starts at
-// the node that diverged and grows backwards, by doubling, until the part fails; then it shrinks
-// from both ends. So it also finds failures of nodes that are right alone but wrong together.
-// Without a known start, it begins at the outputs; for an error, at the first node up to which the
-// graph fails. The last resort is the whole graph. Parts are cut at the borders of groups.
+// The model runs once, and each part gets the values that the model computes before it. A check
+// answers whether a part fails: on the backend that failed, or in its own process if the failure
+// ends the process. The search starts at the node that diverged and grows backwards, by doubling,
+// until the part fails; without a known start, it begins with all nodes. Then it halves the part as
+// long as a half fails, and shrinks it from both ends. So it also finds failures of nodes that are
+// right alone but wrong together. The last resort is the whole graph. Parts are cut at the borders
+// of groups.
 #pragma once
 
 #include <functional>
@@ -39,15 +40,14 @@ using GraphCheck =
 // those of a model. Throws OutputError only.
 GraphCheck check_on(Backend& backend);
 
-// Thrown by a check when the search must stop; the result so far counts.
-struct SearchEnded {};
-
 struct FailedRun {
   const ExplainedRun& run;
-  const ExplainedGraph& graph;
+  ExplainedGraph& graph;
   GraphCheck check;
   std::optional<Divergence> divergence = std::nullopt;
   bool nodes_agree = false;
+  // Asked before each part; the smallest part found so far counts then. Null for no limit.
+  std::function<bool()> should_stop = nullptr;
 };
 
 struct ReproducerSearch {

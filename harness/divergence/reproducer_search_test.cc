@@ -133,6 +133,59 @@ TEST_F(ReproducerSearchTest, KeepsNodesThatWriteToWhatIsRead) {
   EXPECT_TRUE(replay(right).is_valid);
 }
 
+class LimitedSearchTest : public ExplanationTest {
+ protected:
+  // Wrong only where tanh_1 and tanh_3 run together; at most `num_parts` parts are tried.
+  ReproducerSearch search(int num_parts) {
+    WrongTogetherBackend backend([](IR& ir) {
+      OpNode* node = find_node(ir, "tanh_3");
+      if (find_node(ir, "tanh_1") != nullptr && node != nullptr) {
+        node->op_type = "aten.sigmoid.default";
+      }
+    });
+    prepare(callable(
+        [this](at::Tensor x) {
+          ++num_runs_;
+          for (int i = 0; i < 8; ++i) x = at::tanh(at::neg(x));
+          return x;
+        },
+        {4}));
+    const ExplainedRun run = run_of(candidate_->expected(0, inputs_));
+    ExplainedGraph graph(run);
+    num_runs_ = 0;
+    return find_reproducer({.run = run,
+                            .graph = graph,
+                            .check = check_on(backend),
+                            .should_stop = [&, num = 0]() mutable { return num++ >= num_parts; }});
+  }
+
+  int num_runs_ = 0;
+};
+
+TEST_F(LimitedSearchTest, TheModelRunsOnceForAllParts) {
+  const ReproducerSearch found = search(100);
+  ASSERT_TRUE(found.reproducer) << found.note;
+  EXPECT_EQ(found.reproducer->num_nodes, 5);
+  EXPECT_EQ(found.reproducer->first_node, "tanh_1");
+  EXPECT_EQ(found.reproducer->last_node, "tanh_3");
+  EXPECT_EQ(found.note, "");
+  EXPECT_EQ(num_runs_, 1);
+}
+
+TEST_F(LimitedSearchTest, TheSmallestPartSoFarIsTheReproducer) {
+  const ReproducerSearch found = search(2);
+  ASSERT_TRUE(found.reproducer);
+  EXPECT_EQ(found.reproducer->num_nodes, 8);
+  EXPECT_EQ(found.note, "The search was cut short, so a smaller part may fail too");
+}
+
+TEST_F(LimitedSearchTest, TheWholeGraphIsTheReproducerWithoutAnyPart) {
+  const ReproducerSearch found = search(0);
+  ASSERT_TRUE(found.reproducer);
+  EXPECT_EQ(found.reproducer->num_nodes, 16);
+  EXPECT_EQ(found.note, "The search was cut short, so a smaller part may fail too");
+}
+
 TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
   EditingBackend backend(nothing);
   prepare(mlp());

@@ -56,9 +56,10 @@ Table worst_table(const FloatComparison& comparison) {
 std::string left_out_text(const FloatComparison& comparison) {
   std::string text;
   if (comparison.num_folded > 0) {
-    text = counted(comparison.num_folded, "batch norm") + " of the float model " +
+    text = counted(comparison.num_folded, "node") + " of the float model " +
            (comparison.num_folded == 1 ? "is" : "are") +
-           " folded into the previous node; that node is compared with the result.";
+           " computed together with a later one, such as a batch norm; only the results of these "
+           "are compared.";
   }
   if (comparison.num_unmatched == 0) return text;
   std::vector<std::string> names;

@@ -111,6 +111,9 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
 void compare_figures(FigureChange figure, std::optional<double> before, std::optional<double> now,
                      std::vector<FigureChange>& changes);
 
+// Compares tensors whose dtypes may differ.
+TensorComparison compare_as_numbers(const at::Tensor& actual, const at::Tensor& expected);
+
 // "3 of 40 values of nodes differ; only one run kept 2 other values".
 std::string values_text(const NodeChanges& nodes);
 

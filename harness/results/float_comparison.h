@@ -47,7 +47,8 @@ struct FloatComparison {
   // kMaxUnmatched.
   std::vector<std::string> unmatched = {};
   int64_t num_unmatched = 0;
-  // Batch norms of the float model that are folded into the node before in the quantised one.
+  // Values of the float graph that the quantised graph computes only together with a later one,
+  // such as that of a batch norm, which is compared.
   int64_t num_folded = 0;
   // The reason if the comparison ended early.
   std::string error = {};

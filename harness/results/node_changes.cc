@@ -48,10 +48,7 @@ void compare_value(const at::Tensor& old, const at::Tensor& now, const std::stri
   const bool is_first = all.num_different++ == 0;
   if (!node.node.value.empty()) return;
   node.node.value = name;
-  // As numbers, because dtypes may differ.
-  const bool is_complex = old.is_complex() || now.is_complex();
-  const c10::ScalarType dtype = is_complex ? at::kComplexDouble : at::kDouble;
-  node.node.comparison = compare_tensors(now.to(dtype), old.to(dtype));
+  node.node.comparison = compare_as_numbers(now, old);
   FigureChange& figure =
       node.changes.emplace_back(FigureChange{.what = "value", .before = was, .now = is});
   if (!is_first) return;
@@ -81,6 +78,12 @@ std::string place_of(const Result& result, const std::string& node) {
 }
 
 }  // namespace
+
+TensorComparison compare_as_numbers(const at::Tensor& actual, const at::Tensor& expected) {
+  const bool is_complex = actual.is_complex() || expected.is_complex();
+  const c10::ScalarType dtype = is_complex ? at::kComplexDouble : at::kDouble;
+  return compare_tensors(actual.to(dtype), expected.to(dtype));
+}
 
 NodeChanges node_changes(const Result& old, const std::string& old_folder, const Result& now,
                          const std::string& new_folder) {

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "torch_ir/operators/operator_facts.h"
+
 namespace torch_ir {
 namespace {
 
@@ -20,6 +22,7 @@ struct Label {
   size_t call = 0;
   // The call with the names of its outputs.
   size_t named_call = 0;
+  size_t module = 0;
   size_t num_outputs = 0;
 };
 
@@ -27,7 +30,9 @@ std::vector<Label> labels_of(const Graph& graph, const Origins& origins) {
   const std::hash<std::string> hash;
   std::vector<Label> labels;
   for (const Node& node : graph.nodes) {
-    Label label{.op = hash(node.target), .num_outputs = node.outputs.size()};
+    Label label{.op = hash(out_of_place(node.target)),
+                .module = hash(node.origin.module),
+                .num_outputs = node.outputs.size()};
     label.call = label.op;
     for (const ValueId input : node.inputs()) {
       label.call = c10::hash_combine(label.call, hash(origins[input]));
@@ -43,8 +48,9 @@ std::vector<Label> labels_of(const Graph& graph, const Origins& origins) {
 // matching ones.
 uint32_t agreement(const Label& old, const Label& now) {
   if (old.op != now.op) return old.num_outputs == now.num_outputs ? 1 : 0;
-  if (old.call != now.call) return 0x4000;
-  return old.named_call == now.named_call ? 0x7000 : 0x6000;
+  const uint32_t module = old.module == now.module ? 0x800 : 0;
+  if (old.call != now.call) return module + 0x4000;
+  return module + (old.named_call == now.named_call ? 0x7000 : 0x6000);
 }
 
 class Matcher {

@@ -1,8 +1,9 @@
 // match_nodes: pairs the nodes that two graphs have in common.
 //
-// Nodes are aligned in execution order, by operator, by the weights and graph inputs that they
-// read, and by name. Names alone decide nothing, since they shift when a node is added or removed.
-// Remaining nodes are paired if they moved, or if another operator took their place.
+// Nodes are aligned in execution order, by operator (in place or not), by the weights and graph
+// inputs that they read, by name, and by module. Names alone decide nothing, since they shift when
+// a node is added or removed. Remaining nodes are paired if they moved, or if another operator took
+// their place.
 #pragma once
 
 #include <cstddef>

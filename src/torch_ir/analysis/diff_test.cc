@@ -215,6 +215,34 @@ TEST(Diff, NamesAnotherOperatorInTheSamePlace) {
               ElementsAre("operator replaced: relu_1 aten.relu.default -> aten.gelu.default"));
 }
 
+// Of two calls that differ in all else, the one of the same module is the partner.
+TEST(Diff, MatchesNodesOfTheSameModule) {
+  const auto calls = [](const std::vector<std::pair<std::string, std::string>>& names) {
+    Program program;
+    const ValueId x = add_input(program, "x", value());
+    for (const auto& [name, module] : names) {
+      program.outputs.push_back(add_call(program, name, "relu", {x}));
+      program.nodes.back().origin.module = module;
+    }
+    return program;
+  };
+  const Program one = calls({{"a", "second"}});
+  EXPECT_THAT(diff(one, calls({{"p", "first"}, {"q", "second"}})).old_of_new,
+              ElementsAre(std::nullopt, std::optional<size_t>(0)));
+  EXPECT_THAT(diff(one, calls({{"p", "second"}, {"q", "first"}})).old_of_new,
+              ElementsAre(std::optional<size_t>(0), std::nullopt));
+}
+
+TEST(Diff, MatchesNodesThatWriteInPlace) {
+  EXPECT_THAT(changes_of([](Program& program) {
+                program.nodes[1].target = "aten.relu_.default";
+                add_call(program, "neg", "neg", {program.outputs[0]});
+                move_last(program, 1);
+              }),
+              ElementsAre("operator added: neg (aten.neg.default), float32 [1, 4]",
+                          "operator replaced: relu aten.relu.default -> aten.relu_.default"));
+}
+
 TEST(Diff, NamesWhatMoved) {
   Program old = two_layers();
   add_call(old, "neg", "neg", {id(old, "relu")});
