@@ -86,6 +86,15 @@ struct OwnError {
   bool operator==(const OwnError&) const = default;
 };
 
+// Elements of a value in steps that differ from eager's; indices count as off by more.
+struct StepCounts {
+  int64_t num_off_by_one = 0;
+  int64_t num_off_by_more = 0;
+  int64_t num_wrong = 0;
+
+  int64_t num_off() const { return num_off_by_one + num_off_by_more; }
+};
+
 // The least SNR of a right value, in dB: its error is at most half of the value.
 inline constexpr double kLeastSignalToNoise = 6;
 

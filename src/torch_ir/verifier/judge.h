@@ -43,15 +43,6 @@ struct SeenValue {
   bool is_rounded() const { return step > 0 || rounded_to; }
 };
 
-// Elements of a value in steps that differ from eager's; indices count as off by more.
-struct StepCounts {
-  int64_t num_off_by_one = 0;
-  int64_t num_off_by_more = 0;
-  int64_t num_wrong = 0;
-
-  int64_t num_off() const { return num_off_by_one + num_off_by_more; }
-};
-
 struct Verdict {
   OwnError own = {};
   // Of whole numbers and float8.

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "torch_ir/base/tolerance.h"
+#include "torch_ir/verifier/arithmetic.h"
 #include "torch_ir/verifier/compare.h"
-#include "torch_ir/verifier/judge.h"
 #include "torch_ir/verifier/verdict.h"
 
 namespace torch_ir {
