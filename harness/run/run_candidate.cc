@@ -318,9 +318,11 @@ class Pipeline {
     std::vector<at::Tensor> outputs;
     std::tie(outputs, compared.expected) =
         candidate_.compared(run.outputs, run.graph_case.expected);
-    GraphRun graph_run{
-        .graph_case = compared, .outputs = outputs, .proves_graph = !runs_plans(settings_)};
-    if (candidate_.facts.judges_graph) add_functions(run, graph_run);
+    const bool is_model = !candidate_.facts.is_scored;
+    GraphRun graph_run{.graph_case = compared,
+                       .outputs = outputs,
+                       .proves_graph = is_model && !runs_plans(settings_)};
+    add_functions(run, graph_run);
     if (settings_.criterion.arithmetic && !run.groups.empty()) {
       graph_run.inside = group_nodes(*program_, memory_of(compared), run.groups).inside;
     }
@@ -336,10 +338,13 @@ class Pipeline {
   }
 
   void add_functions(const Run& run, GraphRun& graph_run) {
-    graph_run.rerun = [&](const Case& other) {
-      at::manual_seed(candidate_.random_seed(settings_));
-      return run_on(*backend_, other);
-    };
+    // A single call rounds nothing but its outputs.
+    if (!candidate_.facts.is_scored) {
+      graph_run.rerun = [&](const Case& other) {
+        at::manual_seed(candidate_.random_seed(settings_));
+        return run_on(*backend_, other);
+      };
+    }
     graph_run.run_eagerly = [&] {
       if (runs_eagerly(settings_)) return run.outputs;
       at::manual_seed(candidate_.random_seed(settings_));

@@ -24,9 +24,8 @@ struct CandidateFacts {
   // Whether the result has the trials, all of them; otherwise only their worst figures, up to the
   // first trial that fails.
   bool keeps_trials = true;
-  // Whether the graph is judged too: its eager outputs, and the values that it rounds.
-  bool judges_graph = true;
-  // Whether it is one of many in a score: "unsupported" and the crash of a command are answers.
+  // Whether it is a single call, one of many in a score: "unsupported" and the crash of a command
+  // are answers.
   bool is_scored = false;
 };
 

@@ -141,9 +141,9 @@ TEST_F(CaseFilesTest, HaveOnlyTheFilesOfWhatTheCaseHas) {
   Case content = softmax_case("usual").content;
   const std::vector<at::Tensor> expected = std::exchange(content.expected, {});
   const auto names = [&] {
-    std::vector<std::string> names;
-    for (const auto& [name, text] : files()) names.push_back(name);
-    return names;
+    std::vector<std::string> found;
+    for (const auto& [name, text] : files()) found.push_back(name);
+    return found;
   };
   save_case(content, directory_);
   EXPECT_THAT(names(), ElementsAre("inputs.safetensors", "ir.json"));

@@ -94,12 +94,13 @@ const ErrorLimits& limits_of(const ErrorKind& kind) {
   return kind.adds_in_unit ? kOfWideValues : kOfNarrowValues;
 }
 
-// The sums of few elements may be exact by chance.
+// The RMS of n elements differs from the typical one by chance, as 1 / sqrt(n); and the sums of few
+// elements may be exact by chance.
 double limit_for(const ErrorKind& kind, int64_t num_elements) {
   constexpr int64_t kFew = 64;
-  const double limit = limits_of(kind).ratio * kind.error_factor;
-  if (!kind.is_accumulated || num_elements >= kFew) return limit;
-  return limit * (kind.adds_in_unit ? 4 : 1.25);
+  const double chance = 1 + 2 / std::sqrt(static_cast<double>(std::max<int64_t>(1, num_elements)));
+  const bool may_be_exact = kind.is_accumulated && kind.adds_in_unit && num_elements < kFew;
+  return limits_of(kind).ratio * kind.error_factor * (may_be_exact ? 4 : chance);
 }
 
 constexpr double kLeastDeviations = 6;

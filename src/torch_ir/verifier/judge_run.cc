@@ -282,7 +282,7 @@ VerificationReport judge_run(const GraphRun& given, const ToleranceRule& toleran
     conclude(report);
   }
   const bool is_proven = report.is_valid && report.passed_by == Basis::kTolerance;
-  if (run.rerun && (run.proves_graph || !is_proven)) check_graph(report, run, tolerance);
+  if (run.run_eagerly && (run.proves_graph || !is_proven)) check_graph(report, run, tolerance);
   return report;
 }
 

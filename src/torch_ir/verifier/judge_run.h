@@ -16,9 +16,9 @@ struct GraphRun {
   Case graph_case;
   const std::vector<at::Tensor>& outputs;
   // Runs another graph on the same tensors in the way that computed `outputs`. If it is null,
-  // neither rounded values nor the graph are checked.
+  // rounded values are not checked.
   std::function<std::vector<at::Tensor>(const Case&)> rerun = nullptr;
-  // The outputs of the case by eager operators.
+  // The outputs of the case by eager operators. If it is null, the graph is not checked.
   std::function<std::vector<at::Tensor>()> run_eagerly = nullptr;
   // Describes an exception of these two in one line. May rethrow it.
   std::function<std::string(const std::exception&)> describe = nullptr;
