@@ -236,7 +236,7 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
   RunSettings& settings = arguments.harness.run.settings;
   options
       .one("--tolerance", arguments.raw.tolerance, "RULE",
-           "auto (default), dtype (as assert_close), or own (as near to float64 as eager)")
+           "auto (default), dtype (as assert_close), or own (by own errors)")
       ->transform(one_of("tolerance rule", {"auto", "dtype", "own", "float64"}));
   options
       .with_default("--error-factor", settings.criterion.error_factor, "N",

@@ -23,6 +23,16 @@ struct Column {
   Cell (*cell)(const ValueDetail& value);
 };
 
+// Rounded values that a run was asked for are not compared with the model's.
+bool is_compared(const ValueDetail& value) {
+  const TensorComparison& c = value.comparison;
+  return c.is_close || c.num_mismatched > 0 || !c.mismatch.empty();
+}
+
+Cell of_model(const ValueDetail& value, double TensorComparison::* member) {
+  return is_compared(value) ? short_number(value.comparison.*member) : "";
+}
+
 Cell own(const ValueDetail& value, double OwnError::* member) {
   return value.own_error ? short_number((*value.own_error).*member) : "";
 }
@@ -49,15 +59,18 @@ constexpr Column kColumns[] = {
      [](const ValueDetail& it) -> Cell { return it.output ? std::to_string(*it.output) : ""; }},
     {"Elements", 'r', [](const ValueDetail& it) -> Cell { return it.comparison.num_elements; }},
     {"Max abs. error", 'r',
-     [](const ValueDetail& it) -> Cell { return short_number(it.comparison.max_diff); }},
+     [](const ValueDetail& it) { return of_model(it, &TensorComparison::max_diff); }},
     {"Mean abs. error", 'r',
-     [](const ValueDetail& it) -> Cell { return short_number(it.comparison.mean_diff); }},
+     [](const ValueDetail& it) { return of_model(it, &TensorComparison::mean_diff); }},
     {"SNR (dB)", 'r',
-     [](const ValueDetail& it) -> Cell { return short_number(it.comparison.signal_to_noise); }},
+     [](const ValueDetail& it) { return of_model(it, &TensorComparison::signal_to_noise); }},
     {"Outside the tolerance", 'r',
-     [](const ValueDetail& it) -> Cell { return it.comparison.num_mismatched; }},
+     [](const ValueDetail& it) -> Cell {
+       return is_compared(it) ? Cell(it.comparison.num_mismatched) : "";
+     }},
     {"Smallest passing tolerance", 'r',
      [](const ValueDetail& it) -> Cell {
+       if (!is_compared(it)) return "";
        return it.comparison.mismatch.empty()
                   ? tolerance_text(it.comparison.smallest_passing_tolerance)
                   : "none";
@@ -79,7 +92,7 @@ constexpr Column kColumns[] = {
 
 constexpr size_t kMostValues = 50;
 
-// Each value once: the wrong ones, then outputs, then others, as they are given.
+// Each value once: the wrong ones in the order of the graph, then outputs, then others as given.
 std::vector<ValueDetail> in_order(const Result& result) {
   std::vector<ValueDetail> values;
   if (const Trial* worst = result.worst_trial()) {
@@ -92,7 +105,8 @@ std::vector<ValueDetail> in_order(const Result& result) {
     values.insert(values.end(), result.nodes->worst.begin(), result.nodes->worst.end());
   }
   const auto is_wrong = [](const ValueDetail& value) { return !value.problem.empty(); };
-  std::ranges::stable_partition(values, is_wrong);
+  const auto others = std::ranges::stable_partition(values, is_wrong);
+  std::ranges::stable_sort(values.begin(), others.begin(), {}, &ValueDetail::index);
   std::set<std::string> known;
   std::erase_if(values,
                 [&](const ValueDetail& value) { return !known.insert(value.value).second; });

@@ -94,13 +94,12 @@ const ErrorLimits& limits_of(const ErrorKind& kind) {
   return kind.adds_in_unit ? kOfWideValues : kOfNarrowValues;
 }
 
-// The RMS of n elements differs from the typical one by chance, as 1 / sqrt(n); and the sums of few
-// elements may be exact by chance.
-double limit_for(const ErrorKind& kind, int64_t num_elements) {
+// What is accepted in n elements, relative to many: their RMS differs from the typical one by
+// chance, as 1 / sqrt(n), and the sums of few elements may be exact by chance.
+double allowance(const ErrorKind& kind, int64_t num_elements) {
   constexpr int64_t kFew = 64;
-  const double chance = 1 + 2 / std::sqrt(static_cast<double>(std::max<int64_t>(1, num_elements)));
-  const bool may_be_exact = kind.is_accumulated && kind.adds_in_unit && num_elements < kFew;
-  return limits_of(kind).ratio * kind.error_factor * (may_be_exact ? 4 : chance);
+  if (kind.is_accumulated && kind.adds_in_unit && num_elements < kFew) return 4;
+  return 1 + 2 / std::sqrt(static_cast<double>(std::max<int64_t>(1, num_elements)));
 }
 
 constexpr double kLeastDeviations = 6;
@@ -204,7 +203,8 @@ double snr_of(double value_rms, double error_rms) {
 
 OwnError judge_error(const ErrorComparison& errors, const ErrorKind& kind) {
   const ErrorLimits& limits = limits_of(kind);
-  const double limit = limit_for(kind, errors.num_compared);
+  const double factor = kind.error_factor * allowance(kind, errors.num_compared);
+  const double limit = limits.ratio * factor;
   const auto root = std::sqrt(static_cast<double>(std::max<int64_t>(1, errors.num_compared)));
   const ErrorFigures& own = errors.run;
   const ErrorFigures& eager = errors.eager;
@@ -224,7 +224,7 @@ OwnError judge_error(const ErrorComparison& errors, const ErrorKind& kind) {
   }
   const bool has_signal =
       snr_of(errors.value_rms, eager.rms) >= kLeastSignalToNoise && kind.step == 0;
-  const double unit = kind.unit * kind.error_factor;
+  const double unit = kind.unit * factor;
   if (errors.num_non_finite > 0) {
     error.problem = fmt::format("mismatched NaN or infinite elements: {}", errors.num_non_finite);
   } else if (error.rms_ratio > limit) {
@@ -287,7 +287,7 @@ std::string unexplained_elements(const at::Tensor& actual, const at::Tensor& eag
   }
   constexpr size_t kAlike = 12;
   const ErrorLimits& limits = limits_of(kind);
-  const double limit = 2 * limit_for(kind, count);
+  const double limit = 2 * limits.ratio * kind.error_factor * allowance(kind, count);
   int64_t num_unexplained = 0;
   std::string first;
   for (int64_t i = 0; i < count; ++i) {
