@@ -27,8 +27,7 @@ TEST(ModelPageTest, HasEveryPart) {
                               "| Output | `add` | `1x2` | `float32` |\n"));
   EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, captured"));
   EXPECT_THAT(page, HasSubstr("| verify | ✅ passed | 1 output compared"));
-  EXPECT_THAT(page, HasSubstr("| `add` | 0 | 2,048 | 0 | 0 | inf | 0 | 0 | within the "
-                              "tolerance |\n"));
+  EXPECT_THAT(page, HasSubstr("| `add` | 0 | 2,048 | 0 | 0 | inf | 0 | 0 | equal |\n"));
   EXPECT_THAT(page, HasSubstr("The tolerance is rtol = 0.0001 and atol = 0.0001.\n"));
   EXPECT_THAT(page, HasSubstr("```mermaid\nflowchart TD\n"));
   EXPECT_THAT(page, HasSubstr("```mermaid\npie showData"));

@@ -46,7 +46,8 @@ Cell verdict(const ValueDetail& value) {
     const bool is_by_itself = value.own_error && !value.own_error->problem.empty();
     return "❌ " + text_cell(is_by_itself ? value.own_error->problem : "outside the tolerance");
   }
-  return std::string(basis_text(value.basis));
+  const bool is_equal = value.comparison.is_close && value.comparison.max_diff == 0;
+  return is_equal ? "equal" : std::string(basis_text(value.basis));
 }
 
 constexpr Column kColumns[] = {
