@@ -351,7 +351,7 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
                        value));
   }
   expect({"--tolerance", "foo"},
-         "harness: --tolerance: unknown tolerance rule 'foo'; expected one of: auto, dtype, "
+         "harness: --tolerance: unknown tolerance rule 'foo'; expected one of: auto, dtype, own, "
          "float64\n");
   expect({"--error-factor", "2", "--tolerance", "dtype"},
          "harness: --error-factor needs --tolerance auto or --tolerance own\n");

@@ -99,7 +99,7 @@ const ErrorLimits& limits_of(const ErrorKind& kind) {
 double allowance(const ErrorKind& kind, int64_t num_elements) {
   constexpr int64_t kFew = 64;
   if (kind.is_accumulated && kind.adds_in_unit && num_elements < kFew) return 4;
-  return 1 + 2 / std::sqrt(static_cast<double>(std::max<int64_t>(1, num_elements)));
+  return 1 + 2 / std::sqrt(static_cast<double>(std::max(kFew, num_elements)));
 }
 
 constexpr double kLeastDeviations = 6;
