@@ -94,12 +94,15 @@ const ErrorLimits& limits_of(const ErrorKind& kind) {
   return kind.adds_in_unit ? kOfWideValues : kOfNarrowValues;
 }
 
-// What is accepted in n elements, relative to many: their RMS differs from the typical one by
-// chance, as 1 / sqrt(n), and the sums of few elements may be exact by chance.
+// What is accepted in n elements, relative to many. Sums of few may be exact by chance, in the
+// eager lane; and the RMS of a rounding differs from the typical one by chance, as 1 / sqrt(n).
 double allowance(const ErrorKind& kind, int64_t num_elements) {
   constexpr int64_t kFew = 64;
-  if (kind.is_accumulated && kind.adds_in_unit && num_elements < kFew) return 4;
-  return 1 + 2 / std::sqrt(static_cast<double>(std::max(kFew, num_elements)));
+  if (!kind.is_accumulated) {
+    return 1 + 2 / std::sqrt(static_cast<double>(std::max(kFew, num_elements)));
+  }
+  if (num_elements >= kFew) return 1;
+  return kind.adds_in_unit ? 4 : 1.25;
 }
 
 constexpr double kLeastDeviations = 6;

@@ -157,7 +157,7 @@ TEST(ErrorOfOutputs, ComparesWithTheEagerLane) {
                                .eager = {.rms = 0.02, .max = 0.05}};
   EXPECT_EQ(of_outputs(errors, 0x1p-8, 4).problem, "");
   EXPECT_EQ(of_outputs(errors, 0x1p-8, 1.5).problem,
-            "an RMS error of 2 times eager's; the limit is 1.8");
+            "an RMS error of 2 times eager's; the limit is 1.5");
   ErrorComparison few = errors;
   few.num_compared = 10;
   EXPECT_EQ(of_outputs(few, 0x1p-8, 1.6).problem, "");

@@ -367,7 +367,7 @@ TEST(JudgeRun, JudgesEachOutput) {
                                       graph.weights["b"].to(at::kBFloat16).to(at::kFloat));
   const VerificationReport report = judged(graph, {rough, eager[1]});
   EXPECT_THAT(report.output_details[0].problem, HasSubstr("; an RMS error of "));
-  EXPECT_THAT(report.output_details[0].problem, HasSubstr(" times eager's; the limit is 5"));
+  EXPECT_THAT(report.output_details[0].problem, HasSubstr(" times eager's; the limit is 4"));
   EXPECT_EQ(report.output_details[1].problem, "");
 }
 
