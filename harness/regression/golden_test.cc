@@ -90,6 +90,18 @@ TEST(GoldenTest, AnSnrOfTheLastBitsIsLikeAnother) {
   EXPECT_NE(page_difference("SNR inf", "SNR 146"), "");
 }
 
+TEST(GoldenTest, AnOutputThatIsEqualHereIsWithinTheToleranceThere) {
+  const auto row = [](const std::string& figures) {
+    return "| 24 | `n` | `aten.exp.default` | 0 | 64 | " + figures + " |\n";
+  };
+  const std::string equal = row("0 | 0 | inf | 0 | 0 | equal");
+  EXPECT_EQ(page_difference(equal, row("3e-07 | 6e-09 | 152 | 0 | 1e-07 | within the tolerance")),
+            "");
+  EXPECT_NE(page_difference(equal, row("3e-07 | 6e-09 | 60 | 0 | 1e-07 | within the tolerance")),
+            "");
+  EXPECT_NE(page_difference(equal, row("0 | 0 | inf | 0 | 0 | right by its own error")), "");
+}
+
 TEST(GoldenTest, APageIsTheSameOnAnotherMachine) {
   EXPECT_EQ(page_difference("| `2.13.0` | `exact` |\n\nDetails of the build: BLAS `mkl`.\n## End\n",
                             "| `2.12.1+cpu` | `exact` |\n## End\n"),

@@ -185,6 +185,7 @@ SectionData verification_section(const ModelPage& page) {
     data.set("rule", tolerance_sentence(report));
   }
   set_some(data, "not_compared", escape_markdown(as_sentence(result.state_not_compared())));
+  set_some(data, "reference_note", escape_markdown(as_sentence(report.reference_note)));
   set_some(data, "graph_note", escape_markdown(as_sentence(report.graph_note)));
   data.set("tolerances", tolerances_table(report));
   return data;

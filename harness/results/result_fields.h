@@ -154,6 +154,9 @@ void fields(const Visit& visit, Trial& trial) {
   visit("passed_by", report.passed_by);
   visit("graph_problem", report.graph_problem);
   visit("graph_note", report.graph_note);
+  if (Visit::kReads || !report.reference_note.empty()) {
+    visit("reference_note", report.reference_note);
+  }
   visit("rounded", report.rounded);
   visit("arithmetic", report.arithmetic);
   visit("optimization", report.optimization);

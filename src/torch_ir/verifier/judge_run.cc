@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -10,11 +11,13 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/operators/operator_facts.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/verifier/judge.h"
+#include "torch_ir/verifier/lanes.h"
 #include "torch_ir/verifier/rounding.h"
 
 namespace torch_ir {
@@ -261,6 +264,28 @@ void check_graph(VerificationReport& report, const GraphRun& run, const Toleranc
   report.passed_by = Basis::kNone;
 }
 
+// LibTorch's products of int8 overflow on some processors. Only graphs with operators that another
+// one replaces in float64 run there for this.
+std::string note_on_reference(const Case& graph_case) {
+  const Program& program = *graph_case.program;
+  const auto may_overflow = [](const Node& node) {
+    return !facts_of(node.target).float64_operator.empty();
+  };
+  if (std::ranges::none_of(program.nodes, may_overflow)) return "";
+  const std::vector<std::optional<double>> distances = float64_distances(graph_case);
+  for (size_t i = 0; i < distances.size(); ++i) {
+    const ValueId output = program.outputs[i];
+    const double half_of_digits = std::sqrt(rounding_unit(program[output].dtype));
+    if (distances[i].value_or(0) <= half_of_digits) continue;
+    return fmt::format(
+        "the model itself is far from float64: by {:.3g} at its output '{}', so do not take what "
+        "it "
+        "computes on this machine for right",
+        *distances[i], printable(program[output].name));
+  }
+  return "";
+}
+
 }  // namespace
 
 VerificationReport judge_run(const GraphRun& given, const ToleranceRule& tolerance,
@@ -272,6 +297,7 @@ VerificationReport judge_run(const GraphRun& given, const ToleranceRule& toleran
   report.not_compared = not_compared;
   if (criterion.reference == ReferenceKind::kModel) return report;
   report.criterion = criterion;
+  report.reference_note = note_on_reference(run.graph_case);
   if (criterion.arithmetic) {
     report.arithmetic = report_on_arithmetic(run.graph_case, *criterion.arithmetic, run.inside);
     report.arithmetic->has_executor = true;

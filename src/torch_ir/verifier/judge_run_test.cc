@@ -430,6 +430,27 @@ TEST(JudgeRun, RoundingsOfLargerValuesExplainALargeError) {
   EXPECT_FALSE(judged(graph, {at::tensor({800.0F, 0.0F})}).is_valid);
 }
 
+// As where LibTorch's product of int8 overflows.
+TEST(JudgeRun, SaysThatTheModelItselfIsFarFromFloat64) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::full({8, 64}, 3, at::kChar));
+  const V weight = graph.weight("weight", at::full({64, 16}, 2, at::kChar));
+  const V product = graph.call1("aten._int_mm.default", {x, weight});
+  graph.output(graph.call1("aten.mul.Scalar", {product, 0.5}));
+  const at::Tensor right = at::full({8, 16}, 192.0F);
+  for (const bool is_right : {true, false}) {
+    const std::vector<at::Tensor> outputs = {is_right ? right : right.mul(0.9)};
+    const VerificationReport report =
+        judge_run({.graph_case = expecting(graph, outputs), .outputs = outputs}, {.by_dtype = true},
+                  {.reference = ReferenceKind::kAuto});
+    EXPECT_TRUE(report.is_valid);
+    EXPECT_EQ(report.reference_note,
+              is_right ? ""
+                       : "the model itself is far from float64: by 0.1 at its output 'n1', so do "
+                         "not take what it computes on this machine for right");
+  }
+}
+
 // A counter that nodes write to in place, and a value that is written to after it was made.
 TEST(JudgeRun, JudgesOutputsAsTheyAreInTheEnd) {
   EagerGraph graph;

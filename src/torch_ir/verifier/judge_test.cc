@@ -462,7 +462,7 @@ TEST(NodeJudge, DecidesByItsCriterion) {
   EXPECT_EQ(wrong({.reference = Kind::kAuto}, 1, 0), 0);
   EXPECT_EQ(wrong({.reference = Kind::kFloat64}, 1.001, 1e-2), 1);
   EXPECT_EQ(wrong({.reference = Kind::kModel}, 1.001, 1e-5), 3);
-  EXPECT_EQ(wrong({.reference = Kind::kModel}, 1, 0), 3);
+  EXPECT_EQ(wrong({.reference = Kind::kModel}, 1 + 1e-6, 0), 3);
   EXPECT_EQ(wrong({.reference = Kind::kAuto, .arithmetic = kBF16}, 1.02, 1), 1);
 }
 

@@ -214,6 +214,7 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
   if (report.is_valid && report.passed_by != Basis::kTolerance) {
     stream << "  passed: " << basis_text(report.passed_by) << '\n';
   }
+  if (!report.reference_note.empty()) stream << "  " << report.reference_note << '\n';
   if (!report.graph_note.empty()) {
     stream << "  the graph could not be checked: " << report.graph_note << '\n';
   }

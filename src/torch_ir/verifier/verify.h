@@ -41,6 +41,9 @@ struct VerificationReport {
   std::vector<ValueDetail> rounded = {};
   // Set if the criterion has an arithmetic.
   std::optional<ArithmeticReport> arithmetic = std::nullopt;
+  // One line if the model's own outputs are far from float64, since kernels of LibTorch overflow on
+  // this processor; otherwise empty.
+  std::string reference_note = {};
   // The level at which the graph ran, if it did.
   std::optional<Optimization> optimization = std::nullopt;
   std::vector<ValueDetail> output_details;
