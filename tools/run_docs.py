@@ -44,6 +44,7 @@ PAGES = ["README.md"] + [
         "python-models",
         "command-line",
         "harness",
+        "verdict",
         "executors",
         "reports",
         "benchmarks",
