@@ -35,9 +35,8 @@ REGISTER_MODEL(TeamNet, {.inputs = {{.shape = {2, 8}}},
 // A chip that runs the graph with the plans of torch-ir; yours runs it in its own way.
 class TeamChip : public torch_ir::Backend {
  public:
-  std::vector<at::Tensor> run(const torch_ir::IR& ir, const torch_ir::StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    return torch_ir::compile(ir, weights, ir.constants).run(inputs);
+  std::vector<at::Tensor> run(const torch_ir::Case& graph_case) override {
+    return torch_ir::compile(graph_case).run(graph_case.inputs);
   }
 };
 
