@@ -5,6 +5,7 @@
 #include <functional>
 #include <string_view>
 
+#include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
@@ -34,16 +35,11 @@ std::string script_json(const Json& json) {
   return in_script(json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace));
 }
 
-std::string with_finding(const std::string& text, const Result& result) {
-  const std::string finding = finding_text(result, std::identity());
-  return finding.empty() ? text : text + "; " + finding;
-}
-
 std::string reason(const Result& result) {
   if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
   const Status status = result.status();
   if (status == Status::kNotHeld) return result.reason();
-  if (result.failure) return with_finding(headline(result.failure->message), result);
+  if (result.failure) return finding_of(result).text();
   if (result.expected_failure) return "expected to fail: " + result.expected_failure->reason;
   return host_text(result);
 }

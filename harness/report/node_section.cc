@@ -17,37 +17,23 @@ namespace {
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
 
-std::string node_text(int64_t index, const std::string& node, const std::string& op_type,
-                      const std::string& value) {
-  std::string text = fmt::format("node {}, {} ({})", index, code_span(node), code_span(op_type));
-  if (value != node) text += ", in its value " + code_span(value);
-  return text;
-}
-
 std::string divergence_text(const ValueDetail& detail) {
   const TensorComparison& c = detail.comparison;
+  std::string text = fmt::format("**The first difference** is at {} ({}",
+                                 escape_markdown(place_text(detail)), code_span(detail.op_type));
+  if (!detail.source.empty()) text += ", " + code_span(detail.source);
+  text += "): " + escape_markdown(cause_text(detail)) + ".";
   if (detail.own_error) {
-    return "**The first difference** is at " + place_text(detail, code_span) +
-           ". By itself, computed from the values that the run returned before it, it has " +
-           escape_markdown(detail.own_error->problem) + ".";
+    text += " By itself, computed from the values that the run returned before it, it has " +
+            escape_markdown(detail.own_error->problem) + ".";
   }
-  std::string text = "**The first difference** outside the tolerance is at " +
-                     place_text(detail, code_span) + ": ";
-  if (!c.mismatch.empty()) return text + escape_markdown(c.mismatch) + ".";
-  text += fmt::format("max abs. error {}, {} elements outside the tolerance",
-                      short_number(c.max_diff), share_text(c.num_mismatched, c.num_elements));
-  if (!c.worst_actual.empty()) {
-    text += fmt::format("; at `[{}]` it gives {}, expected {}", fmt::join(c.worst_index, ", "),
-                        code_span(c.worst_actual), code_span(c.worst_expected));
-  }
-  return text + ".";
-}
-
-std::string non_finite_text(const NonFinite& value) {
-  return fmt::format(
-      "The first {} appears at {}; {}.", value.is_nan ? "NaN" : "infinity",
-      node_text(value.index, value.node, value.op_type, value.value),
-      value.is_expected ? "the model has it there too" : "**the model does not have it there**");
+  if (!c.mismatch.empty() || c.worst_actual.empty()) return text;
+  return text + fmt::format(
+                    " Max abs. error {}, {} elements outside the tolerance; at `[{}]` it gives {}, "
+                    "expected {}.",
+                    short_number(c.max_diff), share_text(c.num_mismatched, c.num_elements),
+                    fmt::join(c.worst_index, ", "), code_span(c.worst_actual),
+                    code_span(c.worst_expected));
 }
 
 List paragraphs(const NodeReport& report, const std::optional<IR>& graph) {
@@ -64,8 +50,6 @@ List paragraphs(const NodeReport& report, const std::optional<IR>& graph) {
   }
   const std::string operators = graph ? faulty_operators(*graph, faulty) : "";
   if (!operators.empty()) texts.push_back(Data(operators));
-  if (report.first_nan) texts.push_back(Data(non_finite_text(*report.first_nan)));
-  if (report.first_inf) texts.push_back(Data(non_finite_text(*report.first_inf)));
   if (!report.note.empty()) texts.push_back(Data(escape_markdown(as_sentence(report.note))));
   return texts;
 }

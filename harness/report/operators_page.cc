@@ -296,7 +296,7 @@ std::string operators_section(const Cases& cases) {
     data.set("table", category.table.html(category.html_columns));
     categories.push_back(data);
   }
-  const Table causes = causes_table(cases);
+  const Table causes = causes_table(failure_causes({}, cases));
   Data section;
   section.set("verdict", xml_text(cases_text(cases)));
   if (causes.num_rows() > 0) section.set("causes", causes.html());
@@ -324,7 +324,7 @@ std::string render_operators(const RunRecord& run) {
   page.set("coverage", cases_coverage_text(cases, run.coverage));
   page.set("judged", how_judged(run.context.settings));
   page.set("statuses", statuses_table(cases));
-  set_some(page, "causes", causes_table(cases));
+  set_some(page, "causes", causes_table(failure_causes({}, cases)));
   set_some(page, "bad", bad);
   if (num_bad > bad.num_rows()) {
     page.set("more_bad", fmt::format("`results.json` lists {} more.", num_bad - bad.num_rows()));

@@ -45,6 +45,7 @@ class Table {
   void add(std::vector<Cell> cells);
 
   size_t num_rows() const { return rows_.size(); }
+  Table without_empty_columns() const;
   // Without a final newline.
   std::string markdown() const;
   // A table element with `columns`, or all columns if empty.

@@ -176,7 +176,6 @@ TORCH_IR_FIELDS(Reproducer, trial, num_nodes, first_node, last_node, command, me
 
 enum class Status {
   kPassed,
-  // The outputs agree, but values of nodes do not.
   // The compute dtype cannot hold the model; the executor, if any, is right up to there.
   kNotHeld,
   // Extracted and serialized; the run was asked for no more.
@@ -320,28 +319,6 @@ struct Result {
   // The trial furthest outside its tolerance, or closest to it; null without trials.
   const Trial* worst_trial() const;
 };
-
-// "node 3, add (aten.add.Tensor) in layers.0.mlp, model.py:12", in one line; `code` formats names.
-std::string place_text(const ValueDetail& detail,
-                       const std::function<std::string(const std::string&)>& code);
-
-// The first line on a failure, the same in all reports: the first NaN or infinity if that comes
-// first, the first difference, "reproducer: 2 nodes". Empty if all of it is unknown.
-std::string finding_text(const Result& result,
-                         const std::function<std::string(const std::string&)>& code);
-
-// "3 values were not returned; ignored unknown values: foo", in one line; empty if exactly the
-// expected values were returned. `code` formats names.
-std::string handed_back_text(const NodeReport& nodes,
-                             const std::function<std::string(const std::string&)>& code);
-
-// "2 values were not judged; the first is fused: ...", in one line; empty if all were. `code`
-// formats names.
-std::string not_judged_text(const NodeReport& nodes,
-                            const std::function<std::string(const std::string&)>& code);
-
-// "2 intermediate values differ, 1 of them read only by nodes that are right; 3 were not judged".
-std::string intermediates_text(const NodeReport& nodes);
 
 // "passed", "differs", "unsupported", "crashed", ...
 std::string_view outcome_name(const Result& result);

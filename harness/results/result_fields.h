@@ -127,13 +127,12 @@ TORCH_IR_FIELDS(TensorStatistics, name, shape, dtype, num_elements, num_nan, num
                 mean, standard_deviation)
 
 TORCH_IR_FIELDS(Divergence, node, inputs, actual, expected)
-TORCH_IR_FIELDS(NonFinite, index, node, op_type, value, is_nan, is_expected)
 TORCH_IR_FIELDS(NodeReport::Skipped, value, reason)
 TORCH_IR_FIELDS(NodeError, index, max_diff, own_error)
 TORCH_IR_FIELDS(NodeReport, tolerance, num_compared, num_right_locally, num_other_choices,
                 num_mismatched, num_not_judged, not_judged, first_divergence, exonerated,
-                num_exonerated, first_nan, first_inf, worst, errors, skipped, num_skipped,
-                num_not_handed_back, unknown, num_unknown, num_groups, num_inside, error, note)
+                num_exonerated, worst, errors, skipped, num_skipped, num_not_handed_back, unknown,
+                num_unknown, num_groups, num_inside, error, note)
 TORCH_IR_FIELDS(ExpectedFailure, kind, reason)
 
 template <class Visit>

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/report/finding.h"
+#include "harness/report/run_text.h"
 #include "harness/results/result.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
@@ -78,7 +80,7 @@ std::string details(const Result& result) {
                          counted(figures.total_parameters, "parameter"));
     }
     case Status::kFailed:
-      return failure_line(*result.failure);
+      return finding_of(result).text();
     case Status::kExpectedFailure:
       return printable(expectation_text(*result.expected_failure));
     case Status::kUnexpectedPass:
@@ -120,9 +122,11 @@ std::string finding_line(const Result& result, const std::string& reports) {
   std::vector<std::string> findings;
   const bool was_returned_wrong = result.nodes && result.nodes->num_exonerated > 0;
   if (result.status() == Status::kFailed || was_returned_wrong) {
-    findings.push_back(finding_text(result, plain));
+    if (!result.failure) findings.push_back(finding_of(result).text());
     if (result.reproducer) {
-      findings.back() += fmt::format(" in {}/repro/{}", printable(reports), printable(result.name));
+      findings.push_back(fmt::format("reproducer: {} in {}/repro/{}",
+                                     counted(result.reproducer->num_nodes, "node"),
+                                     printable(reports), printable(result.name)));
     }
   }
   findings.push_back(result.state_not_compared());

@@ -155,6 +155,19 @@ class RunWork {
   std::shared_ptr<Backend> backend_;
 };
 
+// "2 intermediate values differ, 1 of them read only by nodes that are right".
+std::string intermediates_text(const NodeReport& nodes) {
+  const int64_t count = nodes.num_mismatched;
+  const int64_t num_unknown = nodes.num_not_judged;
+  std::string text =
+      fmt::format("{} intermediate value{}", count, count == 1 ? " differs" : "s differ");
+  if (nodes.num_exonerated > 0) {
+    text += fmt::format(", {} of them read only by nodes that are right", nodes.num_exonerated);
+  }
+  if (num_unknown == 0) return text;
+  return text + fmt::format("; {} {} not judged", num_unknown, num_unknown == 1 ? "was" : "were");
+}
+
 // A wrong value that other nodes have used fails a model, also if its outputs agree.
 void fail_wrong_values(Result& result) {
   if (!result.passed() || !result.nodes) return;
