@@ -12,6 +12,7 @@
 
 #include "harness/report/finding.h"
 #include "harness/report/markup.h"
+#include "harness/report/page_text.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 

@@ -3,13 +3,11 @@
 // and names in errors do not count.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "harness/report/page_text.h"
 #include "harness/results/result.h"
 
 namespace torch_ir {
@@ -35,14 +33,7 @@ struct FailureCause {
 std::vector<FailureCause> failure_causes(const std::vector<Result>& models,
                                          const std::vector<Result>& cases);
 
-Table causes_table(const std::vector<FailureCause>& causes,
-                   size_t most = std::numeric_limits<size_t>::max());
-
 // For a terminal, a line each: "  silu, 0.1 % too large: 2 models: Llama, Mamba".
 std::string causes_lines(const std::vector<FailureCause>& causes, size_t most);
-
-// "Faulty operators: `aten.layer_norm.default` in 10 of 10 calls." in Markdown. `nodes` are names.
-// Empty if there are none.
-std::string faulty_operators(const IR& graph, const std::set<std::string>& nodes);
 
 }  // namespace torch_ir

@@ -50,6 +50,17 @@ Finding of_failure(const Result& result) {
   return {.place = place, .cause = headline(failure.message)};
 }
 
+// Escapes what would end a property or a line of a workflow command.
+std::string in_command(const std::string& text, bool is_property) {
+  std::string safe;
+  for (const char c : text) {
+    const bool is_special =
+        c == '%' || c == '\r' || c == '\n' || (is_property && (c == ':' || c == ','));
+    safe += is_special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return safe;
+}
+
 }  // namespace
 
 std::string Finding::text() const {
@@ -58,6 +69,11 @@ std::string Finding::text() const {
 }
 
 Finding finding_of(const Result& result) {
+  if (result.failure && !result.varies.empty()) {
+    Finding finding = of_failure(result);
+    finding.cause = "differs from run to run (" + result.varies + "), " + finding.cause;
+    return finding;
+  }
   if (result.failure) return of_failure(result);
   if (result.status() == Status::kUnexpectedPass) {
     return {.cause =
@@ -69,6 +85,22 @@ Finding finding_of(const Result& result) {
     return finding;
   }
   return {.op = result.call ? short_operator(result.call->op_type) : "", .cause = result.reason()};
+}
+
+std::string annotation(const Result& result) {
+  std::string place;
+  if (result.nodes && result.nodes->first_divergence) {
+    // The line that is not in a package comes last.
+    const std::string& source = result.nodes->first_divergence->node.source;
+    const size_t start = source.rfind(' ') + 1;
+    const size_t colon = source.rfind(':');
+    if (colon != std::string::npos) {
+      place = fmt::format("file={},line={},", in_command(source.substr(start, colon - start), true),
+                          in_command(source.substr(colon + 1), true));
+    }
+  }
+  return fmt::format("::error {}title={}::{}\n", place, in_command(result.name, true),
+                     in_command(finding_of(result).text(), false));
 }
 
 }  // namespace torch_ir

@@ -14,7 +14,7 @@ inline constexpr size_t kMaxFinding = 160;
 struct Finding {
   // The operator without its namespace and overload, "silu"; empty if it is unknown.
   std::string op = {};
-  // "node 115, silu in layers.3.mlp"; empty if it is unknown.
+  // "node 115, silu_7 in layers.3.mlp"; empty if it is unknown.
   std::string place = {};
   // "0.1 % too large", "shape [2, 3], expected [2, 4]", "crashed in execute: ..."; empty if there
   // is nothing to say.
@@ -25,5 +25,9 @@ struct Finding {
 };
 
 Finding finding_of(const Result& result);
+
+// For GitHub: "::error file=model.py,line=12,title=Llama::node 53, silu: 0.1 % too large", with
+// file and line if the archive records them.
+std::string annotation(const Result& result);
 
 }  // namespace torch_ir

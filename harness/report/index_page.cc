@@ -41,7 +41,7 @@ std::string reason(const Result& result) {
   if (status == Status::kNotHeld) return result.reason();
   if (result.failure) return finding_of(result).text();
   if (result.expected_failure) return "expected to fail: " + result.expected_failure->reason;
-  return host_text(result);
+  return result.unsupported ? *result.unsupported : host_text(result);
 }
 
 std::string description(const Result& result) {
@@ -159,8 +159,8 @@ constexpr std::string_view kModelsMark = "\x02";
 void write_index(const RunRecord& run, const BaselineComparison* baseline,
                  const PictureOf& picture_of, const PutText& put, bool has_pages) {
   const auto& [coverage, context, results, cases, has_cases] = run;
-  const bool is_good =
-      all_good(results) && all_good(cases, context.requires_support) && !coverage.is_interrupted;
+  const bool is_good = all_good(results, context.requires_support) &&
+                       all_good(cases, context.requires_support) && !coverage.is_interrupted;
   const bool has_only_cases = results.empty() && !cases.empty();
   kainjow::mustache::data page;
   page.set("title", "torch-ir");

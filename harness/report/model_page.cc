@@ -77,6 +77,8 @@ std::string verdict(const Result& result, const RunContext& context) {
       return mark + " **EXPECTED FAILURE**: " + failure_text(*result.failure) +
              ". Reason: " + escape_markdown(result.expected_failure->reason);
     case Status::kUnsupported:
+      return mark +
+             " **UNSUPPORTED** by the executor: " + escape_markdown(as_sentence(result.reason()));
     case Status::kFailed:
       break;
   }

@@ -36,14 +36,29 @@ std::string divergence_text(const ValueDetail& detail) {
                     code_span(c.worst_expected));
 }
 
-List paragraphs(const NodeReport& report, const std::optional<IR>& graph) {
+// The command that makes a case of a node of an archive.
+std::string cut_text(const Result& result, const ValueDetail& detail) {
+  if (!result.origin || result.origin->archive.empty()) return "";
+  const std::string node = shell_word(detail.node);
+  return "To have it alone: " +
+         code_span(fmt::format("torch-ir cut {} --node {} -o {}",
+                               shell_word(result.origin->archive), node, node)) +
+         ".";
+}
+
+List paragraphs(const Result& result) {
+  const NodeReport& report = *result.nodes;
+  const std::optional<IR>& graph = result.graph;
   List texts;
   if (!report.error.empty()) {
     texts.push_back(Data(
         escape_markdown(as_sentence("The comparison could not be completed: " + report.error))));
   }
-  if (report.first_divergence)
-    texts.push_back(Data(divergence_text(report.first_divergence->node)));
+  if (report.first_divergence) {
+    const ValueDetail& first = report.first_divergence->node;
+    texts.push_back(Data(divergence_text(first)));
+    if (const std::string cut = cut_text(result, first); !cut.empty()) texts.push_back(Data(cut));
+  }
   std::set<std::string> faulty;
   for (const ValueDetail& detail : report.worst) {
     if (detail.own_error && !detail.own_error->problem.empty()) faulty.insert(detail.node);
@@ -153,7 +168,7 @@ SectionData node_section(const ModelPage& page) {
   const NodeReport& report = *page.result.nodes;
   Data data;
   data.set("summary", nodes_summary(report, code_span));
-  data.set("paragraphs", paragraphs(report, page.result.graph));
+  data.set("paragraphs", paragraphs(page.result));
   set_some(data, "statistics", statistics_table(report.first_divergence));
   data.set("exonerated_summary", part_text(report.exonerated.size(), report.num_exonerated) +
                                      " outside the tolerance, read by nodes that are right");
@@ -190,7 +205,10 @@ SectionData reproducer_section(const ModelPage& page) {
                 "the values that the model computes before it in the trial “{}”. {}",
                 nodes, where, trial, link);
   Data data;
+  const bool has_actual = result.failure && result.failure->kind == FailureKind::kOutputMismatch &&
+                          !result.is_reproduced_by_whole_graph();
   data.set("text", text);
+  set_some(data, "actual", has_actual ? "`actual.safetensors` has the wrong outputs." : "");
   data.set("message", code_block(reproducer.message));
   data.set("command", code_block(reproducer.command, "sh"));
   const std::string hint = reproducer_hint(result.name, page.context,

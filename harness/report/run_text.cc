@@ -119,6 +119,7 @@ std::string not_passed_text(const std::vector<Result>& results) {
   std::string text;
   for (const auto& [status, words] : {std::pair(Status::kNotHeld, " not held by the compute dtype"),
                                       {Status::kFailed, " failed"},
+                                      {Status::kUnsupported, " unsupported"},
                                       {Status::kUnexpectedPass, " passed unexpectedly"},
                                       {Status::kExpectedFailure, " failed as expected"}}) {
     if (const int64_t some = count_status(results, status)) {

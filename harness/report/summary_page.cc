@@ -55,7 +55,8 @@ const char* passed_name(Status status) {
 Table failures_table(const Results& results) {
   Table table("lll", {"Model", "Finding", "Reproducer"});
   for (const Result& result : results) {
-    const bool is_bad = result.status() == Status::kNotHeld || !result.is_good();
+    const bool is_bad = !result.is_good() || result.status() == Status::kNotHeld ||
+                        result.status() == Status::kUnsupported;
     if (!is_bad || table.num_rows() == kMostModels) continue;
     const std::string folder = "repro/" + result.name + "/";
     table.add({page_link(result.name), text_cell(finding_of(result).text()),
@@ -124,18 +125,18 @@ Table counts_table(const Results& results, const std::map<std::string, Counts>& 
                    std::vector<Cell> heads) {
   const Status passed = passed_status(results);
   const size_t num_heads = heads.size();
-  for (const char* head :
-       {"Models", passed_name(passed), "Failed", "Expected failures", "Unexpected passes"}) {
+  for (const char* head : {"Models", passed_name(passed), "Failed", "Unsupported",
+                           "Expected failures", "Unexpected passes"}) {
     heads.push_back(head);
   }
-  Table table(std::string(num_heads, 'l') + "rrrrr", heads);
+  Table table(std::string(num_heads, 'l') + "rrrrrr", heads);
   for (auto [category, counts] : rows) {
     int64_t num_models = 0;
     for (const auto& [status, count] : counts) num_models += count;
     std::vector<Cell> cells(num_heads, code_cell(category));
     cells.push_back(num_models);
-    for (const Status status :
-         {passed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
+    for (const Status status : {passed, Status::kFailed, Status::kUnsupported,
+                                Status::kExpectedFailure, Status::kUnexpectedPass}) {
       cells.push_back(counts[status]);
     }
     table.add(cells);
@@ -172,7 +173,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   if (!cases.empty() || causes.size() < failures.num_rows()) {
     set_some(page, "causes", causes_table(causes, kMostCauses));
   }
-  const bool is_good = all_good(results) && !coverage.is_interrupted;
+  const bool is_good = all_good(results, context.requires_support) && !coverage.is_interrupted;
   page.set("verdict",
            fmt::format("{} **{}{}**{}", is_good ? "✅" : "❌", interrupted_prefix(coverage),
                        passed_text(results), not_passed_text(results)));

@@ -43,6 +43,7 @@ Cell steps(const ValueDetail& value, int64_t StepCounts::* member) {
 
 Cell verdict(const ValueDetail& value) {
   if (!value.problem.empty()) {
+    if (value.steps) return "❌ " + text_cell(cause_text(value));
     const bool is_by_itself = value.own_error && !value.own_error->problem.empty();
     return "❌ " + text_cell(is_by_itself ? value.own_error->problem : "outside the tolerance");
   }

@@ -189,15 +189,13 @@ bool Result::is_reproduced_by_whole_graph() const {
   return reproducer && known && reproducer->num_nodes == known->figures.num_nodes;
 }
 
+std::tuple<bool, bool, double> badness(const VerificationReport& report) {
+  return {!report.is_valid, report.output_details.empty(), report.smallest_passing_tolerance()};
+}
+
 const Trial* Result::worst_trial() const {
-  // Failing trials come first, above all those without outputs. The others are ordered by the
-  // tolerance they would need.
-  const auto badness = [](const Trial& trial) {
-    const VerificationReport& report = trial.verification;
-    return std::tuple(!report.is_valid, report.output_details.empty(),
-                      report.smallest_passing_tolerance());
-  };
-  const auto worst = std::ranges::max_element(trials, {}, badness);
+  const auto worst = std::ranges::max_element(
+      trials, {}, [](const Trial& trial) { return badness(trial.verification); });
   return worst == trials.end() ? nullptr : &*worst;
 }
 

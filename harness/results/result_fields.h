@@ -135,6 +135,8 @@ TORCH_IR_FIELDS(NodeReport, tolerance, num_compared, num_right_locally, num_othe
                 num_unknown, num_groups, num_inside, error, note)
 TORCH_IR_FIELDS(ExpectedFailure, kind, reason)
 
+TORCH_IR_FIELDS(Threshold, place, signal_to_noise, cosine_similarity)
+
 template <class Visit>
 void fields(const Visit& visit, Trial& trial) {
   VerificationReport& report = trial.verification;
@@ -150,6 +152,7 @@ void fields(const Visit& visit, Trial& trial) {
   visit("tolerance", report.tolerance);
   visit("reference", report.criterion.reference);
   visit("error_factor", report.criterion.error_factor);
+  visit("agreed", report.criterion.agreed);
   visit("passed_by", report.passed_by);
   visit("graph_problem", report.graph_problem);
   visit("graph_note", report.graph_note);
@@ -254,6 +257,7 @@ void model_fields(const Visit& visit, Result& result) {
   visit.nullable("reproducer", result.reproducer);
   visit.derived("files", files_of(result));
   visit("stage_seconds", result.stage_seconds);
+  if (Visit::kReads || result.is_searching) visit("is_searching", result.is_searching);
   visit("current_trial", result.current_trial);
   visit("current_trial_name", result.current_trial_name);
 }
@@ -280,6 +284,7 @@ void fields(const Visit& visit, Result& result) {
   visit("own_error", result.own_error);
   visit("passed_by", result.passed_by);
   visit("executor", result.executor);
+  if (Visit::kReads || !result.varies.empty()) visit("varies", result.varies);
   if (Visit::kReads || !result.call) model_fields(visit, result);
   if constexpr (Visit::kReads) {
     const bool is_done = status == Status::kPassed || status == Status::kNotHeld ||

@@ -19,7 +19,10 @@ std::string first_clause(const std::string& text) {
 }
 
 std::string place_text(const ValueDetail& value) {
-  std::string text = fmt::format("node {}, {}", *value.index, short_operator(value.op_type));
+  const std::string op = short_operator(value.op_type);
+  std::string text = fmt::format("node {}, {}", *value.index, value.node);
+  // Most nodes are named after their operator.
+  if (!value.node.starts_with(op)) text += " (" + op + ")";
   if (value.value != value.node) text += ", its value " + value.value;
   if (!value.group.empty()) text += " of the group " + value.group;
   return value.module.empty() ? text : text + " in " + value.module;
