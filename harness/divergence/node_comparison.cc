@@ -116,10 +116,10 @@ class Explainer {
 
   std::optional<Reproducer> reproduce(NodeReport& report) {
     if (settings_.search_seconds == 0) return std::nullopt;
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point start = Clock::now();
+    const auto start = std::chrono::steady_clock::now();
     const auto should_stop = [&] {
-      return std::chrono::duration<double>(Clock::now() - start).count() > settings_.search_seconds;
+      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+      return time.count() > settings_.search_seconds;
     };
     const bool is_hidden = is_hidden_ && makes_expected();
     ReproducerSearch found =

@@ -85,11 +85,12 @@ def compile_graph(paths, ir, weights, inputs):
     values = []
     if paths.intermediates:
         values = [name for name in returned_values(ir, groups) if names.get(name) in ports]
-        places = len(model.outputs)
         model.add_outputs([ports[names[name]] for name in values])
         compiled_model = openvino.Core().compile_model(model, "CPU", properties)
-        values = {name: places + i for i, name in enumerate(values)}
-    return compiled_model, groups, dict(values)
+    # A value may be an output anyway.
+    places = {name: i for i, port in enumerate(compiled_model.outputs) for name in port.get_names()}
+    return compiled_model, groups, {name: places[names[name]] for name in values
+                                    if names[name] in places}
 
 
 def as_tensor(result, meta):
@@ -122,9 +123,9 @@ def execute(paths):
     compiled.move_to_end(key)
     model, groups, values = compiled[key]
     request = model.create_infer_request()
-    # The model lacks inputs that nothing reads.
-    arrays = {tensor["name"]: it.numpy() for tensor, it in zip(ir["graph_inputs"], inputs)}
-    request.infer({port: arrays[port.any_name] for port in model.inputs})
+    # torch.export names them inputs_0, inputs_1, ...; the model lacks those that nothing reads.
+    request.infer({port: inputs[int(port.any_name.rsplit("_", 1)[1])].numpy()
+                   for port in model.inputs})
     metas = {output["name"]: output for node in ir["nodes"] for output in node["outputs"]}
     write_safetensors(paths.outputs, {
         meta["name"]: as_tensor(request.get_output_tensor(i), meta)

@@ -71,6 +71,8 @@ std::string Finding::text() const {
 Finding finding_of(const Result& result) {
   if (result.failure && !result.varies.empty()) {
     Finding finding = of_failure(result);
+    // The part that failed may be any.
+    if (!result.nodes || !result.nodes->first_divergence) finding.place.clear();
     finding.cause = "differs from run to run (" + result.varies + "), " + finding.cause;
     return finding;
   }

@@ -17,7 +17,7 @@ namespace torch_ir {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
+using Json = nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -35,8 +35,8 @@ class CutCommandTest : public CliTest {
 
   std::vector<CaseInfo> cases() const { return read_suite(suite_); }
 
-  json case_json(const CaseInfo& info) const {
-    return json::parse(read_file(case_folder(suite_, info.name) + "/case.json"));
+  Json case_json(const CaseInfo& info) const {
+    return Json::parse(read_file(case_folder(suite_, info.name) + "/case.json"));
   }
 
   // Each case computes its expected outputs, to the bit.
@@ -76,12 +76,12 @@ TEST_F(CutCommandTest, WritesACaseForEachDifferentCall) {
   const std::vector<CaseInfo> infos = cases();
   const auto linear = std::ranges::find(infos, "aten.linear.default", &CaseInfo::op_type);
   ASSERT_NE(linear, infos.end());
-  const json fields = case_json(*linear);
+  const Json fields = case_json(*linear);
   EXPECT_EQ(fields["name"], linear->name);
   EXPECT_EQ(fields["operator"], "aten.linear.default");
   EXPECT_EQ(fields["dtype"], "float32");
   EXPECT_EQ(fields["occurrences"],
-            json::parse(R"([{"model": "small", "node": "linear", "module": "linear"}])"));
+            Json::parse(R"([{"model": "small", "node": "linear", "module": "linear"}])"));
   ASSERT_EQ(fields["outputs"].size(), 1u);
   EXPECT_GE(fields["outputs"].front()["rtol"], 0);
   EXPECT_TRUE(fields["outputs"].front()["float64_distance"].is_number());
