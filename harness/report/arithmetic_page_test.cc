@@ -58,7 +58,8 @@ TEST(ArithmeticPageTest, PutsOwnErrorsBesideAccumulatedOnes) {
   nodes.first_divergence = {.node = detail};
   const std::string page = render_model_page(result, {});
   EXPECT_THAT(page, HasSubstr("| 6.1 | 4 | +1 | ❌ an RMS error |\n"));
-  EXPECT_THAT(page, HasSubstr("**The first difference** is at node 3, `add` (`aten.add.Tensor`). "
+  EXPECT_THAT(page, HasSubstr("**The first difference** is at node 3, add (`aten.add.Tensor`): 1 % "
+                              "too large. "
                               "By itself, computed from the values that the run returned "
                               "before it, it has an RMS error.\n\nFaulty operators: "
                               "`aten.add.Tensor` in 1 of 1 call.\n"));

@@ -69,26 +69,28 @@ TEST(JunitTest, TimesAreThereForThoseWhoAsk) {
 TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
   Result result = failed("Net", "output 0 <conv>: max abs. error 0.5\nmore");
   result.failure->output = "last words";
-  result.nodes.emplace().first_divergence = Divergence{
-      .node = {
-          .node = "conv2d", .op_type = "aten.conv2d.default", .value = "conv2d", .comparison = {}}};
+  result.nodes.emplace().first_divergence =
+      Divergence{.node = {.index = 0,
+                          .node = "conv2d",
+                          .op_type = "aten.conv2d.default",
+                          .value = "conv2d",
+                          .comparison = {.mismatch = "dtype <a>"}}};
   result.reproducer = Reproducer{.command = "torch-ir verify ir.json"};
   const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
   EXPECT_THAT(
       xml,
-      HasSubstr("    <testcase classname=\"torch_ir.conv\" name=\"Net\">\n"
-                "      <properties><property name=\"category\" value=\"conv\"/></properties>\n"
-                "      <failure type=\"output mismatch\" message=\"output mismatch in "
-                "verify: output 0 &lt;conv&gt;: max abs. error 0.5; first "
-                "difference: node 0, conv2d (aten.conv2d.default); reproducer: 0 "
-                "nodes\">"
-                "output 0 &lt;conv&gt;: max abs. error 0.5\nmore\n"
-                "First difference: node 0, conv2d (aten.conv2d.default); reproducer: 0 nodes.\n"
-                "To reproduce it, run in repro/Net: torch-ir verify ir.json\n"
-                "</failure>\n"
-                "      <system-out>last words</system-out>\n"
-                "    </testcase>\n"));
+      HasSubstr(
+          "    <testcase classname=\"torch_ir.conv\" name=\"Net\">\n"
+          "      <properties><property name=\"cause\" value=\"conv2d, dtype &lt;a&gt;\"/>"
+          "<property name=\"category\" value=\"conv\"/></properties>\n"
+          "      <failure type=\"output mismatch\" message=\"node 0, conv2d: dtype &lt;a&gt;\">"
+          "node 0, conv2d: dtype &lt;a&gt;\n"
+          "output 0 &lt;conv&gt;: max abs. error 0.5\nmore\n"
+          "To reproduce it, run in repro/Net: torch-ir verify ir.json\n"
+          "</failure>\n"
+          "      <system-out>last words</system-out>\n"
+          "    </testcase>\n"));
 }
 
 TEST(JunitTest, AnExpectedFailureIsSkippedWithItsReason) {

@@ -81,6 +81,7 @@ Json write_totals(const std::vector<Result>& results) {
 
 Json write_result(const Result& result, const RunContext& context) {
   Json json = write(result);
+  json.erase("is_searching");
   json.erase("current_trial");
   json.erase("current_trial_name");
   if (!context.timings) {

@@ -287,7 +287,7 @@ TEST_F(ArchiveCommandsTest, ScansAndMapsAreSplitAndVerified) {
     if (expected == outputs) arguments.insert(arguments.end(), {"--rtol", "0", "--atol", "0"});
     printed(arguments);
   }
-  EXPECT_THAT(printed({"split", file, "-o", path("cases")}), HasSubstr("cases of "));
+  EXPECT_THAT(printed({"cut", file, "-o", path("cases")}), HasSubstr("cases of "));
 }
 
 TEST_F(ArchiveCommandsTest, ArchivesWithoutValuesNeedWeightsToRun) {

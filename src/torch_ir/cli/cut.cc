@@ -172,7 +172,7 @@ void declare_cut(CLI::App& parser, CutArguments& arguments) {
   add_program_option(parser, arguments.execution.program);
   parser
       .add_option("-o,--output", arguments.output,
-                  "Folder for the case, or for the cases, which may hold nothing else")
+                  "Folder for the case or cases, which may hold nothing else")
       ->required()
       ->type_name("DIR");
   add_weights_options(parser, arguments.execution.weights,
