@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -31,8 +30,6 @@ using Cases = std::vector<Result>;
 // results.json has all of them.
 constexpr size_t kMostBadCases = 200;
 constexpr size_t kMostCalls = 1000;
-
-const std::vector<size_t> kBadColumns = {0, 2, 3, 5};
 
 constexpr std::string_view kDtypeOrder[] = {"float32",   "float64",    "float16", "bfloat16",
                                             "complex64", "complex128", "int64",   "int32",
@@ -103,7 +100,6 @@ Table reasons_table(const Cases& cases, const Reason& reason_of) {
   return table;
 }
 
-// index.html shows only the columns kBadColumns of this table.
 Table bad_table(const Cases& cases) {
   Table table("lllrrl",
               {"Case", "", "Status", "Max&nbsp;abs.&nbsp;error", "Own&nbsp;error", "Reason"});
@@ -120,7 +116,6 @@ struct Category {
   std::string title;
   Score score;
   Table table;
-  std::vector<size_t> html_columns;
 };
 
 Category operators_in(const std::string& name, const std::vector<const Result*>& cases) {
@@ -145,8 +140,6 @@ Category operators_in(const std::string& name, const std::vector<const Result*>&
   std::vector<Cell> heads = {"Operator"};
   for (const std::string& dtype : dtypes) heads.push_back(Cell::text(dtype));
   heads.push_back("Cases");
-  std::vector<size_t> html_columns(heads.size());
-  std::iota(html_columns.begin(), html_columns.end(), 0);
   heads.push_back("Own&nbsp;error");
   Table table("l" + std::string(heads.size() - 1, 'r'), heads);
   for (auto& [op_type, row] : rows) {
@@ -156,7 +149,7 @@ Category operators_in(const std::string& name, const std::vector<const Result*>&
     cells.push_back(row.own_error > 0 ? short_number(row.own_error) : "");
     table.add(cells);
   }
-  return {capitalized(name), all, std::move(table), std::move(html_columns)};
+  return {capitalized(name), all, std::move(table)};
 }
 
 std::vector<Category> categories_of(const Cases& cases) {
@@ -284,26 +277,18 @@ SectionData calls_section(const ModelPage& page) {
   return data;
 }
 
-std::string operators_section(const Cases& cases) {
-  if (cases.empty()) return "";
-  const Table bad = bad_table(cases);
-  const Table calls = calls_table(cases);
-  List categories;
-  for (const Category& category : categories_of(cases)) {
-    Data data;
-    data.set("summary", xml_text(fmt::format("{}: {} of {} passed", category.title,
-                                             category.score.passed, category.score.tried)));
-    data.set("table", category.table.html(category.html_columns));
-    categories.push_back(data);
+json_fields::Json operators_json(const Cases& cases) {
+  if (cases.empty()) return {};
+  json_fields::Json categories = json_fields::Json::array();
+  for (const auto& [title, score, table] : categories_of(cases)) {
+    categories.push_back(
+        {fmt::format("{}: {} of {} passed", title, score.passed, score.tried), table.json()});
   }
-  const Table causes = causes_table(cases);
-  Data section;
-  section.set("verdict", xml_text(cases_text(cases)));
-  if (causes.num_rows() > 0) section.set("causes", causes.html());
-  if (bad.num_rows() > 0) section.set("bad", bad.html(kBadColumns));
-  section.set("categories", categories);
-  if (calls.num_rows() > 0) section.set("calls", calls.html());
-  return render_exactly(templates::operators_section, section);
+  return {{"verdict", cases_text(cases)},
+          {"causes", causes_table(cases).json()},
+          {"bad", bad_table(cases).json()},
+          {"categories", categories},
+          {"calls", calls_table(cases).json()}};
 }
 
 std::string render_operators(const RunRecord& run) {
