@@ -734,6 +734,7 @@ async function start() {
   addEventListener('hashchange', () => route(true));
   await route(false);
   document.body.dataset.ready = '';
+  performance.mark('ready');
 }
 
 start();
