@@ -603,7 +603,7 @@ async function showModel(model) {
         h('button', {type: 'button', id: 'back', title: 'Key: Escape', onclick: closeModel}, narrow.matches ? 'All models' : 'Close'))),
     findingBlock(model, graph),
     ...graphBlock(model, graph), ...nodesBlock(model, graph), ...trialBlock(model), ...changesBlock(model),
-    h('h3', {}, 'Model'), model.description ? h('p', {}, model.description) : '',
+    h('h3', {}, 'Model'), h('p', {}, model.source ? `From ${model.source}.` : model.description),
     h('p', {}, ...model.categories.map((c) => h('span', {class: 'tag'}, c))), links(model), stageList(model), ...valuesBlock(model),
     ...(run.has_pages ? [h('h3', {}, 'Run it again'), copyable(model.command, 'Command')] : []));
   $('detail').hidden = false;
@@ -722,7 +722,7 @@ async function start() {
   $('verdict').classList.add(run.is_good ? 'good' : 'bad');
   $('verdict').append(h('span', {'aria-hidden': 'true'}, run.is_good ? '✓ ' : '✕ '), shown(run.verdict));
   $('coverage').textContent = shown(run.coverage);
-  $('environment').append(...run.environment.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+  $('environment').append(...run.environment.filter(([, value]) => value).flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
   $('command').textContent = shown(run.command);
   setUpTheme();
   setUpShare();

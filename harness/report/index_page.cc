@@ -66,12 +66,6 @@ std::string reason(const Result& result) {
   return host_text(result);
 }
 
-std::string description(const Result& result) {
-  if (!result.origin) return result.description;
-  if (!result.origin->graph.empty()) return "The graph of " + short_name_of(*result.origin) + ".";
-  return "Imported from " + short_name_of(*result.origin) + ".";
-}
-
 // What failures for one reason have in common, without the place; empty if it did not fail.
 std::string cause_of(const Result& result) {
   if (!result.failure || result.is_good()) return "";
@@ -97,7 +91,7 @@ Json values_json(const std::vector<TensorMeta>& values) {
 Json details_of(const Result& result, const RunRecord& run, const Json& json) {
   Coverage coverage = coverage_of(result);
   coverage.is_split = run.coverage.is_split;
-  Json details = {{"description", description(result)},
+  Json details = {{"source", result.origin ? short_name_of(*result.origin) : ""},
                   {"command", reproduce_command(coverage, run.context)},
                   {"hint", reproducer_hint(result.name, run.context, std::identity())}};
   for (const char* key : kDetails) {
@@ -121,12 +115,12 @@ Json environment_json(const RunRecord& run) {
   std::vector<std::pair<std::string, std::string>> rows = {
       {"Graphs run on", is_plan ? "an execution plan, " + optimization_name(settings.optimization)
                         : settings.executor.empty() ? "the backend " + settings.backend
-                                                    : settings.executor}};
-  if (is_plan) rows.emplace_back("Device", settings.device.str());
-  rows.emplace_back("Threads", std::to_string(settings.threads));
-  rows.emplace_back("Seed", std::to_string(settings.seed));
-  rows.emplace_back("Trials", std::to_string(num_trials(run.results, settings)));
-  rows.emplace_back("Tolerance", tolerance_rule_text(settings));
+                                                    : settings.executor},
+      {"Device", is_plan ? settings.device.str() : ""},
+      {"Threads", std::to_string(settings.threads)},
+      {"Seed", std::to_string(settings.seed)},
+      {"Trials", std::to_string(num_trials(run.results, settings))},
+      {"Tolerance", tolerance_rule_text(settings)}};
   for (const auto& [name, value] : run.context.environment) {
     rows.emplace_back(environment_name(name), value);
   }

@@ -79,19 +79,14 @@ std::string statuses_table(const Cases& cases) {
   return table.markdown();
 }
 
-std::optional<std::string> host_reason(const Result& result) {
-  const std::string text = host_text(result);
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 // Lists operators that have cases with a reason, and the first reason of each.
 template <class Reason>
 Table reasons_table(const Cases& cases, const Reason& reason_of) {
   std::map<std::string, std::pair<int64_t, std::string>> operators;
   for (const Result& result : cases) {
-    const std::optional<std::string> reason = reason_of(result);
-    if (!reason) continue;
-    ++operators.try_emplace(result.call->op_type, 0, *reason).first->second.first;
+    const std::string reason = reason_of(result);
+    if (reason.empty()) continue;
+    ++operators.try_emplace(result.call->op_type, 0, reason).first->second.first;
   }
   Table table("lrl", {"Operator", "Cases", "Reason"});
   for (const auto& [op_type, reason] : operators) {
@@ -315,8 +310,8 @@ std::string render_operators(const RunRecord& run) {
     page.set("more_bad", fmt::format("`results.json` lists {} more.", num_bad - bad.num_rows()));
   }
   set_some(page, "unsupported",
-           reasons_table(cases, [](const Result& it) { return it.unsupported; }));
-  set_some(page, "on_host", reasons_table(cases, host_reason));
+           reasons_table(cases, [](const Result& it) { return it.unsupported.value_or(""); }));
+  set_some(page, "on_host", reasons_table(cases, [](const Result& it) { return host_text(it); }));
   page.set("categories", categories);
   set_some(page, "calls", calls_table(cases));
   set_environment(page, run.context, 1);

@@ -158,17 +158,9 @@ std::string render(std::string_view text, const kainjow::mustache::data& page) {
   return without_extra_blank_lines(rendered);
 }
 
-Cell Cell::text(std::string_view text) {
-  Cell cell(text);
-  cell.markdown = text_cell(text);
-  return cell;
-}
+Cell Cell::text(std::string_view text) { return {text_cell(text), text}; }
 
-Cell Cell::code(std::string_view text) {
-  Cell cell(text);
-  cell.markdown = code_cell(text);
-  return cell;
-}
+Cell Cell::code(std::string_view text) { return {code_cell(text), text}; }
 
 void Table::add(std::vector<Cell> cells) {
   cells.resize(heads_.size(), "");

@@ -31,6 +31,10 @@ struct Cell {
   std::string markdown;
   // Not escaped.
   std::string shown;
+
+ private:
+  Cell(std::string in_markdown, std::string_view plain)
+      : markdown(std::move(in_markdown)), shown(plain) {}
 };
 
 class Table {
