@@ -198,6 +198,8 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
                   "From a suite, test only this operator (aten.conv2d) or overload");
   options.several("--dtype", harness.coverage.selection.dtypes, "NAME",
                   "From a suite, test only the cases of this dtype");
+  options.file("--rerun", arguments.raw.rerun, "FILE",
+               "Test again, with its options, what failed in the run of this results.json");
   options.flag("--split", arguments.harness.coverage.is_split,
                "Also test each different call, or group of an executor, on its own");
 }
@@ -250,6 +252,8 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       .with_default("--atol", settings.tolerance.fixed.atol, "A",
                     "Instead of a rule: absolute tolerance for floats")
       ->transform(tolerance());
+  options.file("--tolerances", arguments.harness.context.tolerances, "FILE",
+               "What a team agreed on, one line each: NAME: rtol R atol A, or snr DB");
   options.parsed(
       "--compute-dtype",
       [&](const std::string& name) { settings.criterion.arithmetic = parse_arithmetic(name); },
@@ -299,6 +303,10 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
                     "Inputs per model: normal, 0 and 1, large, more seeds")
       ->transform(count("number of trials", 1000));
   options
+      .with_default("--repeat", settings.repeat, "N",
+                    "Run each graph N times on equal inputs, and judge the worst")
+      ->transform(count("number of runs", 1000));
+  options
       .with_default("--steps", settings.steps, "N",
                     "Runs per trial, each on the state of the one before")
       ->transform(count("number of steps", 100000));
@@ -316,6 +324,11 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options.with_default("--timeout", arguments.raw.timeout, "SECONDS", "Time limit per model")
       ->transform(amount("time limit", "a positive number of seconds"));
   options
+      .with_default("--search-time", settings.search_seconds, "SECONDS",
+                    "Time limit of the search for the smallest failing part; 0: no search")
+      ->transform(number<double>("search time", 0, std::numeric_limits<double>::max(), false,
+                                 "a number of seconds, 0 or more"));
+  options
       .one("--memory-limit", arguments.raw.memory_limit, "MB",
            "Memory limit per model, in millions of bytes")
       ->transform(amount("memory limit", "a positive number of MB"));
@@ -332,6 +345,10 @@ void declare_output(CLI::App& parser, Arguments& arguments) {
                "As --per-node, and save the values, for harness compare");
   options.flag("--timings", arguments.harness.context.timings,
                "Add times to the reports, which then differ from run to run");
+  options
+      .flag("--annotations", arguments.annotations,
+            "Print failures as ::error lines too, which GitHub shows beside the code")
+      ->configurable(false);
   options.flag("-q,--quiet", arguments.quiet, "Print only failures and errors")
       ->configurable(false);
 }

@@ -25,6 +25,8 @@ struct Arguments {
   std::string supported = {};
   bool json = false;
   bool quiet = false;
+  // Whether failures are printed as annotations, too.
+  bool annotations = false;
   // The path as typed, for messages; `harness.output` is the resolved path.
   std::string output = "reports";
   // What each of --load-library added.
@@ -37,6 +39,8 @@ struct Arguments {
     std::string tolerance = {};
     std::string against = {};
     std::string executor_server = {};
+    // For --help: with_earlier_words (command_line.cc) puts the words of that run in its place.
+    std::string rerun = {};
     // --inputs and --expected that come before their --pt2 or --ir.
     ModelFiles early = {};
     // For --help: with_flags turns these into --pt2.

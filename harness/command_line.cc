@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -14,10 +15,15 @@
 #include "harness/arguments.h"
 #include "harness/harness.h"
 #include "harness/process/supervise.h"
+#include "harness/report/failure_causes.h"
+#include "harness/report/finding.h"
 #include "harness/report/run_text.h"
 #include "harness/results/model_files.h"
+#include "harness/results/results_file.h"
+#include "harness/results/run_context.h"
 #include "harness/results/selection.h"
 #include "harness/run/progress.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/parse_arguments.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/program.h"
@@ -68,7 +74,8 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
   if (arguments.quiet) {
     for (const Result& result : run.results) {
       if (result.is_good()) continue;
-      err << result_line(result) << '\n' << finding_line(result, arguments.output);
+      err << result_line(result) << '\n'
+          << finding_line(result) << reproducer_line(result, arguments.output);
     }
     if (!all_good(run.cases, run.requires_support)) err << cases_text(run.cases) << '\n';
   }
@@ -76,7 +83,18 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
     (arguments.quiet ? err : out) << baseline_text(*run.baseline,
                                                    arguments.harness.context.baseline);
   }
+  if (arguments.annotations) {
+    for (const auto* results : {&run.results, &run.cases}) {
+      for (const Result& result : *results) {
+        if (!all_good({result}, run.requires_support)) out << annotation(result);
+      }
+    }
+  }
   if (!arguments.quiet) {
+    const std::vector<FailureCause> causes = failure_causes(run.results, {});
+    const auto num_bad = std::ranges::count(run.results, false, &Result::is_good);
+    constexpr size_t kMostCauses = 20;
+    if (std::ssize(causes) < num_bad) out << "causes:\n" << causes_lines(causes, kMostCauses);
     out << fmt::format("{}; see {}/{}.md, or {}/index.html in a browser\n",
                        verdict_text(run.results, run.cases), arguments.output,
                        run.results.empty() && !run.cases.empty() ? "OPERATORS" : "SUMMARY",
@@ -147,6 +165,40 @@ bool is_of_bazel(const std::string& program) {
          program.find("bazel-out/") != std::string::npos;
 }
 
+// With --rerun RESULTS, the words of the run that wrote it, then those given.
+std::vector<std::string> with_earlier_words(std::vector<std::string> words,
+                                            HarnessOptions& options) {
+  const std::string kFlag = "--rerun";
+  const auto flag = std::ranges::find_if(words, [&](const std::string& word) {
+    return word == kFlag || word.starts_with(kFlag + "=");
+  });
+  if (flag == words.end()) return words;
+  const bool is_apart = *flag == kFlag;
+  if (is_apart && flag + 1 == words.end()) throw Error("--rerun: missing file name");
+  const std::string file = is_apart ? *(flag + 1) : flag->substr(kFlag.size() + 1);
+  words.erase(flag, flag + (is_apart ? 2 : 1));
+  options.rerun = read_run_record(user_path(file));
+  std::vector<std::string> earlier = shell_words(options.rerun->context.command);
+  const auto end_of_bazel = std::ranges::find(earlier, "--");
+  const bool is_by_bazel = end_of_bazel != earlier.end() && earlier[0] == "tools/bazel";
+  earlier.erase(earlier.begin(), is_by_bazel       ? end_of_bazel + 1
+                                 : earlier.empty() ? earlier.end()
+                                                   : earlier.begin() + 1);
+  // Its folder has the pages of what does not run again.
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  words.insert(words.begin(), {"--output", folder.empty() ? "." : folder});
+  for (const std::string& word : words) {
+    if (!word.starts_with("--")) continue;
+    // What is given anew replaces what was given then; values that begin with '-' follow a '='.
+    const auto old = std::ranges::find(earlier, word.substr(0, word.find('=')));
+    if (old == earlier.end()) continue;
+    const bool has_value = old + 1 != earlier.end() && !(old + 1)->starts_with('-');
+    earlier.erase(old, old + (has_value ? 2 : 1));
+  }
+  earlier.insert(earlier.end(), words.begin(), words.end());
+  return earlier;
+}
+
 int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
                   const Screen& screen) {
   CLI::App app(kDescription, kProgram);
@@ -168,6 +220,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     const bool compares = !words.empty() && words[0] == "compare";
     if (compares) words.erase(words.begin());
     if (!compares && !words.empty() && words[0] == "export") words[0] = "--export-suite";
+    words = with_earlier_words(std::move(words), arguments.harness);
     parse_arguments(app, compares ? with_flags(app, words, "--compare") : with_flags(app, words));
     finish_arguments(app, arguments);
     if (compares && arguments.compared.empty()) {

@@ -25,6 +25,7 @@
 #include "harness/results/run_context.h"
 #include "harness/run/expected_failures.h"
 #include "harness/run/make_suite.h"
+#include "harness/run/pattern_lines.h"
 #include "harness/run/progress.h"
 #include "harness/run/runner.h"
 #include "torch_ir/analysis/support_report.h"
@@ -154,10 +155,9 @@ void check_apart(const Selected& selected, const std::string& output) {
 
 // One list may serve several runs, so it may name what this run does not select: models, cases, and
 // files beside those of the run.
-KnownNames known_names(const HarnessOptions& options, const Selected& selected) {
+std::vector<std::string> known_names(const HarnessOptions& options, const Selected& selected) {
   namespace fs = std::filesystem;
-  KnownNames known{.are_split = options.coverage.is_split};
-  std::vector<std::string>& names = known.names;
+  std::vector<std::string> names;
   for (const Scale scale : {Scale::kTest, Scale::kFull}) {
     for (const RegisteredModel& model : list_models(scale)) names.push_back(model.name);
   }
@@ -170,13 +170,13 @@ KnownNames known_names(const HarnessOptions& options, const Selected& selected) 
     if (files.format != FileFormat::kGraph || !is_suite(files.path)) continue;
     for (CaseInfo& it : read_suite(files.path)) names.push_back(std::move(it.name));
   }
-  return known;
+  return names;
 }
 
 // The list of --expected-failures and, with --write-expected-failures, the one that replaces it.
 struct FailureList {
   ExpectedFailures old = {};
-  KnownNames known = {};
+  std::vector<std::string> known = {};
   std::optional<AtomicFile> file = std::nullopt;
 
   FailureList(const HarnessOptions& options, const Selected& selected) {
@@ -314,8 +314,8 @@ std::unique_ptr<WorkDirectory> make_temporary_directory() {
 }  // namespace
 
 bool HarnessRun::is_good() const {
-  return all_good(results) && all_good(cases, requires_support) && not_split.empty() &&
-         !(baseline && baseline->is_worse());
+  return all_good(results, requires_support) && all_good(cases, requires_support) &&
+         not_split.empty() && !(baseline && baseline->is_worse());
 }
 
 SupportReport supported_models(const HarnessOptions& options, const std::string& list) {
@@ -339,12 +339,46 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
   return supported(in_order, operators);
 }
 
+namespace {
+
+// Drops what was good in an earlier run.
+void keep_bad(std::vector<ModelSource>& sources, const std::vector<Result>& before,
+              bool requires_support) {
+  std::erase_if(sources, [&](const ModelSource& source) {
+    const auto known = std::ranges::find(before, name_of(source), &Result::name);
+    return known != before.end() && all_good({*known}, requires_support);
+  });
+}
+
+// The results of an earlier run, brought up to date.
+void merge(std::vector<Result> before, std::vector<Result>& now) {
+  for (Result& result : now) {
+    const auto known = std::ranges::find(before, result.name, &Result::name);
+    (known == before.end() ? before.emplace_back() : *known) = std::move(result);
+  }
+  now = std::move(before);
+}
+
+}  // namespace
+
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
   Selected selected = select_candidates(options);
+  if (options.rerun) {
+    keep_bad(selected.models, options.rerun->results, options.context.requires_support);
+    keep_bad(selected.cases, options.rerun->cases, options.context.requires_support);
+  }
   check_apart(selected, options.context.output);
   RunOptions run_options = options.run;
   FailureList failures(options, selected);
   if (!options.context.expected_failures.empty()) run_options.expected_failures = failures.old;
+  if (!options.context.tolerances.empty()) {
+    const std::string& file = options.context.tolerances;
+    run_options.tolerances = parse_tolerances(read_file(file), file);
+    const std::vector<std::string> known = known_names(options, selected);
+    for (const AgreedTolerance& it : run_options.tolerances.lines) {
+      check_spelling(it.name, it.line, file, known);
+    }
+  }
   std::optional<RunRecord> baseline;
   if (!options.context.baseline.empty()) baseline = read_run_record(options.context.baseline);
   RunRecord record{.coverage = selected.coverage, .context = page_context(options)};
@@ -361,6 +395,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   Progress progress(selected.models.size(), streams.lines, streams.bar, progress_options);
   const RunObserver observer{
       .on_start = [&](const std::string& model) { progress.start(model); },
+      .on_judged = [&](const Result& result) { progress.judge(result); },
       .on_finish =
           [&](Result& result, const std::string& directory) {
             if (baseline)
@@ -399,13 +434,18 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   if (record.coverage.is_interrupted && record.results.empty() && record.cases.empty()) {
     throw Interrupted(interrupted_text(record, selected));
   }
+  std::vector<std::string> finished;
+  for (const Result& result : record.results) finished.push_back(result.name);
+  const std::string interrupted = interrupted_text(record, selected);
+  if (options.rerun) {
+    merge(options.rerun->results, record.results);
+    merge(options.rerun->cases, record.cases);
+  }
   HarnessRun run;
   if (baseline) run.baseline = compare_with_baseline(*baseline, record, changes);
   if (options.summary) files.write_run(record, run.baseline ? &*run.baseline : nullptr);
-  std::vector<std::string> finished;
-  for (const Result& result : record.results) finished.push_back(result.name);
   files.finish(finished, options.summary);
-  if (record.coverage.is_interrupted) throw Interrupted(interrupted_text(record, selected));
+  if (record.coverage.is_interrupted) throw Interrupted(interrupted);
   run.not_split = unsplit_lines(not_split);
   failures.write(record);
   if (streams.lines != nullptr) {
@@ -433,14 +473,9 @@ std::string compared_index(const RunRecord& before, const std::string& old_folde
     Result drawn = result;
     const bool is_old = drawn.name.ends_with(kOld);
     if (is_old) drawn.name.resize(drawn.name.size() - kOld.size());
-    const std::string graph =
-        fmt::format("{}/ir/{}.json", is_old ? old_folder : new_folder, drawn.name);
-    if (!std::filesystem::exists(graph)) return {.problem = "its folder has no graph"};
-    drawn.graph = load_ir(graph);
-    if (graph_fingerprint(*drawn.graph) != result.graph_summary()->fingerprint) {
-      return {.problem = "the graph in its folder is of another run"};
-    }
-    return draw_graph(drawn);
+    const std::string& folder = is_old ? old_folder : new_folder;
+    const std::string graph = fmt::format("{}/ir/{}.json", folder, drawn.name);
+    return draw_saved_graph(std::move(drawn), graph);
   };
   std::string text;
   write_index(

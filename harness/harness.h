@@ -26,6 +26,8 @@ struct HarnessOptions {
   std::vector<std::string> registry = {};
   // The file of --write-expected-failures (run/expected_failures.h); empty for none.
   std::string written_failures = {};
+  // An earlier run, of which only what was not good runs again.
+  std::optional<RunRecord> rerun = std::nullopt;
   // Whether to write the files about the whole run, such as SUMMARY.md.
   bool summary = true;
 };

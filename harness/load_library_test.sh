@@ -51,7 +51,7 @@ expect 0 'unsupported operators: 1' torch-ir ops net/ir.json
 expect 0 'unsupported operators: 0' torch-ir ops net/ir.json "${library[@]}"
 expect 2 '--load-library' torch-ir benchmark net/ir.json
 expect 0 'myvendor.foo.default' torch-ir benchmark net/ir.json "${library[@]}"
-expect 0 '2 cases of 2 calls' torch-ir split net/ir.json "${library[@]}" -o calls
+expect 0 '2 cases of 2 calls' torch-ir cut net/ir.json "${library[@]}" -o calls
 
 # Workers load it, and the processes that they start.
 expect 1 '--load-library' harness --ir net

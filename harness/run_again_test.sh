@@ -14,7 +14,7 @@ cd "$TEST_TMPDIR/a folder"
 cp "$archive" "my models/a net.pt2"
 cp "${archive%.pt2}.inputs.safetensors" "my models/in.safetensors"
 torch-ir import "my models/a net.pt2" -o "my models/net" >/dev/null
-torch-ir split "my models/a net.pt2" -o "my models/calls" >/dev/null
+torch-ir cut "my models/a net.pt2" -o "my models/calls" >/dev/null
 
 # run_again PAGE ARGUMENT...: a run, and what its page says to run.
 run_again() {

@@ -60,7 +60,7 @@ function figure(value) {
   if (x === 0) return '0';
   const text = Math.abs(x) >= 1e-3 && Math.abs(x) < 1e6 ? String(Number(x.toPrecision(4)))
                                                        : Number(x.toPrecision(3)).toExponential();
-  return text.replace('-', '−').replace('e+', 'e');
+  return text.replaceAll('-', '−').replace('e+', 'e');
 }
 
 const cosine = (value) => isMissing(value) ? '' : String(Number(number(value).toPrecision(9)));
@@ -71,7 +71,7 @@ function passingTolerance(value) {
   const x = number(value);
   if (!Number.isFinite(x)) return 'none';
   let shown = x;
-  while (Number(figure(shown).replace('−', '-')) < x) shown *= 1.0001;
+  while (Number(figure(shown).replaceAll('−', '-')) < x) shown *= 1.0001;
   return figure(shown);
 }
 
@@ -378,17 +378,14 @@ function faultyOperators({node_report: report, operators = []}) {
 function findingBlock(model, graph) {
   const {failure, expected_failure: expected, node_report: report, reproducer} = model;
   const first = report?.first_divergence;
-  const parts = [];
+  const parts = model.reason ? [h('p', {class: 'lead'}, model.reason)] : [];
   if (first) {
     const {comparison: c, own_error: own} = first.node;
-    parts.push(h('p', {class: 'lead'}, h('b', {}, 'First difference'), ' at ', ...placeOf(first.node, graph), ': ',
+    parts.push(h('p', {}, h('b', {}, 'First difference'), ' at ', ...placeOf(first.node, graph), ': ',
                  own?.problem || c.mismatch || `max abs. error ${figure(c.max_diff)}, ${share(c)} elements outside the tolerance`, '.'));
     parts.push(own?.problem ? h('p', {class: 'hint'}, 'This is its own error, computed from the values that the run returned before it.') : '', worstElement(c));
-  } else if (model.reason) {
-    parts.push(h('p', {class: 'lead'}, model.reason));
   }
   if (report) {
-    for (const value of [report.first_nan, report.first_inf]) if (value) parts.push(nonFinite(value, graph));
     parts.push(faultyOperators(model), model.note ? h('p', {}, model.note) : '');
   }
   if (reproducer) parts.push(...reproducerBlock(model));
@@ -491,12 +488,6 @@ function trialBlock({trials, worst_trial, not_tried}) {
 function nodeLink(name, graph) {
   if (!graph) return code(name);
   return h('button', {type: 'button', class: 'linklike', title: 'Show in the graph', onclick: () => graph.find(name)}, name);
-}
-
-function nonFinite(value, graph) {
-  return h('p', {}, `The first ${value.is_nan ? 'NaN' : 'infinity'} appears at node ${value.index}, `,
-           nodeLink(value.node, graph), ' (', code(value.op_type), '); ',
-           value.is_expected ? 'the model has it there too.' : h('b', {}, 'the model does not have it there.'));
 }
 
 function statistics(role, s) {
@@ -709,7 +700,8 @@ function setUpSuite() {
         table(name, pick.map((i) => [heads[i].replaceAll('&nbsp;', ' '), alignment[i] === 'r']), rows.map((row) => pick.map((i) => row[i]))));
   };
   $('operators').append(h('h2', {id: 'operators-heading'}, 'Operators'), h('p', {}, suite.verdict),
-      section('Failures by cause', suite.causes, true), section('Failing cases', suite.bad, false, BAD_COLUMNS),
+      section('Failures by cause', {heads: ['Fails for', 'Cases', 'In common', 'Examples'], alignment: 'lrll',
+        rows: suite.causes.map(([what, calls, common, examples]) => [what, count(calls), common, examples.join(' ')])}, true), section('Failing cases', suite.bad, false, BAD_COLUMNS),
       ...suite.categories.map(([name, scores]) => section(name, scores, false)), section('Calls in models', suite.calls, true));
 }
 

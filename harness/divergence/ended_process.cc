@@ -127,7 +127,7 @@ class EndSearch {
         whole_(run.directory + "/repro"),
         part_(run.directory + "/part"),
         found_(run.directory + "/found"),
-        budget_(std::min(Seconds(ended.timeout), kLongest)),
+        budget_(std::min({Seconds(ended.timeout), kLongest, Seconds(run.settings.search_seconds)})),
         deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(budget_)) {}
 
   ReproducerSearch write_whole() {
@@ -231,7 +231,7 @@ class EndSearch {
   std::string bounds_text() const {
     std::string text = fmt::format(
         "Each part of the graph was tried in its own process, for at most {:g} s in total",
-        ended_.timeout);
+        budget_.count());
     if (ended_.kind == FailureKind::kTimedOut) {
       text += fmt::format("; a part that had not ended after {:g} s counted as hanging",
                           (budget_ / kPartDivisor).count());

@@ -74,7 +74,8 @@ std::optional<GraphFailure> find_failure(Backend& backend, Case graph_case,
   }
   return GraphFailure{.output = wrong->value,
                       .tolerance = wrong->tolerance,
-                      .message = fmt::format("'{}': {}", wrong->value, wrong->problem)};
+                      .message = fmt::format("'{}': {}", wrong->value, wrong->problem),
+                      .actual = std::move(actual)};
 }
 
 }  // namespace

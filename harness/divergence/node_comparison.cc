@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -32,6 +33,7 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/judge.h"
 #include "torch_ir/verifier/statistics.h"
@@ -59,6 +61,7 @@ class BackendValues {
     return value;
   }
 
+  bool has_values() const { return values_ != nullptr; }
   std::vector<std::string> unknown() const { return values_->unknown(); }
 
  private:
@@ -112,14 +115,21 @@ class Explainer {
   }
 
   std::optional<Reproducer> reproduce(NodeReport& report) {
+    if (settings_.search_seconds == 0) return std::nullopt;
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    const auto should_stop = [&] {
+      return std::chrono::duration<double>(Clock::now() - start).count() > settings_.search_seconds;
+    };
     const bool is_hidden = is_hidden_ && makes_expected();
-    ReproducerSearch found = find_reproducer({.run = run_,
-                                              .graph = graph_,
-                                              .check = check(backend_),
-                                              .divergence = report.first_divergence,
-                                              .nodes_agree = !is_hidden && shows_nothing(report) &&
-                                                             report.num_mismatched == 0 &&
-                                                             report.num_right_locally == 0});
+    ReproducerSearch found =
+        find_reproducer({.run = run_,
+                         .graph = graph_,
+                         .check = check(backend_),
+                         .divergence = report.first_divergence,
+                         .nodes_agree = !is_hidden && shows_nothing(report) &&
+                                        report.num_mismatched == 0 && report.num_right_locally == 0,
+                         .should_stop = should_stop});
     add_note(report, found.note);
     if (found.reproducer && is_hidden) {
       add_note(report,
@@ -417,6 +427,30 @@ Explanation explain(const ExplainedRun& run, Backend& backend, bool failed,
     if (explanation.nodes.error.empty()) explanation.nodes.error = message_text(error);
   }
   return explanation;
+}
+
+std::string first_varying_value(Backend& backend, const Case& graph_case, uint64_t seed,
+                                int num_runs) {
+  const Program& program = *graph_case.program;
+  std::optional<ValueId> first;
+  try {
+    for (int i = 1; i < num_runs; ++i) {
+      BackendValues a(seed, [&] { return backend.values(graph_case); });
+      BackendValues b(seed, [&] { return backend.values(graph_case); });
+      if (!a.has_values() || !b.has_values()) return "";
+      for (const ValueId id : compared_values(program)) {
+        if (first && id >= *first) break;
+        const at::Tensor of_a = a.next(program[id].name);
+        const at::Tensor of_b = b.next(program[id].name);
+        if (of_a.defined() && of_b.defined() && !same_bits(of_a, of_b)) first = id;
+      }
+    }
+  } catch (const OutputError&) {
+    throw;
+  } catch (const std::exception&) {
+    // The run itself is judged all the same.
+  }
+  return first ? program[*first].name : "";
 }
 
 }  // namespace torch_ir

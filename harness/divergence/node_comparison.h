@@ -23,4 +23,9 @@ struct Explanation {
 Explanation explain(const ExplainedRun& run, Backend& backend, bool failed,
                     const std::function<void(const NodeReport&)>& on_nodes = nullptr);
 
+// The name of the first value that differs between two runs of the graph on equal inputs, of at
+// most `num_runs`; empty if none is seen to, or the backend returns no values.
+std::string first_varying_value(Backend& backend, const Case& graph_case, uint64_t seed,
+                                int num_runs);
+
 }  // namespace torch_ir

@@ -362,7 +362,7 @@ ReproducerSearch find_reproducer(const FailedRun& failed) {
   if (!found.part) return try_whole_graph(failed, found, found.problem);
   const auto& [range, content, failure] = *found.part;
   try {
-    write_reproducer(content, failed.run.directory);
+    write_reproducer(content, failed.run.directory, failure.actual);
   } catch (const WeightError& error) {
     return try_whole_graph(failed, found, error.what());
   }

@@ -30,6 +30,8 @@ struct GraphFailure {
   bool threw = false;
   // How the executor's command ended: "exited with status 3".
   std::string command_end = {};
+  // What was returned, if the run ended.
+  std::vector<at::Tensor> actual = {};
 };
 
 // Runs a graph, or a part of one, and says how it fails.

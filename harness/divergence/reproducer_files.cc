@@ -8,6 +8,8 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/libraries/load_library.h"
+#include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
@@ -42,9 +44,15 @@ std::string harness_command(const RunSettings& settings, const std::string& tole
 
 }  // namespace
 
-void write_reproducer(const Case& graph_case, const std::string& directory) {
+void write_reproducer(const Case& graph_case, const std::string& directory,
+                      const std::vector<at::Tensor>& actual) {
   try {
-    write_output([&] { save_case(graph_case, directory); });
+    write_output([&] {
+      save_case(graph_case, directory);
+      if (actual.empty()) return;
+      save_weights_safetensors(outputs_by_name(*graph_case.program, actual),
+                               directory + "/actual.safetensors");
+    });
   } catch (const WeightError&) {
     std::error_code error;
     std::filesystem::remove_all(directory, error);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "harness/results/result.h"
 #include "torch_ir/base/tolerance.h"
@@ -16,9 +17,11 @@ StateDict used_weights(const Case& graph_case);
 // The rule for the outputs of `part`, where outputs of `graph` keep their own tolerances.
 ToleranceRule part_tolerance(const ToleranceRule& whole, const Graph& graph, const Graph& part);
 
-// Writes the case to `directory` (case_files.h), or nothing if a file cannot hold it. Throws
-// OutputError, and WeightError for what a file cannot hold.
-void write_reproducer(const Case& graph_case, const std::string& directory);
+// Writes the case to `directory` (case_files.h), or nothing if a file cannot hold it, and the wrong
+// outputs, if they are known, beside the expected ones: actual.safetensors. Throws OutputError, and
+// WeightError for what a file cannot hold.
+void write_reproducer(const Case& graph_case, const std::string& directory,
+                      const std::vector<at::Tensor>& actual = {});
 
 // The command that shows the failure of a run with `settings`: "torch-ir verify ir.json ..." for an
 // execution plan, "harness --ir . ..." for other backends, for executors (whose command must run in

@@ -26,6 +26,7 @@ FILES = "{ir} {weights} {inputs} {outputs}"
 SERVER = "--server"
 HAS_ONNX_RUNTIME = bool(importlib.util.find_spec("onnxruntime") and
                         importlib.util.find_spec("onnxscript"))
+HAS_OPENVINO = HAS_ONNX_RUNTIME and bool(importlib.util.find_spec("openvino"))
 
 # Attention and layer norm; convolutions, batch norm and two outputs; two inputs; an embedding of
 # integers; an index with None in a list; a constant.
@@ -317,7 +318,7 @@ class ExecutorsTest(unittest.TestCase):
             files=SERVER + " --fault FusedGemm")
         self.assertEqual(status, 1, printed)
         group = "FusedGemm_relu_2"
-        self.assertRegex(printed, rf"first difference: node \d+, relu_2 .* of the group {group}")
+        self.assertRegex(printed, rf"node \d+, relu_2 of the group {group}.*: 1 % too large")
         nodes = results["MultiTaskHead"]["node_report"]
         self.assertEqual(nodes["first_divergence"]["node"]["group"], group)
         self.assertEqual((nodes["num_not_handed_back"], nodes["unknown"]), (0, []))
@@ -326,6 +327,14 @@ class ExecutorsTest(unittest.TestCase):
         cases = json.loads((self.folder / "reports" / "results.json").read_text())["cases"]
         self.assertEqual({case["call"]["operator"] for case in cases if case["status"] == "failed"},
                          {"aten.linear.default+aten.relu.default"})
+
+    @unittest.skipUnless(HAS_OPENVINO, "openvino is not installed")
+    def test_openvino_computes_what_the_models_compute(self):
+        status, printed, results = self.run_harness(
+            EXAMPLES / "openvino_executor.py", "--per-node",
+            models=["TransformerBlock", "WeightTying"], files=SERVER)
+        self.assertEqual(status, 0, printed)
+        self.assertGreater(results["TransformerBlock"]["node_report"]["num_groups"], 0)
 
     def test_groups_that_cannot_be_fail_their_model_only(self):
         cyclic = {"groups": [{"name": "fused", "nodes": ["linear", "softmax"]}]}

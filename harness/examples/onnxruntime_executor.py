@@ -25,6 +25,8 @@ import tempfile
 import warnings
 
 import torch
+# Operators of quantised archives.
+import torch.ao.quantization.fx._decomposed
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / "tools"),
                 str(pathlib.Path(__file__).resolve().parent)]
@@ -91,15 +93,19 @@ def optimize(model, folder):
     return onnx.load(options.optimized_model_filepath)
 
 
-def fused_groups(ir, names, optimized):
-    """The nodes of the graph that became one node of `optimized`, by the position of that node.
-
-    If a value of the graph remains, the node of `optimized` that has it computes the graph's node.
-    Otherwise the node became part of its reader, if it has exactly one. It stays alone if it also reaches
-    the group through a node outside of it.
-    """
+def makers_in(optimized, names):
+    """Which node of `optimized` makes each value of the graph that remains, by its position."""
     makers = {output: i for i, node in enumerate(optimized.graph.node) for output in node.output}
-    makers = {name: makers[names[name]] for name in names if names[name] in makers}
+    return {name: makers[names[name]] for name in names if names[name] in makers}
+
+
+def fused_groups(ir, makers):
+    """The nodes of the graph that became one node of the engine, by what `makers` calls that.
+
+    `makers` says which node of the engine makes a value of the graph, for the values that remain. That
+    node computes the graph's node. Where no value remains, the node became part of its reader, if it
+    has exactly one. It stays alone if it also reaches the group through a node outside of it.
+    """
     readers, groups, group_of, reached_by = {}, {}, {}, {}
     for node in reversed(ir["nodes"]):
         values = [output["name"] for output in node["outputs"]]
@@ -158,7 +164,7 @@ def execute(paths):
         try:
             model, names = export(ir, weights, inputs, folder / "exported.onnx")
             optimized = optimize(model, folder)
-            groups = fused_groups(ir, names, optimized)
+            groups = fused_groups(ir, makers_in(optimized, names))
             operators = {maker: optimized.graph.node[maker].op_type for maker in groups}
             plant_fault(optimized, [it for it in operators if operators[it] == paths.fault])
             outputs = [output.name for output in optimized.graph.output]

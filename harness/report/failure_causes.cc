@@ -4,11 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <regex>
+#include <tuple>
 #include <utility>
 
+#include "harness/report/finding.h"
 #include "harness/report/markup.h"
+#include "harness/report/page_text.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 
@@ -18,117 +22,200 @@ namespace {
 using Names = std::set<std::string>;
 using NamesByPair = std::map<std::pair<std::string, std::string>, Names>;
 
-// "denormal"; empty for ordinary values.
-std::string edge_case_of(const Result& result) {
-  if (!result.call->occurrences.empty() || result.description.empty()) return "";
-  return result.name.substr(result.name.rfind('/') + 1);
+const std::regex& figures() {
+  static const std::regex pattern(R"('[^']*'|\[[^\]]*\]|[\w.]*\d[\w.]*)");
+  return pattern;
 }
 
-std::string first_error(const Result& result) {
-  const std::string reason = result.reason();
-  const std::string clause(trimmed(reason.substr(0, reason.find_first_of("(;"))));
-  return clause.empty() ? std::string(outcome_name(result)) : clause;
+std::string without_figures(const std::string& text) {
+  return std::regex_replace(text, figures(), "#");
+}
+
+bool is_of_suite(const Result& result) { return result.call && result.call->occurrences.empty(); }
+
+// "denormal"; empty for ordinary values.
+std::string edge_case_of(const Result& result) {
+  if (!is_of_suite(result) || result.description.empty()) return "";
+  return result.name.substr(result.name.rfind('/') + 1);
 }
 
 struct Cause {
   std::string edge_case = {};
   std::string dtypes = {};
+  std::vector<std::string> models = {};
   std::vector<const Result*> cases = {};
   // Where ordinary values fail, edge cases of the same operators and dtypes.
   int64_t num_edge_cases = 0;
-  // By category, those that failed.
+  // Of the suite: by category, those that failed.
   std::map<std::string, Names> operators = {};
+  Finding finding = {};
 
-  int64_t size() const { return std::ssize(cases) + num_edge_cases; }
+  int64_t num_calls() const { return std::ssize(cases) + num_edge_cases; }
+  // The least comes first.
+  auto rank() const {
+    return std::tuple(models.empty(), !edge_case.empty(), -std::ssize(models), -num_calls());
+  }
 };
 
-std::vector<Cause> find_causes(const std::vector<Result>& cases, NamesByPair& tried_operators) {
-  static const std::regex figures(R"('[^']*'|\[[^\]]*\]|\w*\d\w*)");
-  NamesByPair tried_dtypes;
-  NamesByPair failed_dtypes;
-  for (const Result& result : cases) {
-    const auto& [op_type, dtype, occurrences] = *result.call;
-    const std::string edge_case = edge_case_of(result);
-    tried_operators[{category_of(result), edge_case}].insert(op_type);
-    tried_dtypes[{op_type, edge_case}].insert(dtype);
-    if (!result.is_good()) failed_dtypes[{op_type, edge_case}].insert(dtype);
+class Causes {
+ public:
+  void add_models(const std::vector<Result>& results) {
+    for (const Result& result : results) {
+      if (!result.is_good()) cause_of(result, {}).models.push_back(result.name);
+    }
   }
-  std::vector<Cause> causes;
-  std::map<std::vector<std::string>, size_t> by_key;
-  // By operator and dtype.
-  std::map<std::pair<std::string, std::string>, size_t> ordinary;
-  for (const bool are_ordinary : {true, false}) {
+
+  void add_cases(const std::vector<Result>& cases) {
+    NamesByPair tried_dtypes;
+    NamesByPair failed_dtypes;
     for (const Result& result : cases) {
       const auto& [op_type, dtype, occurrences] = *result.call;
       const std::string edge_case = edge_case_of(result);
-      if (result.is_good() || edge_case.empty() != are_ordinary) continue;
-      if (!are_ordinary && ordinary.contains({op_type, dtype})) {
-        ++causes[ordinary.at({op_type, dtype})].num_edge_cases;
-        continue;
+      tried_operators_[{category_of(result), edge_case}].insert(op_type);
+      tried_dtypes[{op_type, edge_case}].insert(dtype);
+      if (!result.is_good()) failed_dtypes[{op_type, edge_case}].insert(dtype);
+    }
+    // By operator and dtype.
+    std::map<std::pair<std::string, std::string>, size_t> ordinary;
+    for (const bool are_ordinary : {true, false}) {
+      for (const Result& result : cases) {
+        const auto& [op_type, dtype, occurrences] = *result.call;
+        const std::string edge_case = edge_case_of(result);
+        if (result.is_good() || edge_case.empty() != are_ordinary) continue;
+        if (!are_ordinary && ordinary.contains({op_type, dtype})) {
+          ++causes_[ordinary.at({op_type, dtype})].num_edge_cases;
+          continue;
+        }
+        const Names& failed = failed_dtypes[{op_type, edge_case}];
+        const bool are_all = failed.size() > 1 && failed == tried_dtypes[{op_type, edge_case}];
+        const bool is_of_model = !is_of_suite(result);
+        Cause& cause = cause_of(result, is_of_model ? ""
+                                        : are_all   ? "every dtype"
+                                                    : fmt::format("{}", fmt::join(failed, ", ")));
+        cause.cases.push_back(&result);
+        if (!is_of_model) cause.operators[category_of(result)].insert(op_type);
+        if (are_ordinary) {
+          ordinary.try_emplace({op_type, dtype}, static_cast<size_t>(&cause - causes_.data()));
+        }
       }
-      const Names& failed = failed_dtypes[{op_type, edge_case}];
-      const bool are_all = failed.size() > 1 && failed == tried_dtypes[{op_type, edge_case}];
-      const std::string dtypes =
-          are_all ? "every dtype" : fmt::format("{}", fmt::join(failed, ", "));
-      const std::string error = std::regex_replace(first_error(result), figures, "#");
-      const auto [known, is_new] = by_key.try_emplace(
-          {edge_case, dtypes, error, occurrences.empty() ? "" : op_type}, causes.size());
-      if (is_new) causes.push_back({.edge_case = edge_case, .dtypes = dtypes});
-      causes[known->second].cases.push_back(&result);
-      causes[known->second].operators[category_of(result)].insert(op_type);
-      if (are_ordinary) ordinary.try_emplace({op_type, dtype}, known->second);
     }
   }
-  std::ranges::stable_sort(causes, {}, [](const Cause& cause) {
-    return std::pair(!cause.edge_case.empty(), -cause.size());
-  });
-  return causes;
-}
 
-// "in float16; 12 of 57 operators of reduction, aten.eq.Tensor".
-std::string in_common(const Cause& cause, const NamesByPair& tried_operators) {
-  std::vector<std::string> texts;
-  for (const auto& [category, operators] : cause.operators) {
-    const auto num_tried = std::ssize(tried_operators.at({category, cause.edge_case}));
-    texts.push_back(operators.size() == 1 ? *operators.begin()
-                                          : fmt::format("{} of {} of {}", operators.size(),
-                                                        counted(num_tried, "operator"), category));
+  std::vector<FailureCause> sorted() {
+    std::ranges::stable_sort(causes_, {}, &Cause::rank);
+    std::vector<FailureCause> found;
+    for (const Cause& cause : causes_) found.push_back(described(cause));
+    return found;
   }
-  constexpr size_t kMostCategories = 3;
-  return "in " + cause.dtypes + "; " + listed(texts, kMostCategories);
-}
 
-}  // namespace
+ private:
+  // `dtypes` is for cases of the suite, whose operators may differ.
+  Cause& cause_of(const Result& result, const std::string& dtypes) {
+    const Finding finding = finding_of(result);
+    const std::string edge_case = edge_case_of(result);
+    const auto [known, is_new] = by_key_.try_emplace(
+        {edge_case, dtypes, dtypes.empty() ? finding.op : "", without_figures(finding.cause)},
+        causes_.size());
+    if (is_new) {
+      causes_.push_back({.edge_case = edge_case, .dtypes = dtypes, .finding = finding});
+    }
+    return causes_[known->second];
+  }
 
-std::vector<CauseLine> cause_lines(const std::vector<Result>& cases) {
-  NamesByPair tried_operators;
-  std::vector<CauseLine> lines;
-  for (const Cause& cause : find_causes(cases, tried_operators)) {
-    const Result& first = *cause.cases.front();
-    CauseLine& line = lines.emplace_back(CauseLine{.num_cases = cause.size()});
-    line.what = cause.edge_case.empty() ? "ordinary values"
-                                        : cause.edge_case + " (" + first.description + ")";
-    if (cause.num_edge_cases > 0) line.what += ", " + counted(cause.num_edge_cases, "edge case");
-    line.in_common = in_common(cause, tried_operators);
-    line.first_error = first_error(first);
+  // "in float16; 12 of 57 operators of reduction, aten.eq.Tensor".
+  std::string in_common(const Cause& cause) const {
+    if (cause.operators.empty()) return "";
+    std::vector<std::string> texts;
+    for (const auto& [category, operators] : cause.operators) {
+      const auto num_tried = std::ssize(tried_operators_.at({category, cause.edge_case}));
+      texts.push_back(operators.size() == 1
+                          ? *operators.begin()
+                          : fmt::format("{} of {} of {}", operators.size(),
+                                        counted(num_tried, "operator"), category));
+    }
+    constexpr size_t kMostCategories = 3;
+    return "in " + cause.dtypes + "; " + listed(texts, kMostCategories);
+  }
+
+  FailureCause described(const Cause& cause) const {
+    std::string what = cause.finding.op;
+    if (!cause.operators.empty()) {
+      what = "ordinary values";
+      if (!cause.edge_case.empty()) {
+        what = cause.edge_case + " (" + cause.cases.front()->description + ")";
+      }
+      if (cause.num_edge_cases > 0) what += ", " + counted(cause.num_edge_cases, "edge case");
+    }
+    const std::string separator = what.empty() || cause.finding.cause.empty() ? "" : ", ";
+    FailureCause described{
+        .what =
+            short_line(printable(what + separator + cause.finding.cause, SIZE_MAX), kMaxFinding),
+        .models = cause.models,
+        .num_calls = cause.num_calls(),
+        .in_common = in_common(cause)};
     Names shown;
     for (const Result* result : cause.cases) {
       const bool is_other = shown.size() < 3 && shown.insert(result->call->op_type).second;
-      if (is_other) line.examples.push_back(result->name);
+      if (is_other) described.examples.push_back(result->name);
     }
+    return described;
   }
-  return lines;
+
+  std::vector<Cause> causes_;
+  std::map<std::array<std::string, 4>, size_t> by_key_;
+  NamesByPair tried_operators_;
+};
+
+}  // namespace
+
+std::string FailureCause::count_text() const {
+  const std::string calls = num_calls == 0 ? "" : counted(num_calls, "call");
+  if (models.empty()) return calls;
+  return counted(std::ssize(models), "model") + (calls.empty() ? "" : ", ") + calls;
 }
 
-Table causes_table(const std::vector<Result>& cases, size_t most) {
-  Table table("lrlll", {"Fails for", "Cases", "In common", "First error", "Examples"});
-  for (const CauseLine& line : cause_lines(cases)) {
+std::vector<FailureCause> failure_causes(const std::vector<Result>& models,
+                                         const std::vector<Result>& cases) {
+  Causes causes;
+  causes.add_models(models);
+  causes.add_cases(cases);
+  return causes.sorted();
+}
+
+Table causes_table(const std::vector<FailureCause>& causes, size_t most) {
+  Table table("lrrll", {"Cause", "Models", "Calls", "In common", "For example"});
+  for (const FailureCause& cause : causes) {
     if (table.num_rows() == most) break;
-    table.add({Cell::text(line.what), line.num_cases, Cell::text(line.in_common),
-               Cell::text(line.first_error),
-               Cell::code(fmt::format("{}", fmt::join(line.examples, " ")))});
+    std::vector<std::string> links;
+    for (const std::string& model : cause.models) links.push_back(page_link(model));
+    constexpr size_t kMostModels = 10;
+    std::string examples = listed(links, kMostModels);
+    if (!cause.examples.empty()) {
+      examples += (examples.empty() ? "" : ", ") + code_list(cause.examples, " ");
+    }
+    const auto count = [](int64_t number) { return number == 0 ? Cell("") : Cell(number); };
+    table.add({text_cell(cause.what), count(std::ssize(cause.models)), count(cause.num_calls),
+               text_cell(cause.in_common), examples});
   }
-  return table;
+  return table.without_empty_columns();
+}
+
+std::string causes_lines(const std::vector<FailureCause>& causes, size_t most) {
+  std::string text;
+  for (size_t i = 0; i < std::min(most, causes.size()); ++i) {
+    const FailureCause& cause = causes[i];
+    constexpr size_t kMostNames = 5;
+    std::vector<std::string> details;
+    if (!cause.in_common.empty()) details.push_back(cause.in_common);
+    const auto& names = cause.models.empty() ? cause.examples : cause.models;
+    details.push_back(listed(names, kMostNames, cause.models.size()));
+    text += printable(fmt::format("  {}: {}: {}", cause.what, cause.count_text(),
+                                  fmt::join(details, "; ")),
+                      kMaxMessageSize) +
+            "\n";
+  }
+  if (causes.size() > most) text += fmt::format("  ... and {} more\n", causes.size() - most);
+  return text;
 }
 
 std::string faulty_operators(const IR& graph, const Names& nodes) {

@@ -1,37 +1,39 @@
-// The failures of single calls by what they have in common, so that one fault of an executor is one
-// line: the same edge case, dtypes and error, ignoring numbers and names.
+// Failures by what they have in common, so that one fault of an executor is one line: models and
+// their calls by operator and finding; cases of the suite by edge case, dtypes and error. Numbers
+// and names in errors do not count.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "harness/report/page_text.h"
 #include "harness/results/result.h"
 
 namespace torch_ir {
 
-struct CauseLine {
-  // "denormal (denormals)", "ordinary values, 3 edge cases".
+struct FailureCause {
+  // "silu, 0.1 % too large", "denormal (denormals), nan, expected 0".
   std::string what = {};
-  int64_t num_cases = 0;
+  // Names, in order.
+  std::vector<std::string> models = {};
+  int64_t num_calls = 0;
+  // Of the suite: "in float16; 12 of 57 operators of reduction".
   std::string in_common = {};
-  std::string first_error = {};
-  // Cases of different operators.
+  // Calls, of different operators.
   std::vector<std::string> examples = {};
+
+  // "3 models, 12 calls".
+  std::string count_text() const;
 };
 
-// In this order, the greatest first: operators that are wrong for ordinary values (cases without a
-// note, calls of models), with their edge cases in the same dtype; edge cases of the others.
-std::vector<CauseLine> cause_lines(const std::vector<Result>& cases);
+// In this order, the greatest first: causes of models, with their calls; operators that are wrong
+// for ordinary values (cases without a note), with their edge cases in the same dtype; edge cases
+// of the others.
+std::vector<FailureCause> failure_causes(const std::vector<Result>& models,
+                                         const std::vector<Result>& cases);
 
-Table causes_table(const std::vector<Result>& cases,
-                   size_t most = std::numeric_limits<size_t>::max());
-
-// "Faulty operators: `aten.layer_norm.default` in 10 of 10 calls." in Markdown. `nodes` are names.
-// Empty if there are none.
-std::string faulty_operators(const IR& graph, const std::set<std::string>& nodes);
+// For a terminal, a line each: "  silu, 0.1 % too large: 2 models: Llama, Mamba".
+std::string causes_lines(const std::vector<FailureCause>& causes, size_t most);
 
 }  // namespace torch_ir

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,7 +12,9 @@
 #include <vector>
 
 #include "harness/results/result_fields.h"
+#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/json.h"
 #include "torch_ir/visualize/graph_data.h"
 #include "torch_ir/visualize/svg.h"
 
@@ -64,6 +67,19 @@ GraphPicture draw_graph(const Result& result, const SourceLines& source_lines) {
     picture.problem = headline(error.what());
   }
   return picture;
+}
+
+GraphPicture draw_saved_graph(Result result, const std::string& file) {
+  if (!std::filesystem::exists(file)) return {.problem = "its folder has no graph"};
+  try {
+    result.graph = load_ir(file);
+  } catch (const Error& error) {
+    return {.problem = headline(error.what())};
+  }
+  if (!result.summary || graph_fingerprint(*result.graph) != result.summary->fingerprint) {
+    return {.problem = "the graph in its folder is of another run"};
+  }
+  return draw_graph(result);
 }
 
 }  // namespace torch_ir

@@ -23,4 +23,7 @@ struct GraphPicture {
 // throws, because runs must not depend on pictures.
 GraphPicture draw_graph(const Result& result, const SourceLines& source_lines = {});
 
+// The same for a result that was read from results.json; `file` has its graph.
+GraphPicture draw_saved_graph(Result result, const std::string& file);
+
 }  // namespace torch_ir

@@ -85,11 +85,18 @@ void add_nodes(const IRGraph& graph, const std::string& prefix, const std::vecto
   }
 }
 
+constexpr size_t kMostNodes = 1000;
+
 std::string nodes_table(const IR& ir, const GraphCost& cost) {
   Table table("rllllrrl", {"#", "Node", "Operator", "Inputs", "Outputs", "Bytes", "Multiply-adds",
                            "Attributes"});
   add_nodes(ir, "", cost.nodes, table);
-  return table.markdown();
+  const size_t num_rows = table.num_rows();
+  if (num_rows <= kMostNodes) return table.markdown();
+  table.shorten(kMostNodes);
+  return table.markdown() +
+         fmt::format("\n\nThe other {} are in `ir/` and in `index.html`.",
+                     counted(static_cast<int64_t>(num_rows - kMostNodes), "node"));
 }
 
 std::string bytes_and_name(int64_t bytes, const std::string& name) {

@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string_view>
 #include <utility>
 
+#include "harness/report/failure_causes.h"
+#include "harness/report/finding.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
@@ -17,7 +20,6 @@
 #include "harness/results/run_context.h"
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
-#include "torch_ir/base/printable.h"
 #include "torch_ir/base/zip_archive.h"
 
 namespace torch_ir {
@@ -55,28 +57,9 @@ std::string base64(std::string_view bytes) {
 
 // One line; empty if there is nothing to say.
 std::string reason(const Result& result) {
-  const Status status = result.status();
-  if (status == Status::kExpectedFailure) return result.expected_failure->reason;
-  if (status == Status::kNotHeld) return result.reason();
-  if (result.failure) {
-    const std::string finding = finding_text(result, std::identity());
-    return finding.empty() ? headline(result.failure->message) : finding;
-  }
-  if (result.expected_failure) return "expected to fail: " + result.expected_failure->reason;
-  return host_text(result);
-}
-
-// What failures for one reason have in common, without the place; empty if it did not fail.
-std::string cause_of(const Result& result) {
-  if (!result.failure || result.is_good()) return "";
-  if (!result.nodes || !result.nodes->first_divergence) {
-    return std::string(failure_kind_name(result.failure->kind));
-  }
-  const ValueDetail& node = result.nodes->first_divergence->node;
-  const std::string problem = node.own_error ? node.own_error->problem : node.comparison.mismatch;
-  const size_t last = problem.rfind("; ");
-  return node.op_type + (problem.empty() ? "" : ", ") +
-         problem.substr(last == std::string::npos ? 0 : last + 2);
+  if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
+  const std::string finding = finding_of(result).text();
+  return finding.empty() ? host_text(result) : finding;
 }
 
 Json values_json(const std::vector<TensorMeta>& values) {
@@ -143,8 +126,8 @@ Json run_json(const RunRecord& run, const BaselineComparison* baseline, bool has
   Json bins = Json::array();
   for (size_t bin = 0; bin < kHistogramBins; ++bin) bins.push_back(histogram_bin_name(bin));
   return {{"verdict", std::string(interrupted_prefix(coverage)) + verdict_text(results, cases)},
-          {"is_good", all_good(results) && all_good(cases, context.requires_support) &&
-                          !coverage.is_interrupted},
+          {"is_good", all_good(results, context.requires_support) &&
+                          all_good(cases, context.requires_support) && !coverage.is_interrupted},
           {"coverage", results.empty() && !cases.empty()
                            ? cases_coverage_text(cases, coverage)
                            : coverage_text(results, coverage, plain_names)},
@@ -161,6 +144,10 @@ Json run_json(const RunRecord& run, const BaselineComparison* baseline, bool has
 
 void put_index_data(const RunRecord& run, const BaselineComparison* baseline,
                     const PictureOf& picture_of, const PutPart& put, bool has_pages) {
+  std::map<std::string, std::string> causes;
+  for (const FailureCause& cause : failure_causes(run.results, run.cases)) {
+    for (const std::string& model : cause.models) causes[model] = cause.what;
+  }
   Json rows = Json::array();
   size_t room = kMaxIndexGraphs;
   for (const Result& result : run.results) {
@@ -172,7 +159,7 @@ void put_index_data(const RunRecord& run, const BaselineComparison* baseline,
     if (picture.data.size() > room) picture = {.problem = "it is too large for this page"};
     room -= picture.data.size();
     row["reason"] = reason(result);
-    row["cause"] = cause_of(result);
+    row["cause"] = causes[result.name];
     row["has_graph"] = !picture.data.empty();
     details["picture_problem"] = picture.problem;
     std::string text = dump(details);

@@ -84,8 +84,9 @@ async function assertAccessible(page, where) {
 const tests = {
   async 'opens on failures, by cause'() {
     await withPage(DESK, small, '', async (page) => {
-      assert.deepEqual(await page.locator('.group').allTextContents(), ['extract failed 2 models', 'aten.add.Tensor 1 model', 'unexpected pass 1 model']);
-      assert.deepEqual(await names(page), ['Broken', 'Hostile', 'Off', 'Healed']);
+      assert.deepEqual((await page.locator('.group').allTextContents()).slice(0, 2),
+                       ['extract failed: aten::item | needs data 1 model', 'add, 12 of 2,048 elements wrong, by at most 0.5 1 model']);
+      assert.deepEqual(await names(page), ['Broken', 'Off', 'Healed', 'Hostile']);
       assert.equal(await page.locator('#count').textContent(), '4 of 8 models');
       assert.match(await page.locator('.verdict').textContent(),
                    /3 of 8 models passed \(2 with nodes on the host\), 3 failed, 1 passed unexpectedly, 1 failed as expected/);
@@ -210,7 +211,7 @@ const tests = {
       const text = await page.locator('#detail').innerText();
       for (const part of ["output 'add' differs", 'First difference', 'node 3', 'Reproducer',
                           'torch-ir verify ir.json', '12 of 2,048', 'Cosine similarity',
-                          'first NaN', '< 1e-1', 'the model does not have it there']) {
+                          '< 1e-1']) {
         assert.ok(text.includes(part), `${part} is not in:\n${text}`);
       }
       assert.equal(await page.locator('#detail .chip[aria-pressed=true]').innerText(), 'large magnitudes ✕ failed');
@@ -333,12 +334,12 @@ const tests = {
       await page.locator('#search').fill('');
       await page.locator('.model a').first().focus();
       await page.keyboard.press('j');
-      assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Hostile');
+      assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Off');
       await page.keyboard.press('k');
       await page.keyboard.press('Enter');
       await page.locator('#detail-heading', {hasText: 'Broken'}).waitFor();
       await page.keyboard.press('j');
-      await page.locator('#detail-heading', {hasText: 'Hostile'}).waitFor();
+      await page.locator('#detail-heading', {hasText: 'Off'}).waitFor();
     });
   },
 
@@ -563,7 +564,8 @@ const tests = {
   async 'holds a thousand models'() {
     await withPage(DESK, large, '', async (page) => {
       const loaded = await page.evaluate(() => performance.getEntriesByType('mark')[0].startTime);
-      assert.equal((await names(page)).length, 4);
+      assert.match(await page.locator('.group').first().textContent(), /^add, .* 2 models$/, 'the largest group');
+      assert.deepEqual((await names(page)).slice(0, 2), ['Off', 'Off again']);
       await all(page);
       const filtered = await page.evaluate(() => {
         const start = performance.now();

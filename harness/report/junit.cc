@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
@@ -29,28 +30,21 @@ std::string failure_element(std::string_view kind, const std::string& summary,
                      xml_attribute(kind), xml_attribute(summary), xml_text(text));
 }
 
-std::string difference_line(const Result& result) {
-  const std::string text = as_sentence(finding_text(result, std::identity()));
-  return text.empty() ? text : text + '\n';
-}
-
 std::string failed(const Result& result, const RunContext& context) {
   // An interrupted run may leave a model without a failure.
   const Failure failure = result.failure.value_or(Failure{.message = "did not finish"});
-  std::string text = failure.message + '\n';
+  const std::string finding = finding_of(result).text();
+  std::string text = finding + '\n' + failure.message + '\n';
   if (result.expected_failure) {
     text += "Expected a different failure: " + expectation_text(*result.expected_failure) + '\n';
   }
-  text += difference_line(result);
   if (result.reproducer) {
     text += fmt::format("To reproduce it, run in repro/{}: {}\n", result.name,
                         result.reproducer->command);
     const std::string hint = reproducer_hint(result.name, context, std::identity());
     if (!hint.empty()) text += hint + '\n';
   }
-  const std::string finding = finding_text(result, std::identity());
-  const std::string line = failure_line(failure) + (finding.empty() ? "" : "; " + finding);
-  return failure_element(failure_kind_name(failure.kind), line, text);
+  return failure_element(failure_kind_name(failure.kind), finding, text);
 }
 
 std::string unexpected_pass(const Result& result, const RunContext& context) {
@@ -74,6 +68,11 @@ std::string property(std::string_view name, std::string_view value) {
 
 std::string properties(const Result& result) {
   std::string all;
+  if (!result.is_good()) {
+    const Finding finding = finding_of(result);
+    all +=
+        property("cause", finding.op.empty() ? finding.cause : finding.op + ", " + finding.cause);
+  }
   for (const std::string& category : result.categories) all += property("category", category);
   if (result.passed()) {
     all += property("passed_by", basis_name(result.passed_by));
@@ -100,6 +99,9 @@ std::string outcome(const Result& result, const RunContext& context) {
     case Status::kUnexpectedPass:
       return unexpected_pass(result, context);
     case Status::kUnsupported:
+      if (context.requires_support) {
+        return failure_element(status_name(Status::kUnsupported), result.reason(), result.reason());
+      }
       return fmt::format("      <skipped message=\"{}\"/>\n", xml_attribute(*result.unsupported));
   }
   __builtin_unreachable();
@@ -126,9 +128,10 @@ std::string to_junit_xml(const RunRecord& run) {
   std::string cases;
   for (const std::vector<Result>* all : {&run.results, &run.cases}) {
     for (const Result& result : *all) {
-      failures += result.is_good() ? 0 : 1;
+      const bool is_good = all_good({result}, run.context.requires_support);
+      failures += is_good ? 0 : 1;
       const bool is_skipped = !result.passed() || result.status() == Status::kNotHeld;
-      skipped += result.is_good() && is_skipped ? 1 : 0;
+      skipped += is_good && is_skipped ? 1 : 0;
       seconds += total_seconds(result);
       cases += test_case(result, run.context);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
@@ -45,16 +46,11 @@ std::string maximum_difference(const Result& result) {
 }
 
 std::string failure_text(const Failure& failure) {
-  return fmt::format("in the stage **{}**: {}", stage_name(failure.stage),
-                     failure_kind_name(failure.kind));
+  return fmt::format("{} in the stage **{}**", failure_kind_name(failure.kind),
+                     stage_name(failure.stage));
 }
 
 std::string code(const std::string& text) { return code_span(text); }
-
-std::string finding(const Result& result) {
-  const std::string text = finding_text(result, code);
-  return text.empty() ? "" : " " + as_sentence(text);
-}
 
 std::string verdict(const Result& result, const RunContext& context) {
   const std::string mark(status_mark(result.status()));
@@ -78,20 +74,21 @@ std::string verdict(const Result& result, const RunContext& context) {
              "). Remove the expectation from " + expectation_place(result, context, code) + "." +
              maximum_difference(result);
     case Status::kExpectedFailure:
-      return mark + " **EXPECTED FAILURE** " + failure_text(*result.failure) +
+      return mark + " **EXPECTED FAILURE**: " + failure_text(*result.failure) +
              ". Reason: " + escape_markdown(result.expected_failure->reason);
     case Status::kUnsupported:
+      return mark +
+             " **UNSUPPORTED** by the executor: " + escape_markdown(as_sentence(result.reason()));
     case Status::kFailed:
       break;
   }
-  if (!result.failure) return mark + " **FAILED**";
-  std::string text = mark + " **FAILED** " + failure_text(*result.failure);
+  std::string text =
+      mark + " **FAILED**: " + escape_markdown(as_sentence(finding_of(result).text()));
   if (result.expected_failure) {
-    text += ". Expected a different failure (" +
+    text += " Expected a different failure (" +
             escape_markdown(expectation_text(*result.expected_failure)) + ").";
   }
-  const std::string found = finding(result);
-  return found.empty() || text.ends_with('.') ? text + found : text + "." + found;
+  return text;
 }
 
 std::string described_model(const Result& result) {
@@ -108,6 +105,8 @@ std::string described_model(const Result& result) {
 
 Data failure_data(const Failure& failure) {
   Data data;
+  data.set("text", fmt::format("The message of the stage **{}** ({})", stage_name(failure.stage),
+                               failure_kind_name(failure.kind)));
   data.set("message", code_block(failure.message));
   if (!failure.output.empty()) data.set("output", code_block(failure.output));
   return data;

@@ -17,55 +17,54 @@ namespace {
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
 
-std::string node_text(int64_t index, const std::string& node, const std::string& op_type,
-                      const std::string& value) {
-  std::string text = fmt::format("node {}, {} ({})", index, code_span(node), code_span(op_type));
-  if (value != node) text += ", in its value " + code_span(value);
-  return text;
-}
-
 std::string divergence_text(const ValueDetail& detail) {
   const TensorComparison& c = detail.comparison;
+  std::string text = fmt::format("**The first difference** is at {} ({}",
+                                 escape_markdown(place_text(detail)), code_span(detail.op_type));
+  if (!detail.source.empty()) text += ", " + code_span(detail.source);
+  text += "): " + escape_markdown(cause_text(detail)) + ".";
   if (detail.own_error) {
-    return "**The first difference** is at " + place_text(detail, code_span) +
-           ". By itself, computed from the values that the run returned before it, it has " +
-           escape_markdown(detail.own_error->problem) + ".";
+    text += " By itself, computed from the values that the run returned before it, it has " +
+            escape_markdown(detail.own_error->problem) + ".";
   }
-  std::string text = "**The first difference** outside the tolerance is at " +
-                     place_text(detail, code_span) + ": ";
-  if (!c.mismatch.empty()) return text + escape_markdown(c.mismatch) + ".";
-  text += fmt::format("max abs. error {}, {} elements outside the tolerance",
-                      short_number(c.max_diff), share_text(c.num_mismatched, c.num_elements));
-  if (!c.worst_actual.empty()) {
-    text += fmt::format("; at `[{}]` it gives {}, expected {}", fmt::join(c.worst_index, ", "),
-                        code_span(c.worst_actual), code_span(c.worst_expected));
-  }
-  return text + ".";
+  if (!c.mismatch.empty() || c.worst_actual.empty()) return text;
+  return text + fmt::format(
+                    " Max abs. error {}, {} elements outside the tolerance; at `[{}]` it gives {}, "
+                    "expected {}.",
+                    short_number(c.max_diff), share_text(c.num_mismatched, c.num_elements),
+                    fmt::join(c.worst_index, ", "), code_span(c.worst_actual),
+                    code_span(c.worst_expected));
 }
 
-std::string non_finite_text(const NonFinite& value) {
-  return fmt::format(
-      "The first {} appears at {}; {}.", value.is_nan ? "NaN" : "infinity",
-      node_text(value.index, value.node, value.op_type, value.value),
-      value.is_expected ? "the model has it there too" : "**the model does not have it there**");
+// The command that makes a case of a node of an archive.
+std::string cut_text(const Result& result, const ValueDetail& detail) {
+  if (!result.origin || result.origin->archive.empty()) return "";
+  const std::string node = shell_word(detail.node);
+  return "To have it alone: " +
+         code_span(fmt::format("torch-ir cut {} --node {} -o {}",
+                               shell_word(result.origin->archive), node, node)) +
+         ".";
 }
 
-List paragraphs(const NodeReport& report, const std::optional<IR>& graph) {
+List paragraphs(const Result& result) {
+  const NodeReport& report = *result.nodes;
+  const std::optional<IR>& graph = result.graph;
   List texts;
   if (!report.error.empty()) {
     texts.push_back(Data(
         escape_markdown(as_sentence("The comparison could not be completed: " + report.error))));
   }
-  if (report.first_divergence)
-    texts.push_back(Data(divergence_text(report.first_divergence->node)));
+  if (report.first_divergence) {
+    const ValueDetail& first = report.first_divergence->node;
+    texts.push_back(Data(divergence_text(first)));
+    if (const std::string cut = cut_text(result, first); !cut.empty()) texts.push_back(Data(cut));
+  }
   std::set<std::string> faulty;
   for (const ValueDetail& detail : report.worst) {
     if (detail.own_error && !detail.own_error->problem.empty()) faulty.insert(detail.node);
   }
   const std::string operators = graph ? faulty_operators(*graph, faulty) : "";
   if (!operators.empty()) texts.push_back(Data(operators));
-  if (report.first_nan) texts.push_back(Data(non_finite_text(*report.first_nan)));
-  if (report.first_inf) texts.push_back(Data(non_finite_text(*report.first_inf)));
   if (!report.note.empty()) texts.push_back(Data(escape_markdown(as_sentence(report.note))));
   return texts;
 }
@@ -169,7 +168,7 @@ SectionData node_section(const ModelPage& page) {
   const NodeReport& report = *page.result.nodes;
   Data data;
   data.set("summary", nodes_summary(report, code_span));
-  data.set("paragraphs", paragraphs(report, page.result.graph));
+  data.set("paragraphs", paragraphs(page.result));
   set_some(data, "statistics", statistics_table(report.first_divergence));
   data.set("exonerated_summary", part_text(report.exonerated.size(), report.num_exonerated) +
                                      " outside the tolerance, read by nodes that are right");
@@ -206,7 +205,10 @@ SectionData reproducer_section(const ModelPage& page) {
                 "the values that the model computes before it in the trial “{}”. {}",
                 nodes, where, trial, link);
   Data data;
+  const bool has_actual = result.failure && result.failure->kind == FailureKind::kOutputMismatch &&
+                          !result.is_reproduced_by_whole_graph();
   data.set("text", text);
+  set_some(data, "actual", has_actual ? "`actual.safetensors` has the wrong outputs." : "");
   data.set("message", code_block(reproducer.message));
   data.set("command", code_block(reproducer.command, "sh"));
   const std::string hint = reproducer_hint(result.name, page.context,

@@ -279,8 +279,12 @@ json_fields::Json operators_json(const Cases& cases) {
     categories.push_back(
         {fmt::format("{}: {} of {} passed", title, score.passed, score.tried), table.json()});
   }
+  json_fields::Json causes = json_fields::Json::array();
+  for (const FailureCause& cause : failure_causes({}, cases)) {
+    causes.push_back({cause.what, cause.num_calls, cause.in_common, cause.examples});
+  }
   return {{"verdict", cases_text(cases)},
-          {"causes", causes_table(cases).json()},
+          {"causes", causes},
           {"bad", bad_table(cases).json()},
           {"categories", categories},
           {"calls", calls_table(cases).json()}};
@@ -304,7 +308,7 @@ std::string render_operators(const RunRecord& run) {
   page.set("coverage", cases_coverage_text(cases, run.coverage));
   page.set("judged", how_judged(run.context.settings));
   page.set("statuses", statuses_table(cases));
-  set_some(page, "causes", causes_table(cases));
+  set_some(page, "causes", causes_table(failure_causes({}, cases)));
   set_some(page, "bad", bad);
   if (num_bad > bad.num_rows()) {
     page.set("more_bad", fmt::format("`results.json` lists {} more.", num_bad - bad.num_rows()));

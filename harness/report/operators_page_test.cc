@@ -159,7 +159,7 @@ TEST(OperatorsPageTest, GroupsFailuresByCause) {
           "`aten.sin.default/float16/denormal` |\n"));
   EXPECT_THAT(summary_of({}, {.registry = false}, {}, faulty_suite()),
               HasSubstr("| denormal (denormals) | 4 | in every dtype"));
-  EXPECT_EQ(operators_json(faulty_suite())["causes"]["rows"][1][0], "denormal (denormals)");
+  EXPECT_EQ(operators_json(faulty_suite())["causes"][1][0], "denormal (denormals)");
 }
 
 TEST(OperatorsPageTest, ManyFailuresAreCausesInATerminal) {

@@ -167,6 +167,21 @@ void Table::add(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
+Table Table::without_empty_columns() const {
+  Table table("", {});
+  table.rows_.resize(rows_.size());
+  for (size_t column = 0; column < heads_.size(); ++column) {
+    const auto is_empty = [&](const std::vector<Cell>& row) {
+      return row[column].markdown.empty();
+    };
+    if (std::ranges::all_of(rows_, is_empty)) continue;
+    table.alignment_ += alignment_[column];
+    table.heads_.push_back(heads_[column]);
+    for (size_t i = 0; i < rows_.size(); ++i) table.rows_[i].push_back(rows_[i][column]);
+  }
+  return table;
+}
+
 std::string Table::markdown() const {
   std::string text = "|";
   for (const Cell& head : heads_) {

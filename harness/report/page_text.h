@@ -1,15 +1,19 @@
 // Text shared by the pages.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <kainjow/mustache.hpp>
+#include <limits>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "harness/report/failure_causes.h"
 #include "harness/report/pages.h"
 #include "harness/results/json_fields.h"
 #include "torch_ir/base/text.h"
@@ -47,6 +51,8 @@ class Table {
   void add(std::vector<Cell> cells);
 
   size_t num_rows() const { return rows_.size(); }
+  void shorten(size_t num_rows) { rows_.resize(std::min(num_rows, rows_.size())); }
+  Table without_empty_columns() const;
   // Without a final newline.
   std::string markdown() const;
   // {"alignment": "lr", "heads": ["Case", ...], "rows": [[...], ...]}, in plain text.
@@ -83,6 +89,13 @@ std::string link_target(std::string_view path);
 
 // A link to the page of a model.
 std::string page_link(const std::string& model);
+
+Table causes_table(const std::vector<FailureCause>& causes,
+                   size_t most = std::numeric_limits<size_t>::max());
+
+// "Faulty operators: `aten.layer_norm.default` in 10 of 10 calls." in Markdown. `nodes` are names.
+// Empty if there are none.
+std::string faulty_operators(const IR& graph, const std::set<std::string>& nodes);
 
 // Where nodes ran, as their executor reports it; no rows if it does not.
 Table places_table(std::span<const Result> results, bool has_models, bool has_times);

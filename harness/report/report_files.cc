@@ -88,6 +88,10 @@ ReportFiles::ReportFiles(const std::string& directory, const std::vector<std::st
 
 GraphPicture ReportFiles::picture_of_page(const Result& result) const {
   if (!result.picture_problem.empty()) return {.problem = result.picture_problem};
+  // Of a model that did not run again.
+  if (!fs::exists(unfinished_ / "svg" / (result.name + ".svg"))) {
+    return draw_saved_graph(result, (directory_ / "ir" / (result.name + ".json")).string());
+  }
   return {.svg = read_file(unfinished_ / "svg" / (result.name + ".svg")),
           .data = read_file(unfinished_ / "graph_data" / (result.name + ".json"))};
 }

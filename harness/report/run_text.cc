@@ -119,6 +119,7 @@ std::string not_passed_text(const std::vector<Result>& results) {
   std::string text;
   for (const auto& [status, words] : {std::pair(Status::kNotHeld, " not held by the compute dtype"),
                                       {Status::kFailed, " failed"},
+                                      {Status::kUnsupported, " unsupported"},
                                       {Status::kUnexpectedPass, " passed unexpectedly"},
                                       {Status::kExpectedFailure, " failed as expected"}}) {
     if (const int64_t some = count_status(results, status)) {
@@ -164,24 +165,14 @@ std::string cases_lines(const std::vector<Result>& cases) {
   for (const auto& [category, members] : by_category) {
     text += fmt::format("{:{}}  {}\n", printable(category), width, cases_text(members));
   }
-  std::vector<std::string> lines;
+  const auto num_bad = std::ranges::count(cases, false, &Result::is_good);
+  if (num_bad > static_cast<int64_t>(kMaxModels)) {
+    return text + causes_lines(failure_causes({}, cases), kMaxModels);
+  }
   for (const Result& result : cases) {
     if (result.is_good()) continue;
-    lines.push_back(fmt::format("{}  {}: {}", printable(result.name), outcome_name(result),
-                                printable(result.reason())));
-  }
-  if (lines.size() > kMaxModels) {
-    lines.clear();
-    for (const CauseLine& line : cause_lines(cases)) {
-      lines.push_back(printable(fmt::format("{:>5}  {}: {}: {}; {}", line.num_cases, line.what,
-                                            line.in_common, line.first_error, line.examples[0]),
-                                kMaxMessageSize));
-    }
-  }
-  const size_t num_shown = std::min(lines.size(), kMaxModels);
-  for (size_t i = 0; i < num_shown; ++i) text += "  " + lines[i] + "\n";
-  if (num_shown < lines.size()) {
-    text += fmt::format("  ... and {} more\n", lines.size() - num_shown);
+    text += fmt::format("  {}  {}: {}\n", printable(result.name), outcome_name(result),
+                        printable(result.reason()));
   }
   return text;
 }
@@ -259,6 +250,30 @@ std::string reproducer_hint(const std::string& model, const RunContext& context,
       "If the executor's command names files relative to another folder, run this there instead, "
       "with {} in place of {}, where {} is the folder of these reports.",
       code("--ir DIR/repro/" + model + " --output NEW"), code("--ir ."), code("DIR"));
+}
+
+std::string handed_back_text(const NodeReport& nodes,
+                             const std::function<std::string(const std::string&)>& code) {
+  std::string text;
+  if (const int64_t count = nodes.num_not_handed_back) {
+    text = fmt::format("{} value{} not returned", count, count == 1 ? " was" : "s were");
+  }
+  if (nodes.unknown.empty()) return text;
+  constexpr size_t kMostNames = 3;
+  std::vector<std::string> names;
+  for (const std::string& name : nodes.unknown) names.push_back(code(name));
+  return fmt::format("{}{}ignored unknown values: {}", text, text.empty() ? "" : "; ",
+                     listed(names, kMostNames, static_cast<size_t>(nodes.num_unknown)));
+}
+
+std::string not_judged_text(const NodeReport& nodes,
+                            const std::function<std::string(const std::string&)>& code) {
+  if (nodes.not_judged.empty()) return {};
+  const auto& [value, reason] = nodes.not_judged.front();
+  const bool is_one = nodes.num_not_judged == 1;
+  return fmt::format("{} {} not judged; {} {}: {}", counted(nodes.num_not_judged, "value"),
+                     is_one ? "was" : "were", is_one ? "it is" : "the first is", code(value),
+                     reason);
 }
 
 std::string expectation_place(const Result& result, const RunContext& context,

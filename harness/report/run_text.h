@@ -46,6 +46,15 @@ std::string coverage_text(const std::vector<Result>& results, const Coverage& co
 std::string reproducer_hint(const std::string& model, const RunContext& context,
                             const std::function<std::string(const std::string&)>& code);
 
+// "3 values were not returned; ignored unknown values: foo", in one line; empty if exactly the
+// expected values were returned. `code` formats names.
+std::string handed_back_text(const NodeReport& nodes,
+                             const std::function<std::string(const std::string&)>& code);
+
+// "2 values were not judged; the first is fused: ...", in one line; empty if all were.
+std::string not_judged_text(const NodeReport& nodes,
+                            const std::function<std::string(const std::string&)>& code);
+
 std::string expectation_place(const Result& result, const RunContext& context,
                               const std::function<std::string(const std::string&)>& code);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/report/failure_causes.h"
+#include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
@@ -27,6 +28,7 @@ using Results = std::vector<Result>;
 
 // OPERATORS.md has all of them.
 constexpr size_t kMostCauses = 10;
+constexpr size_t kMostModels = 2000;
 
 std::string code_names(const std::vector<std::string>& names) { return code_list(names, ", "); }
 
@@ -49,31 +51,29 @@ const char* passed_name(Status status) {
   return status == Status::kPassed ? "Passed" : "Extracted";
 }
 
-std::string difference_cell(const Result& result) {
-  return as_sentence(finding_text(result, code_cell));
-}
-
-std::string bad_news(const Result& result) {
-  if (result.status() == Status::kUnexpectedPass) {
-    return fmt::format("It passes but is expected to fail ({}).",
-                       text_cell(expectation_text(*result.expected_failure)));
-  }
-  if (!result.failure) return text_cell(result.reason());
-  const std::string difference = difference_cell(result);
-  return text_cell(headline(result.failure->message)) +
-         (difference.empty() ? "" : "<br>" + difference);
-}
-
-template <class Predicate, class Reason>
-Table failures_table(const Results& results, const char* head, const Predicate& is_wanted,
-                     const Reason& reason) {
-  Table table("llll", {"Model", "Kind", "Stage", head});
+// A line for each, so that a page of many models stays short.
+Table failures_table(const Results& results) {
+  Table table("lll", {"Model", "Finding", "Reproducer"});
   for (const Result& result : results) {
-    if (!is_wanted(result)) continue;
-    const auto& failure = result.failure;
-    table.add({page_link(result.name),
-               failure ? failure_kind_name(failure->kind) : status_name(result.status()),
-               failure ? stage_name(failure->stage) : "", reason(result)});
+    const bool is_bad = !result.is_good() || result.status() == Status::kNotHeld ||
+                        result.status() == Status::kUnsupported;
+    if (!is_bad || table.num_rows() == kMostModels) continue;
+    const std::string folder = "repro/" + result.name + "/";
+    table.add({page_link(result.name), text_cell(finding_of(result).text()),
+               result.reproducer
+                   ? fmt::format("[{}]({})", counted(result.reproducer->num_nodes, "node"),
+                                 link_target(folder))
+                   : std::string()});
+  }
+  return table;
+}
+
+Table expected_table(const Results& results) {
+  Table table("lll", {"Model", "Kind", "Reason"});
+  for (const Result& result : results) {
+    if (result.status() != Status::kExpectedFailure) continue;
+    table.add({page_link(result.name), failure_kind_name(result.failure->kind),
+               text_cell(result.expected_failure->reason)});
   }
   return table;
 }
@@ -125,18 +125,18 @@ Table counts_table(const Results& results, const std::map<std::string, Counts>& 
                    std::vector<Cell> heads) {
   const Status passed = passed_status(results);
   const size_t num_heads = heads.size();
-  for (const char* head :
-       {"Models", passed_name(passed), "Failed", "Expected failures", "Unexpected passes"}) {
+  for (const char* head : {"Models", passed_name(passed), "Failed", "Unsupported",
+                           "Expected failures", "Unexpected passes"}) {
     heads.push_back(head);
   }
-  Table table(std::string(num_heads, 'l') + "rrrrr", heads);
+  Table table(std::string(num_heads, 'l') + "rrrrrr", heads);
   for (auto [category, counts] : rows) {
     int64_t num_models = 0;
     for (const auto& [status, count] : counts) num_models += count;
     std::vector<Cell> cells(num_heads, code_cell(category));
     cells.push_back(num_models);
-    for (const Status status :
-         {passed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
+    for (const Status status : {passed, Status::kFailed, Status::kUnsupported,
+                                Status::kExpectedFailure, Status::kUnexpectedPass}) {
       cells.push_back(counts[status]);
     }
     table.add(cells);
@@ -167,27 +167,21 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   if (!cases.empty()) {
     page.set("cases", fmt::format("{} **{}{}**: see [OPERATORS.md](OPERATORS.md).", cases_mark(run),
                                   interrupted_prefix(coverage), cases_text(cases)));
-    set_some(page, "causes", causes_table(cases, kMostCauses));
   }
-  const bool is_good = all_good(results) && !coverage.is_interrupted;
+  const Table failures = failures_table(results);
+  const std::vector<FailureCause> causes = failure_causes(results, cases);
+  if (!cases.empty() || causes.size() < failures.num_rows()) {
+    set_some(page, "causes", causes_table(causes, kMostCauses));
+  }
+  const bool is_good = all_good(results, context.requires_support) && !coverage.is_interrupted;
   page.set("verdict",
            fmt::format("{} **{}{}**{}", is_good ? "✅" : "❌", interrupted_prefix(coverage),
                        passed_text(results), not_passed_text(results)));
   page.set("coverage", coverage_text(results, coverage, code_names));
   page.set("counts", totals_table(results));
   page.set("pie", status_pie(results));
-  const auto is_bad = [](const Result& result) {
-    return result.status() == Status::kNotHeld ||
-           (!result.is_good() && (result.failure || result.expected_failure));
-  };
-  set_some(page, "failures", failures_table(results, "Reason", is_bad, bad_news));
-  const auto is_expected = [](const Result& result) {
-    return result.status() == Status::kExpectedFailure;
-  };
-  set_some(page, "expected",
-           failures_table(results, "Reason", is_expected, [](const Result& result) {
-             return text_cell(result.expected_failure->reason);
-           }));
+  set_some(page, "failures", failures);
+  set_some(page, "expected", expected_table(results));
   set_some(page, "places", places_table(results, true, context.timings));
   if (baseline != nullptr) page.set("changes", changes_text(*baseline, context.baseline));
   page.set("models", models_table(results));

@@ -43,6 +43,7 @@ Cell steps(const ValueDetail& value, int64_t StepCounts::* member) {
 
 Cell verdict(const ValueDetail& value) {
   if (!value.problem.empty()) {
+    if (value.steps) return "❌ " + text_cell(cause_text(value));
     const bool is_by_itself = value.own_error && !value.own_error->problem.empty();
     return "❌ " + text_cell(is_by_itself ? value.own_error->problem : "outside the tolerance");
   }
@@ -117,21 +118,19 @@ std::vector<ValueDetail> in_order(const Result& result) {
 }  // namespace
 
 Table values_table(const std::vector<ValueDetail>& values) {
-  std::vector<std::vector<Cell>> rows(values.size());
-  std::vector<Cell> heads;
   std::string sides;
+  std::vector<Cell> heads;
   for (const Column& column : kColumns) {
-    std::vector<Cell> cells;
-    for (const ValueDetail& value : values) cells.push_back(column.cell(value));
-    const auto is_empty = [](const Cell& cell) { return cell.markdown.empty(); };
-    if (std::ranges::all_of(cells, is_empty)) continue;
-    heads.emplace_back(column.head);
     sides += column.side;
-    for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(std::move(cells[i]));
+    heads.emplace_back(column.head);
   }
   Table table(sides, heads);
-  for (std::vector<Cell>& row : rows) table.add(std::move(row));
-  return table;
+  for (const ValueDetail& value : values) {
+    std::vector<Cell> cells;
+    for (const Column& column : kColumns) cells.push_back(column.cell(value));
+    table.add(std::move(cells));
+  }
+  return table.without_empty_columns();
 }
 
 SectionData values_section(const ModelPage& page) {

@@ -52,6 +52,11 @@ std::string trials_table(const Result& result) {
     table.add(cells);
   }
   std::string text = table.markdown();
+  if (!result.varies.empty()) {
+    text +=
+        "\n\nResults differ from run to run on equal inputs: " + escape_markdown(result.varies) +
+        ". The worst run is judged.";
+  }
   for (const std::string& it : result.not_tried) {
     text += "\n\n" + escape_markdown(as_sentence("not tried with " + it));
   }
@@ -129,6 +134,15 @@ List differences(const Result& result, const VerificationReport& report) {
 
 std::string tolerance_sentence(const VerificationReport& report) {
   const ToleranceRule& rule = report.tolerance;
+  if (const std::optional<Threshold>& agreed = report.criterion.agreed) {
+    std::string limits;
+    if (agreed->signal_to_noise) limits += fmt::format(", SNR ≥ {} dB", *agreed->signal_to_noise);
+    if (agreed->cosine_similarity)
+      limits += fmt::format(", cosine ≥ {}", *agreed->cosine_similarity);
+    if (limits.empty()) limits = fmt::format(", rtol {} atol {}", rule.fixed.rtol, rule.fixed.atol);
+    return "The line " + code_span(agreed->place) +
+           " decides, and nothing else: " + limits.substr(2) + ".";
+  }
   std::string text =
       rule.by_dtype
           ? "The tolerance depends on the output's dtype, as in `torch.testing.assert_close`"

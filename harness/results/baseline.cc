@@ -149,7 +149,7 @@ void compare_values(const NodeChanges& nodes, ModelChange& change) {
   for (const auto& [node, changes] : nodes.nodes) {
     if (node.value.empty()) continue;
     FigureChange& figure = change.changes.emplace_back(changes.front());
-    figure.what = "first value that differs: " + place_text(node, std::identity());
+    figure.what = "first value that differs: " + place_text(node);
     figure.details.push_back(values_text(nodes));
     return;
   }

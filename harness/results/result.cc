@@ -123,102 +123,6 @@ std::string Result::nothing_compared() const {
   return has_graph_outputs ? "the expected outputs are unknown" : "the graph has no outputs";
 }
 
-std::string place_text(const ValueDetail& detail,
-                       const std::function<std::string(const std::string&)>& code) {
-  std::string text =
-      fmt::format("node {}, {} ({})", *detail.index, code(detail.node), code(detail.op_type));
-  if (detail.value != detail.node) text += ", in its value " + code(detail.value);
-  if (!detail.group.empty()) text += " of the group " + code(detail.group);
-  if (!detail.module.empty()) text += " in " + code(detail.module);
-  return detail.source.empty() ? text : text + ", " + code(detail.source);
-}
-
-namespace {
-
-// "first difference: node 3, ..."; if the nodes that read them are right, "first value that was
-// only returned wrong: node 3, ...". Empty if no value of a node differs.
-std::string first_difference_text(const Result& result,
-                                  const std::function<std::string(const std::string&)>& code) {
-  if (!result.nodes) return {};
-  const NodeReport& nodes = *result.nodes;
-  if (nodes.first_divergence) {
-    const ValueDetail& node = nodes.first_divergence->node;
-    const TensorComparison& c = node.comparison;
-    std::string problem = node.own_error ? node.own_error->problem : c.mismatch;
-    if (problem.empty() && !std::isfinite(c.max_diff)) {
-      problem = c.worst_actual + ", expected " + c.worst_expected;
-    }
-    return "first difference: " + place_text(node, code) + (problem.empty() ? "" : ": ") + problem;
-  }
-  if (nodes.exonerated.empty()) return {};
-  return "first value that was only returned wrong: " + place_text(nodes.exonerated.front(), code);
-}
-
-// "first NaN: node 2, log (aten.log.default)", if it comes before the first difference and the
-// model does not have it.
-std::string first_non_finite_text(const NodeReport& nodes,
-                                  const std::function<std::string(const std::string&)>& code) {
-  const NonFinite* first = nullptr;
-  for (const std::optional<NonFinite>* found : {&nodes.first_nan, &nodes.first_inf}) {
-    if (!*found || (*found)->is_expected) continue;
-    if (nodes.first_divergence && nodes.first_divergence->node.index <= (*found)->index) continue;
-    if (first == nullptr || (*found)->index < first->index) first = &**found;
-  }
-  if (first == nullptr) return {};
-  return fmt::format("first {}: node {}, {} ({})", first->is_nan ? "NaN" : "infinity", first->index,
-                     code(first->node), code(first->op_type));
-}
-
-}  // namespace
-
-std::string finding_text(const Result& result,
-                         const std::function<std::string(const std::string&)>& code) {
-  std::vector<std::string> findings;
-  if (result.nodes) findings.push_back(first_non_finite_text(*result.nodes, code));
-  findings.push_back(first_difference_text(result, code));
-  if (result.reproducer) {
-    findings.push_back("reproducer: " + counted(result.reproducer->num_nodes, "node"));
-  }
-  std::erase(findings, "");
-  return fmt::format("{}", fmt::join(findings, "; "));
-}
-
-std::string handed_back_text(const NodeReport& nodes,
-                             const std::function<std::string(const std::string&)>& code) {
-  std::string text;
-  if (const int64_t count = nodes.num_not_handed_back) {
-    text = fmt::format("{} value{} not returned", count, count == 1 ? " was" : "s were");
-  }
-  if (nodes.unknown.empty()) return text;
-  constexpr size_t kMostNames = 3;
-  std::vector<std::string> names;
-  for (const std::string& name : nodes.unknown) names.push_back(code(name));
-  return fmt::format("{}{}ignored unknown values: {}", text, text.empty() ? "" : "; ",
-                     listed(names, kMostNames, static_cast<size_t>(nodes.num_unknown)));
-}
-
-std::string not_judged_text(const NodeReport& nodes,
-                            const std::function<std::string(const std::string&)>& code) {
-  if (nodes.not_judged.empty()) return {};
-  const auto& [value, reason] = nodes.not_judged.front();
-  const bool is_one = nodes.num_not_judged == 1;
-  return fmt::format("{} {} not judged; {} {}: {}", counted(nodes.num_not_judged, "value"),
-                     is_one ? "was" : "were", is_one ? "it is" : "the first is", code(value),
-                     reason);
-}
-
-std::string intermediates_text(const NodeReport& nodes) {
-  const int64_t count = nodes.num_mismatched;
-  const int64_t num_unknown = nodes.num_not_judged;
-  std::string text =
-      fmt::format("{} intermediate value{}", count, count == 1 ? " differs" : "s differ");
-  if (nodes.num_exonerated > 0) {
-    text += fmt::format(", {} of them read only by nodes that are right", nodes.num_exonerated);
-  }
-  if (num_unknown == 0) return text;
-  return text + fmt::format("; {} {} not judged", num_unknown, num_unknown == 1 ? "was" : "were");
-}
-
 std::string_view outcome_name(const Result& result) {
   const Status status = result.status();
   if (status != Status::kFailed || !result.failure) return status_name(status);
@@ -285,15 +189,13 @@ bool Result::is_reproduced_by_whole_graph() const {
   return reproducer && known && reproducer->num_nodes == known->figures.num_nodes;
 }
 
+std::tuple<bool, bool, double> badness(const VerificationReport& report) {
+  return {!report.is_valid, report.output_details.empty(), report.smallest_passing_tolerance()};
+}
+
 const Trial* Result::worst_trial() const {
-  // Failing trials come first, above all those without outputs. The others are ordered by the
-  // tolerance they would need.
-  const auto badness = [](const Trial& trial) {
-    const VerificationReport& report = trial.verification;
-    return std::tuple(!report.is_valid, report.output_details.empty(),
-                      report.smallest_passing_tolerance());
-  };
-  const auto worst = std::ranges::max_element(trials, {}, badness);
+  const auto worst = std::ranges::max_element(
+      trials, {}, [](const Trial& trial) { return badness(trial.verification); });
   return worst == trials.end() ? nullptr : &*worst;
 }
 

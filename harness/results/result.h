@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,8 @@ inline constexpr std::array kStages = {Stage::kExtract, Stage::kSerialize, Stage
 // "extract", "serialize", "execute", "verify".
 std::string_view stage_name(Stage stage);
 
+inline constexpr double kDefaultSearchSeconds = 60;
+
 struct RunSettings {
   uint64_t seed = 0;
   // `fixed` applies if --rtol or --atol is given.
@@ -49,6 +52,8 @@ struct RunSettings {
   Criterion criterion = {.reference = ReferenceKind::kAuto};
   // Runs per model, each on different inputs (trials.h).
   int trials = 3;
+  // Runs of each graph on equal inputs; the worst is judged.
+  int repeat = 1;
   // Runs per trial, one after the other on one state, and the outputs that each hands to an input
   // of the next, "OUT=IN".
   int steps = 1;
@@ -66,6 +71,8 @@ struct RunSettings {
   // Full-scale models have no weights, so they cannot run.
   Scale scale = Scale::kTest;
   Stage last_stage = Stage::kVerify;
+  // Of the search for a reproducer; 0 for none.
+  double search_seconds = kDefaultSearchSeconds;
   // Compare node by node even if all outputs agree.
   bool per_node = false;
   bool save_tensors = false;
@@ -82,6 +89,10 @@ void fields(const Visit& visit, RunSettings& value) {
   TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, executor_is_server,
                  executor_intermediates, scale, last_stage, per_node, save_tensors)
   if (Visit::kReads || value.save_values) visit("save_values", value.save_values);
+  if (Visit::kReads || value.repeat > 1) visit("repeat", value.repeat);
+  if (Visit::kReads || value.search_seconds != kDefaultSearchSeconds) {
+    visit("search_seconds", value.search_seconds);
+  }
   if (Visit::kReads || value.steps > 1 || !value.carry.empty()) {
     visit("steps", value.steps);
     visit("carry", value.carry);
@@ -176,7 +187,6 @@ TORCH_IR_FIELDS(Reproducer, trial, num_nodes, first_node, last_node, command, me
 
 enum class Status {
   kPassed,
-  // The outputs agree, but values of nodes do not.
   // The compute dtype cannot hold the model; the executor, if any, is right up to there.
   kNotHeld,
   // Extracted and serialized; the run was asked for no more.
@@ -273,8 +283,12 @@ struct Result {
   // For a call, in place of trials: the worst of its runs and outputs.
   DifferenceMetrics metrics = {};
   std::optional<OwnError> own_error = std::nullopt;
+  // "2 of 5 runs, first at softmax_3", if results differ from run to run on equal inputs.
+  std::string varies = {};
   // The weakest rule by which an output passed in any trial; kNone if it did not pass.
   Basis passed_by = Basis::kNone;
+  // Whether it is judged, and only the search for a reproducer goes on. Between processes only.
+  bool is_searching = false;
   // The last trial that ran or was verified.
   int current_trial = 0;
   // Empty for the first.
@@ -321,28 +335,6 @@ struct Result {
   const Trial* worst_trial() const;
 };
 
-// "node 3, add (aten.add.Tensor) in layers.0.mlp, model.py:12", in one line; `code` formats names.
-std::string place_text(const ValueDetail& detail,
-                       const std::function<std::string(const std::string&)>& code);
-
-// The first line on a failure, the same in all reports: the first NaN or infinity if that comes
-// first, the first difference, "reproducer: 2 nodes". Empty if all of it is unknown.
-std::string finding_text(const Result& result,
-                         const std::function<std::string(const std::string&)>& code);
-
-// "3 values were not returned; ignored unknown values: foo", in one line; empty if exactly the
-// expected values were returned. `code` formats names.
-std::string handed_back_text(const NodeReport& nodes,
-                             const std::function<std::string(const std::string&)>& code);
-
-// "2 values were not judged; the first is fused: ...", in one line; empty if all were. `code`
-// formats names.
-std::string not_judged_text(const NodeReport& nodes,
-                            const std::function<std::string(const std::string&)>& code);
-
-// "2 intermediate values differ, 1 of them read only by nodes that are right; 3 were not judged".
-std::string intermediates_text(const NodeReport& nodes);
-
 // "passed", "differs", "unsupported", "crashed", ...
 std::string_view outcome_name(const Result& result);
 
@@ -364,6 +356,10 @@ bool all_good(const std::vector<Result>& results, bool requires_support = false)
 std::optional<OwnError> worst_own_error(const Result& result);
 
 DifferenceMetrics difference_metrics(const VerificationReport& report);
+
+// Failing ones are worst, above all those without outputs. The others are ordered by the tolerance
+// they would need.
+std::tuple<bool, bool, double> badness(const VerificationReport& report);
 
 // Returns the maxima over all trials, with NaN greater than anything else. The tolerance is
 // infinite if a trial could not be compared.

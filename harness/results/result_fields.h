@@ -127,14 +127,15 @@ TORCH_IR_FIELDS(TensorStatistics, name, shape, dtype, num_elements, num_nan, num
                 mean, standard_deviation)
 
 TORCH_IR_FIELDS(Divergence, node, inputs, actual, expected)
-TORCH_IR_FIELDS(NonFinite, index, node, op_type, value, is_nan, is_expected)
 TORCH_IR_FIELDS(NodeReport::Skipped, value, reason)
 TORCH_IR_FIELDS(NodeError, index, max_diff, own_error)
 TORCH_IR_FIELDS(NodeReport, tolerance, num_compared, num_right_locally, num_other_choices,
                 num_mismatched, num_not_judged, not_judged, first_divergence, exonerated,
-                num_exonerated, first_nan, first_inf, worst, errors, skipped, num_skipped,
-                num_not_handed_back, unknown, num_unknown, num_groups, num_inside, error, note)
+                num_exonerated, worst, errors, skipped, num_skipped, num_not_handed_back, unknown,
+                num_unknown, num_groups, num_inside, error, note)
 TORCH_IR_FIELDS(ExpectedFailure, kind, reason)
+
+TORCH_IR_FIELDS(Threshold, place, signal_to_noise, cosine_similarity)
 
 template <class Visit>
 void fields(const Visit& visit, Trial& trial) {
@@ -151,6 +152,7 @@ void fields(const Visit& visit, Trial& trial) {
   visit("tolerance", report.tolerance);
   visit("reference", report.criterion.reference);
   visit("error_factor", report.criterion.error_factor);
+  visit("agreed", report.criterion.agreed);
   visit("passed_by", report.passed_by);
   visit("graph_problem", report.graph_problem);
   visit("graph_note", report.graph_note);
@@ -255,6 +257,7 @@ void model_fields(const Visit& visit, Result& result) {
   visit.nullable("reproducer", result.reproducer);
   visit.derived("files", files_of(result));
   visit("stage_seconds", result.stage_seconds);
+  if (Visit::kReads || result.is_searching) visit("is_searching", result.is_searching);
   visit("current_trial", result.current_trial);
   visit("current_trial_name", result.current_trial_name);
 }
@@ -281,6 +284,7 @@ void fields(const Visit& visit, Result& result) {
   visit("own_error", result.own_error);
   visit("passed_by", result.passed_by);
   visit("executor", result.executor);
+  if (Visit::kReads || !result.varies.empty()) visit("varies", result.varies);
   if (Visit::kReads || !result.call) model_fields(visit, result);
   if constexpr (Visit::kReads) {
     const bool is_done = status == Status::kPassed || status == Status::kNotHeld ||

@@ -140,34 +140,5 @@ TEST(ModelResultTest, OnlyTheFailureThatIsExpectedIsGood) {
   EXPECT_FALSE(result.is_good());
 }
 
-TEST(FindingTest, TellsWhatComesFirstAndTheSizeOfTheReproducer) {
-  const auto plain = [](const std::string& text) { return text; };
-  Result result;
-  EXPECT_EQ(finding_text(result, plain), "");
-  NodeReport& nodes = result.nodes.emplace();
-  nodes.first_inf = NonFinite{.index = 2, .node = "exp", .op_type = "aten.exp.default"};
-  nodes.first_divergence.emplace().node = {.index = 3,
-                                           .node = "add",
-                                           .op_type = "aten.add.Tensor",
-                                           .value = "add",
-                                           .module = "mlp",
-                                           .source = "model.py:12"};
-  result.reproducer.emplace().num_nodes = 2;
-  EXPECT_EQ(finding_text(result, plain),
-            "first infinity: node 2, exp (aten.exp.default); first difference: node 3, add "
-            "(aten.add.Tensor) in mlp, model.py:12; reproducer: 2 nodes");
-  nodes.first_inf->is_expected = true;
-  result.reproducer.reset();
-  EXPECT_EQ(finding_text(result, plain),
-            "first difference: node 3, add (aten.add.Tensor) in mlp, model.py:12");
-  TensorComparison& comparison = nodes.first_divergence->node.comparison;
-  comparison.max_diff = kNanFigure;
-  comparison.worst_actual = "nan";
-  comparison.worst_expected = "0.5";
-  EXPECT_THAT(finding_text(result, plain), EndsWith("model.py:12: nan, expected 0.5"));
-  comparison.mismatch = "dtype int32, expected int64";
-  EXPECT_THAT(finding_text(result, plain), EndsWith("model.py:12: dtype int32, expected int64"));
-}
-
 }  // namespace
 }  // namespace torch_ir

@@ -143,6 +143,7 @@ RunRecord read_run(const Json& json) {
   const json_fields::Reader visit{json};
   const int64_t version = check_format(visit);
   RunRecord run;
+  visit("command", run.context.command);
   visit.required("settings", run.context.settings);
   visit.required("coverage", run.coverage);
   visit.required("environment", run.context.environment);

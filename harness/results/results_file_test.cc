@@ -96,8 +96,6 @@ Result make_failed() {
                                       .inputs = {{.name = "x", .shape = {1, 2}}},
                                       .actual = {.name = "add", .max = 2},
                                       .expected = {.name = "add"}};
-  nodes.first_nan = NonFinite{.index = 0, .node = "add", .value = "add", .is_nan = true};
-  nodes.first_inf = NonFinite{.index = 0, .node = "add", .value = "add"};
   nodes.worst = {node};
   nodes.skipped = {{.value = "relu", .reason = "fused"}};
   nodes.unknown = {"hidden"};

@@ -270,6 +270,38 @@ std::string environment_name(const std::string& key) {
   return known == names.end() ? key : known->second;
 }
 
+std::vector<std::string> shell_words(std::string_view command) {
+  std::vector<std::string> words;
+  bool is_in_word = false;
+  for (size_t i = 0; i < command.size(); ++i) {
+    const bool is_octal = command.substr(i).starts_with("$'");
+    if (command[i] == ' ' || command[i] == '\n') {
+      is_in_word = false;
+      continue;
+    }
+    if (!is_in_word) words.emplace_back();
+    is_in_word = true;
+    std::string& word = words.back();
+    if (is_octal) ++i;
+    if (command[i] == '\'') {
+      while (++i < command.size() && command[i] != '\'') {
+        if (!is_octal || command[i] != '\\' || i + 1 == command.size()) {
+          word += command[i];
+        } else if (std::isdigit(static_cast<unsigned char>(command[++i])) == 0) {
+          word += command[i];
+        } else {
+          word += static_cast<char>(std::stoi(std::string(command.substr(i, 3)), nullptr, 8));
+          i += 2;
+        }
+      }
+    } else {
+      if (command[i] == '\\' && i + 1 < command.size()) ++i;
+      word += command[i];
+    }
+  }
+  return words;
+}
+
 std::string shell_word(const std::string& text) {
   if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
   std::string word;

@@ -29,6 +29,7 @@ struct RunContext {
   Environment environment = {};
   bool requires_support = false;
   std::string expected_failures = {};
+  std::string tolerances = {};
   std::string baseline = {};
   // Shared libraries of operators, models and backends (load_library.h).
   std::vector<std::string> libraries = {};
@@ -37,6 +38,8 @@ struct RunContext {
   std::string output = {};
   // The options of the run, except those for Coverage, `libraries` and `output`: " --seed 7".
   std::string options = {};
+  // The whole command (reproduce_command), if the run was read from results.json.
+  std::string command = {};
 };
 
 struct Coverage {
@@ -95,6 +98,9 @@ std::string backend_flags(const RunSettings& settings);
 
 // " --optimization fast --device cuda"; empty for the defaults.
 std::string plan_flags(const RunSettings& settings);
+
+// The words of a command that is made of shell_word.
+std::vector<std::string> shell_words(std::string_view command);
 
 // Quotes `text` for a shell if needed; control characters use the $'...' of bash and zsh.
 std::string shell_word(const std::string& text);

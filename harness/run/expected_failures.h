@@ -1,14 +1,12 @@
-// ExpectedFailures: a file that lists models and cases that are known to fail.
+// ExpectedFailures: a file that lists models and cases that are known to fail, a line each
+// (pattern_lines.h):
 //
-//   # The converter has no data-dependent masks yet.
 //   TiedDecoder: extract unsupported: data-dependent masks
 //   aten.*/*/denormal: output mismatch: the chip has no denormals
 //
 // Each line has a name, the kind of the failure (failure_kind.h) and a reason. It overrides the
-// expected failure that a model has registered.
-//
-// `*` stands for any text, also with `.` and `/`. Such a pattern expects the failures of its kind;
-// what it matches may pass. A name without `*` must fail as it says.
+// expected failure that a model has registered. A pattern expects the failures of its kind; what it
+// matches may pass. A name without `*` must fail as it says.
 #pragma once
 
 #include <string>
@@ -29,8 +27,6 @@ struct ExpectedFailures {
     std::string comments = {};
     int line = 0;
 
-    bool is_pattern() const { return name.find('*') != std::string::npos; }
-    bool matches(std::string_view other) const;
     // Whether `result` failed as the entry says.
     bool expects(const Result& result) const;
   };
@@ -48,16 +44,9 @@ struct ExpectedFailures {
 // `file` is the name of the list in messages. Throws Error("FILE:LINE: ...").
 ExpectedFailures parse_expected_failures(std::string_view text, const std::string& file);
 
-// The names that a list may have, also of what does not run.
-struct KnownNames {
-  std::vector<std::string> names = {};
-  // Whether models are split, so that the names of their calls are not known yet.
-  bool are_split = false;
-};
-
-// Throws Error("FILE:LINE: ...") for an entry that matches none of the names.
+// Throws Error("FILE:LINE: ...") for an entry that is a mistyped one of the names.
 void check_names(const ExpectedFailures& failures, const std::string& file,
-                 const KnownNames& known);
+                 const std::vector<std::string>& known);
 
 // The reason of entries that are added.
 inline constexpr const char* kNewReason = "new";
@@ -66,7 +55,8 @@ inline constexpr const char* kNewReason = "new";
 // entries that no longer fail, patterns only once all `known` names that they match have run. Where
 // only the kind of a failure changed, the reason says what it was. Sorted by name.
 ExpectedFailures updated(const ExpectedFailures& failures,
-                         const std::vector<const Result*>& results, const KnownNames& known);
+                         const std::vector<const Result*>& results,
+                         const std::vector<std::string>& known);
 
 // Returns the file; comments without an entry come first.
 std::string to_text(const ExpectedFailures& failures);

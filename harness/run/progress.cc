@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/report/finding.h"
+#include "harness/report/run_text.h"
 #include "harness/results/result.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
@@ -78,7 +80,7 @@ std::string details(const Result& result) {
                          counted(figures.total_parameters, "parameter"));
     }
     case Status::kFailed:
-      return failure_line(*result.failure);
+      return finding_of(result).text();
     case Status::kExpectedFailure:
       return printable(expectation_text(*result.expected_failure));
     case Status::kUnexpectedPass:
@@ -115,15 +117,22 @@ std::string result_line(const Result& result, bool has_colours, size_t name_widt
   return fmt::format("{:{}}  {}  {}", result.name, name_width, text, details(result));
 }
 
-std::string finding_line(const Result& result, const std::string& reports) {
+std::string reproducer_line(const Result& result, const std::string& reports) {
+  if (!result.reproducer) return "";
+  return fmt::format("    reproducer: {} in {}/repro/{}\n",
+                     counted(result.reproducer->num_nodes, "node"), printable(reports),
+                     printable(result.name));
+}
+
+std::string finding_line(const Result& result) {
   const auto plain = [](const std::string& text) { return printable(text); };
   std::vector<std::string> findings;
   const bool was_returned_wrong = result.nodes && result.nodes->num_exonerated > 0;
   if (result.status() == Status::kFailed || was_returned_wrong) {
-    findings.push_back(finding_text(result, plain));
-    if (result.reproducer) {
-      findings.back() += fmt::format(" in {}/repro/{}", printable(reports), printable(result.name));
-    }
+    if (!result.failure) findings.push_back(finding_of(result).text());
+  }
+  if (!result.failure && !result.varies.empty()) {
+    findings.push_back("differs from run to run: " + printable(result.varies));
   }
   findings.push_back(result.state_not_compared());
   if (result.nodes) {
@@ -152,20 +161,37 @@ void Progress::start(const std::string& model) {
   draw_bar();
 }
 
+void Progress::judge(const Result& result) {
+  *std::ranges::find(running_, result.name) += " (search for a reproducer)";
+  print_verdict(result);
+  draw_bar();
+}
+
 void Progress::finish(const Result& result) {
-  running_.erase(std::find(running_.begin(), running_.end(), result.name));
-  ++num_finished_;
-  if (!result.is_good()) ++num_bad_;
+  const auto running = std::ranges::find_if(running_, [&](const std::string& shown) {
+    return shown == result.name || shown.starts_with(result.name + " (");
+  });
+  const bool is_judged = *running != result.name;
+  running_.erase(running);
+  if (!is_judged) print_verdict(result);
   if (lines_ != nullptr) {
     clear_bar();
-    const size_t width = fmt::formatted_size("{}", num_models_);
-    *lines_ << fmt::format("[{:{}}/{}] ", num_finished_, width, num_models_)
-            << result_line(result, options_.has_colours, options_.name_width) << '\n'
-            << finding_line(result, options_.reports);
+    *lines_ << reproducer_line(result, options_.reports);
     if (result.against) *lines_ << "    " << comparison_line(*result.against) << '\n';
     *lines_ << std::flush;
   }
   draw_bar();
+}
+
+void Progress::print_verdict(const Result& result) {
+  ++num_finished_;
+  if (!result.is_good()) ++num_bad_;
+  if (lines_ == nullptr) return;
+  clear_bar();
+  const size_t width = fmt::formatted_size("{}", num_models_);
+  *lines_ << fmt::format("[{:{}}/{}] ", num_finished_, width, num_models_)
+          << result_line(result, options_.has_colours, options_.name_width) << '\n'
+          << finding_line(result) << std::flush;
 }
 
 void Progress::tick() { draw_bar(); }

@@ -33,11 +33,14 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void start(const std::string& model);
+  // The verdict is known, and the search for a reproducer goes on.
+  void judge(const Result& result);
   void finish(const Result& result);
   // To be called a few times a second, to update the time.
   void tick();
 
  private:
+  void print_verdict(const Result& result);
   std::string bar_text() const;
   void draw_bar();
   void clear_bar();
@@ -57,9 +60,11 @@ class Progress {
 // name padded to `name_width` columns.
 std::string result_line(const Result& result, bool has_colours = false, size_t name_width = 0);
 
-// "first difference: node 3, add (aten.add.Tensor) in layers.0.mlp; reproducer:
-// reports/repro/DenseBlock", the line below a failure or below values that differ, with a newline;
-// empty if nothing is known.
-std::string finding_line(const Result& result, const std::string& reports);
+// What else is to be known of the values, in a line below with a newline: "    state not compared:
+// 'b_k'"; empty if nothing is.
+std::string finding_line(const Result& result);
+
+// "    reproducer: 2 nodes in reports/repro/DenseBlock" with a newline; empty without one.
+std::string reproducer_line(const Result& result, const std::string& reports);
 
 }  // namespace torch_ir

@@ -29,6 +29,7 @@
 #include "torch_ir/ir/json.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
+#include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/judge_run.h"
@@ -123,8 +124,10 @@ class Pipeline {
     Explanation explanation =
         torch_ir::explain(run, *backend_, failed, [&](const NodeReport& nodes) {
           result_.nodes = to_show(nodes);
+          result_.is_searching = failed;
           on_progress_(result_);
         });
+    result_.is_searching = false;
     result_.nodes = to_show(std::move(explanation.nodes));
     result_.reproducer = std::move(explanation.reproducer);
     if (result_.reproducer) {
@@ -166,6 +169,8 @@ class Pipeline {
     // For the model, with its outputs; without a program until these are known.
     Case of_model = {};
     std::vector<at::Tensor> outputs = {};
+    // Of runs on equal inputs that gave others (RunSettings::repeat).
+    std::vector<std::vector<at::Tensor>> other_outputs = {};
     std::vector<NodeGroup> groups = {};
     bool is_ready = false;
   };
@@ -237,6 +242,7 @@ class Pipeline {
       at::manual_seed(candidate_.random_seed(settings_));
       run.outputs = run_grouped(*backend_, for_backend(run.graph_case), run.groups);
       if (const auto report = backend_->last_report()) add_report(*report, result_.executor);
+      repeat(run);
       if (number + 1 != candidate_.num_given() * num_steps) continue;
       // Now the model itself runs. If that ends the process, the stage verify has failed.
       Result verifying = result_;
@@ -246,6 +252,23 @@ class Pipeline {
       num_trials = candidate_.choose_trials(settings_);
       result_.not_tried = candidate_.not_tried();
     }
+  }
+
+  // Runs the graph on equal inputs, and keeps the outputs that differ from those of the first run.
+  void repeat(Run& run) {
+    for (int i = 1; i < settings_.repeat; ++i) {
+      at::manual_seed(candidate_.random_seed(settings_));
+      std::vector<at::Tensor> outputs = run_on(*backend_, for_backend(run.graph_case));
+      if (!std::ranges::equal(outputs, run.outputs, same_bits)) {
+        run.other_outputs.push_back(std::move(outputs));
+      }
+    }
+    if (run.other_outputs.empty() || !result_.varies.empty()) return;
+    const std::string first =
+        first_varying_value(*backend_, for_backend(run.graph_case),
+                            candidate_.random_seed(settings_), settings_.repeat);
+    result_.varies = fmt::format("{} of {} runs{}", run.other_outputs.size(), settings_.repeat,
+                                 first.empty() ? "" : ", first at " + first);
   }
 
   // The model writes to its own.
@@ -314,6 +337,21 @@ class Pipeline {
 
   void verify(Run& run) {
     run.graph_case = of_model(run);
+    VerificationReport worst = judged(run);
+    // The worst of the runs on equal inputs counts.
+    for (std::vector<at::Tensor>& others : run.other_outputs) {
+      std::swap(run.outputs, others);
+      VerificationReport report = judged(run);
+      if (badness(report) > badness(worst)) {
+        worst = std::move(report);
+      } else {
+        std::swap(run.outputs, others);
+      }
+    }
+    result_.trials.push_back({.name = name_of(run), .verification = std::move(worst)});
+  }
+
+  VerificationReport judged(const Run& run) {
     Case compared = run.graph_case;
     std::vector<at::Tensor> outputs;
     std::tie(outputs, compared.expected) =
@@ -326,15 +364,15 @@ class Pipeline {
     if (settings_.criterion.arithmetic && !run.groups.empty()) {
       graph_run.inside = group_nodes(*program_, memory_of(compared), run.groups).inside;
     }
-    VerificationReport& report = result_.trials.emplace_back(Trial{name_of(run)}).verification;
     const bool is_judged = candidate_.compares_elements(run.trial);
-    report = judge_run(graph_run, settings_.tolerance,
-                       is_judged ? criterion_of(settings_) : Criterion());
+    VerificationReport report = judge_run(graph_run, settings_.tolerance,
+                                          is_judged ? criterion_of(settings_) : Criterion());
     report.optimization = optimization_;
     const std::optional<Arithmetic>& arithmetic = settings_.criterion.arithmetic;
     if (arithmetic && !report.arithmetic && is_judged) {
       report.arithmetic = report_on_arithmetic(compared, *arithmetic, graph_run.inside);
     }
+    return report;
   }
 
   void add_functions(const Run& run, GraphRun& graph_run) {
@@ -458,7 +496,7 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
     } catch (const std::exception& error) {
       stop_watch();
       const std::string message = pipeline.in_run(error_text(error, candidate, directory));
-      if (candidate.facts.is_scored && is_unsupported(error)) {
+      if (stage >= Stage::kExecute && is_unsupported(error)) {
         result.unsupported = headline(message);
       } else {
         result.failure = Failure{

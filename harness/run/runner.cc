@@ -36,10 +36,13 @@ struct RunRequest {
   std::string directory = {};
   std::string backend_directory = {};
   std::optional<EndedProcess> reproduces = std::nullopt;
+  std::optional<AgreedTolerance> agreed = std::nullopt;
 };
 
+TORCH_IR_FIELDS(AgreedTolerance, name, line, tolerance, threshold)
+
 TORCH_IR_FIELDS(EndedProcess, trial, kind, timeout, memory_limit)
-TORCH_IR_FIELDS(RunRequest, source, directory, backend_directory, reproduces)
+TORCH_IR_FIELDS(RunRequest, source, directory, backend_directory, reproduces, agreed)
 
 namespace {
 
@@ -119,10 +122,12 @@ class RunWork {
     RunRequest request;
     json_fields::read(content, request);
     const std::string& directory = request.directory;
-    const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings_);
+    RunSettings settings = settings_;
+    if (request.agreed) request.agreed->apply(settings);
+    const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings);
     const auto tell_result = [&](const Result& result) { tell(json_fields::write(result)); };
     if (request.reproduces) {
-      return json_fields::write(reproduce(*candidate, {.name = name_of(request.source)}, settings_,
+      return json_fields::write(reproduce(*candidate, {.name = name_of(request.source)}, settings,
                                           *request.reproduces, directory, tell_result));
     }
     const std::unique_ptr<FloatModel> floating = float_model(request.source, settings_);
@@ -136,8 +141,8 @@ class RunWork {
       if (!backend_) backend_ = open_backend(settings_, request.backend_directory);
       return *backend_;
     };
-    Result result = run_candidate(*candidate, name_of(request.source), settings_, backend,
-                                  directory, on_progress);
+    Result result = run_candidate(*candidate, name_of(request.source), settings, backend, directory,
+                                  on_progress);
     if (floating && result.num_passed_stages > 0 && fs::exists(graph)) {
       result.against = floating->unfinished();
       tell_result(result);
@@ -155,9 +160,24 @@ class RunWork {
   std::shared_ptr<Backend> backend_;
 };
 
+// "2 intermediate values differ, 1 of them read only by nodes that are right".
+std::string intermediates_text(const NodeReport& nodes) {
+  const int64_t count = nodes.num_mismatched;
+  const int64_t num_unknown = nodes.num_not_judged;
+  std::string text =
+      fmt::format("{} intermediate value{}", count, count == 1 ? " differs" : "s differ");
+  if (nodes.num_exonerated > 0) {
+    text += fmt::format(", {} of them read only by nodes that are right", nodes.num_exonerated);
+  }
+  if (num_unknown == 0) return text;
+  return text + fmt::format("; {} {} not judged", num_unknown, num_unknown == 1 ? "was" : "were");
+}
+
 // A wrong value that other nodes have used fails a model, also if its outputs agree.
 void fail_wrong_values(Result& result) {
   if (!result.passed() || !result.nodes) return;
+  const Trial* worst = result.worst_trial();
+  if (worst != nullptr && worst->verification.criterion.agreed) return;
   if (result.nodes->num_mismatched == result.nodes->num_exonerated) return;
   result.num_passed_stages = static_cast<size_t>(Stage::kVerify);
   result.failure =
@@ -202,6 +222,14 @@ class Run {
       std::error_code ignored;
       fs::remove_all(slot_directory(slot), ignored);
     }
+    // What is judged counts, also if the search for its reproducer was interrupted.
+    for (size_t id = 0; id < jobs_.size(); ++id) {
+      Job& job = jobs_[id];
+      if (!job.is_judged || job.is_done) continue;
+      add_sentence(job.result.nodes->note, "The search for a reproducer was interrupted.");
+      if (job.search) job.result.reproducer = std::move(job.search->reproducer);
+      finish(job);
+    }
     std::vector<Result> results;
     for (Job& job : jobs_) {
       if (job.is_done) results.push_back(std::move(job.result));
@@ -215,6 +243,7 @@ class Run {
     std::string backend_directory = {};
     Result result = {};
     std::unique_ptr<Result> search = nullptr;
+    bool is_judged = false;
     bool is_done = false;
   };
 
@@ -250,12 +279,14 @@ class Run {
     const int factor = reproduces ? 2 : 1;
     WorkLimits limits{.time = factor * options_.timeout};
     if (options_.memory_limit) limits.memory = factor * *options_.memory_limit;
-    const RunRequest content{candidates_[id], jobs_[id].directory, jobs_[id].backend_directory,
-                             reproduces};
+    RunRequest content{candidates_[id], jobs_[id].directory, jobs_[id].backend_directory,
+                       reproduces};
+    const AgreedTolerance* agreed = options_.tolerances.find(name_of(candidates_[id]));
+    if (agreed != nullptr) content.agreed = *agreed;
     return {.id = id, .content = json_fields::write(content), .limits = limits};
   }
 
-  void update(Job& job, const WorkJson& news) const {
+  void update(Job& job, const WorkJson& news) {
     if (news.is_number()) {
       job.result.num_passed_stages = news.get<size_t>();
       return;
@@ -275,6 +306,22 @@ class Run {
     now.call = known.call;
     now.expected_failure = known.expected_failure;
     known = std::move(now);
+    if (known.is_searching) tell_verdict(job);
+  }
+
+  // The search for a reproducer may take longer than the run.
+  void tell_verdict(Job& job) {
+    if (job.is_judged) return;
+    job.is_judged = true;
+    Result judged = job.result;
+    settle(judged);
+    observer_.on_judged(judged);
+  }
+
+  void settle(Result& result) const {
+    fail_wrong_values(result);
+    const auto* expected = options_.expected_failures.find(result);
+    if (expected != nullptr) result.expected_failure = expected->failure;
   }
 
   void answer(size_t id, const WorkJson& answer, const WorkEnd* end) {
@@ -335,8 +382,9 @@ class Run {
     const auto& failure = job.result.failure;
     const bool has_ended_process = !job.result.call && failure &&
                                    failure->stage == Stage::kExecute && ends_process(failure->kind);
-    if (!has_ended_process) return finish(job);
+    if (!has_ended_process || options_.settings.search_seconds == 0) return finish(job);
     if (!job.result.nodes) job.result.nodes.emplace().error = failure->message;
+    tell_verdict(job);
     job.search = std::make_unique<Result>();
     searches_.push_back(request(id, EndedProcess{.trial = job.result.current_trial,
                                                  .kind = failure->kind,
@@ -365,9 +413,8 @@ class Run {
   }
 
   void finish(Job& job) {
-    fail_wrong_values(job.result);
-    const auto* expected = options_.expected_failures.find(job.result);
-    if (expected != nullptr) job.result.expected_failure = expected->failure;
+    job.result.is_searching = false;
+    settle(job.result);
     const std::string graph = job.directory + kGraphFile;
     if (!job.result.call && fs::exists(graph)) job.result.graph = load_ir(graph);
     observer_.on_finish(job.result, job.directory);

@@ -12,6 +12,7 @@
 #include "harness/results/model_files.h"
 #include "harness/results/result.h"
 #include "harness/run/expected_failures.h"
+#include "harness/run/tolerances.h"
 
 namespace torch_ir {
 
@@ -23,11 +24,16 @@ struct RunOptions {
   std::optional<int64_t> memory_limit = std::nullopt;
   // Override the expected failures that models have registered.
   ExpectedFailures expected_failures = {};
+  // Override the tolerances that models have registered, and those of the settings.
+  AgreedTolerances tolerances = {};
 };
 
 // Called on the thread that runs the candidates.
 struct RunObserver {
   std::function<void(const std::string& name)> on_start = [](const std::string&) {};
+  // The verdict on a failed model is known; on_finish follows when the search for its reproducer
+  // has ended.
+  std::function<void(const Result& result)> on_judged = [](const Result&) {};
   // `directory` has the files of run_candidate, as far as they were written. Afterwards it is
   // removed, and the graph of `result` is dropped.
   std::function<void(Result& result, const std::string& directory)> on_finish =

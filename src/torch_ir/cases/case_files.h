@@ -6,7 +6,7 @@
 //   expected.safetensors  by the names of its outputs; a repeated one once, an undefined one not
 //
 // A suite has many, for people who score an executor in any language. `harness --export-suite` and
-// `torch-ir split` write them, and `harness --ir` reads them.
+// `torch-ir cut` write them, and `harness --ir` reads them.
 //
 //   DIR/README.md, DIR/suite.json          the content, with a line per case
 //   DIR/cases/NAME/                        the case

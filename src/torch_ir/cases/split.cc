@@ -366,7 +366,9 @@ std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
   size_t num_dependent_groups = 0;
   bool has_case = false;
   for (const NodeSpan& call : split.calls()) {
-    const bool is_case = split.is_case(call);
+    const std::string& name = call.group.empty() ? split.nodes_of(call).front().name : call.group;
+    const bool is_wanted = model.only.empty() || model.only.contains(name);
+    const bool is_case = is_wanted && split.is_case(call);
     has_case = has_case || is_case;
     std::string key = is_case ? split.key_of(call) : "";
     if (is_case && model.keeps_equal) key += model.name + "." + split.nodes_of(call).back().name;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -26,6 +27,8 @@ struct SplitModel {
   std::vector<NodeGroup> groups = {};
   // Whether each call is a case of its own, also if it equals another.
   bool keeps_equal = false;
+  // Names of nodes and groups to take; empty for all.
+  std::set<std::string> only = {};
 };
 
 // Collects the calls of several models, each different one once.

@@ -83,7 +83,7 @@ Command compare_command();
 Command diff_command();
 Command benchmark_command();
 Command ops_command();
-Command split_command();
+Command cut_command();
 
 // In the order in which --help lists them.
 std::vector<Command> all_commands();

@@ -164,7 +164,7 @@ void Console::fail(const std::string& message) { err_ << message_line("torch-ir"
 std::vector<Command> all_commands() {
   return {info_command(),      visualize_command(), validate_command(), import_command(),
           execute_command(),   verify_command(),    compare_command(),  diff_command(),
-          benchmark_command(), ops_command(),       split_command()};
+          benchmark_command(), ops_command(),       cut_command()};
 }
 
 int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {

@@ -112,16 +112,6 @@ double systematic(double excess, double deviation) {
   return std::abs(excess) >= kLeastDeviations * deviation ? excess : 0;
 }
 
-// "its values are 1 % too large"; empty if no error is systematic.
-std::string systematic_text(const OwnError& error) {
-  if (error.slope != 0 && std::abs(error.slope) >= std::abs(error.mean)) {
-    return fmt::format("its values are {:.2g} % too {}", 100 * std::abs(error.slope),
-                       error.slope > 0 ? "large" : "small");
-  }
-  if (error.mean == 0) return "";
-  return fmt::format("its values are shifted by {:.2g} % of their RMS", 100 * error.mean);
-}
-
 }  // namespace
 
 std::string_view arithmetic_name(Arithmetic arithmetic) {
@@ -204,6 +194,15 @@ double snr_of(double value_rms, double error_rms) {
   return 20 * std::log10(value_rms / error_rms);
 }
 
+std::string systematic_text(const OwnError& error) {
+  if (error.slope != 0 && std::abs(error.slope) >= std::abs(error.mean)) {
+    return fmt::format("{:.2g} % too {}", 100 * std::abs(error.slope),
+                       error.slope > 0 ? "large" : "small");
+  }
+  if (error.mean == 0) return "";
+  return fmt::format("shifted by {:.2g} % of their RMS", 100 * error.mean);
+}
+
 OwnError judge_error(const ErrorComparison& errors, const ErrorKind& kind) {
   const ErrorLimits& limits = limits_of(kind);
   const double factor = kind.error_factor * allowance(kind, errors.num_compared);
@@ -244,7 +243,7 @@ OwnError judge_error(const ErrorComparison& errors, const ErrorKind& kind) {
     error.problem = "a systematic error";
   }
   const std::string text = systematic_text(error);
-  if (!error.problem.empty() && !text.empty()) error.problem += "; " + text;
+  if (!error.problem.empty() && !text.empty()) error.problem += "; its values are " + text;
   return error;
 }
 

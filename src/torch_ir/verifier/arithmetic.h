@@ -86,6 +86,9 @@ struct OwnError {
   bool operator==(const OwnError&) const = default;
 };
 
+// The systematic part in words: "1 % too large"; empty if there is none.
+std::string systematic_text(const OwnError& error);
+
 // Elements of a value in steps that differ from eager's; indices count as off by more.
 struct StepCounts {
   int64_t num_off_by_one = 0;

@@ -145,7 +145,6 @@ class NodeComparer {
     detail.tolerance = tolerance;
     detail.comparison = compare_tensors(actual, expected, tolerance);
     ++report_.num_compared;
-    note_non_finite(detail, actual, expected);
     const bool is_described =
         judge_ == nullptr || judge_->own.describes(detail.value, of_model, tolerance);
     Finding finding;
@@ -265,25 +264,6 @@ class NodeComparer {
     const bool is_output = output != graph_.outputs.end();
     const auto position = static_cast<size_t>(output - graph_.outputs.begin());
     return tolerance_for(report_.tolerance, is_output ? position : SIZE_MAX, dtype);
-  }
-
-  void note_non_finite(const ValueDetail& detail, const at::Tensor& actual,
-                       const at::Tensor& expected) {
-    if (report_.first_nan && report_.first_inf) return;
-    const NonFiniteCount found = count_non_finite(actual);
-    if (found.num_nan == 0 && found.num_inf == 0) return;
-    const NonFiniteCount in_model = count_non_finite(expected);
-    const auto note = [&](std::optional<NonFinite>& first, bool is_nan, bool is_expected) {
-      if (first) return;
-      first = NonFinite{.index = *detail.index,
-                        .node = detail.node,
-                        .op_type = detail.op_type,
-                        .value = detail.value,
-                        .is_nan = is_nan,
-                        .is_expected = is_expected};
-    };
-    if (found.num_nan > 0) note(report_.first_nan, true, in_model.num_nan > 0);
-    if (found.num_inf > 0) note(report_.first_inf, false, in_model.num_inf > 0);
   }
 
   void skip(const std::string& value, const std::string& reason) {

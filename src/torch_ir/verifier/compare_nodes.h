@@ -33,18 +33,6 @@ struct Divergence {
   TensorStatistics expected = {};
 };
 
-// The first value that holds NaN or infinity.
-struct NonFinite {
-  int64_t index = 0;
-  std::string node = {};
-  std::string op_type = {};
-  std::string value = {};
-  // NaN, or else infinity.
-  bool is_nan = false;
-  // Whether the model has NaN or infinity there too.
-  bool is_expected = false;
-};
-
 struct NodeError {
   int64_t index = 0;
   // The max abs. error over its compared values; infinite if a shape or dtype differs.
@@ -74,8 +62,6 @@ struct NodeReport {
   // In graph order, at most kMaxDetails.
   std::vector<ValueDetail> exonerated = {};
   int64_t num_exonerated = 0;
-  std::optional<NonFinite> first_nan = std::nullopt;
-  std::optional<NonFinite> first_inf = std::nullopt;
   // The greatest nonzero errors, in descending order; at most kMaxDetails.
   std::vector<ValueDetail> worst = {};
   // The error of every node with compared values.

@@ -264,6 +264,26 @@ void check_graph(VerificationReport& report, const GraphRun& run, const Toleranc
   report.passed_by = Basis::kNone;
 }
 
+void judge_by(const Threshold& agreed, VerificationReport& report) {
+  const auto judge = [&](ValueDetail& detail, double figure, std::optional<double> least,
+                         const char* name) {
+    if (!least || !detail.comparison.mismatch.empty()) return;
+    const bool is_met = figure >= *least;
+    detail.basis = is_met && detail.problem.empty() ? Basis::kTolerance : Basis::kNone;
+    if (is_met || !detail.problem.empty()) return;
+    detail.problem =
+        fmt::format("{} of {:.6g}; {} asks for {}", name, figure, agreed.place, *least);
+  };
+  if (!agreed.signal_to_noise && !agreed.cosine_similarity) return;
+  for (ValueDetail& detail : report.output_details) {
+    const TensorComparison& c = detail.comparison;
+    if (c.mismatch.empty()) detail.problem.clear();
+    judge(detail, c.signal_to_noise, agreed.signal_to_noise, "an SNR (dB)");
+    judge(detail, c.cosine_similarity, agreed.cosine_similarity, "a cosine similarity");
+  }
+  conclude(report);
+}
+
 // LibTorch's products of int8 overflow on some processors. Only graphs with operators that another
 // one replaces in float64 run there for this.
 std::string note_on_reference(const Case& graph_case) {
@@ -295,6 +315,11 @@ VerificationReport judge_run(const GraphRun& given, const ToleranceRule& toleran
   VerificationReport report = compare_known_outputs(*run.graph_case.program, run.outputs,
                                                     run.graph_case.expected, tolerance);
   report.not_compared = not_compared;
+  if (criterion.agreed) {
+    report.criterion = criterion;
+    judge_by(*criterion.agreed, report);
+    return report;
+  }
   if (criterion.reference == ReferenceKind::kModel) return report;
   report.criterion = criterion;
   report.reference_note = note_on_reference(run.graph_case);

@@ -45,4 +45,16 @@ struct ValueDetail {
   std::string problem = {};
 };
 
+// "aten.silu.default" as "silu".
+std::string short_operator(const std::string& op_type);
+
+// What comes before "(" or ";".
+std::string first_clause(const std::string& text);
+
+// Of the value of a node: "node 115, silu_7 in layers.3.mlp", "node 2, y (add) of the group g".
+std::string place_text(const ValueDetail& value);
+
+// How a value is wrong, in words: "0.1 % too large", "shape [2, 3], expected [2, 4]".
+std::string cause_text(const ValueDetail& value);
+
 }  // namespace torch_ir

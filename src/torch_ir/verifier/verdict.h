@@ -20,12 +20,24 @@ std::string_view reference_name(ReferenceKind reference);
 // Throws Error for an unknown name.
 ReferenceKind parse_reference(std::string_view name);
 
+// What a team has agreed on for the outputs of a model: nothing else decides.
+struct Threshold {
+  // "tolerances.txt:3".
+  std::string place = {};
+  // At least that, in dB, and at least that; without both, the tolerance.
+  std::optional<double> signal_to_noise = std::nullopt;
+  std::optional<double> cosine_similarity = std::nullopt;
+
+  bool operator==(const Threshold&) const = default;
+};
+
 struct Criterion {
   ReferenceKind reference = ReferenceKind::kModel;
   // How many times further from float64 than eager operators, in outputs.
   double error_factor = kDefaultErrorFactor;
   // The arithmetic in which the run computed, if it is not that of the graph.
   std::optional<Arithmetic> arithmetic = std::nullopt;
+  std::optional<Threshold> agreed = std::nullopt;
 
   bool operator==(const Criterion&) const = default;
 };

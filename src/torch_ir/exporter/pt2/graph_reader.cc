@@ -83,26 +83,27 @@ std::string module_path(std::string_view module_stack) {
   return std::string(path);
 }
 
-// The innermost line of `trace` outside of PyTorch, without its folder: "model.py:42" of 'File
-// "models/model.py", line 42, in forward'.
+// The innermost line of `trace` outside of PyTorch: "models/model.py:42" of 'File
+// "models/model.py", line 42, in forward'. If it is in an installed package, the innermost one
+// outside of them follows: ".../site-packages/zoo/net.py:7, called at train.py:42".
 std::string source_line(std::string_view trace) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
-  std::string source;
+  std::string innermost;
+  std::string own;
   for (size_t at = trace.find(kFile); at != trace.npos; at = trace.find(kFile, at)) {
     at += kFile.size();
     const size_t end = trace.find(kLine, at);
     if (end == trace.npos) break;
     const std::string_view path = trace.substr(at, end - at);
     const std::string_view number = trace.substr(end + kLine.size());
-    const bool is_own = path.find("/torch/") != path.npos;
-    if (!is_own || source.empty()) {
-      source = path.substr(path.rfind('/') + 1);
-      source += ':';
-      source += number.substr(0, number.find_first_not_of("0123456789"));
-    }
+    const bool is_torch = path.find("/torch/") != path.npos;
+    if (is_torch && !innermost.empty()) continue;
+    innermost = std::string(path) + ":";
+    innermost += number.substr(0, number.find_first_not_of("0123456789"));
+    if (!is_torch && path.find("/site-packages/") == path.npos) own = innermost;
   }
-  return source;
+  return own.empty() || own == innermost ? innermost : innermost + ", called at " + own;
 }
 
 std::string read_metadata(const ObjectReader& node, const char* key) {

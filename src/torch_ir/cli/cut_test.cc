@@ -1,4 +1,4 @@
-// torch-ir split.
+// torch-ir cut.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,10 +25,10 @@ std::string archive_of(const std::string& name) {
   return "src/torch_ir/exporter/pt2/testdata/" + name;
 }
 
-class SplitCommandTest : public CliTest {
+class CutCommandTest : public CliTest {
  protected:
-  Outcome split(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "split");
+  Outcome cut(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "cut");
     arguments.insert(arguments.end(), {"-o", suite_});
     return torch_ir(arguments);
   }
@@ -68,8 +68,8 @@ class SplitCommandTest : public CliTest {
   const std::string suite_ = path("suite");
 };
 
-TEST_F(SplitCommandTest, WritesACaseForEachDifferentCall) {
-  const Outcome outcome = split({archive_of("small.pt2")});
+TEST_F(CutCommandTest, WritesACaseForEachDifferentCall) {
+  const Outcome outcome = cut({archive_of("small.pt2")});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(outcome.out, StartsWith(suite_ + ": "));
@@ -89,39 +89,38 @@ TEST_F(SplitCommandTest, WritesACaseForEachDifferentCall) {
   expect_that_each_passes();
 }
 
-TEST_F(SplitCommandTest, TakesEveryKindOfArchive) {
+TEST_F(CutCommandTest, TakesEveryKindOfArchive) {
   for (const char* name : {"layout_2_7.pt2", "mutations.pt2", "dynamic.pt2", "recurrent.pt2",
                            "control_flow.pt2", "lists.pt2", "signature.pt2", "wrappers.pt2"}) {
-    const Outcome outcome = split({archive_of(name)});
+    const Outcome outcome = cut({archive_of(name)});
     ASSERT_EQ(outcome.status, 0) << name << ": " << outcome.err;
     EXPECT_FALSE(cases().empty()) << name;
     expect_that_each_passes();
   }
 }
 
-TEST_F(SplitCommandTest, MakesWeightsAndInputsUpWhereThereAreNone) {
+TEST_F(CutCommandTest, MakesWeightsAndInputsUpWhereThereAreNone) {
   const MaskedLinear model = masked_linear();
-  const Outcome outcome = split({model.graph});
+  const Outcome outcome = cut({model.graph});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, suite_ + ": 2 cases of 2 calls\n");
   EXPECT_EQ(case_json(cases().at(0))["occurrences"].front()["node"], "linear");
   expect_that_each_passes();
   const auto before = suite_files();
-  ASSERT_EQ(split({model.graph}).status, 0);
+  ASSERT_EQ(cut({model.graph}).status, 0);
   EXPECT_EQ(suite_files(), before);
 }
 
-TEST_F(SplitCommandTest, TakesTheUsersTensors) {
+TEST_F(CutCommandTest, TakesTheUsersTensors) {
   const MaskedLinear model = masked_linear();
-  const Outcome outcome =
-      split({model.graph, "--weights", model.weights, "--inputs", model.inputs});
+  const Outcome outcome = cut({model.graph, "--weights", model.weights, "--inputs", model.inputs});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const SuiteCase last = read_case(case_folder(suite_, cases().at(1).name));
   EXPECT_TRUE(last.content.expected.at(0).equal(model.output));
 }
 
-TEST_F(SplitCommandTest, WritesEachCallOfSeveralModelsOnce) {
-  const Outcome outcome = split({archive_of("layout_2_7.pt2"), archive_of("layout_2_8.pt2")});
+TEST_F(CutCommandTest, WritesEachCallOfSeveralModelsOnce) {
+  const Outcome outcome = cut({archive_of("layout_2_7.pt2"), archive_of("layout_2_8.pt2")});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(read_file(suite_ + "/README.md"), HasSubstr("# Cases of 2 models\n"));
   for (const CaseInfo& info : cases()) {
@@ -132,27 +131,62 @@ TEST_F(SplitCommandTest, WritesEachCallOfSeveralModelsOnce) {
   }
 }
 
-TEST_F(SplitCommandTest, LeavesTheFilesOfOthersAlone) {
+TEST_F(CutCommandTest, WritesANodeAsACase) {
+  const Outcome outcome = cut({archive_of("small.pt2"), "--node", "linear"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, suite_ + ": 1 case of 1 part\n");
+  const Case part = load_case(suite_);
+  ASSERT_EQ(part.program->nodes.size(), 1u);
+  EXPECT_EQ(part.program->nodes[0].name, "linear");
+  printed({"verify", suite_ + "/ir.json", "--weights", suite_ + "/weights.safetensors", "--inputs",
+           suite_ + "/inputs.safetensors", "--expected", suite_ + "/expected.safetensors"});
+}
+
+// Its nodes are one group; values inside it are no outputs.
+TEST_F(CutCommandTest, WritesModulesAndRangesAsCases) {
+  const std::string archive = archive_of("small.pt2");
+  ASSERT_EQ(cut({archive, "--from", "linear", "--to", "linear"}).status, 0);
+  EXPECT_EQ(load_case(suite_).program->nodes.size(), 1u);
+  ASSERT_EQ(cut({archive, "--module", "linear"}).status, 0);
+  EXPECT_EQ(load_case(suite_).program->nodes.size(), 1u);
+  fs::remove_all(suite_);
+  const MaskedLinear model = masked_linear();
+  const Outcome outcome = cut({model.graph, "--node", "linear", "--node", "mul"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(cases().size(), 2u);
+}
+
+TEST_F(CutCommandTest, RefusesPartsThatAreNotThere) {
+  const std::string archive = archive_of("small.pt2");
+  expect_failed(cut({archive, "--node", "linaer"}),
+                HasSubstr("unknown node 'linaer'; did you mean 'linear'?"));
+  expect_failed(cut({archive, "--module", "encoder"}),
+                HasSubstr("no node is in a module 'encoder'"));
+  expect_refused(cut({archive, "--from", "linear"}), "give both --from and --to");
+  EXPECT_FALSE(fs::exists(suite_));
+}
+
+TEST_F(CutCommandTest, LeavesTheFilesOfOthersAlone) {
   fs::create_directories(suite_);
   write_file(suite_ + "/thesis.txt", "years");
   expect_refused(
-      split({archive_of("small.pt2")}),
+      cut({archive_of("small.pt2")}),
       "'" + suite_ + "' holds 'thesis.txt', which is not part of a suite; use an empty folder");
   EXPECT_EQ(suite_files().size(), 1u);
 }
 
-TEST_F(SplitCommandTest, KeepsAnEarlierSuiteWhereItFails) {
-  ASSERT_EQ(split({archive_of("small.pt2")}).status, 0);
+TEST_F(CutCommandTest, KeepsAnEarlierSuiteWhereItFails) {
+  ASSERT_EQ(cut({archive_of("small.pt2")}).status, 0);
   const auto before = suite_files();
   const std::string text = file("notes.json", "no graph");
-  expect_failed(split({archive_of("lists.pt2"), text}), StartsWith("torch-ir: " + text + ": "));
+  expect_failed(cut({archive_of("lists.pt2"), text}), StartsWith("torch-ir: " + text + ": "));
   EXPECT_EQ(suite_files(), before);
 }
 
-TEST_F(SplitCommandTest, LeavesNothingWhereItFails) {
+TEST_F(CutCommandTest, LeavesNothingWhereItFails) {
   IR ir = masked_linear_graph();
   ir.nodes[0].op_type = "aten.no_such.default";
-  const Outcome outcome = split({graph_file("unknown.json", ir)});
+  const Outcome outcome = cut({graph_file("unknown.json", ir)});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out, "");
   EXPECT_THAT(outcome.err, HasSubstr("unknown.json: 2 of 2 nodes are left out: 1 with an "
@@ -160,23 +194,23 @@ TEST_F(SplitCommandTest, LeavesNothingWhereItFails) {
   EXPECT_FALSE(fs::exists(suite_));
 }
 
-TEST_F(SplitCommandTest, IsNoSuccessWhereItLeavesCallsOut) {
+TEST_F(CutCommandTest, IsNoSuccessWhereItLeavesCallsOut) {
   IR ir = masked_linear_graph();
   ir.nodes[1].op_type = "aten.no_such.default";
-  const Outcome outcome = split({graph_file("unknown.json", ir)});
+  const Outcome outcome = cut({graph_file("unknown.json", ir)});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out, suite_ + ": 1 case of 1 call\n");
   EXPECT_THAT(outcome.err, HasSubstr("unknown.json: 1 of 2 nodes are left out: "));
   expect_that_each_passes();
 }
 
-TEST_F(SplitCommandTest, TakesTensorsForOneGraphOnly) {
+TEST_F(CutCommandTest, TakesTensorsForOneGraphOnly) {
   const MaskedLinear model = masked_linear();
   for (const auto& [flag, file] :
        {std::pair("--inputs", model.inputs), {"--weights", model.weights}}) {
-    expect_refused(split({model.graph, archive_of("small.pt2"), flag, file}),
-                   "--inputs and --weights belong to one graph, but several are given; split them "
-                   "one by one");
+    expect_refused(cut({model.graph, archive_of("small.pt2"), flag, file}),
+                   "parts, --inputs and --weights belong to one graph, but several are given; cut "
+                   "them one by one");
     EXPECT_FALSE(fs::exists(suite_));
   }
 }

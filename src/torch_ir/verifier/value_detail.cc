@@ -1,0 +1,52 @@
+#include "torch_ir/verifier/value_detail.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "torch_ir/base/printable.h"
+#include "torch_ir/base/text.h"
+
+namespace torch_ir {
+
+std::string short_operator(const std::string& op_type) {
+  const size_t start = op_type.find('.') + 1;
+  return op_type.substr(start, op_type.find('.', start) - start);
+}
+
+std::string first_clause(const std::string& text) {
+  return std::string(trimmed(text.substr(0, text.find_first_of("(;"))));
+}
+
+std::string place_text(const ValueDetail& value) {
+  const std::string op = short_operator(value.op_type);
+  std::string text = fmt::format("node {}, {}", *value.index, value.node);
+  // Most nodes are named after their operator.
+  if (!value.node.starts_with(op)) text += " (" + op + ")";
+  if (value.value != value.node) text += ", its value " + value.value;
+  if (!value.group.empty()) text += " of the group " + value.group;
+  return value.module.empty() ? text : text + " in " + value.module;
+}
+
+std::string cause_text(const ValueDetail& value) {
+  const TensorComparison& c = value.comparison;
+  if (!c.mismatch.empty()) return c.mismatch;
+  if (!std::isfinite(c.max_diff)) return c.worst_actual + ", expected " + c.worst_expected;
+  if (value.steps) {
+    const int64_t num_off = value.steps->num_off();
+    return fmt::format("{} of {} off by {}", with_thousands_separators(num_off),
+                       counted(c.num_elements, "element"),
+                       value.steps->num_off_by_more == 0 ? "one step" : "more than one step");
+  }
+  if (value.own_error) {
+    if (std::string text = systematic_text(*value.own_error); !text.empty()) return text;
+  }
+  if (c.num_mismatched > 0) {
+    return fmt::format("{} of {} wrong, by at most {:.3g}",
+                       with_thousands_separators(c.num_mismatched),
+                       counted(c.num_elements, "element"), c.max_diff);
+  }
+  return value.own_error ? first_clause(value.own_error->problem) : first_clause(value.problem);
+}
+
+}  // namespace torch_ir
