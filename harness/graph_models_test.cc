@@ -189,8 +189,8 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
                     HasSubstr("| 1 | `tanh` | `aten.tanh.default` |"),
                     HasSubstr("| other nodes | 1 |"), HasSubstr("<br>old: float32")));
   EXPECT_THAT(read_file(path("compared/index.html")),
-              AllOf(HasSubstr("\"net (old)\""), HasSubstr("id=\"graph-0\""),
-                    HasSubstr("id=\"graph-1\""), Not(HasSubstr("id=\"graph-2\""))));
+              AllOf(HasSubstr("id=\"data-model-0\""), HasSubstr("id=\"data-model-1\""),
+                    Not(HasSubstr("id=\"data-model-2\""))));
 
   // A folder that does not exist, by a relative path.
   const fs::path here = fs::current_path();

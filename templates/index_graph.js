@@ -265,9 +265,9 @@ function s(tag, attributes, ...children) {
 }
 
 class GraphView {
-  constructor(model, data) {
+  constructor(model) {
     this.model = model;
-    Object.assign(this, readGraph(data, model));
+    Object.assign(this, readGraph(model.graph, model));
     this.entries = entriesOf(this);
     this.opened = openedAtFirst(this.levels);
     this.hits = [];
@@ -293,7 +293,7 @@ class GraphView {
         this.colourField(),
         this.first ? h('button', {type: 'button', class: 'to-first', onclick: () => this.goTo(this.first.index)}, 'Go to the first difference') : null,
         button('+', 'Zoom in', () => this.zoom(1.4)), button('−', 'Zoom out', () => this.zoom(1 / 1.4)),
-        button('Fit', 'Fit the graph', () => this.fit()), button('Full', 'Full screen', () => this.element.requestFullscreen?.())),
+        button('Fit', 'Fit the graph', () => this.fit()), button('Full', 'Full screen', () => this.element.closest('.graphs').requestFullscreen?.())),
       this.legend,
       h('div', {class: 'graph-body'}, h('div', {class: 'canvas'}, this.viewport, this.map),
         h('div', {class: 'side'}, this.found, this.list, this.panel)),
@@ -480,7 +480,7 @@ class GraphView {
     this.show({module: box}, this.modulePanel(box));
     const now = this.boxOf(null, box);
     this.look(this.scale, now.x, now.y - now.height / 2, ...before);
-    this.other?.toggleTwin(box, this.opened.has(box.level));
+    this.other?.foldAlike();
   }
 
   choose(drawn) {
@@ -499,7 +499,11 @@ class GraphView {
 
   select(index, told = false) {
     this.show({nodes: [index]}, this.nodePanel(this.nodes[index]));
-    if (!told) this.other?.follow(this.nodes[index]);
+    if (told || !this.isStarted) return;
+    // The address of the node, to be shared.
+    if (this.model === current) history.replaceState(null, '', address(current, this.nodes[index].name));
+    this.other?.foldAlike();
+    this.other?.follow(this.nodes[index]);
   }
 
   goToModule(inside) {
@@ -689,12 +693,16 @@ class GraphView {
     if (twin) this.keepStep();
   }
 
-  // Opens or closes the twin of a module.
-  toggleTwin({nodes, title}, isOpen) {
-    const {twin} = this.other.nodes[nodes[0]];
-    const box = twin && boxesAround(this.levels, twin.index).find((box) => box.level && box.title === title);
-    if (!box || this.opened.has(box.level) === isOpen) return;
-    isOpen ? this.reveal(twin.index) : this.opened.delete(box.level);
+  // Opens the modules that are open in the other graph, and closes the others.
+  foldAlike() {
+    const {levels, opened, nodes} = this.other;
+    for (const box of levels.flatMap(({boxes}) => boxes)) {
+      const twin = box.level && box.nodes.map((i) => nodes[i].twin).find(Boolean);
+      const depth = twin && boxesAround(levels, box.nodes[0]).indexOf(box);
+      const around = twin ? boxesAround(this.levels, twin.index).filter(({level}) => level) : [];
+      const own = around.find(({title}) => title === box.title) ?? around[depth];
+      if (own) opened.has(box.level) ? this.opened.add(own.level) : this.opened.delete(own.level);
+    }
     this.draw();
   }
 
@@ -721,27 +729,27 @@ class GraphView {
   // A view of `scale` with a point of the graph at these pixels of the viewport: at its middle.
   look(scale, gx, gy, px = this.size().width / 2, py = this.size().height / 2, told = false) {
     const {width, height} = this.size();
-    const least = Math.min(width / this.whole.width, height / this.whole.height, 1) / 2;
+    const smallest = Math.min(width / this.whole.width, height / this.whole.height, 1) / 2;
     // Pixels per unit.
-    const s = this.scale = Math.min(Math.max(scale, least), 8);
+    const s = this.scale = Math.min(Math.max(scale, smallest), 8);
     this.box = {x: gx - px / s, y: gy - py / s, width: width / s, height: height / s};
     this.svg.setAttribute('viewBox', Object.values(this.box).join(' '));
     this.drawWindow();
     if (!told && this.other?.box) this.other.keepStep();
   }
 
-  fit() {
+  // Shows all of the graph or, with a least scale, a long graph from its top.
+  fit(least = 0) {
     const {width, height} = this.size();
     const {x, y, width: w, height: h} = this.whole;
-    // Shows a long graph from its top, at a readable size.
     const whole = Math.min(width / w, height / h, 1.3);
-    const scale = Math.max(whole, Math.min(.8, width / w));
+    const scale = Math.max(whole, Math.min(least, width / w));
     this.look(scale, x + w / 2, scale === whole ? y + h / 2 : y + height / scale / 2);
   }
 
-  // The first view: of the first difference, or of all.
+  // The first view: of the first difference, or of all at a readable size.
   start() {
-    this.fit();
+    this.fit(.8);
     if (this.first) this.goTo(this.first.index);
     this.isStarted = true;
   }
@@ -835,19 +843,22 @@ class GraphView {
 
 // A choice of another model of the page, whose graph then is beside this one.
 function besideField(graph) {
-  const others = models.filter((m) => m !== graph.model && $(`graph-${m.order}`));
+  const others = models.filter((m) => m !== graph.model && m.has_graph);
   if (others.length === 0) return null;
-  const select = h('select', {id: 'beside', onchange: () => {
+  const select = h('select', {id: 'beside', onchange: async () => {
     const model = models[Number(select.value || NaN)];
+    if (model) await opened(model);
     graph.other?.join(null);
     graph.other?.element.parentElement.remove();
     graph.element.parentElement.classList.toggle('two', Boolean(model));
-    const other = model ? new GraphView(model, json(`graph-${model.order}`)) : null;
+    const other = model ? new GraphView(model) : null;
     graph.join(other);
     if (!other) return;
     graph.element.after(h('section', {'aria-label': `Graph of ${model.name}`}, h('h4', {}, model.name), other.element));
     other.start();
     other.join(graph);
+    other.foldAlike();
+    other.keepStep();
     if (graph.chosen?.nodes) other.follow(graph.nodes[graph.chosen.nodes[0]]);
   }}, h('option', {value: ''}, 'none'), ...others.map((m) => h('option', {value: m.order}, m.name)));
   return h('div', {class: 'field'}, h('label', {for: 'beside'}, 'Graph beside'), select);

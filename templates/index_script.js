@@ -1,14 +1,25 @@
 'use strict';
 
-// The data is JSON in script elements: #results is results.json, #words has texts about the run,
-// #words-N those about model N, and #graph-N its graph, which is parsed when a user opens the model.
+// The data is JSON, compressed in script elements (pages.h): #data-run, #data-models with a row for each model,
+// and #data-model-N with all else of model N, which is read when a user opens it.
 
 const $ = (id) => document.getElementById(id);
-const json = (id) => JSON.parse($(id).textContent);
-const results = json('results');
-const words = json('words');
 const title = document.title;
 const narrow = matchMedia('(max-width: 1179px)');
+let run, models;
+
+function unpacked(id) {
+  const text = atob($(`data-${id}`).textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; ++i) bytes[i] = text.charCodeAt(i);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))).json();
+}
+
+// All of a model.
+async function opened(model) {
+  model.isOpened ??= unpacked(`model-${model.order}`).then((details) => Object.assign(model, details));
+  return model.isOpened;
+}
 
 // Shows characters that control a terminal or the direction of text as the other pages do.
 const shown = (text) => text.replace(
@@ -49,7 +60,7 @@ function figure(value) {
   if (x === 0) return '0';
   const text = Math.abs(x) >= 1e-3 && Math.abs(x) < 1e6 ? String(Number(x.toPrecision(4)))
                                                        : Number(x.toPrecision(3)).toExponential();
-  return text.replace('-', '−').replace('e+', 'e');
+  return text.replaceAll('-', '−').replace('e+', 'e');
 }
 
 const cosine = (value) => isMissing(value) ? '' : String(Number(number(value).toPrecision(9)));
@@ -60,7 +71,7 @@ function passingTolerance(value) {
   const x = number(value);
   if (!Number.isFinite(x)) return 'none';
   let shown = x;
-  while (Number(figure(shown).replace('−', '-')) < x) shown *= 1.0001;
+  while (Number(figure(shown).replaceAll('−', '-')) < x) shown *= 1.0001;
   return figure(shown);
 }
 
@@ -69,10 +80,11 @@ const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 
 // In this order, failures come first.
 const STATUSES = {
-  failed: {mark: '✕', kind: 'failed'},
-  'unexpected pass': {mark: '!', kind: 'unexpected'},
+  failed: {mark: '✕', kind: 'failed', isBad: true},
+  'unexpected pass': {mark: '!', kind: 'unexpected', isBad: true},
   'expected failure': {mark: '≈', kind: 'expected'},
   'not held': {mark: '≈', kind: 'expected'},
+  unsupported: {mark: '–', kind: 'skipped'},
   extracted: {mark: '–', kind: 'skipped'},
   passed: {mark: '✓', kind: 'passed'},
 };
@@ -110,17 +122,15 @@ function worstFigures({max_diff, trials}) {
   };
 }
 
-const models = results.models.map((model, order) => ({
-  ...model, ...worstFigures(model), order, words: json(`words-${order}`),
-  seconds: model.stage_seconds && sum(model.stage_seconds),
-}));
-
-// `shown`: visible from the start. `text`: formats a cell. `key`: the sort key, if it is not the value.
+// `shown`: visible from the start. `text`: formats a figure. `key`: the sort key, if it is not the value.
 const COLUMNS = [
+  {id: 'cause', name: 'Cause'},
   {id: 'order', name: 'Execution order'},
-  {id: 'name', name: 'Model', shown: true, fixed: true},
   {id: 'status', name: 'Status', shown: true, fixed: true, key: (m) => Object.keys(STATUSES).indexOf(m.status)},
-  {id: 'categories', name: 'Categories', shown: true, key: (m) => m.categories.join(' ')},
+  {id: 'name', name: 'Model', shown: true, fixed: true},
+  {id: 'reason', name: 'Finding', shown: true},
+  {id: 'trend', name: 'Against the baseline', shown: true},
+  {id: 'categories', name: 'Categories', key: (m) => m.categories.join(', ')},
   {id: 'nodes', name: 'Nodes', shown: true, text: count},
   {id: 'parameters', name: 'Parameters', text: count},
   {id: 'weights', name: 'Weights', text: count},
@@ -129,64 +139,51 @@ const COLUMNS = [
   {id: 'mean_diff', name: 'Mean abs. error', text: figure},
   {id: 'max_relative_diff', name: 'Max relative error', text: figure},
   {id: 'root_mean_square_diff', name: 'RMSE', text: figure},
-  {id: 'cosine_similarity', name: 'Cosine similarity', shown: true, text: cosine},
+  {id: 'cosine_similarity', name: 'Cosine similarity', text: cosine},
   {id: 'signal_to_noise', name: 'SNR (dB)', shown: true, text: figure},
   {id: 'max_ulp_diff', name: 'Max ULP distance', text: count},
   {id: 'num_mismatched', name: 'Outside the tolerance', text: count},
-  {id: 'smallest_passing_tolerance', name: 'Smallest passing tolerance', shown: true, text: passingTolerance},
+  {id: 'smallest_passing_tolerance', name: 'Smallest passing tolerance', text: passingTolerance},
   {id: 'seconds', name: 'Seconds', text: figure},
-].filter((column) => column.id !== 'seconds' || models.some((m) => !isMissing(m.seconds)));
-
+];
 const columns = new Map(COLUMNS.map((column) => [column.id, column]));
 const view = {
-  search: '', statuses: new Set(), categories: new Set(), sort: 'order', direction: 'ascending',
+  search: '', statuses: new Set(), trends: new Set(), categories: new Set(), sort: 'order', direction: 'ascending',
   shown: new Set(COLUMNS.filter((c) => c.shown).map((c) => c.id)),
 };
-const rows = [];
+// Those that exist, in the order that the table shows.
+let listed = [];
 let current = null;
-
-for (const model of models) {
-  model.text = [model.name, model.status, model.failure?.stage, model.failure?.kind, model.words.reason,
-                ...model.categories].join('\n').toLowerCase();
-}
+const isBad = ({status}) => STATUSES[status]?.isBad;
 
 function cell(model, column) {
-  const value = model[column.id];
-  if (column.id === 'status') {
-    return h('td', {class: 'bare kept'}, badge(model.status), model.words.reason ? h('span', {class: 'reason'},
-                                    [model.failure?.kind, model.words.reason].filter(Boolean).join(': ')) : null);
-  }
-  if (column.id === 'categories') {
-    return h('td', {class: 'bare'}, ...model.categories.map((c) => h('span', {class: 'tag'}, c)));
-  }
-  return h('td', {class: `number of-${column.id}`, 'data-label': column.name}, column.text(value));
+  if (column.id === 'status') return h('td', {class: 'kept'}, badge(model.status));
+  if (column.id === 'name') return h('th', {scope: 'row'}, model.link);
+  const text = column.text?.(model[column.id]) ?? (column.key ?? ((m) => m[column.id] ?? ''))(model);
+  return h('td', {class: column.text ? 'number' : column.id, title: column.text ? null : shown(text), 'data-label': column.name}, text);
 }
 
 function shownColumns() {
-  return COLUMNS.filter((c) => c.fixed || view.shown.has(c.id) || (c.id === view.sort && c.id !== 'order'));
+  return COLUMNS.filter((c) => (c.fixed || view.shown.has(c.id) || (c.id === view.sort && !['order', 'cause'].includes(c.id))) &&
+                               models.some((m) => !isMissing(m[c.id])));
 }
 
-function address(model) {
-  return '#model=' + encodeURIComponent(model.name);
+function address(model, node) {
+  return `#model=${encodeURIComponent(model.name)}${node ? `&node=${encodeURIComponent(node)}` : ''}`;
 }
 
-function buildRows() {
-  const list = shownColumns().slice(1);
-  rows.length = 0;
-  for (const model of models) {
-    const link = h('a', {href: address(model)}, model.name);
-    const row = h('tr', {onclick: (event) => {
-      // Ignores a click that ends a text selection.
-      if (event.target !== link && !String(getSelection())) location.hash = address(model);
-    }}, h('th', {scope: 'row'}, link), ...list.map((column) => cell(model, column)));
-    rows.push({model, row, link});
-  }
+function buildRow(model) {
+  model.link = h('a', {href: address(model)}, model.name);
+  return h('tr', {class: 'model', onclick: (event) => {
+    // Ignores a click that ends a text selection.
+    if (event.target !== model.link && !String(getSelection())) location.hash = address(model);
+  }}, ...shownColumns().map((column) => cell(model, column)));
 }
 
 function buildHead() {
   $('head').replaceChildren(...shownColumns().map((column) => {
     const sorted = view.sort === column.id;
-    return h('th', {scope: 'col', class: `${column.text ? 'number' : ''} ${column.fixed || sorted ? 'kept' : ''}`,
+    return h('th', {scope: 'col', class: `${column.text ? 'number' : ''} ${column.fixed ? 'kept' : ''}`,
                     'aria-sort': sorted ? view.direction : null},
              h('button', {type: 'button', onclick: () => {
                if (sorted) view.direction = view.direction === 'ascending' ? 'descending' : 'ascending';
@@ -216,59 +213,70 @@ function compare(a, b) {
 }
 
 function matches(model) {
+  const has = (chosen, values) => chosen.size === 0 || values.some((value) => chosen.has(value));
   return view.search.split(/\s+/).every((word) => model.text.includes(word)) &&
-         (view.statuses.size === 0 || view.statuses.has(model.status)) &&
-         (view.categories.size === 0 || model.categories.some((c) => view.categories.has(c)));
+         has(view.statuses, [model.status]) && has(view.trends, [model.trend]) && has(view.categories, model.categories);
+}
+
+// Models by the cause of their failure: the largest group first, in each what could not be compared and then
+// the largest errors. Models that did not fail come last, by status.
+function grouped(list) {
+  const groups = new Map();
+  for (const model of list) {
+    const name = model.cause || model.status;
+    groups.get(name)?.push(model) ?? groups.set(name, [model]);
+  }
+  const error = ({smallest_passing_tolerance: x}) => isMissing(x) || Number.isNaN(number(x)) ? Infinity : number(x);
+  const worse = (a, b) => error(a) === error(b) ? a.order - b.order : error(b) - error(a);
+  for (const [name, group] of groups) if (isBad(group[0])) groups.set(name, group.sort(worse));
+  const rank = ([, [first, ...more]]) => isBad(first) ? -more.length - models.length : Object.keys(STATUSES).indexOf(first.status);
+  return [...groups].sort((a, b) => rank(a) - rank(b));
 }
 
 let builtFor = null;
 
 function refresh() {
-  const built = shownColumns().map((c) => c.id).join();
-  if (built !== builtFor) buildRows();
+  const list = shownColumns();
+  const built = list.map((c) => c.id).join();
+  if (built !== builtFor) for (const model of models) model.row = null;
   builtFor = built;
   buildHead();
   $('sort').value = view.sort;
   $('direction').value = view.direction;
-  const shown = rows.filter(({model}) => matches(model));
-  shown.sort((a, b) => compare(a.model, b.model));
-  // Beside an open model, the sort column stays visible.
-  for (const {row} of rows) {
-    row.querySelector('.number.kept')?.classList.remove('kept');
-    row.querySelector(`.of-${view.sort}`)?.classList.add('kept');
-  }
-  $('rows').replaceChildren(...shown.map(({row}) => row));
-  $('count').textContent = shown.length === models.length
-      ? plural(models.length, 'model') : `${count(shown.length)} of ${plural(models.length, 'model')}`;
-  $('empty').hidden = shown.length > 0;
-  $('table').hidden = shown.length === 0;
+  const found = models.filter(matches);
+  const groups = view.sort === 'cause' ? grouped(found) : [['', found.sort(compare)]];
+  listed = groups.flatMap(([, group]) => group);
+  for (const model of listed) model.row ??= buildRow(model);
+  for (const body of [...$('table').tBodies]) body.remove();
+  $('table').append(...groups.map(([name, group]) => h('tbody', {},
+      !name ? null : h('tr', {class: 'group'}, h('th', {scope: 'rowgroup', colspan: list.length, title: shown(name)},
+          `${name} `, h('span', {class: 'hint'}, plural(group.length, 'model')))),
+      ...group.map(({row}) => row))));
+  $('count').textContent = listed.length === models.length
+      ? plural(models.length, 'model') : `${count(listed.length)} of ${plural(models.length, 'model')}`;
+  $('clear').hidden = listed.length === models.length;
+  $('table').hidden = listed.length === 0;
   markCurrent();
 }
 
 function markCurrent() {
-  for (const {model, row, link} of rows) {
-    row.classList.toggle('current', model === current);
-    if (model === current) link.setAttribute('aria-current', 'true');
-    else link.removeAttribute('aria-current');
+  for (const model of listed) {
+    model.row.classList.toggle('current', model === current);
+    model === current ? model.link.setAttribute('aria-current', 'true') : model.link.removeAttribute('aria-current');
   }
 }
 
 // Buttons that toggle values in `chosen`; an empty set means all.
 function chips(place, values, chosen) {
-  if (values.length < 2) {
-    $(place).hidden = true;
-    return;
-  }
-  const box = h('div', {class: 'chips'});
-  for (const [value, total] of values) {
-    const button = h('button', {type: 'button', class: 'chip', 'aria-pressed': 'false', onclick: () => {
+  $(place).hidden = values.length < 2;
+  $(place).append(h('div', {class: 'chips'}, ...values.map(([value, total]) => {
+    const button = h('button', {type: 'button', class: 'chip', 'aria-pressed': String(chosen.has(value)), onclick: () => {
       chosen.has(value) ? chosen.delete(value) : chosen.add(value);
       button.setAttribute('aria-pressed', String(chosen.has(value)));
       refresh();
     }}, value, ' ', h('span', {class: 'number'}, count(total)));
-    box.append(button);
-  }
-  $(place).append(box);
+    return button;
+  })));
 }
 
 function tally(lists) {
@@ -279,9 +287,15 @@ function tally(lists) {
 
 function setUpFilters() {
   const statuses = tally(models.map((m) => [m.status]));
+  if (models.some(isBad)) {
+    view.sort = 'cause';
+    for (const model of models) if (isBad(model)) view.statuses.add(model.status);
+  }
+  const known = ({id}) => models.some((m) => !isMissing(m[id]));
   chips('statuses', Object.keys(STATUSES).filter((s) => statuses.has(s)).map((s) => [s, statuses.get(s)]), view.statuses);
+  chips('trends', [...tally(models.map((m) => m.trend ?? []))], view.trends);
   chips('categories', [...tally(models.map((m) => m.categories))].sort((a, b) => a[0] < b[0] ? -1 : 1), view.categories);
-  $('sort').append(...COLUMNS.map((column) => h('option', {value: column.id}, column.name)));
+  $('sort').append(...COLUMNS.filter(known).map((column) => h('option', {value: column.id}, column.name)));
   $('sort').addEventListener('change', () => { sortBy($('sort').value); refresh(); });
   $('direction').addEventListener('change', () => { view.direction = $('direction').value; refresh(); });
   $('search').addEventListener('input', () => {
@@ -291,13 +305,12 @@ function setUpFilters() {
   $('filters').addEventListener('submit', (event) => event.preventDefault());
   $('clear').addEventListener('click', () => {
     view.search = $('search').value = '';
-    view.statuses.clear();
-    view.categories.clear();
+    for (const chosen of [view.statuses, view.trends, view.categories]) chosen.clear();
     for (const chip of document.querySelectorAll('.chip')) chip.setAttribute('aria-pressed', 'false');
     refresh();
     $('search').focus();
   });
-  $('column-choices').append(...COLUMNS.filter((c) => !c.fixed && c.id !== 'order').map((column) => {
+  $('column-choices').append(...COLUMNS.filter((c) => !c.fixed && known(c) && !['order', 'cause'].includes(c.id)).map((column) => {
     const box = h('input', {type: 'checkbox', onchange: () => {
       box.checked ? view.shown.add(column.id) : view.shown.delete(column.id);
       refresh();
@@ -322,41 +335,83 @@ function table(caption, head, body, attributes = {}) {
 
 const code = (text) => h('code', {}, text);
 
-function copyable(text, label) {
+// Copies what `text` returns, or selects `block`.
+function copyButton(label, text, block) {
   const button = h('button', {type: 'button', class: 'copy', onclick: async () => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(text());
       button.textContent = 'Copied';
     } catch {
-      getSelection().selectAllChildren(block);
-      button.textContent = 'Selected';
+      if (block) getSelection().selectAllChildren(block);
+      button.textContent = block && document.execCommand('copy') ? 'Copied' : block ? 'Selected' : 'Not copied';
     }
-  }}, 'Copy');
-  const block = h('pre', {tabindex: '0', 'aria-label': label}, text);
-  return h('div', {}, button, block);
+  }}, label);
+  return button;
 }
 
-function failureBlock(model) {
-  const parts = [];
-  const {failure} = model;
+function copyable(text, label, action = 'Copy') {
+  const block = h('pre', {tabindex: '0', 'aria-label': label}, text);
+  return h('div', {class: 'copyable'}, block, copyButton(action, () => text, block));
+}
+
+// Where a value is: "node 3, add (aten.add.Tensor) in layers.0.mlp, model.py:12".
+function placeOf({index, node, op_type, value, group, module, source}, graph) {
+  const more = [[', in its value ', value !== node && value], [' of the group ', group], [' in ', module], [', ', source]];
+  return [`node ${index}, `, nodeLink(node, graph), ' (', code(op_type), ')',
+          ...more.flatMap(([word, name]) => name ? [word, code(name)] : [])];
+}
+
+function worstElement(c) {
+  return c.worst_actual ? h('p', {}, 'Worst element: at ', code(`[${c.worst_index.join(', ')}]`), ' it gives ',
+                            code(c.worst_actual), ', expected ', code(c.worst_expected), '.') : '';
+}
+
+// "Faulty operators: silu in 10 of 10 calls."
+function faultyOperators({node_report: report, operators = []}) {
+  const nodes = new Map(report.worst.filter(({own_error: own}) => own?.problem).map(({node, op_type}) => [node, op_type]));
+  const calls = new Map(operators);
+  const texts = [...tally([...nodes.values()])].map(([op, wrong]) => `${op} in ${wrong} of ${plural(calls.get(op) ?? wrong, 'call')}`);
+  return texts.length ? h('p', {}, `Faulty operators: ${texts.join(', ')}.`) : '';
+}
+
+// The first difference, and the command that shows it.
+function findingBlock(model, graph) {
+  const {failure, expected_failure: expected, node_report: report, reproducer} = model;
+  const first = report?.first_divergence;
+  const parts = model.reason ? [h('p', {class: 'lead'}, model.reason)] : [];
+  if (first) {
+    const {comparison: c, own_error: own} = first.node;
+    parts.push(h('p', {}, h('b', {}, 'First difference'), ' at ', ...placeOf(first.node, graph), ': ',
+                 own?.problem || c.mismatch || `max abs. error ${figure(c.max_diff)}, ${share(c)} elements outside the tolerance`, '.'));
+    parts.push(own?.problem ? h('p', {class: 'hint'}, 'This is its own error, computed from the values that the run returned before it.') : '', worstElement(c));
+  }
+  if (report) {
+    parts.push(faultyOperators(model), model.note ? h('p', {}, model.note) : '');
+  }
+  if (reproducer) parts.push(...reproducerBlock(model));
+  else if (isBad(model) && run.has_pages) parts.push(copyable(model.command, 'Command', 'Copy the command'));
+  if (first) {
+    parts.push(table('Inputs and results of the first node that differs',
+        [['Value'], ['Shape'], ['Dtype'], ['Min', 1], ['Max', 1], ['Mean', 1], ['Std dev', 1], ['NaN', 1], ['Inf', 1]],
+        [...first.inputs.map((s) => statistics('input', s)), statistics('actual', first.actual), statistics('expected', first.expected)]));
+  }
   if (failure) {
-    parts.push(h('p', {}, 'In the stage ', h('b', {}, failure.stage), ': ', h('b', {}, failure.kind)), h('pre', {class: `message ${STATUSES[model.status].kind === 'expected' ? 'known' : ''}`,
-                         tabindex: '0', 'aria-label': 'Message'}, failure.message));
+    parts.push(h('details', {open: !first}, h('summary', {}, 'In the stage ', h('b', {}, failure.stage), ': ', h('b', {}, failure.kind)),
+        h('pre', {class: 'message', tabindex: '0', 'aria-label': 'Message'}, failure.message)));
     if (failure.output) {
       parts.push(h('p', {}, 'Last lines of its output:'), h('pre', {tabindex: '0', 'aria-label': 'Output'}, failure.output));
     }
   }
-  if (model.expected_failure) {
-    const {kind, reason} = model.expected_failure;
-    parts.push(h('p', {}, model.status === 'expected failure' ? `Reason: ${reason}` : `Expected failure: ${kind}: ${reason}.`));
+  if (expected) {
+    parts.push(h('p', {}, model.status === 'expected failure' ? `Reason: ${expected.reason}` : `Expected failure: ${expected.kind}: ${expected.reason}.`));
   }
-  return parts;
+  return parts.length ? h('section', {class: `callout ${STATUSES[model.status]?.kind}`, 'aria-label': 'Finding'}, ...parts) : '';
 }
 
 function stageList(model) {
   const isDone = ['passed', 'not held', 'extracted', 'unexpected pass'].includes(model.status);
-  const passed = words.stages.indexOf(model.stage) + (isDone ? 1 : 0);
-  return h('ol', {class: 'stages'}, ...words.stages.map((stage, i) => {
+  const passed = run.stages.indexOf(model.stage) + (isDone ? 1 : 0);
+  return h('ol', {class: 'stages'}, ...run.stages.map((stage, i) => {
     const status = i < passed ? 'passed' : i === passed && model.failure ? 'failed' : 'not run';
     const seconds = model.stage_seconds?.[i];
     return h('li', {}, h('b', {}, stage), badge(status),
@@ -387,7 +442,7 @@ function histogram(c, limit) {
   const nan = c.num_nan || 0;
   const counts = [...c.histogram.slice(0, -1), c.histogram[c.histogram.length - 1] - nan, nan];
   const most = Math.max(1, ...counts);
-  const body = counts.map((value, bin) => [words.bins[bin] || 'NaN', value, bin]).filter(([, value]) => value > 0);
+  const body = counts.map((value, bin) => [run.bins[bin] || 'NaN', value, bin]).filter(([, value]) => value > 0);
   return h('table', {class: 'histogram'},
       h('caption', {class: 'hidden-text'}, 'Elements by absolute error'),
       h('tbody', {}, ...body.map(([name, value, bin]) => h('tr', {},
@@ -408,11 +463,7 @@ function outputBlock(output) {
   if (c.mismatch) return [...parts, h('p', {class: 'callout'}, c.mismatch)];
   if (c.is_close && !c.worst_actual) return [...parts, h('p', {}, 'Equal, element by element.')];
   parts.push(figureList(c));
-  if (c.worst_actual) {
-    parts.push(h('p', {}, 'Worst element: at ', code(`[${c.worst_index.join(', ')}]`), ' the graph gives ',
-                 code(c.worst_actual), ', expected ', code(c.worst_expected), '.'));
-  }
-  parts.push(h('p', {class: 'hint'}, 'Elements by absolute error; striped bars are above atol.'),
+  parts.push(worstElement(c), h('p', {class: 'hint'}, 'Elements by absolute error; striped bars are above atol.'),
              histogram(c, output.tolerance.atol));
   return parts;
 }
@@ -439,41 +490,17 @@ function nodeLink(name, graph) {
   return h('button', {type: 'button', class: 'linklike', title: 'Show in the graph', onclick: () => graph.find(name)}, name);
 }
 
-function nonFinite(value, graph) {
-  return h('p', {}, `The first ${value.is_nan ? 'NaN' : 'infinity'} appears at node ${value.index}, `,
-           nodeLink(value.node, graph), ' (', code(value.op_type), '); ',
-           value.is_expected ? 'the model has it there too.' : h('b', {}, 'the model does not have it there.'));
-}
-
 function statistics(role, s) {
   if (role === 'input' && !s.dtype) return [h('span', {}, `${role} `, code(s.name)), 'not returned', '', '', '', '', '', '', ''];
   return [h('span', {}, `${role} `, code(s.name)), shape(s.shape), s.dtype, figure(s.min), figure(s.max),
           figure(s.mean), figure(s.standard_deviation), count(s.num_nan), count(s.num_inf)];
 }
 
-function divergenceBlock(divergence, graph) {
-  const {node} = divergence;
-  const c = node.comparison;
-  return h('div', {class: 'callout'},
-      h('p', {}, h('b', {}, 'First difference'), ` outside the tolerance: node ${node.index}, `,
-        nodeLink(node.node, graph), ' (', code(node.op_type), ')',
-        ...(node.module ? [' in ', code(node.module)] : []), '. ',
-        c.mismatch || `Max abs. error ${figure(c.max_diff)}, ${share(c)} elements outside.`),
-      table('Inputs and results of the first node that differs',
-          [['Value'], ['Shape'], ['Dtype'], ['Min', 1], ['Max', 1], ['Mean', 1], ['Std dev', 1], ['NaN', 1], ['Inf', 1]],
-          [...divergence.inputs.map((s) => statistics('input', s)), statistics('actual', divergence.actual),
-           statistics('expected', divergence.expected)]));
-}
-
 function nodesBlock(model, graph) {
   const report = model.node_report;
   if (!report) return [];
-  const parts = [h('h3', {}, 'Node by node'), h('p', {}, model.words.nodes)];
+  const parts = [h('h3', {}, 'Node by node'), h('p', {}, model.summary)];
   if (report.error) parts.push(h('p', {class: 'callout'}, `The comparison could not be completed: ${report.error}`));
-  if (report.first_divergence) parts.push(divergenceBlock(report.first_divergence, graph));
-  if (report.first_nan) parts.push(nonFinite(report.first_nan, graph));
-  if (report.first_inf) parts.push(nonFinite(report.first_inf, graph));
-  if (model.words.note) parts.push(h('p', {}, model.words.note));
   const values = (title, details) => {
     if (details.length === 0) return;
     parts.push(h('h4', {}, title), table(title,
@@ -498,108 +525,114 @@ function nodesBlock(model, graph) {
 
 function reproducerBlock(model) {
   const r = model.reproducer;
-  if (!r) return [];
   const where = r.first_node === r.last_node ? [code(r.first_node)] : ['from ', code(r.first_node), ' to ', code(r.last_node)];
   const text = r.num_nodes === model.nodes
       ? [`The reproducer is the whole graph, ${plural(r.num_nodes, 'node')}, with the inputs of the trial “${r.trial}”`]
       : [`The smallest part known to fail by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
          `. Its inputs are the values that the model computes before it in the trial “${r.trial}”`];
-  return [h('h3', {}, 'Reproducer'),
-    h('p', {}, ...text, '. It is in ',
-      h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), '.'),
-    h('pre', {class: 'message', tabindex: '0', 'aria-label': 'Failure'}, r.message),
-    h('p', {}, 'To see the failure, run this in that folder:'), copyable(r.command, 'Command of the reproducer'),
-    ...model.words.hint ? [h('p', {class: 'hint'}, model.words.hint)] : []];
-}
-
-function valueRows(role, values) {
-  return values.map(({name, shape, dtype}) => [h('span', {}, `${role} `, code(name)), shape, dtype]);
+  return [
+    h('p', {}, h('b', {}, 'Reproducer'), `: run this in `, h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), ':'),
+    copyable(r.command, 'Command of the reproducer', 'Copy the command'),
+    h('details', {}, h('summary', {}, `It has ${plural(r.num_nodes, 'node')}`), h('p', {}, ...text, '. ', model.hint),
+      h('pre', {class: 'message', tabindex: '0', 'aria-label': 'Failure'}, r.message))];
 }
 
 function graphBlock(model, graph) {
-  const {graph: values, picture_problem: problem} = model.words;
-  if (!values) return [];
+  if (!graph) return model.picture_problem ? [h('p', {class: 'hint'}, `There is no picture: ${model.picture_problem}.`)] : [];
   return [h('h3', {}, 'Graph'),
     h('p', {class: 'hint'}, `${plural(model.nodes, 'node')}, ${plural(model.edges, 'edge')}, ` +
       `${plural(model.weights, 'weight')} with ${plural(model.parameters, 'parameter')}.`),
-    graph ? h('div', {class: 'graphs'}, besideField(graph), graph.element) : problem ? h('p', {class: 'hint'}, `There is no picture: ${problem}.`) : ''];
+    h('div', {class: 'graphs'}, besideField(graph), graph.element)];
 }
 
-function valuesBlock({words: {graph: values}}) {
-  if (!values) return [];
+function valuesBlock({inputs, outputs, operators}) {
+  if (!inputs) return [];
+  const rows = (role, values) => values.map(([name, shape, dtype]) => [h('span', {}, `${role} `, code(name)), shape, dtype]);
   return [
     h('h3', {}, 'Inputs and outputs'),
-    table('Inputs and outputs', [['Value'], ['Shape'], ['Dtype']],
-          [...valueRows('input', values.inputs), ...valueRows('output', values.outputs)]),
-    h('details', {}, h('summary', {}, `Operators: ${plural(values.operators.length, 'kind')}`),
-      table('Operators', [['Operator'], ['Calls', 1]], values.operators.map(([name, calls]) => [code(name), count(calls)])))]; }
+    table('Inputs and outputs', [['Value'], ['Shape'], ['Dtype']], [...rows('input', inputs), ...rows('output', outputs)]),
+    h('details', {}, h('summary', {}, `Operators: ${plural(operators.length, 'kind')}`),
+      table('Operators', [['Operator'], ['Calls', 1]], operators.map(([name, calls]) => [code(name), count(calls)])))];
+}
+
+function changesBlock({changes}) {
+  if (!changes) return [];
+  return [h('h3', {}, 'Compared with ', code(run.changes.baseline)), h('ul', {}, ...changes.map((line) => h('li', {}, line)))];
+}
 
 function links(model) {
-  if (!words.has_pages) return '';
+  if (!run.has_pages) return '';
   const file = encodeURIComponent(model.name);
   return h('p', {class: 'links'}, h('a', {href: `${file}.md`}, 'Page'),
            model.files.ir ? h('a', {href: `ir/${file}.json`}, 'IR') : null,
            model.files.svg ? h('a', {href: `svg/${file}.svg`}, 'SVG') : null);
 }
 
-function neighbour(step) {
-  const shown = [...$('rows').children];
-  const at = rows.find(({model}) => model === current);
-  const row = at && shown[shown.indexOf(at.row) + step];
-  return row ? rows.find((r) => r.row === row).model : null;
+const neighbour = (step) => listed[listed.indexOf(current) + step];
+
+function go(step) {
+  const model = current && neighbour(step);
+  if (model) location.hash = address(model);
 }
 
-function showModel(model) {
+// Where the page was before a model was opened, and the graph that is shown.
+let back = 0;
+let shownGraph = null;
+
+async function showModel(model) {
+  if (!current) back = scrollY;
   current = model;
-  const data = $(`graph-${model.order}`);
-  const graph = data ? new GraphView(model, JSON.parse(data.textContent)) : null;
-  const step = (by, text) => h('button', {type: 'button', disabled: !neighbour(by), onclick: () => {
-    location.hash = address(neighbour(by));
-  }}, text);
+  await opened(model);
+  // Another one may have been opened in the meantime.
+  if (current !== model) return;
+  const graph = shownGraph = model.graph ? new GraphView(model) : null;
+  const step = (by, text, key) => h('button', {type: 'button', disabled: !neighbour(by), title: `Key: ${key}`, onclick: () => go(by)}, text);
   $('detail').replaceChildren(
     h('div', {class: 'detail-top'},
-      h('div', {}, h('h2', {id: 'detail-heading'}, model.name), h('p', {}, badge(model.status))),
-      h('div', {class: 'chips wrap'}, step(-1, 'Previous'), step(1, 'Next'),
-        h('button', {type: 'button', id: 'back', onclick: closeModel}, narrow.matches ? 'All models' : 'Close'))),
-    model.words.description ? h('p', {}, model.words.description) : '',
-    h('p', {}, ...model.categories.map((c) => h('span', {class: 'tag'}, c))),
-    links(model), ...failureBlock(model), ...graphBlock(model, graph), h('h3', {}, 'Stages'), stageList(model),
-    ...trialBlock(model), ...nodesBlock(model, graph), ...reproducerBlock(model), ...valuesBlock(model),
-    ...(words.has_pages ? [h('h3', {}, 'Run it again'), copyable(model.words.command, 'Command')] : []));
+      h('h2', {id: 'detail-heading'}, model.name, ' ', badge(model.status)),
+      h('div', {class: 'chips wrap'}, step(-1, 'Previous', 'k'), step(1, 'Next', 'j'), copyButton('Copy link', () => location.href),
+        h('button', {type: 'button', id: 'back', title: 'Key: Escape', onclick: closeModel}, narrow.matches ? 'All models' : 'Close'))),
+    findingBlock(model, graph),
+    ...graphBlock(model, graph), ...nodesBlock(model, graph), ...trialBlock(model), ...changesBlock(model),
+    h('h3', {}, 'Model'), h('p', {}, model.source ? `From ${model.source}.` : model.description),
+    h('p', {}, ...model.categories.map((c) => h('span', {class: 'tag'}, c))), links(model), stageList(model), ...valuesBlock(model),
+    ...(run.has_pages ? [h('h3', {}, 'Run it again'), copyable(model.command, 'Command')] : []));
   $('detail').hidden = false;
   document.body.classList.add('with-detail');
   document.title = `${model.name} · ${title}`;
   markCurrent();
   graph?.start();
+  $('detail').scrollTop = 0;
+  narrow.matches ? scrollTo(0, 0) : model.row?.scrollIntoView({block: 'nearest'});
 }
 
 function closeModel() {
-  const was = current;
-  current = null;
   // Clears the address too, without a jump to the top.
   history.pushState(null, '', location.pathname + location.search);
   hideModel();
-  rows.find(({model}) => model === was)?.link.focus();
 }
 
 function hideModel() {
-  current = null;
+  const was = current;
+  current = shownGraph = null;
   $('detail').hidden = true;
   $('detail').replaceChildren();
   document.body.classList.remove('with-detail');
   document.title = title;
   markCurrent();
+  if (!was) return;
+  scrollTo(0, back);
+  was.link?.focus({preventScroll: true});
 }
 
-function route(focus) {
-  const match = /^#model=(.*)$/.exec(location.hash);
-  let name = null;
-  try { name = match && decodeURIComponent(match[1]); } catch { /* not one of our addresses */ }
-  const model = name === null ? null : models.find((m) => m.name === name);
+async function route(focus) {
+  const asked = new URLSearchParams(location.hash.slice(1).replaceAll('+', '%2B'));
+  const model = models.find((m) => m.name === asked.get('model'));
   if (!model) return hideModel();
-  showModel(model);
-  if (narrow.matches) scrollTo(0, 0);
-  if (focus) $('detail').focus({preventScroll: !narrow.matches});
+  if (model !== current) await showModel(model);
+  if (model !== current) return;
+  if (asked.get('node')) shownGraph?.find(asked.get('node'));
+  else if (focus) $('detail').focus({preventScroll: true});
 }
 
 // ---- The page
@@ -620,17 +653,16 @@ function setUpKeys() {
     const typing = event.target.closest('input, select, textarea');
     if (event.key === 'Escape' && current && !typing && !document.fullscreenElement) closeModel();
     if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
-    if (event.key === '/') {
-      event.preventDefault();
-      $('search').focus();
-    }
-    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
-    const row = event.target.closest('#rows tr');
-    const next = step && row && (step > 0 ? row.nextElementSibling : row.previousElementSibling);
-    if (next) {
-      event.preventDefault();
-      next.querySelector('a').focus();
-    }
+    const focused = event.target.closest('tr.model');
+    const step = {j: 1, k: -1, ...focused && {ArrowDown: 1, ArrowUp: -1}}[event.key];
+    const copy = event.key === 'c' && $('detail').querySelector('.copyable .copy');
+    if (!step && !copy && event.key !== '/') return;
+    event.preventDefault();
+    if (copy) return copy.click();
+    if (event.key === '/') return $('search').focus();
+    if (current && !focused) return go(step);
+    const at = listed.findIndex(({row}) => row === focused);
+    listed[at < 0 ? 0 : at + step]?.link.focus();
   });
 }
 
@@ -640,28 +672,61 @@ function setUpShare() {
       h('span', {class: STATUSES[s].kind, style: `flex: ${totals.get(s)} 0 0`})));
 }
 
-// Changes since an earlier run.
+// What changed since an earlier run: a column, and in words what the list of models does not have.
 function setUpChanges() {
-  if (!words.changes) return;
-  const {baseline, notes, rows: changed} = words.changes;
-  const summary = h('summary', {}, 'Compared with ', code(baseline), `: ${notes[0]}`);
-  const known = new Map(models.map((model) => [model.name, model]));
-  const name = (model) => known.has(model) ? h('a', {href: address(known.get(model))}, model) : model;
-  $('changes').append(changed.length + notes.length === 1
-      ? h('p', {class: 'coverage'}, 'Compared with ', code(baseline), ': no changes.')
-      : h('details', {open: changed.some(({trend}) => trend === 'worse')}, summary,
-          ...notes.slice(1).map((note) => h('p', {class: 'hint'}, note)),
-          table('Changes', [['Model'], ['Trend'], ['Changes']], changed.map(({model, trend, changes}) =>
-                  [name(model), trend, h('div', {}, ...changes.map((line) => h('div', {}, line)))]))));
+  if (!run.changes) return;
+  const {baseline, notes, rows} = run.changes;
+  const byName = new Map(models.map((model) => [model.name, model]));
+  for (const model of models) model.trend = 'same';
+  for (const [name, trend, changes] of rows) if (byName.has(name)) Object.assign(byName.get(name), {trend, changes});
+  const others = rows.filter(([name]) => !byName.has(name)).map(([name, trend, changes]) => `${name} (${trend}): ${changes.join('; ')}`);
+  const more = [...notes.slice(1), ...others];
+  const summary = ['Compared with ', code(baseline), `: ${notes[0]}`];
+  $('changes').append(more.length === 0 ? h('p', {class: 'coverage'}, ...summary)
+      : h('details', {}, h('summary', {}, ...summary), h('ul', {}, ...more.map((text) => h('li', {}, text)))));
 }
 
-$('environment').append(...words.environment.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
-$('command').textContent = shown(results.command);
-setUpTheme();
-setUpShare();
-setUpChanges();
-setUpFilters();
-setUpKeys();
-refresh();
-addEventListener('hashchange', () => route(true));
-route(false);
+// The columns of the failing cases that the page has room for: name, status, error, reason.
+const BAD_COLUMNS = [0, 2, 3, 5];
+
+function setUpSuite() {
+  const {suite} = run;
+  if (!suite) return;
+  $('models').hidden = models.length === 0;
+  $('operators').hidden = false;
+  const section = (name, {heads, alignment, rows}, isOpen, columns = heads.keys()) => {
+    const pick = [...columns];
+    return rows.length === 0 ? '' : h('details', {open: isOpen}, h('summary', {}, name),
+        table(name, pick.map((i) => [heads[i].replaceAll('&nbsp;', ' '), alignment[i] === 'r']), rows.map((row) => pick.map((i) => row[i]))));
+  };
+  $('operators').append(h('h2', {id: 'operators-heading'}, 'Operators'), h('p', {}, suite.verdict),
+      section('Failures by cause', {heads: ['Fails for', 'Cases', 'In common', 'Examples'], alignment: 'lrll',
+        rows: suite.causes.map(([what, calls, common, examples]) => [what, count(calls), common, examples.join(' ')])}, true), section('Failing cases', suite.bad, false, BAD_COLUMNS),
+      ...suite.categories.map(([name, scores]) => section(name, scores, false)), section('Calls in models', suite.calls, true));
+}
+
+async function start() {
+  [run, models] = await Promise.all([unpacked('run'), unpacked('models')]);
+  models.forEach((model, order) => Object.assign(model, worstFigures(model), {
+    order, seconds: model.stage_seconds && sum(model.stage_seconds),
+    text: [model.name, model.status, model.failure?.stage, model.failure?.kind, model.failure?.message, model.reason,
+           ...model.categories].join('\n').toLowerCase()}));
+  $('verdict').classList.add(run.is_good ? 'good' : 'bad');
+  $('verdict').append(h('span', {'aria-hidden': 'true'}, run.is_good ? '✓ ' : '✕ '), shown(run.verdict));
+  $('coverage').textContent = shown(run.coverage);
+  $('environment').append(...run.environment.filter(([, value]) => value).flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+  $('command').textContent = shown(run.command);
+  setUpTheme();
+  setUpShare();
+  setUpChanges();
+  setUpFilters();
+  setUpSuite();
+  setUpKeys();
+  refresh();
+  addEventListener('hashchange', () => route(true));
+  await route(false);
+  document.body.dataset.ready = '';
+  performance.mark('ready');
+}
+
+start();

@@ -9,7 +9,6 @@ namespace torch_ir::templates {
 extern const std::string_view model_page;
 extern const std::string_view summary;
 extern const std::string_view operators;
-extern const std::string_view operators_section;
 extern const std::string_view index_page;
 extern const std::string_view index_style;
 extern const std::string_view index_graph;

@@ -21,13 +21,12 @@
 namespace torch_ir {
 namespace {
 
-void set_max_diffs(const Result& result, const Program& program, SvgOptions& options) {
+void set_traits(const Result& result, const Program& program, SvgOptions& options) {
   std::unordered_map<std::string, size_t> makers;
   for (size_t i = 0; i < program.nodes.size(); ++i) {
     makers.emplace(program.nodes[i].name, i);
     for (const ValueId id : program.nodes[i].outputs) makers.emplace(program[id].name, i);
   }
-  options.max_diffs.resize(program.nodes.size());
   options.traits.resize(program.nodes.size());
   const auto mark = [&](const std::string& name, std::string_view text) {
     const auto maker = makers.find(name);
@@ -43,9 +42,8 @@ void set_max_diffs(const Result& result, const Program& program, SvgOptions& opt
     options.highlighted_node = result.nodes->first_divergence->node.node;
   }
   for (const NodeError& error : result.nodes->errors) {
-    const auto node = static_cast<size_t>(error.index);
-    options.max_diffs.at(node) = error.max_diff;
-    options.traits[node] += fmt::format("{} {}", error.max_diff, error.own_error.value_or(-1));
+    options.traits.at(static_cast<size_t>(error.index)) +=
+        fmt::format("{} {}", error.max_diff, error.own_error.value_or(-1));
   }
   for (const NodeReport::Skipped& value : result.nodes->not_judged) mark(value.value, "not judged");
 }
@@ -62,7 +60,7 @@ GraphPicture draw_graph(const Result& result, const SourceLines& source_lines) {
       if (line != source_lines.end()) node.origin.source = line->second;
     }
     SvgOptions options{.title = result.name};
-    set_max_diffs(result, program, options);
+    set_traits(result, program, options);
     std::string svg = draw_svg(program, options);
     picture = {.svg = std::move(svg), .data = graph_data(program, options)};
   } catch (const std::exception& error) {

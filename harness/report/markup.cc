@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
+#include <utility>
 
 #include "torch_ir/base/printable.h"
 
@@ -39,45 +41,31 @@ bool starts_with_word(std::string_view text) {
   return !word.empty() && std::ranges::all_of(word, is_lower);
 }
 
-struct Replacement {
-  std::string_view character;
-  std::string_view xml;
-};
-
-constexpr Replacement kEverywhere[] = {
+// The first three only in attributes, where a parser turns plain line breaks and tabs into spaces.
+constexpr std::pair<std::string_view, std::string_view> kEscapes[] = {
+    {"\n", "&#10;"},
+    {"\t", "&#9;"},
+    {"\"", "&quot;"},
     {"&", "&amp;"},
     {"<", "&lt;"},
     // "]]>" may not stand in text.
     {">", "&gt;"},
     // XML forbids U+FFFE and U+FFFF.
     {"\xef\xbf\xbe", "\\xef\\xbf\\xbe"},
-    {"\xef\xbf\xbf", "\\xef\\xbf\\xbf"},
-};
-constexpr Replacement kInText[] = {{"\n", "\n"}, {"\t", "\t"}};
-// A parser turns plain line breaks and tabs into spaces here.
-constexpr Replacement kInAttributes[] = {{"\n", "&#10;"}, {"\t", "&#9;"}, {"\"", "&quot;"}};
+    {"\xef\xbf\xbf", "\\xef\\xbf\\xbf"}};
 
-template <size_t N>
-const Replacement* find(const Replacement (&replacements)[N], std::string_view character) {
-  for (const Replacement& replacement : replacements) {
-    if (replacement.character == character) return &replacement;
-  }
-  return nullptr;
-}
-
-template <size_t N>
-std::string escape(std::string_view text, const Replacement (&more)[N]) {
+std::string escape(std::string_view text, bool is_attribute) {
+  const std::span escapes = std::span(kEscapes).subspan(is_attribute ? 0 : 3);
   std::string xml;
   while (!text.empty()) {
     // Invalid UTF-8 is escaped byte by byte.
     const std::string_view character = text.substr(0, std::max<size_t>(1, character_size(text)));
     text.remove_prefix(character.size());
-    const Replacement* replacement = find(kEverywhere, character);
-    if (replacement == nullptr) replacement = find(more, character);
-    if (replacement != nullptr) {
-      xml += replacement->xml;
+    const auto known = std::ranges::find(escapes, character, [](auto& it) { return it.first; });
+    if (known != escapes.end()) {
+      xml += known->second;
     } else {
-      xml += printable(character);
+      xml += character == "\n" || character == "\t" ? std::string(character) : printable(character);
     }
   }
   return xml;
@@ -143,8 +131,8 @@ std::string as_sentence(std::string text) {
   return text;
 }
 
-std::string xml_text(std::string_view text) { return escape(text, kInText); }
+std::string xml_text(std::string_view text) { return escape(text, false); }
 
-std::string xml_attribute(std::string_view text) { return escape(text, kInAttributes); }
+std::string xml_attribute(std::string_view text) { return escape(text, true); }
 
 }  // namespace torch_ir

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -31,8 +30,6 @@ using Cases = std::vector<Result>;
 // results.json has all of them.
 constexpr size_t kMostBadCases = 200;
 constexpr size_t kMostCalls = 1000;
-
-const std::vector<size_t> kBadColumns = {0, 2, 3, 5};
 
 constexpr std::string_view kDtypeOrder[] = {"float32",   "float64",    "float16", "bfloat16",
                                             "complex64", "complex128", "int64",   "int32",
@@ -82,19 +79,14 @@ std::string statuses_table(const Cases& cases) {
   return table.markdown();
 }
 
-std::optional<std::string> host_reason(const Result& result) {
-  const std::string text = host_text(result);
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 // Lists operators that have cases with a reason, and the first reason of each.
 template <class Reason>
 Table reasons_table(const Cases& cases, const Reason& reason_of) {
   std::map<std::string, std::pair<int64_t, std::string>> operators;
   for (const Result& result : cases) {
-    const std::optional<std::string> reason = reason_of(result);
-    if (!reason) continue;
-    ++operators.try_emplace(result.call->op_type, 0, *reason).first->second.first;
+    const std::string reason = reason_of(result);
+    if (reason.empty()) continue;
+    ++operators.try_emplace(result.call->op_type, 0, reason).first->second.first;
   }
   Table table("lrl", {"Operator", "Cases", "Reason"});
   for (const auto& [op_type, reason] : operators) {
@@ -103,7 +95,6 @@ Table reasons_table(const Cases& cases, const Reason& reason_of) {
   return table;
 }
 
-// index.html shows only the columns kBadColumns of this table.
 Table bad_table(const Cases& cases) {
   Table table("lllrrl",
               {"Case", "", "Status", "Max&nbsp;abs.&nbsp;error", "Own&nbsp;error", "Reason"});
@@ -120,7 +111,6 @@ struct Category {
   std::string title;
   Score score;
   Table table;
-  std::vector<size_t> html_columns;
 };
 
 Category operators_in(const std::string& name, const std::vector<const Result*>& cases) {
@@ -145,8 +135,6 @@ Category operators_in(const std::string& name, const std::vector<const Result*>&
   std::vector<Cell> heads = {"Operator"};
   for (const std::string& dtype : dtypes) heads.push_back(Cell::text(dtype));
   heads.push_back("Cases");
-  std::vector<size_t> html_columns(heads.size());
-  std::iota(html_columns.begin(), html_columns.end(), 0);
   heads.push_back("Own&nbsp;error");
   Table table("l" + std::string(heads.size() - 1, 'r'), heads);
   for (auto& [op_type, row] : rows) {
@@ -156,7 +144,7 @@ Category operators_in(const std::string& name, const std::vector<const Result*>&
     cells.push_back(row.own_error > 0 ? short_number(row.own_error) : "");
     table.add(cells);
   }
-  return {capitalized(name), all, std::move(table), std::move(html_columns)};
+  return {capitalized(name), all, std::move(table)};
 }
 
 std::vector<Category> categories_of(const Cases& cases) {
@@ -284,26 +272,22 @@ SectionData calls_section(const ModelPage& page) {
   return data;
 }
 
-std::string operators_section(const Cases& cases) {
-  if (cases.empty()) return "";
-  const Table bad = bad_table(cases);
-  const Table calls = calls_table(cases);
-  List categories;
-  for (const Category& category : categories_of(cases)) {
-    Data data;
-    data.set("summary", xml_text(fmt::format("{}: {} of {} passed", category.title,
-                                             category.score.passed, category.score.tried)));
-    data.set("table", category.table.html(category.html_columns));
-    categories.push_back(data);
+json_fields::Json operators_json(const Cases& cases) {
+  if (cases.empty()) return {};
+  json_fields::Json categories = json_fields::Json::array();
+  for (const auto& [title, score, table] : categories_of(cases)) {
+    categories.push_back(
+        {fmt::format("{}: {} of {} passed", title, score.passed, score.tried), table.json()});
   }
-  const Table causes = causes_table(failure_causes({}, cases));
-  Data section;
-  section.set("verdict", xml_text(cases_text(cases)));
-  if (causes.num_rows() > 0) section.set("causes", causes.html());
-  if (bad.num_rows() > 0) section.set("bad", bad.html(kBadColumns));
-  section.set("categories", categories);
-  if (calls.num_rows() > 0) section.set("calls", calls.html());
-  return render_exactly(templates::operators_section, section);
+  json_fields::Json causes = json_fields::Json::array();
+  for (const FailureCause& cause : failure_causes({}, cases)) {
+    causes.push_back({cause.what, cause.num_calls, cause.in_common, cause.examples});
+  }
+  return {{"verdict", cases_text(cases)},
+          {"causes", causes},
+          {"bad", bad_table(cases).json()},
+          {"categories", categories},
+          {"calls", calls_table(cases).json()}};
 }
 
 std::string render_operators(const RunRecord& run) {
@@ -330,8 +314,8 @@ std::string render_operators(const RunRecord& run) {
     page.set("more_bad", fmt::format("`results.json` lists {} more.", num_bad - bad.num_rows()));
   }
   set_some(page, "unsupported",
-           reasons_table(cases, [](const Result& it) { return it.unsupported; }));
-  set_some(page, "on_host", reasons_table(cases, host_reason));
+           reasons_table(cases, [](const Result& it) { return it.unsupported.value_or(""); }));
+  set_some(page, "on_host", reasons_table(cases, [](const Result& it) { return host_text(it); }));
   page.set("categories", categories);
   set_some(page, "calls", calls_table(cases));
   set_environment(page, run.context, 1);

@@ -159,8 +159,7 @@ TEST(OperatorsPageTest, GroupsFailuresByCause) {
           "`aten.sin.default/float16/denormal` |\n"));
   EXPECT_THAT(summary_of({}, {.registry = false}, {}, faulty_suite()),
               HasSubstr("| denormal (denormals) | 4 | in every dtype"));
-  EXPECT_THAT(operators_section(faulty_suite()),
-              HasSubstr("<tr><th scope=\"row\">denormal (denormals)</th><td>4</td>"));
+  EXPECT_EQ(operators_json(faulty_suite())["causes"][1][0], "denormal (denormals)");
 }
 
 TEST(OperatorsPageTest, ManyFailuresAreCausesInATerminal) {
@@ -227,27 +226,27 @@ TEST(OperatorsPageTest, ShowsWhateverItIsCalledAsText) {
   EXPECT_THAT(outside_code, HasSubstr("\\*y\\*"));
 }
 
-TEST(OperatorsSectionTest, ShowsWhateverItIsCalledAsText) {
-  const std::string html = operators_section({hostile_case(), hostile_case()});
-  EXPECT_THAT(html, Not(HasSubstr("<b>")));
-  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">&lt;b&gt;"));
-  EXPECT_THAT(html, HasSubstr("<th scope=\"col\">&lt;b&gt;"));
-  EXPECT_THAT(html, HasSubstr("<details><summary>&lt;b&gt;"));
+TEST(OperatorsJsonTest, HasPlainTexts) {
+  const json_fields::Json data = operators_json({hostile_case(), hostile_case()});
+  const std::string text = hostile_case().name;
+  EXPECT_EQ(data["bad"]["rows"][0][0], text);
+  EXPECT_EQ(data["calls"]["heads"].back(), text);
+  EXPECT_THAT(data["categories"][0][0].get<std::string>(), StartsWith(text + ": 0 of 2"));
 }
 
-TEST(OperatorsSectionTest, HasTheScoreboard) {
-  const std::string html =
-      operators_section({make_case("aten.abs.default", "float32"),
-                         make_failed("aten.abs.default", "int64", FailureKind::kCrashed, "a < b")});
-  EXPECT_THAT(html, HasSubstr("<p>1 of 2 cases passed, 1 crashed</p>"));
-  EXPECT_THAT(html, HasSubstr("<summary>Pointwise: 1 of 2 passed</summary>"));
-  EXPECT_THAT(html, HasSubstr("<th scope=\"col\">float32</th><th scope=\"col\">int64</th>"));
-  EXPECT_THAT(html, HasSubstr("<tr><th scope=\"row\">aten.abs.default</th><td>1</td><td>❌ "
-                              "0/1</td><td>❌ 1/2</td></tr>"));
-  EXPECT_THAT(html, HasSubstr("<td>crashed</td><td></td><td>a &lt; b</td>"));
+TEST(OperatorsJsonTest, HasTheScoreboard) {
+  const json_fields::Json data =
+      operators_json({make_case("aten.abs.default", "float32"),
+                      make_failed("aten.abs.default", "int64", FailureKind::kCrashed, "a < b")});
+  EXPECT_EQ(data["verdict"], "1 of 2 cases passed, 1 crashed");
+  const auto& [title, table] = std::pair(data["categories"][0][0], data["categories"][0][1]);
+  EXPECT_EQ(title, "Pointwise: 1 of 2 passed");
+  EXPECT_EQ(table["heads"],
+            json_fields::Json({"Operator", "float32", "int64", "Cases", "Own&nbsp;error"}));
+  EXPECT_EQ(table["rows"][0], json_fields::Json({"aten.abs.default", "1", "❌ 0/1", "❌ 1/2", ""}));
+  EXPECT_EQ(data["bad"]["rows"][0][5], "a < b");
+  EXPECT_TRUE(operators_json({}).is_null());
 }
-
-TEST(OperatorsSectionTest, IsEmptyWithoutCases) { EXPECT_EQ(operators_section({}), ""); }
 
 TEST(SummaryTest, SaysHowManyCasesPassed) {
   const std::vector<Result> cases = {

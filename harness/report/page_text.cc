@@ -1,13 +1,11 @@
 #include "harness/report/page_text.h"
 
-#include <c10/util/StringUtil.h>
 #include <fmt/format.h>
 #include <torch/version.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <numeric>
 #include <sstream>
 
 #include "harness/report/markup.h"
@@ -153,32 +151,16 @@ void set_environment(kainjow::mustache::data& page, const RunContext& context, i
 }
 
 std::string render(std::string_view text, const kainjow::mustache::data& page) {
-  return without_extra_blank_lines(render_exactly(text, page));
-}
-
-std::string render_exactly(std::string_view text, const kainjow::mustache::data& page) {
   kainjow::mustache::mustache view{std::string(text)};
   view.set_custom_escape([](const std::string& value) { return value; });
-  std::string rendered = view.render(page);
+  const std::string rendered = view.render(page);
   if (!view.is_valid()) throw Error("invalid report template: " + view.error_message());
-  return rendered;
+  return without_extra_blank_lines(rendered);
 }
 
-namespace {
+Cell Cell::text(std::string_view text) { return {text_cell(text), text}; }
 
-// "&nbsp;" keeps narrow columns from breaking in Markdown; HTML does not need it.
-std::string html_name(std::string name) {
-  c10::ReplaceAll(name, "&nbsp;", " ");
-  return name;
-}
-
-}  // namespace
-
-Cell::Cell(int64_t figure) : Cell(with_thousands_separators(figure)) {}
-
-Cell Cell::text(std::string_view text) { return Cell(text_cell(text), xml_text(text)); }
-
-Cell Cell::code(std::string_view text) { return Cell(code_cell(text), xml_text(text)); }
+Cell Cell::code(std::string_view text) { return {code_cell(text), text}; }
 
 void Table::add(std::vector<Cell> cells) {
   cells.resize(heads_.size(), "");
@@ -214,26 +196,15 @@ std::string Table::markdown() const {
   return text;
 }
 
-std::string Table::html(const std::vector<size_t>& columns) const {
-  std::vector<size_t> shown = columns;
-  if (shown.empty()) {
-    shown.resize(heads_.size());
-    std::iota(shown.begin(), shown.end(), 0);
-  }
-  std::string text = "<table>\n    <thead><tr>";
-  for (const size_t i : shown) {
-    text += fmt::format("<th scope=\"col\">{}</th>", html_name(heads_[i].html));
-  }
-  text += "</tr></thead>\n    <tbody>\n";
-  for (const std::vector<Cell>& row : rows_) {
-    text += "    <tr>";
-    for (const size_t i : shown) {
-      text +=
-          i == 0 ? "<th scope=\"row\">" + row[i].html + "</th>" : "<td>" + row[i].html + "</td>";
-    }
-    text += "</tr>\n";
-  }
-  return text + "    </tbody></table>";
+json_fields::Json Table::json() const {
+  const auto shown = [](const std::vector<Cell>& cells) {
+    json_fields::Json json = json_fields::Json::array();
+    for (const Cell& cell : cells) json.push_back(cell.shown);
+    return json;
+  };
+  json_fields::Json rows = json_fields::Json::array();
+  for (const std::vector<Cell>& row : rows_) rows.push_back(shown(row));
+  return {{"alignment", alignment_}, {"heads", shown(heads_)}, {"rows", rows}};
 }
 
 }  // namespace torch_ir

@@ -15,6 +15,7 @@
 
 #include "harness/report/failure_causes.h"
 #include "harness/report/pages.h"
+#include "harness/results/json_fields.h"
 #include "torch_ir/base/text.h"
 
 namespace torch_ir {
@@ -22,21 +23,22 @@ namespace torch_ir {
 struct Cell {
   // Text that needs no escaping: a figure, a word or, for Markdown-only pages, the result of
   // text_cell and code_cell.
-  Cell(std::string ready) : markdown(ready), html(std::move(ready)) {}
+  Cell(std::string ready) : markdown(ready), shown(std::move(ready)) {}
   Cell(std::string_view ready) : Cell(std::string(ready)) {}
   Cell(const char* ready) : Cell(std::string(ready)) {}
   // With thousands separators.
-  Cell(int64_t figure);
-  // Escape text for both formats.
+  Cell(int64_t figure) : Cell(with_thousands_separators(figure)) {}
+  // Escape text for Markdown.
   static Cell text(std::string_view text);
   static Cell code(std::string_view text);
 
   std::string markdown;
-  std::string html;
+  // Not escaped.
+  std::string shown;
 
  private:
-  Cell(std::string in_markdown, std::string in_html)
-      : markdown(std::move(in_markdown)), html(std::move(in_html)) {}
+  Cell(std::string in_markdown, std::string_view plain)
+      : markdown(std::move(in_markdown)), shown(plain) {}
 };
 
 class Table {
@@ -53,8 +55,8 @@ class Table {
   Table without_empty_columns() const;
   // Without a final newline.
   std::string markdown() const;
-  // A table element with `columns`, or all columns if empty.
-  std::string html(const std::vector<size_t>& columns = {}) const;
+  // {"alignment": "lr", "heads": ["Case", ...], "rows": [[...], ...]}, in plain text.
+  json_fields::Json json() const;
 
  private:
   std::string alignment_;
@@ -113,9 +115,6 @@ void set_environment(kainjow::mustache::data& page, const RunContext& context, i
 // Renders the template `text` as Markdown, without repeated blank lines. Throws Error when the
 // template is malformed.
 std::string render(std::string_view text, const kainjow::mustache::data& page);
-
-// Keeps all blank lines.
-std::string render_exactly(std::string_view text, const kainjow::mustache::data& page);
 
 // Phrases that name the expected outputs.
 struct Reference {

@@ -30,22 +30,24 @@ std::string render_operators(const RunRecord& run);
 std::string render_comparison(const RunRecord& old, const RunRecord& now,
                               const BaselineComparison& comparison);
 
-// The operators section of index.html; empty if there are no cases.
-std::string operators_section(const std::vector<Result>& cases);
+// index.html: a run in one file, to filter, sort and search. It works offline and without a server.
+// Its data is JSON in parts, each compressed and read when it is needed: "run", "models" with a row
+// for each, and for model N of the run "model-N".
 
-// index.html: a run in one file, to filter, sort and search. It works offline and without a server;
-// its graphs are parsed when they are viewed.
-
-// Returns the picture of a graph or why it is missing. Called in order until the page is full.
+// Returns the picture of a graph or why it is missing.
 using PictureOf = std::function<GraphPicture(const Result& result)>;
+using PutPart = std::function<void(const std::string& id, const std::string& json)>;
 
-// Larger graphs, alone or together, are left out.
-inline constexpr size_t kMaxIndexGraph = 4 << 20;
-inline constexpr size_t kMaxIndexGraphs = 48 << 20;
+// Together, before they are compressed; further graphs are left out.
+inline constexpr size_t kMaxIndexGraphs = 64 << 20;
 
 // Without `has_pages`, it has no links to files beside it, nor commands that repeat one model.
 void write_index(const RunRecord& run, const BaselineComparison* baseline,
                  const PictureOf& picture_of, const PutText& put, bool has_pages = true);
+void put_index_data(const RunRecord& run, const BaselineComparison* baseline,
+                    const PictureOf& picture_of, const PutPart& put, bool has_pages = true);
+// The operators of single calls; null if there are no calls.
+json_fields::Json operators_json(const std::vector<Result>& cases);
 
 // junit.xml, for CI systems.
 //

@@ -79,6 +79,8 @@ Json write_totals(const std::vector<Result>& results) {
           {"failure", failure}};
 }
 
+}  // namespace
+
 Json write_result(const Result& result, const RunContext& context) {
   Json json = write(result);
   json.erase("is_searching");
@@ -96,6 +98,8 @@ Json write_result(const Result& result, const RunContext& context) {
   }
   return json;
 }
+
+namespace {
 
 // One at a time, because all of them may not fit into memory.
 void put_results(const std::vector<Result>& results, const RunContext& context,

@@ -7,12 +7,16 @@
 #include <string_view>
 
 #include "harness/results/baseline.h"
+#include "harness/results/json_fields.h"
 #include "harness/results/run_context.h"
 
 namespace torch_ir {
 
 // Called once for each piece, because the whole text may not fit into memory.
 using PutText = std::function<void(std::string_view)>;
+
+// As in `models` of results.json.
+json_fields::Json write_result(const Result& result, const RunContext& context);
 
 // `baseline` may be null.
 void write_results(const RunRecord& run, const BaselineComparison* baseline, const PutText& put);

@@ -93,6 +93,30 @@ bool looks_like_zip(std::string_view bytes) {
   return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");
 }
 
+std::string deflate(std::string_view bytes) {
+  // The one entry of an archive in memory.
+  const std::unique_ptr<zip_source_t, void (*)(zip_source_t*)> memory(
+      zip_source_buffer_create(nullptr, 0, 0, nullptr), zip_source_free);
+  const auto open = [&](int flags) {
+    zip_source_keep(memory.get());
+    return zip_open_from_source(memory.get(), flags, nullptr);
+  };
+  zip_t* zip = open(ZIP_TRUNCATE);
+  zip_file_add(zip, "bytes", zip_source_buffer(zip, bytes.data(), bytes.size(), 0), 0);
+  zip_set_file_compression(zip, 0, ZIP_CM_DEFLATE, 0);
+  if (zip_close(zip) != 0) throw Error("cannot compress: " + std::string(zip_strerror(zip)));
+  zip = open(ZIP_RDONLY);
+  zip_stat_t entry;
+  zip_stat_index(zip, 0, 0, &entry);
+  std::string deflated(entry.comp_size, '\0');
+  {
+    const EntryFile file(zip_fopen_index(zip, 0, ZIP_FL_COMPRESSED), zip_fclose);
+    zip_fread(file.get(), deflated.data(), deflated.size());
+  }
+  zip_discard(zip);
+  return deflated;
+}
+
 struct ZipArchive::Impl {
   Impl(ByteRange bytes, std::string archive_name)
       : name(std::move(archive_name)), source{std::move(bytes)} {

@@ -17,6 +17,9 @@ namespace torch_ir {
 
 bool looks_like_zip(std::string_view bytes);
 
+// `bytes` compressed as a raw DEFLATE stream (RFC 1951).
+std::string deflate(std::string_view bytes);
+
 // Copies share one archive. Bytes read from it outlive it. Not thread-safe.
 class ZipArchive {
  public:

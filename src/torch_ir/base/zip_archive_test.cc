@@ -54,6 +54,16 @@ TEST(ZipArchiveTest, StoredEntriesArePartsOfTheFile) {
   EXPECT_EQ(archive.map("b").text(), "second");
 }
 
+TEST(ZipArchiveTest, WhatIsDeflatedInflatesAgain) {
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += std::to_string(i * i);
+  ZipEntry entry = {"a", deflate(text), ZipEntry::kDeflated};
+  EXPECT_LT(entry.content.size(), text.size());
+  entry.size = text.size();
+  entry.crc = zip_checksum(text);
+  EXPECT_EQ(opened(build_zip({entry})).read("a").text(), text);
+}
+
 TEST(ZipArchiveTest, PaddingInLocalHeadersIsSkipped) {
   ZipEntry padded = {"a", "content"};
   padded.padding = std::string(50, 'Z');

@@ -1,12 +1,9 @@
 #include "torch_ir/visualize/dot.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <variant>
 
 #include "torch_ir/ir/resolve.h"
-#include "torch_ir/visualize/colours.h"
 #include "torch_ir/visualize/labels.h"
 #include "torch_ir/visualize/sketch.h"
 
@@ -52,26 +49,9 @@ std::string box_line(const Box& box, const DotOptions& options) {
   std::string line = "    " + box.id + " [label=\"" + label + "\"";
   if (!options.is_plain) line += style(box.kind);
   if (stands_out) line += ", color=\"#cf222e\", penwidth=3, fillcolor=\"#ffebe9\"";
-  if (options.colours == nullptr) return line;
-  if (const auto place = options.colours->find(box)) {
-    const Colour& colour = options.colours->colours[*place];
-    line += fmt::format(", fillcolor=\"{}\", fontcolor=\"{}\"", colour.fill, colour.text);
-  }
-  if (!box.name.empty()) line += ", tooltip=\"" + escaped(printable_name(box.name)) + "\"";
+  if (options.has_names && !box.name.empty())
+    line += ", tooltip=\"" + escaped(printable_name(box.name)) + "\"";
   return line;
-}
-
-// A label above the picture.
-std::string legend(const ColourScale& scale) {
-  std::string cells = fmt::format("<td>{}:</td>", scale.title);
-  for (const Colour& colour : scale.colours) {
-    const bool is_above = colour.label.starts_with('>');
-    cells += fmt::format("<td border=\"1\" width=\"22\" bgcolor=\"{}\"></td><td>{}</td>",
-                         colour.fill, is_above ? "&gt;" + colour.label.substr(1) : colour.label);
-  }
-  return "    labelloc=t; label=<<font face=\"Helvetica\" point-size=\"12\"><table "
-         "border=\"0\"><tr>" +
-         cells + "</tr></table></font>>;\n";
 }
 
 std::string arrow_line(const Arrow& arrow) {
@@ -100,7 +80,6 @@ std::string write_dot(std::string_view name, const GraphSketch& sketch, const Do
       text += "    }\n";
     }
   }
-  if (options.colours != nullptr) text += legend(*options.colours);
   return text + "}\n";
 }
 

@@ -1,5 +1,7 @@
 #include "torch_ir/visualize/graph_data.h"
 
+#include <ATen/core/enum_tag.h>
+
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -9,15 +11,30 @@
 #include <variant>
 #include <vector>
 
+#include "torch_ir/analysis/multiply_adds.h"
+#include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/module_paths.h"
-#include "torch_ir/visualize/colours.h"
+#include "torch_ir/operators/operator_facts.h"
+#include "torch_ir/operators/operator_table.h"
 #include "torch_ir/visualize/sketch.h"
 
 namespace torch_ir {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// The kind of an operator, by which boxes can be coloured.
+std::string_view kind_name(std::string_view op_type) {
+  const MultiplyAdds formula = find_formula(op_type);
+  if (formula != nullptr && formula != no_multiply_adds) return "convolution, matmul";
+  const auto op = find_operator(op_type);
+  if (!op) return "other";
+  if (op->hasTag(at::Tag::pointwise)) return "pointwise";
+  if (facts_of(op_type).is_reduction) return "reduction";
+  if (op->operator_name().name.find("norm") != std::string::npos) return "normalization";
+  return is_view(op->schema()) ? "view" : "other";
+}
 
 Json argument_json(const Argument& argument) {
   Json value;

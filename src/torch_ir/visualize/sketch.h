@@ -91,8 +91,6 @@ class Sketchbook {
   std::vector<bool> is_weight_;
 };
 
-struct ColourScale;
-
 // For drawings of folded parts, which have few boxes.
 inline constexpr std::string_view kFoldedLayout = "nslimit=20; nslimit1=20;";
 
@@ -103,8 +101,8 @@ struct DotOptions {
   size_t highlighted_node = std::numeric_limits<size_t>::max();
   // Without the shapes and colours of kinds of boxes.
   bool is_plain = false;
-  // Null for none. With colours come a legend, and names under the mouse.
-  const ColourScale* colours = nullptr;
+  // With the names of boxes under the mouse.
+  bool has_names = false;
 };
 
 std::string write_dot(std::string_view name, const GraphSketch& sketch,

@@ -4,7 +4,6 @@
 #include <limits>
 #include <string_view>
 
-#include "torch_ir/visualize/colours.h"
 #include "torch_ir/visualize/labels.h"
 #include "torch_ir/visualize/sketch.h"
 
@@ -21,8 +20,7 @@ size_t node_index(const Graph& graph, const std::string& name) {
                   : std::numeric_limits<size_t>::max();
 }
 
-std::string draw(const Program& program, const SvgOptions& options, const std::string& format,
-                 const ColourScale* colours) {
+std::string draw(const Program& program, const SvgOptions& options, const std::string& format) {
   const Sketchbook book(program, options.module, options.traits);
   const Part& root = book.root();
   const bool is_whole = options.max_nodes == kAllNodes;
@@ -31,7 +29,7 @@ std::string draw(const Program& program, const SvgOptions& options, const std::s
   const bool is_folded = is_whole && Sketchbook::is_folded(root, options.depth);
   const DotOptions dot{.layout = std::string(is_folded ? kFoldedLayout : kQuickLayout),
                        .highlighted_node = node_index(program, options.highlighted_node),
-                       .colours = colours};
+                       .has_names = true};
   const std::string& title = options.title.empty() ? program.model_name : options.title;
   return run_graphviz(write_dot(printable_name(title), sketch, dot), format, options.graphviz);
 }
@@ -39,12 +37,11 @@ std::string draw(const Program& program, const SvgOptions& options, const std::s
 }  // namespace
 
 std::string draw_svg(const Program& program, const SvgOptions& options) {
-  const ColourScale scale = colour_scale(program, options.max_diffs);
-  return draw(program, options, "svg", &scale);
+  return draw(program, options, "svg");
 }
 
 std::string draw_png(const Program& program, const SvgOptions& options) {
-  return draw(program, options, "png", nullptr);
+  return draw(program, options, "png");
 }
 
 }  // namespace torch_ir

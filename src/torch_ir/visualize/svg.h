@@ -1,13 +1,10 @@
 // draw_svg and draw_png: draw pictures of a graph with Graphviz.
 //
-// A graph of more than 60 nodes is drawn as its modules (mermaid.h). The boxes of an SVG are
-// coloured by time if times are given, else by error if there is any, else by the kind of operator,
-// with a legend, and show their names under the mouse. The same graph, Graphviz and fonts give the
-// same bytes.
+// A graph of more than 60 nodes is drawn as its modules (mermaid.h). The boxes of an SVG
+// show their names under the mouse. The same graph, Graphviz and fonts give the same bytes.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +23,6 @@ struct SvgOptions {
   int64_t max_nodes = kAllNodes;
   std::string module = {};
   int64_t depth = 0;
-  // The max abs. error of each node against the model, or none.
-  std::vector<std::optional<double>> max_diffs = {};
   // One for each node, or none: nodes with different ones are never drawn as one.
   std::vector<std::string> traits = {};
   GraphvizOptions graphviz = {};

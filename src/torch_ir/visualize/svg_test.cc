@@ -100,24 +100,6 @@ TEST_F(SvgTest, ShowsTheModulesOfALargeGraph) {
   EXPECT_EQ(count(svg, ">add.Tensor</text>"), 0u);
 }
 
-TEST_F(SvgTest, ColoursHaveALegend) {
-  const IR ir = transformer_block_graph();
-  std::vector<std::optional<double>> max_diffs(ir.nodes.size());
-  for (size_t i = 0; i < 3; ++i) max_diffs[i] = 0;
-  const std::string by_kind = svg_of(ir, {.max_diffs = max_diffs});
-  EXPECT_EQ(count(by_kind, ">Operators:</text>"), 1u);
-  EXPECT_GT(count(by_kind, "fill=\"#e69f00\""), 1u);
-
-  max_diffs[1] = 2e-5;
-  max_diffs[2] = std::nan("");
-  const std::string by_error = svg_of(ir, {.max_diffs = max_diffs});
-  EXPECT_THAT(by_error, AllOf(HasSubstr(">Max abs. error:<"), HasSubstr(">&gt; 1e&#45;2<")));
-  // Once in the legend, once for a node.
-  for (const char* shade : {"\"#2a788e\"", "\"#440154\""}) {
-    EXPECT_EQ(count(by_error, std::string("<polygon fill=") + shade), 2u);
-  }
-}
-
 TEST_F(SvgTest, TheFirstDifferenceIsSeenFromOutside) {
   const std::string svg = svg_of(graph_of_blocks(8), {.highlighted_node = "n300"});
   EXPECT_EQ(count(svg, ">first difference inside</text>"), 1u);
