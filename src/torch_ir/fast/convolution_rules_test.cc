@@ -1,6 +1,7 @@
 // Convolutions at level `fast`, with the norms, additions, activations and padding around them,
 // against LibTorch's.
 
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
@@ -42,6 +43,23 @@ TEST_F(FuseTrace, MakesPrimitivesOfConvolutions) {
       EXPECT_EQ(difference_at_fast(graph), "");
     }
   }
+}
+
+// With one thread, LibTorch computes small 1x1 convolutions group by group.
+TEST_F(FuseTrace, MakesOnePrimitiveOfAllGroups) {
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  for (const bool has_bias : {true, false}) {
+    for (const int64_t groups : {2, 24}) {
+      const ConvolutionCase shape{.in = 24, .out = 48, .kernel = 1, .padding = 0, .groups = groups};
+      EagerGraph graph;
+      const V made = convolution(graph, image(graph, shape), "conv", shape, has_bias);
+      graph.output(graph.call1("aten.relu.default", {batch_norm(graph, made, "norm", 48)}));
+      EXPECT_EQ(calls_at_fast(graph), Calls{"onednn::convolution"}) << groups;
+      EXPECT_EQ(difference_at_fast(graph), "");
+    }
+  }
+  at::set_num_threads(threads);
 }
 
 TEST_F(FuseTrace, TakesNormAdditionAndActivationIntoTheConvolution) {

@@ -11,18 +11,26 @@
 namespace torch_ir {
 namespace {
 
+// How LibTorch computes each group of a convolution, where oneDNN does not compute all at once.
+constexpr const char* kGroupConvolution = "aten::_slow_conv2d_forward";
+
 class Recognizer {
  public:
   explicit Recognizer(Trace& trace) : trace_(trace), facts_(trace), is_dead_(trace.calls.size()) {}
 
   void run() {
     const auto gelu = c10::Dispatcher::singleton().findSchema({"aten::gelu", ""});
+    const auto convolution =
+        c10::Dispatcher::singleton().findSchema({"aten::mkldnn_convolution", ""});
     for (size_t i = 0; i < trace_.calls.size(); ++i) {
       inner_.clear();
       TraceCall& call = trace_.calls[i];
       if (const auto input = gelu ? tanh_gelu_at(i) : std::nullopt) {
         call.op = *gelu;
         call.arguments = {*input, c10::IValue("tanh")};
+      } else if (auto grouped = convolution ? grouped_convolution_at(i) : std::nullopt) {
+        call.op = *convolution;
+        call.arguments = std::move(*grouped);
       } else if (const auto norm = rms_norm_at(i)) {
         call.fused = std::make_shared<FusedCall>(rms_norm(norm->eps));
         call.arguments = {norm->input, norm->weight};
@@ -101,6 +109,74 @@ class Recognizer {
     const auto x = with_number(made_by(*half, "aten::mul.Tensor"), 0.5);
     if (!x || facts_.is_written[buffer(*x)] || factor_of(*factor) != x) return std::nullopt;
     return x;
+  }
+
+  // Tensor `id` of the first of several groups, with `count` times its size in `dim`, if that of
+  // group `group` is the `group`th part of it.
+  std::optional<TraceTensor> whole_of(TensorId first, TensorId part, size_t group, size_t count,
+                                      size_t dim) const {
+    TraceTensor whole = trace_.tensors[first];
+    const TraceTensor& other = trace_.tensors[part];
+    const int64_t offset = static_cast<int64_t>(group) * whole.sizes[dim] * whole.strides[dim];
+    const bool is_part = other.buffer == whole.buffer && other.dtype == whole.dtype &&
+                         other.sizes == whole.sizes && other.strides == whole.strides &&
+                         other.offset == whole.offset + offset &&
+                         other.constant.defined() == whole.constant.defined();
+    if (!is_part) return std::nullopt;
+    whole.sizes[dim] *= static_cast<int64_t>(count);
+    if (whole.constant.defined()) {
+      whole.constant = whole.constant.as_strided(whole.sizes, whole.strides);
+    }
+    return whole;
+  }
+
+  // The arguments of aten::mkldnn_convolution, where call `index` joins the groups of a
+  // convolution, which LibTorch computes one by one: those of small batches, with 1x1 kernels.
+  std::optional<std::vector<TraceArgument>> grouped_convolution_at(size_t index) {
+    const TraceCall& join = trace_.calls[index];
+    if (c10::toString(join.op.operator_name()) != "aten::cat") return std::nullopt;
+    const CallArguments joined(join);
+    const std::vector<TensorId> groups = joined.tensors("tensors");
+    const c10::IValue dim = joined.value("dim");
+    if (groups.size() < 2 || !dim.isInt() || dim.toInt() != 1) return std::nullopt;
+    const TraceCall* first = made_by(groups[0], kGroupConvolution);
+    if (first == nullptr) return std::nullopt;
+    const CallArguments arguments(*first);
+    const auto source = arguments.tensor("self");
+    const auto weight = arguments.tensor("weight");
+    const auto bias = arguments.tensor("bias");
+    if (!source || !weight || facts_.is_written[buffer(*source)]) return std::nullopt;
+    std::optional<TraceTensor> wholes[3];
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const TraceCall* group = made_by(groups[i], kGroupConvolution);
+      if (group == nullptr) return std::nullopt;
+      const CallArguments others(*group);
+      const TensorId firsts[] = {*source, *weight, bias.value_or(0)};
+      const std::optional<TensorId> parts[] = {others.tensor("self"), others.tensor("weight"),
+                                               others.tensor("bias")};
+      if (parts[2].has_value() != bias.has_value()) return std::nullopt;
+      for (const size_t k : {0, 1, 2}) {
+        if (k == 2 && !bias) continue;
+        if (!parts[k]) return std::nullopt;
+        wholes[k] = whole_of(firsts[k], *parts[k], i, groups.size(), k == 0 ? 1 : 0);
+        if (!wholes[k]) return std::nullopt;
+      }
+      for (const char* name : {"stride", "padding"}) {
+        if (others.integers(name, 2, 0) != arguments.integers(name, 2, 0)) return std::nullopt;
+      }
+    }
+    const auto& sizes = wholes[0]->sizes;
+    const bool is_plain = wholes[0]->dtype == c10::kFloat && sizes.size() == 4 &&
+                          at::geometry_is_contiguous(sizes, wholes[0]->strides) &&
+                          wholes[1]->constant.defined() && (!bias || wholes[2]->constant.defined());
+    if (!is_plain) return std::nullopt;
+    std::vector<TraceArgument> all = {trace_.add(*wholes[0]), trace_.add(*wholes[1])};
+    all.push_back(bias ? TraceArgument(trace_.add(*wholes[2])) : TraceArgument(c10::IValue()));
+    all.emplace_back(c10::IValue(arguments.integers("padding", 2, 0)));
+    all.emplace_back(c10::IValue(arguments.integers("stride", 2, 1)));
+    all.emplace_back(c10::IValue(std::vector<int64_t>{1, 1}));
+    all.emplace_back(c10::IValue(static_cast<int64_t>(groups.size())));
+    return all;
   }
 
   struct RmsNorm {
