@@ -15,6 +15,7 @@
 #include <set>
 
 #include "harness/process/supervise.h"
+#include "harness/report/run_text.h"
 #include "harness/run/run_candidate.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/file.h"
