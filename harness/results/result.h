@@ -86,10 +86,10 @@ void fields(const Visit& visit, RunSettings& value) {
   visit("reference", value.criterion.reference);
   visit("error_factor", value.criterion.error_factor);
   visit("compute_dtype", value.criterion.arithmetic);
-  TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, executor_is_server,
-                 executor_intermediates, scale, last_stage, per_node, save_tensors)
+  TORCH_IR_VISIT(trials, repeat, threads, optimization, device, backend, executor,
+                 executor_is_server, executor_intermediates, scale, last_stage, per_node,
+                 save_tensors)
   if (Visit::kReads || value.save_values) visit("save_values", value.save_values);
-  if (Visit::kReads || value.repeat > 1) visit("repeat", value.repeat);
   if (Visit::kReads || value.search_seconds != kDefaultSearchSeconds) {
     visit("search_seconds", value.search_seconds);
   }
