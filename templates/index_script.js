@@ -242,7 +242,6 @@ function refresh() {
   builtFor = built;
   buildHead();
   $('sort').value = view.sort;
-  $('direction').value = view.direction;
   const found = models.filter(matches);
   const groups = view.sort === 'cause' ? grouped(found) : [['', found.sort(compare)]];
   listed = groups.flatMap(([, group]) => group);
@@ -297,7 +296,6 @@ function setUpFilters() {
   chips('categories', [...tally(models.map((m) => m.categories))].sort((a, b) => a[0] < b[0] ? -1 : 1), view.categories);
   $('sort').append(...COLUMNS.filter(known).map((column) => h('option', {value: column.id}, column.name)));
   $('sort').addEventListener('change', () => { sortBy($('sort').value); refresh(); });
-  $('direction').addEventListener('change', () => { view.direction = $('direction').value; refresh(); });
   $('search').addEventListener('input', () => {
     view.search = $('search').value.trim().toLowerCase();
     refresh();

@@ -198,6 +198,7 @@ const tests = {
       await page.locator('#trends .chip', {hasText: 'worse'}).click();
       assert.deepEqual(await names(page), ['Off']);
       await page.locator('.model a').click();
+      await page.locator('#detail-heading', {hasText: 'Off'}).waitFor();
       assert.match(await page.locator('#detail').innerText(), /status: passed -> failed[^]*<\/script><script>alert\(1\)/);
     });
   },
@@ -472,6 +473,7 @@ const tests = {
       await page.locator('.heading', {hasText: 'layers.5'}).click();
       await page.locator('#beside').selectOption({label: 'Slow'});
       const views = page.locator('.graph-view');
+      await views.nth(1).locator('.module').first().waitFor();
       assert.equal(await views.count(), 2);
       assert.deepEqual(await views.nth(0).locator('.viewport .heading').allTextContents(),
                        ['− layers.0-3 ×4', '− layers.4']);
