@@ -31,7 +31,9 @@ Finding of_failure(const Result& result) {
   if (result.call) {
     const std::string text = result.own_error ? systematic_text(*result.own_error) : "";
     return {.op = short_operator(result.call->op_type),
-            .cause = text.empty() ? first_clause(headline(failure.message)) : text};
+            .cause = !text.empty() ? text
+                                   : first_clause(is_mismatch ? headline(failure.message)
+                                                              : failure_line(failure))};
   }
   const bool has_place = result.reproducer && !result.is_reproduced_by_whole_graph();
   const std::string place = has_place ? place_text(*result.reproducer) : "";
@@ -64,8 +66,11 @@ std::string in_command(const std::string& text, bool is_property) {
 }  // namespace
 
 std::string Finding::text() const {
-  const std::string line = place.empty() || cause.empty() ? place + cause : place + ": " + cause;
-  return short_line(printable(line, SIZE_MAX), kMaxFinding);
+  if (place.empty()) return short_line(printable(cause, SIZE_MAX), kMaxFinding);
+  // Of both, the cause is the more important.
+  constexpr size_t kMaxCause = 100;
+  const std::string how = cause.empty() ? "" : ": " + printable(cause, kMaxCause);
+  return printable(place, kMaxFinding - how.size()) + how;
 }
 
 Finding finding_of(const Result& result) {

@@ -168,10 +168,12 @@ TEST(JunitTest, CallsFollowTheModels) {
                         "      <skipped message=\"no &quot;abs&quot;\"/>\n"
                         "    </testcase>\n"
                         "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/c\">\n"
-                        "      <properties><property name=\"category\" value=\"pointwise\"/>"
-                        "</properties>\n"
+                        "      <properties><property name=\"cause\" value=\"abs, timed out in "
+                        "execute: stopped &lt;now&gt;\"/><property name=\"category\" "
+                        "value=\"pointwise\"/></properties>\n"
                         "      <failure type=\"timed out\" message=\"timed out in execute: stopped "
-                        "&lt;now&gt;\">stopped &lt;now&gt;\n</failure>\n"
+                        "&lt;now&gt;\">timed out in execute: stopped &lt;now&gt;\nstopped "
+                        "&lt;now&gt;\n</failure>\n"
                         "    </testcase>\n"));
 }
 

@@ -82,10 +82,9 @@ std::string verdict(const Result& result, const RunContext& context) {
     case Status::kFailed:
       break;
   }
-  std::string text =
-      mark + " **FAILED**: " + escape_markdown(as_sentence(finding_of(result).text()));
+  std::string text = mark + " **FAILED**: " + escape_markdown(finding_of(result).text());
   if (result.expected_failure) {
-    text += " Expected a different failure (" +
+    text += ". Expected a different failure (" +
             escape_markdown(expectation_text(*result.expected_failure)) + ").";
   }
   return text;

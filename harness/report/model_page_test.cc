@@ -226,7 +226,8 @@ TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
 TEST(ModelPageTest, AFailureComesFirst) {
   const std::string page = render_model_page(make_failure(), {});
   EXPECT_THAT(page,
-              StartsWith("# Broken\n\n❌ **FAILED** in the stage **extract**: extract failed\n\n"
+              StartsWith("# Broken\n\n❌ **FAILED**: extract failed: aten::item \\| needs data\n\n"
+                         "The message of the stage **extract** (extract failed):\n\n"
                          "```\naten::item | needs data\nmore\n```\n\n"
                          "Last lines of its output:\n\n```\nstderr\n```\n"));
   EXPECT_THAT(page,
@@ -305,7 +306,8 @@ TEST(ModelPageTest, IntegersAreSaidToBeExact) {
 
 TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
   const std::string page = render_model_page(make_mismatch(), {});
-  EXPECT_THAT(page, StartsWith("# Off\n\n❌ **FAILED** in the stage **verify**: output mismatch\n\n"
+  EXPECT_THAT(page, StartsWith("# Off\n\n❌ **FAILED**: output 'add' differs\n\n"
+                               "The message of the stage **verify** (output mismatch):\n\n"
                                "```\noutput 'add' differs\n```\n"));
   EXPECT_THAT(page, HasSubstr("| normal values | ✅ passed | 2.5e-07 | 1.25e-07 | 0 | 6.25e-08 |\n"
                               "| large magnitudes | ❌ failed | 0.5 | 1.25e-07 | 12 | 0.25 |\n"));
@@ -351,8 +353,8 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
                         "2,048 (0.586 %) elements outside the tolerance; at `[0, 1]` it gives "
                         "`1.5`, expected `1.25`.\n"));
   EXPECT_THAT(page,
-              StartsWith("# Tiny\n\n❌ **FAILED**: Node 3, add: 12 of 2,048 elements wrong, by "
-                         "at most 0.5.\n"));
+              StartsWith("# Off\n\n❌ **FAILED**: node 3, add: 12 of 2,048 elements wrong, by "
+                         "at most 0.5\n"));
   EXPECT_THAT(page, HasSubstr("| input | `x` | `1x2` | `float32` | 0 | 3 | 1 | 1.5 | 0 | 0 |\n"));
   EXPECT_THAT(page, HasSubstr("| **actual** | `add` |"));
   EXPECT_THAT(page, HasSubstr("| 3 | `add` | `aten.add.Tensor` | 2,048 | 0.5 | 1.25e-07 | 12.5 | "
@@ -496,11 +498,11 @@ TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
   result.expected_failure =
       ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds <twice>"};
   EXPECT_THAT(render_model_page(result, {}),
-              HasSubstr("🟡 **EXPECTED FAILURE** in the stage **verify**: output mismatch. "
+              HasSubstr("🟡 **EXPECTED FAILURE**: output mismatch in the stage **verify**. "
                         "Reason: rounds \\<twice\\>\n"));
   result.expected_failure->kind = FailureKind::kCrashed;
   EXPECT_THAT(render_model_page(result, {}),
-              HasSubstr("❌ **FAILED** in the stage **verify**: output mismatch. Expected a "
+              HasSubstr("❌ **FAILED**: output 'add' differs. Expected a "
                         "different failure (crashed: rounds \\<twice\\>).\n"));
   Result passing = make_result();
   passing.expected_failure = result.expected_failure;
