@@ -199,7 +199,7 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   options.several("--dtype", harness.coverage.selection.dtypes, "NAME",
                   "From a suite, test only the cases of this dtype");
   options.file("--rerun", arguments.raw.rerun, "FILE",
-               "Test again, with its options, what failed in the run of this results.json");
+               "Test again what failed in the run of this results.json");
   options.flag("--split", arguments.harness.coverage.is_split,
                "Also test each different call, or group of an executor, on its own");
 }
@@ -303,8 +303,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
                     "Inputs per model: normal, 0 and 1, large, more seeds")
       ->transform(count("number of trials", 1000));
   options
-      .with_default("--repeat", settings.repeat, "N",
-                    "Run each graph N times on equal inputs, and judge the worst")
+      .with_default("--repeat", settings.repeat, "N", "Run each graph N times, and judge the worst")
       ->transform(count("number of runs", 1000));
   options
       .with_default("--steps", settings.steps, "N",
@@ -325,7 +324,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
       ->transform(amount("time limit", "a positive number of seconds"));
   options
       .with_default("--search-time", settings.search_seconds, "SECONDS",
-                    "Time limit of the search for the smallest failing part; 0: no search")
+                    "Limit of the search for the smallest part; 0: none")
       ->transform(number<double>("search time", 0, std::numeric_limits<double>::max(), false,
                                  "a number of seconds, 0 or more"));
   options
@@ -347,7 +346,7 @@ void declare_output(CLI::App& parser, Arguments& arguments) {
                "Add times to the reports, which then differ from run to run");
   options
       .flag("--annotations", arguments.annotations,
-            "Print failures as ::error lines too, which GitHub shows beside the code")
+            "Print failures as ::error lines too, for GitHub")
       ->configurable(false);
   options.flag("-q,--quiet", arguments.quiet, "Print only failures and errors")
       ->configurable(false);

@@ -126,7 +126,7 @@ TEST_F(CommandLineTest, RefusesComputeDtypesThatDoNotFit) {
 TEST_F(CommandLineTest, AWrongValueOfANodeFailsARun) {
   const HarnessOutcome result = run({"--quiet", "--model", "WrongInside", "--per-node"});
   EXPECT_EQ(result.status, 1);
-  EXPECT_EQ(result.err, "WrongInside  FAILED  node 0, add: 1 of 1 element wrong, by at most 1\n");
+  EXPECT_EQ(result.err, "WrongInside  FAILED  node 0, add: 6 of 6 elements wrong, by at most 1\n");
 }
 
 // torch-ir as an executor, which writes `groups` for a graph called Good, once per graph or as a

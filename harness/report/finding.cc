@@ -66,7 +66,8 @@ std::string in_command(const std::string& text, bool is_property) {
 }  // namespace
 
 std::string Finding::text() const {
-  if (place.empty()) return short_line(printable(cause, SIZE_MAX), kMaxFinding);
+  // An error, which has no statistics, says by itself what to do.
+  if (place.empty()) return printable(cause);
   // Of both, the cause is the more important.
   constexpr size_t kMaxCause = 100;
   const std::string how = cause.empty() ? "" : ": " + printable(cause, kMaxCause);

@@ -20,7 +20,8 @@ struct Finding {
   // is nothing to say.
   std::string cause = {};
 
-  // Printable, at most kMaxFinding characters.
+  // Printable, at most kMaxFinding characters, or for an error without a place as long as a
+  // headline.
   std::string text() const;
 };
 
