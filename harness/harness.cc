@@ -438,8 +438,16 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   for (const Result& result : record.results) finished.push_back(result.name);
   const std::string interrupted = interrupted_text(record, selected);
   if (options.rerun) {
+    std::vector<Result> cases = options.rerun->cases;
+    // Calls of models that ran again are those of now.
+    std::erase_if(cases, [&](const Result& result) {
+      const std::vector<CaseOccurrence>& calls = result.call->occurrences;
+      return !calls.empty() && std::ranges::all_of(calls, [&](const CaseOccurrence& call) {
+        return std::ranges::find(finished, call.model) != finished.end();
+      });
+    });
     merge(options.rerun->results, record.results);
-    merge(options.rerun->cases, record.cases);
+    merge(std::move(cases), record.cases);
   }
   HarnessRun run;
   if (baseline) run.baseline = compare_with_baseline(*baseline, record, changes);

@@ -33,7 +33,6 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
-#include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/judge.h"
 #include "torch_ir/verifier/statistics.h"
@@ -432,17 +431,27 @@ Explanation explain(const ExplainedRun& run, Backend& backend, bool failed,
 std::string first_varying_value(Backend& backend, const Case& graph_case, uint64_t seed,
                                 int num_runs) {
   const Program& program = *graph_case.program;
-  std::optional<ValueId> first;
+  const std::vector<ValueId> compared = compared_values(program);
+  // One run after the other, of which only hashes stay; 0 for a value that was not returned.
+  const auto hashes_of_run = [&] {
+    std::vector<size_t> hashes(compared.size());
+    BackendValues values(seed, [&] { return backend.values(graph_case); });
+    for (size_t i = 0; values.has_values() && i < compared.size(); ++i) {
+      const at::Tensor value = values.next(program[compared[i]].name);
+      if (!value.defined() || value.numel() == 0) continue;
+      const at::Tensor dense = plain_copy(value);
+      hashes[i] = std::hash<std::string_view>()(
+          {static_cast<const char*>(dense.const_data_ptr()), dense.nbytes()});
+    }
+    return hashes;
+  };
+  size_t first = compared.size();
   try {
+    const std::vector<size_t> before = hashes_of_run();
     for (int i = 1; i < num_runs; ++i) {
-      BackendValues a(seed, [&] { return backend.values(graph_case); });
-      BackendValues b(seed, [&] { return backend.values(graph_case); });
-      if (!a.has_values() || !b.has_values()) return "";
-      for (const ValueId id : compared_values(program)) {
-        if (first && id >= *first) break;
-        const at::Tensor of_a = a.next(program[id].name);
-        const at::Tensor of_b = b.next(program[id].name);
-        if (of_a.defined() && of_b.defined() && !same_bits(of_a, of_b)) first = id;
+      const std::vector<size_t> now = hashes_of_run();
+      for (size_t k = 0; k < first; ++k) {
+        if (before[k] != 0 && now[k] != 0 && before[k] != now[k]) first = k;
       }
     }
   } catch (const OutputError&) {
@@ -450,7 +459,7 @@ std::string first_varying_value(Backend& backend, const Case& graph_case, uint64
   } catch (const std::exception&) {
     // The run itself is judged all the same.
   }
-  return first ? program[*first].name : "";
+  return first < compared.size() ? program[compared[first]].name : "";
 }
 
 }  // namespace torch_ir
