@@ -111,19 +111,20 @@ class Recognizer {
     return x;
   }
 
-  // Tensor `id` of the first of several groups, with `count` times its size in `dim`, if that of
-  // group `group` is the `group`th part of it.
-  std::optional<TraceTensor> whole_of(TensorId first, TensorId part, size_t group, size_t count,
-                                      size_t dim) const {
-    TraceTensor whole = trace_.tensors[first];
+  // Whether `part` of group `group` lies behind those of the groups before it along `dim`.
+  bool is_next_part(TensorId first, TensorId part, size_t group, size_t dim) const {
+    const TraceTensor& one = trace_.tensors[first];
     const TraceTensor& other = trace_.tensors[part];
-    const int64_t offset = static_cast<int64_t>(group) * whole.sizes[dim] * whole.strides[dim];
-    const bool is_part = other.buffer == whole.buffer && other.dtype == whole.dtype &&
-                         other.sizes == whole.sizes && other.strides == whole.strides &&
-                         other.offset == whole.offset + offset &&
-                         other.constant.defined() == whole.constant.defined();
-    if (!is_part) return std::nullopt;
-    whole.sizes[dim] *= static_cast<int64_t>(count);
+    return other.buffer == one.buffer && other.dtype == one.dtype && other.sizes == one.sizes &&
+           other.strides == one.strides && other.constant.defined() == one.constant.defined() &&
+           other.offset ==
+               one.offset + static_cast<int64_t>(group) * one.sizes[dim] * one.strides[dim];
+  }
+
+  // The tensor of which all groups are parts along `dim`.
+  TraceTensor whole_of(TensorId first, size_t num_groups, size_t dim) const {
+    TraceTensor whole = trace_.tensors[first];
+    whole.sizes[dim] *= static_cast<int64_t>(num_groups);
     if (whole.constant.defined()) {
       whole.constant = whole.constant.as_strided(whole.sizes, whole.strides);
     }
@@ -146,32 +147,34 @@ class Recognizer {
     const auto weight = arguments.tensor("weight");
     const auto bias = arguments.tensor("bias");
     if (!source || !weight || facts_.is_written[buffer(*source)]) return std::nullopt;
-    std::optional<TraceTensor> wholes[3];
+    const TensorId firsts[] = {*source, *weight, bias.value_or(0)};
+    const size_t num_tensors = bias ? 3 : 2;
     for (size_t i = 0; i < groups.size(); ++i) {
       const TraceCall* group = made_by(groups[i], kGroupConvolution);
       if (group == nullptr) return std::nullopt;
       const CallArguments others(*group);
-      const TensorId firsts[] = {*source, *weight, bias.value_or(0)};
       const std::optional<TensorId> parts[] = {others.tensor("self"), others.tensor("weight"),
                                                others.tensor("bias")};
       if (parts[2].has_value() != bias.has_value()) return std::nullopt;
-      for (const size_t k : {0, 1, 2}) {
-        if (k == 2 && !bias) continue;
-        if (!parts[k]) return std::nullopt;
-        wholes[k] = whole_of(firsts[k], *parts[k], i, groups.size(), k == 0 ? 1 : 0);
-        if (!wholes[k]) return std::nullopt;
+      for (size_t k = 0; k < num_tensors; ++k) {
+        if (!parts[k] || !is_next_part(firsts[k], *parts[k], i, k == 0 ? 1 : 0)) {
+          return std::nullopt;
+        }
       }
       for (const char* name : {"stride", "padding"}) {
         if (others.integers(name, 2, 0) != arguments.integers(name, 2, 0)) return std::nullopt;
       }
     }
-    const auto& sizes = wholes[0]->sizes;
-    const bool is_plain = wholes[0]->dtype == c10::kFloat && sizes.size() == 4 &&
-                          at::geometry_is_contiguous(sizes, wholes[0]->strides) &&
-                          wholes[1]->constant.defined() && (!bias || wholes[2]->constant.defined());
-    if (!is_plain) return std::nullopt;
-    std::vector<TraceArgument> all = {trace_.add(*wholes[0]), trace_.add(*wholes[1])};
-    all.push_back(bias ? TraceArgument(trace_.add(*wholes[2])) : TraceArgument(c10::IValue()));
+    const TraceTensor& part = trace_.tensors[*source];
+    const bool is_constant = trace_.tensors[*weight].constant.defined() &&
+                             (!bias || trace_.tensors[*bias].constant.defined());
+    if (part.dtype != c10::kFloat || part.sizes.size() != 4 || !is_constant) return std::nullopt;
+    const TraceTensor whole = whole_of(*source, groups.size(), 1);
+    if (!at::geometry_is_contiguous(whole.sizes, whole.strides)) return std::nullopt;
+    std::vector<TraceArgument> all = {trace_.add(whole),
+                                      trace_.add(whole_of(*weight, groups.size(), 0))};
+    all.push_back(bias ? TraceArgument(trace_.add(whole_of(*bias, groups.size(), 0)))
+                       : TraceArgument(c10::IValue()));
     all.emplace_back(c10::IValue(arguments.integers("padding", 2, 0)));
     all.emplace_back(c10::IValue(arguments.integers("stride", 2, 1)));
     all.emplace_back(c10::IValue(std::vector<int64_t>{1, 1}));
