@@ -22,5 +22,5 @@ grep -qxF 'bfloat16_harness --model MaskedLinear --backend bfloat16' reports/Mas
   { cat reports/MaskedLinear.md; echo 'the page has no command of this program'; exit 1; }
 expect 0 'MaskedLinear  PASSED' --backend bfloat16 --rtol 0.05 --atol 0.05 --trials 1
 expect 0 'right by its own error' --backend bfloat16 --compute-dtype bfloat16
-expect 1 'RMS error of' --backend bfloat16 --compute-dtype float16
+expect 1 'elements wrong' --backend bfloat16 --compute-dtype float16
 expect 2 "expected one of: bfloat16" --backend bfloat61

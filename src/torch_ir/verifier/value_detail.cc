@@ -40,13 +40,13 @@ std::string cause_text(const ValueDetail& value) {
   }
   if (value.own_error) {
     if (std::string text = systematic_text(*value.own_error); !text.empty()) return text;
-    const std::string& problem = value.own_error->problem;
-    if (!problem.empty()) return first_clause(problem);
   }
-  if (c.num_mismatched == 0) return first_clause(value.problem);
-  return fmt::format("{} of {} wrong, by at most {:.3g}",
-                     with_thousands_separators(c.num_mismatched),
-                     counted(c.num_elements, "element"), c.max_diff);
+  if (c.num_mismatched > 0) {
+    return fmt::format("{} of {} wrong, by at most {:.3g}",
+                       with_thousands_separators(c.num_mismatched),
+                       counted(c.num_elements, "element"), c.max_diff);
+  }
+  return first_clause(value.own_error ? value.own_error->problem : value.problem);
 }
 
 }  // namespace torch_ir
