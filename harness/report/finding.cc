@@ -71,7 +71,8 @@ std::string Finding::text() const {
   // Of both, the cause is the more important.
   constexpr size_t kMaxCause = 100;
   const std::string how = cause.empty() ? "" : ": " + printable(cause, kMaxCause);
-  return printable(place, kMaxFinding - how.size()) + how;
+  constexpr size_t kDots = 3;
+  return printable(place, kMaxFinding - how.size() - kDots) + how;
 }
 
 Finding finding_of(const Result& result) {

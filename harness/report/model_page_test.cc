@@ -226,7 +226,7 @@ TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
 TEST(ModelPageTest, AFailureComesFirst) {
   const std::string page = render_model_page(make_failure(), {});
   EXPECT_THAT(page,
-              StartsWith("# Broken\n\n❌ **FAILED**: extract failed: aten::item \\| needs data\n\n"
+              StartsWith("# Broken\n\n❌ **FAILED**: extract failed: aten::item | needs data\n\n"
                          "The message of the stage **extract** (extract failed):\n\n"
                          "```\naten::item | needs data\nmore\n```\n\n"
                          "Last lines of its output:\n\n```\nstderr\n```\n"));
