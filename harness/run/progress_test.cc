@@ -65,7 +65,7 @@ TEST(ProgressTest, AValueThatWasOnlyReturnedWrongIsNamed) {
   nodes.exonerated[0].comparison.mismatch = "dtype int32, expected int64";
   EXPECT_THAT(result_line(result), StartsWith("A  PASSED  "));
   EXPECT_EQ(finding_line(result),
-            "    node 1, mul (m): was only returned wrong, dtype int32, expected int64\n");
+            "    node 1, mul: was only returned wrong, dtype int32, expected int64\n");
 }
 
 TEST(ProgressTest, ALineBelowSaysWhatWasNotJudged) {
