@@ -69,12 +69,10 @@ TEST(JunitTest, TimesAreThereForThoseWhoAsk) {
 TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
   Result result = failed("Net", "output 0 <conv>: max abs. error 0.5\nmore");
   result.failure->output = "last words";
-  result.nodes.emplace().first_divergence =
-      Divergence{.node = {.index = 0,
-                          .node = "conv2d",
-                          .op_type = "aten.conv2d.default",
-                          .value = "conv2d",
-                          .comparison = {.mismatch = "dtype <a>"}}};
+  ValueDetail value{
+      .index = 0, .node = "conv2d", .op_type = "aten.conv2d.default", .value = "conv2d"};
+  value.comparison.mismatch = "dtype <a>";
+  result.nodes.emplace().first_divergence = Divergence{.node = value};
   result.reproducer = Reproducer{.command = "torch-ir verify ir.json"};
   const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
