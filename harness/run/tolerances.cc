@@ -1,6 +1,5 @@
 #include "harness/run/tolerances.h"
 
-#include <c10/util/StringUtil.h>
 #include <fmt/format.h>
 
 #include <algorithm>
