@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "harness/results/model_files.h"
 #include "harness/run/pattern_lines.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
