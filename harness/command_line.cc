@@ -73,7 +73,7 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
   const HarnessRun run = run_harness(arguments.harness, streams);
   if (arguments.quiet) {
     for (const Result& result : run.results) {
-      if (result.is_good()) continue;
+      if (all_good({result}, run.requires_support)) continue;
       err << result_line(result) << '\n'
           << finding_line(result) << reproducer_line(result, arguments.output);
     }
@@ -179,6 +179,7 @@ std::vector<std::string> with_earlier_words(std::vector<std::string> words,
   words.erase(flag, flag + (is_apart ? 2 : 1));
   options.rerun = read_run_record(user_path(file));
   std::vector<std::string> earlier = shell_words(options.rerun->context.command);
+  if (earlier.empty()) throw Error(printable(file) + ": it has no command to run again");
   const auto end_of_bazel = std::ranges::find(earlier, "--");
   const bool is_by_bazel = end_of_bazel != earlier.end() && earlier[0] == "tools/bazel";
   earlier.erase(earlier.begin(), is_by_bazel       ? end_of_bazel + 1
@@ -186,14 +187,21 @@ std::vector<std::string> with_earlier_words(std::vector<std::string> words,
                                                    : earlier.begin() + 1);
   // Its folder has the pages of what does not run again.
   const std::string folder = std::filesystem::path(file).parent_path().string();
+  const bool has_output = std::ranges::any_of(words, [](const std::string& word) {
+    return word.starts_with("--output") || word.starts_with("-o");
+  });
+  if (has_output)
+    throw Error("--rerun writes the reports anew in their folder; leave out --output");
   words.insert(words.begin(), {"--output", folder.empty() ? "." : folder});
   for (const std::string& word : words) {
     if (!word.starts_with("--")) continue;
     // What is given anew replaces what was given then; values that begin with '-' follow a '='.
-    const auto old = std::ranges::find(earlier, word.substr(0, word.find('=')));
-    if (old == earlier.end()) continue;
-    const bool has_value = old + 1 != earlier.end() && !(old + 1)->starts_with('-');
-    earlier.erase(old, old + (has_value ? 2 : 1));
+    const std::string flag_given = word.substr(0, word.find('='));
+    for (auto old = std::ranges::find(earlier, flag_given); old != earlier.end();
+         old = std::ranges::find(earlier, flag_given)) {
+      const bool has_value = old + 1 != earlier.end() && !(old + 1)->starts_with('-');
+      earlier.erase(old, old + (has_value ? 2 : 1));
+    }
   }
   earlier.insert(earlier.end(), words.begin(), words.end());
   return earlier;

@@ -129,6 +129,30 @@ TEST_F(CommandLineTest, AWrongValueOfANodeFailsARun) {
   EXPECT_EQ(result.err, "WrongInside  FAILED  node 0, add: 6 of 6 elements wrong, by at most 1\n");
 }
 
+TEST_F(CommandLineTest, RunsAgainWhatFailed) {
+  EXPECT_EQ(run({"--model", "Good", "--model", "WrongInside", "--per-node"}).status, 1);
+  const std::string good = reports().at("Good.md");
+  const HarnessOutcome again = run_command_line({"--rerun", output_ + "/results.json"});
+  EXPECT_EQ(again.status, 1) << again.err;
+  EXPECT_THAT(again.out, StartsWith("[1/1] WrongInside  FAILED  node 0, add: "));
+  EXPECT_THAT(again.out, HasSubstr("1 of 2 models passed"));
+  EXPECT_EQ(reports().at("Good.md"), good);
+  EXPECT_THAT(reports().at("SUMMARY.md"),
+              AllOf(HasSubstr("[Good](Good.md)"), HasSubstr("[WrongInside](WrongInside.md)")));
+}
+
+TEST_F(CommandLineTest, WhatATeamAgreedOnDecides) {
+  const std::string list = path("agreed.txt");
+  write_file(list, "# Its add is known.\nWrong*: rtol 10 atol 10\n");
+  const HarnessOutcome result = run({"--model", "WrongInside", "--per-node", "--tolerances", list});
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  EXPECT_THAT(reports().at("WrongInside.md"), HasSubstr("The line `agreed.txt:2` decides"));
+  write_file(list, "Wrong*: snr\n");
+  const HarnessOutcome bad = run({"--model", "WrongInside", "--tolerances", list});
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_EQ(bad.err, "harness: " + list + ":1: 'snr' needs a number, 0 or more\n");
+}
+
 // torch-ir as an executor, which writes `groups` for a graph called Good, once per graph or as a
 // server.
 std::vector<std::string> executor_with_groups(const std::string& groups, bool is_server) {

@@ -341,12 +341,18 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
 
 namespace {
 
-// Drops what was good in an earlier run.
+// Drops what was good in an earlier run: models only if their calls were, too.
 void keep_bad(std::vector<ModelSource>& sources, const std::vector<Result>& before,
-              bool requires_support) {
+              const std::vector<Result>& calls, bool requires_support) {
+  std::set<std::string> with_bad_calls;
+  for (const Result& result : calls) {
+    if (all_good({result}, requires_support)) continue;
+    for (const CaseOccurrence& call : result.call->occurrences) with_bad_calls.insert(call.model);
+  }
   std::erase_if(sources, [&](const ModelSource& source) {
     const auto known = std::ranges::find(before, name_of(source), &Result::name);
-    return known != before.end() && all_good({*known}, requires_support);
+    return known != before.end() && all_good({*known}, requires_support) &&
+           !with_bad_calls.contains(name_of(source));
   });
 }
 
@@ -364,8 +370,10 @@ void merge(std::vector<Result> before, std::vector<Result>& now) {
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
   Selected selected = select_candidates(options);
   if (options.rerun) {
-    keep_bad(selected.models, options.rerun->results, options.context.requires_support);
-    keep_bad(selected.cases, options.rerun->cases, options.context.requires_support);
+    const RunRecord& before = *options.rerun;
+    const bool requires_support = options.context.requires_support;
+    keep_bad(selected.models, before.results, before.cases, requires_support);
+    keep_bad(selected.cases, before.cases, {}, requires_support);
   }
   check_apart(selected, options.context.output);
   RunOptions run_options = options.run;

@@ -727,4 +727,6 @@ async function start() {
   performance.mark('ready');
 }
 
-start();
+start().catch((error) => {
+  $('verdict').textContent = `This browser cannot show the page (${error.message}). SUMMARY.md has the same results.`;
+});

@@ -45,8 +45,9 @@ Finding of_failure(const Result& result) {
   }
   for (const ValueDetail& output : worst->verification.output_details) {
     if (!output.problem.empty()) {
+      const bool is_agreed = worst->verification.criterion.agreed.has_value();
       return {.place = place.empty() ? "output " + output.value : place,
-              .cause = cause_text(output)};
+              .cause = is_agreed ? output.problem : cause_text(output)};
     }
   }
   return {.place = place, .cause = headline(failure.message)};
@@ -76,7 +77,8 @@ std::string Finding::text() const {
 }
 
 Finding finding_of(const Result& result) {
-  if (result.failure && !result.varies.empty()) {
+  const bool is_mismatch = result.failure && result.failure->kind == FailureKind::kOutputMismatch;
+  if (is_mismatch && !result.varies.empty()) {
     Finding finding = of_failure(result);
     // The part that failed may be any.
     if (!result.nodes || !result.nodes->first_divergence) finding.place.clear();
@@ -101,14 +103,17 @@ std::string annotation(const Result& result) {
   if (result.nodes && result.nodes->first_divergence) {
     // The line that is not in a package comes last.
     const std::string& source = result.nodes->first_divergence->node.source;
-    const size_t start = source.rfind(' ') + 1;
+    constexpr std::string_view kCalled = ", called at ";
+    const size_t called = source.rfind(kCalled);
+    const size_t start = called == std::string::npos ? 0 : called + kCalled.size();
     const size_t colon = source.rfind(':');
     if (colon != std::string::npos) {
-      place = fmt::format("file={},line={},", in_command(source.substr(start, colon - start), true),
+      place = fmt::format("file={},line={},",
+                          in_command(printable(source.substr(start, colon - start)), true),
                           in_command(source.substr(colon + 1), true));
     }
   }
-  return fmt::format("::error {}title={}::{}\n", place, in_command(result.name, true),
+  return fmt::format("::error {}title={}::{}\n", place, in_command(printable(result.name), true),
                      in_command(finding_of(result).text(), false));
 }
 

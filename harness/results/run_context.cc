@@ -287,7 +287,7 @@ std::vector<std::string> shell_words(std::string_view command) {
       while (++i < command.size() && command[i] != '\'') {
         if (!is_octal || command[i] != '\\' || i + 1 == command.size()) {
           word += command[i];
-        } else if (std::isdigit(static_cast<unsigned char>(command[++i])) == 0) {
+        } else if (command.substr(++i, 3).find_first_not_of("01234567") != std::string_view::npos) {
           word += command[i];
         } else {
           word += static_cast<char>(std::stoi(std::string(command.substr(i, 3)), nullptr, 8));

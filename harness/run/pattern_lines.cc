@@ -8,7 +8,6 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/suggestion.h"
 
 namespace torch_ir {
 
@@ -66,13 +65,34 @@ std::string read_pattern_lines(std::string_view text, const std::string& file,
   return other_comments;
 }
 
+namespace {
+
+// Whether one letter differs, is missing or is added.
+bool is_misspelt(std::string_view name, std::string_view right) {
+  const auto [a, b] = std::ranges::mismatch(name, right);
+  const std::string_view rest(a, name.end());
+  const std::string_view rest_of_right(b, right.end());
+  const auto after = [](std::string_view text) { return text.substr(text.empty() ? 0 : 1); };
+  const auto is_digit = [](std::string_view text) {
+    return !text.empty() && text[0] >= '0' && text[0] <= '9';
+  };
+  if (is_digit(rest) || is_digit(rest_of_right)) return false;
+  return after(rest) == after(rest_of_right) || after(rest) == rest_of_right ||
+         rest == after(rest_of_right);
+}
+
+}  // namespace
+
 void check_spelling(const std::string& name, int line, const std::string& file,
                     const std::vector<std::string>& known) {
-  if (is_pattern(name) || std::ranges::find(known, name) != known.end()) return;
-  const std::string suggestion = suggest(name, known);
-  if (suggestion.empty()) return;
-  throw Error(fmt::format("{}:{}: unknown name '{}'{}", printable(file), line, printable(name),
-                          suggestion));
+  // Calls of models are not known before these run.
+  if (is_pattern(name) || name.find('/') != std::string::npos) return;
+  if (std::ranges::find(known, name) != known.end()) return;
+  for (const std::string& right : known) {
+    if (!is_misspelt(name, right)) continue;
+    throw Error(fmt::format("{}:{}: unknown name '{}'; did you mean '{}'?", printable(file), line,
+                            printable(name), printable(right)));
+  }
 }
 
 }  // namespace torch_ir

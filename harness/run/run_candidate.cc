@@ -107,7 +107,7 @@ class Pipeline {
   }
 
   bool has_to_explain() const {
-    if (runs_.empty() || !candidate_.facts.leaves_files) return false;
+    if (runs_.empty() || result_.unsupported || !candidate_.facts.leaves_files) return false;
     if (failed_to_execute()) return true;
     const Trial* worst = result_.worst_trial();
     const bool is_complete = result_.trials.size() == runs_.size();
@@ -256,18 +256,21 @@ class Pipeline {
 
   // Runs the graph on equal inputs, and keeps the outputs that differ from those of the first run.
   void repeat(Run& run) {
+    int num_others = 0;
     for (int i = 1; i < settings_.repeat; ++i) {
       at::manual_seed(candidate_.random_seed(settings_));
       std::vector<at::Tensor> outputs = run_on(*backend_, for_backend(run.graph_case));
       if (!std::ranges::equal(outputs, run.outputs, same_bits)) {
-        run.other_outputs.push_back(std::move(outputs));
+        // A device that never returns the same would fill the memory.
+        constexpr int kMostKept = 8;
+        if (num_others++ < kMostKept) run.other_outputs.push_back(std::move(outputs));
       }
     }
     if (run.other_outputs.empty() || !result_.varies.empty()) return;
     const std::string first =
         first_varying_value(*backend_, for_backend(run.graph_case),
                             candidate_.random_seed(settings_), settings_.repeat);
-    result_.varies = fmt::format("{} of {} runs{}", run.other_outputs.size(), settings_.repeat,
+    result_.varies = fmt::format("{} of {} runs{}", num_others, settings_.repeat,
                                  first.empty() ? "" : ", first at " + first);
   }
 

@@ -227,8 +227,7 @@ class Run {
       Job& job = jobs_[id];
       if (!job.is_judged || job.is_done) continue;
       add_sentence(job.result.nodes->note, "The search for a reproducer was interrupted.");
-      if (job.search) job.result.reproducer = std::move(job.search->reproducer);
-      finish(job);
+      job.search ? finish_search(id) : finish(job);
     }
     std::vector<Result> results;
     for (Job& job : jobs_) {
@@ -306,7 +305,7 @@ class Run {
     now.call = known.call;
     now.expected_failure = known.expected_failure;
     known = std::move(now);
-    if (known.is_searching) tell_verdict(job);
+    if (known.is_searching && known.nodes) tell_verdict(job);
   }
 
   // The search for a reproducer may take longer than the run.
@@ -352,8 +351,9 @@ class Run {
       job.search->nodes->error = message;
       return finish_search(id);
     }
-    const bool is_done = result.failure || result.num_passed_stages >
-                                               static_cast<size_t>(options_.settings.last_stage);
+    const bool is_done =
+        result.failure || result.unsupported ||
+        result.num_passed_stages > static_cast<size_t>(options_.settings.last_stage);
     if (is_done) {
       // Only the explanation and later parts can be missing.
       if (result.against) {

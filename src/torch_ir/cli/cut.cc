@@ -51,7 +51,7 @@ size_t index_of(const Program& program, const std::string& name) {
 }
 
 NodeGroup module_group(const Program& program, const std::string& module) {
-  NodeGroup group{.name = module};
+  NodeGroup group{.name = "module " + module};
   const std::vector<std::string> paths = module_paths(program);
   for (size_t i = 0; i < paths.size(); ++i) {
     const bool is_inside = paths[i] == module || paths[i].starts_with(module + ".");
@@ -152,11 +152,12 @@ int run_cut(const CutArguments& arguments, Console& console) {
   if (is_suite) writer->finish(splitter.cases());
   int64_t num_calls = 0;
   for (const CaseInfo& info : splitter.cases()) num_calls += std::ssize(info.occurrences);
-  if (arguments.num_parts() > 0) num_calls = std::ssize(splitter.cases());
+  if (arguments.num_parts() > 0) num_calls = static_cast<int64_t>(arguments.num_parts());
   console.talk() << fmt::format("{}: {} of {}\n", arguments.output,
                                 counted(std::ssize(splitter.cases()), "case"),
                                 counted(num_calls, arguments.num_parts() > 0 ? "part" : "call"));
-  return left_out.empty() ? kDone : kDifferent;
+  const bool has_all = arguments.num_parts() <= splitter.cases().size();
+  return left_out.empty() && has_all ? kDone : kDifferent;
 }
 
 void declare_cut(CLI::App& parser, CutArguments& arguments) {

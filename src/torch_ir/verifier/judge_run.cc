@@ -272,13 +272,15 @@ void judge_by(const Threshold& agreed, VerificationReport& report) {
     detail.basis = is_met && detail.problem.empty() ? Basis::kTolerance : Basis::kNone;
     if (is_met || !detail.problem.empty()) return;
     detail.problem =
-        fmt::format("{} of {:.6g}; {} asks for {}", name, figure, agreed.place, *least);
+        fmt::format("{} of {:.6g}, expected at least {} ({})", name, figure, *least, agreed.place);
   };
-  if (!agreed.signal_to_noise && !agreed.cosine_similarity) return;
+  // Without details, their number is wrong.
+  const bool has_threshold = agreed.signal_to_noise || agreed.cosine_similarity;
+  if (!has_threshold || report.output_details.empty()) return;
   for (ValueDetail& detail : report.output_details) {
     const TensorComparison& c = detail.comparison;
     if (c.mismatch.empty()) detail.problem.clear();
-    judge(detail, c.signal_to_noise, agreed.signal_to_noise, "an SNR (dB)");
+    judge(detail, c.signal_to_noise, agreed.signal_to_noise, "an SNR in dB");
     judge(detail, c.cosine_similarity, agreed.cosine_similarity, "a cosine similarity");
   }
   conclude(report);

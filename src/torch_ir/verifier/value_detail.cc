@@ -33,10 +33,12 @@ std::string cause_text(const ValueDetail& value) {
   if (!c.mismatch.empty()) return c.mismatch;
   if (!std::isfinite(c.max_diff)) return c.worst_actual + ", expected " + c.worst_expected;
   if (value.steps) {
-    const int64_t num_off = value.steps->num_off();
-    return fmt::format("{} of {} off by {}", with_thousands_separators(num_off),
-                       counted(c.num_elements, "element"),
-                       value.steps->num_off_by_more == 0 ? "one step" : "more than one step");
+    const int64_t num_more = value.steps->num_off_by_more;
+    const std::string text =
+        fmt::format("{} of {} off", with_thousands_separators(value.steps->num_off()),
+                    counted(c.num_elements, "element"));
+    return num_more == 0 ? text + " by one step"
+                         : fmt::format("{}, {} by more than one step", text, num_more);
   }
   if (value.own_error) {
     if (std::string text = systematic_text(*value.own_error); !text.empty()) return text;
