@@ -85,8 +85,7 @@ bool is_misspelt(std::string_view name, std::string_view right) {
 
 void check_spelling(const std::string& name, int line, const std::string& file,
                     const std::vector<std::string>& known) {
-  // Calls of models are not known before these run.
-  if (is_pattern(name) || name.find('/') != std::string::npos) return;
+  if (is_pattern(name)) return;
   if (std::ranges::find(known, name) != known.end()) return;
   for (const std::string& right : known) {
     if (!is_misspelt(name, right)) continue;
