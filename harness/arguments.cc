@@ -253,7 +253,7 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
                     "Instead of a rule: absolute tolerance for floats")
       ->transform(tolerance());
   options.file("--tolerances", arguments.harness.context.tolerances, "FILE",
-               "What a team agreed on, one line each: NAME: rtol R atol A, or snr DB");
+               "Tolerances, one line each: NAME: rtol R atol A, or snr DB cosine C");
   options.parsed(
       "--compute-dtype",
       [&](const std::string& name) { settings.criterion.arithmetic = parse_arithmetic(name); },

@@ -91,7 +91,9 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
     }
   }
   if (!arguments.quiet) {
-    const std::vector<FailureCause> causes = failure_causes(run.results, {});
+    // Of cases alone, cases_lines has said it.
+    std::vector<FailureCause> causes = failure_causes(run.results, run.cases);
+    std::erase_if(causes, [](const FailureCause& cause) { return cause.models.empty(); });
     const auto num_bad = std::ranges::count(run.results, false, &Result::is_good);
     constexpr size_t kMostCauses = 20;
     if (std::ssize(causes) < num_bad) out << "causes:\n" << causes_lines(causes, kMostCauses);

@@ -22,13 +22,9 @@ namespace {
 using Names = std::set<std::string>;
 using NamesByPair = std::map<std::pair<std::string, std::string>, Names>;
 
-const std::regex& figures() {
-  static const std::regex pattern(R"('[^']*'|\[[^\]]*\]|[\w.]*\d[\w.]*)");
-  return pattern;
-}
-
 std::string without_figures(const std::string& text) {
-  return std::regex_replace(text, figures(), "#");
+  static const std::regex figures(R"('[^']*'|\[[^\]]*\]|[\w.]*\d[\w.]*)");
+  return std::regex_replace(text, figures, "#");
 }
 
 bool is_of_suite(const Result& result) { return result.call && result.call->occurrences.empty(); }
@@ -138,21 +134,19 @@ class Causes {
   }
 
   FailureCause described(const Cause& cause) const {
-    std::string what = cause.finding.op;
+    std::string what = cause.finding.what();
     if (!cause.operators.empty()) {
       what = "ordinary values";
       if (!cause.edge_case.empty()) {
         what = cause.edge_case + " (" + cause.cases.front()->description + ")";
       }
       if (cause.num_edge_cases > 0) what += ", " + counted(cause.num_edge_cases, "edge case");
+      what += ", " + cause.finding.cause;
     }
-    const std::string separator = what.empty() || cause.finding.cause.empty() ? "" : ", ";
-    FailureCause described{
-        .what =
-            short_line(printable(what + separator + cause.finding.cause, SIZE_MAX), kMaxFinding),
-        .models = cause.models,
-        .num_calls = cause.num_calls(),
-        .in_common = in_common(cause)};
+    FailureCause described{.what = short_line(printable(what, SIZE_MAX), kMaxFinding),
+                           .models = cause.models,
+                           .num_calls = cause.num_calls(),
+                           .in_common = in_common(cause)};
     Names shown;
     for (const Result* result : cause.cases) {
       const bool is_other = shown.size() < 3 && shown.insert(result->call->op_type).second;

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
+#include <cstdint>
+#include <string_view>
 
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
@@ -66,14 +66,19 @@ std::string in_command(const std::string& text, bool is_property) {
 
 }  // namespace
 
+std::string Finding::what() const {
+  return op.empty() || cause.empty() ? op + cause : op + ", " + cause;
+}
+
 std::string Finding::text() const {
   // An error, which has no statistics, says by itself what to do.
   if (place.empty()) return printable(cause);
   // Of both, the cause is the more important.
   constexpr size_t kMaxCause = 100;
-  const std::string how = cause.empty() ? "" : ": " + printable(cause, kMaxCause);
+  const std::string how =
+      cause.empty() ? "" : ": " + printable(printable(cause, SIZE_MAX), kMaxCause);
   constexpr size_t kDots = 3;
-  return printable(place, kMaxFinding - how.size() - kDots) + how;
+  return printable(printable(place, SIZE_MAX), kMaxFinding - how.size() - kDots) + how;
 }
 
 Finding finding_of(const Result& result) {

@@ -20,6 +20,8 @@ struct Finding {
   // is nothing to say.
   std::string cause = {};
 
+  // "silu, 0.1 % too large", by which failures are grouped.
+  std::string what() const;
   // Printable, at most kMaxFinding characters, or for an error without a place as long as a
   // headline.
   std::string text() const;

@@ -60,6 +60,8 @@ TEST(FindingTest, IsThePlaceAndTheCause) {
             "int64");
   value.module = std::string(300, 'm') + "\n";
   EXPECT_LE(finding_of(failed_at(value)).text().size(), kMaxFinding);
+  value.module = value.comparison.mismatch = std::string(300, '\n');
+  EXPECT_LE(finding_of(failed_at(value)).text().size(), kMaxFinding);
 }
 
 TEST(FindingTest, OfAProcessThatEndedIsItsSmallestPart) {

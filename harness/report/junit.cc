@@ -68,11 +68,7 @@ std::string property(std::string_view name, std::string_view value) {
 
 std::string properties(const Result& result) {
   std::string all;
-  if (!result.is_good()) {
-    const Finding finding = finding_of(result);
-    all +=
-        property("cause", finding.op.empty() ? finding.cause : finding.op + ", " + finding.cause);
-  }
+  if (!result.is_good()) all += property("cause", finding_of(result).what());
   for (const std::string& category : result.categories) all += property("category", category);
   if (result.passed()) {
     all += property("passed_by", basis_name(result.passed_by));

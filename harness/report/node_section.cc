@@ -40,7 +40,7 @@ std::string divergence_text(const ValueDetail& detail) {
 std::string cut_text(const Result& result, const ValueDetail& detail) {
   if (!result.origin || result.origin->archive.empty()) return "";
   const std::string node = shell_word(detail.node);
-  return "To have it alone: " +
+  return "To cut it out: " +
          code_span(fmt::format("torch-ir cut {} --node {} -o {}",
                                shell_word(result.origin->archive), node, node)) +
          ".";

@@ -2,7 +2,6 @@
 
 #include <c10/util/hash.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -28,7 +28,7 @@ AgreedTolerance parse_line(const PatternLine& line, const std::string& file) {
     if (!(words >> value) || !(value >= 0)) {
       throw Error(fmt::format("'{}' needs a number, 0 or more", word));
     }
-    if (!figures.emplace(word, value).second) throw Error(fmt::format("'{}' is there twice", word));
+    if (!figures.emplace(word, value).second) throw Error(fmt::format("duplicate '{}'", word));
   }
   if (agreed.name.empty() || figures.empty())
     throw Error(fmt::format("invalid line; {}", kExpected));

@@ -31,7 +31,7 @@ TEST(TolerancesTest, ErrorsNameTheLine) {
         << text;
   };
   expect_error("a: snr", "list.txt:1: 'snr' needs a number, 0 or more");
-  expect_error("\na: rtol 1 rtol 2", "list.txt:2: 'rtol' is there twice");
+  expect_error("\na: rtol 1 rtol 2", "list.txt:2: duplicate 'rtol'");
   expect_error("a: rtol 1 snr 2", "list.txt:1: give either rtol and atol, or snr and cosine");
   expect_error("a: snr 1\na: snr 2", "list.txt:2: duplicate name 'a'");
 }

@@ -94,26 +94,36 @@ bool looks_like_zip(std::string_view bytes) {
 }
 
 std::string deflate(std::string_view bytes) {
+  const auto check = [](bool is_done) {
+    if (!is_done) throw Error("libzip cannot compress");
+  };
   // The one entry of an archive in memory.
   const std::unique_ptr<zip_source_t, void (*)(zip_source_t*)> memory(
       zip_source_buffer_create(nullptr, 0, 0, nullptr), zip_source_free);
+  check(memory != nullptr);
   const auto open = [&](int flags) {
     zip_source_keep(memory.get());
-    return zip_open_from_source(memory.get(), flags, nullptr);
+    std::unique_ptr<zip_t, void (*)(zip_t*)> zip(zip_open_from_source(memory.get(), flags, nullptr),
+                                                 zip_discard);
+    if (zip == nullptr) zip_source_free(memory.get());
+    check(zip != nullptr);
+    return zip;
   };
-  zip_t* zip = open(ZIP_TRUNCATE);
-  zip_file_add(zip, "bytes", zip_source_buffer(zip, bytes.data(), bytes.size(), 0), 0);
-  zip_set_file_compression(zip, 0, ZIP_CM_DEFLATE, 0);
-  if (zip_close(zip) != 0) throw Error("cannot compress: " + std::string(zip_strerror(zip)));
-  zip = open(ZIP_RDONLY);
+  auto written = open(ZIP_TRUNCATE);
+  zip_source_t* source = zip_source_buffer(written.get(), bytes.data(), bytes.size(), 0);
+  check(source != nullptr);
+  const bool is_added = zip_file_add(written.get(), "bytes", source, 0) == 0;
+  if (!is_added) zip_source_free(source);
+  check(is_added && zip_set_file_compression(written.get(), 0, ZIP_CM_DEFLATE, 0) == 0);
+  check(zip_close(written.get()) == 0);
+  written.release();
+  const auto read = open(ZIP_RDONLY);
   zip_stat_t entry;
-  zip_stat_index(zip, 0, 0, &entry);
+  check(zip_stat_index(read.get(), 0, 0, &entry) == 0);
   std::string deflated(entry.comp_size, '\0');
-  {
-    const EntryFile file(zip_fopen_index(zip, 0, ZIP_FL_COMPRESSED), zip_fclose);
-    zip_fread(file.get(), deflated.data(), deflated.size());
-  }
-  zip_discard(zip);
+  const EntryFile file(zip_fopen_index(read.get(), 0, ZIP_FL_COMPRESSED), zip_fclose);
+  const auto size = static_cast<zip_int64_t>(deflated.size());
+  check(file != nullptr && zip_fread(file.get(), deflated.data(), deflated.size()) == size);
   return deflated;
 }
 

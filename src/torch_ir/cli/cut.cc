@@ -157,6 +157,9 @@ int run_cut(const CutArguments& arguments, Console& console) {
                                 counted(std::ssize(splitter.cases()), "case"),
                                 counted(num_calls, arguments.num_parts() > 0 ? "part" : "call"));
   const bool has_all = arguments.num_parts() <= splitter.cases().size();
+  if (!has_all && left_out.empty()) {
+    console.fail("not every part became a case: it shares a node with another, or has no tensor");
+  }
   return left_out.empty() && has_all ? kDone : kDifferent;
 }
 

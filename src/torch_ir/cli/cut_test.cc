@@ -156,6 +156,13 @@ TEST_F(CutCommandTest, WritesModulesAndRangesAsCases) {
   EXPECT_EQ(cases().size(), 2u);
 }
 
+TEST_F(CutCommandTest, SaysThatPartsShareANode) {
+  const Outcome outcome = cut({archive_of("small.pt2"), "--node", "linear", "--module", "linear"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, suite_ + ": 1 case of 2 parts\n");
+  EXPECT_THAT(outcome.err, HasSubstr("not every part became a case: it shares a node"));
+}
+
 TEST_F(CutCommandTest, RefusesPartsThatAreNotThere) {
   const std::string archive = archive_of("small.pt2");
   expect_failed(cut({archive, "--node", "linaer"}),

@@ -464,5 +464,23 @@ TEST(JudgeRun, JudgesOutputsAsTheyAreInTheEnd) {
   EXPECT_FALSE(judged(graph, {right * 1.001}).is_valid);
 }
 
+// A line of --tolerances: no tolerance, no number of outputs, no shape is excused by it.
+TEST(JudgeRunTest, AgreedThresholdsDecideAlone) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({4}));
+  graph.output(graph.call1("aten.relu.default", {x}));
+  const auto report_on_outputs = [&](const std::vector<at::Tensor>& outputs) {
+    return judge_run({.graph_case = expecting(graph, graph.expected()), .outputs = outputs},
+                     {.by_dtype = true},
+                     {.agreed = Threshold{.place = "list.txt:3", .signal_to_noise = 40}});
+  };
+  EXPECT_TRUE(report_on_outputs({at::full({4}, 1.005)}).is_valid);
+  const VerificationReport far = report_on_outputs({at::full({4}, 1.02)});
+  EXPECT_FALSE(far.is_valid);
+  EXPECT_THAT(far.error_message, HasSubstr("expected at least 40 (list.txt:3)"));
+  EXPECT_FALSE(report_on_outputs({}).is_valid);
+  EXPECT_FALSE(report_on_outputs({at::ones({5})}).is_valid);
+}
+
 }  // namespace
 }  // namespace torch_ir
