@@ -465,7 +465,7 @@ TEST(JudgeRun, JudgesOutputsAsTheyAreInTheEnd) {
 }
 
 // A line of --tolerances: no tolerance, no number of outputs, no shape is excused by it.
-TEST(JudgeRunTest, AgreedThresholdsDecideAlone) {
+TEST(JudgeRun, AgreedThresholdsDecideAlone) {
   EagerGraph graph;
   const V x = graph.input("x", at::ones({4}));
   graph.output(graph.call1("aten.relu.default", {x}));
