@@ -4,6 +4,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/randn.h>
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,6 +19,10 @@
 namespace torch_ir {
 namespace {
 
+using testing::AnyOf;
+using testing::Each;
+using testing::Not;
+using testing::StartsWith;
 TEST_F(FuseTrace, CarriesLayoutsThroughPoolingAndConcatenation) {
   EagerGraph graph;
   const V a = graph.call1("aten.relu.default",
@@ -96,7 +101,9 @@ TEST_F(FuseTrace, KeepsLayoutsFromBlockToBlock) {
                                {joined, pair(3), pair(2), pair(0), pair(1), Attribute(true)});
   const V again = graph.call1("aten.max_pool2d.default", {pooled, pair(3), pair(1), pair(1)});
   graph.output(graph.call1("aten.mean.dim", {again, Attribute::list({2, 3})}));
-  for (const std::string& call : calls_at_fast(graph)) EXPECT_FALSE(call.starts_with("aten::"));
+  // oneDNN 3 has no pooling with one window for channels last without AVX-512.
+  const std::string last = has_avx512() || has_onednn_2() ? "onednn::pooling" : "aten::mean";
+  EXPECT_THAT(calls_at_fast(graph), Each(AnyOf(last, Not(StartsWith("aten::")))));
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 

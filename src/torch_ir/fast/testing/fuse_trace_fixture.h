@@ -27,10 +27,12 @@ class FuseTrace : public testing::Test {
 
 inline bool has_avx512() { return at::get_cpu_capability() == "AVX512"; }
 
+inline bool has_onednn_2() { return onednn_version()->starts_with("2."); }
+
 // The name of a convolution by Winograd's algorithm, which oneDNN 2 has for AVX-512 only, and
 // oneDNN 3 no more.
 inline std::string winograd() {
-  const bool has_it = has_avx512() && onednn_version()->starts_with("2.");
+  const bool has_it = has_avx512() && has_onednn_2();
   return has_it ? "onednn::convolution_winograd" : "onednn::convolution";
 }
 
