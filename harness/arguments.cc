@@ -15,7 +15,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/options.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/program.h"
+#include "torch_ir/base/terminal.h"
 #include "torch_ir/libraries/load_library.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/graph/execution_options.h"

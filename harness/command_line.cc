@@ -26,7 +26,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/parse_arguments.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/program.h"
+#include "torch_ir/base/terminal.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/registry/registry.h"
 

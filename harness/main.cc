@@ -5,7 +5,7 @@
 
 #include "harness/command_line.h"
 #include "harness/run/runner.h"
-#include "torch_ir/base/program.h"
+#include "torch_ir/base/terminal.h"
 
 int main(int argc, char** argv) {
   if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;

@@ -10,8 +10,9 @@ namespace {
 
 // In the order of the enumeration.
 constexpr std::array<std::string_view, kFailureKinds.size()> kNames = {
-    "extract unsupported", "extract failed", "serialize mismatch", "load failed",  "execute failed",
-    "output mismatch",     "crashed",        "timed out",          "out of memory"};
+    "extract unsupported", "extract failed", "serialize mismatch", "load failed",
+    "execute failed",      "unsupported",    "output mismatch",    "crashed",
+    "timed out",           "out of memory"};
 
 }  // namespace
 

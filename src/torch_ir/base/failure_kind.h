@@ -16,6 +16,8 @@ enum class FailureKind {
   kLoadFailed,
   // The graph, or the model that it is compared with, cannot be run.
   kExecuteFailed,
+  // The backend does not support the graph, and the run requires that.
+  kUnsupported,
   kOutputMismatch,
   // The process of the model ended early.
   kCrashed,

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "torch_ir/base/program.h"
+#include "torch_ir/base/terminal.h"
 
 namespace torch_ir {
 namespace {

@@ -9,7 +9,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/options.h"
-#include "torch_ir/base/program.h"
+#include "torch_ir/base/terminal.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/graph/execution_options.h"

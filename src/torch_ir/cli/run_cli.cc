@@ -7,8 +7,8 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/parse_arguments.h"
-#include "torch_ir/base/program.h"
 #include "torch_ir/base/suggestion.h"
+#include "torch_ir/base/terminal.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/libraries/load_library.h"

@@ -14,7 +14,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/program.h"
+#include "torch_ir/base/terminal.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/operators/op_handler_registry.h"

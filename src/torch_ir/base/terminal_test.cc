@@ -1,4 +1,4 @@
-#include "torch_ir/base/program.h"
+#include "torch_ir/base/terminal.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
