@@ -16,6 +16,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/file_names.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/cases/case_fields.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/json_value.h"
@@ -31,7 +32,8 @@ namespace torch_ir {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using json_fields::Json;
+using json_fields::write;
 
 constexpr const char* kCaseInfo = "case.json";
 constexpr const char* kSuiteFile = "suite.json";
@@ -65,33 +67,6 @@ Json strides_json(const Case& content) {
   return json;
 }
 
-Json tolerance_json(const Tolerance& tolerance) {
-  return {{"rtol", tolerance.rtol}, {"atol", tolerance.atol}};
-}
-
-Json occurrences_json(const std::vector<CaseOccurrence>& occurrences) {
-  Json json = Json::array();
-  for (const CaseOccurrence& occurrence : occurrences) {
-    Json item = {{"model", occurrence.model}, {"node", occurrence.node}};
-    if (!occurrence.module.empty()) item["module"] = occurrence.module;
-    if (!occurrence.source.empty()) item["source"] = occurrence.source;
-    json.push_back(std::move(item));
-  }
-  return json;
-}
-
-Json info_json(const CaseInfo& info) {
-  Json json = {{"name", info.name},         {"operator", info.op_type},
-               {"category", info.category}, {"dtype", info.dtype},
-               {"note", info.note},         {"compare", property_name(info.property)}};
-  if (info.tolerance) {
-    json["tolerance"] = tolerance_json(*info.tolerance);
-    json["tolerance_reason"] = info.tolerance_reason;
-  }
-  if (!info.occurrences.empty()) json["occurrences"] = occurrences_json(info.occurrences);
-  return json;
-}
-
 // How the outputs are compared: everything that CaseInfo lacks.
 Json judgement_json(const SuiteCase& suite_case) {
   const ToleranceRule rule = tolerance_of(suite_case.info);
@@ -103,7 +78,7 @@ Json judgement_json(const SuiteCase& suite_case) {
   for (size_t i = 0; i < expected.size(); ++i) {
     if (!expected[i].defined()) continue;
     Json& json = outputs[program[program.outputs[i]].name];
-    json = tolerance_json(tolerance_for(rule, i, expected[i].scalar_type()));
+    json = write(tolerance_for(rule, i, expected[i].scalar_type()));
     json["float64_distance"] = distances[i] ? Json(*distances[i]) : Json();
   }
   return {{"outputs", std::move(outputs)}, {"strides", strides_json(content)}};
@@ -112,35 +87,17 @@ Json judgement_json(const SuiteCase& suite_case) {
 // Longer names are invalid, and would fill the socket to a worker.
 constexpr size_t kMaxNameBytes = 1000;
 
-CaseInfo read_info(const Json& json) {
-  CaseInfo info{.name = json.at("name"),
-                .op_type = json.at("operator"),
-                .category = json.at("category"),
-                .dtype = json.at("dtype"),
-                .note = json.at("note"),
-                .property = parse_property(json.at("compare").get<std::string>()),
-                .tolerance_reason = json.value("tolerance_reason", "")};
+void check_info(const CaseInfo& info) {
   if (info.name.size() > kMaxNameBytes) {
     throw SerializationError(fmt::format("the name of a case has {} bytes; at most {} are allowed",
                                          info.name.size(), kMaxNameBytes));
   }
-  if (json.contains("tolerance")) {
-    const Json& tolerance = json["tolerance"];
-    info.tolerance = Tolerance{.rtol = tolerance.at("rtol"), .atol = tolerance.at("atol")};
-    for (const double value : {info.tolerance->rtol, info.tolerance->atol}) {
-      if (!(value >= 0) || std::isinf(value)) {
-        throw SerializationError(
-            fmt::format("tolerance: expected a number of 0 or more, got {}", value));
-      }
-    }
+  const Tolerance tolerance = info.tolerance.value_or(Tolerance());
+  for (const double value : {tolerance.rtol, tolerance.atol}) {
+    if (value >= 0 && !std::isinf(value)) continue;
+    throw SerializationError(
+        fmt::format("tolerance: expected a number of 0 or more, got {}", value));
   }
-  for (const Json& it : json.value("occurrences", Json::array())) {
-    info.occurrences.push_back({.model = it.at("model"),
-                                .node = it.at("node"),
-                                .module = it.value("module", ""),
-                                .source = it.value("source", "")});
-  }
-  return info;
 }
 
 std::string text_of(const Json& json) {
@@ -151,11 +108,7 @@ template <class Read>
 auto read_json(const std::string& path, const Read& read) {
   const std::string text = read_file(path);
   try {
-    return read(parse_json(text, kMaxDocumentValues));
-  } catch (const Json::exception& error) {
-    // Drops the library's "[json.exception.parse_error.101] ".
-    const std::string reason = headline(error.what());
-    throw SerializationError(printable(path) + ": " + reason.substr(reason.find("] ") + 2));
+    return json_fields::parse(text, read);
   } catch (const Error& error) {
     throw SerializationError(printable(path) + ": " + error.what());
   }
@@ -309,7 +262,7 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
   Json cases = Json::array();
   std::set<std::string> folders;
   for (const CaseInfo& info : infos) {
-    cases.push_back(info_json(info));
+    cases.push_back(write(info));
     const std::string path = case_folder(from, info.name) + "/" + kCaseInfo;
     if (!folders.insert(path).second) {
       throw Error("duplicate case folder '" + printable(info.name) + "'");
@@ -334,15 +287,21 @@ bool is_suite(const std::string& directory) {
 
 std::vector<CaseInfo> read_suite(const std::string& directory) {
   return read_json(directory + "/" + kSuiteFile, [](const Json& json) {
-    if (json.value("format", "") != kFormat || json.value("version", 0) != kSuiteVersion) {
+    const json_fields::Reader visit{json};
+    std::string format;
+    int64_t version = 0;
+    visit("format", format);
+    visit("version", version);
+    if (format != kFormat || version != kSuiteVersion) {
       throw SerializationError("not a suite of cases that this program can read");
     }
     std::vector<CaseInfo> cases;
+    visit.required("cases", cases);
     std::unordered_set<std::string> names;
-    for (const Json& item : json.at("cases")) {
-      cases.push_back(read_info(item));
-      if (!names.insert(cases.back().name).second) {
-        throw SerializationError("duplicate case '" + printable(cases.back().name) + "'");
+    for (const CaseInfo& info : cases) {
+      check_info(info);
+      if (!names.insert(info.name).second) {
+        throw SerializationError("duplicate case '" + printable(info.name) + "'");
       }
     }
     return cases;
@@ -366,21 +325,21 @@ SuiteCase read_case(const std::string& folder) {
   }
   const std::vector<ValueId> ids = content.program->user_inputs();
   CaseInfo info = read_json(folder + "/" + kCaseInfo, [&](const Json& json) {
-    for (const auto& [name, strides] : json.at("strides").items()) {
+    std::vector<std::pair<std::string, std::vector<int64_t>>> all_strides;
+    json_fields::Reader{json}.required("strides", all_strides);
+    for (const auto& [name, strides] : all_strides) {
       const auto id = std::ranges::find_if(
           ids, [&](ValueId input) { return (*content.program)[input].name == name; });
       const auto index = static_cast<size_t>(id - ids.begin());
       if (index >= content.inputs.size()) {
         throw SerializationError("strides: unknown input '" + printable(name) + "'");
       }
-      const bool are_whole = std::ranges::all_of(strides, &Json::is_number_integer);
-      if (!are_whole) {
-        throw SerializationError("strides: expected integers for '" + printable(name) + "'");
-      }
       at::Tensor& input = content.inputs[index];
-      input = strided_copy(input, strides.get<std::vector<int64_t>>());
+      input = strided_copy(input, strides);
     }
-    CaseInfo read = read_info(json);
+    CaseInfo read;
+    json_fields::read(json, read);
+    check_info(read);
     check_property(read, *content.program);
     return read;
   });

@@ -80,8 +80,9 @@ TEST_F(CutCommandTest, WritesACaseForEachDifferentCall) {
   EXPECT_EQ(fields["name"], linear->name);
   EXPECT_EQ(fields["operator"], "aten.linear.default");
   EXPECT_EQ(fields["dtype"], "float32");
-  EXPECT_EQ(fields["occurrences"],
-            Json::parse(R"([{"model": "small", "node": "linear", "module": "linear"}])"));
+  EXPECT_EQ(
+      fields["occurrences"],
+      Json::parse(R"([{"model": "small", "node": "linear", "module": "linear", "source": ""}])"));
   ASSERT_EQ(fields["outputs"].size(), 1u);
   EXPECT_GE(fields["outputs"].front()["rtol"], 0);
   EXPECT_TRUE(fields["outputs"].front()["float64_distance"].is_number());

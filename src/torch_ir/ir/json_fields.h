@@ -30,10 +30,9 @@
 #include <variant>
 #include <vector>
 
-#include "harness/results/field_list.h"
-#include "harness/results/run_context.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/field_list.h"
 #include "torch_ir/ir/json_value.h"
 
 namespace torch_ir {
