@@ -58,6 +58,14 @@ std::string given_file(const std::string& path) {
   return user_path(path);
 }
 
+// "openvino=reports/ov", or a folder alone.
+RunFolder run_folder(const std::string& word, const std::string& name) {
+  const size_t equals = word.find('=');
+  const bool has_name = equals != 0 && equals < word.find('/') && equals != std::string::npos;
+  if (!has_name) return {.path = given_file(word), .name = name};
+  return {.path = given_file(word.substr(equals + 1)), .name = word.substr(0, equals)};
+}
+
 // Declares options. Each declaration gives the parsing, --help and, if the option `is_of_run`, the
 // words in the commands of pages (given_options). CLI11 calls those options configurable.
 class Options {
@@ -260,8 +268,8 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       "DTYPE", "The executor computes in float16, bfloat16 or tf32");
   options.flag("--per-node", settings.per_node,
                "Compare every value of the graph, even if all outputs agree");
-  options.flag("--require-support", arguments.harness.context.requires_support,
-               "Treat unsupported cases as failures");
+  options.flag("--require-support", settings.requires_support,
+               "Treat unsupported models and cases as failures");
   options
       .file("--against", arguments.raw.against, "FILE",
             "Compare a quantised model with its float model (SQNR, ranges)")
@@ -360,11 +368,18 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
                "List the categories of the registered models");
   options.file("--supported", arguments.supported, "FILE",
                "List models that the operators in FILE can run, and what unlocks most");
-  options.file("--export-suite", arguments.export_suite, "DIR",
-               "Write the selected models or cases (with --split: calls) as files");
-  options.each_file(
-      "--compare", [&](const std::string& path) { arguments.compared.push_back(path); }, "DIR ...",
-      "Show what changed between two folders of reports: OLD NEW");
+  // The words `export DIR` and `compare OLD NEW` become these.
+  options.file("--export-suite", arguments.export_suite, "DIR", "")->group(kHidden);
+  options
+      .parsed(
+          "--compare",
+          [&](const std::string& word) {
+            const std::string name = arguments.compared.empty() ? "old" : "new";
+            arguments.compared.push_back(run_folder(word, name));
+          },
+          "DIR ...", "")
+      ->trigger_on_parse()
+      ->group(kHidden);
   options.flag("--json", arguments.json, "Print lists as JSON");
   parser
       .set_version_flag("--version", version_text("harness", onednn_version()),

@@ -18,7 +18,7 @@ struct Arguments {
   bool list_categories = false;
   std::string export_suite = {};
   // Two report folders, the older one first; or empty.
-  std::vector<std::string> compared = {};
+  std::vector<RunFolder> compared = {};
   // Where to write what changed between them; empty for nowhere.
   std::string comparison = {};
   // A file that lists operators; the harness prints which models can run with them.

@@ -57,8 +57,10 @@ constexpr const char* kDescription =
     "  harness --suite operators --dtype bfloat16  single operator calls, with edge cases\n"
     "  harness --scale full                        models of published size, extracted only\n"
     "  harness --baseline old/results.json         what changed since an earlier run\n"
-    "  harness compare old new                     what changed between two folders of reports\n"
-    "  harness export suite --suite operators      operator cases as files, in the folder suite\n";
+    "  harness compare old new                     what changed between two folders of reports;\n"
+    "  harness compare ov=a ort=b                  the same, with names for the two\n"
+    "  harness export DIR --suite operators        the selected cases or models (with --split:\n"
+    "                                              their calls) as files\n";
 
 constexpr const char* kFooter =
     "Repeat an option with '...' to give several values.\n"
@@ -73,11 +75,11 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
   const HarnessRun run = run_harness(arguments.harness, streams);
   if (arguments.quiet) {
     for (const Result& result : run.results) {
-      if (all_good({result}, run.requires_support)) continue;
+      if (result.is_good()) continue;
       err << result_line(result) << '\n'
           << finding_line(result) << reproducer_line(result, arguments.output);
     }
-    if (!all_good(run.cases, run.requires_support)) err << cases_text(run.cases) << '\n';
+    if (!all_good(run.cases)) err << cases_text(run.cases) << '\n';
   }
   if (run.baseline && (!arguments.quiet || run.baseline->is_worse())) {
     (arguments.quiet ? err : out) << baseline_text(*run.baseline,
@@ -86,7 +88,7 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
   if (arguments.annotations) {
     for (const auto* results : {&run.results, &run.cases}) {
       for (const Result& result : *results) {
-        if (!all_good({result}, run.requires_support)) out << annotation(result);
+        if (!result.is_good()) out << annotation(result);
       }
     }
   }
@@ -147,13 +149,13 @@ int run_export(const Arguments& arguments, std::ostream& out, std::ostream& err)
 }
 
 int run_compare(const Arguments& arguments, std::ostream& out) {
-  const std::vector<std::string>& folders = arguments.compared;
+  const std::vector<RunFolder>& folders = arguments.compared;
   if (folders.size() != 2) {
     throw Error(fmt::format("compare needs two folders of reports, {} given", folders.size()));
   }
-  const BaselineComparison comparison =
-      compare_reports(folders[0], folders[1], arguments.comparison);
-  if (!arguments.quiet || comparison.is_worse()) out << baseline_text(comparison, folders[0]);
+  const BaselineComparison comparison = compare_reports(
+      folders[0], folders[1], arguments.harness.run.settings.tolerance, arguments.comparison);
+  if (!arguments.quiet || comparison.is_worse()) out << baseline_text(comparison, folders[0].path);
   if (!arguments.quiet && !arguments.comparison.empty()) {
     out << fmt::format("see {}/COMPARE.md\n", arguments.output);
   }

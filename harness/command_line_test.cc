@@ -130,13 +130,15 @@ TEST_F(CommandLineTest, AWrongValueOfANodeFailsARun) {
 }
 
 TEST_F(CommandLineTest, RunsAgainWhatFailed) {
-  EXPECT_EQ(run({"--model", "Good", "--model", "WrongInside", "--per-node"}).status, 1);
+  EXPECT_EQ(run({"--model", "Good", "--model", "WrongInside", "--save-values"}).status, 1);
   const std::string good = reports().at("Good.md");
   const HarnessOutcome again = run_command_line({"--rerun", output_ + "/results.json"});
   EXPECT_EQ(again.status, 1) << again.err;
   EXPECT_THAT(again.out, StartsWith("[1/1] WrongInside  FAILED  node 0, add: "));
   EXPECT_THAT(again.out, HasSubstr("1 of 2 models passed"));
   EXPECT_EQ(reports().at("Good.md"), good);
+  EXPECT_THAT(reports().at("results.json"),
+              HasSubstr(R"("values": "tensors/Good.values.safetensors")"));
   EXPECT_THAT(reports().at("SUMMARY.md"),
               AllOf(HasSubstr("[Good](Good.md)"), HasSubstr("[WrongInside](WrongInside.md)")));
 }

@@ -182,6 +182,7 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
               AllOf(HasSubstr("changed  net  first value that differs: node 1, tanh: "),
                     HasSubstr(" at [1, 2] -> 7, 1 of 6 elements differ, by up to "),
                     HasSubstr("    new: float32 [2, 3], min "), HasSubstr(", max 7, mean "),
+                    HasSubstr("    other nodes: SNR -"), HasSubstr(" dB, cosine similarity 0."),
                     HasSubstr("note     1 of 3 values of nodes differs\n"),
                     HasSubstr("see " + path("compared") + "/COMPARE.md\n")));
   EXPECT_THAT(read_file(path("compared/COMPARE.md")),
@@ -191,6 +192,21 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
   EXPECT_THAT(read_file(path("compared/index.html")),
               AllOf(HasSubstr("id=\"data-model-0\""), HasSubstr("id=\"data-model-1\""),
                     Not(HasSubstr("id=\"data-model-2\""))));
+
+  // Within the tolerance, and outside one that is given.
+  changed["tanh"].copy_(values["tanh"]);
+  changed["tanh"].view({-1})[5].mul_(1.000001);
+  save_weights_safetensors(changed, output_ + file);
+  EXPECT_THAT(run_command_line({"compare", path("old"), output_}).out,
+              HasSubstr("note     0 of 3 values of nodes differ\n"));
+  const HarnessOutcome exact =
+      run_command_line({"compare", "eager=" + path("old"), "chip=" + output_, "--rtol", "0",
+                        "--atol", "0", "-o", path("compared")});
+  EXPECT_THAT(exact.out, AllOf(HasSubstr("    chip: float32 [2, 3], min "),
+                               HasSubstr("    other nodes: SNR 12"),
+                               HasSubstr("note     1 of 3 values of nodes differs\n")));
+  EXPECT_THAT(read_file(path("compared/COMPARE.md")),
+              AllOf(HasSubstr("| eager | `"), HasSubstr("<br>chip: float32")));
 
   // A folder that does not exist, by a relative path.
   const fs::path here = fs::current_path();

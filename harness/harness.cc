@@ -252,7 +252,7 @@ std::vector<SuiteProblem> split(Selected& selected, const std::vector<Result>& r
   // A model that the executor failed to run is split into single calls.
   const auto is_grouped = [&](const Result& result) {
     const bool has_run = !result.failure || result.failure->stage > Stage::kExecute;
-    return has_run && result.nodes && result.nodes->num_groups > 0 &&
+    return has_run && result.nodes && !result.nodes->groups.empty() &&
            !runs_plans(options.run.settings);
   };
   for (const Result& result : results) {
@@ -314,8 +314,8 @@ std::unique_ptr<WorkDirectory> make_temporary_directory() {
 }  // namespace
 
 bool HarnessRun::is_good() const {
-  return all_good(results, requires_support) && all_good(cases, requires_support) &&
-         not_split.empty() && !(baseline && baseline->is_worse());
+  return all_good(results) && all_good(cases) && not_split.empty() &&
+         !(baseline && baseline->is_worse());
 }
 
 SupportReport supported_models(const HarnessOptions& options, const std::string& list) {
@@ -343,16 +343,15 @@ namespace {
 
 // Drops what was good in an earlier run: models only if their calls were, too.
 void keep_bad(std::vector<ModelSource>& sources, const std::vector<Result>& before,
-              const std::vector<Result>& calls, bool requires_support) {
+              const std::vector<Result>& calls) {
   std::set<std::string> with_bad_calls;
   for (const Result& result : calls) {
-    if (all_good({result}, requires_support)) continue;
+    if (result.is_good()) continue;
     for (const CaseOccurrence& call : result.call->occurrences) with_bad_calls.insert(call.model);
   }
   std::erase_if(sources, [&](const ModelSource& source) {
     const auto known = std::ranges::find(before, name_of(source), &Result::name);
-    return known != before.end() && all_good({*known}, requires_support) &&
-           !with_bad_calls.contains(name_of(source));
+    return known != before.end() && known->is_good() && !with_bad_calls.contains(name_of(source));
   });
 }
 
@@ -371,9 +370,8 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   Selected selected = select_candidates(options);
   if (options.rerun) {
     const RunRecord& before = *options.rerun;
-    const bool requires_support = options.context.requires_support;
-    keep_bad(selected.models, before.results, before.cases, requires_support);
-    keep_bad(selected.cases, before.cases, {}, requires_support);
+    keep_bad(selected.models, before.results, before.cases);
+    keep_bad(selected.cases, before.cases, {});
   }
   check_apart(selected, options.context.output);
   RunOptions run_options = options.run;
@@ -469,28 +467,26 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   }
   run.results = std::move(record.results);
   run.cases = std::move(record.cases);
-  run.requires_support = options.context.requires_support;
   return run;
 }
 
 namespace {
 
 // index.html with the models of both runs, of which two graphs can be seen in step.
-std::string compared_index(const RunRecord& before, const std::string& old_folder,
-                           const RunRecord& after, const std::string& new_folder,
-                           const BaselineComparison& comparison) {
-  static constexpr std::string_view kOld = " (old)";
+std::string compared_index(const RunRecord& before, const RunFolder& old, const RunRecord& after,
+                           const RunFolder& now, const BaselineComparison& comparison) {
+  const std::string of_old = fmt::format(" ({})", old.name);
   RunRecord both = after;
   for (const Result& result : before.results) {
     both.results.push_back(result);
-    both.results.back().name += kOld;
+    both.results.back().name += of_old;
   }
   const auto picture_of = [&](const Result& result) -> GraphPicture {
     Result drawn = result;
-    const bool is_old = drawn.name.ends_with(kOld);
-    if (is_old) drawn.name.resize(drawn.name.size() - kOld.size());
-    const std::string& folder = is_old ? old_folder : new_folder;
-    const std::string graph = fmt::format("{}/ir/{}.json", folder, drawn.name);
+    const bool is_old = drawn.name.ends_with(of_old);
+    if (is_old) drawn.name.resize(drawn.name.size() - of_old.size());
+    const std::string graph =
+        fmt::format("{}/ir/{}.json", is_old ? old.path : now.path, drawn.name);
     return draw_saved_graph(std::move(drawn), graph);
   };
   std::string text;
@@ -502,44 +498,47 @@ std::string compared_index(const RunRecord& before, const std::string& old_folde
 
 }  // namespace
 
-BaselineComparison compare_reports(const std::string& old, const std::string& now,
-                                   const std::string& output) {
+BaselineComparison compare_reports(const RunFolder& old, const RunFolder& now,
+                                   const ToleranceRule& rule, const std::string& output) {
   namespace fs = std::filesystem;
-  const auto results_in = [](const std::string& path) {
-    return fs::is_directory(path) ? path + "/results.json" : path;
+  const auto results_in = [](const RunFolder& run) {
+    return fs::is_directory(run.path) ? run.path + "/results.json" : run.path;
   };
-  const auto folder_of = [&](const std::string& path) {
-    return fs::absolute(results_in(path)).parent_path().string();
+  const auto folder_of = [&](const RunFolder& run) -> RunFolder {
+    return {fs::absolute(results_in(run)).parent_path().string(), run.name};
   };
+  const RunFolder old_folder = folder_of(old);
+  const RunFolder new_folder = folder_of(now);
   const RunRecord before = read_run_record(results_in(old));
   RunRecord after = read_run_record(results_in(now));
-  for (const std::string& path : {old, now}) {
-    if (output.empty() || parts_below(folder_of(path), output).front() == "..") continue;
+  for (const RunFolder* run : {&old, &now}) {
+    if (output.empty() || parts_below(folder_of(*run).path, output).front() == "..") continue;
     throw Error(fmt::format("--output: '{}' is in '{}', which is compared; choose another folder",
-                            printable(output), printable(path)));
+                            printable(output), printable(run->path)));
   }
-  after.context.baseline = typed_path(old);
-  after.context.output = typed_path(now);
+  after.context.baseline = typed_path(old.path);
+  after.context.output = typed_path(now.path);
   const bool same_values = before.context.settings.seed == after.context.settings.seed;
   GraphChanges changes;
   NodeChangesOf nodes;
   for (Result& result : after.results) {
-    const fs::path graph = fs::path(folder_of(now)) / "ir" / (result.name + ".json");
+    const fs::path graph = fs::path(new_folder.path) / "ir" / (result.name + ".json");
     if (!result.summary || !fs::exists(graph)) continue;
     result.graph = load_ir(graph.string());
     changes[result.name] = graph_changes(before, results_in(old), result);
     result.graph.reset();
     const auto was = std::ranges::find(before.results, result.name, &Result::name);
     if (!same_values || was == before.results.end()) continue;
-    nodes[result.name] = node_changes(*was, folder_of(old), result, folder_of(now));
+    nodes[result.name] = node_changes(*was, old_folder, result, new_folder, rule);
   }
   BaselineComparison comparison = compare_with_baseline(before, after, changes, std::move(nodes));
   if (output.empty()) return comparison;
   std::error_code ignored;
   fs::create_directories(output, ignored);
-  write_file(output + "/COMPARE.md", render_comparison(before, after, comparison));
+  write_file(output + "/COMPARE.md",
+             render_comparison(before, after, comparison, {old.name, now.name}));
   write_file(output + "/index.html",
-             compared_index(before, folder_of(old), after, folder_of(now), comparison));
+             compared_index(before, old_folder, after, new_folder, comparison));
   return comparison;
 }
 

@@ -50,8 +50,6 @@ struct HarnessRun {
   // Whether every model passed or failed as expected, no case failed, every requested split
   // succeeded, and nothing is worse than the baseline.
   bool is_good() const;
-
-  bool requires_support = false;
 };
 
 // Runs the selected cases, registered models and models in files, in this order, and publishes all
@@ -61,11 +59,11 @@ struct HarnessRun {
 // SIGHUP; the reports then cover the models that finished, if any.
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams = {});
 
-// Compares two report folders, or their results.json, without running anything, and writes
-// COMPARE.md to the folder `output` unless that is empty. Throws Error for a folder without one,
-// for files of another format, and for an output in one of the two folders.
-BaselineComparison compare_reports(const std::string& old, const std::string& now,
-                                   const std::string& output = "");
+// Compares two runs without running anything, the values that they kept by `rule`, and writes
+// COMPARE.md to the folder `output` unless that is empty. Throws Error for a folder without
+// results.json, for files of another format, and for an output in one of the two folders.
+BaselineComparison compare_reports(const RunFolder& old, const RunFolder& now,
+                                   const ToleranceRule& rule, const std::string& output = "");
 
 struct ExportedSuite {
   // 0 if no suite was written, because every call was left out.

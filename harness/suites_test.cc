@@ -262,10 +262,18 @@ TEST_F(SuitesTest, FailWithoutSupportOnlyWhereThatIsAskedFor) {
   const HarnessOutcome strict = run_operators({"--backend", "no_abs", "--require-support"});
   EXPECT_EQ(strict.status, 1);
   EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("❌ **3 of 5 cases passed, 2 unsupported**"));
+  EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"2\" errors=\"0\" skipped=\"0\""));
+  EXPECT_EQ(results()["totals"]["cases"]["failure"]["unsupported"], 2);
   const HarnessOutcome quiet =
       run_operators({"--backend", "no_abs", "--require-support", "--quiet"});
   EXPECT_EQ(quiet.out, "");
   EXPECT_EQ(quiet.err, "3 of 5 cases passed, 2 unsupported\n");
+  // Where support is required, a list of expected failures can name what has none.
+  write_file(path("list"), "aten.abs.*: unsupported: the chip has no abs\n");
+  EXPECT_EQ(run_operators(
+                {"--backend", "no_abs", "--require-support", "--expected-failures", path("list")})
+                .status,
+            0);
 }
 
 TEST_F(SuitesTest, AreComparedWithABaseline) {

@@ -1,8 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <map>
-
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
@@ -33,17 +30,12 @@ std::string changed_nodes_text(const std::vector<NodeChange>& nodes) {
 }
 
 Table changed_modules_table(const std::vector<NodeChange>& nodes) {
-  std::map<std::string, std::pair<int64_t, double>> modules;
-  for (const auto& [node, changes] : nodes) {
-    auto& [count, difference] = modules[node.module];
-    ++count;
-    const double own = node.comparison.max_diff;
-    if (own > difference || std::isnan(own)) difference = own;
-  }
-  Table table("lrr", {"Module", "Nodes that changed", "Largest difference between the values"});
-  for (const auto& [path, module] : modules) {
-    table.add({path.empty() ? "other nodes" : code_cell(path), module.first,
-               short_number(module.second)});
+  Table table("lrrrr", {"Module", "Nodes that changed", "Largest difference between the values",
+                        "SNR (dB)", "Cosine similarity"});
+  for (const ModuleDifference& it : by_module(nodes)) {
+    table.add({it.module.empty() ? "other nodes" : code_cell(it.module), it.num_nodes,
+               short_number(it.max_diff), short_number(it.signal_to_noise),
+               fmt::format("{:.9g}", it.cosine_similarity)});
   }
   return table;
 }
@@ -64,13 +56,14 @@ std::string changes_text(const BaselineComparison& comparison, const std::string
 }
 
 std::string render_comparison(const RunRecord& old, const RunRecord& now,
-                              const BaselineComparison& comparison) {
+                              const BaselineComparison& comparison,
+                              const std::pair<std::string, std::string>& names) {
   Table verdicts("lll", {"", "Reports", "Verdict"});
-  const auto add = [&](const char* head, const std::string& name, const RunRecord& run) {
-    verdicts.add({head, code_cell(name), verdict_text(run.results, run.cases)});
+  const auto add = [&](const std::string& name, const std::string& folder, const RunRecord& run) {
+    verdicts.add({text_cell(name), code_cell(folder), verdict_text(run.results, run.cases)});
   };
-  add("Old", now.context.baseline, old);
-  add("New", now.context.output, now);
+  add(names.first, now.context.baseline, old);
+  add(names.second, now.context.output, now);
   std::string page = fmt::format("# Comparison\n\n{}\n\n## Changes\n\n{}\n", verdicts.markdown(),
                                  changes_text(comparison, now.context.baseline));
   for (const Result& result : now.results) {

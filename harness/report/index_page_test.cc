@@ -101,7 +101,7 @@ TEST(IndexPageTest, SaysHowOftenModelsRan) {
   // How many were asked for.
   result.failure = Failure();
   EXPECT_EQ(trials(result), "3");
-  result.origin = Origin{.archive = "tiny.pt2", .expected = "tiny.expected.safetensors"};
+  result.origin = ModelFiles{.path = "tiny.pt2", .expected = "tiny.expected.safetensors"};
   EXPECT_EQ(trials(result), "1");
 }
 

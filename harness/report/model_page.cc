@@ -28,7 +28,7 @@ std::string inputs_text(const Result& result, const RunContext& context) {
     return fmt::format("weights and inputs from seed {}", context.settings.seed);
   }
   std::string weights =
-      result.origin->graph.empty() ? "the archive's weights" : "the weights beside the graph";
+      result.origin->is_graph() ? "the weights beside the graph" : "the archive's weights";
   if (!result.origin->weights.empty()) {
     weights = "the weights in " + code_span(file_name(result.origin->weights));
   }
@@ -92,9 +92,9 @@ std::string verdict(const Result& result, const RunContext& context) {
 
 std::string described_model(const Result& result) {
   if (!result.origin) return escape_markdown(result.description);
-  if (!result.origin->graph.empty())
-    return "The graph of " + code_span(short_name_of(*result.origin)) + ".";
-  std::string text = "Imported from " + code_span(short_name_of(*result.origin));
+  if (result.origin->is_graph())
+    return "The graph of " + code_span(result.origin->short_name()) + ".";
+  std::string text = "Imported from " + code_span(result.origin->short_name());
   if (result.graph) {
     text += ", exported by PyTorch " + escape_markdown(result.graph->pytorch_version) + " from " +
             code_span(result.graph->model_name);
@@ -126,7 +126,7 @@ std::string verified_text(const Result& result) {
 
 std::string source_of(const Result& result) {
   if (!result.origin) return ", captured on the meta device, with no weights in memory";
-  if (!result.origin->graph.empty()) return ", read from the file";
+  if (result.origin->is_graph()) return ", read from the file";
   return ", read from the archive without executing anything in it";
 }
 
@@ -205,15 +205,16 @@ Reference reference_of(const Result& result) {
                 "on the same inputs."};
   }
   if (result.origin->expected.empty()) {
-    return {.outputs = "those of its operators run one by one",
-            .worst = "expected",
-            .explanation =
-                "No file gives expected outputs. Expected outputs are those of the model's "
-                "operators, each called eagerly " +
-                std::string(result.origin->graph.empty()
-                                ? "on the imported program, before it was converted and written, "
-                                : "by the dispatcher, ") +
-                "with the same weights on the same inputs."};
+    return {
+        .outputs = "those of its operators run one by one",
+        .worst = "expected",
+        .explanation =
+            "No file gives expected outputs. Expected outputs are those of the model's "
+            "operators, each called eagerly " +
+            std::string(result.origin->is_graph()
+                            ? "by the dispatcher, "
+                            : "on the imported program, before it was converted and written, ") +
+            "with the same weights on the same inputs."};
   }
   const std::string file = file_list(result.origin->expected, result.origin->more_expected);
   return {.outputs = "those in " + file,

@@ -77,13 +77,10 @@ TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
   EXPECT_THAT(page, Not(HasSubstr("## Calls in models")));
 }
 
-TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
+TEST(OperatorsPageTest, IsGoodWithoutSupport) {
   const std::vector<Result> cases = {make_case("aten.abs.default", "bool"),
                                      make_unsupported("aten.sin.default", "float32", "no")};
   EXPECT_THAT(page_of(cases), HasSubstr("✅ **1 of 2 cases passed, 1 unsupported**"));
-  RunContext context;
-  context.requires_support = true;
-  EXPECT_THAT(page_of(cases, context), HasSubstr("❌ **1 of 2 cases passed, 1 unsupported**"));
   EXPECT_THAT(page_of(cases), Not(HasSubstr("## Failing cases")));
 }
 

@@ -25,10 +25,11 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
 
 std::string render_operators(const RunRecord& run);
 
-// COMPARE.md: what changed between two runs, and at which nodes. The context of `now` has the names
-// of both folders, as baseline and output.
+// COMPARE.md: what changed between two runs with these names, and at which nodes. The context of
+// `now` has both folders, as baseline and output.
 std::string render_comparison(const RunRecord& old, const RunRecord& now,
-                              const BaselineComparison& comparison);
+                              const BaselineComparison& comparison,
+                              const std::pair<std::string, std::string>& names);
 
 // index.html: a run in one file, to filter, sort and search. It works offline and without a server.
 // Its data is JSON in parts, each compressed and read when it is needed: "run", "models" with a row

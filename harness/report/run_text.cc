@@ -189,8 +189,7 @@ std::string_view interrupted_prefix(const Coverage& coverage) {
 }
 
 std::string_view cases_mark(const RunRecord& run) {
-  const bool is_good = all_good(run.cases, run.context.requires_support);
-  if (!is_good || run.coverage.is_interrupted) return "❌";
+  if (!all_good(run.cases) || run.coverage.is_interrupted) return "❌";
   return count_status(run.cases, Status::kPassed) == 0 ? "➖" : "✅";
 }
 

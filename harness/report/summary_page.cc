@@ -173,7 +173,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   if (!cases.empty() || causes.size() < failures.num_rows()) {
     set_some(page, "causes", causes_table(causes, kMostCauses));
   }
-  const bool is_good = all_good(results, context.requires_support) && !coverage.is_interrupted;
+  const bool is_good = all_good(results) && !coverage.is_interrupted;
   page.set("verdict",
            fmt::format("{} **{}{}**{}", is_good ? "✅" : "❌", interrupted_prefix(coverage),
                        passed_text(results), not_passed_text(results)));

@@ -150,6 +150,11 @@ void compare_values(const NodeChanges& nodes, ModelChange& change) {
     FigureChange& figure = change.changes.emplace_back(changes.front());
     figure.what = "first value that differs: " + place_text(node);
     figure.details.push_back(values_text(nodes));
+    for (const ModuleDifference& it : by_module(nodes.nodes)) {
+      const std::string module = it.module.empty() ? "other nodes" : printable(it.module);
+      figure.details.push_back(fmt::format("{}: SNR {:.3g} dB, cosine similarity {:.6g}", module,
+                                           it.signal_to_noise, it.cosine_similarity));
+    }
     return;
   }
 }
@@ -173,7 +178,7 @@ std::vector<std::string> file_names(const Coverage& coverage) {
 // Whether the run was given single models, and no folder of them.
 bool names_models(const RunRecord& run) {
   std::set<std::string> models;
-  for (const Result& it : run.results) models.insert(it.origin ? short_name_of(*it.origin) : "");
+  for (const Result& it : run.results) models.insert(it.origin ? it.origin->short_name() : "");
   return std::ranges::includes(models, file_names(run.coverage));
 }
 

@@ -21,6 +21,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -111,18 +112,38 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
 void compare_figures(FigureChange figure, std::optional<double> before, std::optional<double> now,
                      std::vector<FigureChange>& changes);
 
-// Compares tensors whose dtypes may differ.
-TensorComparison compare_as_numbers(const at::Tensor& actual, const at::Tensor& expected);
+// Compares tensors whose dtypes may differ, by the greater of their tolerances.
+TensorComparison compare_as_numbers(const at::Tensor& actual, const at::Tensor& expected,
+                                    const ToleranceRule& rule = {.by_dtype = true});
+
+// How far the values of a module's nodes are apart in two runs.
+struct ModuleDifference {
+  std::string module = {};
+  int64_t num_nodes = 0;
+  double max_diff = 0;
+  // The least ones.
+  double signal_to_noise = std::numeric_limits<double>::infinity();
+  double cosine_similarity = 1;
+};
+
+// In the order of the graph. Nodes without values that differ only count.
+std::vector<ModuleDifference> by_module(const std::vector<NodeChange>& nodes);
 
 // "3 of 40 values of nodes differ; only one run kept 2 other values".
 std::string values_text(const NodeChanges& nodes);
 
+// A run to compare: its folder of reports or its results.json, and its name in texts.
+struct RunFolder {
+  std::string path = {};
+  std::string name = {};
+};
+
 // Compares two results of a model, node by node, with the files in the folders of their reports.
 // Nodes are paired as `torch-ir diff` pairs them, so the graphs may be two versions of a model. If
-// both runs kept values (--save-values), these are compared with each other. Throws Error for files
-// that cannot be read.
-NodeChanges node_changes(const Result& old, const std::string& old_folder, const Result& now,
-                         const std::string& new_folder);
+// both runs kept values (--save-values), these are compared with each other, by `rule`. Throws
+// Error for files that cannot be read.
+NodeChanges node_changes(const Result& old, const RunFolder& old_folder, const Result& now,
+                         const RunFolder& new_folder, const ToleranceRule& rule);
 
 // Compares the graph of `result` with the model's graph in `old`, a file in ir/ beside `file`, its
 // results.json. Must be called before reports are written, because they may replace that file.

@@ -259,7 +259,7 @@ TEST(BaselineTest, WhatARunWasNotAskedForIsNeitherNewNorGone) {
 
 Result imported(const std::string& path) {
   Result archive = passed(path.substr(path.rfind('/') + 1));
-  archive.origin = Origin{.archive = path + ".pt2"};
+  archive.origin = ModelFiles{.path = path + ".pt2"};
   return archive;
 }
 

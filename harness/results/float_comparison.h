@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/results/field_list.h"
+#include "torch_ir/ir/field_list.h"
 #include "torch_ir/verifier/statistics.h"
 
 namespace torch_ir {

@@ -84,7 +84,7 @@ std::string beside(const ModelFiles& files, const std::string& kind) {
 std::string if_there(const std::string& path) { return is_file(path) ? path : ""; }
 
 ModelFiles make_files(ModelFiles files) {
-  if (files.format == FileFormat::kGraph) {
+  if (files.is_graph()) {
     for (const auto& [flag, value] :
          {std::pair("--program", files.program), std::pair("--weights", files.weights)}) {
       if (value.empty()) continue;
@@ -171,7 +171,7 @@ void check_tensors(const ModelFiles& files) {
 }
 
 std::vector<ModelFiles> find(ModelFiles argument) {
-  if (is_folder(argument.path) && argument.format == FileFormat::kGraph) {
+  if (is_folder(argument.path) && argument.is_graph()) {
     const std::string graph = (fs::path(argument.path) / kGraphFile).string();
     if (is_file(graph)) argument.path = graph;
   }
@@ -262,7 +262,7 @@ void tell_apart(std::vector<ModelFiles>& models) {
 
 std::string flag_of(FileFormat format) { return format == FileFormat::kArchive ? "--pt2" : "--ir"; }
 
-std::string ModelFiles::short_name() const { return short_name_of(format, path); }
+std::string ModelFiles::short_name() const { return short_name_of(format, user_path(path)); }
 
 std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
                                          const RegistryNames& registry) {

@@ -17,7 +17,7 @@ enum class FileFormat { kArchive, kGraph };
 std::string flag_of(FileFormat format);
 
 // The files of one model. As given by a user, `path` may be a folder of archives or graphs, and
-// missing files are searched for.
+// missing files are searched for. In results they are as the user typed them (as_typed).
 struct ModelFiles {
   FileFormat format = FileFormat::kArchive;
   // The page's name: that of the file or folder, without ".pt2" and ".json". Files that share it
@@ -38,10 +38,32 @@ struct ModelFiles {
   // The float model of a quantised one, as a path for files_against; empty for none.
   std::string against = {};
 
+  bool is_graph() const { return format == FileFormat::kGraph; }
   // The last part of the path, for reports; for "ir.json", its folder's name.
   std::string short_name() const;
   bool operator==(const ModelFiles&) const = default;
 };
+
+template <class Visit>
+void fields(const Visit& visit, ModelFiles& files) {
+  std::string archive = files.is_graph() ? "" : files.path;
+  std::string graph = files.is_graph() ? files.path : "";
+  // Between processes only.
+  if (Visit::kReads || !files.name.empty()) visit("name", files.name);
+  visit.required("archive", archive);
+  visit.required("graph", graph);
+  visit("program", files.program);
+  visit("weights", files.weights);
+  visit.required("inputs", files.inputs);
+  visit.required("expected", files.expected);
+  visit("more_inputs", files.more_inputs);
+  visit("more_expected", files.more_expected);
+  visit("against", files.against);
+  if constexpr (Visit::kReads) {
+    files.format = graph.empty() ? FileFormat::kArchive : FileFormat::kGraph;
+    files.path = graph.empty() ? archive : graph;
+  }
+}
 
 struct RegistryNames {
   std::vector<std::string> all = {};

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -40,20 +41,18 @@ std::string statistics_text(const TensorStatistics& it) {
   return it.num_inf == 0 ? text : text + fmt::format(", {} infinite", it.num_inf);
 }
 
-void compare_value(const at::Tensor& old, const at::Tensor& now, const std::string& name,
-                   NodeChange& node, NodeChanges& all) {
+// Returns the change of the first value of a node that differs.
+FigureChange* compare_value(const at::Tensor& old, const at::Tensor& now, const std::string& name,
+                            const ToleranceRule& rule, NodeChange& node, NodeChanges& all) {
   ++all.num_compared;
-  const auto [was, is] = tensors_text(old, now);
-  if (was == is) return;
-  const bool is_first = all.num_different++ == 0;
-  if (!node.node.value.empty()) return;
+  const TensorComparison comparison = compare_as_numbers(now, old, rule);
+  if (comparison.is_close) return nullptr;
+  ++all.num_different;
+  if (!node.node.value.empty()) return nullptr;
   node.node.value = name;
-  node.node.comparison = compare_as_numbers(now, old);
-  FigureChange& figure =
-      node.changes.emplace_back(FigureChange{.what = "value", .before = was, .now = is});
-  if (!is_first) return;
-  figure.details = {statistics_text(statistics("old", old)),
-                    statistics_text(statistics("new", now))};
+  node.node.comparison = comparison;
+  const auto [was, is] = tensors_text(old, now);
+  return &node.changes.emplace_back(FigureChange{.what = "value", .before = was, .now = is});
 }
 
 // Errors are those of the worst trial.
@@ -79,20 +78,39 @@ std::string place_of(const Result& result, const std::string& node) {
 
 }  // namespace
 
-TensorComparison compare_as_numbers(const at::Tensor& actual, const at::Tensor& expected) {
+TensorComparison compare_as_numbers(const at::Tensor& actual, const at::Tensor& expected,
+                                    const ToleranceRule& rule) {
   const bool is_complex = actual.is_complex() || expected.is_complex();
   const c10::ScalarType dtype = is_complex ? at::kComplexDouble : at::kDouble;
-  return compare_tensors(actual.to(dtype), expected.to(dtype));
+  const Tolerance a = tolerance_for(rule, 0, actual.scalar_type());
+  const Tolerance b = tolerance_for(rule, 0, expected.scalar_type());
+  return compare_tensors(actual.to(dtype), expected.to(dtype),
+                         {.rtol = std::max(a.rtol, b.rtol), .atol = std::max(a.atol, b.atol)});
 }
 
-NodeChanges node_changes(const Result& old, const std::string& old_folder, const Result& now,
-                         const std::string& new_folder) {
+std::vector<ModuleDifference> by_module(const std::vector<NodeChange>& nodes) {
+  std::vector<ModuleDifference> modules;
+  for (const auto& [node, changes] : nodes) {
+    auto known = std::ranges::find(modules, node.module, &ModuleDifference::module);
+    if (known == modules.end()) known = modules.insert(known, {.module = node.module});
+    ++known->num_nodes;
+    const TensorComparison& c = node.comparison;
+    if (node.value.empty() || !c.mismatch.empty()) continue;
+    if (c.max_diff > known->max_diff || std::isnan(c.max_diff)) known->max_diff = c.max_diff;
+    known->signal_to_noise = std::min(known->signal_to_noise, c.signal_to_noise);
+    known->cosine_similarity = std::min(known->cosine_similarity, c.cosine_similarity);
+  }
+  return modules;
+}
+
+NodeChanges node_changes(const Result& old, const RunFolder& old_folder, const Result& now,
+                         const RunFolder& new_folder, const ToleranceRule& rule) {
   NodeChanges changes;
-  const std::optional<Program> before = graph_of(old, old_folder);
-  const std::optional<Program> after = graph_of(now, new_folder);
+  const std::optional<Program> before = graph_of(old, old_folder.path);
+  const std::optional<Program> after = graph_of(now, new_folder.path);
   if (!before || !after) return changes;
-  const StateDict old_values = values_of(old, old_folder);
-  const StateDict new_values = values_of(now, new_folder);
+  const StateDict old_values = values_of(old, old_folder.path);
+  const StateDict new_values = values_of(now, new_folder.path);
   const std::vector<std::optional<size_t>> old_of_new = diff(*before, *after).old_of_new;
   const std::vector<std::string> modules = module_paths(*after);
   for (size_t i = 0; i < after->nodes.size(); ++i) {
@@ -108,7 +126,10 @@ NodeChanges node_changes(const Result& old, const std::string& old_folder, const
       const at::Tensor* old_value = old_values.find((*before)[was.outputs[k]].name);
       const at::Tensor* new_value = new_values.find(name);
       if (old_value == nullptr || new_value == nullptr) continue;
-      compare_value(*old_value, *new_value, name, change, changes);
+      FigureChange* figure = compare_value(*old_value, *new_value, name, rule, change, changes);
+      if (figure == nullptr || changes.num_different > 1) continue;
+      figure->details.push_back(statistics_text(statistics(old_folder.name, *old_value)));
+      figure->details.push_back(statistics_text(statistics(new_folder.name, *new_value)));
     }
     compare_errors(old, static_cast<int64_t>(*old_of_new[i]), now, change);
     if (old.executor && now.executor && place_of(old, was.name) != place_of(now, is.name)) {

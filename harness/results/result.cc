@@ -128,6 +128,7 @@ std::string_view outcome_name(const Result& result) {
   switch (result.failure->kind) {
     case FailureKind::kOutputMismatch:
       return "differs";
+    case FailureKind::kUnsupported:
     case FailureKind::kCrashed:
     case FailureKind::kTimedOut:
     case FailureKind::kOutOfMemory:
@@ -157,10 +158,8 @@ int64_t count_status(const std::vector<Result>& results, Status status) {
   return std::ranges::count(results, status, &Result::status);
 }
 
-bool all_good(const std::vector<Result>& results, bool requires_support) {
-  return std::ranges::all_of(results, [&](const Result& it) {
-    return it.is_good() && !(requires_support && it.unsupported);
-  });
+bool all_good(const std::vector<Result>& results) {
+  return std::ranges::all_of(results, &Result::is_good);
 }
 
 std::optional<GraphSummary> Result::graph_summary() const {

@@ -16,12 +16,13 @@
 #include <vector>
 
 #include "harness/results/executor_report.h"
-#include "harness/results/field_list.h"
 #include "harness/results/float_comparison.h"
+#include "harness/results/model_files.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/failure_kind.h"
 #include "torch_ir/cases/suite_case.h"
+#include "torch_ir/ir/field_list.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/program.h"
 #include "torch_ir/registry/registry.h"
@@ -76,6 +77,8 @@ struct RunSettings {
   // Compare node by node even if all outputs agree.
   bool per_node = false;
   bool save_tensors = false;
+  // Whether a graph that the backend does not support fails.
+  bool requires_support = false;
   // Keep the values of nodes, to compare runs by.
   bool save_values = false;
 };
@@ -89,6 +92,7 @@ void fields(const Visit& visit, RunSettings& value) {
   TORCH_IR_VISIT(trials, repeat, threads, optimization, device, backend, executor,
                  executor_is_server, executor_intermediates, scale, last_stage, per_node,
                  save_tensors)
+  if (Visit::kReads || value.requires_support) visit("requires_support", value.requires_support);
   if (Visit::kReads || value.save_values) visit("save_values", value.save_values);
   if (Visit::kReads || value.search_seconds != kDefaultSearchSeconds) {
     visit("search_seconds", value.search_seconds);
@@ -122,28 +126,6 @@ std::string failure_line(const Failure& failure);
 
 // "output mismatch: rounds twice", as a list of expected failures has it.
 std::string expectation_text(const ExpectedFailure& expected);
-
-// The files of an imported model, as the user named them or their folder.
-struct Origin {
-  // One of the two is set. The ir.json of a folder has the folder's name.
-  std::string archive = {};
-  std::string graph = {};
-  // Of the archive; empty for its only program, and for its own weights.
-  std::string program = {};
-  std::string weights = {};
-  // Empty if the archive's example inputs were used.
-  std::string inputs = {};
-  // Empty if the graph's own operators computed the expected outputs.
-  std::string expected = {};
-  // Further inputs, and their expected outputs if the first ones have some.
-  std::vector<std::string> more_inputs = {};
-  std::vector<std::string> more_expected = {};
-  // The float model to compare with; empty for none.
-  std::string against = {};
-};
-
-TORCH_IR_FIELDS(Origin, archive, graph, program, weights, inputs, expected, more_inputs,
-                more_expected, against)
 
 // A summary of a graph, so that a run of many models need not keep the graphs.
 struct GraphSummary {
@@ -261,7 +243,8 @@ struct Result {
   std::string name = {};
   std::string description = {};
   std::vector<std::string> categories = {};
-  std::optional<Origin> origin = std::nullopt;
+  // Of an imported model.
+  std::optional<ModelFiles> origin = std::nullopt;
   std::optional<CallInfo> call = std::nullopt;
   std::optional<ExpectedFailure> expected_failure = std::nullopt;
   size_t num_passed_stages = 0;
@@ -349,8 +332,7 @@ int64_t count_on_host(const std::vector<Result>& results);
 
 int64_t count_status(const std::vector<Result>& results, Status status);
 
-// With `requires_support`, unsupported results are not good.
-bool all_good(const std::vector<Result>& results, bool requires_support = false);
+bool all_good(const std::vector<Result>& results);
 
 // The greatest own error of the outputs that were judged by it; nothing if none was.
 std::optional<OwnError> worst_own_error(const Result& result);

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "harness/results/baseline.h"
-#include "harness/results/json_fields.h"
 #include "harness/results/result.h"
+#include "torch_ir/cases/case_fields.h"
+#include "torch_ir/ir/json_fields.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
@@ -63,30 +64,9 @@ inline constexpr Naming kNaming<Scale>{scale_name, parse_scale};
 template <>
 inline constexpr Naming kNaming<Suite>{suite_name, parse_suite};
 template <>
-inline constexpr Naming kNaming<CaseProperty>{property_name, parse_property};
-template <>
 inline constexpr Naming kNaming<c10::Device>{
     [](const c10::Device& device) { return device.str(); },
     [](const std::string& name) { return c10::Device(name); }};
-template <>
-inline constexpr Naming kNaming<FileFormat>{
-    flag_of, [](const std::string& flag) {
-      return flag == flag_of(FileFormat::kGraph) ? FileFormat::kGraph : FileFormat::kArchive;
-    }};
-
-template <class Visit>
-void fields(const Visit& visit, ModelFiles& value) {
-  visit.required("format", value.format);
-  visit.required("name", value.name);
-  visit.required("path", value.path);
-  visit("program", value.program);
-  visit.required("weights", value.weights);
-  visit.required("inputs", value.inputs);
-  visit.required("expected", value.expected);
-  visit("more_inputs", value.more_inputs);
-  visit("more_expected", value.more_expected);
-  visit("against", value.against);
-}
 
 template <class Visit>
 void fields(const Visit& visit, CaseSource& source) {
@@ -94,7 +74,6 @@ void fields(const Visit& visit, CaseSource& source) {
   visit.required("folder", source.folder);
 }
 
-TORCH_IR_FIELDS(Tolerance, rtol, atol)
 TORCH_IR_FIELDS(ToleranceRule, fixed, by_dtype, outputs)
 TORCH_IR_FIELDS(TensorComparison, is_close, mismatch, shape, dtype, max_diff, mean_diff,
                 max_relative_diff, root_mean_square_diff, cosine_similarity, signal_to_noise,
@@ -132,7 +111,7 @@ TORCH_IR_FIELDS(NodeError, index, max_diff, own_error)
 TORCH_IR_FIELDS(NodeReport, tolerance, num_compared, num_right_locally, num_other_choices,
                 num_mismatched, num_not_judged, not_judged, first_divergence, exonerated,
                 num_exonerated, worst, errors, skipped, num_skipped, num_not_handed_back, unknown,
-                num_unknown, num_groups, num_inside, error, note)
+                num_unknown, groups, num_inside, error, note)
 TORCH_IR_FIELDS(ExpectedFailure, kind, reason)
 
 TORCH_IR_FIELDS(Threshold, place, signal_to_noise, cosine_similarity)
@@ -206,40 +185,34 @@ void graph_fields(const Visit& visit, Result& result) {
   }
 }
 
-// Returns the files of a model, relative to the folder of results.json; null for missing ones.
-inline json_fields::Json files_of(const Result& result) {
-  const auto path = [](bool is_there, const std::string& name) {
-    return is_there ? json_fields::Json(name) : json_fields::Json();
-  };
-  const bool has_ir = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
+// The files of a model, relative to the folder of results.json.
+struct ResultFiles {
+  std::optional<std::string> page = std::nullopt;
+  std::optional<std::string> ir = std::nullopt;
+  std::optional<std::string> svg = std::nullopt;
+  std::optional<std::string> reproducer = std::nullopt;
+  std::optional<std::string> values = std::nullopt;
+};
+
+template <class Visit>
+void fields(const Visit& visit, ResultFiles& files) {
+  visit.nullable("page", files.page);
+  visit.nullable("ir", files.ir);
+  visit.nullable("svg", files.svg);
+  visit.nullable("reproducer", files.reproducer);
+  visit("values", files.values);
+}
+
+inline ResultFiles files_of(const Result& result) {
+  ResultFiles files{.page = result.name + ".md"};
   const bool has_picture = result.graph_summary() && result.picture_problem.empty();
-  json_fields::Json files = {
-      {"page", result.name + ".md"},
-      {"ir", path(has_ir, "ir/" + result.name + ".json")},
-      {"svg", path(has_picture, "svg/" + result.name + ".svg")},
-      {"reproducer", path(result.reproducer.has_value(), "repro/" + result.name)}};
-  if (result.has_values) files["values"] = "tensors/" + result.name + ".values.safetensors";
+  if (result.num_passed_stages > static_cast<size_t>(Stage::kSerialize)) {
+    files.ir = "ir/" + result.name + ".json";
+  }
+  if (has_picture) files.svg = "svg/" + result.name + ".svg";
+  if (result.reproducer) files.reproducer = "repro/" + result.name;
+  if (result.has_values) files.values = "tensors/" + result.name + ".values.safetensors";
   return files;
-}
-
-template <class Visit>
-void fields(const Visit& visit, CaseOccurrence& value) {
-  visit.required("model", value.model);
-  visit.required("node", value.node);
-  TORCH_IR_VISIT(module, source)
-}
-
-template <class Visit>
-void fields(const Visit& visit, CaseInfo& info) {
-  visit.required("name", info.name);
-  visit.required("operator", info.op_type);
-  visit("category", info.category);
-  visit("dtype", info.dtype);
-  visit("note", info.note);
-  visit("compare", info.property);
-  visit("tolerance", info.tolerance);
-  visit("tolerance_reason", info.tolerance_reason);
-  visit("occurrences", info.occurrences);
 }
 
 template <class Visit>
@@ -255,7 +228,12 @@ void model_fields(const Visit& visit, Result& result) {
   visit.nullable("node_report", result.nodes);
   visit("against", result.against);
   visit.nullable("reproducer", result.reproducer);
-  visit.derived("files", files_of(result));
+  ResultFiles files = files_of(result);
+  visit("files", files);
+  if constexpr (Visit::kReads) {
+    result.has_values = files.values.has_value();
+    if (result.summary && !files.svg) result.picture_problem = "that run drew none";
+  }
   visit("stage_seconds", result.stage_seconds);
   if (Visit::kReads || result.is_searching) visit("is_searching", result.is_searching);
   visit("current_trial", result.current_trial);
@@ -296,10 +274,10 @@ void fields(const Visit& visit, Result& result) {
 
 template <class Visit>
 void fields(const Visit& visit, Coverage& coverage) {
-  std::vector<Origin> archives;
-  std::vector<Origin> graphs;
+  std::vector<ModelFiles> archives;
+  std::vector<ModelFiles> graphs;
   for (const ModelFiles& files : coverage.files) {
-    (files.format == FileFormat::kGraph ? graphs : archives).push_back(origin_of(files));
+    (files.is_graph() ? graphs : archives).push_back(as_typed(files));
   }
   visit("suite", coverage.selection.suite);
   visit("operators", coverage.selection.operators);
@@ -315,9 +293,8 @@ void fields(const Visit& visit, Coverage& coverage) {
   visit("num_archives", coverage.num_archives);
   visit("num_graphs", coverage.num_graphs);
   if constexpr (Visit::kReads) {
-    coverage.files.clear();
-    for (const Origin& origin : archives) coverage.files.push_back(files_of(origin));
-    for (const Origin& origin : graphs) coverage.files.push_back(files_of(origin));
+    coverage.files = std::move(archives);
+    std::ranges::move(graphs, std::back_inserter(coverage.files));
   }
 }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "harness/results/baseline.h"
-#include "harness/results/json_fields.h"
 #include "harness/results/run_context.h"
+#include "torch_ir/ir/json_fields.h"
 
 namespace torch_ir {
 

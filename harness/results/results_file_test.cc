@@ -76,7 +76,7 @@ Result make_passed() {
 Result make_failed() {
   Result result = make_passed();
   result.name = "Broken";
-  result.origin = Origin{.archive = "broken.pt2"};
+  result.origin = ModelFiles{.path = "broken.pt2"};
   result.num_passed_stages = 3;
   result.failure = Failure{.kind = FailureKind::kOutputMismatch,
                            .stage = Stage::kVerify,

@@ -66,62 +66,35 @@ std::string typed_path(const std::string& path) {
   return relative.empty() || relative.starts_with("..") ? path : relative;
 }
 
-Origin origin_of(const ModelFiles& files) {
-  const bool is_archive = files.format == FileFormat::kArchive;
-  Origin origin{.program = files.program,
-                .weights = is_archive ? typed_path(files.weights) : "",
-                .inputs = typed_path(files.inputs),
-                .expected = typed_path(files.expected),
-                .more_inputs = typed_paths(files.more_inputs),
-                .more_expected = typed_paths(files.more_expected),
-                .against = typed_path(files.against)};
-  const fs::path path = typed_path(files.path);
-  if (is_archive) {
-    origin.archive = path.string();
-  } else if (path.filename() == "ir.json") {
-    origin.graph = path.has_parent_path() ? path.parent_path().string() : ".";
-  } else {
-    origin.graph = path.string();
+ModelFiles as_typed(ModelFiles files) {
+  files.name.clear();
+  if (files.is_graph()) files.weights.clear();
+  for (std::string* path :
+       {&files.path, &files.weights, &files.inputs, &files.expected, &files.against}) {
+    *path = typed_path(*path);
   }
-  return origin;
-}
-
-ModelFiles files_of(const Origin& origin) {
-  const bool is_archive = origin.graph.empty();
-  return {.format = is_archive ? FileFormat::kArchive : FileFormat::kGraph,
-          .path = is_archive ? origin.archive : origin.graph,
-          .program = origin.program,
-          .weights = origin.weights,
-          .inputs = origin.inputs,
-          .expected = origin.expected,
-          .more_inputs = origin.more_inputs,
-          .more_expected = origin.more_expected,
-          .against = origin.against};
-}
-
-std::string short_name_of(const Origin& origin) {
-  ModelFiles files = files_of(origin);
-  files.path = user_path(files.path);
-  return files.short_name();
+  files.more_inputs = typed_paths(std::move(files.more_inputs));
+  files.more_expected = typed_paths(std::move(files.more_expected));
+  const fs::path path = files.path;
+  if (files.is_graph() && path.filename() == "ir.json") {
+    files.path = path.has_parent_path() ? path.parent_path().string() : ".";
+  }
+  return files;
 }
 
 Coverage coverage_of(const Result& result) {
   if (!result.origin) return {.selection = {.models = {result.name}}};
-  const Origin& origin = *result.origin;
-  ModelFiles files = files_of(origin);
-  if (files.format == FileFormat::kArchive) return {.files = {files}};
-  const auto unless_beside = [&](const std::string& file, const std::string& kind) {
-    constexpr std::string_view kExtension = ".json";
-    const bool is_folder = !origin.graph.ends_with(kExtension);
-    const std::string stem = origin.graph.substr(0, origin.graph.size() - kExtension.size());
-    const std::string name = kind + ".safetensors";
-    const fs::path beside = is_folder ? fs::path(origin.graph) / name : fs::path(stem + "." + name);
-    return fs::path(file).lexically_normal() == beside.lexically_normal() ? "" : file;
-  };
+  ModelFiles files = *result.origin;
   // Those of several sets are all named, so that they stay pairs.
-  if (origin.more_inputs.empty()) {
-    files.inputs = unless_beside(origin.inputs, "inputs");
-    files.expected = unless_beside(origin.expected, "expected");
+  if (!files.is_graph() || !files.more_inputs.empty()) return {.files = {files}};
+  const bool is_folder = !files.path.ends_with(".json");
+  const fs::path beside =
+      is_folder ? fs::path(files.path) : fs::path(files.path).replace_extension();
+  for (const auto& [file, kind] :
+       {std::pair(&files.inputs, "inputs"), std::pair(&files.expected, "expected")}) {
+    const std::string name = std::string(kind) + ".safetensors";
+    const fs::path found = is_folder ? beside / name : fs::path(beside.string() + "." + name);
+    if (fs::path(*file).lexically_normal() == found.lexically_normal()) file->clear();
   }
   return {.files = {files}};
 }
@@ -147,18 +120,17 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
     if (!path.empty()) add(flag, file_word(path));
   };
   bool reads_reports = false;
-  for (const ModelFiles& files : coverage.files) {
-    const Origin origin = origin_of(files);
-    const std::string& path = origin.graph.empty() ? origin.archive : origin.graph;
-    reads_reports |= fs::path(path).lexically_normal().string().starts_with("reports/");
-    add(flag_of(files.format), file_word(path));
-    if (!origin.program.empty()) add("--program", shell_word(origin.program));
-    add_file("--weights", origin.weights);
-    add_file("--inputs", origin.inputs);
-    for (const std::string& file : origin.more_inputs) add_file("--inputs", file);
-    add_file("--expected", origin.expected);
-    for (const std::string& file : origin.more_expected) add_file("--expected", file);
-    add_file("--against", origin.against);
+  for (const ModelFiles& given : coverage.files) {
+    const ModelFiles files = as_typed(given);
+    reads_reports |= fs::path(files.path).lexically_normal().string().starts_with("reports/");
+    add(flag_of(files.format), file_word(files.path));
+    if (!files.program.empty()) add("--program", shell_word(files.program));
+    add_file("--weights", files.weights);
+    add_file("--inputs", files.inputs);
+    for (const std::string& file : files.more_inputs) add_file("--inputs", file);
+    add_file("--expected", files.expected);
+    for (const std::string& file : files.more_expected) add_file("--expected", file);
+    add_file("--against", files.against);
   }
   if (reads_reports && context.output != "reports") add_file("--output", context.output);
   const Selection& selection = coverage.selection;

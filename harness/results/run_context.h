@@ -27,7 +27,6 @@ struct RunContext {
   RunSettings settings = {};
   bool timings = false;
   Environment environment = {};
-  bool requires_support = false;
   std::string expected_failures = {};
   std::string tolerances = {};
   std::string baseline = {};
@@ -75,12 +74,9 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
 // Returns " --load-library PATH" for each library.
 std::string library_flags(const std::vector<std::string>& libraries);
 
-Origin origin_of(const ModelFiles& files);
-// Without a name.
-ModelFiles files_of(const Origin& origin);
-
-// ModelFiles::short_name of the archive or graph.
-std::string short_name_of(const Origin& origin);
+// The files without a name, as the user typed them or their folder; those that a graph has beside
+// it are left out.
+ModelFiles as_typed(ModelFiles files);
 
 Coverage coverage_of(const Result& result);
 

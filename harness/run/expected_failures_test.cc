@@ -98,7 +98,8 @@ TEST(ExpectedFailuresTest, ErrorsNameTheLine) {
   expect_error("l*: timed out: slow\nl*: timed out: big", "known.txt:2: duplicate name 'l*'");
   expect_error("llama: slow: slow",
                "known.txt:1: unknown failure kind 'slow'; expected one of: 'extract unsupported', "
-               "'extract failed', 'serialize mismatch', 'load failed', 'execute failed', 'output "
+               "'extract failed', 'serialize mismatch', 'load failed', 'execute failed', "
+               "'unsupported', 'output "
                "mismatch', 'crashed', 'timed out', 'out of memory'");
 }
 

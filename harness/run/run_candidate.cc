@@ -107,7 +107,10 @@ class Pipeline {
   }
 
   bool has_to_explain() const {
-    if (runs_.empty() || result_.unsupported || !candidate_.facts.leaves_files) return false;
+    const bool is_unsupported =
+        result_.unsupported ||
+        (result_.failure && result_.failure->kind == FailureKind::kUnsupported);
+    if (runs_.empty() || is_unsupported || !candidate_.facts.leaves_files) return false;
     if (failed_to_execute()) return true;
     const Trial* worst = result_.worst_trial();
     const bool is_complete = result_.trials.size() == runs_.size();
@@ -499,11 +502,13 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
     } catch (const std::exception& error) {
       stop_watch();
       const std::string message = pipeline.in_run(error_text(error, candidate, directory));
-      if (stage >= Stage::kExecute && is_unsupported(error)) {
+      const bool is_unsupported_run = stage >= Stage::kExecute && is_unsupported(error);
+      if (is_unsupported_run && !settings.requires_support) {
         result.unsupported = headline(message);
       } else {
-        result.failure = Failure{
-            .kind = kind_of(candidate, stage, error, memory), .stage = stage, .message = message};
+        const FailureKind kind = is_unsupported_run ? FailureKind::kUnsupported
+                                                    : kind_of(candidate, stage, error, memory);
+        result.failure = Failure{.kind = kind, .stage = stage, .message = message};
       }
       if (stage == Stage::kExecute) {
         on_progress(result);

@@ -60,7 +60,7 @@ Result unstarted(const ModelSource& source) {
   Result result{.name = name_of(source)};
   if (const auto* files = std::get_if<ModelFiles>(&source)) {
     result.categories = {kImportedCategory};
-    result.origin = origin_of(*files);
+    result.origin = as_typed(*files);
   } else if (const auto* single = std::get_if<CaseSource>(&source)) {
     const CaseInfo& info = single->info;
     result.description = info.note;
