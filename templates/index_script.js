@@ -403,7 +403,7 @@ function findingBlock(model, graph) {
   if (expected) {
     parts.push(h('p', {}, model.status === 'expected failure' ? `Reason: ${expected.reason}` : `Expected failure: ${expected.kind}: ${expected.reason}.`));
   }
-  return parts.length ? h('section', {class: `callout ${STATUSES[model.status]?.kind}`, 'aria-label': 'Finding'}, ...parts) : '';
+  return parts.some(Boolean) ? h('section', {class: `callout ${STATUSES[model.status]?.kind}`, 'aria-label': 'Finding'}, ...parts) : '';
 }
 
 function stageList(model) {

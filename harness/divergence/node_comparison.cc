@@ -104,7 +104,7 @@ class Explainer {
     add_note(report, computable_.left_out());
     if (failed && runs_whole_ && shows_nothing(report)) is_hidden_ = true;
     name_places(report);
-    report.num_groups = std::ssize(run_.groups);
+    for (const NodeGroup& group : run_.groups) report.groups.emplace_back(group.name, group.nodes);
     report.num_inside = std::ssize(grouped_.inside);
     report.num_not_handed_back = num_not_handed_back_;
     report.num_unknown = std::ssize(unknown_);

@@ -71,7 +71,7 @@ TEST_F(NodeComparisonTest, NamesTheFirstGroupThatDivergesAndCutsAtItsBorder) {
   const Explanation explanation = explain(run, backend, /*failed=*/true);
   const NodeReport& nodes = explanation.nodes;
   EXPECT_EQ(nodes.error, "");
-  EXPECT_EQ(nodes.num_groups, 2);
+  EXPECT_EQ(nodes.groups.size(), 2u);
   EXPECT_EQ(nodes.num_inside, 2);
   EXPECT_EQ(nodes.num_compared, 3);
   EXPECT_EQ(nodes.num_not_handed_back, 1);

@@ -223,7 +223,7 @@ class ExecutorsTest(unittest.TestCase):
             files=SERVER + " --dtype int8")
         self.assertEqual(status, 0, printed)
         for name in names:
-            self.assertEqual(results[name]["node_report"]["num_groups"], 5, printed)
+            self.assertEqual(len(results[name]["node_report"]["groups"]), 5, printed)
             self.assertGreater(results[name]["node_report"]["num_inside"], 10, printed)
 
     def test_planted_faults_are_counted(self):
@@ -334,7 +334,7 @@ class ExecutorsTest(unittest.TestCase):
             EXAMPLES / "openvino_executor.py", "--per-node",
             models=["TransformerBlock", "WeightTying"], files=SERVER)
         self.assertEqual(status, 0, printed)
-        self.assertGreater(results["TransformerBlock"]["node_report"]["num_groups"], 0)
+        self.assertTrue(results["TransformerBlock"]["node_report"]["groups"])
 
     def test_groups_that_cannot_be_fail_their_model_only(self):
         cyclic = {"groups": [{"name": "fused", "nodes": ["linear", "softmax"]}]}

@@ -92,7 +92,7 @@ TEST(FastTest, ValuesOfArchivesAreRightByTheErrorsOfFusedCalls) {
     // not compared.
     EXPECT_LE(nodes.num_skipped,
               archive.name == "llama_cache" || archive.name == "mixtral" ? 2 : 0);
-    num_groups += nodes.num_groups;
+    num_groups += std::ssize(nodes.groups);
     if (!nodes.first_divergence) continue;
     const ValueDetail& node = nodes.first_divergence->node;
     ADD_FAILURE() << node.value << ": " << (node.own_error ? node.own_error->problem : "");

@@ -11,6 +11,7 @@
 
 #include "harness/report/failure_causes.h"
 #include "harness/report/finding.h"
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
@@ -74,8 +75,9 @@ Json values_json(const std::vector<TensorMeta>& values) {
 Json details_of(const Result& result, const RunRecord& run, const Json& json) {
   Coverage coverage = coverage_of(result);
   coverage.is_split = run.coverage.is_split;
-  Json details = {{"source", result.origin ? short_name_of(*result.origin) : ""},
+  Json details = {{"source", result.origin ? result.origin->short_name() : ""},
                   {"command", reproduce_command(coverage, run.context)},
+                  {"cut", cut_command(result, "NODE")},
                   {"hint", reproducer_hint(result.name, run.context, std::identity())}};
   for (const char* key : kDetails) {
     if (json.contains(key)) details[key] = json[key];
@@ -126,8 +128,7 @@ Json run_json(const RunRecord& run, const BaselineComparison* baseline, bool has
   Json bins = Json::array();
   for (size_t bin = 0; bin < kHistogramBins; ++bin) bins.push_back(histogram_bin_name(bin));
   return {{"verdict", std::string(interrupted_prefix(coverage)) + verdict_text(results, cases)},
-          {"is_good", all_good(results, context.requires_support) &&
-                          all_good(cases, context.requires_support) && !coverage.is_interrupted},
+          {"is_good", all_good(results) && all_good(cases) && !coverage.is_interrupted},
           {"coverage", results.empty() && !cases.empty()
                            ? cases_coverage_text(cases, coverage)
                            : coverage_text(results, coverage, plain_names)},

@@ -36,16 +36,6 @@ std::string divergence_text(const ValueDetail& detail) {
                     code_span(c.worst_expected));
 }
 
-// The command that makes a case of a node of an archive.
-std::string cut_text(const Result& result, const ValueDetail& detail) {
-  if (!result.origin || result.origin->archive.empty()) return "";
-  const std::string node = shell_word(detail.node);
-  return "To cut it out: " +
-         code_span(fmt::format("torch-ir cut {} --node {} -o {}",
-                               shell_word(result.origin->archive), node, node)) +
-         ".";
-}
-
 List paragraphs(const Result& result) {
   const NodeReport& report = *result.nodes;
   const std::optional<IR>& graph = result.graph;
@@ -57,7 +47,9 @@ List paragraphs(const Result& result) {
   if (report.first_divergence) {
     const ValueDetail& first = report.first_divergence->node;
     texts.push_back(Data(divergence_text(first)));
-    if (const std::string cut = cut_text(result, first); !cut.empty()) texts.push_back(Data(cut));
+    if (const std::string cut = cut_command(result, first.node); !cut.empty()) {
+      texts.push_back(Data("To cut it out, or another node by its name: " + code_span(cut) + "."));
+    }
   }
   std::set<std::string> faulty;
   for (const ValueDetail& detail : report.worst) {
@@ -153,10 +145,10 @@ std::string nodes_summary(const NodeReport& report,
   if (report.num_skipped > 0) {
     text += " " + counted(report.num_skipped, "value") + " could not be compared.";
   }
-  if (report.num_groups > 0) {
-    const bool is_one = report.num_groups == 1;
+  if (const auto num_groups = std::ssize(report.groups); num_groups > 0) {
+    const bool is_one = num_groups == 1;
     text += fmt::format(" {} of nodes {} computed at once; the {} inside {} need not be returned.",
-                        counted(report.num_groups, "group"), is_one ? "is" : "are",
+                        counted(num_groups, "group"), is_one ? "is" : "are",
                         counted(report.num_inside, "value"), is_one ? "it" : "them");
   }
   const std::string handed_back = handed_back_text(report, code);

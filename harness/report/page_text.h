@@ -15,8 +15,8 @@
 
 #include "harness/report/failure_causes.h"
 #include "harness/report/pages.h"
-#include "harness/results/json_fields.h"
 #include "torch_ir/base/text.h"
+#include "torch_ir/ir/json_fields.h"
 
 namespace torch_ir {
 
@@ -126,5 +126,8 @@ struct Reference {
 };
 
 Reference reference_of(const Result& result);
+
+// The command that makes a case of a node of an archive; empty for other models.
+std::string cut_command(const Result& result, const std::string& node);
 
 }  // namespace torch_ir

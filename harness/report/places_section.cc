@@ -21,19 +21,12 @@ struct PlaceFigures {
   double seconds = 0;
 };
 
-// "topk" for "aten.topk.default".
-std::string short_name(const std::string& op_type) {
-  const size_t begin = op_type.find('.') + 1;
-  const size_t end = op_type.rfind('.');
-  return op_type.substr(begin, end < begin ? std::string::npos : end - begin);
-}
-
 std::map<std::string, PlaceFigures> places_of(const ExecutorReport& report) {
   std::map<std::string, PlaceFigures> places;
   for (const auto& [name, node] : report.nodes) {
     PlaceFigures& place = places[node.place.empty() ? kUnknownPlace : node.place];
     ++place.num_nodes;
-    ++place.operators[short_name(node.op_type)];
+    ++place.operators[short_operator(node.op_type)];
     place.names.push_back(code_cell(name));
     place.seconds += node.seconds.value_or(0);
   }

@@ -77,6 +77,8 @@ constexpr Column kColumns[] = {
                   ? tolerance_text(it.comparison.smallest_passing_tolerance)
                   : "none";
      }},
+    {"Tolerance", 'l',
+     [](const ValueDetail& it) -> Cell { return it.output ? tolerance_text(it.tolerance) : ""; }},
     {"Own error (RMS)", 'r',
      [](const ValueDetail& it) -> Cell { return own(it, &OwnError::rms_ratio); }},
     {"Max.", 'r', [](const ValueDetail& it) -> Cell { return own(it, &OwnError::max_ratio); }},

@@ -160,21 +160,6 @@ std::string tolerance_sentence(const VerificationReport& report) {
   return text;
 }
 
-std::string tolerances_table(const VerificationReport& report) {
-  const ToleranceRule& rule = report.tolerance;
-  Table table("llrrl", {"Output", "Dtype", "rtol", "atol", ""});
-  for (const ValueDetail& detail : report.output_details) {
-    const bool is_own = rule.outputs.contains(static_cast<size_t>(*detail.output));
-    table.add({code_cell(detail.value), code_cell(detail.comparison.dtype),
-               fmt::format("{}", detail.tolerance.rtol), fmt::format("{}", detail.tolerance.atol),
-               is_own                             ? "registered for this output"
-               : rule.by_dtype                    ? "by dtype"
-               : report.is_exact_by_dtype(detail) ? "exact"
-                                                  : "for all outputs"});
-  }
-  return table.markdown();
-}
-
 }  // namespace
 
 SectionData verification_section(const ModelPage& page) {
@@ -201,7 +186,6 @@ SectionData verification_section(const ModelPage& page) {
   set_some(data, "not_compared", escape_markdown(as_sentence(result.state_not_compared())));
   set_some(data, "reference_note", escape_markdown(as_sentence(report.reference_note)));
   set_some(data, "graph_note", escape_markdown(as_sentence(report.graph_note)));
-  data.set("tolerances", tolerances_table(report));
   return data;
 }
 

@@ -79,9 +79,9 @@ struct NodeReport {
   // Names of returned values that the graph does not have, sorted; at most kMaxDetails.
   std::vector<std::string> unknown = {};
   int64_t num_unknown = 0;
-  // Groups of nodes that the executor computes at once, and the values inside them, which it need
-  // not return.
-  int64_t num_groups = 0;
+  // Groups of nodes that the executor computes at once, each with the names of its nodes, and the
+  // number of values inside them, which it need not return.
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups = {};
   int64_t num_inside = 0;
   // Why the comparison ended early.
   std::string error = {};
