@@ -106,7 +106,7 @@ std::vector<Line> comparable_lines(const std::string& page) {
       R"(^(\| \[.*\| )(?:inf|[1-9][0-9]{2}[.0-9]*)(?= \| (?:1|0\.9+[0-9]*) \| [^|]+ \| [^|]* \|$))");
   // So too in the row of an output, with its verdict.
   static const std::regex row(
-      R"(\| (?:inf|[1-9][0-9]{2}[.0-9]*)(?= \| [0-9,]+ \| [^|]+ \| (?:equal|within the tolerance) \|$))");
+      R"(\| (?:inf|[1-9][0-9]{2}[.0-9]*)(?= \| [0-9,]+ \| [^|]+ \| [^|]+ \| (?:equal|within the tolerance) \|$))");
   static const std::regex verdict(R"(\| equal \|$)");
   std::vector<Line> lines;
   std::istringstream stream(page);
