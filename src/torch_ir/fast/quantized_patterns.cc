@@ -94,10 +94,7 @@ bool QuantizedPatterns::are_alike(TensorId a, TensorId b) const {
 
 // The second argument of call `index`, if it is a number.
 std::optional<double> QuantizedPatterns::number(size_t index) const {
-  const auto* id = std::get_if<TensorId>(&trace_.calls[index].arguments[1]);
-  const at::Tensor constant = id == nullptr ? at::Tensor() : tensor(*id).constant;
-  const bool is_number = constant.defined() && constant.dim() == 0;
-  return is_number ? std::optional(constant.item().toDouble()) : std::nullopt;
+  return number_of(trace_, trace_.calls[index].arguments[1]);
 }
 
 std::optional<TensorId> QuantizedPatterns::computed(size_t index) const {
