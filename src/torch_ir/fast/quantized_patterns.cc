@@ -174,6 +174,13 @@ std::optional<Source> QuantizedPatterns::dequantized(TensorId id) const {
   return found == dequantized_.end() ? std::nullopt : std::optional(found->second);
 }
 
+Padding QuantizedPatterns::padded(TensorId id) const {
+  const auto made = maker(id);
+  if (!made || names_[*made] != "aten::constant_pad_nd") return {id};
+  const auto padding = padding_of(trace_.calls[*made], tensor(id).sizes.size());
+  return padding && padding->value == 0 ? *padding : Padding{id};
+}
+
 // What is quantized in `steps` and dequantized again as `id`, for one reader. Exporters do so
 // around each view.
 std::optional<TensorId> QuantizedPatterns::rounded_before(TensorId id, const Steps& steps) const {

@@ -70,6 +70,12 @@ struct Padding {
   double value = 0;
 };
 
+// What `call` pads, in spatial dimensions; nothing if it also pads others, or cuts.
+std::optional<Padding> padding_of(const TraceCall& call, size_t num_dims);
+
+// Moves paddings behind the elementwise calls after them, such as rounding.
+void sink_paddings(Trace& trace);
+
 // `own`, the padding of a convolution or a pooling, and `padding` around it.
 onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding);
 
