@@ -1,6 +1,6 @@
 """Runs all benchmarks and writes harness/benchmark/BENCHMARKS.md.
 
-    python tools/update_benchmarks.py [--reports DIR] [--bin DIR] [--model M]...
+    python tools/update_benchmarks.py [--reports DIR] [--bin DIR] [--archives DIR]... [--model M]...
 
 Takes about 8 minutes on two cores, on a machine that does nothing else. Building the models for the
 peers takes as long again; --reports keeps these builds for another run. The models are the registered
@@ -8,7 +8,8 @@ ones, the archives of harness/testdata, and, if Python's torch and transformers 
 models of `harness/testdata/make_archives.py --benchmark`. If Python's torch, onnxruntime and
 onnxscript are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime. --reports keeps the
 files that the page is made from, and reuses those already in DIR. --bin is the folder of benchmarks
-that are already built, bazel-bin/harness/benchmark. --model M limits a trial run to the models M; it
+that are already built, bazel-bin/harness/benchmark. --archives DIR adds the archives (.pt2) in DIR to the
+tables; it may be repeated. --model M limits a trial run to the models M; it
 may be repeated.
 """
 
@@ -121,6 +122,8 @@ def commands(options, binaries):
         make = ROOT / "harness" / "testdata" / "make_archives.py"
         result["archives"] = [sys.executable, make, "--benchmark", "archives"]
         archives.append("archives")
+    # The commands run in another folder.
+    archives += [path.resolve() for path in options.archives]
     archives = [f"--pt2={path}" for path in archives]
     models = f"({'|'.join(options.model)})/" if options.model else ""
     runtime = [binaries / "runtime_benchmark", *archives, f"--benchmark_filter=^execute/{models}"]
@@ -179,8 +182,12 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--reports", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--bin", type=pathlib.Path, metavar="DIR")
+    parser.add_argument("--archives", type=pathlib.Path, action="append", default=[], metavar="DIR")
     parser.add_argument("--model", action="append", default=[], metavar="M")
     options = parser.parse_args(arguments)
+    for path in options.archives:
+        if not any(path.glob("*.pt2")):
+            parser.error(f"No archives (.pt2) in '{path}'.")
     with tempfile.TemporaryDirectory() as temporary:
         directory = (options.reports or pathlib.Path(temporary)).resolve()
         directory.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@
 """
 
 import argparse
+import io
 import json
 import pathlib
 import re
@@ -72,7 +73,7 @@ class UpdateBenchmarksTest(unittest.TestCase):
         found = lambda *names: set(names) <= set(modules)  # noqa: E731
         with mock.patch.object(update_benchmarks, "has", found):
             return {name: list(map(str, command)) for name, command in update_benchmarks.commands(
-                argparse.Namespace(**{"model": [], **options}), pathlib.Path("bin")).items()}
+                argparse.Namespace(**{"archives": [], "model": [], **options}), pathlib.Path("bin")).items()}
 
     def test_archives_are_measured_with_the_models(self):
         testdata = f"--pt2={update_benchmarks.ROOT / 'harness/testdata'}"
@@ -85,6 +86,20 @@ class UpdateBenchmarksTest(unittest.TestCase):
                          ["archives", "peers.json", "runtime_all.json", "scaling.json"])
         for name in ("peers.json", "runtime_all.json"):
             self.assertLess({testdata, "--pt2=archives"}, set(commands[name]))
+
+    def test_own_archives_are_measured_beside_them(self):
+        with mock.patch("os.getcwd", return_value=str(self.folder)):
+            commands = self.commands("torch", "onnxruntime", "onnxscript",
+                                     archives=[pathlib.Path("mine"), self.folder / "others"])
+        added = {f"--pt2={self.folder / name}" for name in ("mine", "others")}
+        for name in ("peers.json", "runtime_all.json"):
+            self.assertLess(added, set(commands[name]))
+
+    def test_a_folder_without_archives_is_an_error(self):
+        stderr = io.StringIO()
+        with mock.patch("sys.stderr", stderr), self.assertRaises(SystemExit):
+            update_benchmarks.main(["--archives", str(self.folder)])
+        self.assertIn(f"No archives (.pt2) in '{self.folder}'.", stderr.getvalue())
 
     def test_models_may_be_left_out(self):
         commands = self.commands("torch", "onnxruntime", "onnxscript", model=["Net", "bert"])

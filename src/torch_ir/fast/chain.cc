@@ -49,6 +49,15 @@ double CallArguments::number(std::string_view name, double missing) const {
   return found.isScalar() ? found.toScalar().toDouble() : missing;
 }
 
+std::optional<double> number_of(const Trace& trace, const TraceArgument& argument) {
+  const auto* id = std::get_if<TensorId>(&argument);
+  const auto* value = std::get_if<c10::IValue>(&argument);
+  if (value != nullptr && value->isScalar()) return value->toScalar().toDouble();
+  const at::Tensor constant = id == nullptr ? at::Tensor() : trace.tensors[*id].constant;
+  const bool is_number = constant.defined() && constant.dim() == 0;
+  return is_number ? std::optional(constant.item().toDouble()) : std::nullopt;
+}
+
 namespace {
 
 using onednn::Function;

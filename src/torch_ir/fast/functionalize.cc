@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "torch_ir/fast/rules.h"
 
@@ -78,9 +79,15 @@ class Functionalizer {
     if (!call.op.schema().is_mutable() || call.arguments.empty() || call.outputs.size() != 1) {
       return false;
     }
-    const auto* self = std::get_if<TensorId>(&call.arguments[0]);
-    const auto function = function_of(call.op);
-    if (self == nullptr || !function || !covers(*self) || !has_one_dtype(call, *self)) return false;
+    // _safe_softmax overwrites what it also reads.
+    const bool is_where = c10::toString(call.op.operator_name()) == "aten::where.self_out";
+    const auto* self = std::get_if<TensorId>(&call.arguments[is_where ? 3 : 0]);
+    const auto function = is_where
+                              ? c10::Dispatcher::singleton().findSchema({"aten::where", "self"})
+                              : function_of(call.op);
+    if (self == nullptr || !function || !covers(*self) || !has_one_dtype(call, *self, is_where)) {
+      return false;
+    }
     const BufferId old = trace_.tensors[*self].buffer;
     const BufferId next = trace_.add_buffer(BufferKind::kIntermediate, trace_.buffers[old].bytes);
     // Calls refer to the memory by its original buffer or by its latest successor.
@@ -91,6 +98,7 @@ class Functionalizer {
     TraceTensor result = trace_.tensors[*self];
     result.buffer = next;
     call.op = *function;
+    call.arguments.resize(function->schema().arguments().size());
     call.outputs = {trace_.add(std::move(result))};
     return true;
   }
@@ -102,11 +110,13 @@ class Functionalizer {
            bytes_of(tensor) == trace_.buffer_of(id).bytes;
   }
 
-  // A function of several dtypes may return another dtype than `self` has.
-  bool has_one_dtype(const TraceCall& call, TensorId self) const {
-    return std::ranges::all_of(tensors_of(call), [&](TensorId tensor) {
-      return trace_.tensors[tensor].dtype == trace_.tensors[self].dtype &&
-             c10::isFloatingType(trace_.tensors[tensor].dtype);
+  // A function of several dtypes may return another dtype than `self` has. A condition does not
+  // count.
+  bool has_one_dtype(const TraceCall& call, TensorId self, bool has_condition) const {
+    const std::vector<TensorId> tensors = tensors_of(call);
+    return std::all_of(tensors.begin() + (has_condition ? 1 : 0), tensors.end(), [&](TensorId id) {
+      return trace_.tensors[id].dtype == trace_.tensors[self].dtype &&
+             c10::isFloatingType(trace_.tensors[id].dtype);
     });
   }
 

@@ -200,7 +200,9 @@ bool is_byte(at::ScalarType dtype) { return dtype == at::kChar || dtype == at::k
 QuantizedCalls find_quantized(Trace& trace) {
   const bool has_bytes = std::ranges::any_of(
       trace.tensors, [](const TraceTensor& tensor) { return is_byte(tensor.dtype); });
-  return has_bytes ? QuantizedFuser(trace).run() : QuantizedCalls();
+  if (!has_bytes) return {};
+  sink_paddings(trace);
+  return QuantizedFuser(trace).run();
 }
 
 }  // namespace torch_ir

@@ -249,6 +249,71 @@ TEST_F(FuseQuantized, MultipliesIntegersWithAScaleForEachRow) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
+V pad(EagerGraph& graph, const V& x, const std::vector<int64_t>& sizes, double value = 0) {
+  return graph.call1("aten.constant_pad_nd.default", {x, Attribute::list(sizes), Attribute(value)});
+}
+
+// A convolution of what is quantized in the last of `schemes`; what is quantized in the first is
+// padded.
+EagerGraph padded_convolution(const std::vector<Scheme>& schemes, const std::vector<int64_t>& sizes,
+                              double value, int64_t groups, bool reads_padded = false) {
+  EagerGraph graph;
+  const ConvolutionCase shape{.in = 24, .out = 24, .padding = 0, .groups = groups};
+  V x = image(graph, shape);
+  if (schemes.size() > 1) x = round_trip(graph, x, schemes[0]);
+  x = pad(graph, x, sizes, value);
+  if (reads_padded) graph.output(x);
+  const int64_t channels = graph.value(x).size(1);
+  x = round_trip(graph, x, schemes.back());
+  const V w = weight(graph, "w", {24, channels / groups, 3, 3}, true);
+  const V y =
+      graph.call1("aten.conv2d.default", {x, w, graph.weight("b", at::randn({24})), pair(1),
+                                          pair(groups == 1 ? 1 : 0), pair(1), Attribute(groups)});
+  graph.output(round_trip(graph, y, {0.09, 5}));
+  return graph;
+}
+
+TEST_F(FuseQuantized, PadsIntegersInConvolutions) {
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{1, 1, 1, 1}, {0, 1, 2, 0}}) {
+    for (const Scheme& scheme : kSchemes) {
+      for (const int64_t groups : {1, 24}) {
+        const EagerGraph first = padded_convolution({scheme}, sizes, 0, groups);
+        EXPECT_EQ(calls_at_fast(first),
+                  (Calls{"torch_ir::quantize", "onednn::convolution", "torch_ir::dequantize"}));
+        EXPECT_EQ(only_rounds(first, 0.09), "");
+        const EagerGraph later = padded_convolution({{0.02, 3}, scheme}, sizes, 0, groups);
+        EXPECT_EQ(calls_at_fast(later), (Calls{"torch_ir::quantize", "torch_ir::quantize",
+                                               "onednn::convolution", "torch_ir::dequantize"}));
+        EXPECT_EQ(only_rounds(later, 0.09), "");
+      }
+    }
+  }
+}
+
+// Values other than zero, channels, parts that are cut off, and what is read elsewhere.
+TEST_F(FuseQuantized, LeavesOtherPaddings) {
+  const EagerGraph graphs[] = {padded_convolution({kSchemes[0]}, {1, 1, 1, 1}, 0.5, 1),
+                               padded_convolution({kSchemes[1]}, {1, 1, 1, 1, 8, 0}, 0, 1),
+                               padded_convolution({kSchemes[1]}, {-1, 1, 1, 1}, 0, 24),
+                               padded_convolution({kSchemes[1]}, {1, 1, 1, 1}, 0, 24, true)};
+  for (const EagerGraph& graph : graphs) {
+    EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "aten::constant_pad_nd"), 1);
+    EXPECT_EQ(only_rounds(graph, 0.09), "");
+  }
+}
+
+// On any processor, also where the value is between two steps.
+TEST_F(FuseTrace, PadsWithRoundedValues) {
+  for (const Scheme& scheme : kSchemes) {
+    for (const double value : {0.0, 0.077, 1e9}) {
+      EagerGraph graph;
+      const V x = pad(graph, graph.input("x", at::randn({2, 3, 5})), {1, 2}, value);
+      graph.output(quantize(graph, x, scheme));
+      EXPECT_TRUE(same_bits(fast_plan(graph).run(graph.inputs)[0], graph.expected()[0]));
+    }
+  }
+}
+
 // Not weights of 8 bits, a result that is read twice, and a part of a tensor.
 TEST_F(FuseQuantized, LeavesOtherLayersAsTheyAre) {
   EagerGraph graph;

@@ -1,5 +1,10 @@
 // Folds the zeros that constant_pad_nd puts around images into the convolution or pooling that
-// alone reads them. Models that come from TensorFlow pad before each, one side more than the other.
+// alone reads them. Models that come from TensorFlow pad before each, one side more than the other;
+// if they are quantised, they round in between.
+#include <ATen/TensorGeometry.h>
+#include <ATen/core/enum_tag.h>
+#include <ATen/ops/full.h>
+
 #include <algorithm>
 
 #include "torch_ir/fast/rules.h"
@@ -9,17 +14,14 @@ namespace {
 
 using Replacement = TraceRewriter::Replacement;
 
-// The spatial dimensions of what `index` pads; nothing if it also pads others, or cuts.
-std::optional<Padding> padding_of(const TraceRewriter& rewriter, size_t index) {
-  const TraceCall& call = rewriter.call(index);
+}  // namespace
+
+std::optional<Padding> padding_of(const TraceCall& call, size_t num_dims) {
   const CallArguments arguments(call);
   const auto source = arguments.tensor("self");
   const c10::IValue pad = arguments.value("pad");
-  if (!source || !pad.isIntList() || !rewriter.is_value(*source) ||
-      rewriter.tensor(*source).sizes.size() < 3) {
-    return std::nullopt;
-  }
-  const size_t dims = rewriter.tensor(*source).sizes.size() - 2;
+  if (!source || !pad.isIntList() || num_dims < 3) return std::nullopt;
+  const size_t dims = num_dims - 2;
   // Two for each dimension, the last one first.
   std::vector<int64_t> pads = pad.toIntVector();
   pads.resize(std::max(pads.size(), 2 * dims), 0);
@@ -36,11 +38,14 @@ std::optional<Padding> padding_of(const TraceRewriter& rewriter, size_t index) {
   return padding;
 }
 
+namespace {
+
 std::optional<Replacement> fold_padding(TraceRewriter& rewriter, size_t index) {
   const TensorId output = rewriter.call(index).outputs[0];
-  const auto padding = padding_of(rewriter, index);
+  const auto padding = padding_of(rewriter.call(index), rewriter.tensor(output).sizes.size());
   const auto reader = rewriter.only_reader(output);
-  if (!padding || !reader || !rewriter.is_open(*reader)) return std::nullopt;
+  if (!padding || !rewriter.is_value(padding->source) || !reader || !rewriter.is_open(*reader))
+    return std::nullopt;
   const TraceCall& call = rewriter.call(*reader);
   const auto self = CallArguments(call).tensor("self");
   const RuleEntry* entry = find_entry(c10::toString(call.op.operator_name()));
@@ -58,6 +63,74 @@ std::optional<Replacement> fold_padding(TraceRewriter& rewriter, size_t index) {
   return replacement;
 }
 
+bool is_contiguous(const TraceTensor& tensor) {
+  return at::geometry_is_contiguous(tensor.sizes, tensor.strides);
+}
+
+// The call that alone reads `id` and computes each element from one of it and numbers.
+std::optional<size_t> elementwise_reader(const Trace& trace, const TraceFacts& facts, TensorId id) {
+  const TraceTensor& from = trace.tensors[id];
+  if (facts.is_written[from.buffer] || !facts.is_inner(from.buffer)) return std::nullopt;
+  const size_t reader = facts.readers[from.buffer].front();
+  const TraceCall& call = trace.calls[reader];
+  const bool is_elementwise =
+      call.fused == nullptr && call.outputs.size() == 1 &&
+      (call.op.hasTag(at::Tag::pointwise) || call.name() == "aten::_to_copy");
+  if (!is_elementwise || !std::holds_alternative<TensorId>(call.arguments[0])) return std::nullopt;
+  const TraceTensor& to = trace.tensors[call.outputs[0]];
+  const bool reads_numbers =
+      std::all_of(call.arguments.begin() + 1, call.arguments.end(), [&](const auto& argument) {
+        return tensors_of(argument).empty() || number_of(trace, argument);
+      });
+  const bool is_whole = is_contiguous(to) && to.sizes == from.sizes && to.offset == 0 &&
+                        bytes_of(to) == trace.buffers[to.buffer].bytes;
+  return reads_numbers && is_whole ? std::optional(reader) : std::nullopt;
+}
+
+// What `call` makes of `value`.
+at::Tensor result_for(const Trace& trace, const TraceCall& call, const at::Tensor& value) {
+  torch::jit::Stack stack = {value};
+  for (size_t i = 1; i < call.arguments.size(); ++i) {
+    const auto* id = std::get_if<TensorId>(&call.arguments[i]);
+    stack.push_back(id != nullptr ? c10::IValue(trace.tensors[*id].constant)
+                                  : std::get<c10::IValue>(call.arguments[i]));
+  }
+  call.op.callBoxed(stack);
+  return stack.at(0).toTensor();
+}
+
+// Pads what the elementwise calls after the padding at `index` make, not what they read.
+void sink_padding(Trace& trace, size_t index) {
+  const TraceFacts facts(trace);
+  TraceCall& padding = trace.calls[index];
+  const auto* source = std::get_if<TensorId>(&padding.arguments[0]);
+  const auto number = number_of(trace, padding.arguments[2]);
+  if (source == nullptr || !number || facts.is_written[trace.tensors[*source].buffer] ||
+      !is_contiguous(trace.tensors[*source]) || !is_contiguous(trace.tensors[padding.outputs[0]])) {
+    return;
+  }
+  at::Tensor value = at::full({1}, *number, trace.tensors[*source].dtype);
+  TensorId made = *source;
+  size_t last = index;
+  while (const auto reader = elementwise_reader(trace, facts, padding.outputs[0])) {
+    TraceCall& call = trace.calls[last = *reader];
+    value = result_for(trace, call, value);
+    TraceTensor unpadded = trace.tensors[made];
+    unpadded.dtype = trace.tensors[call.outputs[0]].dtype;
+    unpadded.offset = 0;
+    unpadded.constant = at::Tensor();
+    unpadded.buffer = trace.add_buffer(BufferKind::kIntermediate, bytes_of(unpadded));
+    call.arguments[0] = made;
+    made = trace.add(std::move(unpadded));
+    std::swap(padding.outputs[0], call.outputs[0]);
+    call.outputs[0] = made;
+  }
+  padding.arguments[0] = made;
+  padding.arguments[2] = c10::IValue(value.item());
+  const auto at = [&](size_t i) { return trace.calls.begin() + static_cast<std::ptrdiff_t>(i); };
+  std::rotate(at(index), at(index + 1), at(last + 1));
+}
+
 constexpr RuleEntry kPaddingRules[] = {{"aten::constant_pad_nd", &fold_padding}};
 
 }  // namespace
@@ -65,6 +138,12 @@ constexpr RuleEntry kPaddingRules[] = {{"aten::constant_pad_nd", &fold_padding}}
 onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding) {
   for (size_t d = 0; d < padding.size(); ++d) own[d] += padding[d];
   return own;
+}
+
+void sink_paddings(Trace& trace) {
+  for (size_t i = trace.calls.size(); i-- > 0;) {
+    if (trace.calls[i].name() == "aten::constant_pad_nd") sink_padding(trace, i);
+  }
 }
 
 RuleTable padding_rules() { return kPaddingRules; }

@@ -94,10 +94,7 @@ bool QuantizedPatterns::are_alike(TensorId a, TensorId b) const {
 
 // The second argument of call `index`, if it is a number.
 std::optional<double> QuantizedPatterns::number(size_t index) const {
-  const auto* id = std::get_if<TensorId>(&trace_.calls[index].arguments[1]);
-  const at::Tensor constant = id == nullptr ? at::Tensor() : tensor(*id).constant;
-  const bool is_number = constant.defined() && constant.dim() == 0;
-  return is_number ? std::optional(constant.item().toDouble()) : std::nullopt;
+  return number_of(trace_, trace_.calls[index].arguments[1]);
 }
 
 std::optional<TensorId> QuantizedPatterns::computed(size_t index) const {
@@ -175,6 +172,13 @@ std::optional<Source> QuantizedPatterns::dequantized(TensorId id) const {
   const auto made = maker(id);
   const auto found = made ? dequantized_.find(*made) : dequantized_.end();
   return found == dequantized_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Padding QuantizedPatterns::padded(TensorId id) const {
+  const auto made = maker(id);
+  if (!made || names_[*made] != "aten::constant_pad_nd") return {id};
+  const auto padding = padding_of(trace_.calls[*made], tensor(id).sizes.size());
+  return padding && padding->value == 0 ? *padding : Padding{id};
 }
 
 // What is quantized in `steps` and dequantized again as `id`, for one reader. Exporters do so

@@ -67,6 +67,8 @@ class QuantizedPatterns {
   const std::unordered_map<size_t, Source>& all_dequantized() const { return dequantized_; }
   // What is dequantized as `id`.
   std::optional<Source> dequantized(TensorId id) const;
+  // `id`, or the source of the call that pads it with zeros.
+  Padding padded(TensorId id) const;
   // What call `index` quantizes, and its steps: clamp(round(x * inverse_scale) + zero_point).
   std::optional<Source> quantized_at(size_t index) const;
   // What `functions` are applied to by call `index`.

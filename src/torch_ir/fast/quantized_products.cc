@@ -36,6 +36,7 @@ constexpr Layer kLayers[] = {
 struct IntegerLayer {
   // In the dimensions that the layer reads.
   TensorId source;
+  Padding padding;
   Source from;
   IntegerWeight weight;
   // What the weight was computed from.
@@ -48,12 +49,15 @@ std::optional<IntegerLayer> layer_at(QuantizedPatterns& patterns, size_t index,
                                      const Layer& layer) {
   const CallArguments call(patterns.call(index));
   const TensorId result = patterns.output(index);
-  const auto floats = call.tensor(layer.source);
-  const auto from = floats ? patterns.dequantized(*floats) : std::nullopt;
+  const auto given = call.tensor(layer.source);
+  if (!given) return std::nullopt;
+  const Padding padding = layer.is_linear ? Padding{*given} : patterns.padded(*given);
+  const TensorId floats = padding.source;
+  const auto from = patterns.dequantized(floats);
   const size_t dims = layer.is_linear ? 2 : 4;
-  if (!from || !patterns.is_contiguous(*floats) || !patterns.is_contiguous(from->tensor) ||
+  if (!from || !patterns.is_contiguous(floats) || !patterns.is_contiguous(from->tensor) ||
       !patterns.is_contiguous(result) || !patterns.is_whole(result) ||
-      patterns.tensor(*floats).sizes.size() != dims ||
+      patterns.tensor(floats).sizes.size() != dims ||
       patterns.tensor(result).sizes.size() != dims || call.number("alpha", 1) != 1 ||
       call.number("beta", 1) != 1) {
     return std::nullopt;
@@ -68,8 +72,12 @@ std::optional<IntegerLayer> layer_at(QuantizedPatterns& patterns, size_t index,
   auto integers =
       is_row ? integer_weight(layer.is_linear ? weight->value.t() : weight->value) : std::nullopt;
   if (!integers) return std::nullopt;
-  return IntegerLayer{patterns.seen_as(from->tensor, *floats), *from, std::move(*integers),
-                      weight->leaves, bias->value};
+  return IntegerLayer{patterns.seen_as(from->tensor, floats),
+                      padding,
+                      *from,
+                      std::move(*integers),
+                      weight->leaves,
+                      bias->value};
 }
 
 TensorId packed_integers(TraceRewriter& rewriter, const IntegerLayer& layer, const Layout& wanted) {
@@ -119,8 +127,9 @@ Arithmetic arithmetic_of(bool is_padded, const Source& source, const IntegerWeig
   return result;
 }
 
-onednn::PrimitivePtr primitive_of(const CallArguments& call, const TraceTensor& source, Dims weight,
-                                  const Dims& to_sizes, Type to, const Arithmetic& arithmetic) {
+onednn::PrimitivePtr primitive_of(const CallArguments& call, const TraceTensor& source,
+                                  const Padding& padding, Dims weight, const Dims& to_sizes,
+                                  Type to, const Arithmetic& arithmetic) {
   const Type from = type_of(source.dtype);
   const Dims from_sizes = dims_of(source.sizes);
   const Layout bias = Layout::strided({to_sizes[1]}, {1});
@@ -134,11 +143,11 @@ onednn::PrimitivePtr primitive_of(const CallArguments& call, const TraceTensor& 
     weight[0] /= groups;
     weight.insert(weight.begin(), groups);
   }
-  const Dims padding = call.integers("padding", 2, 0);
+  const Dims own = call.integers("padding", 2, 0);
   return onednn::make_convolution(
       {Layout::channels_last(from_sizes, from), Layout::any(weight, Type::kInt8), bias,
-       Layout::channels_last(to_sizes, to), call.integers("stride", 2, 1), padding, padding,
-       call.integers("dilation", 2, 1),
+       Layout::channels_last(to_sizes, to), call.integers("stride", 2, 1),
+       sum_of(own, padding.before), sum_of(own, padding.after), call.integers("dilation", 2, 1),
        /*is_winograd=*/false, arithmetic.post_ops, arithmetic.scaling});
 }
 
@@ -169,13 +178,14 @@ std::optional<QuantizedCall> quantized_product(QuantizedPatterns& patterns, size
   const TensorId result = patterns.output(index);
   // Padding is zero, which the library must know; elsewhere the zero point is part of the bias.
   const Dims padding = call.integers("padding", of->is_linear ? 0 : 2, 0);
-  const bool is_padded = std::ranges::any_of(padding, [](int64_t size) { return size != 0; });
+  const bool is_padded = !layer->padding.before.empty() ||
+                         std::ranges::any_of(padding, [](int64_t size) { return size != 0; });
   const Arithmetic arithmetic =
       arithmetic_of(is_padded, layer->from, layer->weight, layer->bias, steps, clip, addend);
   const at::Tensor bias = at::tensor(arithmetic.bias);
-  const onednn::PrimitivePtr primitive =
-      primitive_of(call, patterns.tensor(layer->source), layer->weight.values.sizes().vec(),
-                   dims_of(patterns.tensor(result).sizes), type_of(steps.dtype), arithmetic);
+  const onednn::PrimitivePtr primitive = primitive_of(
+      call, patterns.tensor(layer->source), layer->padding, layer->weight.values.sizes().vec(),
+      dims_of(patterns.tensor(result).sizes), type_of(steps.dtype), arithmetic);
   if (primitive == nullptr || !bias.isfinite().all().item<bool>()) return std::nullopt;
   QuantizedCall product{{layer->source}, patterns.seen_as(*output, result)};
   std::optional<TensorId> added;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "torch_ir/fast/attention.h"
 #include "torch_ir/fast/rules.h"
 
 namespace torch_ir {
@@ -34,6 +35,8 @@ class Recognizer {
       } else if (const auto norm = rms_norm_at(i)) {
         call.fused = std::make_shared<FusedCall>(rms_norm(norm->eps));
         call.arguments = {norm->input, norm->weight};
+      } else if (auto attention = fuse_attention(trace_, facts_, i)) {
+        inner_ = std::move(*attention);
       } else {
         continue;
       }
@@ -57,14 +60,7 @@ class Recognizer {
   }
 
   std::optional<double> number(const TraceArgument& argument) const {
-    if (const auto* value = std::get_if<c10::IValue>(&argument)) {
-      return value->isScalar() ? std::optional(value->toScalar().toDouble()) : std::nullopt;
-    }
-    const auto* id = std::get_if<TensorId>(&argument);
-    if (id == nullptr) return std::nullopt;
-    const at::Tensor& constant = trace_.tensors[*id].constant;
-    const bool is_number = constant.defined() && constant.dim() == 0;
-    return is_number ? std::optional(constant.item().toDouble()) : std::nullopt;
+    return number_of(trace_, argument);
   }
 
   // The other operand, if one operand of `call` is `expected`.

@@ -35,7 +35,8 @@ void straighten_sums(Trace& trace);
 FusedCall rms_norm(double eps);
 
 // Replaces spelled-out functions by one call, so that they can be fused: Hugging Face writes the
-// tanh form of GELU as eight operators, and the RMS norm as six. Runs after functionalize.
+// tanh form of GELU as eight operators, and the RMS norm as six. So is attention, also where
+// LibTorch has a call for it. Runs after functionalize.
 void recognize_functions(Trace& trace);
 
 // The arguments of a call by the names of the operator's schema.
@@ -57,6 +58,9 @@ class CallArguments {
   const TraceCall& call_;
 };
 
+// An argument that is a number or a constant without dimensions.
+std::optional<double> number_of(const Trace& trace, const TraceArgument& argument);
+
 // The source of a convolution or a pooling, with the padding that an earlier call adds to it.
 struct Padding {
   TensorId source;
@@ -65,6 +69,12 @@ struct Padding {
   onednn::Dims after = {};
   double value = 0;
 };
+
+// What `call` pads, in spatial dimensions; nothing if it also pads others, or cuts.
+std::optional<Padding> padding_of(const TraceCall& call, size_t num_dims);
+
+// Moves paddings behind the elementwise calls after them, such as rounding.
+void sink_paddings(Trace& trace);
 
 // `own`, the padding of a convolution or a pooling, and `padding` around it.
 onednn::Dims sum_of(onednn::Dims own, const onednn::Dims& padding);
@@ -99,7 +109,6 @@ using RuleTable = std::span<const RuleEntry>;
 // A step of a GRU, if it begins with the product at `index`.
 std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index);
 
-RuleTable attention_rules();
 RuleTable convolution_rules();
 RuleTable linear_rules();
 RuleTable lstm_rules();

@@ -1,0 +1,208 @@
+// Attention at level `fast`, against LibTorch's.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/fast/testing/fuse_trace_fixture.h"
+#include "torch_ir/runtime/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+int64_t count_attention(const EagerGraph& graph) {
+  return std::ranges::count(calls_at_fast(graph), "torch_ir::attention");
+}
+
+struct AttentionCase {
+  int64_t batch = 1;
+  int64_t heads = 3;
+  int64_t rows = 16;
+  int64_t keys = 16;
+  int64_t size = 16;
+  int64_t value_size = 16;
+};
+
+// [batch, heads, rows, size], as projections give them.
+V heads(EagerGraph& graph, const std::string& name, const AttentionCase& shape, int64_t rows,
+        int64_t size) {
+  const V x = graph.input(name, at::randn({shape.batch, rows, shape.heads, size}) * 2);
+  return graph.call1("aten.transpose.int", {x, Attribute(1), Attribute(2)});
+}
+
+V attention(EagerGraph& graph, const AttentionCase& shape, const EagerArgument& mask,
+            bool is_causal = false) {
+  return graph.call1("aten.scaled_dot_product_attention.default",
+                     {heads(graph, "q", shape, shape.rows, shape.size),
+                      heads(graph, "k", shape, shape.keys, shape.size),
+                      heads(graph, "v", shape, shape.keys, shape.value_size), mask, Attribute(0.0),
+                      Attribute(is_causal)});
+}
+
+// `change` makes of the scores what softmax gets along `dim`; `shares` is its result.
+V spelled_attention(EagerGraph& graph, const AttentionCase& shape,
+                    const std::function<V(const V& scores)>& change, int64_t dim = -1,
+                    V* shares = nullptr) {
+  const V q = heads(graph, "q", shape, shape.rows, shape.size);
+  const V k = heads(graph, "k", shape, shape.keys, shape.size);
+  const V v = heads(graph, "v", shape, shape.keys, shape.value_size);
+  const V transposed = graph.call1("aten.transpose.int", {k, Attribute(2), Attribute(3)});
+  const V scores = change(graph.call1("aten.matmul.default", {q, transposed}));
+  const V softmax = graph.call1("aten.softmax.int", {scores, Attribute(dim)});
+  if (shares != nullptr) *shares = softmax;
+  return graph.call1("aten.matmul.default", {softmax, v});
+}
+
+TEST_F(FuseTrace, ComputesAttention) {
+  for (const AttentionCase& shape :
+       {AttentionCase{}, AttentionCase{.rows = 4, .keys = 1}, AttentionCase{.batch = 2, .rows = 37},
+        AttentionCase{.keys = 65, .size = 20, .value_size = 20},
+        AttentionCase{.rows = 9, .size = 64},
+        AttentionCase{.rows = 21, .keys = 48, .size = 64, .value_size = 64}}) {
+    for (const bool is_causal : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} rows, {} keys, causal {}", shape.rows, shape.keys, is_causal));
+      EagerGraph graph;
+      graph.output(attention(graph, shape, std::monostate(), is_causal));
+      EXPECT_EQ(count_attention(graph), shape.value_size % 16 == 0);
+      EXPECT_EQ(difference_at_fast(graph), "");
+    }
+  }
+}
+
+TEST_F(FuseTrace, FollowsMasksOfAttention) {
+  const AttentionCase shape{.batch = 2, .rows = 20, .keys = 40};
+  const at::Tensor causal = at::ones({1, 1, 20, 40}, at::kBool).tril(3);
+  at::Tensor with_empty_row = causal.clone();
+  with_empty_row.select(2, 5).fill_(false);
+  at::Tensor with_gap = causal.clone();
+  with_gap.select(3, 1).fill_(false);
+  for (const at::Tensor& mask :
+       {causal, causal.select(0, 0).select(0, 0), with_empty_row, at::zeros({20, 40}), with_gap,
+        at::rand({20, 40}), at::rand({20, 1}), causal.expand({2, 3, 20, 40}).contiguous(),
+        at::rand({2, 1, 20, 40}), at::rand({3, 20, 40}), at::rand({20, 40, 3}).permute({2, 0, 1}),
+        at::rand({1, 3, 40, 20}).transpose(2, 3), with_gap.log()}) {
+    for (const bool is_input : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} {}", fmt::join(mask.sizes(), "x"), is_input));
+      EagerGraph graph;
+      const V given = is_input ? graph.input("mask", mask) : graph.weight("mask", mask);
+      graph.output(attention(graph, shape, given));
+      EXPECT_EQ(count_attention(graph), 1);
+      EXPECT_EQ(difference_at_fast(graph), "");
+    }
+  }
+  EagerGraph twice;
+  const V q = heads(twice, "q", shape, shape.rows, shape.size);
+  const V k = heads(twice, "k", shape, shape.keys, shape.size);
+  const V v = heads(twice, "v", shape, shape.keys, shape.value_size);
+  const V mask = twice.weight("mask", at::full({20, 40}, -INFINITY).triu(10));
+  twice.output(twice.call("aten._scaled_dot_product_flash_attention_for_cpu.default",
+                          {q, k, v, Attribute(0.0), Attribute(true), mask})[0]);
+  EXPECT_EQ(count_attention(twice), 0);
+  EXPECT_EQ(difference_at_fast(twice), "");
+}
+
+// LibTorch makes zeros of rows that see no key; softmax makes NaN, for which a run starts again.
+TEST_F(FuseTrace, HidesAllKeysOfRows) {
+  const AttentionCase shape{.batch = 2, .rows = 20, .keys = 40};
+  for (const float hidden : {-INFINITY, NAN, -1e30F}) {
+    for (const int64_t dims : {3, 4}) {
+      at::Tensor mask = at::rand({3, 20, 40});
+      mask.select(1, 5).fill_(hidden);
+      mask.select(1, 7).narrow(1, 0, 30).fill_(-INFINITY);
+      if (dims == 4) mask = mask.unsqueeze(0);
+      EagerGraph safe;
+      safe.output(attention(safe, shape, safe.input("mask", mask)));
+      EXPECT_EQ(count_attention(safe), !std::isnan(hidden));
+      EXPECT_EQ(difference_at_fast(safe), "") << hidden << dims;
+      EagerGraph spelled;
+      spelled.output(spelled_attention(spelled, shape, [&](const V& scores) {
+        return spelled.call1("aten.add.Tensor", {scores, spelled.input("mask", mask)});
+      }));
+      EXPECT_EQ(count_attention(spelled), std::isfinite(hidden));
+      EXPECT_EQ(difference_at_fast(spelled), "") << hidden << dims;
+    }
+  }
+}
+
+// Windows' shifts are added for batches in groups.
+TEST_F(FuseTrace, RecognizesBiases) {
+  const AttentionCase shape{.batch = 6, .rows = 12, .keys = 12};
+  const auto add = [](EagerGraph& graph, const V& scores, const V& other) {
+    return graph.call1("aten.add.Tensor", {other, scores});
+  };
+  const auto view = [](EagerGraph& graph, const V& x, const std::vector<int64_t>& sizes) {
+    return graph.call1("aten.view.default", {x, Attribute::list(sizes)});
+  };
+  for (const int64_t outer : {1, 2}) {
+    EagerGraph graph;
+    graph.output(spelled_attention(graph, shape, [&](const V& scores) {
+      const V bias = graph.call1("aten.mul.Tensor", {graph.input("bias", at::rand({1, 3, 12, 12})),
+                                                     graph.input("factor", at::rand({12, 1}))});
+      const V windows = view(graph, add(graph, scores, bias), {2, 3, 3, 12, 12});
+      const V shifts = graph.weight("mask", at::randn({outer, 3, 1, 12, 12}));
+      return view(graph, add(graph, windows, shifts), {6, 3, 12, 12});
+    }));
+    EXPECT_EQ(count_attention(graph), outer == 1);
+    EXPECT_EQ(difference_at_fast(graph), "") << outer;
+  }
+  // Scaled after the sum, or the bias is.
+  for (const bool is_scaled : {false, true}) {
+    EagerGraph graph;
+    graph.output(spelled_attention(graph, shape, [&](const V& scores) {
+      const V bias = graph.weight("bias", at::rand({3, 12, 12}));
+      const V sum =
+          graph.call1("aten.add.Tensor", {scores, bias, Attribute(is_scaled ? 1.0 : 2.0)});
+      return is_scaled ? graph.call1("aten.mul.Tensor", {sum, Attribute(0.5)}) : sum;
+    }));
+    EXPECT_EQ(count_attention(graph), 0);
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+  // Another reader of the scores.
+  EagerGraph read;
+  V sum;
+  read.output(spelled_attention(read, shape, [&](const V& scores) {
+    return sum = add(read, scores, read.weight("bias", at::rand({3, 12, 12})));
+  }));
+  read.output(read.call1("aten.relu.default", {sum}));
+  EXPECT_EQ(count_attention(read), 0);
+  EXPECT_EQ(difference_at_fast(read), "");
+}
+
+TEST_F(FuseTrace, RecognizesAttention) {
+  for (const int64_t batch : {1, 2}) {
+    for (const char* scale : {"mul", "div", "none", "add"}) {
+      for (const int64_t dim : {-1, 3, 2}) {
+        for (const bool is_read : {false, true}) {
+          const AttentionCase shape{.batch = batch, .rows = 12, .keys = 12};
+          EagerGraph graph;
+          V shares;
+          graph.output(spelled_attention(
+              graph, shape,
+              [&](const V& scores) {
+                if (scale == std::string("none")) return scores;
+                return graph.call1(fmt::format("aten.{}.Tensor", scale), {scores, Attribute(0.7)});
+              },
+              dim, &shares));
+          if (is_read) graph.output(shares);
+          EXPECT_EQ(count_attention(graph), dim != 2 && !is_read && scale != std::string("add"));
+          EXPECT_EQ(difference_at_fast(graph), "") << scale << dim;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir
