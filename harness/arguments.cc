@@ -390,6 +390,11 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
 
 bool is_given(const CLI::App& parser, const std::string& flag) { return parser.count(flag) > 0; }
 
+// `compare` and `export` are the words for two flags that the help leaves out.
+std::string as_typed(const std::string& flag) {
+  return flag == "--compare" ? "compare" : flag == "--export-suite" ? "export" : flag;
+}
+
 // No flag in `some` can be combined with one in `others`, because of `reason`.
 struct Conflict {
   bool applies = true;
@@ -403,7 +408,8 @@ void refuse(const CLI::App& parser, const Conflict& conflict) {
   for (const std::string& one : conflict.some) {
     for (const std::string& other : conflict.others) {
       if (one == other || !is_given(parser, one) || !is_given(parser, other)) continue;
-      throw Error(fmt::format("{} and {} cannot be combined: {}", one, other, conflict.reason));
+      throw Error(fmt::format("{} and {} cannot be combined: {}", as_typed(one), as_typed(other),
+                              conflict.reason));
     }
   }
 }
@@ -435,6 +441,10 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
       {true, elsewhere, {"--optimization"}, "only the built-in runtime has levels"},
       {true, elsewhere, {"--device"}, "only the built-in runtime has devices"},
       {true, questions, questions, "give one at a time"},
+      {true,
+       {"--compare"},
+       {"--tolerance", "--tolerances", "--error-factor", "--compute-dtype"},
+       "kept values are compared by --rtol and --atol"},
       {true,
        questions,
        {"--baseline", "--against", "--write-expected-failures"},
@@ -542,7 +552,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   place_early_tensors(arguments.raw.early, harness.coverage.files);
   for (const ModelFiles& files : harness.coverage.files) {
     if (arguments.export_suite.empty() || files.more_inputs.empty()) continue;
-    throw Error(fmt::format("--export-suite writes one set of inputs of a model; '{}' has {}",
+    throw Error(fmt::format("export writes one set of inputs of a model; '{}' has {}",
                             printable(files.path), 1 + files.more_inputs.size()));
   }
   set_against(arguments.raw.against, harness.coverage.files);

@@ -143,6 +143,22 @@ TEST_F(CommandLineTest, RunsAgainWhatFailed) {
               AllOf(HasSubstr("[Good](Good.md)"), HasSubstr("[WrongInside](WrongInside.md)")));
 }
 
+TEST_F(CommandLineTest, AModelWithoutSupportFailsWhereThatIsAskedFor) {
+  std::vector<std::string> words = {"--model", "Good", "--executor",
+                                    "exit 3; # {ir} {weights} {inputs} {outputs}"};
+  const HarnessOutcome lenient = run(words);
+  EXPECT_EQ(lenient.status, 0) << lenient.err;
+  EXPECT_THAT(lenient.out, AllOf(HasSubstr("Good  UNSUPPORTED  "), HasSubstr(", 1 unsupported; ")));
+  words.push_back("--require-support");
+  const HarnessOutcome strict = run(words);
+  EXPECT_EQ(strict.status, 1);
+  EXPECT_THAT(strict.out, AllOf(HasSubstr("Good  FAILED  unsupported in execute: "),
+                                HasSubstr("0 of 1 models passed, 1 failed; ")));
+  EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"1\" errors=\"0\" skipped=\"0\""));
+  // There is nothing to search for.
+  EXPECT_FALSE(fs::exists(output_ + "/repro"));
+}
+
 TEST_F(CommandLineTest, WhatATeamAgreedOnDecides) {
   const std::string list = path("agreed.txt");
   write_file(list, "# Its add is known.\nWrong*: rtol 10 atol 10\n");

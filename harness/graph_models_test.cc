@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -204,7 +205,16 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
                         "--atol", "0", "-o", path("compared")});
   EXPECT_THAT(exact.out, AllOf(HasSubstr("    chip: float32 [2, 3], min "),
                                HasSubstr("    other nodes: SNR 12"),
-                               HasSubstr("note     1 of 3 values of nodes differs\n")));
+                               HasSubstr("note     1 of 3 values of nodes differs\n"),
+                               HasSubstr("note     tolerance of values: rtol 0, atol 0\n")));
+  EXPECT_EQ(
+      run_command_line({"compare", path("old"), output_, "--tolerance", "own"}).err,
+      "harness: compare and --tolerance cannot be combined: kept values are compared by --rtol "
+      "and --atol\n");
+  changed["tanh"].view({-1})[5].fill_(std::nan(""));
+  save_weights_safetensors(changed, output_ + file);
+  EXPECT_THAT(run_command_line({"compare", path("old"), output_}).out,
+              HasSubstr("    other nodes: SNR -inf dB, cosine similarity nan\n"));
   EXPECT_THAT(read_file(path("compared/COMPARE.md")),
               AllOf(HasSubstr("| eager | `"), HasSubstr("<br>chip: float32")));
 

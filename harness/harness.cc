@@ -343,15 +343,18 @@ namespace {
 
 // Drops what was good in an earlier run: models only if their calls were, too.
 void keep_bad(std::vector<ModelSource>& sources, const std::vector<Result>& before,
-              const std::vector<Result>& calls) {
+              const std::vector<Result>& calls, bool requires_support) {
+  const auto is_good = [&](const Result& result) {
+    return result.is_good() && !(requires_support && result.unsupported);
+  };
   std::set<std::string> with_bad_calls;
   for (const Result& result : calls) {
-    if (result.is_good()) continue;
+    if (is_good(result)) continue;
     for (const CaseOccurrence& call : result.call->occurrences) with_bad_calls.insert(call.model);
   }
   std::erase_if(sources, [&](const ModelSource& source) {
     const auto known = std::ranges::find(before, name_of(source), &Result::name);
-    return known != before.end() && known->is_good() && !with_bad_calls.contains(name_of(source));
+    return known != before.end() && is_good(*known) && !with_bad_calls.contains(name_of(source));
   });
 }
 
@@ -370,8 +373,9 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   Selected selected = select_candidates(options);
   if (options.rerun) {
     const RunRecord& before = *options.rerun;
-    keep_bad(selected.models, before.results, before.cases);
-    keep_bad(selected.cases, before.cases, {});
+    const bool requires_support = options.run.settings.requires_support;
+    keep_bad(selected.models, before.results, before.cases, requires_support);
+    keep_bad(selected.cases, before.cases, {}, requires_support);
   }
   check_apart(selected, options.context.output);
   RunOptions run_options = options.run;
@@ -532,6 +536,12 @@ BaselineComparison compare_reports(const RunFolder& old, const RunFolder& now,
     nodes[result.name] = node_changes(*was, old_folder, result, new_folder, rule);
   }
   BaselineComparison comparison = compare_with_baseline(before, after, changes, std::move(nodes));
+  if (std::ranges::any_of(comparison.nodes,
+                          [](const auto& of) { return of.second.num_compared > 0; })) {
+    comparison.notes.push_back(
+        "tolerance of values: " +
+        (rule.by_dtype ? "that of their dtype, as in assert_close" : tolerance_text(rule.fixed)));
+  }
   if (output.empty()) return comparison;
   std::error_code ignored;
   fs::create_directories(output, ignored);

@@ -370,7 +370,7 @@ TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
                    "--inputs: cannot find '" + path("x") + "'");
   expect_bad_usage(
       {"--pt2", archive, "--inputs", archive, "--inputs", archive, "--export-suite", path("suite")},
-      "--export-suite writes one set of inputs of a model; '" + archive + "' has 2");
+      "export writes one set of inputs of a model; '" + archive + "' has 2");
   expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: '" + archive +
                                                              "' is given twice, but a run has only "
                                                              "one page for it, vit.md");

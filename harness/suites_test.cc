@@ -268,6 +268,12 @@ TEST_F(SuitesTest, FailWithoutSupportOnlyWhereThatIsAskedFor) {
       run_operators({"--backend", "no_abs", "--require-support", "--quiet"});
   EXPECT_EQ(quiet.out, "");
   EXPECT_EQ(quiet.err, "3 of 5 cases passed, 2 unsupported\n");
+  EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("## Unsupported operators"));
+  // What was unsupported runs again only where support is required now.
+  EXPECT_EQ(run_operators({"--backend", "no_abs"}).status, 0);
+  const std::string before = output_ + "/results.json";
+  EXPECT_EQ(run_command_line({"--rerun", before}).status, 0);
+  EXPECT_EQ(run_command_line({"--rerun", before, "--require-support"}).status, 1);
   // Where support is required, a list of expected failures can name what has none.
   write_file(path("list"), "aten.abs.*: unsupported: the chip has no abs\n");
   EXPECT_EQ(run_operators(

@@ -651,7 +651,9 @@ class GraphView {
       parts.push(h('h4', {}, 'Its reproducer'), h('p', {class: 'hint'}, 'In ',
           h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), ':'), copyable(r.command, 'Reproducer of the node'));
     }
-    if (model.cut) parts.push(copyable(model.cut.replaceAll('NODE', node.name), 'Command that cuts the node out'));
+    if (model.cut) {
+      parts.push(copyable(`${model.cut} --node ${shellWord(node.name)} -o ${shellWord(node.name)}`, 'Command that cuts the node out'));
+    }
     return parts;
   }
 

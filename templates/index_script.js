@@ -347,6 +347,9 @@ function copyButton(label, text, block) {
   return button;
 }
 
+// Quotes text for a shell if needed.
+const shellWord = (text) => /^[\w.\/:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 function copyable(text, label, action = 'Copy') {
   const block = h('pre', {tabindex: '0', 'aria-label': label}, text);
   return h('div', {class: 'copyable'}, block, copyButton(action, () => text, block));

@@ -1,6 +1,6 @@
 """Scores an executor on a suite of cases; needs only numpy.
 
-    harness --suite operators --export-suite suite
+    harness export suite --suite operators
     python3 harness/examples/score_suite.py suite 'my_sim {ir} {weights} {inputs} {outputs}'
 
 The command runs once for each case, with the paths of its files. It writes the outputs as safetensors,

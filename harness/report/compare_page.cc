@@ -31,11 +31,14 @@ std::string changed_nodes_text(const std::vector<NodeChange>& nodes) {
 
 Table changed_modules_table(const std::vector<NodeChange>& nodes) {
   Table table("lrrrr", {"Module", "Nodes that changed", "Largest difference between the values",
-                        "SNR (dB)", "Cosine similarity"});
-  for (const ModuleDifference& it : by_module(nodes)) {
-    table.add({it.module.empty() ? "other nodes" : code_cell(it.module), it.num_nodes,
-               short_number(it.max_diff), short_number(it.signal_to_noise),
-               fmt::format("{:.9g}", it.cosine_similarity)});
+                        "Least SNR (dB)", "Least cosine similarity"});
+  for (const auto& [module, num_nodes, metrics] : by_module(nodes)) {
+    const auto cell = [](std::optional<double> figure) {
+      return figure ? short_number(*figure) : std::string();
+    };
+    table.add({module.empty() ? "other nodes" : code_cell(module), num_nodes,
+               cell(metrics.max_diff), cell(metrics.signal_to_noise),
+               metrics.cosine_similarity ? fmt::format("{:.9g}", *metrics.cosine_similarity) : ""});
   }
   return table;
 }

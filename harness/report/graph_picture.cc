@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <filesystem>
@@ -16,7 +15,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/module_paths.h"
 #include "torch_ir/visualize/graph_data.h"
 #include "torch_ir/visualize/svg.h"
 
@@ -50,33 +48,6 @@ void set_traits(const Result& result, const Program& program, SvgOptions& option
   for (const NodeReport::Skipped& value : result.nodes->not_judged) mark(value.value, "not judged");
 }
 
-// The name of a group as a part of a path, which ends at the next dot.
-std::string part_of_path(std::string name) {
-  constexpr std::string_view kDots = "...";
-  for (size_t at = name.find(kDots); at != name.npos; at = name.find(kDots)) {
-    name.replace(at, kDots.size(), "…");
-  }
-  std::ranges::replace(name, '.', '_');
-  return name;
-}
-
-// A fused group is drawn as a module inside that of its nodes.
-void add_groups(const Result& result, Program& program) {
-  if (!result.nodes || result.nodes->groups.empty()) return;
-  std::unordered_map<std::string_view, std::string> group_of;
-  for (const auto& [group, names] : result.nodes->groups) {
-    for (const std::string& name : names) group_of.emplace(name, part_of_path(group));
-  }
-  const std::vector<std::string> modules = module_paths(program);
-  for (size_t i = 0; i < program.nodes.size(); ++i) {
-    Node& node = program.nodes[i];
-    node.origin.module = modules[i];
-    const auto group = group_of.find(node.name);
-    if (group == group_of.end()) continue;
-    node.origin.module += (modules[i].empty() ? "" : ".") + group->second;
-  }
-}
-
 }  // namespace
 
 GraphPicture draw_graph(const Result& result, const SourceLines& source_lines) {
@@ -84,7 +55,6 @@ GraphPicture draw_graph(const Result& result, const SourceLines& source_lines) {
   if (!result.graph) return picture;
   try {
     Program program = result.program();
-    add_groups(result, program);
     for (Node& node : program.nodes) {
       const auto line = source_lines.find(node.name);
       if (line != source_lines.end()) node.origin.source = line->second;

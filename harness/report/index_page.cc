@@ -77,7 +77,7 @@ Json details_of(const Result& result, const RunRecord& run, const Json& json) {
   coverage.is_split = run.coverage.is_split;
   Json details = {{"source", result.origin ? result.origin->short_name() : ""},
                   {"command", reproduce_command(coverage, run.context)},
-                  {"cut", cut_command(result, "NODE")},
+                  {"cut", cut_command(result)},
                   {"hint", reproducer_hint(result.name, run.context, std::identity())}};
   for (const char* key : kDetails) {
     if (json.contains(key)) details[key] = json[key];

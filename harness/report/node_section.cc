@@ -47,8 +47,10 @@ List paragraphs(const Result& result) {
   if (report.first_divergence) {
     const ValueDetail& first = report.first_divergence->node;
     texts.push_back(Data(divergence_text(first)));
-    if (const std::string cut = cut_command(result, first.node); !cut.empty()) {
-      texts.push_back(Data("To cut it out, or another node by its name: " + code_span(cut) + "."));
+    if (const std::string cut = cut_command(result); !cut.empty()) {
+      const std::string node = shell_word(first.node);
+      texts.push_back(Data("To cut it out, or another node by its name: " +
+                           code_span(fmt::format("{} --node {} -o {}", cut, node, node)) + "."));
     }
   }
   std::set<std::string> faulty;

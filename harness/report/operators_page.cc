@@ -52,7 +52,7 @@ struct Score {
   void add(const Result& result) {
     ++tried;
     passed += result.passed() ? 1 : 0;
-    is_all_unsupported &= result.unsupported.has_value();
+    is_all_unsupported &= result.lacks_support();
   }
 
   std::string cell() const {
@@ -313,8 +313,9 @@ std::string render_operators(const RunRecord& run) {
   if (num_bad > bad.num_rows()) {
     page.set("more_bad", fmt::format("`results.json` lists {} more.", num_bad - bad.num_rows()));
   }
-  set_some(page, "unsupported",
-           reasons_table(cases, [](const Result& it) { return it.unsupported.value_or(""); }));
+  set_some(page, "unsupported", reasons_table(cases, [](const Result& it) {
+             return it.lacks_support() ? it.reason() : std::string();
+           }));
   set_some(page, "on_host", reasons_table(cases, [](const Result& it) { return host_text(it); }));
   page.set("categories", categories);
   set_some(page, "calls", calls_table(cases));

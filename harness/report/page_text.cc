@@ -207,10 +207,4 @@ json_fields::Json Table::json() const {
   return {{"alignment", alignment_}, {"heads", shown(heads_)}, {"rows", rows}};
 }
 
-std::string cut_command(const Result& result, const std::string& node) {
-  if (!result.origin || result.origin->is_graph()) return "";
-  return fmt::format("torch-ir cut {0} --node {1} -o {1}", shell_word(result.origin->path),
-                     shell_word(node));
-}
-
 }  // namespace torch_ir

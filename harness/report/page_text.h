@@ -127,7 +127,4 @@ struct Reference {
 
 Reference reference_of(const Result& result);
 
-// The command that makes a case of a node of an archive; empty for other models.
-std::string cut_command(const Result& result, const std::string& node);
-
 }  // namespace torch_ir

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -78,7 +79,10 @@ constexpr Column kColumns[] = {
                   : "none";
      }},
     {"Tolerance", 'l',
-     [](const ValueDetail& it) -> Cell { return it.output ? tolerance_text(it.tolerance) : ""; }},
+     [](const ValueDetail& it) -> Cell {
+       const bool decides = it.output && !std::isnan(it.tolerance.rtol);
+       return decides ? tolerance_text(it.tolerance) : "";
+     }},
     {"Own error (RMS)", 'r',
      [](const ValueDetail& it) -> Cell { return own(it, &OwnError::rms_ratio); }},
     {"Max.", 'r', [](const ValueDetail& it) -> Cell { return own(it, &OwnError::max_ratio); }},
@@ -103,6 +107,11 @@ std::vector<ValueDetail> in_order(const Result& result) {
     values = worst->verification.output_details;
     const std::vector<ValueDetail>& rounded = worst->verification.rounded;
     values.insert(values.end(), rounded.begin(), rounded.end());
+    const Criterion& criterion = worst->verification.criterion;
+    if (criterion.reference == ReferenceKind::kFloat64 || criterion.agreed) {
+      // Another rule decides.
+      for (ValueDetail& value : values) value.tolerance.rtol = std::nan("");
+    }
   }
   if (result.nodes) {
     if (result.nodes->first_divergence) values.push_back(result.nodes->first_divergence->node);

@@ -37,12 +37,14 @@ std::string status_text(const Result& model) {
 
 // Whether it is expected to fail makes no difference.
 bool fails(const Result& model) {
-  return model.failure || (model.status() == Status::kNotHeld && !model.is_good());
+  return (model.failure && !model.lacks_support()) ||
+         (model.status() == Status::kNotHeld && !model.is_good());
 }
 
 Trend status_trend(const Result& old, const Result& now) {
   if (fails(now)) return fails(old) || now.is_good() ? Trend::kChanged : Trend::kWorse;
-  return (fails(old) || old.unsupported) && !now.unsupported ? Trend::kBetter : Trend::kChanged;
+  const bool is_better = (fails(old) || old.lacks_support()) && !now.lacks_support();
+  return is_better ? Trend::kBetter : Trend::kChanged;
 }
 
 // One change for the worse makes it worse, or else one for the better makes it better.
@@ -150,10 +152,15 @@ void compare_values(const NodeChanges& nodes, ModelChange& change) {
     FigureChange& figure = change.changes.emplace_back(changes.front());
     figure.what = "first value that differs: " + place_text(node);
     figure.details.push_back(values_text(nodes));
-    for (const ModuleDifference& it : by_module(nodes.nodes)) {
-      const std::string module = it.module.empty() ? "other nodes" : printable(it.module);
-      figure.details.push_back(fmt::format("{}: SNR {:.3g} dB, cosine similarity {:.6g}", module,
-                                           it.signal_to_noise, it.cosine_similarity));
+    std::vector<ModuleDifference> modules = by_module(nodes.nodes);
+    std::erase_if(modules, [](const auto& it) { return !it.metrics.signal_to_noise; });
+    std::ranges::stable_sort(modules, {},
+                             [](const auto& it) { return *it.metrics.signal_to_noise; });
+    for (const auto& [module, num_nodes, metrics] : modules) {
+      figure.details.push_back(fmt::format("{}: SNR {:.3g} dB, cosine similarity {:.6g}",
+                                           module.empty() ? "other nodes" : printable(module),
+                                           *metrics.signal_to_noise,
+                                           metrics.cosine_similarity.value_or(1)));
     }
     return;
   }

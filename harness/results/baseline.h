@@ -21,7 +21,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -120,13 +119,11 @@ TensorComparison compare_as_numbers(const at::Tensor& actual, const at::Tensor& 
 struct ModuleDifference {
   std::string module = {};
   int64_t num_nodes = 0;
-  double max_diff = 0;
-  // The least ones.
-  double signal_to_noise = std::numeric_limits<double>::infinity();
-  double cosine_similarity = 1;
+  // Of the values that differ and have the same shape; the least SNR and cosine similarity.
+  DifferenceMetrics metrics = {};
 };
 
-// In the order of the graph. Nodes without values that differ only count.
+// In the order of the graph.
 std::vector<ModuleDifference> by_module(const std::vector<NodeChange>& nodes);
 
 // "3 of 40 values of nodes differ; only one run kept 2 other values".

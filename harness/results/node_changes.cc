@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -81,7 +80,10 @@ std::string place_of(const Result& result, const std::string& node) {
 TensorComparison compare_as_numbers(const at::Tensor& actual, const at::Tensor& expected,
                                     const ToleranceRule& rule) {
   const bool is_complex = actual.is_complex() || expected.is_complex();
-  const c10::ScalarType dtype = is_complex ? at::kComplexDouble : at::kDouble;
+  const c10::ScalarType dtype = actual.scalar_type() == expected.scalar_type()
+                                    ? actual.scalar_type()
+                                : is_complex ? at::kComplexDouble
+                                             : at::kDouble;
   const Tolerance a = tolerance_for(rule, 0, actual.scalar_type());
   const Tolerance b = tolerance_for(rule, 0, expected.scalar_type());
   return compare_tensors(actual.to(dtype), expected.to(dtype),
@@ -96,9 +98,9 @@ std::vector<ModuleDifference> by_module(const std::vector<NodeChange>& nodes) {
     ++known->num_nodes;
     const TensorComparison& c = node.comparison;
     if (node.value.empty() || !c.mismatch.empty()) continue;
-    if (c.max_diff > known->max_diff || std::isnan(c.max_diff)) known->max_diff = c.max_diff;
-    known->signal_to_noise = std::min(known->signal_to_noise, c.signal_to_noise);
-    known->cosine_similarity = std::min(known->cosine_similarity, c.cosine_similarity);
+    keep_worst(known->metrics, {.max_diff = c.max_diff,
+                                .signal_to_noise = c.signal_to_noise,
+                                .cosine_similarity = c.cosine_similarity});
   }
   return modules;
 }

@@ -241,15 +241,19 @@ DifferenceMetrics difference_metrics(const VerificationReport& report) {
   return figures;
 }
 
+void keep_worst(DifferenceMetrics& worst, const DifferenceMetrics& other) {
+  keep_greatest(worst.max_diff, other.max_diff);
+  keep_least(worst.signal_to_noise, other.signal_to_noise);
+  keep_least(worst.cosine_similarity, other.cosine_similarity);
+  keep_greatest(worst.smallest_passing_tolerance, other.smallest_passing_tolerance);
+}
+
 DifferenceMetrics difference_metrics(const Result& result) {
   DifferenceMetrics all = result.metrics;
   bool is_complete = true;
   for (const Trial& trial : result.trials) {
     const DifferenceMetrics figures = difference_metrics(trial.verification);
-    keep_greatest(all.max_diff, figures.max_diff);
-    keep_least(all.signal_to_noise, figures.signal_to_noise);
-    keep_least(all.cosine_similarity, figures.cosine_similarity);
-    keep_greatest(all.smallest_passing_tolerance, figures.smallest_passing_tolerance);
+    keep_worst(all, figures);
     if (!figures.smallest_passing_tolerance) is_complete = false;
   }
   if (all.smallest_passing_tolerance && !is_complete) {

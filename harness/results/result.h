@@ -293,6 +293,10 @@ struct Result {
     return !failure && !unsupported && num_passed_stages == static_cast<size_t>(Stage::kExecute);
   }
   Status status() const;
+  // Whether the backend does not support it, which may count as a failure.
+  bool lacks_support() const {
+    return unsupported || (failure && failure->kind == FailureKind::kUnsupported);
+  }
   // The stage that failed, or the last one.
   Stage stage() const;
   // Whether it passed all requested stages, failed as expected, or is unsupported.
@@ -338,6 +342,9 @@ bool all_good(const std::vector<Result>& results);
 std::optional<OwnError> worst_own_error(const Result& result);
 
 DifferenceMetrics difference_metrics(const VerificationReport& report);
+
+// The worse of both figures: the greater error, the lesser SNR and cosine similarity.
+void keep_worst(DifferenceMetrics& worst, const DifferenceMetrics& other);
 
 // Failing ones are worst, above all those without outputs. The others are ordered by the tolerance
 // they would need.

@@ -230,10 +230,7 @@ void model_fields(const Visit& visit, Result& result) {
   visit.nullable("reproducer", result.reproducer);
   ResultFiles files = files_of(result);
   visit("files", files);
-  if constexpr (Visit::kReads) {
-    result.has_values = files.values.has_value();
-    if (result.summary && !files.svg) result.picture_problem = "that run drew none";
-  }
+  if constexpr (Visit::kReads) result.has_values = files.values.has_value();
   visit("stage_seconds", result.stage_seconds);
   if (Visit::kReads || result.is_searching) visit("is_searching", result.is_searching);
   visit("current_trial", result.current_trial);

@@ -144,6 +144,15 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   return program_command(context, !options.empty()) + options + "\n";
 }
 
+std::string cut_command(const Result& result) {
+  if (!result.origin || result.origin->is_graph()) return "";
+  const ModelFiles& files = *result.origin;
+  std::string command = "torch-ir cut " + file_word(files.path);
+  if (!files.program.empty()) command += " --program " + shell_word(files.program);
+  if (!files.weights.empty()) command += " --weights " + file_word(files.weights);
+  return files.inputs.empty() ? command : command + " --inputs " + file_word(files.inputs);
+}
+
 std::string backend_flags(const RunSettings& settings) {
   std::string flags;
   if (!settings.backend.empty()) flags += " --backend " + shell_word(settings.backend);

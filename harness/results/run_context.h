@@ -71,6 +71,9 @@ std::string typed_path(const std::string& path);
 // reads.
 std::string reproduce_command(const Coverage& coverage, const RunContext& context);
 
+// "torch-ir cut PATH ..." of an archive, without a node; empty for other models.
+std::string cut_command(const Result& result);
+
 // Returns " --load-library PATH" for each library.
 std::string library_flags(const std::vector<std::string>& libraries);
 

@@ -80,5 +80,19 @@ TEST(ShellWordTest, AShellReadsTheText) {
   }
 }
 
+TEST(CutCommandTest, HasTheFilesThatTheModelRanWith) {
+  Result result{.name = "a"};
+  EXPECT_EQ(cut_command(result), "");
+  result.origin = ModelFiles{.path = "-a b.pt2",
+                             .program = "decode",
+                             .weights = "w.safetensors",
+                             .inputs = "x.safetensors"};
+  EXPECT_EQ(
+      cut_command(result),
+      "torch-ir cut './-a b.pt2' --program decode --weights w.safetensors --inputs x.safetensors");
+  result.origin = ModelFiles{.format = FileFormat::kGraph, .path = "a"};
+  EXPECT_EQ(cut_command(result), "");
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -74,8 +74,11 @@ ExpectedFailures updated(const ExpectedFailures& failures,
       const bool has_more = std::ranges::any_of(known, [&](const std::string& name) {
         return !has_run(name) && matches_pattern(entry.name, name);
       });
-      const bool fails = std::ranges::any_of(
-          results, [&](const Result* result) { return entry.expects(*result); });
+      const bool fails = std::ranges::any_of(results, [&](const Result* result) {
+        const bool lacks_support = entry.failure.kind == FailureKind::kUnsupported &&
+                                   result->unsupported && matches_pattern(entry.name, result->name);
+        return lacks_support || entry.expects(*result);
+      });
       if (!has_more && !fails) continue;
     } else if (has_run(entry.name)) {
       const Result& result = *by_name.at(entry.name);

@@ -157,6 +157,9 @@ TEST(UpdatedFailuresTest, DropWhatPassesAndKeepWhatDidNotRun) {
   Result unsupported = passing("llama");
   unsupported.unsupported = "no";
   EXPECT_EQ(updated_text(list, {unsupported}), list);
+  // It is a failure where support is required.
+  const std::string pattern = "ll*: unsupported: no scans\n";
+  EXPECT_EQ(updated_text(pattern, {unsupported}), pattern);
 }
 
 }  // namespace

@@ -107,10 +107,7 @@ class Pipeline {
   }
 
   bool has_to_explain() const {
-    const bool is_unsupported =
-        result_.unsupported ||
-        (result_.failure && result_.failure->kind == FailureKind::kUnsupported);
-    if (runs_.empty() || is_unsupported || !candidate_.facts.leaves_files) return false;
+    if (runs_.empty() || result_.lacks_support() || !candidate_.facts.leaves_files) return false;
     if (failed_to_execute()) return true;
     const Trial* worst = result_.worst_trial();
     const bool is_complete = result_.trials.size() == runs_.size();

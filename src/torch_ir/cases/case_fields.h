@@ -10,7 +10,11 @@ namespace torch_ir {
 template <>
 inline constexpr Naming kNaming<CaseProperty>{property_name, parse_property};
 
-TORCH_IR_FIELDS(Tolerance, rtol, atol)
+template <class Visit>
+void fields(const Visit& visit, Tolerance& value) {
+  visit.required("rtol", value.rtol);
+  visit.required("atol", value.atol);
+}
 
 template <class Visit>
 void fields(const Visit& visit, CaseOccurrence& value) {

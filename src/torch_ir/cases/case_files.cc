@@ -19,7 +19,6 @@
 #include "torch_ir/cases/case_fields.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/json_value.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/strided_copy.h"
 #include "torch_ir/runtime/graph/graph_memory.h"

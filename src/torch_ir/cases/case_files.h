@@ -5,7 +5,7 @@
 //   inputs.safetensors    by the names of its inputs
 //   expected.safetensors  by the names of its outputs; a repeated one once, an undefined one not
 //
-// A suite has many, for people who score an executor in any language. `harness --export-suite` and
+// A suite has many, for people who score an executor in any language. `harness export` and
 // `torch-ir cut` write them, and `harness --ir` reads them.
 //
 //   DIR/README.md, DIR/suite.json          the content, with a line per case

@@ -227,6 +227,7 @@ TEST_F(CaseFilesTest, AreRefusedWithTheirPlace) {
   refuses("/strides/other", {1, 4}, "strides: unknown input 'other'");
   refuses(("/strides/" + input).c_str(), {1.5, 4},
           "/strides/" + input + "/0: expected an integer, found 1.5");
+  refuses("/tolerance", {{"rtol", 0.1}}, "/tolerance: missing key 'atol'");
   refuses("/tolerance/rtol", -1, "tolerance: expected a number of 0 or more, got -1");
 }
 

@@ -23,6 +23,7 @@ using testing::AnyOf;
 using testing::Each;
 using testing::Not;
 using testing::StartsWith;
+
 TEST_F(FuseTrace, CarriesLayoutsThroughPoolingAndConcatenation) {
   EagerGraph graph;
   const V a = graph.call1("aten.relu.default",

@@ -23,6 +23,7 @@ namespace {
 using testing::Each;
 using testing::Not;
 using testing::StartsWith;
+
 TEST_F(FuseTrace, MakesPrimitivesOfConvolutions) {
   const ConvolutionCase cases[] = {
       {},

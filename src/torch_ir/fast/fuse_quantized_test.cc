@@ -30,6 +30,7 @@ namespace {
 using testing::Each;
 using testing::Not;
 using testing::StartsWith;
+
 struct Scheme {
   double scale;
   int64_t zero_point;

@@ -27,6 +27,7 @@ namespace {
 using testing::Each;
 using testing::Not;
 using testing::StartsWith;
+
 TEST_F(FuseTrace, IsTheLevelFast) {
   EXPECT_EQ(choose_optimization("fast"), Optimization::kFast);
   ExecutionOptions options;
