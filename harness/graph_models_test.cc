@@ -18,6 +18,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -217,6 +218,16 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
               HasSubstr("    other nodes: SNR -inf dB, cosine similarity nan\n"));
   EXPECT_THAT(read_file(path("compared/COMPARE.md")),
               AllOf(HasSubstr("| eager | `"), HasSubstr("<br>chip: float32")));
+
+  // A run whose other trial failed has kept that.
+  const std::string results = read_file(output_ + "/results.json");
+  const std::string other_trial =
+      std::regex_replace(results, std::regex(R"("trials": \[\s*\{\s*"name": ")"), "$&not ");
+  ASSERT_NE(other_trial, results);
+  write_file(output_ + "/results.json", other_trial);
+  EXPECT_THAT(run_command_line({"compare", path("old"), output_}).out,
+              HasSubstr("note     net: its values are of different trials: old kept those of \""));
+  write_file(output_ + "/results.json", results);
 
   // A folder that does not exist, by a relative path.
   const fs::path here = fs::current_path();

@@ -56,7 +56,13 @@ function place(levels, index, opened) {
     return {from, to, label, at: at.length ? [fx(at[0]), fy(at[1])] : null,
             d: `M${start}L${path[0] ?? start}C${path.slice(1).join(' ')}L${end}`};
   });
-  return {boxes, arrows, width: fx(level.width), height: fy(level.height)};
+  const groups = level.groups.map(([name, members]) => {
+    const inside = members.map((i) => boxes[i]);
+    const edge = (at, size, sign) => sign * Math.max(...inside.map((box) => sign * box[at] + box[size] / 2)) + sign * 8;
+    const [x, y] = [edge('x', 'width', -1), edge('y', 'height', -1) - 16];
+    return {name, x, y, width: edge('x', 'width', 1) - x, height: edge('y', 'height', 1) - y};
+  });
+  return {boxes, arrows, groups, width: fx(level.width), height: fy(level.height)};
 }
 
 // How well a word fits a text: 0 is best, Infinity if it does not. Fuzzy: "lin3" fits "linear_3".
@@ -206,8 +212,8 @@ function readGraph(data, model) {
   for (const node of told ? nodes : []) Object.assign(node, {place: 'not reported', ...told[node.name]});
   const runs = (list) => list.flatMap((first, i) =>
       i % 2 ? [] : Array.from({length: list[i + 1] - first + 1}, (_, k) => first + k));
-  const levels = data.levels.map(({size: [width, height], boxes, arrows}) => ({
-    width, height, arrows: arrows.map(([from, to, label, at, points]) => ({from, to, label, at, points})),
+  const levels = data.levels.map(({size: [width, height], boxes, arrows, groups}) => ({
+    width, height, groups, arrows: arrows.map(([from, to, label, at, points]) => ({from, to, label, at, points})),
     boxes: boxes.map(([kind, title, detail, x, y, width, height, nodes, level]) =>
         ({kind, title, detail, x, y, width, height, nodes: runs(nodes), level})),
   }));
@@ -327,6 +333,9 @@ class GraphView {
   drawLevel(scene, dx, dy, tip) {
     const group = s('g', {transform: `translate(${dx} ${dy})`});
     const labels = s('g', {class: 'labels'});
+    for (const {name, x, y, width, height} of scene.groups) {
+      group.append(s('g', {class: 'fused'}, s('rect', {x, y, width, height, rx: 4}), s('text', {x: x + 6, y: y + 13}, name)));
+    }
     for (const {d, label, at} of scene.arrows) {
       group.append(s('path', {class: 'arrow', d, 'marker-end': tip}));
       if (at && label) labels.append(s('text', {x: at[0], y: at[1] + 4}, label));

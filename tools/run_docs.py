@@ -18,9 +18,9 @@ order. A comment before a block changes this:
   <!-- part of: PATH -->           a file of the repository contains the block; a JSON file contains it
                                    as a value
 
-The tests of pages check `mermaid` blocks. Files of the repository are restored at the end.
-BAZEL_FLAGS, such as --remote_cache=URL, adds flags for Bazel in the new folder, where it builds
-torch-ir again.
+The tests of pages check `mermaid` blocks; `yaml` blocks are for other services. Files of the
+repository are restored at the end. BAZEL_FLAGS, such as --remote_cache=URL, adds flags for Bazel in
+the new folder, where it builds torch-ir again.
 """
 
 import argparse
@@ -178,7 +178,7 @@ class Runner:
         elif block["language"] == "text" and what is None:
             if not prints(self.output, text):
                 sys.exit(f"{page}: the previous command does not print this block:\n{text}")
-        elif block["language"] != "mermaid":
+        elif block["language"] not in ("mermaid", "yaml"):
             sys.exit(f"{page}: unknown kind of block; add a comment (see run_docs.py):\n{text}")
 
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <filesystem>
@@ -44,6 +45,19 @@ void set_traits(const Result& result, const Program& program, SvgOptions& option
   for (const NodeError& error : result.nodes->errors) {
     options.traits.at(static_cast<size_t>(error.index)) +=
         fmt::format("{} {}", error.max_diff, error.own_error.value_or(-1));
+  }
+  options.groups.resize(program.nodes.size());
+  for (const auto& [group, nodes] : result.nodes->groups) {
+    size_t first = program.nodes.size();
+    for (const std::string& name : nodes) {
+      const auto node = makers.find(name);
+      if (node == makers.end()) continue;
+      first = std::min(first, node->second);
+      options.groups[node->second] = group;
+      // Equal layers have equal groups.
+      options.traits[node->second] +=
+          fmt::format("in a group, after {} nodes", node->second - first);
+    }
   }
   for (const NodeReport::Skipped& value : result.nodes->not_judged) mark(value.value, "not judged");
 }

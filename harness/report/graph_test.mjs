@@ -17,7 +17,7 @@ const graph = vm.runInThisContext(`(() => {${source}\n${sum}\nreturn {${names}};
 // A column of boxes, each of which may open a level.
 function column(...boxes) {
   return {
-    width: 100, height: 60 * boxes.length, arrows: boxes.slice(1).map((_, i) =>
+    width: 100, height: 60 * boxes.length, groups: [], arrows: boxes.slice(1).map((_, i) =>
       ({from: i, to: i + 1, label: '', at: [], points: [50, 60 * i + 70, 50, 60 * i + 50, 50, 60 * i + 55, 50, 60 * i + 60, 50, 60 * i + 65]})),
     boxes: boxes.map((level, i) => ({x: 50, y: 60 * i + 30, width: 80, height: 40, nodes: [i], level})),
   };
@@ -44,6 +44,16 @@ test('boxes never overlap, whatever is opened', () => {
       }
     };
     check(graph.place(levels, 0, new Set(opened)));
+  }
+});
+
+test('the frame of a group is around its boxes and no others', () => {
+  const levels = [{...column(0, 1, 0), groups: [['fused', [0, 1]]]}, column(0, 0)];
+  for (const opened of [[], [1]]) {
+    const {boxes: [, last, other], groups: [{name, y, height}]} = graph.place(levels, 0, new Set(opened));
+    assert.equal(name, 'fused');
+    assert.ok(y < 10);
+    assert.ok(y + height > last.y + last.height / 2 && y + height < other.y - other.height / 2);
   }
 });
 

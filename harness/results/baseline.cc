@@ -307,6 +307,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
     all.num_compared += nodes.num_compared;
     all.num_different += nodes.num_different;
     all.num_single += nodes.num_single;
+    if (!nodes.problem.empty()) comparison.notes.push_back(nodes.problem);
   }
   if (all.num_compared + all.num_single > 0) comparison.notes.push_back(values_text(all));
   const auto compare = [&](const std::vector<Result>& before, const std::vector<Result>& after) {

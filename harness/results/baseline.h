@@ -79,6 +79,8 @@ struct NodeChanges {
   int64_t num_compared = 0;
   int64_t num_different = 0;
   int64_t num_single = 0;
+  // Why the values are not compared: they are of different trials.
+  std::string problem = {};
 };
 
 // By model.

@@ -7,6 +7,7 @@
 
 #include "harness/results/baseline.h"
 #include "torch_ir/analysis/diff.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/resolve.h"
@@ -111,8 +112,16 @@ NodeChanges node_changes(const Result& old, const RunFolder& old_folder, const R
   const std::optional<Program> before = graph_of(old, old_folder.path);
   const std::optional<Program> after = graph_of(now, new_folder.path);
   if (!before || !after) return changes;
-  const StateDict old_values = values_of(old, old_folder.path);
-  const StateDict new_values = values_of(now, new_folder.path);
+  StateDict old_values = values_of(old, old_folder.path);
+  StateDict new_values = values_of(now, new_folder.path);
+  if (old_values.size() > 0 && new_values.size() > 0 && old.kept_trial() != now.kept_trial()) {
+    changes.problem = fmt::format(
+        "{}: its values are of different trials: {} kept those of \"{}\", {} those of \"{}\"",
+        printable(now.name), old_folder.name, printable(old.kept_trial()), new_folder.name,
+        printable(now.kept_trial()));
+    old_values.clear();
+    new_values.clear();
+  }
   const std::vector<std::optional<size_t>> old_of_new = diff(*before, *after).old_of_new;
   const std::vector<std::string> modules = module_paths(*after);
   for (size_t i = 0; i < after->nodes.size(); ++i) {

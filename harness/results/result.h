@@ -320,6 +320,9 @@ struct Result {
   bool is_reproduced_by_whole_graph() const;
   // The trial furthest outside its tolerance, or closest to it; null without trials.
   const Trial* worst_trial() const;
+  // The name of the trial whose values RunSettings::save_values keeps: the worst if it failed, or
+  // else the first; empty without trials.
+  std::string kept_trial() const;
 };
 
 // "passed", "differs", "unsupported", "crashed", ...

@@ -92,7 +92,7 @@ void fields(const Visit& visit, ArithmeticReport& value) {
   TORCH_IR_VISIT(has_executor, first_lost, outputs, losses, problem)
 }
 
-TORCH_IR_FIELDS(StepCounts, num_off_by_one, num_off_by_more, num_wrong)
+TORCH_IR_FIELDS(StepCounts, num_off_by_one, num_off_by_more)
 
 template <class Visit>
 void fields(const Visit& visit, ValueDetail& value) {

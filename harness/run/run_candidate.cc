@@ -116,11 +116,12 @@ class Pipeline {
 
   void explain() {
     const bool failed = failed_to_execute() || !result_.worst_trial()->verification.is_valid;
-    // Runs are compared by the values of the first trial; the worst one may differ between them.
-    if (settings_.save_values && worst_number() != 0) {
-      torch_ir::explain(run_to_explain(0), *backend_, /*failed=*/false);
+    // Of trials that pass, the first is kept: the worst may be another one in each run.
+    const bool keeps_first = !failed && worst_number() != 0;
+    if (settings_.save_values && keeps_first) {
+      torch_ir::explain(run_to_explain(0, /*keeps_values=*/true), *backend_, /*failed=*/false);
     }
-    const ExplainedRun run = run_to_explain(worst_number());
+    const ExplainedRun run = run_to_explain(worst_number(), /*keeps_values=*/!keeps_first);
     Explanation explanation =
         torch_ir::explain(run, *backend_, failed, [&](const NodeReport& nodes) {
           result_.nodes = to_show(nodes);
@@ -175,15 +176,15 @@ class Pipeline {
     bool is_ready = false;
   };
 
-  ExplainedRun run_to_explain(int number) {
+  ExplainedRun run_to_explain(int number, bool keeps_values) {
     Run& run = runs_.at(static_cast<size_t>(number));
     candidate_.set_step(run.step, run.graph_case.weights);
-    const bool keeps_values = settings_.save_values && number == 0;
     return {.candidate = candidate_,
             .graph_case = run.graph_case,
             .settings = settings_,
             .directory = directory_ + "/repro",
-            .values_file = keeps_values ? directory_ + "/values.safetensors" : "",
+            .values_file =
+                settings_.save_values && keeps_values ? directory_ + "/values.safetensors" : "",
             .groups = groups_of(run),
             .trial = run.trial};
   }

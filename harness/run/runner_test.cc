@@ -246,7 +246,7 @@ TEST_F(RunnerTest, FilesAreThereWhenAModelIsFinished) {
                                    "expected.safetensors"}));
 }
 
-TEST_F(RunnerTest, ValuesOfTheFirstTrialAreKeptWhicheverIsTheWorst) {
+TEST_F(RunnerTest, ValuesOfTheFailedTrialAreKeptOrElseOfTheFirst) {
   std::string values;
   const RunObserver observer{.on_finish = [&](Result&, const std::string& directory) {
     values = read_file(directory + "/values.safetensors");
@@ -261,6 +261,13 @@ TEST_F(RunnerTest, ValuesOfTheFirstTrialAreKeptWhicheverIsTheWorst) {
   EXPECT_EQ(run({"Good"}, options, observer)[0].worst_trial()->name, "normal values");
   EXPECT_THAT(of_three, HasSubstr("\"F32\""));
   EXPECT_EQ(of_three, values);
+  options.settings.backend.clear();
+  EXPECT_EQ(run({"WrongOnLarge"}, options, observer)[0].kept_trial(), "normal values");
+  const std::string of_first = std::move(values);
+  options.settings.trials = RunSettings().trials;
+  EXPECT_EQ(run({"WrongOnLarge"}, options, observer)[0].kept_trial(), "large magnitudes");
+  EXPECT_EQ(of_first.size(), values.size());
+  EXPECT_NE(of_first, values);
 }
 
 TEST_F(RunnerTest, ASignalStopsTheRun) {

@@ -93,7 +93,6 @@ std::string systematic_text(const OwnError& error);
 struct StepCounts {
   int64_t num_off_by_one = 0;
   int64_t num_off_by_more = 0;
-  int64_t num_wrong = 0;
 
   int64_t num_off() const { return num_off_by_one + num_off_by_more; }
 };

@@ -81,22 +81,23 @@ bool has_steps(c10::ScalarType dtype) {
   return compares_exactly(dtype) || c10::isFloat8Type(dtype);
 }
 
+int64_t number_of(const at::Tensor& mask) { return mask.sum().item<int64_t>(); }
+
+// `off`: by how many steps each element differs from the eager lane's.
+StepCounts count_steps(const at::Tensor& off) {
+  const int64_t num_far = number_of(off.gt(1));
+  return {.num_off_by_one = number_of(off.ne(0)) - num_far, .num_off_by_more = num_far};
+}
+
 // Values in steps are right if they are in the span, and if at most `most_off` differ from the
 // eager lane's.
 Verdict judge_steps(const at::Tensor& returned, const at::Tensor& eager, const Span& span,
                     bool is_rounded, int64_t most_off) {
-  const auto number_of = [](const at::Tensor& mask) { return mask.sum().item<int64_t>(); };
   const at::Tensor off = Span(eager).distance(returned).abs();
-  const at::Tensor is_off = off.ne(0);
-  const at::Tensor is_far =
-      compares_exactly(eager.scalar_type()) ? off.gt(1) : at::zeros_like(is_off);
-  Verdict verdict;
-  verdict.steps.num_off_by_more = number_of(is_far);
-  verdict.steps.num_off_by_one = number_of(is_off) - verdict.steps.num_off_by_more;
-  verdict.steps.num_wrong = number_of(span.distance(returned).ne(0));
-  const int64_t num_off = number_of(is_off);
-  if (num_off > most_off) verdict.steps.num_wrong = num_off;
-  if (verdict.steps.num_wrong == 0) return verdict;
+  // Distances of float8 are no steps.
+  Verdict verdict{.steps = count_steps(compares_exactly(eager.scalar_type()) ? off : off.sign())};
+  const int64_t num_off = verdict.steps.num_off();
+  if (num_off <= most_off && number_of(span.distance(returned).ne(0)) == 0) return verdict;
   const double most = off.max().item<double>();
   verdict.own.max_ratio = most;
   verdict.own.problem =
@@ -335,8 +336,12 @@ struct Judge::State {
       tensor = without_ties(right_values(its, lanes, node, id), tensor, eager);
     }
     const double below = node == nullptr ? 0 : lanes.greatest_below(id);
-    return judge_numbers(tensor, eager, seen.step > 0 ? exact.clamp(seen.low, seen.high) : exact,
-                         below, seen, tolerance);
+    if (seen.step == 0) return judge_numbers(tensor, eager, exact, below, seen, tolerance);
+    Verdict verdict =
+        judge_numbers(tensor, eager, exact.clamp(seen.low, seen.high), below, seen, tolerance);
+    const at::Tensor off = seen.tensor.to(at::kDouble) - eager.clamp(seen.low, seen.high);
+    verdict.steps = count_steps(off.div(seen.step).round().abs());
+    return verdict;
   }
 
   at::Tensor rounded(const at::Tensor& value) const {
@@ -389,8 +394,7 @@ struct Judge::State {
                                                factor * lanes.source_error(), factor * unit);
     Verdict verdict = wrong(std::move(compared.problem));
     verdict.num_other_choices = compared.num_explained;
-    verdict.steps = {.num_off_by_more = compared.num_explained + compared.num_wrong,
-                     .num_wrong = compared.num_wrong};
+    verdict.steps = {.num_off_by_more = compared.num_explained + compared.num_wrong};
     return verdict;
   }
 

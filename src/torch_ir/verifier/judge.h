@@ -45,7 +45,7 @@ struct SeenValue {
 
 struct Verdict {
   OwnError own = {};
-  // Of whole numbers and float8.
+  // Of whole numbers, float8, and values that were returned quantised.
   StepCounts steps = {};
   // Whether the value is within the tolerance of the eager lane's, which excuses it.
   bool is_close = false;

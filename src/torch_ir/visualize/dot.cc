@@ -1,6 +1,9 @@
 #include "torch_ir/visualize/dot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <variant>
 
 #include "torch_ir/ir/resolve.h"
@@ -59,6 +62,13 @@ std::string arrow_line(const Arrow& arrow) {
          (arrow.from_weight ? ", style=dashed];\n" : "];\n");
 }
 
+std::string cluster_start(std::string_view id, std::string_view title, std::string_view style) {
+  return fmt::format(
+      "    subgraph cluster_{} {{\n    label=\"{}\"; labeljust=l; style=\"{}\"; "
+      "color=\"#8a93a5\"; fillcolor=\"#fafbfc\"; fontname=Helvetica;\n",
+      id, escaped(title), style);
+}
+
 }  // namespace
 
 std::string write_dot(std::string_view name, const GraphSketch& sketch, const DotOptions& options) {
@@ -67,18 +77,23 @@ std::string write_dot(std::string_view name, const GraphSketch& sketch, const Do
   text +=
       "    node [shape=box, style=filled, fillcolor=white, fontname=Helvetica];\n"
       "    edge [fontname=Helvetica, fontsize=10];\n";
+  std::map<std::string_view, std::string> groups;
   for (const auto& mark : sketch.marks) {
     if (const Box* box = std::get_if<Box>(&mark)) {
       text += box_line(*box, options) + "];\n";
+      if (!box->group.empty()) groups[box->group] += " " + box->id + ";";
     } else if (const Arrow* arrow = std::get_if<Arrow>(&mark)) {
       text += arrow_line(*arrow);
     } else if (const PartFrame* frame = std::get_if<PartFrame>(&mark)) {
-      text += "    subgraph cluster_" + frame->id + " {\n    label=\"" + escaped(frame->title) +
-              "\"; labeljust=l; style=\"rounded,filled\"; color=\"#8a93a5\"; " +
-              "fillcolor=\"#fafbfc\"; fontname=Helvetica;\n";
+      text += cluster_start(frame->id, frame->title, "rounded,filled");
     } else {
       text += "    }\n";
     }
+  }
+  size_t num_groups = 0;
+  for (const auto& [group, boxes] : groups) {
+    text += cluster_start(fmt::format("group_{}", num_groups++), printable_name(group), "dashed") +
+            "   " + boxes + "\n    }\n";
   }
   return text + "}\n";
 }

@@ -109,8 +109,20 @@ Json level_json(const nlohmann::json& layout, const GraphSketch& sketch,
   const int64_t height = size.size() < 4 ? 0 : -size[3];
   Json level = {{"size", {size.size() < 4 ? 0 : size[2], height}},
                 {"boxes", Json::array()},
-                {"arrows", Json::array()}};
+                {"arrows", Json::array()},
+                {"groups", Json::array()}};
+  // The frames of groups are the first objects.
+  const size_t num_groups = layout.value("_subgraph_cnt", size_t{0});
+  const auto box_index = [&](const nlohmann::json& object) {
+    return object.get<size_t>() - num_groups;
+  };
   for (const auto& object : layout.value("objects", nlohmann::json::array())) {
+    if (level["groups"].size() < num_groups) {
+      Json inside = Json::array();
+      for (const auto& box : object.at("nodes")) inside.push_back(box_index(box));
+      level["groups"].push_back({text(object, "label"), std::move(inside)});
+      continue;
+    }
     const Box& box = *boxes.at(object.at("name").get_ref<const std::string&>());
     const std::vector<int64_t> middle = points_of(text(object, "pos"), height);
     level["boxes"].push_back({kind_of_box(box.kind), box.title, box.detail, middle.at(0),
@@ -118,15 +130,15 @@ Json level_json(const nlohmann::json& layout, const GraphSketch& sketch,
                               runs_json(box.nodes), box.part ? levels.at(box.part) : 0});
   }
   for (const auto& edge : layout.value("edges", nlohmann::json::array())) {
-    level["arrows"].push_back({edge.at("tail"), edge.at("head"), text(edge, "label"),
-                               points_of(text(edge, "lp"), height),
+    level["arrows"].push_back({box_index(edge.at("tail")), box_index(edge.at("head")),
+                               text(edge, "label"), points_of(text(edge, "lp"), height),
                                points_of(text(edge, "pos"), height)});
   }
   return level;
 }
 
 Json levels_json(const Program& program, const SvgOptions& options) {
-  const Sketchbook book(program, /*module=*/"", options.traits);
+  const Sketchbook book(program, /*module=*/"", options.traits, options.groups);
   std::vector<const Part*> parts = {&book.root()};
   std::unordered_map<const Part*, size_t> levels;
   std::vector<GraphSketch> sketches;

@@ -6,7 +6,8 @@
 // parts of the graph (fold.h), the whole graph first: `size`; `boxes`, each [kind, title, detail,
 // x, y, width, height, nodes, level], placed by their middles, with the first and the last node of
 // each run of nodes and the level that a click opens, or 0; and `arrows`, each [from, to, label,
-// its place, points], between indices of boxes, along Bézier curves.
+// its place, points], between indices of boxes, along Bézier curves; and `groups` of an executor,
+// each [name, indices of boxes].
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@
 
 namespace torch_ir {
 
-// Uses `traits` and `graphviz`. Throws as draw_svg does.
+// Uses `traits`, `groups` and `graphviz`. Throws as draw_svg does.
 std::string graph_data(const Program& program, const SvgOptions& options = {});
 
 }  // namespace torch_ir

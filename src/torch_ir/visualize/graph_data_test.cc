@@ -17,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 using testing::ElementsAre;
+using testing::UnorderedElementsAre;
 
 class GraphDataTest : public testing::Test {
  protected:
@@ -64,6 +65,21 @@ TEST_F(GraphDataTest, EqualLayersAreOneBoxOnlyIfTheirTraitsAreEqual) {
   EXPECT_EQ(levels[0]["boxes"][2][7], json({12, 14}));
   const json& inside = levels[levels[0]["boxes"][2][8].get<size_t>()];
   EXPECT_EQ(inside["boxes"][2][7], json({13, 13}));
+}
+
+TEST_F(GraphDataTest, AGroupOfAnExecutorHasItsBoxes) {
+  const IR ir = graph_of_layers(1);
+  SvgOptions options{.groups = {"g", "g", ""}};
+  const json level = data_of(ir, options)["levels"][0];
+  ASSERT_THAT(titles(level), ElementsAre("Input: input", "relu", "sin", "tanh", "Output"));
+  EXPECT_EQ(level["groups"], json::parse(R"([["g", [1, 2]]])"));
+  std::vector<std::pair<int, int>> arrows;
+  for (const json& arrow : level["arrows"]) arrows.emplace_back(arrow[0], arrow[1]);
+  using testing::Pair;
+  EXPECT_THAT(arrows, UnorderedElementsAre(Pair(0, 1), Pair(1, 2), Pair(2, 3), Pair(3, 4)));
+  // Not in a picture whose modules are opened, for a group may be in several.
+  options.groups = {"", "g", "h"};
+  EXPECT_EQ(data_of(ir, options)["levels"][0]["groups"].size(), 2u);
 }
 
 TEST_F(GraphDataTest, EveryNodeIsInOneBoxOfEachLevelAroundIt) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -38,6 +39,7 @@ class Sketcher {
  public:
   Sketcher(const Sketchbook& book, const Part& part, const SketchLimits& limits)
       : graph_(book.graph_),
+        groups_(book.groups_),
         is_weight_(book.is_weight_),
         part_(part),
         end_(part.end_of_first_copy()),
@@ -204,13 +206,16 @@ class Sketcher {
                .title = printable_name(part.title.empty() ? label : part.title + ": " + label),
                .detail = output_shapes_text(graph_, node),
                .name = node.name,
-               .nodes = part.equal_nodes()});
+               .nodes = part.equal_nodes(),
+               .group = group_of(part)});
       connect(part.begin, id, part.begin);
     } else if (opened_.contains(&part)) {
       // Nodes that are merely drawn together get no frame.
       const bool is_framed = part.is_module || part.copies > 1;
       if (is_framed) sketch_.marks.emplace_back(PartFrame{ids_.make("in_", part.title), title});
+      if (is_framed) ++num_frames_;
       for (const Part& child : part.children) draw_part(child);
+      if (is_framed) --num_frames_;
       if (is_framed) sketch_.marks.emplace_back(PartFrameEnd());
       // The first copy stands for the others. Values from one copy to the next are not drawn.
       for (size_t i = part.end_of_first_copy(); i < part.end; ++i) {
@@ -225,9 +230,16 @@ class Sketcher {
                .detail = std::to_string(part.num_nodes()) + " nodes",
                .name = part.title,
                .nodes = part.equal_nodes(),
-               .part = &part});
+               .part = &part,
+               .group = group_of(part)});
       for (size_t i = part.begin; i < part.end; ++i) connect(i, id, i);
     }
+  }
+
+  std::string group_of(const Part& part) const {
+    if (groups_.empty() || num_frames_ > 0) return "";
+    const std::span nodes = std::span(groups_).first(part.end_of_first_copy()).subspan(part.begin);
+    return std::ranges::count(nodes, nodes.front()) == std::ssize(nodes) ? nodes.front() : "";
   }
 
   // Draws an arrow to `box` for each value that the node reads and that is made before `begin`.
@@ -308,6 +320,7 @@ class Sketcher {
   bool is_new(ValueId value, const std::string& to) { return uses_.emplace(value, to).second; }
 
   const Graph& graph_;
+  const std::vector<std::string>& groups_;
   const std::vector<bool>& is_weight_;
   const Part& part_;
   const size_t end_;
@@ -315,6 +328,7 @@ class Sketcher {
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
   bool is_folded_ = false;
+  int num_frames_ = 0;
   std::unordered_set<const Part*> opened_;
   // By position in the part.
   std::vector<std::string> boxes_;
@@ -368,8 +382,11 @@ std::unordered_set<const Part*> opened_parts(const Part& root, int64_t depth) {
 }  // namespace
 
 Sketchbook::Sketchbook(const Program& graph, const std::string& module,
-                       const std::vector<std::string>& traits)
-    : graph_(graph), root_(fold_graph(graph, module, traits)), is_weight_(graph.values.size()) {
+                       const std::vector<std::string>& traits, std::vector<std::string> groups)
+    : graph_(graph),
+      root_(fold_graph(graph, module, traits)),
+      groups_(std::move(groups)),
+      is_weight_(graph.values.size()) {
   for (const GraphInput& input : graph.inputs) {
     is_weight_[input.value] = input.kind != InputKind::kUserInput;
   }

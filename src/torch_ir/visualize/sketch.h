@@ -32,6 +32,8 @@ struct Box {
   std::vector<size_t> nodes = {};
   // Set for kModule: a part that is not opened.
   const Part* part = nullptr;
+  // The group that has all its nodes; empty in a frame.
+  std::string group = {};
 };
 
 struct Arrow {
@@ -66,9 +68,10 @@ struct SketchLimits {
 // Sketches the parts of a graph or of one of its modules. The graph must outlive it.
 class Sketchbook {
  public:
-  // As fold_graph.
+  // As fold_graph; `groups` has the group of each node, or nothing.
   explicit Sketchbook(const Program& graph, const std::string& module = "",
-                      const std::vector<std::string>& traits = {});
+                      const std::vector<std::string>& traits = {},
+                      std::vector<std::string> groups = {});
 
   const Part& root() const { return root_; }
 
@@ -87,6 +90,7 @@ class Sketchbook {
 
   const Graph& graph_;
   Part root_;
+  const std::vector<std::string> groups_;
   // By value.
   std::vector<bool> is_weight_;
 };

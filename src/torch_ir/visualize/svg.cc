@@ -21,7 +21,7 @@ size_t node_index(const Graph& graph, const std::string& name) {
 }
 
 std::string draw(const Program& program, const SvgOptions& options, const std::string& format) {
-  const Sketchbook book(program, options.module, options.traits);
+  const Sketchbook book(program, options.module, options.traits, options.groups);
   const Part& root = book.root();
   const bool is_whole = options.max_nodes == kAllNodes;
   const GraphSketch sketch = is_whole ? book.draw(root, options.depth)

@@ -25,6 +25,9 @@ struct SvgOptions {
   int64_t depth = 0;
   // One for each node, or none: nodes with different ones are never drawn as one.
   std::vector<std::string> traits = {};
+  // One for each node, or none: the group of nodes in which an executor computes it, or "". Boxes
+  // of one group get a frame, but not in an opened module.
+  std::vector<std::string> groups = {};
   GraphvizOptions graphviz = {};
 };
 
