@@ -166,6 +166,18 @@ std::vector<at::Tensor> PlanBackend::run(const Case& graph_case) {
   return compiled_->plan.run_checked(to_device(graph_case.inputs, options_.device));
 }
 
+std::optional<ExecutorReport> PlanBackend::last_report() const {
+  if (!compiled_) return std::nullopt;
+  ExecutorReport report{.num_nodes = std::ssize(compiled_->graph_case.program->nodes)};
+  for (const ExactRuns& node : compiled_->plan.exact_runs()) {
+    report.nodes.emplace_back(node.name, ExecutorNode{.op_type = node.op_type,
+                                                      .place = "started again as exact",
+                                                      .metrics = {{"runs", node.num_runs}}});
+  }
+  if (report.nodes.empty()) return std::nullopt;
+  return report;
+}
+
 std::unique_ptr<NodeValues> PlanBackend::values(const Case& graph_case) {
   groups_.clear();
   Case on_device = graph_case;

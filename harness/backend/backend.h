@@ -85,6 +85,8 @@ class PlanBackend : public Backend {
   std::vector<at::Tensor> run(const Case& graph_case) override;
   // The values that the plan computes. If it fails, the operators run one by one, to show where.
   std::unique_ptr<NodeValues> values(const Case& graph_case) override;
+  // Where runs of level `fast` started again as `exact`; nothing if none did.
+  std::optional<ExecutorReport> last_report() const override;
   // Those that the last call of `values` fused. A run without values does not look for them.
   std::vector<NodeGroup> groups() const override { return groups_; }
 

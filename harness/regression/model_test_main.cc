@@ -260,14 +260,15 @@ class JunitWriter : public ::testing::EmptyTestEventListener {
         if (suite.GetTestInfo(k)->should_run()) cases += test_case(*suite.GetTestInfo(k));
       }
     }
-    write_file(path_, fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                                  "<testsuites>\n"
-                                  "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n"
-                                  "{}"
-                                  "  </testsuite>\n"
-                                  "</testsuites>\n",
-                                  xml_attribute(build_line().target), all.test_to_run_count(),
-                                  all.failed_test_count(), cases));
+    write_file(path_,
+               fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                           "<testsuites>\n"
+                           "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n"
+                           "{}"
+                           "  </testsuite>\n"
+                           "</testsuites>\n",
+                           xml_attribute(build_line().target), all.test_to_run_count(),
+                           all.failed_test_count(), all.skipped_test_count(), cases));
   }
 
  private:
@@ -289,15 +290,17 @@ class JunitWriter : public ::testing::EmptyTestEventListener {
     const ::testing::TestResult& result = *test.result();
     for (int i = 0; i < result.total_part_count(); ++i) {
       std::string message = result.GetTestPartResult(i).message();
-      // What FAIL() says by itself.
-      if (message.starts_with(kFailed)) message.erase(0, kFailed.size());
-      text += fmt::format("      <failure message=\"{}\">{}</failure>\n",
+      // What FAIL() and GTEST_SKIP() say by themselves.
+      for (const std::string_view start : {"Failed\n", "Skipped\n"}) {
+        if (message.starts_with(start)) message.erase(0, start.size());
+      }
+      const std::string_view tag = result.GetTestPartResult(i).skipped() ? "skipped" : "failure";
+      text += fmt::format("      <{0} message=\"{1}\">{2}</{0}>\n", tag,
                           xml_attribute(message.substr(0, message.find('\n'))), xml_text(message));
     }
     return text + "    </testcase>\n";
   }
 
-  static constexpr std::string_view kFailed = "Failed\n";
   const std::string path_;
 };
 

@@ -75,7 +75,7 @@ std::vector<SymbolSize> sizes_of(const Case& graph_case) {
 
 void add_report(const ExecutorReport& report, std::optional<ExecutorReport>& all) {
   if (!all) return all.emplace(report), void();
-  if (report.on_host().size() > all->on_host().size()) all->nodes = report.nodes;
+  if (report.on_host().size() >= all->on_host().size()) all->nodes = report.nodes;
   if (report.seconds) all->seconds = all->seconds.value_or(0) + *report.seconds;
 }
 

@@ -122,6 +122,7 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
     report.nodes = plan.profile(inputs, static_cast<int>(report.rounds));
     report.memory = plan.memory(inputs);
     report.not_replayed = plan.not_replayed();
+    report.exact_runs = plan.exact_runs();
   });
   console.out() << (arguments.json ? to_json(report) : to_text(report));
   return kDone;

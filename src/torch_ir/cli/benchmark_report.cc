@@ -113,6 +113,12 @@ std::string replay_lines(const BenchmarkReport& report) {
     text +=
         fmt::format("  and {} more (--json lists all)\n", report.not_replayed.size() - num_lines);
   }
+  for (const ExactRuns& node : report.exact_runs) {
+    text += fmt::format(
+        "started again as exact: {} at {} ({}), which met NaN, infinities or "
+        "numbers above 2^40\n",
+        counted(node.num_runs, "run"), printable(node.name), printable(node.op_type));
+  }
   return text;
 }
 
@@ -158,6 +164,7 @@ std::string to_json(const BenchmarkReport& report) {
                {"node_seconds", sum_of_seconds(report)},
                {"memory", nullptr},
                {"not_replayed", Json::array()},
+               {"exact_runs", Json::array()},
                {"nodes", Json::array()}};
   if (const auto& memory = report.memory) {
     json["memory"] = {{"arena", memory->arena},
@@ -168,6 +175,10 @@ std::string to_json(const BenchmarkReport& report) {
   for (const NodeNotReplayed& node : report.not_replayed) {
     json["not_replayed"].push_back(
         {{"name", node.name}, {"op_type", node.op_type}, {"reason", node.reason}});
+  }
+  for (const ExactRuns& node : report.exact_runs) {
+    json["exact_runs"].push_back(
+        {{"name", node.name}, {"op_type", node.op_type}, {"num_runs", node.num_runs}});
   }
   for (const size_t i : by_time(report.nodes)) {
     const NodeProfile& node = report.nodes[i];

@@ -29,6 +29,8 @@ struct BenchmarkReport {
   std::vector<std::string> modules;
   // As ExecutionPlan::not_replayed.
   std::vector<NodeNotReplayed> not_replayed;
+  // As ExecutionPlan::exact_runs.
+  std::vector<ExactRuns> exact_runs;
   std::optional<PlanMemory> memory;
 };
 
@@ -40,9 +42,9 @@ std::string to_text(const BenchmarkReport& report);
 // "reached_time_limit", "weights" and "inputs" as above; "seconds", of a whole run; "node_seconds",
 // the sum over the nodes; "memory", null or an object with "arena", "returned", "intermediates" and
 // "lower_bound", in bytes (see execution_options.h); "not_replayed", a list of "name", "op_type"
-// and "reason"; and "nodes", the slowest first: "index" (in the graph), "name", "op_type", "calls"
-// (a list; empty if a fused call of another node does it), "seconds", "bytes", 0 if unknown, and
-// "module", if the model has any.
+// and "reason"; "exact_runs", a list of "name", "op_type" and "num_runs"; and "nodes", the slowest
+// first: "index" (in the graph), "name", "op_type", "calls" (a list; empty if a fused call of
+// another node does it), "seconds", "bytes", 0 if unknown, and "module", if the model has any.
 std::string to_json(const BenchmarkReport& report);
 
 }  // namespace torch_ir

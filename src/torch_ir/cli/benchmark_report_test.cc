@@ -28,6 +28,7 @@ BenchmarkReport make_report() {
                   {"stack", "aten.stack.default", {"aten::cat", "aten::cat"}, 0.75e-6, 999}};
   report.not_replayed = {{"relu", "aten.relu.default", "it draws random numbers"},
                          {"relu > mul", "aten.mul.Tensor", "it has a registered op handler"}};
+  report.exact_runs = {{"linear", "aten.linear.default", 3}};
   report.memory =
       PlanMemory{.arena = 4096, .returned = 128, .intermediates = 1'234'567, .lower_bound = 64};
   return report;
@@ -63,6 +64,8 @@ TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
             "replayed: 4 of 5 nodes\n"
             "  not replayed: relu (aten.relu.default): it draws random numbers\n"
             "  not replayed: relu > mul (aten.mul.Tensor): it has a registered op handler\n"
+            "started again as exact: 3 runs at linear (aten.linear.default), which met NaN, "
+            "infinities or numbers above 2^40\n"
             "memory: arena 4.1 kB (lower bound 64 B), allocated by operators 128 B, all "
             "intermediate values 1.23 MB\n");
 }
@@ -79,7 +82,7 @@ TEST(BenchmarkReportTest, ListsAFewOfManyNodesThatAreNotReplayed) {
   BenchmarkReport report = make_report();
   report.not_replayed.resize(25, report.not_replayed[0]);
   const std::string text = to_text(report);
-  EXPECT_THAT(text, HasSubstr("\n  and 5 more (--json lists all)\nmemory: "));
+  EXPECT_THAT(text, HasSubstr("\n  and 5 more (--json lists all)\nstarted again as exact: "));
   EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("not_replayed").size(), 25u);
 }
 
@@ -106,10 +109,10 @@ TEST(BenchmarkReportTest, IsJson) {
   const auto json = nlohmann::ordered_json::parse(to_json(make_report()));
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
-  EXPECT_THAT(keys,
-              testing::ElementsAre("model_name", "optimization", "device", "threads", "rounds",
-                                   "reached_time_limit", "weights", "inputs", "seconds",
-                                   "node_seconds", "memory", "not_replayed", "nodes"));
+  EXPECT_THAT(
+      keys, testing::ElementsAre("model_name", "optimization", "device", "threads", "rounds",
+                                 "reached_time_limit", "weights", "inputs", "seconds",
+                                 "node_seconds", "memory", "not_replayed", "exact_runs", "nodes"));
   EXPECT_EQ(json["optimization"], "fast");
   EXPECT_EQ(json["rounds"], 1500);
   EXPECT_EQ(json["seconds"], 0.0034567);
@@ -124,6 +127,9 @@ TEST(BenchmarkReportTest, IsJson) {
               "seconds": 3e-6, "bytes": 12000})"));
   EXPECT_EQ(json["not_replayed"][0], nlohmann::ordered_json::parse(R"({"name": "relu",
               "op_type": "aten.relu.default", "reason": "it draws random numbers"})"));
+  EXPECT_EQ(json["exact_runs"][0],
+            nlohmann::ordered_json::parse(
+                R"({"name": "linear", "op_type": "aten.linear.default", "num_runs": 3})"));
   EXPECT_EQ(json["nodes"][3]["name"], "view");
 }
 

@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/randn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -22,13 +23,13 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kMax = std::numeric_limits<float>::max();
 
-// Runs both levels with each special value in the middle of the first input, and at last without;
-// level `exact` has eager's bits.
+// Runs both levels with each special value in the middle of the first input, and before and after
+// them without; level `exact` has eager's bits.
 std::string difference_with_special_values(const EagerGraph& graph) {
   const ExecutionPlan fast = fast_plan(graph);
   const ExecutionPlan exact = compile(graph.ir, graph.weights);
   std::string difference;
-  for (const float value : {kNan, kInfinity, -kInfinity, kMax, 0.5F}) {
+  for (const float value : {0.5F, kNan, kInfinity, -kInfinity, kMax, 0.5F}) {
     std::vector<at::Tensor> inputs = graph.inputs;
     inputs[0] = inputs[0].clone();
     inputs[0].view(-1)[inputs[0].numel() / 2 + 3] = value;
@@ -210,7 +211,7 @@ TEST_F(FuseTrace, HasSpecialValuesAfterWhatDependsOnData) {
   graph.output(chosen);
   const ExecutionPlan fast = fast_plan(graph);
   const ExecutionPlan exact = compile(graph.ir, graph.weights);
-  for (const float value : {kNan, 0.5F, kNan}) {
+  for (const float value : {0.5F, kNan, 0.5F, kNan}) {
     const at::Tensor data = at::randn({32, 64});
     data[3][5] = value;
     const std::vector<at::Tensor> expected = exact.run({data});
@@ -220,6 +221,28 @@ TEST_F(FuseTrace, HasSpecialValuesAfterWhatDependsOnData) {
     }
     EXPECT_EQ(fast.not_replayed().size(), 1U);
   }
+  const std::vector<ExactRuns> runs = fast.exact_runs();
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].op_type, "aten.relu.default");
+  EXPECT_EQ(runs[0].num_runs, 2);
+}
+
+TEST_F(FuseTrace, IsExactFromThenOnIfItsFirstRunHasSpecialValues) {
+  EagerGraph graph;
+  const V y = convolution(graph, image(graph), "conv", {});
+  graph.output(graph.call1("aten.relu.default", {y}));
+  const at::Tensor special = graph.inputs[0].clone();
+  special.view(-1)[7] = kNan;
+  const std::vector<at::Tensor> expected = compile(graph.ir, graph.weights).run(graph.inputs);
+  const ExecutionPlan fast = fast_plan(graph);
+  EXPECT_FALSE(at::equal(fast.run(graph.inputs)[0], expected[0]));
+  const ExecutionPlan exact = fast_plan(graph);
+  (void)exact.run({special});
+  (void)exact.run({special});
+  EXPECT_TRUE(at::equal(exact.run(graph.inputs)[0], expected[0]));
+  ASSERT_EQ(exact.exact_runs().size(), 1U);
+  EXPECT_EQ(exact.exact_runs()[0].name, "n1");
+  EXPECT_EQ(exact.exact_runs()[0].num_runs, 1);
 }
 
 }  // namespace

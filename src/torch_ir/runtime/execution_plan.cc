@@ -192,6 +192,8 @@ std::vector<NodeNotReplayed> ExecutionPlan::not_replayed() const {
   return state().segmented.not_replayed();
 }
 
+std::vector<ExactRuns> ExecutionPlan::exact_runs() const { return state().segmented.exact_runs(); }
+
 ExecutionPlan compile(const Case& graph_case, const ExecutionOptions& options) {
   return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(graph_case, options));
 }

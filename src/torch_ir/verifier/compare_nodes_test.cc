@@ -190,8 +190,6 @@ TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
   };
   EXPECT_TRUE(is_right(1.24, 1));
   EXPECT_FALSE(is_right(1.26, 1));
-  EXPECT_EQ(compared(1.26, 1, 0.5).worst.at(0).steps->num_off_by_one, 1);
-  EXPECT_EQ(compared(3, 1, 0.5).worst.at(0).steps->num_off_by_more, 1);
   EXPECT_TRUE(is_right(1000, 63.5));
   EXPECT_FALSE(is_right(1000, 63));
   for (const double step : {1e30, 1e-30}) {

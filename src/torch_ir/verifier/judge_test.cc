@@ -116,6 +116,23 @@ TEST(JudgeTest, NameOnlyTheNodeThatIsWrong) {
   EXPECT_THAT(block.wrong(block.run(scale)), ElementsAre("n1"));
 }
 
+TEST(JudgeTest, CountsTheStepsOfAValueThatWasReturnedQuantised) {
+  const Block block;
+  const at::Tensor expected = at::linear(block.graph.inputs[0], block.graph.weights["w0"]);
+  constexpr double kStep = 1.0 / 64;
+  SeenValue seen = expected.div(kStep).round().mul(kStep);
+  std::tie(seen.step, seen.low, seen.high) = std::tuple(kStep, -1000, 1000);
+  EXPECT_EQ(Judge(block.graph.as_case(), {}).judge("n0", seen).steps.num_off(), 0);
+  const at::Tensor elements = seen.tensor.view(-1);
+  elements[0].add_(kStep);
+  elements[1].sub_(kStep);
+  elements[2].add_(3 * kStep);
+  const Verdict verdict = Judge(block.graph.as_case(), {}).judge("n0", seen);
+  EXPECT_FALSE(verdict.is_right());
+  EXPECT_EQ(verdict.steps.num_off_by_one, 2);
+  EXPECT_EQ(verdict.steps.num_off_by_more, 1);
+}
+
 TEST(JudgeTest, FindWhatAFollowingNodeHides) {
   const Block block;
   auto values = block.run([](const std::string& name, at::Tensor& value) {

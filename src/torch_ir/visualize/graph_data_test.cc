@@ -71,7 +71,7 @@ TEST_F(GraphDataTest, AGroupOfAnExecutorHasItsBoxes) {
   const IR ir = graph_of_layers(1);
   SvgOptions options{.groups = {"g", "g", ""}};
   const json level = data_of(ir, options)["levels"][0];
-  ASSERT_THAT(titles(level), ElementsAre("Input: input", "relu", "sin", "tanh", "Output"));
+  ASSERT_THAT(titles(level), ElementsAre("Input: x", "relu", "sin", "tanh", "Output"));
   EXPECT_EQ(level["groups"], json::parse(R"([["g", [1, 2]]])"));
   std::vector<std::pair<int, int>> arrows;
   for (const json& arrow : level["arrows"]) arrows.emplace_back(arrow[0], arrow[1]);

@@ -72,6 +72,14 @@ struct NodeNotReplayed {
   std::string reason;
 };
 
+// A node at which runs met values that level `fast` leaves to eager's arithmetic: NaN, infinities,
+// numbers above 2^40. They started again as `exact`.
+struct ExactRuns {
+  std::string name;
+  std::string op_type;
+  int64_t num_runs = 0;
+};
+
 struct NodeProfile {
   std::string name;
   std::string op_type;

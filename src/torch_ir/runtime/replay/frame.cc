@@ -18,6 +18,7 @@
 
 #include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/operator_facts.h"
+#include "torch_ir/runtime/graph/fast_level.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
 #include "torch_ir/runtime/interpreter/run.h"
 #include "torch_ir/runtime/replay/dispatched_call.h"
@@ -367,7 +368,12 @@ void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& 
   size_t next_value = 0;
   if (on_value != nullptr) tell_values(next_value, 0, *on_value);
   for (const Step& step : steps_) {
-    step.kernel->run();
+    try {
+      step.kernel->run();
+    } catch (NeedsExact& needs) {
+      needs.node = step.call;
+      throw;
+    }
     if (on_value != nullptr) tell_values(next_value, step.call + 1, *on_value);
     if (seconds == nullptr) continue;
     const Clock::time_point now = Clock::now();

@@ -90,12 +90,18 @@ ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at:
     frame->frame.run(inputs, outputs,
                      options.record == nullptr ? nullptr : &options.record->seconds,
                      options.on_value);
-  } catch (const NeedsExact&) {
-    give_back(std::move(frame));
-    return ReplayResult::kNeedsExact;
+  } catch (NeedsExact& needs) {
+    needs.node = frame->layout->trace->calls[needs.node].step;
+    if (has_run_) {
+      give_back(std::move(frame));
+    } else {
+      become_exact();
+    }
+    throw;
   } catch (const std::exception&) {
     return ReplayResult::kFailed;
   }
+  if (!has_run_.load(std::memory_order_relaxed)) has_run_ = true;
   give_back(std::move(frame));
   return ReplayResult::kDone;
 }
@@ -199,6 +205,12 @@ Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,
   layouts_.push_front(layout);
   if (layouts_.size() > kMaxLayouts) forget_oldest();
   return frame;
+}
+
+void Replays::become_exact() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  rewrite_ = {};
+  while (!layouts_.empty()) forget_oldest();
 }
 
 void Replays::forget_oldest() {

@@ -60,7 +60,7 @@ enum class ReplayResult {
   kNotReplayed,
   // It threw; a run step by step will say why.
   kFailed,
-  // As kFailed, but only these values are to blame.
+  // As kFailed, but only these values are to blame (NeedsExact).
   kNeedsExact,
 };
 
@@ -88,8 +88,9 @@ class Replays {
   const GraphRange& range() const { return range_; }
 
   // As ExecutionPlan::run. `outputs` are unspecified unless it is done. Throws ExecutionError for
-  // inputs of a new layout that do not fit, and TraceRefused (tracer.h) if the graph cannot be
-  // replayed.
+  // inputs of a new layout that do not fit, TraceRefused (tracer.h) if the graph cannot be
+  // replayed, and NeedsExact. If the very first run needs that, later ones are `exact` from the
+  // start.
   ReplayResult run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
                    const ReplayOptions& options);
 
@@ -112,6 +113,7 @@ class Replays {
   std::shared_ptr<Layout> find_layout(const std::vector<at::Tensor>& inputs);
   FrameRef make_layout(const std::vector<at::Tensor>& inputs, SymbolValues* symbols);
   void forget_oldest();
+  void become_exact();
   void give_back(FrameRef frame);
 
   static constexpr size_t kMaxFrames = 32;
@@ -123,6 +125,7 @@ class Replays {
   const GraphRange range_;
   const ExecutionOptions options_;
   std::array<std::atomic<PooledFrame*>, kMaxFrames> pool_{};
+  std::atomic<bool> has_run_ = false;
   std::mutex mutex_;
   // For level `fast`, shared by all layouts; empty otherwise. Guarded by mutex_.
   TraceRewrite rewrite_;

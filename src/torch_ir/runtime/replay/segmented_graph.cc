@@ -165,6 +165,10 @@ std::optional<ReplayResult> SegmentedGraph::try_replay(const Segment& segment,
                                                        const ReplayOptions& options) {
   try {
     return segment.replays->run(inputs, outputs, options);
+  } catch (const NeedsExact& needs) {
+    const std::lock_guard lock(mutex_);
+    ++exact_runs_[needs.node];
+    return ReplayResult::kNeedsExact;
   } catch (const TraceRefused& refused) {
     cut(segment, refused);
     return std::nullopt;
@@ -295,16 +299,35 @@ std::vector<NodeNotReplayed> SegmentedGraph::not_replayed() const {
   for (const auto& [index, reason] : reasons_) {
     const LoweredNode& node = graph_.nodes[index];
     nodes.push_back({node.name(), node.op_type(), reason});
-    const auto* call = std::get_if<ControlFlowCall>(&node.callee);
-    if (call == nullptr) continue;
-    for (const LoweredGraph& body : call->graphs) {
-      for (NodeNotReplayed& inner : bodies_.at(&body)->not_replayed()) {
-        inner.name = node.name() + " > " + inner.name;
-        nodes.push_back(std::move(inner));
-      }
-    }
+    add_inner(node, &SegmentedGraph::not_replayed, nodes);
   }
   return nodes;
+}
+
+std::vector<ExactRuns> SegmentedGraph::exact_runs() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ExactRuns> nodes;
+  for (const auto& [index, count] : exact_runs_) {
+    nodes.push_back({graph_.nodes[index].name(), graph_.nodes[index].op_type(), count});
+  }
+  for (const auto& [index, reason] : reasons_) {
+    add_inner(graph_.nodes[index], &SegmentedGraph::exact_runs, nodes);
+  }
+  return nodes;
+}
+
+template <class Item>
+void SegmentedGraph::add_inner(const LoweredNode& node,
+                               std::vector<Item> (SegmentedGraph::*list)() const,
+                               std::vector<Item>& all) const {
+  const auto* call = std::get_if<ControlFlowCall>(&node.callee);
+  if (call == nullptr) return;
+  for (const LoweredGraph& body : call->graphs) {
+    for (Item& inner : (*bodies_.at(&body).*list)()) {
+      inner.name = node.name() + " > " + inner.name;
+      all.push_back(std::move(inner));
+    }
+  }
 }
 
 }  // namespace torch_ir

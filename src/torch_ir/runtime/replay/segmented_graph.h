@@ -45,6 +45,9 @@ class SegmentedGraph {
   // As ExecutionPlan::not_replayed.
   std::vector<NodeNotReplayed> not_replayed() const;
 
+  // As ExecutionPlan::exact_runs.
+  std::vector<ExactRuns> exact_runs() const;
+
  private:
   struct Segment {
     size_t first;
@@ -71,6 +74,10 @@ class SegmentedGraph {
                                          const std::vector<at::Tensor>& inputs,
                                          std::vector<at::Tensor>& outputs,
                                          const ReplayOptions& options);
+  // Adds those of the graphs inside a node of control flow: "cond > mul".
+  template <class Item>
+  void add_inner(const LoweredNode& node, std::vector<Item> (SegmentedGraph::*list)() const,
+                 std::vector<Item>& all) const;
   // Runs the nodes before `last`.
   void run_to(size_t last, StepRun& run, SegmentedRunRecord* record) const;
 
@@ -87,6 +94,8 @@ class SegmentedGraph {
   std::map<size_t, SegmentRef> segments_;
   // Guarded by mutex_.
   std::map<size_t, std::string> reasons_;
+  // By node. Guarded by mutex_.
+  std::map<size_t, int64_t> exact_runs_;
 };
 
 }  // namespace torch_ir
