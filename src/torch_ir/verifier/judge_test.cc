@@ -15,6 +15,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "torch_ir/runtime/testing/eager_graph.h"
 #include "torch_ir/verifier/arithmetic_report.h"
