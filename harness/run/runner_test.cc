@@ -255,19 +255,23 @@ TEST_F(RunnerTest, ValuesOfTheFailedTrialAreKeptOrElseOfTheFirst) {
   options.settings.backend = "rounds";
   options.settings.per_node = true;
   options.settings.save_values = true;
-  EXPECT_EQ(run({"Good"}, options, observer)[0].worst_trial()->name, "large magnitudes");
-  const std::string of_three = std::move(values);
-  options.settings.trials = 1;
-  EXPECT_EQ(run({"Good"}, options, observer)[0].worst_trial()->name, "normal values");
-  EXPECT_THAT(of_three, HasSubstr("\"F32\""));
-  EXPECT_EQ(of_three, values);
-  options.settings.backend.clear();
-  EXPECT_EQ(run({"WrongOnLarge"}, options, observer)[0].kept_trial(), "normal values");
+  const auto kept_trial = [&](bool passes) {
+    const Result result = run({"Good"}, options, observer)[0];
+    EXPECT_EQ(result.passed(), passes);
+    return result.kept_trial();
+  };
+  EXPECT_EQ(kept_trial(false), "large magnitudes");
+  EXPECT_THAT(values, HasSubstr("\"F32\""));
+  const std::string of_failed = std::move(values);
+  // The worst is still the one of large magnitudes.
+  options.settings.tolerance = {.fixed = {.rtol = 1, .atol = 1}};
+  options.settings.criterion = {};
+  EXPECT_EQ(kept_trial(true), "normal values");
   const std::string of_first = std::move(values);
-  options.settings.trials = RunSettings().trials;
-  EXPECT_EQ(run({"WrongOnLarge"}, options, observer)[0].kept_trial(), "large magnitudes");
-  EXPECT_EQ(of_first.size(), values.size());
-  EXPECT_NE(of_first, values);
+  EXPECT_NE(of_first, of_failed);
+  options.settings.trials = 1;
+  EXPECT_EQ(kept_trial(true), "normal values");
+  EXPECT_EQ(values, of_first);
 }
 
 TEST_F(RunnerTest, ASignalStopsTheRun) {
