@@ -237,8 +237,8 @@ std::string render_model_page(const Result& result, const RunContext& context,
   }
   Coverage coverage = coverage_of(result);
   coverage.is_split = page.get("calls") != nullptr;
-  set_environment(page, context, num_trials(result, context.settings));
-  page.set("command", code_block(reproduce_command(coverage, context), "sh"));
+  page.set("reproduce",
+           reproduce_text(coverage, context, num_trials(result, context.settings), "Trials"));
   const bool by_tolerance = context.settings.criterion.reference != ReferenceKind::kFloat64;
   if (by_tolerance && context.settings.save_tensors && result.worst_trial() != nullptr) {
     page.set("replay", code_block(replay_command(result, context), "sh"));

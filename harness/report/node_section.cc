@@ -164,15 +164,22 @@ SectionData node_section(const ModelPage& page) {
   data.set("summary", nodes_summary(report, code_span));
   data.set("paragraphs", paragraphs(page.result));
   set_some(data, "statistics", statistics_table(report.first_divergence));
-  data.set("exonerated_summary", part_text(report.exonerated.size(), report.num_exonerated) +
-                                     " outside the tolerance, read by nodes that are right");
-  set_some(data, "exonerated", values_table(report.exonerated));
-  data.set("skipped_summary",
-           "Not compared: " + part_text(report.skipped.size(), report.num_skipped));
-  set_some(data, "skipped", reasons_table(report.skipped));
-  data.set("not_judged_summary",
-           "Not judged: " + part_text(report.not_judged.size(), report.num_not_judged));
-  set_some(data, "not_judged", reasons_table(report.not_judged));
+  List lists;
+  const auto add = [&](const std::string& summary, const Table& table) {
+    if (table.num_rows() == 0) return;
+    Data list;
+    list.set("summary", summary);
+    list.set("table", table.markdown());
+    lists.push_back(list);
+  };
+  add(part_text(report.exonerated.size(), report.num_exonerated) +
+          " outside the tolerance, read by nodes that are right",
+      values_table(report.exonerated));
+  add("Not judged: " + part_text(report.not_judged.size(), report.num_not_judged),
+      reasons_table(report.not_judged));
+  add("Not compared: " + part_text(report.skipped.size(), report.num_skipped),
+      reasons_table(report.skipped));
+  data.set("lists", lists);
   return data;
 }
 
@@ -205,9 +212,7 @@ SectionData reproducer_section(const ModelPage& page) {
   set_some(data, "actual", has_actual ? "`actual.safetensors` has the wrong outputs." : "");
   data.set("message", code_block(reproducer.message));
   data.set("command", code_block(reproducer.command, "sh"));
-  const std::string hint = reproducer_hint(result.name, page.context,
-                                           [](const std::string& code) { return code_span(code); });
-  set_some(data, "hint", hint);
+  data.set("hint", reproducer_hint(result.name, page.context, code_span));
   return data;
 }
 

@@ -319,8 +319,7 @@ std::string render_operators(const RunRecord& run) {
   set_some(page, "on_host", reasons_table(cases, [](const Result& it) { return host_text(it); }));
   page.set("categories", categories);
   set_some(page, "calls", calls_table(cases));
-  set_environment(page, run.context, 1);
-  page.set("command", code_block(reproduce_command(run.coverage, run.context), "sh"));
+  page.set("reproduce", reproduce_text(run.coverage, run.context, 1, "Seed"));
   return render(templates::operators, page);
 }
 

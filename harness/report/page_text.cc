@@ -137,17 +137,42 @@ void set_some(kainjow::mustache::data& data, const char* key, const Table& table
   if (table.num_rows() > 0) data.set(key, table.markdown());
 }
 
-void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials) {
+std::string reproduce_text(const Coverage& coverage, const RunContext& context, int num_trials,
+                           std::string_view last_column) {
   const RunSettings& settings = context.settings;
   const bool runs = settings.last_stage > Stage::kSerialize;
-  page.set("libtorch", code_cell(TORCH_VERSION));
-  page.set("runs_on", runs ? engine_text(settings) : "not run");
-  page.set("device", runs && runs_plans(settings) ? code_cell(settings.device.str()) : "");
-  page.set("threads", std::to_string(settings.threads));
-  page.set("seed", std::to_string(settings.seed));
-  page.set("trials", std::to_string(runs ? num_trials : 0));
-  set_some(page, "build", runs ? build_text(context) : "");
-  if (!settings.executor.empty()) page.set("executor", code_block(settings.executor));
+  struct Column {
+    const char* head;
+    char side;
+    Cell cell;
+  };
+  const Column columns[] = {
+      {"LibTorch", 'l', code_cell(TORCH_VERSION)},
+      {"Runs on", 'l', runs ? engine_text(settings) : "not run"},
+      {"Device", 'l', runs && runs_plans(settings) ? code_cell(settings.device.str()) : ""},
+      {"Threads", 'r', std::to_string(settings.threads)},
+      {"Seed", 'r', std::to_string(settings.seed)},
+      {"Trials", 'r', std::to_string(runs ? num_trials : 0)},
+      {"Tolerance", 'l', runs ? tolerance_rule_text(settings) : ""}};
+  std::string sides;
+  std::vector<Cell> heads;
+  std::vector<Cell> cells;
+  for (const auto& [head, side, cell] : columns) {
+    sides += side;
+    heads.push_back(head);
+    cells.push_back(cell);
+    if (head == last_column) break;
+  }
+  Table table(sides, heads);
+  table.add(cells);
+  std::string text = table.markdown() + "\n\n";
+  if (const std::string build = build_text(context); runs && !build.empty()) {
+    text += "Details of the build and machine that can change the last bits: " + build + ".\n\n";
+  }
+  if (!settings.executor.empty()) {
+    text += "The external program:\n\n" + code_block(settings.executor) + "\n";
+  }
+  return text + code_block(reproduce_command(coverage, context), "sh");
 }
 
 std::string render(std::string_view text, const kainjow::mustache::data& page) {

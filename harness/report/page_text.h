@@ -110,7 +110,9 @@ void set_some(kainjow::mustache::data& data, const char* key, const Table& table
 // What a section about changes since `baseline` says.
 std::string changes_text(const BaselineComparison& comparison, const std::string& baseline);
 
-void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials);
+// How to repeat a run: a table of its settings up to `last_column`, and the command.
+std::string reproduce_text(const Coverage& coverage, const RunContext& context, int num_trials,
+                           std::string_view last_column);
 
 // Renders the template `text` as Markdown, without repeated blank lines. Throws Error when the
 // template is malformed.

@@ -163,7 +163,8 @@ std::string totals_table(const Results& results) {
 std::string render_summary(const RunRecord& run, const BaselineComparison* baseline) {
   const auto& [coverage, context, results, cases, has_cases] = run;
   Data page;
-  page.set("has_models", !results.empty() || cases.empty());
+  const bool has_models = !results.empty() || cases.empty();
+  page.set("has_models", has_models);
   if (!cases.empty()) {
     page.set("cases", fmt::format("{} **{}{}**: see [OPERATORS.md](OPERATORS.md).", cases_mark(run),
                                   interrupted_prefix(coverage), cases_text(cases)));
@@ -186,11 +187,8 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   if (baseline != nullptr) page.set("changes", changes_text(*baseline, context.baseline));
   page.set("models", models_table(results));
   page.set("categories", categories_table(results));
-  set_environment(page, context, num_trials(results, context.settings));
-  page.set("tolerance", passed_status(results) == Status::kPassed
-                            ? tolerance_rule_text(context.settings)
-                            : std::string());
-  page.set("command", code_block(reproduce_command(coverage, context), "sh"));
+  page.set("reproduce", reproduce_text(coverage, context, num_trials(results, context.settings),
+                                       has_models ? "Tolerance" : "Threads"));
   return render(templates::summary, page);
 }
 
