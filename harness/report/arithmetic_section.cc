@@ -16,8 +16,7 @@ std::string arithmetic_text(const Result& result, const std::string& dtype) {
   if (!report.problem.empty()) {
     return "The graph could not be run in " + dtype + ": " + escape_markdown(report.problem) + ".";
   }
-  const std::string lost =
-      result.lost_text([](const std::string& name) { return code_span(name); });
+  const std::string lost = result.lost_text(code_span);
   const std::string text =
       lost.empty() ? dtype + " can hold this model."
                    : "**" + lost + "**. Nothing is expected of values that are made from it.";
@@ -25,10 +24,6 @@ std::string arithmetic_text(const Result& result, const std::string& dtype) {
          dtype +
          (report.has_executor ? "; outputs pass if they are about as far from float64 as theirs."
                               : ".");
-}
-
-Cell ratio_cell(const std::optional<OwnError>& verdict, double OwnError::* member) {
-  return verdict ? short_number((*verdict).*member) : "";
 }
 
 Table outputs_of(const Result& result) {
@@ -43,10 +38,9 @@ Table outputs_of(const Result& result) {
       const bool is_there = detail != report.output_details.end();
       const auto verdict = is_there ? detail->own_error : std::nullopt;
       table.add({text_cell(trial.name), code_cell(output.name),
-                 output.signal_to_noise ? short_number(*output.signal_to_noise) : "",
-                 ratio_cell(verdict, &OwnError::signal_to_noise),
-                 ratio_cell(verdict, &OwnError::rms_ratio),
-                 ratio_cell(verdict, &OwnError::max_ratio),
+                 short_number(output.signal_to_noise),
+                 own_error_cell(verdict, &OwnError::signal_to_noise), own_error_cell(verdict),
+                 own_error_cell(verdict, &OwnError::max_ratio),
                  output.is_lost          ? "not held, not judged"
                  : !output.doubt.empty() ? text_cell(output.doubt)
                  : verdict               ? text_cell(verdict->problem)
@@ -61,7 +55,7 @@ Table losses_of(const ArithmeticReport& report) {
   for (const NodeLoss& loss : report.losses) {
     const ValuePlace& place = loss.place;
     table.add({std::to_string(place.index.value_or(0)), code_cell(place.value),
-               code_cell(place.op_type), place.module.empty() ? "" : code_cell(place.module),
+               code_cell(place.op_type), code_cell(place.module),
                fmt::format("{:.1f}", loss.signal_to_noise), fmt::format("{:.1f}", loss.loss)});
   }
   return table;

@@ -33,11 +33,8 @@ Table changed_modules_table(const std::vector<NodeChange>& nodes) {
   Table table("lrrrr", {"Module", "Nodes that changed", "Largest difference between the values",
                         "Least SNR (dB)", "Least cosine similarity"});
   for (const auto& [module, num_nodes, metrics] : by_module(nodes)) {
-    const auto cell = [](std::optional<double> figure) {
-      return figure ? short_number(*figure) : std::string();
-    };
     table.add({module.empty() ? "other nodes" : code_cell(module), num_nodes,
-               cell(metrics.max_diff), cell(metrics.signal_to_noise),
+               short_number(metrics.max_diff), short_number(metrics.signal_to_noise),
                metrics.cosine_similarity ? fmt::format("{:.9g}", *metrics.cosine_similarity) : ""});
   }
   return table;

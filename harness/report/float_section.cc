@@ -42,7 +42,7 @@ Table worst_table(const FloatComparison& comparison) {
                             "Float range", "Quantised range", "Saturated", "Compared with"});
   for (const ComparedValue* value : worst_values(comparison, kMaxRows)) {
     table.add(
-        {code_cell(value->floating.name), value->module.empty() ? "" : code_cell(value->module),
+        {code_cell(value->floating.name), code_cell(value->module),
          value->op_type.empty() ? "input" : code_cell(value->op_type), decibels(value->sqnr),
          decibels(value->input_sqnr), range_text(value->floating), range_text(value->quantized),
          value->num_saturated ? share_text(*value->num_saturated, value->quantized.num_elements)

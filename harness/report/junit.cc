@@ -55,10 +55,8 @@ std::string unexpected_pass(const Result& result, const RunContext& context) {
                   expectation_place(result, context, std::identity())));
 }
 
-std::string expected_failure(const Result& result) {
-  return fmt::format(
-      "      <skipped message=\"{}\"/>\n",
-      xml_attribute("fails as expected, " + expectation_text(*result.expected_failure)));
+std::string skipped(const std::string& reason) {
+  return fmt::format("      <skipped message=\"{}\"/>\n", xml_attribute(reason));
 }
 
 std::string property(std::string_view name, std::string_view value) {
@@ -85,17 +83,17 @@ std::string outcome(const Result& result, const RunContext& context) {
       if (!result.is_good()) {
         return failure_element(status_name(Status::kNotHeld), result.reason(), result.reason());
       }
-      return fmt::format("      <skipped message=\"{}\"/>\n", xml_attribute(result.reason()));
+      return skipped(result.reason());
     case Status::kExtracted:
-      return "      <skipped message=\"extracted and serialized, not run\"/>\n";
+      return skipped("extracted and serialized, not run");
     case Status::kFailed:
       return failed(result, context);
     case Status::kExpectedFailure:
-      return expected_failure(result);
+      return skipped("fails as expected, " + expectation_text(*result.expected_failure));
     case Status::kUnexpectedPass:
       return unexpected_pass(result, context);
     case Status::kUnsupported:
-      return fmt::format("      <skipped message=\"{}\"/>\n", xml_attribute(*result.unsupported));
+      return skipped(*result.unsupported);
   }
   __builtin_unreachable();
 }

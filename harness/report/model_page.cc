@@ -50,8 +50,6 @@ std::string failure_text(const Failure& failure) {
                      stage_name(failure.stage));
 }
 
-std::string code(const std::string& text) { return code_span(text); }
-
 std::string verdict(const Result& result, const RunContext& context) {
   const std::string mark(status_mark(result.status()));
   switch (result.status()) {
@@ -62,7 +60,7 @@ std::string verdict(const Result& result, const RunContext& context) {
       return mark + " **PASSED**" + host_text(result, ", but ") + ": the outputs match " +
              reference_of(result).outputs + "." + maximum_difference(result);
     case Status::kNotHeld:
-      return mark + " **NOT HELD**: " + result.lost_text(code) + "." +
+      return mark + " **NOT HELD**: " + result.lost_text(code_span) + "." +
              (result.arithmetic()->has_executor ? " The executor is right up to there." : "");
     case Status::kExtracted:
       return mark +
@@ -71,8 +69,8 @@ std::string verdict(const Result& result, const RunContext& context) {
     case Status::kUnexpectedPass:
       return mark + " **UNEXPECTED PASS**: the model passes but is expected to fail (" +
              escape_markdown(expectation_text(*result.expected_failure)) +
-             "). Remove the expectation from " + expectation_place(result, context, code) + "." +
-             maximum_difference(result);
+             "). Remove the expectation from " + expectation_place(result, context, code_span) +
+             "." + maximum_difference(result);
     case Status::kExpectedFailure:
       return mark + " **EXPECTED FAILURE**: " + failure_text(*result.failure) +
              ". Reason: " + escape_markdown(result.expected_failure->reason);

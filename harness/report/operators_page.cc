@@ -63,10 +63,6 @@ struct Score {
   }
 };
 
-Cell own_error_cell(const Result& result) {
-  return result.own_error ? short_number(result.own_error->rms_ratio) : "";
-}
-
 std::string statuses_table(const Cases& cases) {
   std::vector<Cell> heads;
   std::vector<Cell> counts;
@@ -102,7 +98,8 @@ Table bad_table(const Cases& cases) {
     if (result.is_good()) continue;
     if (table.num_rows() == kMostBadCases) break;
     table.add({Cell::code(result.name), Cell::text(result.description), outcome_name(result),
-               max_diff_text(result), own_error_cell(result), Cell::text(result.reason())});
+               max_diff_text(result), own_error_cell(result.own_error),
+               Cell::text(result.reason())});
   }
   return table;
 }
@@ -179,7 +176,7 @@ Table calls_table(const Cases& cases) {
     const std::string status(result.passed() ? "" : " " + std::string(outcome_name(result)));
     std::vector<Cell> cells = {Cell::code(result.name), Cell::text(result.description),
                                std::string(case_mark(result)) + status, max_diff_text(result),
-                               own_error_cell(result)};
+                               own_error_cell(result.own_error)};
     for (const std::string& model : models) {
       const auto count =
           std::ranges::count(result.call->occurrences, model, &CaseOccurrence::model);

@@ -47,11 +47,16 @@ std::string_view case_mark(const Result& result) {
 }
 
 std::string max_diff_text(const Result& result) {
-  const std::optional<double> max_diff = difference_metrics(result).max_diff;
-  return max_diff ? short_number(*max_diff) : "";
+  return short_number(difference_metrics(result).max_diff);
 }
 
-std::string short_number(double value) { return fmt::format("{:.3g}", value); }
+std::string short_number(std::optional<double> value) {
+  return value ? fmt::format("{:.3g}", *value) : "";
+}
+
+std::string own_error_cell(const std::optional<OwnError>& error, double OwnError::* figure) {
+  return error ? short_number((*error).*figure) : "";
+}
 
 std::string share_text(int64_t count, int64_t total) {
   const double percent = total == 0 ? 0 : 100.0 * static_cast<double>(count) / total;

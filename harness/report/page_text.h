@@ -6,6 +6,7 @@
 #include <functional>
 #include <kainjow/mustache.hpp>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -72,8 +73,10 @@ std::string nodes_summary(const NodeReport& report,
 std::string_view case_mark(const Result& result);
 std::string max_diff_text(const Result& result);
 
-// Three digits: "0.00123", "inf".
-std::string short_number(double value);
+// Three digits: "0.00123", "inf"; empty without a value.
+std::string short_number(std::optional<double> value);
+std::string own_error_cell(const std::optional<OwnError>& error,
+                           double OwnError::* figure = &OwnError::rms_ratio);
 
 // "12 of 2,048 (0.586 %)".
 std::string share_text(int64_t count, int64_t total);

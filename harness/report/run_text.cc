@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -30,7 +29,7 @@ std::string files_text(const Coverage& coverage) {
 }
 
 constexpr size_t kMaxModels = 20;
-constexpr size_t kMaxDetails = 10;
+constexpr size_t kMostDetails = 10;
 
 struct FigureText {
   bool is_tolerance = false;
@@ -73,29 +72,13 @@ std::string change_text(const FigureChange& change) {
   return fmt::format("{}: {} -> {}", name, before, now);
 }
 
-std::vector<std::string> shown_details(const FigureChange& change) {
-  std::vector<std::string> shown;
-  for (const std::string& detail : change.details) {
-    if (shown.size() == kMaxDetails) {
-      shown.push_back(fmt::format("... and {} more", change.details.size() - kMaxDetails));
-      break;
-    }
-    shown.push_back(printable(detail));
-  }
-  return shown;
-}
-
 // The first change follows trend and model on their line; the others go below.
 void append_model(const ModelChange& change, size_t name_width, std::string& text) {
-  text +=
+  std::string start =
       fmt::format("  {:7}  {:{}}", trend_name(change.trend), printable(change.model), name_width);
-  const std::string indent(2 + 7 + 2 + name_width, ' ');
-  for (size_t i = 0; i < change.changes.size(); ++i) {
-    const FigureChange& figure = change.changes[i];
-    text += fmt::format("{}  {}\n", i == 0 ? "" : indent, change_text(figure));
-    for (const std::string& detail : shown_details(figure)) {
-      text += fmt::format("{}    {}\n", indent, detail);
-    }
+  for (const std::string& line : change_lines(change, "  ")) {
+    text += start + "  " + line + '\n';
+    start = std::string(2 + 7 + 2 + name_width, ' ');
   }
 }
 
@@ -330,11 +313,17 @@ std::vector<std::string> baseline_notes(const BaselineComparison& comparison) {
   return notes;
 }
 
-std::vector<std::string> change_lines(const ModelChange& change) {
+std::vector<std::string> change_lines(const ModelChange& change, std::string_view indent) {
   std::vector<std::string> lines;
   for (const FigureChange& figure : change.changes) {
     lines.push_back(change_text(figure));
-    std::ranges::move(shown_details(figure), std::back_inserter(lines));
+    const size_t num_shown = std::min(figure.details.size(), kMostDetails);
+    for (const std::string& detail : std::span(figure.details).first(num_shown)) {
+      lines.push_back(fmt::format("{}{}", indent, printable(detail)));
+    }
+    if (const size_t num_left = figure.details.size() - num_shown; num_left > 0) {
+      lines.push_back(fmt::format("{}... and {} more", indent, num_left));
+    }
   }
   return lines;
 }

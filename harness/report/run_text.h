@@ -65,7 +65,8 @@ int num_trials(const std::vector<Result>& results, const RunSettings& settings);
 
 std::vector<std::string> baseline_notes(const BaselineComparison& comparison);
 
-std::vector<std::string> change_lines(const ModelChange& change);
+// `indent` is for the details of a change.
+std::vector<std::string> change_lines(const ModelChange& change, std::string_view indent = "");
 
 // For a terminal, worst first: at most twenty models, with at most ten changes of each graph.
 // `file` is the baseline as the user named it.

@@ -99,13 +99,12 @@ void add_model(const Result& result, Table& table) {
   }
   const DifferenceMetrics figures = difference_metrics(result);
   const std::optional<double> smallest = figures.smallest_passing_tolerance;
-  const std::optional<OwnError> own = worst_own_error(result);
   cells.push_back(max_diff_text(result));
-  cells.push_back(figures.signal_to_noise ? short_number(*figures.signal_to_noise) : "");
+  cells.push_back(short_number(figures.signal_to_noise));
   cells.push_back(figures.cosine_similarity ? fmt::format("{:.6g}", *figures.cosine_similarity)
                                             : "");
   cells.push_back(smallest ? tolerance_text(*smallest) : "");
-  cells.push_back(own ? short_number(own->rms_ratio) : "");
+  cells.push_back(own_error_cell(worst_own_error(result)));
   table.add(cells);
 }
 

@@ -34,10 +34,6 @@ Cell of_model(const ValueDetail& value, double TensorComparison::* member) {
   return is_compared(value) ? short_number(value.comparison.*member) : "";
 }
 
-Cell own(const ValueDetail& value, double OwnError::* member) {
-  return value.own_error ? short_number((*value.own_error).*member) : "";
-}
-
 Cell steps(const ValueDetail& value, int64_t StepCounts::* member) {
   return value.steps ? Cell((*value.steps).*member) : "";
 }
@@ -56,8 +52,7 @@ constexpr Column kColumns[] = {
     {"#", 'r',
      [](const ValueDetail& it) -> Cell { return it.index ? std::to_string(*it.index) : ""; }},
     {"Value", 'l', [](const ValueDetail& it) -> Cell { return code_cell(it.value); }},
-    {"Operator", 'l',
-     [](const ValueDetail& it) -> Cell { return it.op_type.empty() ? "" : code_cell(it.op_type); }},
+    {"Operator", 'l', [](const ValueDetail& it) -> Cell { return code_cell(it.op_type); }},
     {"Output", 'r',
      [](const ValueDetail& it) -> Cell { return it.output ? std::to_string(*it.output) : ""; }},
     {"Elements", 'r', [](const ValueDetail& it) -> Cell { return it.comparison.num_elements; }},
@@ -84,8 +79,11 @@ constexpr Column kColumns[] = {
        return decides ? tolerance_text(it.tolerance) : "";
      }},
     {"Own error (RMS)", 'r',
-     [](const ValueDetail& it) -> Cell { return own(it, &OwnError::rms_ratio); }},
-    {"Max.", 'r', [](const ValueDetail& it) -> Cell { return own(it, &OwnError::max_ratio); }},
+     [](const ValueDetail& it) -> Cell { return own_error_cell(it.own_error); }},
+    {"Max.", 'r',
+     [](const ValueDetail& it) -> Cell {
+       return own_error_cell(it.own_error, &OwnError::max_ratio);
+     }},
     {"Systematic (%)", 'r',
      [](const ValueDetail& it) -> Cell {
        const double slope = it.own_error ? it.own_error->slope : 0;
