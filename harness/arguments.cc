@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -136,58 +135,53 @@ std::string given_options(const CLI::App& parser) {
   return words;
 }
 
-void set_tensors(ModelFiles& files, std::string ModelFiles::* member, const std::string& path) {
-  std::string& value = files.*member;
-  if (!value.empty()) throw Error("given twice for one " + flag_of(files.format));
-  value = path;
-}
-
-// The first of several files of a model, and those after it.
-struct FilesMember {
-  std::string ModelFiles::* first;
-  std::vector<std::string> ModelFiles::* more;
-};
-
-constexpr FilesMember kInputs = {&ModelFiles::inputs, &ModelFiles::more_inputs};
-constexpr FilesMember kExpected = {&ModelFiles::expected, &ModelFiles::more_expected};
-
-void add_tensors(ModelFiles& files, const FilesMember& member, const std::string& path) {
-  std::string& first = files.*member.first;
-  (first.empty() ? first : (files.*member.more).emplace_back()) = path;
-}
-
 void declare_models(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "Select models", /*is_of_run=*/false);
   HarnessOptions& harness = arguments.harness;
   std::vector<ModelFiles>& files = harness.coverage.files;
   options.several("MODEL.pt2", arguments.raw.archives, "", "The same as --pt2 MODEL.pt2");
-  options.each_file(
-      "--pt2", [&files](const std::string& path) { files.push_back({.path = path}); }, "FILE ...",
-      "Test this archive of torch.export.save, or the archives in this folder");
-  options.each_file(
-      "--ir",
-      [&files](const std::string& path) {
-        files.push_back({.format = FileFormat::kGraph, .path = path});
-      },
-      "DIR ...", "Test the graph DIR/ir.json, a folder of graphs, or a suite");
   ModelFiles& early = arguments.raw.early;
-  const auto set = [&files, &early](std::string ModelFiles::* member) {
-    return [&files, &early, member](const std::string& path) {
-      set_tensors(files.empty() ? early : files.back(), member, path);
+  std::string& early_flag = arguments.raw.early_flag;
+  const auto start = [&](FileFormat format) {
+    return [&, format](const std::string& path) {
+      ModelFiles& model = files.emplace_back(std::exchange(early, {}));
+      model.format = format;
+      model.path = path;
     };
   };
-  const auto add = [&files, &early](const FilesMember& member) {
-    return [&files, &early, member](const std::string& path) {
-      add_tensors(files.empty() ? early : files.back(), member, path);
+  options.each_file("--pt2", start(FileFormat::kArchive), "FILE ...",
+                    "Test this archive of torch.export.save, or the archives in this folder");
+  options.each_file("--ir", start(FileFormat::kGraph), "DIR ...",
+                    "Test the graph DIR/ir.json, a folder of graphs, or a suite");
+  const auto model_of = [&](const char* flag) -> ModelFiles& {
+    if (!files.empty()) return files.back();
+    if (early_flag.empty()) early_flag = flag;
+    return early;
+  };
+  const auto set = [model_of](const char* flag, std::string ModelFiles::* member) {
+    return [model_of, flag, member](const std::string& path) {
+      ModelFiles& model = model_of(flag);
+      std::string& value = model.*member;
+      if (!value.empty()) throw Error("given twice for one " + flag_of(model.format));
+      value = path;
     };
   };
-  options.parsed(kProgramFlag, set(&ModelFiles::program), "NAME", kProgramText)->trigger_on_parse();
-  options.each_file("--weights", set(&ModelFiles::weights), "FILE",
+  const auto add = [model_of](const char* flag, std::string ModelFiles::* first,
+                              std::vector<std::string> ModelFiles::* more) {
+    return [model_of, flag, first, more](const std::string& path) {
+      ModelFiles& model = model_of(flag);
+      ((model.*first).empty() ? model.*first : (model.*more).emplace_back()) = path;
+    };
+  };
+  options.parsed(kProgramFlag, set(kProgramFlag, &ModelFiles::program), "NAME", kProgramText)
+      ->trigger_on_parse();
+  options.each_file("--weights", set("--weights", &ModelFiles::weights), "FILE",
                     "Weights, instead of the archive's, for the --pt2 before it");
-  options.each_file("--inputs", add(kInputs), "FILE ...",
-                    "Inputs (.safetensors) for the --pt2 or --ir before it");
-  options.each_file("--expected", add(kExpected), "FILE ...",
-                    "Expected outputs (.safetensors), in the order of --inputs");
+  options.each_file("--inputs", add("--inputs", &ModelFiles::inputs, &ModelFiles::more_inputs),
+                    "FILE ...", "Inputs (.safetensors) for the --pt2 or --ir before it");
+  options.each_file("--expected",
+                    add("--expected", &ModelFiles::expected, &ModelFiles::more_expected),
+                    "FILE ...", "Expected outputs (.safetensors), in the order of --inputs");
   options.several("--model", harness.coverage.selection.models, "NAME",
                   "Test this registered model (within --category, if given)");
   options.several("--category", harness.coverage.selection.categories, "NAME",
@@ -210,27 +204,6 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
                "Test again what failed in the run of this results.json");
   options.flag("--split", arguments.harness.coverage.is_split,
                "Also test each different call, or group of an executor, on its own");
-}
-
-void place_early_tensors(const ModelFiles& early, std::vector<ModelFiles>& files) {
-  const auto is_given = [&](const char* flag, std::string ModelFiles::* member) {
-    if ((early.*member).empty()) return false;
-    if (files.size() == 1) return true;
-    throw Error(std::string(flag) + ": give it after the --pt2 or --ir that it belongs to");
-  };
-  for (const auto& [flag, member] : {std::pair(kProgramFlag, &ModelFiles::program),
-                                     std::pair("--weights", &ModelFiles::weights)}) {
-    if (is_given(flag, member)) set_tensors(files.front(), member, early.*member);
-  }
-  for (const auto& [flag, member] :
-       {std::pair("--inputs", kInputs), std::pair("--expected", kExpected)}) {
-    if (!is_given(flag, member.first)) continue;
-    ModelFiles& model = files.front();
-    const std::string late = std::exchange(model.*member.first, early.*member.first);
-    const std::vector<std::string> later = std::exchange(model.*member.more, early.*member.more);
-    if (!late.empty()) add_tensors(model, member, late);
-    std::ranges::copy(later, std::back_inserter(model.*member.more));
-  }
 }
 
 void set_against(const std::string& path, std::vector<ModelFiles>& files) {
@@ -549,7 +522,10 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   }
   RunSettings& settings = harness.run.settings;
   if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
-  place_early_tensors(arguments.raw.early, harness.coverage.files);
+  const std::string& early_flag = arguments.raw.early_flag;
+  if (!early_flag.empty() && harness.coverage.files.size() != 1) {
+    throw Error(early_flag + ": give it after the --pt2 or --ir that it belongs to");
+  }
   for (const ModelFiles& files : harness.coverage.files) {
     if (arguments.export_suite.empty() || files.more_inputs.empty()) continue;
     throw Error(fmt::format("export writes one set of inputs of a model; '{}' has {}",
