@@ -53,23 +53,11 @@ Selection of_registry(Selection selection, bool has_files) {
   return selection;
 }
 
-bool is_empty(const Selection& selection) {
-  return selection.models.empty() && selection.categories.empty();
-}
-
 struct Selected {
   std::vector<ModelSource> models = {};
   std::vector<ModelSource> cases = {};
   Coverage coverage = {};
 };
-
-std::vector<ModelSource> operator_cases(const Selection& selection) {
-  std::vector<ModelSource> sources;
-  for (const OperatorCase& it : select_cases(list_operator_cases(), selection)) {
-    sources.push_back(CaseSource{.info = info_of(it)});
-  }
-  return sources;
-}
 
 std::vector<CaseSource> cases_in(const std::string& directory) {
   std::vector<CaseSource> sources;
@@ -109,14 +97,17 @@ Selected select_candidates(const HarnessOptions& options) {
   Coverage& coverage = selected.coverage;
   if (coverage.selection.suite == Suite::kOperators) {
     coverage.registry = false;
-    selected.cases = operator_cases(coverage.selection);
+    for (const OperatorCase& it : select_cases(list_operator_cases(), coverage.selection)) {
+      selected.cases.push_back(CaseSource{.info = info_of(it)});
+    }
     return selected;
   }
   std::vector<ModelFiles> files = coverage.files;
   move_suites(files, coverage.selection, selected);
   coverage.selection = of_registry(coverage.selection, !coverage.files.empty());
   coverage.num_registered = registered.size();
-  coverage.registry = coverage.files.empty() || !is_empty(coverage.selection);
+  coverage.registry = coverage.files.empty() || !coverage.selection.models.empty() ||
+                      !coverage.selection.categories.empty();
   RegistryNames names;
   for (const RegisteredModel& model : registered) names.all.push_back(model.name);
   if (coverage.registry) names.running = select_models(registered, coverage.selection);
@@ -203,11 +194,17 @@ struct FailureList {
   }
 };
 
+std::vector<std::string> names_of(const std::vector<ModelSource>& models) {
+  std::vector<std::string> names;
+  for (const ModelSource& model : models) names.push_back(name_of(model));
+  return names;
+}
+
 // The columns for names of models in a terminal; longer names overflow.
-size_t name_width(const std::vector<ModelSource>& models) {
+size_t name_width(const std::vector<std::string>& names) {
   constexpr size_t kWidest = 32;
   size_t width = 0;
-  for (const ModelSource& model : models) width = std::max(width, name_of(model).size());
+  for (const std::string& name : names) width = std::max(width, name.size());
   return std::min(width, kWidest);
 }
 
@@ -220,11 +217,6 @@ RunContext page_context(const HarnessOptions& options) {
   }
   for (std::string& path : context.libraries) path = typed_path(path);
   return context;
-}
-
-bool is_complete(const RunRecord& record, const Selected& selected) {
-  return record.cases.size() == selected.cases.size() &&
-         record.results.size() == selected.models.size();
 }
 
 std::string interrupted_text(const RunRecord& record, const Selected& selected) {
@@ -397,11 +389,10 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   // Pages with calls are written once these have run.
   std::map<std::string, IR> graphs;
   const InterruptGuard interrupt_guard;
-  std::vector<std::string> names;
-  for (const ModelSource& model : selected.models) names.push_back(name_of(model));
+  const std::vector<std::string> names = names_of(selected.models);
   const ReportFiles files(options.context.output, names);
   ProgressOptions progress_options = streams.progress;
-  progress_options.name_width = name_width(selected.models);
+  progress_options.name_width = name_width(names);
   Progress progress(selected.models.size(), streams.lines, streams.bar, progress_options);
   const RunObserver observer{
       .on_start = [&](const std::string& model) { progress.start(model); },
@@ -440,7 +431,8 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
     files.write_calls(result, record.context, record.cases);
     result.drop_graph();
   }
-  record.coverage.is_interrupted = !has_all_cases || !is_complete(record, selected);
+  record.coverage.is_interrupted = !has_all_cases || record.cases.size() != selected.cases.size() ||
+                                   record.results.size() != selected.models.size();
   if (record.coverage.is_interrupted && record.results.empty() && record.cases.empty()) {
     throw Interrupted(interrupted_text(record, selected));
   }
@@ -557,9 +549,7 @@ ExportedSuite export_suite(const HarnessOptions& options, const std::string& dir
   const bool is_operators = options.coverage.selection.suite == Suite::kOperators;
   // No model has run, which would tell whether an executor has groups.
   std::vector<std::string> names;
-  if (!runs_plans(options.run.settings)) {
-    for (const ModelSource& model : selected.models) names.push_back(name_of(model));
-  }
+  if (!runs_plans(options.run.settings)) names = names_of(selected.models);
   const InterruptGuard interrupt_guard;
   const MadeSuite suite = make_suite({.output = directory,
                                       .content = is_operators ? "operators" : "models",

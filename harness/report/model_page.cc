@@ -45,11 +45,6 @@ std::string maximum_difference(const Result& result) {
   return difference.empty() ? "" : " Max abs. error: " + difference;
 }
 
-std::string failure_text(const Failure& failure) {
-  return fmt::format("{} in the stage **{}**", failure_kind_name(failure.kind),
-                     stage_name(failure.stage));
-}
-
 std::string verdict(const Result& result, const RunContext& context) {
   const std::string mark(status_mark(result.status()));
   switch (result.status()) {
@@ -72,8 +67,9 @@ std::string verdict(const Result& result, const RunContext& context) {
              "). Remove the expectation from " + expectation_place(result, context, code_span) +
              "." + maximum_difference(result);
     case Status::kExpectedFailure:
-      return mark + " **EXPECTED FAILURE**: " + failure_text(*result.failure) +
-             ". Reason: " + escape_markdown(result.expected_failure->reason);
+      return fmt::format("{} **EXPECTED FAILURE**: {} in the stage **{}**. Reason: {}", mark,
+                         failure_kind_name(result.failure->kind), stage_name(result.failure->stage),
+                         escape_markdown(result.expected_failure->reason));
     case Status::kUnsupported:
       return mark +
              " **UNSUPPORTED** by the executor: " + escape_markdown(as_sentence(result.reason()));

@@ -42,15 +42,6 @@ std::string status_pie(const Results& results) {
   return code_block(pie, "mermaid");
 }
 
-// All passing results of a run end with the same stage.
-Status passed_status(const Results& results) {
-  return count_status(results, Status::kExtracted) == 0 ? Status::kPassed : Status::kExtracted;
-}
-
-const char* passed_name(Status status) {
-  return status == Status::kPassed ? "Passed" : "Extracted";
-}
-
 // A line for each, so that a page of many models stays short.
 Table failures_table(const Results& results) {
   Table table("lll", {"Model", "Finding", "Reproducer"});
@@ -122,9 +113,11 @@ using Counts = std::map<Status, int64_t>;
 // A row per category, or one unnamed row for all models.
 Table counts_table(const Results& results, const std::map<std::string, Counts>& rows,
                    std::vector<Cell> heads) {
-  const Status passed = passed_status(results);
+  // All passing results of a run end with the same stage.
+  const bool are_run = count_status(results, Status::kExtracted) == 0;
+  const Status passed = are_run ? Status::kPassed : Status::kExtracted;
   const size_t num_heads = heads.size();
-  for (const char* head : {"Models", passed_name(passed), "Failed", "Unsupported",
+  for (const char* head : {"Models", are_run ? "Passed" : "Extracted", "Failed", "Unsupported",
                            "Expected failures", "Unexpected passes"}) {
     heads.push_back(head);
   }

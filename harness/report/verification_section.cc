@@ -19,26 +19,6 @@ using List = kainjow::mustache::list;
 
 constexpr int64_t kHistogramWidth = 40;
 
-std::vector<Cell> with_figures(std::vector<Cell> cells, const TensorComparison& c) {
-  cells.push_back(short_number(c.max_diff));
-  cells.push_back(short_number(c.mean_diff));
-  cells.push_back(c.num_mismatched);
-  cells.push_back(tolerance_text(c.smallest_passing_tolerance));
-  return cells;
-}
-
-TensorComparison total(const VerificationReport& report) {
-  TensorComparison all;
-  all.max_diff = report.max_diff;
-  all.mean_diff = report.mean_diff;
-  all.smallest_passing_tolerance = report.smallest_passing_tolerance();
-  for (const ValueDetail& detail : report.output_details) {
-    all.num_elements += detail.comparison.num_elements;
-    all.num_mismatched += detail.comparison.num_mismatched;
-  }
-  return all;
-}
-
 std::string trials_table(const Result& result) {
   Table table("llrrrr", {"Trial", "Result", "Max abs. error", "Mean abs. error",
                          "Outside the tolerance", "Smallest passing tolerance"});
@@ -48,7 +28,16 @@ std::string trials_table(const Result& result) {
     const std::string passed =
         "✅ passed" + (is_close ? "" : ", " + std::string(basis_text(report.passed_by)));
     std::vector<Cell> cells = {text_cell(trial.name), report.is_valid ? passed : "❌ failed"};
-    if (!report.output_details.empty()) cells = with_figures(cells, total(report));
+    int64_t num_mismatched = 0;
+    for (const ValueDetail& detail : report.output_details) {
+      num_mismatched += detail.comparison.num_mismatched;
+    }
+    if (!report.output_details.empty()) {
+      cells.push_back(short_number(report.max_diff));
+      cells.push_back(short_number(report.mean_diff));
+      cells.push_back(num_mismatched);
+      cells.push_back(tolerance_text(report.smallest_passing_tolerance()));
+    }
     table.add(cells);
   }
   std::string text = table.markdown();
@@ -73,8 +62,9 @@ List mismatches(const VerificationReport& report) {
   return lines;
 }
 
-// Elements that are NaN on one side only have a row of their own.
-std::vector<std::pair<std::string, int64_t>> histogram_rows(const TensorComparison& comparison) {
+// A single element still gets a mark. Elements that are NaN on one side only have a row of their
+// own.
+std::string histogram(const TensorComparison& comparison) {
   std::vector<std::pair<std::string, int64_t>> rows;
   for (size_t bin = 0; bin < kHistogramBins; ++bin) {
     rows.emplace_back(histogram_bin_name(bin), comparison.histogram[bin]);
@@ -82,12 +72,6 @@ std::vector<std::pair<std::string, int64_t>> histogram_rows(const TensorComparis
   const int64_t num_nan = comparison.num_nan.value_or(0);
   rows.back().second -= num_nan;
   rows.emplace_back("NaN", num_nan);
-  return rows;
-}
-
-// A single element still gets a mark.
-std::string histogram(const TensorComparison& comparison) {
-  const auto rows = histogram_rows(comparison);
   int64_t most = 1;
   for (const auto& [name, count] : rows) most = std::max(most, count);
   std::string lines;

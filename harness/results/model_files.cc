@@ -58,11 +58,6 @@ bool is_graph_of_folder(FileFormat format, const std::string& path) {
   return format == FileFormat::kGraph && fs::path(path).filename() == kGraphFile;
 }
 
-std::string short_name_of(FileFormat format, const std::string& path) {
-  if (is_graph_of_folder(format, path)) return folder_name(fs::path(path).parent_path().string());
-  return is_folder(path) ? folder_name(path) : file_name(path);
-}
-
 // "model", or "model.decode" for the program "decode".
 std::string stem(const ModelFiles& files) {
   std::string name = file_name(files.path);
@@ -262,7 +257,11 @@ void tell_apart(std::vector<ModelFiles>& models) {
 
 std::string flag_of(FileFormat format) { return format == FileFormat::kArchive ? "--pt2" : "--ir"; }
 
-std::string ModelFiles::short_name() const { return short_name_of(format, user_path(path)); }
+std::string ModelFiles::short_name() const {
+  const fs::path full = user_path(path);
+  if (is_graph_of_folder(format, full.string())) return folder_name(full.parent_path().string());
+  return is_folder(full.string()) ? folder_name(full.string()) : file_name(full.string());
+}
 
 std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
                                          const RegistryNames& registry) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <tuple>
 
@@ -17,14 +18,11 @@
 namespace torch_ir {
 namespace {
 
-void keep_greatest(std::optional<double>& greatest, const std::optional<double>& figure) {
+template <class Worse>
+void keep(std::optional<double>& worst, const std::optional<double>& figure,
+          const Worse& is_worse) {
   if (!figure) return;
-  if (!greatest || std::isnan(*figure) || *figure > *greatest) greatest = figure;
-}
-
-void keep_least(std::optional<double>& least, const std::optional<double>& figure) {
-  if (!figure) return;
-  if (!least || std::isnan(*figure) || *figure < *least) least = figure;
+  if (!worst || std::isnan(*figure) || is_worse(*figure, *worst)) worst = figure;
 }
 
 }  // namespace
@@ -241,17 +239,17 @@ DifferenceMetrics difference_metrics(const VerificationReport& report) {
     const TensorComparison& comparison = detail.comparison;
     if (!comparison.mismatch.empty()) continue;
     figures.max_diff = report.max_diff;
-    keep_least(figures.signal_to_noise, comparison.signal_to_noise);
-    keep_least(figures.cosine_similarity, comparison.cosine_similarity);
+    keep(figures.signal_to_noise, comparison.signal_to_noise, std::less());
+    keep(figures.cosine_similarity, comparison.cosine_similarity, std::less());
   }
   return figures;
 }
 
 void keep_worst(DifferenceMetrics& worst, const DifferenceMetrics& other) {
-  keep_greatest(worst.max_diff, other.max_diff);
-  keep_least(worst.signal_to_noise, other.signal_to_noise);
-  keep_least(worst.cosine_similarity, other.cosine_similarity);
-  keep_greatest(worst.smallest_passing_tolerance, other.smallest_passing_tolerance);
+  keep(worst.max_diff, other.max_diff, std::greater());
+  keep(worst.signal_to_noise, other.signal_to_noise, std::less());
+  keep(worst.cosine_similarity, other.cosine_similarity, std::less());
+  keep(worst.smallest_passing_tolerance, other.smallest_passing_tolerance, std::greater());
 }
 
 DifferenceMetrics difference_metrics(const Result& result) {
