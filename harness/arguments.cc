@@ -95,9 +95,14 @@ class Options {
     return declared(add_parsed_option(parser_, flag, parse, text)->type_name(type));
   }
 
-  CLI::Option* file(const char* flag, std::string& path, const char* type, const char* text) {
+  template <class Value, class Parse>
+  CLI::Option* parsed(const char* flag, Value& value, const Parse& parse, const char* type,
+                      const char* text) {
     return parsed(
-        flag, [&path](const std::string& value) { path = given_file(value); }, type, text);
+        flag, [&value, parse](const std::string& word) { value = parse(word); }, type, text);
+  }
+  CLI::Option* file(const char* flag, std::string& path, const char* type, const char* text) {
+    return parsed(flag, path, given_file, type, text);
   }
   // The flag may be repeated; files are taken in the order of the command line.
   template <class Use>
@@ -187,15 +192,11 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   options.several("--category", harness.coverage.selection.categories, "NAME",
                   "Test the registered models of this category");
   options
-      .parsed(
-          "--scale",
-          [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); }, "SCALE",
-          "test (default): small models; full: published sizes, not run")
+      .parsed("--scale", harness.run.settings.scale, parse_scale, "SCALE",
+              "test (default): small models; full: published sizes, not run")
       ->configurable();
-  options.parsed(
-      "--suite",
-      [&](const std::string& name) { harness.coverage.selection.suite = parse_suite(name); },
-      "NAME", "What to test: models (default), or operators: single calls");
+  options.parsed("--suite", harness.coverage.selection.suite, parse_suite, "NAME",
+                 "What to test: models (default), or operators: single calls");
   options.several("--operator", harness.coverage.selection.operators, "NAME",
                   "From a suite, test only this operator (aten.conv2d) or overload");
   options.several("--dtype", harness.coverage.selection.dtypes, "NAME",
@@ -235,10 +236,8 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       ->transform(tolerance());
   options.file("--tolerances", arguments.harness.context.tolerances, "FILE",
                "Tolerances, one line each: NAME: rtol R atol A, or snr DB cosine C");
-  options.parsed(
-      "--compute-dtype",
-      [&](const std::string& name) { settings.criterion.arithmetic = parse_arithmetic(name); },
-      "DTYPE", "The executor computes in float16, bfloat16 or tf32");
+  options.parsed("--compute-dtype", settings.criterion.arithmetic, parse_arithmetic, "DTYPE",
+                 "The executor computes in float16, bfloat16 or tf32");
   options.flag("--per-node", settings.per_node,
                "Compare every value of the graph, even if all outputs agree");
   options.flag("--require-support", settings.requires_support,
@@ -260,13 +259,10 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
 void declare_execution(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "Run graphs", /*is_of_run=*/true);
   RunSettings& settings = arguments.harness.run.settings;
-  options.parsed(
-      "--optimization",
-      [&](const std::string& name) { settings.optimization = choose_optimization(name); }, "LEVEL",
-      "exact (default): bit-identical to eager; fast: reorders arithmetic");
-  options.parsed(
-      "--device", [&](const std::string& name) { settings.device = parse_device(name); }, "D",
-      "Run on this device: cpu (default), cuda, cuda:1");
+  options.parsed("--optimization", settings.optimization, choose_optimization, "LEVEL",
+                 "exact (default): bit-identical to eager; fast: reorders arithmetic");
+  options.parsed("--device", settings.device, parse_device, "D",
+                 "Run on this device: cpu (default), cuda, cuda:1");
   options.one("--executor", settings.executor, "COMMAND",
               "Run a program: 'my_sim {ir} {weights} {inputs} {outputs}'");
   options.one("--executor-server", arguments.raw.executor_server, "COMMAND",

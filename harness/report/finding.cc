@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <string_view>
 
 #include "torch_ir/base/printable.h"

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"

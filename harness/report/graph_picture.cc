@@ -10,7 +10,6 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "harness/results/result_fields.h"
 #include "torch_ir/base/error.h"

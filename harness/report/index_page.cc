@@ -20,7 +20,6 @@
 #include "harness/results/results_file.h"
 #include "harness/results/run_context.h"
 #include "templates/templates.h"
-#include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/zip_archive.h"
 
 namespace torch_ir {

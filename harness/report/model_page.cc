@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
@@ -10,7 +8,6 @@
 #include "harness/report/sections.h"
 #include "harness/results/result.h"
 #include "templates/templates.h"
-#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {
@@ -145,9 +142,7 @@ std::string stage_detail(Stage stage, const Result& result, const RunContext& co
 }
 
 std::string stages_table(const Result& result, const RunContext& context) {
-  std::vector<Cell> heads = {"Stage", "Result", ""};
-  if (context.timings) heads.push_back("Seconds");
-  Table table(context.timings ? "lllr" : "lll", heads);
+  Table table("lllr", {"Stage", "Result", "", "Seconds"});
   for (size_t i = 0; i < kStages.size(); ++i) {
     std::vector<Cell> cells = {stage_name(kStages[i])};
     if (i < result.num_passed_stages) {
@@ -158,12 +153,12 @@ std::string stages_table(const Result& result, const RunContext& context) {
       cells.push_back(failed ? "❌ failed" : "not run");
       cells.push_back(failed ? failure_kind_name(result.failure->kind) : "");
     }
-    if (i < result.stage_seconds.size()) {
+    if (context.timings && i < result.stage_seconds.size()) {
       cells.push_back(fmt::format("{:.3f}", result.stage_seconds[i]));
     }
     table.add(cells);
   }
-  return table.markdown();
+  return table.without_empty_columns().markdown();
 }
 
 std::string replay_command(const Result& result, const RunContext& context) {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -28,23 +27,18 @@ std::string max_diff_of(const ModuleCost& module, const ErrorMap& errors) {
 SectionData modules_section(const ModelPage& page) {
   const Result& result = page.result;
   if (!result.graph) return std::nullopt;
-  const bool has_errors = result.nodes && !result.nodes->errors.empty();
-  std::vector<Cell> heads = {"Module", "Nodes", "Multiply-adds", "Parameters"};
-  if (has_errors) heads.push_back("Max abs. error");
-  Table table(has_errors ? "lrrrr" : "lrrr", heads);
+  Table table("lrrrr", {"Module", "Nodes", "Multiply-adds", "Parameters", "Max abs. error"});
   ErrorMap errors;
-  if (has_errors) {
+  if (result.nodes) {
     for (const NodeError& error : result.nodes->errors) errors[error.index] = error.max_diff;
   }
   for (const ModuleCost& module : costs_by_module(result.program(), result.cost())) {
-    std::vector<Cell> cells = {
-        module.path.empty() ? "other nodes" : code_cell(module.path), std::ssize(module.nodes),
-        at_least_text(module.multiply_adds, module.is_counted), module.parameters};
-    if (has_errors) cells.push_back(max_diff_of(module, errors));
-    table.add(std::move(cells));
+    table.add({module.path.empty() ? "other nodes" : code_cell(module.path),
+               std::ssize(module.nodes), at_least_text(module.multiply_adds, module.is_counted),
+               module.parameters, errors.empty() ? "" : max_diff_of(module, errors)});
   }
   // A graph without modules has no rows.
-  return table.num_rows() == 0 ? SectionData() : table.markdown();
+  return table.num_rows() == 0 ? SectionData() : table.without_empty_columns().markdown();
 }
 
 }  // namespace torch_ir

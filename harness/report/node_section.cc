@@ -3,13 +3,11 @@
 
 #include <set>
 
-#include "harness/report/failure_causes.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/run_text.h"
 #include "harness/report/sections.h"
 #include "torch_ir/base/text.h"
-#include "torch_ir/base/tolerance.h"
 
 namespace torch_ir {
 namespace {

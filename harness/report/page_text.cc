@@ -11,7 +11,6 @@
 #include "harness/report/markup.h"
 #include "harness/results/run_context.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/runtime/graph/execution_options.h"

@@ -47,24 +47,20 @@ std::string operators_text(const std::map<std::string, int64_t>& operators) {
 }  // namespace
 
 Table places_table(std::span<const Result> results, bool has_models, bool has_times) {
-  const auto shown = [&](const std::vector<Cell>& cells) {
-    return std::vector<Cell>(cells.begin() + (has_models ? 0 : 1),
-                             cells.end() - (has_times ? 0 : 2));
-  };
-  Table table(std::string(has_models ? "l" : "") + "lrll" + (has_times ? "rr" : ""),
-              shown({"Model", "Place", "Nodes", "Operators", "Names", "Seconds", "Share"}));
+  Table table("llrllrr", {"Model", "Place", "Nodes", "Operators", "Names", "Seconds", "Share"});
   for (const Result& result : results) {
     const auto places = places_of(result.executor.value_or(ExecutorReport()));
     double total = 0;
     for (const auto& [name, place] : places) total += place.seconds;
     for (const auto& [name, place] : places) {
       const std::string share = fmt::format("{:.1f} %", 100 * place.seconds / total);
-      table.add(shown({page_link(result.name), text_cell(name), place.num_nodes,
-                       operators_text(place.operators), listed(place.names, kMostOfPlace),
-                       short_number(place.seconds), total > 0 ? share : ""}));
+      table.add({has_models ? page_link(result.name) : "", text_cell(name), place.num_nodes,
+                 operators_text(place.operators), listed(place.names, kMostOfPlace),
+                 has_times ? short_number(place.seconds) : "",
+                 has_times && total > 0 ? share : ""});
     }
   }
-  return table;
+  return table.without_empty_columns();
 }
 
 SectionData places_section(const ModelPage& page) {

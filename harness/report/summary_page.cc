@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <utility>
 
 #include "harness/report/failure_causes.h"
 #include "harness/report/finding.h"
@@ -15,8 +14,6 @@
 #include "harness/results/result.h"
 #include "harness/results/run_context.h"
 #include "templates/templates.h"
-#include "torch_ir/analysis/summary.h"
-#include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
 
@@ -111,21 +108,16 @@ std::string models_table(const Results& results) {
 using Counts = std::map<Status, int64_t>;
 
 // A row per category, or one unnamed row for all models.
-Table counts_table(const Results& results, const std::map<std::string, Counts>& rows,
-                   std::vector<Cell> heads) {
+Table counts_table(const Results& results, const std::map<std::string, Counts>& rows) {
   // All passing results of a run end with the same stage.
   const bool are_run = count_status(results, Status::kExtracted) == 0;
   const Status passed = are_run ? Status::kPassed : Status::kExtracted;
-  const size_t num_heads = heads.size();
-  for (const char* head : {"Models", are_run ? "Passed" : "Extracted", "Failed", "Unsupported",
-                           "Expected failures", "Unexpected passes"}) {
-    heads.push_back(head);
-  }
-  Table table(std::string(num_heads, 'l') + "rrrrrr", heads);
+  Table table("lrrrrrr", {"Category", "Models", are_run ? "Passed" : "Extracted", "Failed",
+                          "Unsupported", "Expected failures", "Unexpected passes"});
   for (auto [category, counts] : rows) {
     int64_t num_models = 0;
     for (const auto& [status, count] : counts) num_models += count;
-    std::vector<Cell> cells(num_heads, code_cell(category));
+    std::vector<Cell> cells = {code_cell(category)};
     cells.push_back(num_models);
     for (const Status status : {passed, Status::kFailed, Status::kUnsupported,
                                 Status::kExpectedFailure, Status::kUnexpectedPass}) {
@@ -141,13 +133,13 @@ std::string categories_table(const Results& results) {
   for (const Result& result : results) {
     for (const std::string& category : result.categories) ++counts[category][result.status()];
   }
-  return counts_table(results, counts, {"Category"}).markdown();
+  return counts_table(results, counts).markdown();
 }
 
 std::string totals_table(const Results& results) {
   Counts counts;
   for (const Result& result : results) ++counts[result.status()];
-  return counts_table(results, {{"", counts}}, {}).markdown();
+  return counts_table(results, {{"", counts}}).without_empty_columns().markdown();
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "harness/results/result_fields.h"
