@@ -383,16 +383,6 @@ void refuse(const CLI::App& parser, const Conflict& conflict) {
   }
 }
 
-void require(const CLI::App& parser, const std::string& flag,
-             const std::vector<std::string>& needed) {
-  const bool is_met = std::ranges::any_of(
-      needed, [&](const std::string& other) { return is_given(parser, other); });
-  if (is_given(parser, flag) && !is_met) {
-    throw Error(fmt::format("{} needs {}{}", flag,
-                            needed.size() == 1 ? "" : "one of: ", fmt::join(needed, ", ")));
-  }
-}
-
 void check_together(const CLI::App& parser, const Arguments& arguments) {
   const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
                                               "--export-suite", "--compare"};
@@ -444,7 +434,11 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
       throw Error(fmt::format("{} needs --suite operators, or a suite given by --ir", flag));
     }
   }
-  require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
+  const bool lists =
+      arguments.list_models || arguments.list_categories || is_given(parser, "--supported");
+  if (arguments.json && !lists) {
+    throw Error("--json needs one of: --list-models, --list-categories, --supported");
+  }
   if (settings.criterion.reference == ReferenceKind::kModel && is_given(parser, "--error-factor")) {
     throw Error("--error-factor needs --tolerance auto or --tolerance own");
   }

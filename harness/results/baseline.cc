@@ -252,16 +252,6 @@ std::unordered_map<std::string_view, const Result*> by_name(const std::vector<Re
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> changes(Program old, const Program& program) {
-  old.torch_version = program.torch_version;
-  old.constants = program.constants;
-  const GraphDiff difference = diff(old, program);
-  if (difference.is_equal()) return {summary_text(difference)};
-  std::vector<std::string> lines;
-  for (const Change& change : difference.changes) lines.push_back(change_text(change));
-  return lines;
-}
-
 }  // namespace
 
 std::string_view trend_name(Trend trend) {
@@ -370,7 +360,15 @@ std::vector<std::string> graph_changes(const RunRecord& old, const std::string& 
     if (graph_fingerprint(graph) != fingerprint) {
       return {name + " beside the baseline is from another run"};
     }
-    return changes(resolve(graph, GraphChecks::kStructure), result.program());
+    const Program program = result.program();
+    Program before = resolve(graph, GraphChecks::kStructure);
+    before.torch_version = program.torch_version;
+    before.constants = program.constants;
+    const GraphDiff difference = diff(before, program);
+    if (difference.is_equal()) return {summary_text(difference)};
+    std::vector<std::string> lines;
+    for (const Change& change : difference.changes) lines.push_back(change_text(change));
+    return lines;
   } catch (const Error& error) {
     return {error.what()};
   }
