@@ -2,21 +2,10 @@
 
 #include <ATen/Context.h>
 
-#include <string_view>
-
 #include "harness/divergence/reproducer_files.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
-namespace {
-
-std::unordered_map<std::string_view, ValueId> ids_by_name(const Program& program) {
-  std::unordered_map<std::string_view, ValueId> ids;
-  for (ValueId id = 0; id < program.values.size(); ++id) ids.emplace(program[id].name, id);
-  return ids;
-}
-
-}  // namespace
 
 ReferenceWatch::ReferenceWatch(const Program& program) {
   for (size_t i = 0; i < program.nodes.size(); ++i) {
@@ -48,7 +37,7 @@ ExplainedGraph::ExplainedGraph(const ExplainedRun& run)
       grouped(group_nodes(program, memory, run.groups)),
       grouped_memory(memory_of(graph_case.with(grouped.program))),
       cutter(grouped.program, grouped_memory, grouped.spans),
-      ids(ids_by_name(program)),
+      ids(program.ids()),
       watch(program) {}
 
 Case part_case(const ExplainedGraph& graph, const GraphPart& part) {

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/tensor_blocks.h"
 
 namespace torch_ir {
@@ -295,8 +296,8 @@ std::string find_mismatch(const at::Tensor& actual, const at::Tensor& expected) 
     return actual.defined() ? "a tensor, expected None" : "None, expected a tensor";
   }
   if (actual.sizes() != expected.sizes()) {
-    return fmt::format("shape [{}], expected [{}]", fmt::join(actual.sizes().vec(), ", "),
-                       fmt::join(expected.sizes().vec(), ", "));
+    return fmt::format("shape {}, expected {}", shape_list_text(actual.sizes()),
+                       shape_list_text(expected.sizes()));
   }
   if (actual.scalar_type() != expected.scalar_type()) {
     return fmt::format("dtype {}, expected {}", dtype_name(actual.scalar_type()),
@@ -359,11 +360,6 @@ void finish(const Difference& difference, const at::Tensor& expected, const Tole
   if (difference.worst >= 0) result.worst_index = index_of(difference.worst, result.shape);
 }
 
-std::string comparison_differences_text(const TensorComparison& comparison) {
-  return fmt::format("max abs. error {:.4g}, mean abs. error {:.4g}", comparison.max_diff,
-                     comparison.mean_diff);
-}
-
 // A percentage that is never rounded to 0 or 100.
 std::string percent_text(int64_t part, int64_t whole) {
   const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
@@ -416,26 +412,26 @@ std::string histogram_bin_name(size_t bin) {
                                   : fmt::format(">= 1e{}", exponent - 1);
 }
 
+std::string comparison_text(const TensorComparison& comparison) {
+  if (!comparison.mismatch.empty()) return comparison.mismatch;
+  if (comparison.is_close && comparison.worst_actual.empty()) return "equal";
+  const double smallest = comparison.smallest_passing_tolerance;
+  const std::string tolerance = std::isfinite(smallest)
+                                    ? "smallest passing tolerance " + tolerance_text(smallest)
+                                    : "no tolerance passes";
+  const std::string differences = fmt::format("max abs. error {:.4g}, mean abs. error {:.4g}",
+                                              comparison.max_diff, comparison.mean_diff);
+  if (comparison.is_close) return fmt::format("close: {}, {}", differences, tolerance);
+  return fmt::format(
+      "{} of {} elements mismatched ({}): {}, {}; worst at [{}]: {}, expected {}; {}",
+      comparison.num_mismatched, comparison.num_elements,
+      percent_text(comparison.num_mismatched, comparison.num_elements), differences,
+      relative_text(comparison), fmt::join(comparison.worst_index, ", "), comparison.worst_actual,
+      comparison.worst_expected, tolerance);
+}
+
 std::ostream& operator<<(std::ostream& stream, const TensorComparison& comparison) {
-  if (!comparison.mismatch.empty()) return stream << comparison.mismatch;
-  const bool is_equal = comparison.is_close && comparison.worst_actual.empty();
-  if (is_equal) return stream << "equal";
-  if (comparison.is_close) {
-    return stream << "close: " << comparison_differences_text(comparison)
-                  << ", smallest passing tolerance "
-                  << tolerance_text(comparison.smallest_passing_tolerance);
-  }
-  return stream << fmt::format(
-             "{} of {} elements mismatched ({}): {}, {}; worst at [{}]: {}, expected {}; {}",
-             comparison.num_mismatched, comparison.num_elements,
-             percent_text(comparison.num_mismatched, comparison.num_elements),
-             comparison_differences_text(comparison), relative_text(comparison),
-             fmt::join(comparison.worst_index, ", "), comparison.worst_actual,
-             comparison.worst_expected,
-             std::isfinite(comparison.smallest_passing_tolerance)
-                 ? "smallest passing tolerance " +
-                       tolerance_text(comparison.smallest_passing_tolerance)
-                 : "no tolerance passes");
+  return stream << comparison_text(comparison);
 }
 
 }  // namespace torch_ir

@@ -84,6 +84,7 @@ TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& exp
 
 // One line: "equal", or the errors; for a failure also the number of mismatched elements, the worst
 // one, and the smallest passing tolerance.
+std::string comparison_text(const TensorComparison& comparison);
 std::ostream& operator<<(std::ostream& stream, const TensorComparison& comparison);
 
 }  // namespace torch_ir

@@ -56,14 +56,6 @@ bool accepts_zeros(const at::Tensor& expected, const Tolerance& tolerance) {
   return compare_tensors(at::zeros_like(expected), expected, tolerance).is_close;
 }
 
-bool is_output(const Graph& graph, ValueId value) {
-  return std::ranges::find(graph.outputs, value) != graph.outputs.end();
-}
-
-bool is_read(const Graph& graph, ValueId value) {
-  return !graph[value].readers.empty() || is_output(graph, value);
-}
-
 enum class Finding { kAgrees, kWrong, kNotJudged };
 
 class NodeComparer {
@@ -73,12 +65,12 @@ class NodeComparer {
       : graph_(graph),
         actual_(actual),
         judge_(judge),
+        ids_(graph.ids()),
         values_(values),
         rounds_(rounds_or_picks(graph)),
         is_compared_(graph.values.size()),
         is_observed_(graph.values.size()) {
     report_.tolerance = tolerance;
-    for (ValueId id = 0; id < graph.values.size(); ++id) ids_.emplace(graph[id].name, id);
     for (const std::string& value : values) is_compared_[ids_.at(value)] = true;
     for (const Node& node : graph.nodes) {
       const c10::FunctionSchema* schema = find_schema(node.target);
@@ -289,7 +281,7 @@ class NodeComparer {
   // The wrong values.
   std::vector<Divergence> outside_;
   std::optional<Divergence> excused_;
-  std::unordered_map<std::string_view, ValueId> ids_;
+  const std::unordered_map<std::string_view, ValueId> ids_;
   const std::vector<std::string>& values_;
   // Memory that its node does not write, and views of it: whatever lies there is right.
   std::unordered_set<ValueId> unwritten_;
@@ -301,11 +293,16 @@ class NodeComparer {
 
 }  // namespace
 
+bool is_used(const Graph& graph, ValueId value) {
+  return !graph[value].readers.empty() ||
+         std::ranges::find(graph.outputs, value) != graph.outputs.end();
+}
+
 std::vector<ValueId> compared_values(const Graph& graph) {
   std::vector<ValueId> values;
   for (const Node& node : graph.nodes) {
     for (const ValueId output : node.outputs) {
-      if (node.outputs.size() == 1 || is_read(graph, output)) values.push_back(output);
+      if (node.outputs.size() == 1 || is_used(graph, output)) values.push_back(output);
     }
   }
   return values;

@@ -97,6 +97,9 @@ using ReferenceRun = std::function<void(const ValueObserver&)>;
 // order in which the model reports them.
 using ActualValue = std::function<SeenValue(const std::string& name)>;
 
+// Whether a node reads the value, or the graph returns it.
+bool is_used(const Graph& graph, ValueId value);
+
 // The values to compare, in the order of the graph: the results of its nodes; if a
 // node makes several, only those that are read. Unread ones, such as the saved statistics of a
 // batch norm, may differ between devices.

@@ -118,8 +118,10 @@ at::Tensor without_ties(const Span& span, const at::Tensor& value, const at::Ten
 
 struct Judge::State {
   State(const Case& graph_case, const JudgeOptions& its_options)
-      : program(graph_case.program), options(its_options), model(graph_case, /*is_wide=*/false) {
-    for (ValueId id = 0; id < program->values.size(); ++id) ids.emplace((*program)[id].name, id);
+      : program(graph_case.program),
+        options(its_options),
+        ids(program->ids()),
+        model(graph_case, /*is_wide=*/false) {
     auto is_inside = std::make_shared<std::vector<bool>>(program->values.size());
     for (const std::string& name : options.inside) (*is_inside)[ids.at(name)] = true;
     const auto add = [&](const Float64Case& exact, const Case& eager) {
@@ -400,7 +402,7 @@ struct Judge::State {
 
   const std::shared_ptr<const Program> program;
   const JudgeOptions options;
-  std::unordered_map<std::string_view, ValueId> ids;
+  const std::unordered_map<std::string_view, ValueId> ids;
   // Uses all returned values, and those that are not wrong. The latter is there from the first
   // wrong value on.
   Course course;

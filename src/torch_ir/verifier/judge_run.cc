@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -42,12 +41,6 @@ std::vector<std::string> leave_out_state(GraphRun& run) {
     if (!is_compared || is_repeated) expected[place] = at::Tensor();
   }
   return names;
-}
-
-std::string text_of(const TensorComparison& comparison) {
-  std::ostringstream text;
-  text << comparison;
-  return text.str();
 }
 
 // Judges the outputs of a run, and the values that it rounded, in the order of the graph.
@@ -112,7 +105,7 @@ class OutputJudge {
       if (detail.comparison.is_close || !detail.comparison.mismatch.empty()) continue;
       detail.basis = Basis::kNone;
       if (detail.problem.find(problem) != std::string::npos) continue;
-      detail.problem = text_of(detail.comparison) + "; " + problem;
+      detail.problem = comparison_text(detail.comparison) + "; " + problem;
     }
   }
 
@@ -189,9 +182,10 @@ class OutputJudge {
     if (verdict.is_right()) {
       detail.basis = Basis::kOwnError;
     } else if (!verdict.not_judged.empty()) {
-      detail.problem = text_of(detail.comparison) + "; not judged: " + verdict.not_judged;
+      detail.problem = comparison_text(detail.comparison) + "; not judged: " + verdict.not_judged;
     } else {
-      detail.problem = (is_close ? "" : text_of(detail.comparison) + "; ") + verdict.own.problem;
+      detail.problem =
+          (is_close ? "" : comparison_text(detail.comparison) + "; ") + verdict.own.problem;
     }
   }
 

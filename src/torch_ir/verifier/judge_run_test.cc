@@ -83,9 +83,9 @@ struct QuantizedGraph {
 
 TEST(Rounding, FindsTheNodesThatRound) {
   const Program program = *QuantizedGraph().graph.program();
-  EXPECT_TRUE(rounds(program));
-  EXPECT_TRUE(rounds(program, program.nodes[0]));
-  EXPECT_FALSE(rounds(program, program.nodes[1]));
+  EXPECT_TRUE(rounds_or_picks(program));
+  EXPECT_TRUE(rounds_or_picks(program, program.nodes[0]));
+  EXPECT_FALSE(rounds_or_picks(program, program.nodes[1]));
   const Program extended = with_rounded_values(program);
   ASSERT_EQ(extended.outputs.size(), 3u);
   EXPECT_EQ(extended[extended.outputs[1]].name, "n0");
@@ -96,7 +96,7 @@ TEST(Rounding, IntegersAreWholeNumbersThatNoStepExplains) {
   EagerGraph graph;
   const V x = graph.input("x", at::full({4}, int64_t{1} << 60, at::kLong));
   graph.output(graph.call1("aten.floor.default", {x}));
-  EXPECT_FALSE(rounds(*graph.program()));
+  EXPECT_FALSE(rounds_or_picks(*graph.program()));
   const std::vector<at::Tensor> wrong = {graph.expected()[0] + 100};
   EXPECT_FALSE(judge_run({.graph_case = expecting(graph, graph.expected()),
                           .outputs = wrong,

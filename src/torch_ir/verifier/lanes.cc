@@ -3,6 +3,7 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/round.h>
 #include <ATen/ops/where.h>
@@ -22,7 +23,7 @@
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
-#include "torch_ir/verifier/picked_indices.h"
+#include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/rounding.h"
 
 namespace torch_ir {
@@ -269,9 +270,7 @@ void Lanes::take_over(ValueId id, const at::Tensor& returned) {
 // Whether nobody can tell the exact lane's values of the node from what the run returned.
 bool Lanes::returned_as_eager(const Node& node) const {
   return std::ranges::all_of(node.outputs, [&](ValueId output) {
-    const bool is_output = std::ranges::find(program().outputs, output) != program().outputs.end();
-    const bool is_read = is_output || !program()[output].readers.empty();
-    return !is_read || equal_.contains(output);
+    return !is_used(program(), output) || equal_.contains(output);
   });
 }
 

@@ -47,12 +47,9 @@ double number_at(const at::Tensor& tensor, const std::vector<int64_t>& position)
 
 }  // namespace
 
-bool picks_indices(std::string_view op_type) {
-  return facts_of(op_type).property == "picked_values";
-}
-
 std::optional<ValueId> picked_indices(const Graph& graph, const Node& node) {
-  if (!picks_indices(node.target) || node.outputs.empty()) return std::nullopt;
+  const bool picks = facts_of(node.target).property == "picked_values";
+  if (!picks || node.outputs.empty()) return std::nullopt;
   if (!c10::isFloatingType(graph[node.inputs().at(0)].dtype)) return std::nullopt;
   return node.outputs.back();
 }

@@ -8,14 +8,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "torch_ir/ir/program.h"
 
 namespace torch_ir {
-
-// Whether operator_facts.txt says so of the operator.
-bool picks_indices(std::string_view op_type);
 
 // The output of the node that holds them; nothing if it picks none, or none by rounded values.
 std::optional<ValueId> picked_indices(const Graph& graph, const Node& node);

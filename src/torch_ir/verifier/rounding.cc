@@ -48,14 +48,6 @@ std::optional<size_t> rounded_output(const Graph& graph, const Node& node) {
   return facts.rounds_to_float8 && becomes_float8 ? std::optional<size_t>(0) : std::nullopt;
 }
 
-bool rounds(const Graph& graph, const Node& node) {
-  return rounded_output(graph, node).has_value();
-}
-
-bool rounds(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes, [&](const Node& node) { return rounds(graph, node); });
-}
-
 bool rounds_or_picks(const Graph& graph, const Node& node) {
   return find_rounded_value(graph, node).has_value();
 }

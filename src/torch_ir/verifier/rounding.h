@@ -18,9 +18,6 @@ namespace torch_ir {
 // point, or rounds to whole numbers.
 std::optional<size_t> rounded_output(const Graph& graph, const Node& node);
 
-bool rounds(const Graph& graph, const Node& node);
-bool rounds(const Graph& graph);
-
 // Whether nodes round, or pick indices: both turn a small difference into a large one.
 bool rounds_or_picks(const Graph& graph, const Node& node);
 bool rounds_or_picks(const Graph& graph);

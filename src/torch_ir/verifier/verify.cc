@@ -11,7 +11,6 @@
 #include <exception>
 #include <iterator>
 #include <ostream>
-#include <sstream>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
@@ -40,12 +39,6 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
   return copied;
 }
 
-std::vector<std::string> output_names(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const ValueId output : graph.outputs) names.push_back(graph[output].name);
-  return names;
-}
-
 void summarize(VerificationReport& report) {
   double sum = 0;
   double count = 0;
@@ -64,12 +57,9 @@ void summarize(VerificationReport& report) {
 
 void judge_by_tolerance(VerificationReport& report) {
   for (ValueDetail& detail : report.output_details) {
-    detail.basis = detail.comparison.is_close ? Basis::kTolerance : Basis::kNone;
-    detail.problem.clear();
-    if (detail.comparison.is_close) continue;
-    std::ostringstream text;
-    text << detail.comparison;
-    detail.problem = text.str();
+    const bool is_close = detail.comparison.is_close;
+    detail.basis = is_close ? Basis::kTolerance : Basis::kNone;
+    detail.problem = is_close ? "" : comparison_text(detail.comparison);
   }
   conclude(report);
 }
@@ -250,29 +240,27 @@ VerificationReport compare_known_outputs(const Program& program,
                                          const std::vector<at::Tensor>& actual,
                                          const std::vector<at::Tensor>& expected,
                                          const ToleranceRule& tolerance) {
-  const std::vector<std::string> all_names = output_names(program);
   std::vector<std::string> names;
-  std::vector<std::string> states;
+  // Those that are known, among the outputs.
   std::vector<size_t> places;
   std::vector<at::Tensor> known_actual;
   std::vector<at::Tensor> known_expected;
   ToleranceRule rule = tolerance;
   rule.outputs.clear();
-  for (size_t i = 0; i < all_names.size(); ++i) {
+  for (size_t i = 0; i < program.outputs.size(); ++i) {
     if (i < expected.size() && !expected[i].defined()) continue;
     const auto own = tolerance.outputs.find(i);
     if (own != tolerance.outputs.end()) rule.outputs.emplace(names.size(), own->second);
-    const Mutation* mutation = program.find_mutation(i);
     places.push_back(i);
-    states.push_back(mutation == nullptr ? "" : program[mutation->placeholder].name);
-    names.push_back(all_names[i]);
+    names.push_back(program[program.outputs[i]].name);
     if (i < actual.size()) known_actual.push_back(actual[i]);
     if (i < expected.size()) known_expected.push_back(expected[i]);
   }
   VerificationReport report = compare_outputs(known_actual, known_expected, names, rule);
   for (size_t i = 0; i < report.output_details.size(); ++i) {
     ValueDetail& detail = report.output_details[i];
-    detail.state = states[i];
+    const Mutation* mutation = program.find_mutation(places[i]);
+    if (mutation != nullptr) detail.state = program[mutation->placeholder].name;
     const auto producer = program[program.outputs[places[i]]].producer;
     if (!producer) continue;
     detail.index = *producer;
