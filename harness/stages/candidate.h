@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -76,11 +75,10 @@ class Candidate {
   }
   // Runs the model on `inputs`, which stay unchanged, and passes each value of the graph to
   // `observer`: inputs, weights and constants before their use, then node outputs in graph order.
-  // Skips values that this process cannot compute (computable_part), and those after a node at
-  // which `is_enough` holds. Throws Error, naming the place, if on these inputs the model calls
-  // other operators than the graph. Must be called after extract.
-  virtual void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer,
-                       const std::function<bool()>& is_enough = nullptr) = 0;
+  // Skips values that this process cannot compute (computable_part). Throws Error, naming the
+  // place, if on these inputs the model calls other operators than the graph. Must be called after
+  // extract.
+  virtual void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) = 0;
 
   virtual void set_tolerance(ToleranceRule& /*rule*/) const {}
   // Converts the outputs and the expected outputs to the form in which they are compared.

@@ -56,8 +56,8 @@ class CaseCandidate : public Candidate {
     return (trial == 0 ? "" : "in its second run: ") + message;
   }
   uint64_t random_seed(const RunSettings& /*settings*/) const override { return 0; }
-  void observe(const std::vector<at::Tensor>& /*inputs*/, const ValueObserver& /*observer*/,
-               const std::function<bool()>& /*is_enough*/) override {
+  void observe(const std::vector<at::Tensor>& /*inputs*/,
+               const ValueObserver& /*observer*/) override {
     throw Error("a single call has no intermediate values");
   }
 

@@ -92,12 +92,11 @@ class ImportedCandidate : public Candidate {
     file_.content.weights = weights;
   }
 
-  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer,
-               const std::function<bool()>& is_enough) override {
+  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
     const ComputablePart part = computable_part(program());
     std::vector<bool> left_out;
     if (!part.is_whole()) (left_out = part.is_computable).flip();
-    run_program(on(inputs), observer, is_enough, left_out);
+    run_program(on(inputs), observer, left_out);
   }
 
  protected:

@@ -43,11 +43,9 @@ class RegisteredCandidate : public Candidate {
     if (model_.spec.tolerance) rule = {.fixed = *model_.spec.tolerance};
     rule.outputs = model_.spec.output_tolerances;
   }
-  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer,
-               const std::function<bool()>& is_enough) override {
+  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
     if (!program_) program_ = std::make_shared<const Program>(capture(inputs));
-    run_program({.program = program_, .weights = instance_.weights, .inputs = inputs}, observer,
-                is_enough);
+    run_program({.program = program_, .weights = instance_.weights, .inputs = inputs}, observer);
   }
 
  protected:

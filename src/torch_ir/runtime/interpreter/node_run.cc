@@ -75,7 +75,6 @@ std::vector<at::Tensor> NodeRun::outputs() {
 }
 
 std::vector<at::Tensor> run_program(const Case& graph_case, const ValueObserver& observer,
-                                    const std::function<bool()>& is_enough,
                                     const std::vector<bool>& left_out) {
   NodeRun run(graph_case,
               {.unsupported = left_out.empty() ? Unsupported::kRefuse : Unsupported::kKeep});
@@ -95,7 +94,6 @@ std::vector<at::Tensor> run_program(const Case& graph_case, const ValueObserver&
     }
     run.advance();
     for (const ValueId output : program.nodes[node].outputs) tell(output);
-    if (is_enough && is_enough()) return {};
   }
   return run.outputs();
 }

@@ -6,7 +6,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,10 +67,8 @@ class NodeRun {
 // Runs the graph of a case and returns its outputs. `observer` gets the inputs and weights that
 // nodes read, in the order of the program, then the values of each node, except inside conditions
 // and loops. Nodes in `left_out` (by number; may be empty) do not run, and are not observed;
-// outputs that they make are undefined. Ends after a node, without outputs, once `is_enough` says
-// so. Throws as NodeRun.
+// outputs that they make are undefined. Throws as NodeRun.
 std::vector<at::Tensor> run_program(const Case& graph_case, const ValueObserver& observer = nullptr,
-                                    const std::function<bool()>& is_enough = nullptr,
                                     const std::vector<bool>& left_out = {});
 
 }  // namespace torch_ir
