@@ -124,36 +124,6 @@ struct PlanBackend::Compiled {
   ExecutionPlan plan;
 };
 
-class PlanBackend::Values : public WindowedValues {
- public:
-  Values(std::shared_ptr<const Compiled> compiled, std::vector<at::Tensor> inputs)
-      : WindowedValues(*compiled->graph_case.program,
-                       compared_values(*compiled->graph_case.program), kMostBytes),
-        compiled_(std::move(compiled)),
-        inputs_(std::move(inputs)) {}
-
- private:
-  static constexpr int64_t kMostBytes = int64_t{64} << 20;
-
-  std::vector<at::Tensor> run(std::span<const ValueId> values) override {
-    const Program& program = *compiled_->graph_case.program;
-    std::unordered_map<std::string_view, size_t> wanted;
-    for (size_t i = 0; i < values.size(); ++i) wanted.emplace(program[values[i]].name, i);
-    std::vector<at::Tensor> tensors(values.size());
-    random_.restore();
-    compiled_->plan.observe(inputs_, [&](const std::string& name, const at::Tensor& value) {
-      const auto found = wanted.find(name);
-      if (found != wanted.end() && value.defined()) tensors[found->second] = value.clone();
-    });
-    return tensors;
-  }
-
-  const std::shared_ptr<const Compiled> compiled_;
-  const std::vector<at::Tensor> inputs_;
-  // Each run draws the same numbers.
-  const RandomState random_;
-};
-
 PlanBackend::PlanBackend(const ExecutionOptions& options) : options_(options) {}
 PlanBackend::~PlanBackend() = default;
 
@@ -202,7 +172,22 @@ std::unique_ptr<NodeValues> PlanBackend::values(const Case& graph_case) {
   } catch (const std::exception&) {
     return std::make_unique<NodeByNodeValues>(on_device, options_.device);
   }
-  return std::make_unique<Values>(observed_, on_device.inputs);
+  constexpr int64_t kMostBytes = int64_t{64} << 20;
+  const Program& program = *observed_->graph_case.program;
+  // Each run draws the same numbers.
+  const auto run = [compiled = observed_, inputs = on_device.inputs, &program,
+                    random = RandomState()](std::span<const ValueId> values) {
+    std::unordered_map<std::string_view, size_t> wanted;
+    for (size_t i = 0; i < values.size(); ++i) wanted.emplace(program[values[i]].name, i);
+    std::vector<at::Tensor> tensors(values.size());
+    random.restore();
+    compiled->plan.observe(inputs, [&](const std::string& name, const at::Tensor& value) {
+      const auto found = wanted.find(name);
+      if (found != wanted.end() && value.defined()) tensors[found->second] = value.clone();
+    });
+    return tensors;
+  };
+  return std::make_unique<WindowedValues>(program, compared_values(program), kMostBytes, run);
 }
 
 }  // namespace torch_ir

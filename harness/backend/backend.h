@@ -92,7 +92,6 @@ class PlanBackend : public Backend {
 
  private:
   struct Compiled;
-  class Values;
 
   ExecutionOptions options_;
   std::unique_ptr<Compiled> compiled_;

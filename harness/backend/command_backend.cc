@@ -226,13 +226,10 @@ std::vector<at::Tensor> outputs_of(const StateDict& file, const Case& graph_case
 class FileValues : public NodeValues {
  public:
   FileValues(StateDict file, const Graph& graph) : file_(std::move(file)) {
-    std::vector<std::string> known;
-    for (const Value& value : graph.values) {
-      if (value.producer) known.push_back(value.name);
-    }
-    std::ranges::sort(known);
+    const auto ids = graph.ids();
     for (const std::string& name : file_.keys()) {
-      if (!std::ranges::binary_search(known, name)) unknown_.push_back(name);
+      const auto id = ids.find(name);
+      if (id == ids.end() || !graph[id->second].producer) unknown_.push_back(name);
     }
     std::ranges::sort(unknown_);
   }

@@ -25,8 +25,8 @@ int64_t bytes_of(const Value& value) {
 }  // namespace
 
 WindowedValues::WindowedValues(const Program& program, std::vector<ValueId> values,
-                               int64_t most_bytes)
-    : program_(program), values_(std::move(values)), most_bytes_(most_bytes) {
+                               int64_t most_bytes, Run run)
+    : run_(std::move(run)), program_(program), values_(std::move(values)), most_bytes_(most_bytes) {
   for (size_t i = 0; i < values_.size(); ++i) {
     positions_.emplace(program[values_[i]].name, i);
   }
@@ -45,7 +45,7 @@ at::Tensor WindowedValues::next(const std::string& name) {
       if (end > first && num_bytes > most_bytes_) break;
     }
     const auto window = std::span(values_).subspan(first, end - first);
-    std::vector<at::Tensor> results = run(window);
+    std::vector<at::Tensor> results = run_(window);
     for (size_t i = 0; i < window.size(); ++i) pending_[window[i]] = std::move(results.at(i));
   }
   return pending_.extract(values_[first]).mapped();

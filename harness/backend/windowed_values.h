@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -17,17 +18,17 @@ namespace torch_ir {
 
 class WindowedValues : public NodeValues {
  public:
-  at::Tensor next(const std::string& name) override;
+  // Runs the graph and returns one tensor for each of `values`.
+  using Run = std::function<std::vector<at::Tensor>(std::span<const ValueId> values)>;
 
- protected:
   // `values`, in the order of the graph, are all that runs can return, `most_bytes` of them or one
   // in a run. `program` outlives this.
-  WindowedValues(const Program& program, std::vector<ValueId> values, int64_t most_bytes);
+  WindowedValues(const Program& program, std::vector<ValueId> values, int64_t most_bytes, Run run);
+
+  at::Tensor next(const std::string& name) override;
 
  private:
-  // Runs the graph and returns one tensor for each of `values`.
-  virtual std::vector<at::Tensor> run(std::span<const ValueId> values) = 0;
-
+  const Run run_;
   const Program& program_;
   const std::vector<ValueId> values_;
   const int64_t most_bytes_;

@@ -33,58 +33,48 @@ std::vector<ValueId> lasting_values(const ExplainedGraph& graph) {
   return values;
 }
 
-class WholeRunValues : public WindowedValues {
- public:
-  WholeRunValues(Backend& backend, const ExplainedGraph& graph, uint64_t seed)
-      : WindowedValues(graph.program, lasting_values(graph), kMostBytes),
-        backend_(backend),
-        graph_case_(graph.graph_case),
-        seed_(seed) {}
-
- private:
-  // A run of an executor may take long.
-  static constexpr int64_t kMostBytes = int64_t{256} << 20;
-
-  std::vector<at::Tensor> run(std::span<const ValueId> values) override {
-    Program program = *graph_case_.program;
-    program.constant_outputs.clear();
-    // The graph's own outputs are kept, so that it stays the same graph; its state remains last.
-    std::vector<ValueId>& outputs = program.outputs;
-    const auto num_state = std::ranges::count_if(program.mutations, &Mutation::in_place);
-    const std::vector<ValueId> state(outputs.end() - num_state, outputs.end());
-    outputs.resize(outputs.size() - state.size());
-    std::unordered_map<ValueId, size_t> places;
-    for (size_t i = 0; i < outputs.size(); ++i) places.emplace(outputs[i], i);
-    const size_t num_own = outputs.size();
-    for (const ValueId value : values) {
-      if (places.emplace(value, outputs.size()).second) outputs.push_back(value);
-    }
-    for (Mutation& mutation : program.mutations) {
-      if (mutation.in_place) mutation.output += outputs.size() - num_own;
-    }
-    std::ranges::copy(state, std::back_inserter(outputs));
-    const size_t num_outputs = outputs.size();
-    at::manual_seed(seed_);
-    std::vector<at::Tensor> results = run_on(backend_, graph_case_.with(std::move(program)));
-    if (results.size() != num_outputs) {
-      throw ExecutionError(
-          fmt::format("wrong number of outputs: {}, expected {}", results.size(), num_outputs));
-    }
-    std::vector<at::Tensor> shown;
-    for (const ValueId value : values) shown.push_back(results[places.at(value)]);
-    return shown;
+// The values of `values` from a run of the graph in which they are outputs.
+std::vector<at::Tensor> run_showing(Backend& backend, const Case& graph_case, uint64_t seed,
+                                    std::span<const ValueId> values) {
+  Program program = *graph_case.program;
+  program.constant_outputs.clear();
+  // The graph's own outputs are kept, so that it stays the same graph; its state remains last.
+  std::vector<ValueId>& outputs = program.outputs;
+  const auto num_state = std::ranges::count_if(program.mutations, &Mutation::in_place);
+  const std::vector<ValueId> state(outputs.end() - num_state, outputs.end());
+  outputs.resize(outputs.size() - state.size());
+  std::unordered_map<ValueId, size_t> places;
+  for (size_t i = 0; i < outputs.size(); ++i) places.emplace(outputs[i], i);
+  const size_t num_own = outputs.size();
+  for (const ValueId value : values) {
+    if (places.emplace(value, outputs.size()).second) outputs.push_back(value);
   }
-
-  Backend& backend_;
-  const Case& graph_case_;
-  const uint64_t seed_;
-};
+  for (Mutation& mutation : program.mutations) {
+    if (mutation.in_place) mutation.output += outputs.size() - num_own;
+  }
+  std::ranges::copy(state, std::back_inserter(outputs));
+  const size_t num_outputs = outputs.size();
+  at::manual_seed(seed);
+  std::vector<at::Tensor> results = run_on(backend, graph_case.with(std::move(program)));
+  if (results.size() != num_outputs) {
+    throw ExecutionError(
+        fmt::format("wrong number of outputs: {}, expected {}", results.size(), num_outputs));
+  }
+  std::vector<at::Tensor> shown;
+  for (const ValueId value : values) shown.push_back(results[places.at(value)]);
+  return shown;
+}
 
 }  // namespace
 
 std::unique_ptr<NodeValues> whole_run_values(Backend& backend, const ExplainedGraph& graph,
                                              uint64_t seed) {
-  return std::make_unique<WholeRunValues>(backend, graph, seed);
+  // A run of an executor may take long.
+  constexpr int64_t kMostBytes = int64_t{256} << 20;
+  const auto run = [&, seed](std::span<const ValueId> values) {
+    return run_showing(backend, graph.graph_case, seed, values);
+  };
+  return std::make_unique<WindowedValues>(graph.program, lasting_values(graph), kMostBytes, run);
 }
 
 }  // namespace torch_ir
