@@ -33,6 +33,7 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/judge.h"
 #include "torch_ir/verifier/statistics.h"
@@ -124,7 +125,7 @@ class Explainer {
     ReproducerSearch found =
         find_reproducer({.run = run_,
                          .graph = graph_,
-                         .check = check(backend_),
+                         .check = check_on(backend_),
                          .divergence = report.first_divergence,
                          .nodes_agree = !is_hidden && shows_nothing(report) &&
                                         report.num_mismatched == 0 && report.num_right_locally == 0,
@@ -164,13 +165,11 @@ class Explainer {
            !report.first_divergence && report.num_not_judged == 0;
   }
 
-  GraphCheck check(Backend& backend) const { return check_on(backend); }
-
   // Whether the graph gives the expected outputs when eager operators run it. If not, it fails on
   // any executor.
   bool makes_expected() const {
     PlanBackend eager{ExecutionOptions()};
-    return !check(eager)(graph_.graph_case, settings_);
+    return !check_on(eager)(graph_.graph_case, settings_);
   }
 
   // Nodes that are right one by one may be wrong when they run together.
@@ -198,7 +197,8 @@ class Explainer {
     const auto divergent = static_cast<size_t>(*report.first_divergence->node.index);
     std::vector<std::string> before;
     for (const std::string& value : missing_) {
-      if (graph_.producer_of(value).value() < divergent) before.push_back(value);
+      const auto producer = graph_.program[graph_.id_of(value)].producer;
+      if (producer.value() < divergent) before.push_back(value);
     }
     if (before.empty()) return;
     const std::string verb = runs_whole_ ? "seen" : "returned";
@@ -375,16 +375,9 @@ class Explainer {
 
   // A graph input, a weight or a constant; undefined for other values.
   at::Tensor given_tensor(ValueId value) const {
-    size_t next_input = 0;
-    for (const GraphInput& input : graph_.program.inputs) {
-      const bool is_weight = input.kind != InputKind::kUserInput;
-      if (input.value == value && !is_weight) return run_.inputs().at(next_input);
-      next_input += !is_weight;
-      if (input.value != value) continue;
-      const at::Tensor* weight = find_weight(graph_.graph_case, input);
-      return weight == nullptr ? at::Tensor() : *weight;
-    }
-    return {};
+    if (graph_.program[value].producer) return {};
+    Case given = graph_.graph_case;
+    return tensor_of(given, value);
   }
 
   const ExplainedRun& run_;

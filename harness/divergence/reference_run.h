@@ -85,11 +85,6 @@ struct ExplainedGraph {
     return found == ids.end() ? std::nullopt : std::optional(found->second);
   }
   ValueId id_of(const std::string& name) const { return ids.at(name); }
-  // The number in `program` of the node that makes the value; nothing for inputs and weights.
-  std::optional<uint32_t> producer_of(const std::string& name) const {
-    const auto id = find(name);
-    return id ? program[*id].producer : std::nullopt;
-  }
 };
 
 // The part with its weights, without inputs and outputs.

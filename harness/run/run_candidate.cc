@@ -55,11 +55,9 @@ void write_graph(const IR& ir, const std::string& path) {
   IR graph = ir;
   graph.constants = StateDict();
   try {
-    save_ir(graph, path);
+    write_output([&] { save_ir(graph, path); });
   } catch (const SerializationError&) {
     // The next stage fails for the same reason and reports it.
-  } catch (const Error& error) {
-    throw OutputError(error.what());
   }
 }
 
@@ -452,11 +450,6 @@ class Pipeline {
   Case first_;
   std::shared_ptr<const Program> program_of_steps_;
 };
-
-bool is_unsupported(const std::exception& exception) {
-  const auto* error = dynamic_cast<const Error*>(&exception);
-  return error != nullptr && error->is_unsupported();
-}
 
 FailureKind kind_of(const Candidate& candidate, Stage stage, const std::exception& exception,
                     const AllocationWatch& memory) {

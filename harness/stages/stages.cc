@@ -115,9 +115,7 @@ class CountingAllocator : public c10::Allocator {
 
 FailureKind extract_failure(const std::exception& exception) {
   if (is_any_of<LoadError>(exception)) return FailureKind::kLoadFailed;
-  const auto* error = dynamic_cast<const Error*>(&exception);
-  return error != nullptr && error->is_unsupported() ? FailureKind::kExtractUnsupported
-                                                     : FailureKind::kExtractFailed;
+  return is_unsupported(exception) ? FailureKind::kExtractUnsupported : FailureKind::kExtractFailed;
 }
 
 }  // namespace
@@ -201,6 +199,11 @@ std::string reference_problem(const std::function<std::vector<at::Tensor>()>& ru
   } catch (const std::exception& error) {
     return "the model raises " + headline(message_text(error));
   }
+}
+
+bool is_unsupported(const std::exception& exception) {
+  const auto* error = dynamic_cast<const Error*>(&exception);
+  return error != nullptr && error->is_unsupported();
 }
 
 FailureKind failure_kind(Stage stage, const std::exception& exception,

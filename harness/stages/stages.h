@@ -71,6 +71,9 @@ class AllocationWatch {
 // ...", or two runs differ, in memory that is filled differently. Empty if they are.
 std::string reference_problem(const std::function<std::vector<at::Tensor>()>& run);
 
+// Whether it says that something, an operator for example, is not supported.
+bool is_unsupported(const std::exception& exception);
+
 // Returns the kind of failure of an exception in a stage. The supervisor handles ended processes.
 FailureKind failure_kind(Stage stage, const std::exception& exception,
                          const AllocationWatch& memory = AllocationWatch());
