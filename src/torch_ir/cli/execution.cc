@@ -38,7 +38,7 @@ void check_constants(const std::string& path, const StateDict& constants, const 
 
 void add_nan_problem(const std::string& kind, const std::string& name, const at::Tensor& tensor,
                      std::vector<std::string>& problems) {
-  const int64_t count = count_non_finite(tensor).num_nan;
+  const int64_t count = count_nan(tensor);
   if (count == 0) return;
   problems.push_back(kind + " '" + printable(name) + "' has " + std::to_string(count) +
                      " NaN among " + std::to_string(tensor.numel()) + " elements.");

@@ -1,6 +1,5 @@
 #include "torch_ir/verifier/statistics.h"
 
-#include <ATen/ops/view_as_real.h>
 #include <c10/core/InferenceMode.h>
 
 #include <cmath>
@@ -14,16 +13,12 @@ namespace {
 
 bool has_values(const at::Tensor& tensor) { return tensor.defined() && !tensor.is_meta(); }
 
-// Calls `visit` with a block of numbers at a time as doubles; complex numbers as pairs.
+// Calls `visit` with a block of numbers at a time, as doubles or pairs of them.
 template <class Visit>
 void for_each_block_of_numbers(const at::Tensor& tensor, const Visit& visit) {
   const c10::InferenceMode inference_mode;
   for_each_block({strided(tensor)}, [&](c10::ArrayRef<at::Tensor> blocks, int64_t) {
-    const at::Tensor& block = blocks.front();
-    const at::Tensor numbers =
-        block.is_complex() ? at::view_as_real(block.to(at::kComplexDouble)) : block.to(at::kDouble);
-    const auto* begin = numbers.const_data_ptr<double>();
-    visit(begin, begin + numbers.numel());
+    visit(blocks[0].to(tensor.is_complex() ? at::kComplexDouble : at::kDouble));
     return true;
   });
 }
@@ -60,11 +55,11 @@ TensorStatistics statistics(const std::string& name, const at::Tensor& tensor) {
     mean += delta / static_cast<double>(++count);
     squares += delta * (value - mean);
   };
-  for_each_block_of_numbers(tensor, [&](const double* value, const double* end) {
-    if (tensor.is_complex()) {
-      for (; value != end; value += 2) add(modulus(value[0], value[1]));
-    } else {
-      for (; value != end; ++value) add(*value);
+  const bool is_complex = tensor.is_complex();
+  for_each_block_of_numbers(tensor, [&](const at::Tensor& numbers) {
+    const auto* value = static_cast<const double*>(numbers.const_data_ptr());
+    for (int64_t i = 0, size = numbers.numel(); i < size; ++i) {
+      add(is_complex ? modulus(value[2 * i], value[2 * i + 1]) : value[i]);
     }
   });
   if (count == 0) return result;
@@ -73,22 +68,12 @@ TensorStatistics statistics(const std::string& name, const at::Tensor& tensor) {
   return result;
 }
 
-NonFiniteCount count_non_finite(const at::Tensor& tensor) {
-  NonFiniteCount count;
+int64_t count_nan(const at::Tensor& tensor) {
+  int64_t count = 0;
   const bool can_have = has_values(tensor) && (tensor.is_complex() || tensor.is_floating_point());
   if (!can_have) return count;
-  const int64_t parts = tensor.is_complex() ? 2 : 1;
-  for_each_block_of_numbers(tensor, [&](const double* begin, const double* end) {
-    // A finite number minus itself is 0; summing such differences needs no branch.
-    double sum = 0;
-    for (const double* value = begin; value != end; ++value) sum += *value - *value;
-    if (sum == 0) return;
-    for (; begin != end; begin += parts) {
-      const double value = parts == 1 ? *begin : modulus(begin[0], begin[1]);
-      if (std::isnan(value)) ++count.num_nan;
-      if (std::isinf(value)) ++count.num_inf;
-    }
-  });
+  for_each_block_of_numbers(
+      tensor, [&](const at::Tensor& numbers) { count += numbers.isnan().sum().item<int64_t>(); });
   return count;
 }
 

@@ -29,12 +29,7 @@ struct TensorStatistics {
 // undefined or without values.
 TensorStatistics statistics(const std::string& name, const at::Tensor& tensor);
 
-// A complex number is NaN if either part is, and else infinite if either part is.
-struct NonFiniteCount {
-  int64_t num_nan = 0;
-  int64_t num_inf = 0;
-};
-
-NonFiniteCount count_non_finite(const at::Tensor& tensor);
+// A complex number is NaN if either part is.
+int64_t count_nan(const at::Tensor& tensor);
 
 }  // namespace torch_ir
