@@ -9,7 +9,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,8 +23,6 @@ inline constexpr double kDefaultErrorFactor = 4;
 
 // kTf32 has the range of float32 and 10 bits of mantissa.
 enum class Arithmetic { kFloat16, kBFloat16, kTf32 };
-inline constexpr std::array kArithmetics = {Arithmetic::kFloat16, Arithmetic::kBFloat16,
-                                            Arithmetic::kTf32};
 
 // "float16", "bfloat16", "tf32".
 std::string_view arithmetic_name(Arithmetic arithmetic);

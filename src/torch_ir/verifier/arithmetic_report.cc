@@ -8,15 +8,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/tensor_text.h"
-#include "torch_ir/runtime/graph/bind_weights.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/lanes.h"
 
@@ -53,24 +51,21 @@ class Reporter {
       : program_(*graph_case.program),
         arithmetic_(arithmetic),
         modules_(module_paths(program_)),
-        given_(bind_weights(graph_case).tensors),
-        lanes_(in_float64(graph_case), round_to(arithmetic, graph_case), arithmetic, flags(inside)),
+        given_(graph_case),
+        lanes_(in_float64(graph_case), round_to(arithmetic, graph_case), arithmetic,
+               flags_of(program_, inside)),
         signal_(program_.values.size(), kNoError),
         is_lost_(program_.values.size()),
         is_compared_(program_.values.size()) {
-    const std::vector<ValueId> user_inputs = program_.user_inputs();
-    for (size_t i = 0; i < user_inputs.size(); ++i) {
-      given_.at(user_inputs[i]) = graph_case.inputs.at(i);
-    }
     for (const ValueId value : compared_values(program_)) is_compared_[value] = true;
   }
 
   ArithmeticReport run() {
     report_.arithmetic = arithmetic_;
     for (const GraphInput& input : program_.inputs) {
-      const at::Tensor& given = given_[input.value];
-      if (!given.defined() || !has_digits(given.scalar_type())) continue;
       if (program_[input.value].readers.empty()) continue;
+      const at::Tensor given = tensor_of(given_, input.value);
+      if (!given.defined() || !has_digits(given.scalar_type())) continue;
       note({.value = input.target.empty() ? program_[input.value].name : input.target}, input.value,
            round_to(arithmetic_, given), given, kNoError);
     }
@@ -80,13 +75,6 @@ class Reporter {
   }
 
  private:
-  std::shared_ptr<const std::vector<bool>> flags(const std::vector<std::string>& names) const {
-    auto flags = std::make_shared<std::vector<bool>>();
-    const std::unordered_set<std::string_view> known(names.begin(), names.end());
-    for (const Value& value : program_.values) flags->push_back(known.contains(value.name));
-    return flags;
-  }
-
   void advance(size_t index) {
     const Node& node = program_.nodes[index];
     double of_inputs = kNoError;
@@ -160,8 +148,7 @@ class Reporter {
   const Program& program_;
   const Arithmetic arithmetic_;
   const std::vector<std::string> modules_;
-  // By ValueId: inputs, weights and constants.
-  std::vector<at::Tensor> given_;
+  Case given_;
   Lanes lanes_;
   ArithmeticReport report_;
   // By ValueId: the SNR in dB, infinite if unknown; whether it is made from an overflow.
@@ -184,9 +171,7 @@ Case round_to(Arithmetic arithmetic, const Case& graph_case) {
   Program program = *graph_case.program;
   Case rounded = graph_case;
   for (StateDict* tensors : {&rounded.weights, &rounded.constants, &program.constants}) {
-    StateDict copy;
-    for (const auto& item : *tensors) copy.insert(item.key(), round_to(arithmetic, item.value()));
-    *tensors = copy;
+    for (auto& item : *tensors) item.value() = round_to(arithmetic, item.value());
   }
   for (at::Tensor& input : rounded.inputs) input = round_to(arithmetic, input);
   return rounded.with(std::move(program));

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "torch_ir/base/error.h"
@@ -20,6 +21,9 @@ namespace {
 using ::testing::AllOf;
 using ::testing::DoubleNear;
 using ::testing::HasSubstr;
+
+constexpr std::array kArithmetics = {Arithmetic::kFloat16, Arithmetic::kBFloat16,
+                                     Arithmetic::kTf32};
 
 TEST(Arithmetic, HasNames) {
   for (const Arithmetic arithmetic : kArithmetics) {

@@ -35,19 +35,6 @@ bool is_worse(const ValueDetail& a, const ValueDetail& b) {
   return badness(a) != badness(b) ? badness(a) > badness(b) : a.index < b.index;
 }
 
-// Keeps only a limited number of values.
-void keep_worst(std::vector<ValueDetail>& worst, ValueDetail detail) {
-  worst.push_back(std::move(detail));
-  if (worst.size() < 2 * kMaxDetails) return;
-  std::ranges::nth_element(worst, worst.begin() + kMaxDetails, is_worse);
-  worst.resize(kMaxDetails);
-}
-
-void sort_worst(std::vector<ValueDetail>& worst) {
-  std::ranges::sort(worst, is_worse);
-  if (worst.size() > kMaxDetails) worst.resize(kMaxDetails);
-}
-
 bool differs(const TensorComparison& comparison) {
   return !comparison.mismatch.empty() || comparison.max_diff != 0;
 }
@@ -113,7 +100,8 @@ class NodeComparer {
   NodeReport finish() {
     if (report_.error.empty()) skip_unobserved();
     tell_suspects();
-    sort_worst(report_.worst);
+    std::ranges::sort(report_.worst, is_worse);
+    report_.worst.resize(std::min(report_.worst.size(), kMaxDetails));
     return std::move(report_);
   }
 
@@ -161,7 +149,7 @@ class NodeComparer {
                           .expected = statistics(detail.value, expected)});
     }
     note_error(detail);
-    if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail));
+    if (differs(detail.comparison)) report_.worst.push_back(std::move(detail));
   }
 
   void note_error(const ValueDetail& detail) {

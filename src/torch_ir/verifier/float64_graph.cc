@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/matmul.h>
-#include <c10/core/DefaultDtype.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
@@ -60,11 +59,6 @@ void define_wide_operators() {
   }();
 }
 
-c10::ScalarType wide_dtype(c10::ScalarType dtype) {
-  if (!c10::isQIntType(dtype)) return in_float64(dtype);
-  throw Error(fmt::format("values of dtype {} are quantized", dtype_name(dtype)));
-}
-
 bool is_widened(const Value& value) { return in_float64(value.dtype) != value.dtype; }
 
 // Why the node would mean something else in float64; empty if it would not.
@@ -118,7 +112,12 @@ void widen(Graph& graph, std::map<size_t, std::string>* obstacles = nullptr) {
     }
     for (Graph& inner : node.graphs) widen(inner);
   }
-  for (Value& value : graph.values) value.dtype = wide_dtype(value.dtype);
+  for (Value& value : graph.values) {
+    if (c10::isQIntType(value.dtype)) {
+      throw Error(fmt::format("values of dtype {} are quantized", dtype_name(value.dtype)));
+    }
+    value.dtype = in_float64(value.dtype);
+  }
 }
 
 // Widens tensors of one dtype whose memory overlaps: all elements of that memory, once.
@@ -213,10 +212,5 @@ Float64Case in_float64(const Case& graph_case) {
   wide.expected.clear();
   return {std::move(wide), std::move(obstacles)};
 }
-
-DefaultDtypeGuard::DefaultDtypeGuard() : before_(c10::get_default_dtype()) {
-  c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
-}
-DefaultDtypeGuard::~DefaultDtypeGuard() { c10::set_default_dtype(before_); }
 
 }  // namespace torch_ir

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/util/typeid.h>
 
 #include <cstddef>
 #include <map>
@@ -38,17 +37,5 @@ struct Float64Case {
 
 // The graph in float64 with its tensors. Throws Error also if the weights are too large.
 Float64Case in_float64(const Case& graph_case);
-
-// Makes new floating-point tensors float64 unless a dtype is given.
-class DefaultDtypeGuard {
- public:
-  DefaultDtypeGuard();
-  ~DefaultDtypeGuard();
-  DefaultDtypeGuard(const DefaultDtypeGuard&) = delete;
-  DefaultDtypeGuard& operator=(const DefaultDtypeGuard&) = delete;
-
- private:
-  const caffe2::TypeMeta before_;
-};
 
 }  // namespace torch_ir

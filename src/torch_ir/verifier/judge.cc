@@ -76,11 +76,6 @@ struct Span {
   at::Tensor high;
 };
 
-// Whether there is nothing between two values of the dtype: whole numbers and float8.
-bool has_steps(c10::ScalarType dtype) {
-  return compares_exactly(dtype) || c10::isFloat8Type(dtype);
-}
-
 int64_t number_of(const at::Tensor& mask) { return mask.sum().item<int64_t>(); }
 
 // `off`: by how many steps each element differs from the eager lane's.
@@ -122,8 +117,7 @@ struct Judge::State {
         options(its_options),
         ids(program->ids()),
         model(graph_case, /*is_wide=*/false) {
-    auto is_inside = std::make_shared<std::vector<bool>>(program->values.size());
-    for (const std::string& name : options.inside) (*is_inside)[ids.at(name)] = true;
+    const ValueFlags is_inside = flags_of(*program, options.inside);
     const auto add = [&](const Float64Case& exact, const Case& eager) {
       course.variants.emplace_back(exact, eager, options.arithmetic, is_inside);
     };
@@ -311,7 +305,6 @@ struct Judge::State {
       return wrong(fmt::format("shape {}, expected {}", shape_list_text(seen.tensor.sizes()),
                                shape_list_text(eager.sizes())));
     }
-    const bool is_step = has_steps(eager.scalar_type());
     if (!seen.is_rounded() && seen.tensor.scalar_type() == eager.scalar_type() &&
         same_bits(seen.tensor, eager)) {
       return {};
@@ -326,7 +319,8 @@ struct Judge::State {
     if (node != nullptr && picked_indices(*program, *node) == id) {
       return judge_indices(lanes, *node, seen.tensor, eager);
     }
-    if (is_step) {
+    // There is nothing between two values of such a dtype.
+    if (compares_exactly(eager.scalar_type()) || c10::isFloat8Type(eager.scalar_type())) {
       Span span = right_values(its, lanes, node, id);
       span.include(exact);
       const int64_t count = eager.numel();

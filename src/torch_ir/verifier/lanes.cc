@@ -8,6 +8,8 @@
 #include <ATen/ops/round.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/core/DefaultDtype.h>
+#include <c10/util/ScopeExit.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -125,8 +127,10 @@ Lane::Lane(const Lane& other)
 
 void Lane::advance() {
   const PlainKernelsGuard guard;
-  std::optional<DefaultDtypeGuard> dtype;
-  if (is_wide_) dtype.emplace();
+  const auto end =
+      c10::make_scope_exit([before = c10::get_default_dtype()] { c10::set_default_dtype(before); });
+  // New tensors without a given dtype are float64, too.
+  if (is_wide_) c10::set_default_dtype(caffe2::TypeMeta::Make<double>());
   run_->advance();
 }
 
@@ -163,8 +167,15 @@ void Lane::replace(ValueId id, const at::Tensor& value) {
   run_->set(id, target);
 }
 
+ValueFlags flags_of(const Graph& graph, const std::vector<std::string>& names) {
+  std::vector<bool> flags(graph.values.size());
+  const auto ids = graph.ids();
+  for (const std::string& name : names) flags[ids.at(name)] = true;
+  return std::make_shared<const std::vector<bool>>(std::move(flags));
+}
+
 Lanes::Lanes(const Float64Case& exact, const Case& eager, std::optional<Arithmetic> arithmetic,
-             std::shared_ptr<const std::vector<bool>> inside)
+             ValueFlags inside)
     : obstacles_(exact.obstacles),
       arithmetic_(arithmetic),
       inside_(std::move(inside)),

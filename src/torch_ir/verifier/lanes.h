@@ -54,12 +54,18 @@ class Lane {
   std::unique_ptr<StepRun> run_;
 };
 
+// By ValueId.
+using ValueFlags = std::shared_ptr<const std::vector<bool>>;
+
+// Set for the values of these names.
+ValueFlags flags_of(const Graph& graph, const std::vector<std::string>& names);
+
 class Lanes {
  public:
-  // The eager lane rounds the values that are not `inside` a group, by ValueId. Without an
-  // arithmetic, `inside` may be null.
+  // The eager lane rounds the values that are not `inside` a group. Without an arithmetic, `inside`
+  // may be null.
   Lanes(const Float64Case& exact, const Case& eager, std::optional<Arithmetic> arithmetic,
-        std::shared_ptr<const std::vector<bool>> inside);
+        ValueFlags inside);
 
   size_t next_node() const { return eager_.next_node(); }
   // Computes the next node. The exact lane does so only when it is asked for a value, or when the
@@ -102,7 +108,7 @@ class Lanes {
 
   std::shared_ptr<const std::map<size_t, std::string>> obstacles_;
   std::optional<Arithmetic> arithmetic_;
-  std::shared_ptr<const std::vector<bool>> inside_;
+  ValueFlags inside_;
   Lane exact_;
   Lane eager_;
   // Of the last node.

@@ -77,17 +77,6 @@ std::string differences_text(const VerificationReport& report) {
   return text;
 }
 
-// "optimization exact, "; empty if no graph ran.
-std::string level_text(const VerificationReport& report) {
-  if (!report.optimization) return {};
-  return "optimization " + optimization_name(*report.optimization) + ", ";
-}
-
-std::string else_text(const Criterion& criterion) {
-  if (criterion.reference != ReferenceKind::kAuto) return {};
-  return fmt::format(", else error factor {} against float64", criterion.error_factor);
-}
-
 // Turns exceptions of `verify` into the error of the report.
 std::pair<bool, VerificationReport> guarded(const VerifyOptions& options,
                                             c10::function_ref<VerificationReport()> verify) {
@@ -155,15 +144,12 @@ double VerificationReport::smallest_passing_tolerance() const {
   return smallest;
 }
 
-bool VerificationReport::is_exact_by_dtype(const ValueDetail& detail) const {
-  const bool has_own = tolerance.outputs.contains(static_cast<size_t>(*detail.output));
-  return !has_own && !tolerance.by_dtype && tolerance.fixed != kExactTolerance &&
-         detail.tolerance == kExactTolerance;
-}
-
 bool VerificationReport::has_exact_outputs() const {
-  return std::ranges::any_of(output_details,
-                             [&](const ValueDetail& detail) { return is_exact_by_dtype(detail); });
+  if (tolerance.by_dtype || tolerance.fixed == kExactTolerance) return false;
+  return std::ranges::any_of(output_details, [&](const ValueDetail& detail) {
+    const bool has_own = tolerance.outputs.contains(static_cast<size_t>(*detail.output));
+    return !has_own && detail.tolerance == kExactTolerance;
+  });
 }
 
 std::string not_compared_text(const VerificationReport& report) {
@@ -180,11 +166,16 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
     if (!report.error_message.empty()) stream << "  " << report.error_message << '\n';
     return stream;
   }
-  stream << "  " << differences_text(report) << '\n'
-         << fmt::format("  {}{}; smallest passing tolerance: {}\n", level_text(report),
-                        rule_text(report.tolerance, report.has_exact_outputs()) +
-                            else_text(report.criterion),
-                        tolerance_text(report.smallest_passing_tolerance()));
+  stream << "  " << differences_text(report) << "\n  ";
+  if (report.optimization) {
+    stream << "optimization " << optimization_name(*report.optimization) << ", ";
+  }
+  stream << rule_text(report.tolerance, report.has_exact_outputs());
+  if (report.criterion.reference == ReferenceKind::kAuto) {
+    stream << fmt::format(", else error factor {} against float64", report.criterion.error_factor);
+  }
+  stream << "; smallest passing tolerance: " << tolerance_text(report.smallest_passing_tolerance())
+         << '\n';
   for (const ValueDetail& detail : report.output_details) {
     const TensorComparison& comparison = detail.comparison;
     stream << fmt::format("  output {} '{}' {}[{}]{}: ", *detail.output, printable(detail.value),

@@ -55,8 +55,7 @@ struct VerificationReport {
   // would, 0 without outputs.
   double smallest_passing_tolerance() const;
   // Whether an output must be equal because of its dtype, whatever the rule's tolerance for
-  // floating point; and whether any output must.
-  bool is_exact_by_dtype(const ValueDetail& detail) const;
+  // floating point.
   bool has_exact_outputs() const;
 };
 
