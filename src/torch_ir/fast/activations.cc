@@ -6,7 +6,6 @@
 
 #include "torch_ir/fast/rules.h"
 #include "torch_ir/fast/vectors.h"
-#include "torch_ir/runtime/kernels/clones.h"
 #include "torch_ir/runtime/threads/threads.h"
 
 namespace torch_ir {
@@ -124,20 +123,8 @@ TORCH_IR_PART void activate_with(const PostOp& activation, float* data, int64_t 
   }
 }
 
-#ifdef TORCH_IR_HAS_CLONES
-[[gnu::target("arch=x86-64-v4")]] void activate(const PostOp& activation, float* data,
-                                                int64_t count) {
-  activate_with<Vectors16>(activation, data, count);
-}
-[[gnu::target("arch=x86-64-v3")]] void activate(const PostOp& activation, float* data,
-                                                int64_t count) {
-  activate_with<Vectors8>(activation, data, count);
-}
-[[gnu::target("default")]]
-#endif
-void activate(const PostOp& activation, float* data, int64_t count) {
-  activate_with<Vectors8>(activation, data, count);
-}
+TORCH_IR_EACH_WIDTH(void activate(const PostOp& activation, float* data, int64_t count),
+                    activate_with<Vectors>(activation, data, count))
 
 void apply(const PostOp& activation, float* data, int64_t count) {
   activate(activation, data, count);

@@ -12,7 +12,6 @@
 
 #include "torch_ir/fast/rules.h"
 #include "torch_ir/fast/vectors.h"
-#include "torch_ir/runtime/kernels/clones.h"
 #include "torch_ir/runtime/threads/threads.h"
 
 namespace torch_ir {
@@ -185,8 +184,10 @@ TORCH_IR_PART void exponentiate_rows(AttendedRows& rows) {
   }
 }
 
-template <class Vectors, int kRows>
+template <class Vectors>
 TORCH_IR_PART void attend(AttendedRows& rows) {
+  // As many as leave room for the sums in the registers.
+  constexpr int kRows = sizeof(typename Vectors::Vector) / 8;
   multiply_all<Vectors, kRows>(rows.scores);
   for (const AddedRows& added : rows.added) add_rows<Vectors>(rows, added);
   exponentiate_rows<Vectors>(rows);
@@ -195,24 +196,9 @@ TORCH_IR_PART void attend(AttendedRows& rows) {
 
 }  // namespace
 
-#ifdef TORCH_IR_HAS_CLONES
-[[gnu::target("arch=x86-64-v4")]] void attend_rows(AttendedRows& rows) {
-  attend<Vectors16, 8>(rows);
-}
-[[gnu::target("arch=x86-64-v3")]] void attend_rows(AttendedRows& rows) {
-  attend<Vectors8, 4>(rows);
-}
-[[gnu::target("default")]]
-#endif
-void attend_rows(AttendedRows& rows) {
-  attend<Vectors8, 4>(rows);
-}
+TORCH_IR_EACH_WIDTH(void attend_rows(AttendedRows& rows), attend<Vectors>(rows))
 
 namespace {
-
-int64_t attention_scratch(const Attention& attention) {
-  return (kAttentionRows + attention.size) * round_up_keys(attention.num_keys);
-}
 
 void run_attention(const Attention& all, int64_t first, int64_t last, float* scratch) {
   float* const keys = scratch + kAttentionRows * round_up_keys(all.num_keys);
@@ -261,39 +247,31 @@ void run_attention(const Attention& all, int64_t first, int64_t last, float* scr
 // A smaller part ends before another thread has begun.
 constexpr int64_t kMultiplicationsPerThread = 1 << 19;
 
-std::unique_ptr<PreparedKernel> prepare_attention(const KernelCall& call, Attention attention) {
-  const int64_t multiplications =
-      attention.num_rows * attention.num_keys * (attention.size + attention.value_size);
-  const int64_t grain = std::max<int64_t>(kMultiplicationsPerThread / multiplications, 1);
-  const size_t scratch = static_cast<size_t>(attention_scratch(attention)) * sizeof(float);
-  return make_kernel([attention = std::move(attention), grain, scratch,
-                      inputs = tensors_of(c10::ArrayRef<c10::IValue>(call.arguments)),
-                      output = call.outputs[0]]() mutable {
-    const auto data = [&](size_t input) { return inputs[input].const_data_ptr<float>(); };
-    attention.query.data = data(0);
-    attention.key.data = data(1);
-    attention.value.data = data(2);
-    std::vector<at::Tensor> copies;
-    for (size_t i = 0; i < attention.added.size(); ++i) {
-      AddedScores& added = attention.added[i];
-      if (added.is_copied) copies.push_back(inputs[3 + i].contiguous());
-      added.rows.data = added.is_copied ? copies.back().const_data_ptr<float>() : data(3 + i);
-    }
-    attention.output.data = output.mutable_data_ptr<float>();
-    parallel_for(attention.num_batches * attention.num_heads, grain,
-                 [&](int64_t first, int64_t last) {
-                   const c10::DataPtr memory = c10::GetCPUAllocator()->allocate(scratch);
-                   run_attention(attention, first, last, static_cast<float*>(memory.get()));
-                 });
-  });
-}
-
 }  // namespace
 
 FusedCall attention(Attention attention) {
-  return {"torch_ir::attention", [attention = std::move(attention)](const KernelCall& call) {
-            return prepare_attention(call, attention);
-          }};
+  const int64_t multiplications =
+      attention.num_rows * attention.num_keys * (attention.size + attention.value_size);
+  const int64_t grain = std::max<int64_t>(kMultiplicationsPerThread / multiplications, 1);
+  const int64_t scratch = (kAttentionRows + attention.size) * round_up_keys(attention.num_keys);
+  return own_call(
+      "torch_ir::attention", [all = std::move(attention), grain, scratch](
+                                 const Tensors& inputs, const Tensors& outputs) mutable {
+        all.query.data = floats_of(inputs[0]);
+        all.key.data = floats_of(inputs[1]);
+        all.value.data = floats_of(inputs[2]);
+        all.output.data = outputs[0].mutable_data_ptr<float>();
+        Tensors added(inputs.begin() + 3, inputs.end());
+        for (size_t i = 0; i < added.size(); ++i) {
+          if (all.added[i].is_copied) added[i] = added[i].contiguous();
+          all.added[i].rows.data = floats_of(added[i]);
+        }
+        parallel_for(all.num_batches * all.num_heads, grain, [&](int64_t first, int64_t last) {
+          const c10::DataPtr memory =
+              c10::GetCPUAllocator()->allocate(static_cast<size_t>(scratch) * sizeof(float));
+          run_attention(all, first, last, static_cast<float*>(memory.get()));
+        });
+      });
 }
 
 }  // namespace torch_ir

@@ -125,7 +125,7 @@ class QuantizedFuser {
           quantized.zero_point ? rewriter.plain(*quantized.zero_point)
                                : rewriter.add_constant(at::tensor(quantized.steps.zero_point));
       rewriter.emit(
-          std::make_shared<FusedCall>(quantize_rows(quantized.steps)),
+          quantize_rows(quantized.steps),
           {rewriter.plain(quantized.tensor), rewriter.plain(*quantized.scale), zero_point},
           {output}, at);
     };

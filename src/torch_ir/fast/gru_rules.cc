@@ -199,34 +199,32 @@ class GruMatcher {
   size_t index_;
 };
 
-std::unique_ptr<PreparedKernel> prepare_gru_step(const KernelCall& call, GruStep step) {
-  const std::vector<at::Tensor> inputs = tensors_of(c10::ArrayRef<c10::IValue>(call.arguments));
-  return make_kernel([step, inputs, output = call.outputs[0]]() mutable {
-    step.gates = static_cast<const float*>(inputs[0].const_data_ptr());
-    step.state = static_cast<const float*>(inputs[1].const_data_ptr());
-    step.output = output.mutable_data_ptr<float>();
-    const auto* third = static_cast<const float*>(inputs[2].const_data_ptr());
-    if (inputs.size() == 3) {
-      step.products = third;
-      run_gru_gates(step);
-    } else {
-      step.weights = third;
-      step.bias = static_cast<const float*>(inputs[3].const_data_ptr());
-      run_gru_step(step);
-    }
-  });
+// Inputs: gates and state, then their products with the weights, or weights and bias.
+FusedCall gru_step(GruStep step) {
+  return own_call("torch_ir::gru_step",
+                  [step](const Tensors& inputs, const Tensors& outputs) mutable {
+                    step.gates = floats_of(inputs[0]);
+                    step.state = floats_of(inputs[1]);
+                    step.output = outputs[0].mutable_data_ptr<float>();
+                    if (inputs.size() == 3) {
+                      step.products = floats_of(inputs[2]);
+                      run_gru_gates(step);
+                    } else {
+                      step.weights = floats_of(inputs[2]);
+                      step.bias = floats_of(inputs[3]);
+                      run_gru_step(step);
+                    }
+                  });
 }
 
-// The weights as the step reads them, and the bias.
-std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const GruMatcher& match) {
-  const TensorId weights = rewriter.packed("gru", {match.weight()}, [&] {
+TensorId weights_of(TraceRewriter& rewriter, const GruMatcher& match) {
+  return rewriter.packed("gru", {match.weight()}, [&] {
     // The weight is [units, 3 units].
     return match.weight()
         .view({match.num_units(), 3, -1, kLanes})
         .permute({2, 0, 1, 3})
         .contiguous();
   });
-  return {weights, rewriter.add_constant(match.bias().contiguous())};
 }
 
 // Null if the library cannot make it.
@@ -237,15 +235,6 @@ onednn::PrimitivePtr make_gru_product(const TraceRewriter& rewriter, const GruMa
       rewriter.plain_layout(match.state()), Layout::any({columns, match.num_units()}),
       Layout::strided({columns}, {1}),
       Layout::strided({match.num_sequences(), columns}, {columns, 1}), {});
-}
-
-TensorId product_of(TraceRewriter& rewriter, const GruMatcher& match,
-                    const onednn::PrimitivePtr& product, size_t index) {
-  return rewriter.make(product,
-                       {rewriter.plain(match.state()),
-                        packed_weight(rewriter, match.weight().t(), product->inputs()[1]),
-                        rewriter.add_constant(match.bias().contiguous())},
-                       index);
 }
 
 }  // namespace
@@ -264,19 +253,16 @@ std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewrit
         step.num_sequences = match.num_sequences();
         step.num_units = match.num_units();
         step.gates_stride = rewriter.tensor(match.gates()).strides[0];
-        std::vector<TensorId> inputs = {rewriter.plain(match.gates()),
-                                        rewriter.plain(match.state())};
+        const TensorId state = rewriter.plain(match.state());
+        const TensorId bias = rewriter.add_constant(match.bias().contiguous());
+        std::vector<TensorId> inputs = {rewriter.plain(match.gates()), state};
         if (product != nullptr) {
-          inputs.push_back(product_of(rewriter, match, product, calls.back()));
+          const TensorId weight = packed_weight(rewriter, match.weight().t(), product->inputs()[1]);
+          inputs.push_back(rewriter.make(product, {state, weight, bias}, calls.back()));
         } else {
-          const std::vector<TensorId> parameters = parameters_of(rewriter, match);
-          inputs.insert(inputs.end(), parameters.begin(), parameters.end());
+          inputs.insert(inputs.end(), {weights_of(rewriter, match), bias});
         }
-        const auto prepare = [step](const KernelCall& call) {
-          return prepare_gru_step(call, step);
-        };
-        rewriter.emit(std::make_shared<FusedCall>(FusedCall{"torch_ir::gru_step", prepare}), inputs,
-                      {match.output()}, calls.back());
+        rewriter.emit(gru_step(step), inputs, {match.output()}, calls.back());
         return calls.size();
       }};
 }

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <memory>
 
 #include "torch_ir/fast/rules.h"
 #include "torch_ir/fast/vectors.h"
@@ -103,21 +101,21 @@ namespace {
 
 using onednn::Layout;
 
-// Arguments: gates and weights as in LstmLayer, state and cell before. Outputs: those of all steps,
+// Inputs: gates and weights as in LstmLayer, state and cell before. Outputs: those of all steps,
 // state and cell after.
-std::unique_ptr<PreparedKernel> prepare_lstm(const KernelCall& call, LstmLayer layer) {
-  const std::vector<at::Tensor> inputs = tensors_of(c10::ArrayRef<c10::IValue>(call.arguments));
-  const size_t bytes = static_cast<size_t>(layer.num_sequences * layer.num_units) * sizeof(float);
-  return make_kernel([layer, inputs, outputs = call.outputs, bytes]() mutable {
-    layer.gates = static_cast<float*>(inputs[0].mutable_data_ptr());
-    layer.weights = static_cast<const float*>(inputs[1].const_data_ptr());
-    layer.outputs = outputs[0].mutable_data_ptr<float>();
-    layer.state = outputs[1].mutable_data_ptr<float>();
-    layer.cell = outputs[2].mutable_data_ptr<float>();
-    std::memcpy(layer.state, inputs[2].const_data_ptr(), bytes);
-    std::memcpy(layer.cell, inputs[3].const_data_ptr(), bytes);
-    run_lstm_layer(layer);
-  });
+FusedCall lstm_layer(LstmLayer layer) {
+  return own_call("torch_ir::lstm_layer",
+                  [layer](const Tensors& inputs, const Tensors& outputs) mutable {
+                    layer.gates = static_cast<float*>(inputs[0].mutable_data_ptr());
+                    layer.weights = floats_of(inputs[1]);
+                    layer.outputs = outputs[0].mutable_data_ptr<float>();
+                    layer.state = outputs[1].mutable_data_ptr<float>();
+                    layer.cell = outputs[2].mutable_data_ptr<float>();
+                    const int64_t size = layer.num_sequences * layer.num_units;
+                    std::copy_n(floats_of(inputs[2]), size, layer.state);
+                    std::copy_n(floats_of(inputs[3]), size, layer.cell);
+                    run_lstm_layer(layer);
+                  });
 }
 
 class LstmBuilder {
@@ -136,10 +134,7 @@ class LstmBuilder {
   size_t emit() {
     const auto gates = make_gates();
     if (!gates) return 0;
-    const auto prepare = [layer = layer_](const KernelCall& call) {
-      return prepare_lstm(call, layer);
-    };
-    rewriter_.emit(std::make_shared<FusedCall>(FusedCall{"torch_ir::lstm_layer", prepare}),
+    rewriter_.emit(lstm_layer(layer_),
                    {*gates, recurrent_weights(), rewriter_.plain(*arguments_.tensor("hx_")),
                     rewriter_.plain(*arguments_.tensor("cx_"))},
                    rewriter_.call(index_).outputs, index_);

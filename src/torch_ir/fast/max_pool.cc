@@ -4,7 +4,6 @@
 
 #include "torch_ir/fast/rules.h"
 #include "torch_ir/fast/vectors.h"
-#include "torch_ir/runtime/kernels/clones.h"
 #include "torch_ir/runtime/threads/threads.h"
 
 namespace torch_ir {
@@ -114,22 +113,9 @@ TORCH_IR_PART void pool_rows(const PooledImages& images, int64_t first_row, int6
   }
 }
 
-// GCC splits comparisons that are wider than the processor's vectors, so each kind of processor has
-// a version of its own.
-#ifdef TORCH_IR_HAS_CLONES
-[[gnu::target("arch=x86-64-v4")]] void pool_maxima(const PooledImages& images, int64_t first_row,
-                                                   int64_t end_row) {
-  pool_rows<Vectors16>(images, first_row, end_row);
-}
-[[gnu::target("arch=x86-64-v3")]] void pool_maxima(const PooledImages& images, int64_t first_row,
-                                                   int64_t end_row) {
-  pool_rows<Vectors8>(images, first_row, end_row);
-}
-[[gnu::target("default")]]
-#endif
-void pool_maxima(const PooledImages& images, int64_t first_row, int64_t end_row) {
-  pool_rows<Vectors8>(images, first_row, end_row);
-}
+TORCH_IR_EACH_WIDTH(void pool_maxima(const PooledImages& images, int64_t first_row,
+                                     int64_t end_row),
+                    pool_rows<Vectors>(images, first_row, end_row))
 
 using onednn::Dims;
 using onednn::Layout;

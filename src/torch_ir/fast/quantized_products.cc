@@ -295,7 +295,7 @@ std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t
         primitive, {source, packed_integers(rewriter, layer, primitive->inputs()[1])}, at);
     const TensorId shift = layer.from.zero_point ? rewriter.plain(*layer.from.zero_point)
                                                  : rewriter.add_constant(zero_point);
-    rewriter.emit(std::make_shared<FusedCall>(scale_rows(scaling)),
+    rewriter.emit(scale_rows(scaling),
                   {made, rewriter.plain(*layer.from.scale), shift, rewriter.add_constant(sums),
                    rewriter.add_constant(scales), rewriter.add_constant(bias)},
                   {output}, at);

@@ -38,27 +38,20 @@ void run_rms_norm(const RmsNormRows& rows) {
 }
 
 FusedCall rms_norm(double eps) {
-  return {"torch_ir::rms_norm", [eps](const KernelCall& call) {
-            return make_kernel([eps, x = call.arguments[0].toTensor(),
-                                weight = call.arguments[1].toTensor(),
-                                output = call.outputs[0]]() mutable {
-              const int64_t size = weight.numel();
-              const RmsNormRows all{output.numel() / size,
-                                    size,
-                                    static_cast<float>(eps),
-                                    static_cast<const float*>(x.const_data_ptr()),
-                                    static_cast<const float*>(weight.const_data_ptr()),
-                                    static_cast<float*>(output.mutable_data_ptr())};
-              const int64_t grain = std::max<int64_t>(kElementsPerThread / size, 1);
-              parallel_for(all.num_rows, grain, [&](int64_t first, int64_t last) {
-                RmsNormRows part = all;
-                part.num_rows = last - first;
-                part.input += first * size;
-                part.output += first * size;
-                run_rms_norm(part);
-              });
-            });
-          }};
+  return own_call("torch_ir::rms_norm", [eps](const Tensors& inputs, const Tensors& outputs) {
+    const int64_t size = inputs[1].numel();
+    const RmsNormRows all{outputs[0].numel() / size, size,
+                          static_cast<float>(eps),   floats_of(inputs[0]),
+                          floats_of(inputs[1]),      outputs[0].mutable_data_ptr<float>()};
+    const int64_t grain = std::max<int64_t>(kElementsPerThread / size, 1);
+    parallel_for(all.num_rows, grain, [&](int64_t first, int64_t last) {
+      RmsNormRows part = all;
+      part.num_rows = last - first;
+      part.input += first * size;
+      part.output += first * size;
+      run_rms_norm(part);
+    });
+  });
 }
 
 }  // namespace torch_ir

@@ -358,16 +358,11 @@ TensorId TraceRewriter::shaped_like(TensorId id, TensorId other) {
 
 void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
                              const std::vector<TensorId>& inputs, TensorId output, size_t index) {
-  TraceCall call{calls_[index].op,
-                 {},
-                 {output},
-                 calls_[index].step,
-                 std::make_shared<FusedCall>(call_of(primitive))};
-  for (const TensorId input : inputs) call.arguments.emplace_back(input);
-  if (primitive->scratchpad_bytes() > 0) {
-    call.outputs.push_back(add_bytes(primitive->scratchpad_bytes()));
+  std::vector<TensorId> outputs = {output};
+  if (const size_t bytes = primitive->scratchpad_bytes(); bytes > 0) {
+    outputs.push_back(add_bytes(bytes));
   }
-  rewritten_.push_back(std::move(call));
+  emit(call_of(primitive), inputs, std::move(outputs), index);
 }
 
 void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs,
@@ -403,12 +398,13 @@ TensorId TraceRewriter::make(const onednn::PrimitivePtr& primitive,
   return made;
 }
 
-void TraceRewriter::emit(std::shared_ptr<const FusedCall> fused,
-                         const std::vector<TensorId>& inputs, std::vector<TensorId> outputs,
-                         size_t index) {
-  TraceCall call{calls_[index].op, {}, std::move(outputs), calls_[index].step, std::move(fused)};
-  for (const TensorId input : inputs) call.arguments.emplace_back(input);
-  rewritten_.push_back(std::move(call));
+void TraceRewriter::emit(FusedCall fused, const std::vector<TensorId>& inputs,
+                         std::vector<TensorId> outputs, size_t index) {
+  rewritten_.push_back({calls_[index].op,
+                        {inputs.begin(), inputs.end()},
+                        std::move(outputs),
+                        calls_[index].step,
+                        std::make_shared<FusedCall>(std::move(fused))});
 }
 
 // Places `part`, which has memory of its own, in `whole` instead.

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/fast/onednn/primitive.h"
@@ -111,8 +112,8 @@ class TraceRewriter {
   TensorId make(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
                 size_t index);
   // Calls a function that is not a primitive; it makes the plain memory of `outputs`.
-  void emit(std::shared_ptr<const FusedCall> fused, const std::vector<TensorId>& inputs,
-            std::vector<TensorId> outputs, size_t index);
+  void emit(FusedCall fused, const std::vector<TensorId>& inputs, std::vector<TensorId> outputs,
+            size_t index);
   // Joins the channels of `sources` as the value of `output`, in a layout of one image in blocks of
   // channels, or of strides. Sources in blocks are written in place where possible.
   void join(const std::vector<TensorId>& sources, TensorId output, const onednn::Layout& joined,
@@ -170,6 +171,24 @@ class TraceRewriter {
   std::unordered_map<size_t, Replacement> replacements_;
   size_t current_ = 0;
 };
+
+using Tensors = std::vector<at::Tensor>;
+
+// A call of a kernel of our own: run(inputs, outputs), both Tensors. Each prepared kernel has a
+// copy of `run`.
+template <class Run>
+FusedCall own_call(std::string name, Run run) {
+  return {std::move(name), [run = std::move(run)](const KernelCall& call) {
+            return make_kernel([run, outputs = call.outputs,
+                                inputs = tensors_of(c10::ArrayRef<c10::IValue>(
+                                    call.arguments))]() mutable { run(inputs, outputs); });
+          }};
+}
+
+// The memory of a tensor, which may be typed as bytes.
+inline const float* floats_of(const at::Tensor& tensor) {
+  return static_cast<const float*>(tensor.const_data_ptr());
+}
 
 // Floats, except for those of other types.
 onednn::Type type_of(at::ScalarType dtype);

@@ -3,8 +3,26 @@
 
 #include <cstdint>
 
+#include "torch_ir/runtime/kernels/clones.h"
+
 // A vector function must be inlined into callers that are compiled for several processors.
 #define TORCH_IR_PART inline __attribute__((always_inline))
+
+// Defines a function that does `...` with `Vectors` as wide as the processor's: GCC splits
+// comparisons of wider ones, and may spill them to memory.
+#define TORCH_IR_VECTORS(signature, width, ...) \
+  signature {                                   \
+    using Vectors = Vectors##width;             \
+    __VA_ARGS__;                                \
+  }
+#ifdef TORCH_IR_HAS_CLONES
+#define TORCH_IR_EACH_WIDTH(signature, ...)                                         \
+  [[gnu::target("arch=x86-64-v4")]] TORCH_IR_VECTORS(signature, 16, __VA_ARGS__)    \
+      [[gnu::target("arch=x86-64-v3")]] TORCH_IR_VECTORS(signature, 8, __VA_ARGS__) \
+          [[gnu::target("default")]] TORCH_IR_VECTORS(signature, 8, __VA_ARGS__)
+#else
+#define TORCH_IR_EACH_WIDTH(signature, ...) TORCH_IR_VECTORS(signature, 8, __VA_ARGS__)
+#endif
 
 namespace torch_ir {
 
