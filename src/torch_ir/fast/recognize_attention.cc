@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -45,7 +46,9 @@ class AttentionFinder {
         !take(scores, /*is_key_transposed=*/false)) {
       return false;
     }
-    if (is_causal) limit([](int64_t row, int64_t key) { return key <= row; });
+    for (int64_t row = 0; is_causal && row < attention_.num_rows; ++row) {
+      attention_.limits.push_back(std::min(row + 1, attention_.num_keys));
+    }
     return !mask || limit_by(*mask) || add(*mask, scores);
   }
 
@@ -266,34 +269,24 @@ class AttentionFinder {
     return true;
   }
 
-  // Whether each row sees the first keys and no others. Keeps how many.
-  template <class Sees>
-  bool limit(const Sees& sees) {
-    std::vector<int64_t> limits;
-    for (int64_t row = 0; row < attention_.num_rows; ++row) {
-      int64_t count = attention_.num_keys;
-      while (count > 0 && !sees(row, count - 1)) --count;
-      limits.push_back(count);
-      for (int64_t key = 0; key < count; ++key) {
-        if (!sees(row, key)) return false;
-      }
-    }
-    attention_.limits = std::move(limits);
-    return true;
-  }
-
   // Whether it is a constant that is 0 where a row of any head sees a key, and minus infinity
-  // elsewhere.
+  // elsewhere, and each row sees the first keys and no others. Keeps how many.
   bool limit_by(TensorId mask) {
     if (!is_value(mask) || !constant(mask).defined()) return false;
     at::Tensor rows = constant(mask);
     while (rows.dim() > 2 && (rows.size(0) == 1 || rows.stride(0) == 0)) rows = rows.select(0, 0);
     if (rows.dim() != 2) return false;
     rows = rows.expand({attention_.num_rows, attention_.num_keys}).contiguous();
-    const float* const values = rows.const_data_ptr<float>();
-    return std::all_of(values, values + rows.numel(),
-                       [](float value) { return value == 0 || value == -kInfinity; }) &&
-           limit([&](int64_t row, int64_t key) { return values[row * rows.size(1) + key] == 0; });
+    std::vector<int64_t> limits;
+    const float* row = rows.const_data_ptr<float>();
+    for (const float* const end = row + rows.numel(); row < end; row += attention_.num_keys) {
+      const float* const last = row + attention_.num_keys;
+      const float* const hidden = std::find_if(row, last, [](float value) { return value != 0; });
+      if (!std::all_of(hidden, last, [](float value) { return value == -kInfinity; })) return false;
+      limits.push_back(hidden - row);
+    }
+    attention_.limits = std::move(limits);
+    return true;
   }
 
   const Trace& trace_;
@@ -309,24 +302,17 @@ class AttentionFinder {
   Attention attention_ = {};
 };
 
-struct LastCall {
-  std::string_view operator_name;
-  bool (AttentionFinder::*find)();
-};
-constexpr LastCall kLastCalls[] = {
-    {"aten::_scaled_dot_product_flash_attention_for_cpu", &AttentionFinder::find_call},
-    {"aten::bmm", &AttentionFinder::find_calls},
-};
-
 }  // namespace
 
 std::optional<std::vector<size_t>> fuse_attention(Trace& trace, const TraceFacts& facts,
                                                   size_t index) {
   TraceCall& call = trace.calls[index];
-  const auto last = std::ranges::find(kLastCalls, call.name(), &LastCall::operator_name);
-  if (last == std::end(kLastCalls)) return std::nullopt;
+  const std::string name = call.name();
   AttentionFinder finder(trace, facts, index);
-  return (finder.*last->find)() ? finder.fuse(call) : std::nullopt;
+  const bool is_found =
+      (name == "aten::_scaled_dot_product_flash_attention_for_cpu" && finder.find_call()) ||
+      (name == "aten::bmm" && finder.find_calls());
+  return is_found ? finder.fuse(call) : std::nullopt;
 }
 
 }  // namespace torch_ir
