@@ -117,7 +117,7 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
       is_winograd,
       post_ops};
   const bool has_bias = convolution.bias.defined() || chain.norm;
-  if (has_bias) wanted.bias = Layout::strided({output_sizes[1]}, {1});
+  if (has_bias) wanted.bias = contiguous_layout({output_sizes[1]});
   const onednn::PrimitivePtr primitive =
       guarded(rewriter, onednn::make_convolution(wanted), chain,
               {.parameters = {convolution.weight, convolution.bias}, .is_winograd = is_winograd});
@@ -163,7 +163,6 @@ std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rew
   }
   const size_t dims = rewriter.tensor(source).sizes.size();
   if (dims < 3 || rewriter.tensor(*weight).sizes.size() != dims) return std::nullopt;
-  const c10::IValue groups = arguments.value("groups");
   const std::vector<int64_t> own = arguments.integers("padding", dims - 2, 0);
   const TracedConvolution convolution{
       source,
@@ -173,7 +172,7 @@ std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rew
       sum_of(own, padding.before),
       sum_of(own, padding.after),
       arguments.integers("dilation", dims - 2, 1),
-      groups.isInt() ? groups.toInt() : 1,
+      arguments.integers("groups", 1, 1)[0],
       chain_after(rewriter, index, call.outputs[0], ChainShape::kSame,
                   /*takes_norm=*/true)};
   return TraceRewriter::Replacement{

@@ -1,5 +1,6 @@
 #include <ATen/TensorGeometry.h>
 #include <ATen/core/enum_tag.h>
+#include <c10/util/strides.h>
 
 #include <algorithm>
 #include <map>
@@ -129,19 +130,12 @@ class Functionalizer {
 
 void functionalize(Trace& trace) { Functionalizer(trace).run(); }
 
-namespace {
-
-bool is_dropout_outside_training(const TraceCall& call, const std::string& name) {
-  return (name == "aten::dropout_" || name == "aten::feature_dropout_") &&
-         !CallArguments(call).value("train").toBool();
-}
-
-}  // namespace
-
 void drop_needless_calls(Trace& trace) {
   std::erase_if(trace.calls, [](const TraceCall& call) {
     const std::string name = c10::toString(call.op.operator_name());
-    return name == "aten::_assert_tensor_metadata" || is_dropout_outside_training(call, name);
+    const bool is_dropout = name == "aten::dropout_" || name == "aten::feature_dropout_";
+    return name == "aten::_assert_tensor_metadata" ||
+           (is_dropout && !CallArguments(call).value("train").toBool());
   });
   const TraceFacts facts(trace);
   std::erase_if(trace.calls, [&](const TraceCall& call) {
@@ -183,11 +177,7 @@ void straighten_sums(Trace& trace) {
     std::erase_if(trace.values, [&](const TraceValue& value) {
       return value.tensor != *id && trace.tensors[value.tensor].buffer == trace.tensors[*id].buffer;
     });
-    int64_t stride = 1;
-    for (size_t d = trace.tensors[*id].sizes.size(); d-- > 0;) {
-      trace.tensors[*id].strides[d] = stride;
-      stride *= trace.tensors[*id].sizes[d];
-    }
+    trace.tensors[*id].strides = c10::contiguous_strides(trace.tensors[*id].sizes);
   }
 }
 

@@ -71,7 +71,7 @@ class QuantizedFuser {
   static QuantizedCall rescale(const std::vector<Source>& sources, const Steps& to, TensorId output,
                                const Clip& clip,
                                const std::optional<onednn::PostOp>& activation = std::nullopt) {
-    Rescaling rescaling{{}, to, clip.low, clip.high, activation};
+    Rescaling rescaling{{}, to, clip, activation};
     QuantizedCall call{{}, output};
     for (const Source& source : sources) {
       call.sources.push_back(source.tensor);

@@ -233,8 +233,7 @@ onednn::PrimitivePtr make_gru_product(const TraceRewriter& rewriter, const GruMa
   const int64_t columns = 3 * match.num_units();
   return onednn::make_inner_product(
       rewriter.plain_layout(match.state()), Layout::any({columns, match.num_units()}),
-      Layout::strided({columns}, {1}),
-      Layout::strided({match.num_sequences(), columns}, {columns, 1}), {});
+      contiguous_layout({columns}), contiguous_layout({match.num_sequences(), columns}), {});
 }
 
 }  // namespace

@@ -38,12 +38,12 @@ size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
                               ? take_activation(post_ops, /*is_winograd=*/false)
                               : std::nullopt;
   std::optional<Layout> bias;
-  if (linear.bias.defined()) bias = Layout::strided({columns}, {1}, type);
+  if (linear.bias.defined()) bias = contiguous_layout({columns}, type);
   const onednn::PrimitivePtr primitive =
       guarded(rewriter,
-              onednn::make_inner_product(
-                  rewriter.plain_layout(linear.source), Layout::any({columns, k}, type), bias,
-                  Layout::strided({rows, columns}, {columns, 1}, type), post_ops),
+              onednn::make_inner_product(rewriter.plain_layout(linear.source),
+                                         Layout::any({columns, k}, type), bias,
+                                         contiguous_layout({rows, columns}, type), post_ops),
               chain, {.parameters = {linear.weight, linear.bias}});
   if (primitive == nullptr) return 0;
   std::vector<TensorId> inputs = {

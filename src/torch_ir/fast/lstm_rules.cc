@@ -152,10 +152,10 @@ class LstmBuilder {
     const int64_t num_gates = 4 * layer_.num_units;
     std::optional<Layout> bias;
     // Without biases LibTorch passes other weights in their place.
-    if (arguments_.value("has_biases").toBool()) bias = Layout::strided({num_gates}, {1});
+    if (arguments_.value("has_biases").toBool()) bias = contiguous_layout({num_gates});
     const onednn::PrimitivePtr product = onednn::make_inner_product(
-        Layout::strided({rows, num_inputs}, {num_inputs, 1}), Layout::any({num_gates, num_inputs}),
-        bias, Layout::strided({rows, num_gates}, {num_gates, 1}), {});
+        contiguous_layout({rows, num_inputs}), Layout::any({num_gates, num_inputs}), bias,
+        contiguous_layout({rows, num_gates}), {});
     if (product == nullptr) return std::nullopt;
     std::vector<TensorId> inputs = {
         rewriter_.plain(source_),

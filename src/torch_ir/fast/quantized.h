@@ -25,16 +25,18 @@ struct Steps {
   bool operator==(const Steps&) const = default;
 };
 
-// output = activation(clip(sum of sources, low, high))
+struct Clip {
+  float low = -kInfinity;
+  float high = kInfinity;
+};
+
+// output = activation(clip(sum of sources))
 struct Rescaling {
   // One or two.
   std::vector<Steps> sources;
   Steps output;
-  float low = -kInfinity;
-  float high = kInfinity;
+  Clip clip = {};
   std::optional<onednn::PostOp> activation = {};
-
-  bool clips() const { return low > -kInfinity || high < kInfinity; }
 };
 
 onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn::Layout> sources,
@@ -47,10 +49,9 @@ float number_at(const at::Tensor& numbers, int64_t row);
 // point, each one number or one for each row. Only the bounds and the dtype of `to` matter.
 FusedCall quantize_rows(const Steps& to);
 
-// output = activation(clip((sums - zero_point * weight_sums) * scale * scales + bias, low, high))
+// output = activation(clip((sums - zero_point * weight_sums) * scale * scales + bias))
 struct RowScaling {
-  float low = -kInfinity;
-  float high = kInfinity;
+  Clip clip = {};
   std::optional<onednn::PostOp> activation = {};
 };
 

@@ -27,11 +27,6 @@ struct Source {
   bool is_dynamic() const { return scale.has_value(); }
 };
 
-struct Clip {
-  float low = -kInfinity;
-  float high = kInfinity;
-};
-
 // A value computed from constants, and those.
 struct Known {
   at::Tensor value;

@@ -81,8 +81,7 @@ std::optional<IntegerLayer> layer_at(QuantizedPatterns& patterns, size_t index,
 }
 
 TensorId packed_integers(TraceRewriter& rewriter, const IntegerLayer& layer, const Layout& wanted) {
-  const Layout plain =
-      Layout::strided(wanted.sizes(), *contiguous_layout(wanted.sizes()).strides(), Type::kInt8);
+  const Layout plain = contiguous_layout(wanted.sizes(), Type::kInt8);
   return rewriter.packed("int8 " + wanted.key(), layer.leaves,
                          [&] { return reorder_constant(layer.weight.values, plain, wanted); });
 }
@@ -132,12 +131,11 @@ onednn::PrimitivePtr primitive_of(const CallArguments& call, const TraceTensor& 
                                   Type to, const Arithmetic& arithmetic) {
   const Type from = type_of(source.dtype);
   const Dims from_sizes = dims_of(source.sizes);
-  const Layout bias = Layout::strided({to_sizes[1]}, {1});
+  const Layout bias = contiguous_layout({to_sizes[1]});
   if (from_sizes.size() == 2) {
-    return onednn::make_inner_product(Layout::strided(from_sizes, {from_sizes[1], 1}, from),
-                                      Layout::any(weight, Type::kInt8), bias,
-                                      Layout::strided(to_sizes, {to_sizes[1], 1}, to),
-                                      arithmetic.post_ops, arithmetic.scaling);
+    return onednn::make_inner_product(
+        contiguous_layout(from_sizes, from), Layout::any(weight, Type::kInt8), bias,
+        contiguous_layout(to_sizes, to), arithmetic.post_ops, arithmetic.scaling);
   }
   if (const auto groups = call.integers("groups", 1, 1)[0]; groups > 1) {
     weight[0] /= groups;
@@ -258,11 +256,7 @@ std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t
   size_t last = index;
   onednn::PostOps functions;
   if (const auto before = patterns.before_functions(index, functions)) {
-    Clip clip;
-    if (functions.size() == 1 && take_clip(functions[0], clip)) {
-      scaling.low = clip.low;
-      scaling.high = clip.high;
-    } else {
+    if (functions.size() != 1 || !take_clip(functions[0], scaling.clip)) {
       scaling.activation = take_activation(functions, /*is_winograd=*/false);
       if (!scaling.activation || !functions.empty()) return std::nullopt;
     }
@@ -277,9 +271,9 @@ std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t
   const Dims sizes = dims_of(patterns.tensor(layer->source).sizes);
   const int64_t columns = layer->weight.values.size(0);
   const auto primitive = onednn::make_inner_product(
-      Layout::strided(sizes, {sizes[1], 1}, type_of(patterns.tensor(layer->source).dtype)),
+      contiguous_layout(sizes, type_of(patterns.tensor(layer->source).dtype)),
       Layout::any({columns, sizes[1]}, Type::kInt8), std::nullopt,
-      Layout::strided({sizes[0], columns}, {columns, 1}, Type::kInt32), {});
+      contiguous_layout({sizes[0], columns}, Type::kInt32), {});
   if (primitive == nullptr) return std::nullopt;
   const at::Tensor bias =
       layer->bias.defined() ? layer->bias.contiguous() : at::zeros({columns}, at::kFloat);

@@ -2,6 +2,7 @@
 // added to the scores and scales them, the first product, and copies of its operands.
 #include <ATen/TensorUtils.h>
 #include <c10/util/accumulate.h>
+#include <c10/util/strides.h>
 
 #include <algorithm>
 #include <cmath>
@@ -258,9 +259,8 @@ class AttentionFinder {
     if (!found || (scores.size() > 3 && scores.end()[-3] != attention_.num_heads)) return false;
     auto& [own, steps] = *found;
     const bool is_copied = own[3] > 1 && steps[3] != 1;
-    int64_t step = 1;
-    for (size_t d = 4; d-- > 0; step *= own[d]) {
-      if (is_copied) steps[d] = step;
+    if (is_copied) steps = c10::contiguous_strides(own);
+    for (size_t d = 0; d < 4; ++d) {
       if (own[d] == 1) steps[d] = 0;
     }
     attention_.added.push_back(

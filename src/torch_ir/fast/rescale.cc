@@ -120,7 +120,9 @@ void store(const Block& from, const Steps& steps, int64_t count, void* to) {
 void rescale(const Rescaling& rescaling, const std::vector<void*>& memory, int64_t first,
              int64_t end) {
   const std::vector<Steps>& sources = rescaling.sources;
+  const Clip& clip = rescaling.clip;
   const bool adds = sources.size() > 1;
+  const bool clips = clip.low > -kInfinity || clip.high < kInfinity;
   Block values{};
   Block others{};
   const auto at = [&](size_t index, const Steps& steps, int64_t element) {
@@ -131,9 +133,8 @@ void rescale(const Rescaling& rescaling, const std::vector<void*>& memory, int64
     const int64_t count = std::min(end - i, kBlock);
     load(at(0, sources[0], i), sources[0], count, values);
     if (adds) load(at(1, sources[1], i), sources[1], count, others);
-    if (adds || rescaling.clips()) {
-      add_and_clip_block(adds ? others.data() : nullptr, rescaling.low, rescaling.high,
-                         values.data());
+    if (adds || clips) {
+      add_and_clip_block(adds ? others.data() : nullptr, clip.low, clip.high, values.data());
     }
     if (rescaling.activation) apply(*rescaling.activation, values.data(), count);
     store(values, rescaling.output, count, at(sources.size(), rescaling.output, i));

@@ -46,8 +46,8 @@ FusedCall scale_rows(const RowScaling& scaling) {
         float* to = into + i * columns;
         scale_row({columns, integers(0) + i * columns,
                    static_cast<int32_t>(number_at(inputs[2], i)), integers(3),
-                   number_at(inputs[1], i), floats_of(inputs[4]), floats_of(inputs[5]), scaling.low,
-                   scaling.high, to});
+                   number_at(inputs[1], i), floats_of(inputs[4]), floats_of(inputs[5]),
+                   scaling.clip.low, scaling.clip.high, to});
         if (scaling.activation) apply(*scaling.activation, to, columns);
       }
     });

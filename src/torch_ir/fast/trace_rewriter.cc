@@ -3,6 +3,7 @@
 #include <ATen/TensorGeometry.h>
 #include <ATen/ops/empty.h>
 #include <c10/util/accumulate.h>
+#include <c10/util/strides.h>
 
 #include <algorithm>
 #include <utility>
@@ -444,10 +445,8 @@ void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output,
   values_.insert_or_assign(tensor(output).buffer, Value{output, {{joined, whole}}, false});
 }
 
-onednn::Layout contiguous_layout(const onednn::Dims& sizes) {
-  onednn::Dims strides(sizes.size(), 1);
-  for (size_t d = sizes.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * sizes[d];
-  return onednn::Layout::strided(sizes, strides);
+onednn::Layout contiguous_layout(const onednn::Dims& sizes, onednn::Type type) {
+  return onednn::Layout::strided(sizes, dims_of(c10::contiguous_strides(sizes)), type);
 }
 
 at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,

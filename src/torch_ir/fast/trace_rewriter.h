@@ -194,7 +194,8 @@ inline const float* floats_of(const at::Tensor& tensor) {
 onednn::Type type_of(at::ScalarType dtype);
 onednn::Dims dims_of(at::IntArrayRef dims);
 
-onednn::Layout contiguous_layout(const onednn::Dims& sizes);
+onednn::Layout contiguous_layout(const onednn::Dims& sizes,
+                                 onednn::Type type = onednn::Type::kFloat);
 
 // Reorders weights for a primitive; null if that is impossible.
 at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,

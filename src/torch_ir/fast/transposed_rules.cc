@@ -38,9 +38,8 @@ size_t emit_transposed(TraceRewriter& rewriter, const TransposedConvolution& tra
       rewriter,
       onednn::make_convolution(
           {Layout::any({n, sizes[1], h, w}), Layout::any({channels, sizes[1], 1, 1}),
-           Layout::strided({channels}, {1}),
-           Layout::strided({n, channels, h, w}, {h * w * channels, 1, w * channels, channels}),
-           Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{1, 1}, /*is_winograd=*/false, chain.post_ops}),
+           contiguous_layout({channels}), Layout::channels_last({n, channels, h, w}), Dims{1, 1},
+           Dims{0, 0}, Dims{0, 0}, Dims{1, 1}, /*is_winograd=*/false, chain.post_ops}),
       chain, {.parameters = {traced.weight, traced.bias}});
   const Dims pixels = {n, out, h, rows, w, columns};
   const at::DimVector to = rewriter.tensor(output).strides;
@@ -95,13 +94,11 @@ std::optional<TraceRewriter::Replacement> replace_transposed(TraceRewriter& rewr
       rewriter.tensor(*source).sizes.size() == 4 && !(transposed.isBool() && !transposed.toBool());
   if (!is_known) return std::nullopt;
   const at::Tensor& constant = rewriter.constant(*weight);
-  const c10::IValue groups = arguments.value("groups");
   const bool is_apart =
       arguments.integers("stride", 2, 1) == Dims{constant.size(2), constant.size(3)} &&
       arguments.integers("padding", 2, 0) == Dims{0, 0} &&
       arguments.integers("output_padding", 2, 0) == Dims{0, 0} &&
-      arguments.integers("dilation", 2, 1) == Dims{1, 1} &&
-      !(groups.isInt() && groups.toInt() != 1);
+      arguments.integers("dilation", 2, 1) == Dims{1, 1} && arguments.number("groups", 1) == 1;
   if (!is_apart) return std::nullopt;
   TransposedConvolution traced{
       *source, constant, bias ? rewriter.constant(*bias) : at::Tensor(),
