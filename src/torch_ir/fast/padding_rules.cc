@@ -10,11 +10,6 @@
 #include "torch_ir/fast/rules.h"
 
 namespace torch_ir {
-namespace {
-
-using Replacement = TraceRewriter::Replacement;
-
-}  // namespace
 
 std::optional<Padding> padding_of(const TraceCall& call, size_t num_dims) {
   const CallArguments arguments(call);
@@ -40,7 +35,7 @@ std::optional<Padding> padding_of(const TraceCall& call, size_t num_dims) {
 
 namespace {
 
-std::optional<Replacement> fold_padding(TraceRewriter& rewriter, size_t index) {
+std::optional<TraceRewriter::Replacement> fold_padding(TraceRewriter& rewriter, size_t index) {
   const TensorId output = rewriter.call(index).outputs[0];
   const auto padding = padding_of(rewriter.call(index), rewriter.tensor(output).sizes.size());
   const auto reader = rewriter.only_reader(output);

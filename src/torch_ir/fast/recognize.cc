@@ -170,11 +170,8 @@ class Recognizer {
     std::vector<TraceArgument> all;
     all.emplace_back(trace_.add(whole));
     all.emplace_back(trace_.add(whole_of(*weight, groups.size(), 0)));
-    if (bias) {
-      all.emplace_back(trace_.add(whole_of(*bias, groups.size(), 0)));
-    } else {
-      all.emplace_back(c10::IValue());
-    }
+    all.push_back(bias ? TraceArgument(trace_.add(whole_of(*bias, groups.size(), 0)))
+                       : TraceArgument(c10::IValue()));
     all.emplace_back(c10::IValue(arguments.integers("padding", 2, 0)));
     all.emplace_back(c10::IValue(arguments.integers("stride", 2, 1)));
     all.emplace_back(c10::IValue(std::vector<int64_t>{1, 1}));

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <numeric>
 #include <string_view>
@@ -214,26 +215,32 @@ class LibraryExecution final : public Execution {
   std::vector<dnnl_exec_arg_t> arguments_;
 };
 
+// DNNL_ARG_SRC, ...
+struct NamedInput {
+  int name;
+  Layout layout;
+};
+
 class LibraryPrimitive final : public Primitive {
  public:
-  // `names` identify the inputs (DNNL_ARG_SRC, ...). The primitive was made under
-  // OneThread(is_small).
+  // The primitive was made under OneThread(is_small).
   LibraryPrimitive(const std::string& name, const dnnl::primitive_desc_base& made,
-                   std::vector<int> names, std::vector<Layout> inputs, Layout output, bool is_small,
-                   std::vector<Constant> constants = {})
-      : primitive_(made.get()),
-        names_(std::move(names)),
-        constants_(std::move(constants)),
-        is_small_(is_small) {
+                   const std::vector<NamedInput>& inputs, Layout output, bool is_small,
+                   std::vector<Constant> constants)
+      : primitive_(made.get()), constants_(std::move(constants)), is_small_(is_small) {
     name_ = "onednn::" + name;
-    inputs_ = std::move(inputs);
     output_ = std::move(output);
-    for (const Layout& input : inputs_) descriptors_.push_back(descriptor(input));
-    descriptors_.push_back(descriptor(output_));
-    descriptors_.push_back(made.scratchpad_desc());
+    const auto add = [this](int argument, const Descriptor& of) {
+      names_.push_back(argument);
+      descriptors_.push_back(of);
+    };
+    for (const NamedInput& input : inputs) {
+      inputs_.push_back(input.layout);
+      add(input.name, descriptor(input.layout));
+    }
+    add(DNNL_ARG_DST, descriptor(output_));
+    add(DNNL_ARG_SCRATCHPAD, made.scratchpad_desc());
     scratchpad_bytes_ = descriptors_.back().get_size();
-    names_.push_back(DNNL_ARG_DST);
-    names_.push_back(DNNL_ARG_SCRATCHPAD);
   }
 
   std::unique_ptr<Execution> bind() const override {
@@ -249,43 +256,12 @@ class LibraryPrimitive final : public Primitive {
   bool is_small_;
 };
 
-algorithm algorithm_of(Function function) {
-  switch (function) {
-    case Function::kClip:
-      return algorithm::eltwise_clip;
-    case Function::kGeluErf:
-      return algorithm::eltwise_gelu_erf;
-    case Function::kGeluTanh:
-      return algorithm::eltwise_gelu_tanh;
-    case Function::kHardswish:
-      return algorithm::eltwise_hardswish;
-    case Function::kLinear:
-      return algorithm::eltwise_linear;
-    case Function::kLogistic:
-      return algorithm::eltwise_logistic;
-    case Function::kRelu:
-      return algorithm::eltwise_relu;
-    case Function::kSwish:
-      return algorithm::eltwise_swish;
-    case Function::kTanh:
-      return algorithm::eltwise_tanh;
-  }
-  return algorithm::undef;
-}
-
-algorithm algorithm_of(Binary binary) {
-  return binary == Binary::kMultiply ? algorithm::binary_mul : algorithm::binary_add;
-}
-
-algorithm algorithm_of(Pooling pooling) {
-  switch (pooling) {
-    case Pooling::kAverage:
-      return algorithm::pooling_avg_exclude_padding;
-    case Pooling::kAverageWithPadding:
-      return algorithm::pooling_avg_include_padding;
-  }
-  return algorithm::undef;
-}
+// By Function.
+constexpr algorithm kFunctions[] = {
+    algorithm::eltwise_clip,      algorithm::eltwise_gelu_erf, algorithm::eltwise_gelu_tanh,
+    algorithm::eltwise_hardswish, algorithm::eltwise_linear,   algorithm::eltwise_logistic,
+    algorithm::eltwise_relu,      algorithm::eltwise_swish,    algorithm::eltwise_tanh};
+static_assert(std::size(kFunctions) == static_cast<size_t>(Function::kTanh) + 1);
 
 dnnl::primitive_attr attributes(const PostOps& post_ops = {},
                                 const std::optional<Scaling>& scaling = std::nullopt) {
@@ -296,7 +272,7 @@ dnnl::primitive_attr attributes(const PostOps& post_ops = {},
     } else if (op.kind == PostOp::Kind::kSum) {
       list.append_sum();
     } else {
-      append_function(list, algorithm_of(op.function), op.alpha, op.beta);
+      append_function(list, kFunctions[static_cast<size_t>(op.function)], op.alpha, op.beta);
     }
   }
   dnnl::primitive_attr attributes;
@@ -343,10 +319,15 @@ PrimitivePtr attempt(bool is_small, Make make) {
   }
 }
 
-// Whether the library has an implementation other than the slow reference.
+// Null if the library has no implementation, or only the slow reference.
 template <class Made>
-bool is_usable(const Made& made) {
-  return made && std::string_view(made.impl_info_str()).find("ref") == std::string_view::npos;
+PrimitivePtr finish(const char* name, const Made& made, const std::vector<NamedInput>& inputs,
+                    bool is_small, std::vector<Constant> constants = {}) {
+  const bool is_usable =
+      made && std::string_view(made.impl_info_str()).find("ref") == std::string_view::npos;
+  if (!is_usable) return nullptr;
+  return std::make_shared<LibraryPrimitive>(
+      name, made, inputs, LayoutAccess::layout(made.dst_desc()), is_small, std::move(constants));
 }
 
 Descriptor optional_descriptor(const std::optional<Layout>& layout) {
@@ -356,17 +337,11 @@ Descriptor optional_descriptor(const std::optional<Layout>& layout) {
 template <class Made>
 PrimitivePtr finish_product(const char* name, const Made& made, bool has_bias, bool is_small,
                             std::vector<Constant> constants) {
-  if (!is_usable(made)) return nullptr;
-  std::vector<int> names = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS};
-  std::vector<Layout> inputs = {LayoutAccess::layout(made.src_desc()),
-                                LayoutAccess::layout(made.weights_desc())};
-  if (has_bias) {
-    names.push_back(DNNL_ARG_BIAS);
-    inputs.push_back(LayoutAccess::layout(made.bias_desc()));
-  }
-  return std::make_shared<LibraryPrimitive>(name, made, std::move(names), std::move(inputs),
-                                            LayoutAccess::layout(made.dst_desc()), is_small,
-                                            std::move(constants));
+  if (!made) return nullptr;
+  std::vector<NamedInput> inputs = {{DNNL_ARG_SRC, LayoutAccess::layout(made.src_desc())},
+                                    {DNNL_ARG_WEIGHTS, LayoutAccess::layout(made.weights_desc())}};
+  if (has_bias) inputs.push_back({DNNL_ARG_BIAS, LayoutAccess::layout(made.bias_desc())});
+  return finish(name, made, inputs, is_small, std::move(constants));
 }
 
 }  // namespace
@@ -413,8 +388,9 @@ PrimitivePtr make_reorder(const Layout& from, const Layout& to) {
                                              attributes(), /*allow_empty=*/true);
     // Accepts the reference implementation: no other code knows the layouts.
     if (!made) return nullptr;
-    return std::make_shared<LibraryPrimitive>("reorder", made, std::vector<int>{DNNL_ARG_FROM},
-                                              std::vector<Layout>{from}, to, is_small);
+    const std::vector<NamedInput> inputs = {{DNNL_ARG_FROM, from}};
+    return std::make_shared<LibraryPrimitive>("reorder", made, inputs, to, is_small,
+                                              std::vector<Constant>());
   });
 }
 
@@ -458,30 +434,26 @@ PrimitivePtr make_own(const std::string& name, std::vector<Layout> inputs, const
 
 PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,
                           const Window& window) {
+  const algorithm kind = pooling == Pooling::kAverage ? algorithm::pooling_avg_exclude_padding
+                                                      : algorithm::pooling_avg_include_padding;
   const bool is_small = has_few_elements(source);
-  return attempt(is_small, [&]() -> PrimitivePtr {
+  return attempt(is_small, [&] {
     const auto made = describe<DilatedPooling>(
-        cpu(), attributes(), prop_kind::forward_inference, algorithm_of(pooling),
-        descriptor(source), descriptor(output), window.strides, window.kernel,
-        Dims(window.kernel.size(), 0), window.padding_before, window.padding_after);
-    if (!is_usable(made)) return nullptr;
-    return std::make_shared<LibraryPrimitive>("pooling", made, std::vector<int>{DNNL_ARG_SRC},
-                                              std::vector<Layout>{source},
-                                              LayoutAccess::layout(made.dst_desc()), is_small);
+        cpu(), attributes(), prop_kind::forward_inference, kind, descriptor(source),
+        descriptor(output), window.strides, window.kernel, Dims(window.kernel.size(), 0),
+        window.padding_before, window.padding_after);
+    return finish("pooling", made, {{DNNL_ARG_SRC, source}}, is_small);
   });
 }
 
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
                          const PostOps& post_ops) {
+  const algorithm kind = binary == Binary::kAdd ? algorithm::binary_add : algorithm::binary_mul;
   const bool is_small = has_few_elements(first);
-  return attempt(is_small, [&]() -> PrimitivePtr {
-    const auto made =
-        describe<dnnl::binary>(cpu(), attributes(post_ops), algorithm_of(binary), descriptor(first),
-                               descriptor(second), descriptor(first));
-    if (!is_usable(made)) return nullptr;
-    return std::make_shared<LibraryPrimitive>("binary", made,
-                                              std::vector<int>{DNNL_ARG_SRC_0, DNNL_ARG_SRC_1},
-                                              std::vector<Layout>{first, second}, first, is_small);
+  return attempt(is_small, [&] {
+    const auto made = describe<dnnl::binary>(cpu(), attributes(post_ops), kind, descriptor(first),
+                                             descriptor(second), descriptor(first));
+    return finish("binary", made, {{DNNL_ARG_SRC_0, first}, {DNNL_ARG_SRC_1, second}}, is_small);
   });
 }
 
