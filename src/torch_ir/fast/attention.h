@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "torch_ir/fast/trace_rewriter.h"
@@ -57,8 +56,8 @@ struct Attention {
 FusedCall attention(Attention attention);
 
 // Makes attention one call, where call `index` ends it, as one call or spelled out, for up to a few
-// thousand keys. Returns the calls before it that are part of it.
-std::optional<std::vector<size_t>> fuse_attention(Trace& trace, const TraceFacts& facts,
-                                                  size_t index);
+// thousand keys; then `inner` are the calls before it that are part of it.
+bool fuse_attention(Trace& trace, const TraceFacts& facts, size_t index,
+                    std::vector<size_t>& inner);
 
 }  // namespace torch_ir

@@ -8,17 +8,12 @@
 namespace torch_ir {
 
 const TraceArgument* CallArguments::find(std::string_view name) const {
-  const auto& arguments = call_.op.schema().arguments();
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].name() == name) return &call_.arguments[i];
-  }
-  return nullptr;
+  const auto index = call_.op.schema().argumentIndexWithName(name);
+  return index ? &call_.arguments[static_cast<size_t>(*index)] : nullptr;
 }
 
 std::optional<TensorId> CallArguments::tensor(std::string_view name) const {
-  const TraceArgument* argument = find(name);
-  if (argument == nullptr) return std::nullopt;
-  const auto* id = std::get_if<TensorId>(argument);
+  const auto* id = std::get_if<TensorId>(find(name));
   return id == nullptr ? std::nullopt : std::optional(*id);
 }
 
@@ -28,8 +23,7 @@ std::vector<TensorId> CallArguments::tensors(std::string_view name) const {
 }
 
 c10::IValue CallArguments::value(std::string_view name) const {
-  const TraceArgument* argument = find(name);
-  const auto* value = argument == nullptr ? nullptr : std::get_if<c10::IValue>(argument);
+  const auto* value = std::get_if<c10::IValue>(find(name));
   return value == nullptr ? c10::IValue() : *value;
 }
 
@@ -285,16 +279,14 @@ std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size
     result.sources.push_back(tensor);
     return tensor.defined() ? tensor.to(at::kDouble) : tensor;
   };
-  const auto is_variable = [&](std::string_view parameter) {
-    const auto id = arguments.tensor(parameter);
-    return id && !rewriter.constant(*id).defined();
-  };
-  if (is_variable("weight") || is_variable("bias")) return std::nullopt;
   const at::Tensor weight = constant("weight");
   const at::Tensor bias = constant("bias");
   const at::Tensor mean = constant("running_mean");
   const at::Tensor variance = constant("running_var");
-  if (!mean.defined() || !variance.defined()) return std::nullopt;
+  const bool is_known = mean.defined() && variance.defined() &&
+                        weight.defined() == arguments.tensor("weight").has_value() &&
+                        bias.defined() == arguments.tensor("bias").has_value();
+  if (!is_known) return std::nullopt;
   result.scale = (variance + result.eps).rsqrt();
   if (weight.defined()) result.scale = result.scale * weight;
   result.shift = -mean * result.scale;

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 #include "torch_ir/fast/rules.h"
@@ -110,9 +109,8 @@ int64_t span_of(const onednn::Layout& layout) {
 }
 
 bool is_moderate(const at::Tensor& parameter) {
-  constexpr double kMaximumNorm = std::numeric_limits<double>::infinity();
   return !parameter.defined() ||
-         at::linalg_vector_norm(parameter, kMaximumNorm).item<double>() <= kMaxParameter;
+         at::linalg_vector_norm(parameter, kInfinity).item<double>() <= kMaxParameter;
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include "torch_ir/fast/quantized.h"
@@ -28,7 +27,7 @@ std::optional<Row> row_with(std::span<const float> weights, float greatest, int 
   constexpr float kRounder = 12582912.0F;
   const float inverse = static_cast<float>(steps) / greatest;
   double least = 0;
-  double most = std::numeric_limits<double>::infinity();
+  double most = kInfinity;
   int64_t sum = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
     const float integer = (weights[i] * inverse + kRounder) - kRounder;

@@ -57,10 +57,6 @@ size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
   return chain.calls.size();
 }
 
-int64_t multiplications(const TraceRewriter& rewriter, TensorId source, TensorId weight) {
-  return rewriter.tensor(source).sizes[0] * c10::multiply_integers(rewriter.tensor(weight).sizes);
-}
-
 std::optional<TraceRewriter::Replacement> replace(TraceRewriter& rewriter, size_t index,
                                                   std::optional<TensorId> source,
                                                   std::optional<TensorId> weight,
@@ -68,11 +64,12 @@ std::optional<TraceRewriter::Replacement> replace(TraceRewriter& rewriter, size_
   const TraceCall& call = rewriter.call(index);
   if (!source || !weight || call.outputs.empty()) return std::nullopt;
   const at::ScalarType dtype = rewriter.tensor(*source).dtype;
+  const int64_t multiplications =
+      rewriter.tensor(*source).sizes[0] * c10::multiply_integers(rewriter.tensor(*weight).sizes);
   if ((dtype != at::kFloat && !(dtype == at::kBFloat16 && onednn::multiplies_bfloat16())) ||
       !rewriter.is_value(*source, dtype) || !rewriter.is_value(*weight, dtype) ||
       !rewriter.is_value(call.outputs[0], dtype) || !rewriter.is_contiguous(call.outputs[0]) ||
-      rewriter.tensor(call.outputs[0]).offset != 0 ||
-      multiplications(rewriter, *source, *weight) < kMinMultiplications ||
+      rewriter.tensor(call.outputs[0]).offset != 0 || multiplications < kMinMultiplications ||
       !rewriter.constant(*weight).defined()) {
     return std::nullopt;
   }

@@ -118,68 +118,44 @@ FusedCall lstm_layer(LstmLayer layer) {
                   });
 }
 
-class LstmBuilder {
- public:
-  LstmBuilder(TraceRewriter& rewriter, size_t index)
-      : rewriter_(rewriter),
-        index_(index),
-        arguments_(rewriter.call(index)),
-        source_(*arguments_.tensor("input")) {
-    layer_.num_steps = rewriter.tensor(source_).sizes[0];
-    layer_.num_sequences = rewriter.tensor(source_).sizes[1];
-    layer_.num_units = arguments_.value("hidden_size").toInt();
-    layer_.is_reverse = arguments_.value("reverse").toBool();
+size_t emit_lstm(TraceRewriter& rewriter, size_t index) {
+  const CallArguments arguments(rewriter.call(index));
+  const auto constant = [&](std::string_view name) {
+    return rewriter.constant(*arguments.tensor(name));
+  };
+  const TensorId source = *arguments.tensor("input");
+  const at::DimVector sizes = rewriter.tensor(source).sizes;
+  LstmLayer layer{};
+  layer.num_steps = sizes[0];
+  layer.num_sequences = sizes[1];
+  layer.num_units = arguments.value("hidden_size").toInt();
+  layer.is_reverse = arguments.value("reverse").toBool();
+  const int64_t num_gates = 4 * layer.num_units;
+  std::optional<Layout> bias;
+  // Without biases LibTorch passes other weights in their place.
+  if (arguments.value("has_biases").toBool()) bias = contiguous_layout({num_gates});
+  const int64_t rows = sizes[0] * sizes[1];
+  const onednn::PrimitivePtr product = onednn::make_inner_product(
+      contiguous_layout({rows, sizes[2]}), Layout::any({num_gates, sizes[2]}), bias,
+      contiguous_layout({rows, num_gates}), {});
+  if (product == nullptr) return 0;
+  std::vector<TensorId> inputs = {
+      rewriter.plain(source), packed_weight(rewriter, constant("weight0"), product->inputs()[1])};
+  if (bias) {
+    const std::vector<at::Tensor> biases = {constant("weight2"), constant("weight3")};
+    inputs.push_back(rewriter.packed("sum", biases, [&] { return biases[0] + biases[1]; }));
   }
-
-  size_t emit() {
-    const auto gates = make_gates();
-    if (!gates) return 0;
-    rewriter_.emit(lstm_layer(layer_),
-                   {*gates, recurrent_weights(), rewriter_.plain(*arguments_.tensor("hx_")),
-                    rewriter_.plain(*arguments_.tensor("cx_"))},
-                   rewriter_.call(index_).outputs, index_);
-    return 1;
-  }
-
- private:
-  const at::Tensor& constant(std::string_view name) const {
-    return rewriter_.constant(*arguments_.tensor(name));
-  }
-
-  std::optional<TensorId> make_gates() {
-    const int64_t rows = layer_.num_steps * layer_.num_sequences;
-    const int64_t num_inputs = rewriter_.tensor(source_).sizes[2];
-    const int64_t num_gates = 4 * layer_.num_units;
-    std::optional<Layout> bias;
-    // Without biases LibTorch passes other weights in their place.
-    if (arguments_.value("has_biases").toBool()) bias = contiguous_layout({num_gates});
-    const onednn::PrimitivePtr product = onednn::make_inner_product(
-        contiguous_layout({rows, num_inputs}), Layout::any({num_gates, num_inputs}), bias,
-        contiguous_layout({rows, num_gates}), {});
-    if (product == nullptr) return std::nullopt;
-    std::vector<TensorId> inputs = {
-        rewriter_.plain(source_),
-        packed_weight(rewriter_, constant("weight0"), product->inputs()[1])};
-    if (bias) {
-      const std::vector<at::Tensor> biases = {constant("weight2"), constant("weight3")};
-      inputs.push_back(rewriter_.packed("sum", biases, [&] { return biases[0] + biases[1]; }));
-    }
-    return rewriter_.make(product, inputs, index_);
-  }
-
-  TensorId recurrent_weights() {
-    const at::Tensor& weight = constant("weight1");
-    return rewriter_.packed("panels", {weight}, [&] {
-      return weight.view({-1, kLstmPanel, layer_.num_units}).transpose(1, 2).contiguous();
-    });
-  }
-
-  TraceRewriter& rewriter_;
-  size_t index_;
-  CallArguments arguments_;
-  TensorId source_;
-  LstmLayer layer_{};
-};
+  const TensorId gates = rewriter.make(product, inputs, index);
+  const at::Tensor recurrent = constant("weight1");
+  const TensorId panels = rewriter.packed("panels", {recurrent}, [&] {
+    return recurrent.view({-1, kLstmPanel, layer.num_units}).transpose(1, 2).contiguous();
+  });
+  rewriter.emit(lstm_layer(layer),
+                {gates, panels, rewriter.plain(*arguments.tensor("hx_")),
+                 rewriter.plain(*arguments.tensor("cx_"))},
+                rewriter.call(index).outputs, index);
+  return 1;
+}
 
 // LibTorch calls it for each layer and direction; outside training it has no workspace to return.
 std::optional<TraceRewriter::Replacement> replace_lstm(TraceRewriter& rewriter, size_t index) {
@@ -206,8 +182,8 @@ std::optional<TraceRewriter::Replacement> replace_lstm(TraceRewriter& rewriter, 
       is_constant("weight2") && is_constant("weight3") && call.outputs.size() == 3 &&
       std::ranges::all_of(call.outputs, is_usable);
   if (!is_taken) return std::nullopt;
-  return TraceRewriter::Replacement{
-      {index}, [&rewriter, index] { return LstmBuilder(rewriter, index).emit(); }};
+  return TraceRewriter::Replacement{{index},
+                                    [&rewriter, index] { return emit_lstm(rewriter, index); }};
 }
 
 constexpr RuleEntry kLstmRules[] = {{"aten::mkldnn_rnn_layer", &replace_lstm}};

@@ -91,7 +91,6 @@ template <class Vectors>
 TORCH_IR_PART void pool_rows(const PooledImages& images, int64_t first_row, int64_t end_row) {
   const PooledAxis& height = images.height;
   const PooledAxis& width = images.width;
-  constexpr float kNothing = -std::numeric_limits<float>::infinity();
   for (int64_t row = first_row; row < end_row; ++row) {
     const int64_t y = row % height.pooled;
     const float* const group =
@@ -102,7 +101,7 @@ TORCH_IR_PART void pool_rows(const PooledImages& images, int64_t first_row, int6
                                 std::min(height.begin(y) + height.window, height.size),
                                 std::max<int64_t>(width.begin(x), 0),
                                 std::min(width.begin(x) + width.window, width.size),
-                                reads_folded ? images.folded_value : kNothing};
+                                reads_folded ? images.folded_value : -kInfinity};
       float* const result = images.output + (row * width.pooled + x) * images.inner;
       int64_t i = 0;
       i = pool_channels<Vectors>(images, window, group, i, result);

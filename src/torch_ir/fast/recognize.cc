@@ -32,12 +32,7 @@ class Recognizer {
       } else if (auto grouped = convolution ? grouped_convolution_at(i) : std::nullopt) {
         call.op = *convolution;
         call.arguments = std::move(*grouped);
-      } else if (const auto norm = rms_norm_at(i)) {
-        call.fused = std::make_shared<FusedCall>(rms_norm(norm->eps));
-        call.arguments = {norm->input, norm->weight};
-      } else if (auto attention = fuse_attention(trace_, facts_, i)) {
-        inner_ = std::move(*attention);
-      } else {
+      } else if (!fuse_rms_norm(call) && !fuse_attention(trace_, facts_, i, inner_)) {
         continue;
       }
       for (const size_t inner : inner_) is_dead_[inner] = true;
@@ -59,15 +54,11 @@ class Recognizer {
     return &call;
   }
 
-  std::optional<double> number(const TraceArgument& argument) const {
-    return number_of(trace_, argument);
-  }
-
   // The other operand, if one operand of `call` is `expected`.
   std::optional<TensorId> with_number(const TraceCall* call, double expected) const {
     if (call == nullptr) return std::nullopt;
     for (const size_t side : {0, 1}) {
-      const auto found = number(call->arguments[side]);
+      const auto found = number_of(trace_, call->arguments[side]);
       const auto* other = std::get_if<TensorId>(&call->arguments[1 - side]);
       if (found && other != nullptr && std::abs(*found - expected) < 1e-6) return *other;
     }
@@ -179,12 +170,6 @@ class Recognizer {
     return all;
   }
 
-  struct RmsNorm {
-    TensorId input;
-    TensorId weight;
-    double eps;
-  };
-
   bool is_plain(TensorId id) const {
     const TraceTensor& tensor = trace_.tensors[id];
     return tensor.dtype == c10::kFloat && !facts_.is_written[tensor.buffer] &&
@@ -195,7 +180,7 @@ class Recognizer {
   std::optional<double> eps_of(TensorId id, TensorId x) {
     const TraceCall* sum = made_by(id, "aten::add.Tensor");
     if (sum == nullptr) return std::nullopt;
-    const auto eps = number(sum->arguments[1]);
+    const auto eps = number_of(trace_, sum->arguments[1]);
     const TraceCall* mean = made_by(std::get<TensorId>(sum->arguments[0]), "aten::mean.dim");
     if (!eps || mean == nullptr || CallArguments(*sum).number("alpha", 1) != 1) return std::nullopt;
     const auto last = static_cast<int64_t>(trace_.tensors[x].sizes.size()) - 1;
@@ -209,10 +194,9 @@ class Recognizer {
     return is_last && squared == x ? eps : std::nullopt;
   }
 
-  // Call `index` where it is weight * (x * rsqrt(mean(x^2) + eps)).
-  std::optional<RmsNorm> rms_norm_at(size_t index) {
-    const TraceCall& call = trace_.calls[index];
-    if (c10::toString(call.op.operator_name()) != "aten::mul.Tensor") return std::nullopt;
+  // Replaces `call` where it is weight * (x * rsqrt(mean(x^2) + eps)).
+  bool fuse_rms_norm(TraceCall& call) {
+    if (c10::toString(call.op.operator_name()) != "aten::mul.Tensor") return false;
     for (const size_t side : {0, 1}) {
       const auto* weight = std::get_if<TensorId>(&call.arguments[side]);
       const auto* scaled = std::get_if<TensorId>(&call.arguments[1 - side]);
@@ -231,9 +215,12 @@ class Recognizer {
                            is_plain(*weight) && is_plain(call.outputs[0]) &&
                            trace_.tensors[*weight].sizes == at::DimVector{sizes.back()} &&
                            trace_.tensors[call.outputs[0]].sizes == sizes;
-      if (is_norm) return RmsNorm{*x, *weight, *eps};
+      if (!is_norm) continue;
+      call.fused = std::make_shared<FusedCall>(rms_norm(*eps));
+      call.arguments = {*x, *weight};
+      return true;
     }
-    return std::nullopt;
+    return false;
   }
 
   Trace& trace_;

@@ -61,7 +61,8 @@ class AttentionFinder {
       const TraceCall* hidden = made_by(tensor(*safe, 0), "aten::all.dim");
       const TraceCall* is_hidden =
           hidden != nullptr ? made_by(tensor(*hidden, 0), "aten::isneginf") : nullptr;
-      if (is_hidden == nullptr || !is_along_keys(*hidden) || number(safe->arguments[1]) != 0 ||
+      if (is_hidden == nullptr || !is_along_keys(*hidden) ||
+          number_of(trace_, safe->arguments[1]) != 0 ||
           std::get_if<TensorId>(&safe->arguments[2]) == nullptr) {
         return false;
       }
@@ -91,30 +92,26 @@ class AttentionFinder {
                added_, [&](const auto& added) { return add(added.first, sizes(added.second)); });
   }
 
-  // Replaces `call`; returns the calls before it that are part of it.
-  std::optional<std::vector<size_t>> fuse(TraceCall& call) {
+  // Replaces `call`, unless there are too many keys.
+  bool fuse(TraceCall& call) {
     const int64_t most = attention_.limits.empty() ? kMaxKeyElements : kMaxMaskedKeyElements;
-    if (attention_.num_keys * std::max(attention_.size, attention_.value_size) > most) {
-      return std::nullopt;
-    }
+    if (attention_.num_keys * std::max(attention_.size, attention_.value_size) > most) return false;
     attention_.scale = static_cast<float>(scale_);
     call.fused = std::make_shared<FusedCall>(attention(attention_));
     call.arguments = {inputs_.begin(), inputs_.end()};
     call.outputs.resize(1);
-    return inner_;
+    return true;
   }
+
+  const std::vector<size_t>& inner() const { return inner_; }
 
  private:
   const at::DimVector& sizes(TensorId id) const { return trace_.tensors[id].sizes; }
   const at::DimVector& strides(TensorId id) const { return trace_.tensors[id].strides; }
-  const at::Tensor& constant(TensorId id) const { return trace_.tensors[id].constant; }
   static TensorId tensor(const TraceCall& call, size_t argument) {
     return std::get<TensorId>(call.arguments[argument]);
   }
 
-  std::optional<double> number(const TraceArgument& argument) const {
-    return number_of(trace_, argument);
-  }
   bool is_value(TensorId id) const {
     return trace_.tensors[id].dtype == at::kFloat &&
            !facts_.is_written[trace_.tensors[id].buffer] && c10::multiply_integers(sizes(id)) > 0;
@@ -162,7 +159,8 @@ class AttentionFinder {
     for (const auto& [name, exponent] :
          {std::pair("aten::mul.Tensor", 1), {"aten::div.Tensor", -1}}) {
       const TraceCall* scaled = made_by(id, name, num_readers);
-      const auto factor = scaled == nullptr ? std::nullopt : number(scaled->arguments[1]);
+      const auto factor =
+          scaled == nullptr ? std::nullopt : number_of(trace_, scaled->arguments[1]);
       if (!factor) continue;
       scale_ *= std::pow(*factor, exponent);
       is_scaled_ = true;
@@ -189,7 +187,7 @@ class AttentionFinder {
     const bool is_copy = made != nullptr;
     if (!is_copy && scale != nullptr) made = made_by(id, "aten::mul.Tensor");
     if (made == nullptr) return id;
-    const auto factor = is_copy ? 1 : number(made->arguments[1]);
+    const auto factor = is_copy ? 1 : number_of(trace_, made->arguments[1]);
     const auto* source = std::get_if<TensorId>(&made->arguments[0]);
     if (!factor || source == nullptr || sizes(*source).size() != 4 || !is_value(*source) ||
         sizes(*source) != sizes(made->outputs[0]) || strides(*source)[4 - unit] != 1) {
@@ -272,8 +270,8 @@ class AttentionFinder {
   // Whether it is a constant that is 0 where a row of any head sees a key, and minus infinity
   // elsewhere, and each row sees the first keys and no others. Keeps how many.
   bool limit_by(TensorId mask) {
-    if (!is_value(mask) || !constant(mask).defined()) return false;
-    at::Tensor rows = constant(mask);
+    at::Tensor rows = trace_.tensors[mask].constant;
+    if (!is_value(mask) || !rows.defined()) return false;
     while (rows.dim() > 2 && (rows.size(0) == 1 || rows.stride(0) == 0)) rows = rows.select(0, 0);
     if (rows.dim() != 2) return false;
     rows = rows.expand({attention_.num_rows, attention_.num_keys}).contiguous();
@@ -304,15 +302,17 @@ class AttentionFinder {
 
 }  // namespace
 
-std::optional<std::vector<size_t>> fuse_attention(Trace& trace, const TraceFacts& facts,
-                                                  size_t index) {
+bool fuse_attention(Trace& trace, const TraceFacts& facts, size_t index,
+                    std::vector<size_t>& inner) {
   TraceCall& call = trace.calls[index];
   const std::string name = call.name();
   AttentionFinder finder(trace, facts, index);
   const bool is_found =
       (name == "aten::_scaled_dot_product_flash_attention_for_cpu" && finder.find_call()) ||
       (name == "aten::bmm" && finder.find_calls());
-  return is_found ? finder.fuse(call) : std::nullopt;
+  if (!is_found || !finder.fuse(call)) return false;
+  inner = finder.inner();
+  return true;
 }
 
 }  // namespace torch_ir
