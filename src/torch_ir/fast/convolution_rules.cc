@@ -34,20 +34,6 @@ struct TracedConvolution {
   Chain chain;
 };
 
-struct Parameters {
-  at::Tensor weight;
-  at::Tensor bias;
-};
-
-Parameters folded(const TracedConvolution& convolution, const ChannelScale& norm) {
-  std::vector<int64_t> by_output(static_cast<size_t>(convolution.weight.dim()), 1);
-  by_output[0] = -1;
-  at::Tensor bias = norm.shift;
-  if (convolution.bias.defined()) bias = bias + convolution.bias.to(at::kDouble) * norm.scale;
-  const at::Tensor weight = convolution.weight.to(at::kDouble) * norm.scale.view(by_output);
-  return {weight.to(at::kFloat), bias.to(at::kFloat)};
-}
-
 Dims weight_dims(const TracedConvolution& convolution) {
   Dims dims = dims_of(convolution.weight.sizes());
   if (convolution.groups > 1) {
@@ -72,29 +58,37 @@ bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output
          pixels >= (has_many_weights ? kMinPixelsForManyWeights : kMinWinogradPixels);
 }
 
-void add_parameters(TraceRewriter& rewriter, const TracedConvolution& convolution,
-                    const onednn::Primitive& primitive, bool has_bias,
-                    std::vector<TensorId>& inputs) {
-  std::vector<at::Tensor> sources = {convolution.weight, convolution.bias};
-  std::optional<ChannelScale> norm;
-  std::string key;
-  if (convolution.chain.norm) {
-    norm = channel_scale_of(rewriter, *convolution.chain.norm);
-    sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
-    key = std::to_string(std::bit_cast<uint64_t>(norm->eps));
-  }
-  const auto parameters = [&] {
-    return norm ? folded(convolution, *norm) : Parameters{convolution.weight, convolution.bias};
+// The weights and the bias, if there is one, with the batch norm of the chain.
+std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const TracedConvolution& convolution,
+                                    const Layout& wanted) {
+  const at::Tensor& weight = convolution.weight;
+  const at::Tensor& bias = convolution.bias;
+  std::vector<at::Tensor> sources = {weight, bias};
+  const auto pack = [&wanted](const at::Tensor& from) {
+    return reorder_constant(from.contiguous(), contiguous_layout(wanted.sizes()), wanted);
   };
-  const Layout& wanted = primitive.inputs()[1];
-  inputs.push_back(rewriter.packed(key + wanted.key(), sources, [&] {
-    const at::Tensor weight = parameters().weight.contiguous();
-    return reorder_constant(weight, contiguous_layout(wanted.sizes()), wanted);
-  }));
-  if (!has_bias) return;
-  inputs.push_back(
-      norm ? rewriter.packed(key + "bias", sources, [&] { return parameters().bias.contiguous(); })
-           : rewriter.add_constant(convolution.bias.contiguous()));
+  if (!convolution.chain.norm) {
+    std::vector<TensorId> made = {
+        rewriter.packed(wanted.key(), sources, [&] { return pack(weight); })};
+    if (bias.defined()) made.push_back(rewriter.add_constant(bias.contiguous()));
+    return made;
+  }
+  const auto norm = channel_scale_of(rewriter, *convolution.chain.norm);
+  sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
+  const std::string key = std::to_string(std::bit_cast<uint64_t>(norm->eps));
+  const auto scaled_weight = [&] {
+    at::DimVector by_output(static_cast<size_t>(weight.dim()), 1);
+    by_output[0] = -1;
+    const at::Tensor scaled = weight.to(at::kDouble) * norm->scale.view(by_output);
+    return pack(scaled.to(at::kFloat));
+  };
+  const auto shifted_bias = [&] {
+    at::Tensor shift = norm->shift;
+    if (bias.defined()) shift = shift + bias.to(at::kDouble) * norm->scale;
+    return shift.to(at::kFloat);
+  };
+  return {rewriter.packed(key + wanted.key(), sources, scaled_weight),
+          rewriter.packed(key + "bias", sources, shifted_bias)};
 }
 
 bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, const Layout& source,
@@ -116,14 +110,14 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
       convolution.dilation,
       is_winograd,
       post_ops};
-  const bool has_bias = convolution.bias.defined() || chain.norm;
-  if (has_bias) wanted.bias = contiguous_layout({output_sizes[1]});
+  if (convolution.bias.defined() || chain.norm) wanted.bias = contiguous_layout({output_sizes[1]});
   const onednn::PrimitivePtr primitive =
       guarded(rewriter, onednn::make_convolution(wanted), chain,
               {.parameters = {convolution.weight, convolution.bias}, .is_winograd = is_winograd});
   if (primitive == nullptr) return false;
   std::vector<TensorId> inputs = {rewriter.use(convolution.source, primitive->inputs()[0])};
-  add_parameters(rewriter, convolution, *primitive, has_bias, inputs);
+  const auto parameters = parameters_of(rewriter, convolution, primitive->inputs()[1]);
+  inputs.insert(inputs.end(), parameters.begin(), parameters.end());
   std::optional<TensorId> written;
   if (chain.addend) written = rewriter.use(*chain.addend, primitive->output());
   rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);

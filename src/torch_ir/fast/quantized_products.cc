@@ -80,6 +80,50 @@ std::optional<IntegerLayer> layer_at(QuantizedPatterns& patterns, size_t index,
                       bias->value};
 }
 
+// What torchao makes of dynamic quantisation: (float(_int_mm(q, weight)) * scale) * scales + bias,
+// the first scale for each row and the others for each column. The addition ends at `index`, or is
+// missing.
+std::optional<IntegerLayer> integer_product_at(QuantizedPatterns& patterns, size_t index) {
+  const auto constant_row = [&](size_t call) -> at::Tensor {
+    const auto other = CallArguments(patterns.call(call)).tensor("other");
+    const at::Tensor row = other ? patterns.tensor(*other).constant : at::Tensor();
+    const int64_t columns = patterns.tensor(patterns.output(call)).sizes.back();
+    const bool is_row = row.defined() && row.scalar_type() == at::kFloat &&
+                        row.numel() == columns && row.size(-1) == columns;
+    return is_row ? row.reshape({columns}) : at::Tensor();
+  };
+  IntegerLayer layer{};
+  std::optional<size_t> last = index;
+  if (const auto sum = patterns.argument_of(last, "aten::add.Tensor")) {
+    layer.bias = constant_row(index);
+    last = layer.bias.defined() ? patterns.inner_maker(*sum) : std::nullopt;
+  }
+  const auto product = patterns.argument_of(last, "aten::mul.Tensor");
+  const at::Tensor scales = product ? constant_row(*last) : at::Tensor();
+  const auto first = scales.defined() ? patterns.inner_maker(*product) : std::nullopt;
+  const auto floats = patterns.argument_of(first, "aten::mul.Tensor");
+  layer.from.scale = floats ? patterns.computed(*first) : std::nullopt;
+  const auto cast = layer.from.scale ? patterns.inner_maker(*floats) : std::nullopt;
+  const auto sums = patterns.argument_of(cast, "aten::_to_copy");
+  const auto call = sums ? patterns.inner_maker(*sums) : std::nullopt;
+  if (!call || patterns.name(*call) != "aten::_int_mm" ||
+      patterns.tensor(*floats).dtype != at::kFloat) {
+    return std::nullopt;
+  }
+  const CallArguments arguments(patterns.call(*call));
+  layer.source = *arguments.tensor("self");
+  const at::Tensor weight = patterns.tensor(*arguments.tensor("mat2")).constant;
+  if (!weight.defined() || !patterns.is_contiguous(layer.source)) return std::nullopt;
+  const at::Tensor rows = scales.to(at::kDouble).contiguous();
+  const double* data = rows.const_data_ptr<double>();
+  layer.from.tensor = layer.source;
+  layer.weight = {weight.t().contiguous(),
+                  {data, data + rows.numel()},
+                  std::vector<int64_t>(static_cast<size_t>(rows.numel()))};
+  layer.leaves = {weight};
+  return layer;
+}
+
 TensorId packed_integers(TraceRewriter& rewriter, const IntegerLayer& layer, const Layout& wanted) {
   const Layout plain = contiguous_layout(wanted.sizes(), Type::kInt8);
   return rewriter.packed("int8 " + wanted.key(), layer.leaves,
@@ -200,54 +244,6 @@ std::optional<QuantizedCall> quantized_product(QuantizedPatterns& patterns, size
   };
   return product;
 }
-
-namespace {
-
-// What torchao makes of dynamic quantisation: (float(_int_mm(q, weight)) * scale) * scales + bias,
-// the first scale for each row and the others for each column. The addition ends at `index`, or is
-// missing.
-std::optional<IntegerLayer> integer_product_at(QuantizedPatterns& patterns, size_t index) {
-  const auto constant_row = [&](size_t call) -> at::Tensor {
-    const auto other = CallArguments(patterns.call(call)).tensor("other");
-    const at::Tensor row = other ? patterns.tensor(*other).constant : at::Tensor();
-    const int64_t columns = patterns.tensor(patterns.output(call)).sizes.back();
-    const bool is_row = row.defined() && row.scalar_type() == at::kFloat &&
-                        row.numel() == columns && row.size(-1) == columns;
-    return is_row ? row.reshape({columns}) : at::Tensor();
-  };
-  IntegerLayer layer{};
-  std::optional<size_t> last = index;
-  if (const auto sum = patterns.argument_of(last, "aten::add.Tensor")) {
-    layer.bias = constant_row(index);
-    last = layer.bias.defined() ? patterns.inner_maker(*sum) : std::nullopt;
-  }
-  const auto product = patterns.argument_of(last, "aten::mul.Tensor");
-  const at::Tensor scales = product ? constant_row(*last) : at::Tensor();
-  const auto first = scales.defined() ? patterns.inner_maker(*product) : std::nullopt;
-  const auto floats = patterns.argument_of(first, "aten::mul.Tensor");
-  layer.from.scale = floats ? patterns.computed(*first) : std::nullopt;
-  const auto cast = layer.from.scale ? patterns.inner_maker(*floats) : std::nullopt;
-  const auto sums = patterns.argument_of(cast, "aten::_to_copy");
-  const auto call = sums ? patterns.inner_maker(*sums) : std::nullopt;
-  if (!call || patterns.name(*call) != "aten::_int_mm" ||
-      patterns.tensor(*floats).dtype != at::kFloat) {
-    return std::nullopt;
-  }
-  const CallArguments arguments(patterns.call(*call));
-  layer.source = *arguments.tensor("self");
-  const at::Tensor weight = patterns.tensor(*arguments.tensor("mat2")).constant;
-  if (!weight.defined() || !patterns.is_contiguous(layer.source)) return std::nullopt;
-  const at::Tensor rows = scales.to(at::kDouble).contiguous();
-  const double* data = rows.const_data_ptr<double>();
-  layer.from.tensor = layer.source;
-  layer.weight = {weight.t().contiguous(),
-                  {data, data + rows.numel()},
-                  std::vector<int64_t>(static_cast<size_t>(rows.numel()))};
-  layer.leaves = {weight};
-  return layer;
-}
-
-}  // namespace
 
 std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t index) {
   const auto output = patterns.output_or_none(index);

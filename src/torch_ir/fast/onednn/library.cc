@@ -64,6 +64,16 @@ std::optional<std::vector<Axis>> axes_of(const Descriptor& descriptor) {
   return axes;
 }
 
+bool has_instructions(unsigned isa) {
+  return (static_cast<unsigned>(dnnl::dnnl_get_effective_cpu_isa()) & isa) == isa;
+}
+
+using DataType = dnnl::memory::data_type;
+constexpr DataType kDataTypes[] = {DataType::f32, DataType::bf16, DataType::s8, DataType::u8,
+                                   DataType::s32};
+
+DataType data_type(Type type) { return kDataTypes[static_cast<size_t>(type)]; }
+
 }  // namespace
 
 std::optional<std::string> version() {
@@ -73,14 +83,6 @@ std::optional<std::string> version() {
          std::to_string(version->patch);
 }
 
-namespace {
-
-bool has_instructions(unsigned isa) {
-  return (static_cast<unsigned>(dnnl::dnnl_get_effective_cpu_isa()) & isa) == isa;
-}
-
-}  // namespace
-
 bool multiplies_bytes() {
   return has_instructions(dnnl_cpu_isa_avx512_core_vnni) ||
          has_instructions(dnnl_cpu_isa_avx2_vnni);
@@ -89,16 +91,6 @@ bool multiplies_bytes() {
 bool multiplies_bfloat16() { return has_instructions(dnnl_cpu_isa_avx512_core_bf16); }
 
 bool scales_bias() { return kScalesBias; }
-
-namespace {
-
-using DataType = dnnl::memory::data_type;
-constexpr DataType kDataTypes[] = {DataType::f32, DataType::bf16, DataType::s8, DataType::u8,
-                                   DataType::s32};
-
-DataType data_type(Type type) { return kDataTypes[static_cast<size_t>(type)]; }
-
-}  // namespace
 
 Layout Layout::strided(const Dims& sizes, const Dims& strides, Type type) {
   return LayoutAccess::layout(Descriptor(sizes, data_type(type), strides));
