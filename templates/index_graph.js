@@ -65,24 +65,13 @@ function place(levels, index, opened) {
   return {boxes, arrows, groups, width: fx(level.width), height: fy(level.height)};
 }
 
-// How well a word fits a text: 0 is best, Infinity if it does not. Fuzzy: "lin3" fits "linear_3".
-function misfit(text, word) {
-  const at = text.indexOf(word);
-  if (at >= 0) return text === word ? 0 : at === 0 ? 1 : /\w/.test(text[at - 1]) ? 3 : 2;
-  const letters = [...word].map((c) => c.replace(/\W/, '\\$&'));
-  const found = word.length > 2 && text.match(new RegExp(letters.map((c, i) => i ? `[^${c}]*${c}` : c).join('')));
-  const gaps = found ? found[0].length - word.length : Infinity;
-  return gaps <= 2 * word.length ? 4 + gaps : Infinity;
-}
-
-// The entries whose `texts` fit all words of a query, the best ones first: if some do literally, only those.
+// The entries that have all words of a query: first that of this name, then those whose names begin with it.
 function searched(entries, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
-  const misfits = ({texts}) => words.map((word) => Math.min(...texts.map((text, i) => misfit(text, word) + i / 8)));
-  const found = (most) => entries.map((entry) => [entry, misfits(entry)]).filter(([, far]) => Math.max(...far) < most)
-      .sort(([, a], [, b]) => sum(a) - sum(b)).map(([entry]) => entry);
-  return [found(4), found(Infinity)].find((list) => list.length) ?? [];
+  const rank = ({texts: [name]}) => name === words[0] ? 0 : name.startsWith(words[0]) ? 1 : 2;
+  return entries.filter(({texts}) => words.every((word) => texts.some((text) => text.includes(word))))
+      .sort((a, b) => rank(a) - rank(b));
 }
 
 // Viridis from light to dark, whose lightness alone gives the order; Okabe and Ito's colours, which

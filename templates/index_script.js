@@ -638,17 +638,6 @@ async function route(focus) {
 
 // ---- The page
 
-function setUpTheme() {
-  const root = document.documentElement;
-  const label = () => { $('theme').textContent = root.dataset.theme === 'dark' ? 'Light theme' : 'Dark theme'; };
-  $('theme').addEventListener('click', () => {
-    root.dataset.theme = root.dataset.theme === 'dark' ? 'light' : 'dark';
-    try { localStorage.setItem('torch-ir-theme', root.dataset.theme); } catch { /* not kept */ }
-    label();
-  });
-  label();
-}
-
 function setUpKeys() {
   document.addEventListener('keydown', (event) => {
     const typing = event.target.closest('input, select, textarea');
@@ -717,7 +706,6 @@ async function start() {
   $('coverage').textContent = shown(run.coverage);
   $('environment').append(...run.environment.filter(([, value]) => value).flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
   $('command').textContent = shown(run.command);
-  setUpTheme();
   setUpShare();
   setUpChanges();
   setUpFilters();
