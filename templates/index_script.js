@@ -96,31 +96,7 @@ function badge(status, text = status) {
 
 // ---- The table
 
-// The greatest value, or for `least` the least; NaN is worse than both.
-function worst(values, least) {
-  return values.reduce((a, b) => {
-    const [x, y] = [number(a), number(b)];
-    return Number.isNaN(x) || !Number.isNaN(y) && (least ? x <= y : x >= y) ? a : b;
-  });
-}
-
 const sum = (values) => values.reduce((a, b) => a + b, 0);
-
-// The worst figures of all trials that could be compared.
-function worstFigures({max_diff, trials}) {
-  const compared = trials.map(({outputs}) => outputs.map((o) => o.comparison).filter((c) => !c.mismatch));
-  const all = compared.flat();
-  if (isMissing(max_diff) || all.length === 0) return {};
-  const of = (key, least) => worst(all.map((c) => c[key]), least);
-  const ulps = all.map((c) => c.max_ulp_diff).filter((ulp) => !isMissing(ulp));
-  return {
-    mean_diff: worst(trials.map((trial) => trial.mean_diff ?? 0)),
-    max_relative_diff: of('max_relative_diff'), root_mean_square_diff: of('root_mean_square_diff'),
-    cosine_similarity: of('cosine_similarity', true), signal_to_noise: of('signal_to_noise', true),
-    max_ulp_diff: ulps.length ? Math.max(...ulps) : null,
-    num_mismatched: Math.max(...compared.map((trial) => sum(trial.map((c) => c.num_mismatched)))),
-  };
-}
 
 // `shown`: visible from the start. `text`: formats a figure. `key`: the sort key, if it is not the value.
 const COLUMNS = [
@@ -136,13 +112,8 @@ const COLUMNS = [
   {id: 'weights', name: 'Weights', text: count},
   {id: 'edges', name: 'Edges', text: count},
   {id: 'max_diff', name: 'Max abs. error', shown: true, text: figure},
-  {id: 'mean_diff', name: 'Mean abs. error', text: figure},
-  {id: 'max_relative_diff', name: 'Max relative error', text: figure},
-  {id: 'root_mean_square_diff', name: 'RMSE', text: figure},
   {id: 'cosine_similarity', name: 'Cosine similarity', text: cosine},
   {id: 'signal_to_noise', name: 'SNR (dB)', shown: true, text: figure},
-  {id: 'max_ulp_diff', name: 'Max ULP distance', text: count},
-  {id: 'num_mismatched', name: 'Outside the tolerance', text: count},
   {id: 'smallest_passing_tolerance', name: 'Smallest passing tolerance', text: passingTolerance},
   {id: 'seconds', name: 'Seconds', text: figure},
 ];
@@ -320,15 +291,18 @@ function setUpFilters() {
 
 // ---- One model
 
-function table(caption, head, body, attributes = {}) {
+// A table as C++ sends it. Names of values are links to their nodes in `graph`, if there is one.
+function table(caption, {heads, alignment, rows}, graph) {
+  const content = (text, i) => heads[i] !== 'Value' || !graph?.byName.has(text) ? text
+      : h('button', {type: 'button', class: 'linklike', title: 'Show in the graph', onclick: () => graph.find(text)}, text);
+  const side = (i) => alignment[i] === 'r' ? 'number' : null;
+  // An empty one is not a header.
+  const header = (scope, text, i) => text ? h('th', {scope, class: side(i)}, content(text, i)) : h('td');
   return h('div', {class: 'scroll', role: 'region', 'aria-label': caption, tabindex: '0'},
-      h('table', attributes, h('caption', {class: 'hidden-text'}, caption),
-        h('thead', {}, h('tr', {}, ...head.map(([name, numeric]) =>
-            h('th', {scope: 'col', class: numeric ? 'number' : null}, name)))),
-        h('tbody', {}, ...body.map((cells) => h('tr', {}, ...cells.map((value, i) => {
-          const attributes = {class: head[i][1] ? 'number' : null};
-          return i === 0 ? h('th', {scope: 'row', ...attributes}, value) : h('td', attributes, value);
-        }))))));
+      h('table', {}, h('caption', {class: 'hidden-text'}, caption),
+        h('thead', {}, h('tr', {}, ...heads.map((text, i) => header('col', text.replaceAll('&nbsp;', ' '), i)))),
+        h('tbody', {}, ...rows.map((row) => h('tr', {}, ...row.map((text, i) =>
+            i === 0 ? header('row', text, i) : h('td', {class: side(i)}, content(text, i))))))));
 }
 
 const code = (text) => h('code', {}, text);
@@ -355,49 +329,21 @@ function copyable(text, label, action = 'Copy') {
   return h('div', {class: 'copyable'}, block, copyButton(action, () => text, block));
 }
 
-// Where a value is: "node 3, add (aten.add.Tensor) in layers.0.mlp, model.py:12".
-function placeOf({index, node, op_type, value, group, module, source}, graph) {
-  const more = [[', in its value ', value !== node && value], [' of the group ', group], [' in ', module], [', ', source]];
-  return [`node ${index}, `, nodeLink(node, graph), ' (', code(op_type), ')',
-          ...more.flatMap(([word, name]) => name ? [word, code(name)] : [])];
-}
-
 function worstElement(c) {
   return c.worst_actual ? h('p', {}, 'Worst element: at ', code(`[${c.worst_index.join(', ')}]`), ' it gives ',
                             code(c.worst_actual), ', expected ', code(c.worst_expected), '.') : '';
 }
 
-// "Faulty operators: silu in 10 of 10 calls."
-function faultyOperators({node_report: report, operators = []}) {
-  const nodes = new Map(report.worst.filter(({own_error: own}) => own?.problem).map(({node, op_type}) => [node, op_type]));
-  const calls = new Map(operators);
-  const texts = [...tally([...nodes.values()])].map(([op, wrong]) => `${op} in ${wrong} of ${plural(calls.get(op) ?? wrong, 'call')}`);
-  return texts.length ? h('p', {}, `Faulty operators: ${texts.join(', ')}.`) : '';
-}
-
 // The first difference, and the command that shows it.
 function findingBlock(model, graph) {
-  const {failure, expected_failure: expected, node_report: report, reproducer} = model;
-  const first = report?.first_divergence;
+  const {failure, expected_failure: expected, reproducer, statistics} = model;
   const parts = model.reason ? [h('p', {class: 'lead'}, model.reason)] : [];
-  if (first) {
-    const {comparison: c, own_error: own} = first.node;
-    parts.push(h('p', {}, h('b', {}, 'First difference'), ' at ', ...placeOf(first.node, graph), ': ',
-                 own?.problem || c.mismatch || `max abs. error ${figure(c.max_diff)}, ${share(c)} elements outside the tolerance`, '.'));
-    parts.push(own?.problem ? h('p', {class: 'hint'}, 'This is its own error, computed from the values that the run returned before it.') : '', worstElement(c));
-  }
-  if (report) {
-    parts.push(faultyOperators(model), model.note ? h('p', {}, model.note) : '');
-  }
+  parts.push(...(model.paragraphs ?? []).map((text) => h('p', {}, text)));
   if (reproducer) parts.push(...reproducerBlock(model));
   else if (isBad(model) && run.has_pages) parts.push(copyable(model.command, 'Command', 'Copy the command'));
-  if (first) {
-    parts.push(table('Inputs and results of the first node that differs',
-        [['Value'], ['Shape'], ['Dtype'], ['Min', 1], ['Max', 1], ['Mean', 1], ['Std dev', 1], ['NaN', 1], ['Inf', 1]],
-        [...first.inputs.map((s) => statistics('input', s)), statistics('actual', first.actual), statistics('expected', first.expected)]));
-  }
+  if (statistics?.rows.length) parts.push(table('Inputs and results of the first node that differs', statistics, graph));
   if (failure) {
-    parts.push(h('details', {open: !first}, h('summary', {}, 'In the stage ', h('b', {}, failure.stage), ': ', h('b', {}, failure.kind)),
+    parts.push(h('details', {open: !statistics?.rows.length}, h('summary', {}, 'In the stage ', h('b', {}, failure.stage), ': ', h('b', {}, failure.kind)),
         h('pre', {class: 'message', tabindex: '0', 'aria-label': 'Message'}, failure.message)));
     if (failure.output) {
       parts.push(h('p', {}, 'Last lines of its output:'), h('pre', {tabindex: '0', 'aria-label': 'Output'}, failure.output));
@@ -486,55 +432,18 @@ function trialBlock({trials, worst_trial, not_tried}) {
           ...(not_tried ?? []).map((trial) => h('p', {class: 'hint'}, `Not tried with ${trial}.`)), box];
 }
 
-function nodeLink(name, graph) {
-  if (!graph) return code(name);
-  return h('button', {type: 'button', class: 'linklike', title: 'Show in the graph', onclick: () => graph.find(name)}, name);
-}
-
-function statistics(role, s) {
-  if (role === 'input' && !s.dtype) return [h('span', {}, `${role} `, code(s.name)), 'not returned', '', '', '', '', '', '', ''];
-  return [h('span', {}, `${role} `, code(s.name)), shape(s.shape), s.dtype, figure(s.min), figure(s.max),
-          figure(s.mean), figure(s.standard_deviation), count(s.num_nan), count(s.num_inf)];
-}
-
-function nodesBlock(model, graph) {
-  const report = model.node_report;
-  if (!report) return [];
-  const parts = [h('h3', {}, 'Node by node'), h('p', {}, model.summary)];
-  if (report.error) parts.push(h('p', {class: 'callout'}, `The comparison could not be completed: ${report.error}`));
-  const values = (title, details) => {
-    if (details.length === 0) return;
-    parts.push(h('h4', {}, title), table(title,
-        [['Value'], ['Node', 1], ['Operator'], ['Max abs. error', 1], ['Mean abs. error', 1], ['Max relative error', 1],
-         ['SNR (dB)', 1], ['Outside the tolerance', 1], ['Smallest passing tolerance', 1]],
-        details.map(({index, node, value, op_type, comparison: c}) => [
-          value === node ? nodeLink(node, graph) : h('span', {}, code(value), ' of ', nodeLink(node, graph)),
-          String(index), code(op_type), figure(c.max_diff), figure(c.mean_diff), figure(c.max_relative_diff),
-          figure(c.signal_to_noise), c.mismatch || share(c), c.mismatch ? 'none' : passingTolerance(c.smallest_passing_tolerance)])));
-  };
-  values('Values with the largest errors', report.worst);
-  values('Values that differ although the nodes that read them are right', report.exonerated);
-  const reasons = (what, list, count) => {
-    if (list.length === 0) return;
-    parts.push(h('details', {}, h('summary', {}, `Not ${what}: ${plural(count, 'value')}`),
-        table(`Values that were not ${what}`, [['Value'], ['Reason']], list.map(({value, reason}) => [code(value), reason]))));
-  };
-  reasons('judged', report.not_judged, report.num_not_judged);
-  reasons('compared', report.skipped, report.num_skipped);
-  return parts;
+function nodesBlock({node_report, summary, values, lists}, graph) {
+  if (!node_report) return [];
+  return [h('h3', {}, 'Node by node'), h('p', {}, summary), table('Values', values, graph),
+          ...lists.map(([title, list]) => h('details', {}, h('summary', {}, title), table(title, list, graph)))];
 }
 
 function reproducerBlock(model) {
   const r = model.reproducer;
-  const where = r.first_node === r.last_node ? [code(r.first_node)] : ['from ', code(r.first_node), ' to ', code(r.last_node)];
-  const text = r.num_nodes === model.nodes
-      ? [`The reproducer is the whole graph, ${plural(r.num_nodes, 'node')}, with the inputs of the trial “${r.trial}”`]
-      : [`The smallest part known to fail by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
-         `. Its inputs are the values that the model computes before it in the trial “${r.trial}”`];
   return [
     h('p', {}, h('b', {}, 'Reproducer'), `: run this in `, h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), ':'),
     copyable(r.command, 'Command of the reproducer', 'Copy the command'),
-    h('details', {}, h('summary', {}, `It has ${plural(r.num_nodes, 'node')}`), h('p', {}, ...text, '. ', model.hint),
+    h('details', {}, h('summary', {}, `It has ${plural(r.num_nodes, 'node')}`), h('p', {}, `${model.reproducer_text} ${model.hint}`),
       h('pre', {class: 'message', tabindex: '0', 'aria-label': 'Failure'}, r.message))];
 }
 
@@ -544,16 +453,6 @@ function graphBlock(model, graph) {
     h('p', {class: 'hint'}, `${plural(model.nodes, 'node')}, ${plural(model.edges, 'edge')}, ` +
       `${plural(model.weights, 'weight')} with ${plural(model.parameters, 'parameter')}.`),
     h('div', {class: 'graphs'}, besideField(graph), graph.element)];
-}
-
-function valuesBlock({inputs, outputs, operators}) {
-  if (!inputs) return [];
-  const rows = (role, values) => values.map(([name, shape, dtype]) => [h('span', {}, `${role} `, code(name)), shape, dtype]);
-  return [
-    h('h3', {}, 'Inputs and outputs'),
-    table('Inputs and outputs', [['Value'], ['Shape'], ['Dtype']], [...rows('input', inputs), ...rows('output', outputs)]),
-    h('details', {}, h('summary', {}, `Operators: ${plural(operators.length, 'kind')}`),
-      table('Operators', [['Operator'], ['Calls', 1]], operators.map(([name, calls]) => [code(name), count(calls)])))];
 }
 
 function changesBlock({changes}) {
@@ -596,7 +495,7 @@ async function showModel(model) {
     findingBlock(model, graph),
     ...graphBlock(model, graph), ...nodesBlock(model, graph), ...trialBlock(model), ...changesBlock(model),
     h('h3', {}, 'Model'), h('p', {}, model.source ? `From ${model.source}.` : model.description),
-    h('p', {}, ...model.categories.map((c) => h('span', {class: 'tag'}, c))), links(model), stageList(model), ...valuesBlock(model),
+    h('p', {}, ...model.categories.map((c) => h('span', {class: 'tag'}, c))), links(model), stageList(model),
     ...(run.has_pages ? [h('h3', {}, 'Run it again'), copyable(model.command, 'Command')] : []));
   $('detail').hidden = false;
   document.body.classList.add('with-detail');
@@ -676,28 +575,21 @@ function setUpChanges() {
       : h('details', {}, h('summary', {}, ...summary), h('ul', {}, ...more.map((text) => h('li', {}, text)))));
 }
 
-// The columns of the failing cases that the page has room for: name, status, error, reason.
-const BAD_COLUMNS = [0, 2, 3, 5];
-
 function setUpSuite() {
   const {suite} = run;
   if (!suite) return;
   $('models').hidden = models.length === 0;
   $('operators').hidden = false;
-  const section = (name, {heads, alignment, rows}, isOpen, columns = heads.keys()) => {
-    const pick = [...columns];
-    return rows.length === 0 ? '' : h('details', {open: isOpen}, h('summary', {}, name),
-        table(name, pick.map((i) => [heads[i].replaceAll('&nbsp;', ' '), alignment[i] === 'r']), rows.map((row) => pick.map((i) => row[i]))));
-  };
+  const section = (name, data, isOpen) => data.rows.length === 0 ? ''
+      : h('details', {open: isOpen}, h('summary', {}, name), table(name, data));
   $('operators').append(h('h2', {id: 'operators-heading'}, 'Operators'), h('p', {}, suite.verdict),
-      section('Failures by cause', {heads: ['Fails for', 'Cases', 'In common', 'Examples'], alignment: 'lrll',
-        rows: suite.causes.map(([what, calls, common, examples]) => [what, count(calls), common, examples.join(' ')])}, true), section('Failing cases', suite.bad, false, BAD_COLUMNS),
+      section('Failures by cause', suite.causes, true), section('Failing cases', suite.bad, false),
       ...suite.categories.map(([name, scores]) => section(name, scores, false)), section('Calls in models', suite.calls, true));
 }
 
 async function start() {
   [run, models] = await Promise.all([unpacked('run'), unpacked('models')]);
-  models.forEach((model, order) => Object.assign(model, worstFigures(model), {
+  models.forEach((model, order) => Object.assign(model, {
     order, seconds: model.stage_seconds && sum(model.stage_seconds),
     text: [model.name, model.status, model.failure?.stage, model.failure?.kind, model.failure?.message, model.reason,
            ...model.categories].join('\n').toLowerCase()}));

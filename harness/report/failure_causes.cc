@@ -188,8 +188,12 @@ Table causes_table(const std::vector<FailureCause>& causes, size_t most) {
       examples += (examples.empty() ? "" : ", ") + code_list(cause.examples, " ");
     }
     const auto count = [](int64_t number) { return number == 0 ? Cell("") : Cell(number); };
-    table.add({text_cell(cause.what), count(std::ssize(cause.models)), count(cause.num_calls),
-               text_cell(cause.in_common), examples});
+    // index.html has this table of calls alone.
+    table.add({Cell::text(cause.what),
+               count(std::ssize(cause.models)),
+               count(cause.num_calls),
+               Cell::text(cause.in_common),
+               {examples, fmt::format("{}", fmt::join(cause.examples, " "))}});
   }
   return table.without_empty_columns();
 }
@@ -212,17 +216,19 @@ std::string causes_lines(const std::vector<FailureCause>& causes, size_t most) {
   return text;
 }
 
-std::string faulty_operators(const IR& graph, const Names& nodes) {
-  std::map<std::string, std::pair<int64_t, int64_t>> counts;
-  for (const OpNode& node : graph.nodes) {
-    counts[node.op_type].first += nodes.contains(node.name) ? 1 : 0;
-    ++counts[node.op_type].second;
-  }
+std::string faulty_operators(const Result& result, const std::map<std::string, std::string>& nodes,
+                             const Format& code) {
+  const auto summary = result.graph_summary();
+  if (!summary) return "";
+  const auto& calls = summary->figures.op_distribution;
+  std::map<std::string, int64_t> counts;
+  for (const auto& [node, op_type] : nodes) ++counts[op_type];
   std::string text;
   for (const auto& [op_type, count] : counts) {
-    if (count.first == 0) continue;
+    const auto all = std::ranges::find(calls, op_type, &std::pair<std::string, int64_t>::first);
+    if (all == calls.end()) continue;
     text += fmt::format("{}{} in {} of {}", text.empty() ? "Faulty operators: " : ", ",
-                        code_span(op_type), count.first, counted(count.second, "call"));
+                        code(op_type), count, counted(all->second, "call"));
   }
   return text.empty() ? "" : text + ".";
 }

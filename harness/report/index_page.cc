@@ -15,6 +15,7 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
+#include "harness/report/sections.h"
 #include "harness/results/result.h"
 #include "harness/results/result_fields.h"
 #include "harness/results/results_file.h"
@@ -29,7 +30,8 @@ using json_fields::Json;
 using json_fields::write;
 
 // The keys of a result that only the page of a model needs.
-constexpr const char* kDetails[] = {"node_report", "reproducer", "executor", "against", "costs"};
+constexpr const char* kDetails[] = {"node_report", "reproducer", "executor",
+                                    "against",     "costs",      "trials"};
 
 // Marks the place of the data in the page, which has no control characters but newlines.
 constexpr std::string_view kMark = "\x01";
@@ -62,14 +64,6 @@ std::string reason(const Result& result) {
   return finding.empty() ? host_text(result) : finding;
 }
 
-Json values_json(const std::vector<TensorMeta>& values) {
-  Json json = Json::array();
-  for (const TensorMeta& value : values) {
-    json.push_back({value.name, shape_text(value), value.dtype});
-  }
-  return json;
-}
-
 // All of a model that is not in its row.
 Json details_of(const Result& result, const RunRecord& run, const Json& json) {
   Coverage coverage = coverage_of(result);
@@ -77,18 +71,20 @@ Json details_of(const Result& result, const RunRecord& run, const Json& json) {
   Json details = {{"source", result.origin ? result.origin->short_name() : ""},
                   {"command", reproduce_command(coverage, run.context)},
                   {"cut", cut_command(result)},
-                  {"hint", reproducer_hint(result.name, run.context, std::identity())}};
+                  {"hint", reproducer_hint(result.name, run.context, kPlain.code)}};
   for (const char* key : kDetails) {
     if (json.contains(key)) details[key] = json[key];
   }
-  if (const auto summary = result.graph_summary()) {
-    details["inputs"] = values_json(summary->figures.inputs);
-    details["outputs"] = values_json(summary->figures.outputs);
-    details["operators"] = summary->figures.op_distribution;
-  }
+  if (result.reproducer) details["reproducer_text"] = reproducer_text(result, kPlain);
   if (result.nodes) {
-    details["summary"] = nodes_summary(*result.nodes, std::identity());
-    details["note"] = as_sentence(result.nodes->note);
+    details["summary"] = nodes_summary(*result.nodes, kPlain.code);
+    details["paragraphs"] = nodes_paragraphs(result, kPlain);
+    details["statistics"] = statistics_table(result.nodes->first_divergence).json();
+    details["values"] = values_of_run(result).json();
+    details["lists"] = Json::array();
+    for (const auto& [title, list] : node_lists(*result.nodes)) {
+      details["lists"].push_back({title, list.json()});
+    }
   }
   return details;
 }
@@ -158,6 +154,9 @@ void put_index_data(const RunRecord& run, const BaselineComparison* baseline,
     if (result.graph_summary()) picture = picture_of(result);
     if (picture.data.size() > room) picture = {.problem = "it is too large for this page"};
     room -= picture.data.size();
+    const DifferenceMetrics metrics = difference_metrics(result);
+    json_fields::Writer{row}.nullable("signal_to_noise", metrics.signal_to_noise);
+    json_fields::Writer{row}.nullable("cosine_similarity", metrics.cosine_similarity);
     row["reason"] = reason(result);
     row["cause"] = causes[result.name];
     row["has_graph"] = !picture.data.empty();

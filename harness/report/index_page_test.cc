@@ -62,9 +62,12 @@ TEST(IndexPageTest, HoldsTextsAboutEachModel) {
   EXPECT_EQ(data["models"][0]["cause"], "add, 12 of 2,048 elements wrong, by at most 0.5");
   EXPECT_EQ(data["models"][0]["has_graph"], true);
   const json& model = data["model-0"];
-  EXPECT_EQ(model["note"], "Values were requested one by one.");
-  EXPECT_EQ(model["inputs"], json::parse(R"([["x", "1x2", "float32"]])"));
-  EXPECT_EQ(model["operators"], json::parse(R"([["aten.add.Tensor", 1]])"));
+  EXPECT_EQ(
+      model["paragraphs"],
+      json::parse(R"(["The first difference is at node 3, add (aten.add.Tensor): 12 of 2,048 )"
+                  R"(elements wrong, by at most 0.5. Max abs. error 0.5, 12 of 2,048 (0.586 %) )"
+                  R"(elements outside the tolerance; at [0, 1] it gives 1.5, expected 1.25.", )"
+                  R"("Values were requested one by one."])"));
   EXPECT_EQ(model["command"], "tools/bazel run //harness -- --model Off\n");
   EXPECT_EQ(model["graph"], "Off");
 }

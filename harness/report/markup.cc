@@ -93,6 +93,11 @@ std::string code_span(std::string_view text) {
   return pad ? fence + " " + line + " " + fence : fence + line + fence;
 }
 
+const Style kMarkdown = {.code = code_span,
+                         .text = escape_markdown,
+                         .strong = [](const auto& text) { return "**" + text + "**"; }};
+const Style kPlain = {.code = std::identity(), .text = std::identity(), .strong = std::identity()};
+
 std::string table_cell(std::string_view markdown) {
   std::string cell;
   for (const char c : markdown) {

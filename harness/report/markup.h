@@ -2,6 +2,7 @@
 // Characters that would control a terminal are escaped too (shown_text).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,17 @@ std::string code_span(std::string_view text);
 
 // `markdown`, made by the functions above, as a table cell.
 std::string table_cell(std::string_view markdown);
+
+// How a sentence shows names and other text that it is given, and what should be seen first.
+using Format = std::function<std::string(const std::string&)>;
+struct Style {
+  Format code;
+  Format text;
+  Format strong;
+};
+extern const Style kMarkdown;
+// For index.html, terminals and JUnit.
+extern const Style kPlain;
 
 // `text` as a fenced code block with a final newline; `language` as in "cpp", "mermaid".
 std::string code_block(std::string_view text, std::string_view language = "");

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <set>
-
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/run_text.h"
@@ -15,75 +13,38 @@ namespace {
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
 
-std::string divergence_text(const ValueDetail& detail) {
+std::string divergence_text(const ValueDetail& detail, const Style& style) {
   const TensorComparison& c = detail.comparison;
-  std::string text = fmt::format("**The first difference** is at {} ({}",
-                                 escape_markdown(place_text(detail)), code_span(detail.op_type));
-  if (!detail.source.empty()) text += ", " + code_span(detail.source);
-  text += "): " + escape_markdown(cause_text(detail)) + ".";
+  std::string text = fmt::format("{} is at {} ({}", style.strong("The first difference"),
+                                 style.text(place_text(detail)), style.code(detail.op_type));
+  if (!detail.source.empty()) text += ", " + style.code(detail.source);
+  text += "): " + style.text(cause_text(detail)) + ".";
   if (detail.own_error) {
     text += " By itself, computed from the values that the run returned before it, it has " +
-            escape_markdown(detail.own_error->problem) + ".";
+            style.text(detail.own_error->problem) + ".";
   }
   if (!c.mismatch.empty() || c.worst_actual.empty()) return text;
   return text + fmt::format(
-                    " Max abs. error {}, {} elements outside the tolerance; at `[{}]` it gives {}, "
+                    " Max abs. error {}, {} elements outside the tolerance; at {} it gives {}, "
                     "expected {}.",
                     short_number(c.max_diff), share_text(c.num_mismatched, c.num_elements),
-                    fmt::join(c.worst_index, ", "), code_span(c.worst_actual),
-                    code_span(c.worst_expected));
+                    style.code(fmt::format("[{}]", fmt::join(c.worst_index, ", "))),
+                    style.code(c.worst_actual), style.code(c.worst_expected));
 }
 
-List paragraphs(const Result& result) {
-  const NodeReport& report = *result.nodes;
-  const std::optional<IR>& graph = result.graph;
-  List texts;
-  if (!report.error.empty()) {
-    texts.push_back(Data(
-        escape_markdown(as_sentence("The comparison could not be completed: " + report.error))));
-  }
-  if (report.first_divergence) {
-    const ValueDetail& first = report.first_divergence->node;
-    texts.push_back(Data(divergence_text(first)));
-    if (const std::string cut = cut_command(result); !cut.empty()) {
-      const std::string node = shell_word(first.node);
-      texts.push_back(Data("To cut it out, or another node by its name: " +
-                           code_span(fmt::format("{} --node {} -o {}", cut, node, node)) + "."));
-    }
-  }
-  std::set<std::string> faulty;
-  for (const ValueDetail& detail : report.worst) {
-    if (detail.own_error && !detail.own_error->problem.empty()) faulty.insert(detail.node);
-  }
-  const std::string operators = graph ? faulty_operators(*graph, faulty) : "";
-  if (!operators.empty()) texts.push_back(Data(operators));
-  if (!report.note.empty()) texts.push_back(Data(escape_markdown(as_sentence(report.note))));
-  return texts;
-}
-
-void add_statistics(const std::string& role, const TensorStatistics& it, Table& table) {
+void add_statistics(const Cell& role, const TensorStatistics& it, Table& table) {
   // Inputs that were not returned have no dtype and no figures.
-  if (role == "input" && it.dtype.empty())
-    return table.add({role, code_cell(it.name), "not returned"});
-  table.add({role, code_cell(it.name), code_cell(shape_text(it.shape)), code_cell(it.dtype),
+  if (role.shown == "input" && it.dtype.empty())
+    return table.add({role, Cell::code(it.name), "not returned"});
+  table.add({role, Cell::code(it.name), Cell::code(shape_text(it.shape)), Cell::code(it.dtype),
              short_number(it.min), short_number(it.max), short_number(it.mean),
              short_number(it.standard_deviation), it.num_nan, it.num_inf});
-}
-
-Table statistics_table(const std::optional<Divergence>& divergence) {
-  Table table("lllrrrrrrr", {"", "Value", "Shape", "Dtype", "Min", "Max", "Mean",
-                             "Standard deviation", "NaN", "Infinite"});
-  if (!divergence) return table;
-  for (const TensorStatistics& input : divergence->inputs) add_statistics("input", input, table);
-  add_statistics("**actual**", divergence->actual, table);
-  add_statistics("**expected**", divergence->expected, table);
-  return table;
 }
 
 Table reasons_table(const std::vector<NodeReport::Skipped>& values) {
   Table table("ll", {"Value", "Reason"});
   for (const NodeReport::Skipped& skipped : values) {
-    table.add({code_cell(skipped.value), text_cell(skipped.reason)});
+    table.add({Cell::code(skipped.value), Cell::text(skipped.reason)});
   }
   return table;
 }
@@ -116,8 +77,7 @@ std::string part_text(size_t shown, int64_t all) {
 
 }  // namespace
 
-std::string nodes_summary(const NodeReport& report,
-                          const std::function<std::string(const std::string&)>& code) {
+std::string nodes_summary(const NodeReport& report, const Format& code) {
   if (report.num_compared == 0) {
     if (!report.error.empty()) return "No value could be compared.";
     if (report.skipped.empty())
@@ -155,61 +115,108 @@ std::string nodes_summary(const NodeReport& report,
   return handed_back.empty() ? text : text + " " + as_sentence(handed_back);
 }
 
+std::vector<std::string> nodes_paragraphs(const Result& result, const Style& style) {
+  const NodeReport& report = *result.nodes;
+  std::vector<std::string> texts;
+  if (!report.error.empty()) {
+    texts.push_back(
+        style.text(as_sentence("The comparison could not be completed: " + report.error)));
+  }
+  if (report.first_divergence) {
+    texts.push_back(divergence_text(report.first_divergence->node, style));
+  }
+  std::map<std::string, std::string> faulty;
+  for (const ValueDetail& detail : report.worst) {
+    if (detail.own_error && !detail.own_error->problem.empty())
+      faulty[detail.node] = detail.op_type;
+  }
+  texts.push_back(faulty_operators(result, faulty, style.code));
+  texts.push_back(style.text(as_sentence(report.note)));
+  std::erase(texts, "");
+  return texts;
+}
+
+Table statistics_table(const std::optional<Divergence>& divergence) {
+  Table table("lllrrrrrrr", {"", "Value", "Shape", "Dtype", "Min", "Max", "Mean",
+                             "Standard deviation", "NaN", "Infinite"});
+  if (!divergence) return table;
+  for (const TensorStatistics& input : divergence->inputs) add_statistics("input", input, table);
+  add_statistics({"**actual**", "actual"}, divergence->actual, table);
+  add_statistics({"**expected**", "expected"}, divergence->expected, table);
+  return table;
+}
+
+std::vector<std::pair<std::string, Table>> node_lists(const NodeReport& report) {
+  std::vector<std::pair<std::string, Table>> lists = {
+      {part_text(report.exonerated.size(), report.num_exonerated) +
+           " outside the tolerance, read by nodes that are right",
+       values_table(report.exonerated)},
+      {"Not judged: " + part_text(report.not_judged.size(), report.num_not_judged),
+       reasons_table(report.not_judged)},
+      {"Not compared: " + part_text(report.skipped.size(), report.num_skipped),
+       reasons_table(report.skipped)}};
+  std::erase_if(lists, [](const auto& list) { return list.second.num_rows() == 0; });
+  return lists;
+}
+
 SectionData node_section(const ModelPage& page) {
   if (!page.result.nodes) return std::nullopt;
   const NodeReport& report = *page.result.nodes;
   Data data;
   data.set("summary", nodes_summary(report, code_span));
-  data.set("paragraphs", paragraphs(page.result));
+  List paragraphs;
+  for (const std::string& text : nodes_paragraphs(page.result, kMarkdown)) {
+    paragraphs.push_back(Data(text));
+  }
+  if (const std::string cut = cut_command(page.result); report.first_divergence && !cut.empty()) {
+    const std::string node = shell_word(report.first_divergence->node.node);
+    paragraphs.push_back(Data("To cut it out, or another node by its name: " +
+                              code_span(fmt::format("{} --node {} -o {}", cut, node, node)) + "."));
+  }
+  data.set("paragraphs", paragraphs);
   set_some(data, "statistics", statistics_table(report.first_divergence));
   List lists;
-  const auto add = [&](const std::string& summary, const Table& table) {
-    if (table.num_rows() == 0) return;
+  for (const auto& [summary, table] : node_lists(report)) {
     Data list;
     list.set("summary", summary);
     list.set("table", table.markdown());
     lists.push_back(list);
-  };
-  add(part_text(report.exonerated.size(), report.num_exonerated) +
-          " outside the tolerance, read by nodes that are right",
-      values_table(report.exonerated));
-  add("Not judged: " + part_text(report.not_judged.size(), report.num_not_judged),
-      reasons_table(report.not_judged));
-  add("Not compared: " + part_text(report.skipped.size(), report.num_skipped),
-      reasons_table(report.skipped));
+  }
   data.set("lists", lists);
   return data;
+}
+
+std::string reproducer_text(const Result& result, const Style& style) {
+  const Reproducer& reproducer = *result.reproducer;
+  const std::string nodes = counted(reproducer.num_nodes, "node");
+  const std::string trial = style.text(reproducer.trial);
+  if (result.is_reproduced_by_whole_graph()) {
+    return fmt::format("The reproducer is the whole graph, {}, with the inputs of the trial “{}”.",
+                       nodes, trial);
+  }
+  const std::string where =
+      reproducer.first_node == reproducer.last_node
+          ? style.code(reproducer.first_node)
+          : "from " + style.code(reproducer.first_node) + " to " + style.code(reproducer.last_node);
+  return fmt::format(
+      "The smallest part of the graph known to fail by itself has {}, {}. Its inputs are the "
+      "values "
+      "that the model computes before it in the trial “{}”.",
+      nodes, where, trial);
 }
 
 SectionData reproducer_section(const ModelPage& page) {
   const Result& result = page.result;
   if (!result.reproducer) return std::nullopt;
-  const Reproducer& reproducer = *result.reproducer;
   const std::string folder = "repro/" + result.name + "/";
-  const std::string nodes = counted(reproducer.num_nodes, "node");
-  const std::string trial = escape_markdown(reproducer.trial);
-  const std::string link =
-      fmt::format("It is in [{}]({}):", code_span(folder), link_target(folder));
-  const std::string where =
-      reproducer.first_node == reproducer.last_node
-          ? code_span(reproducer.first_node)
-          : "from " + code_span(reproducer.first_node) + " to " + code_span(reproducer.last_node);
-  const std::string text =
-      result.is_reproduced_by_whole_graph()
-          ? fmt::format(
-                "The reproducer is the whole graph, {}, with the inputs of the trial “{}”. {}",
-                nodes, trial, link)
-          : fmt::format(
-                "The smallest part of the graph known to fail by itself has {}, {}. Its inputs are "
-                "the values that the model computes before it in the trial “{}”. {}",
-                nodes, where, trial, link);
   Data data;
   const bool has_actual = result.failure && result.failure->kind == FailureKind::kOutputMismatch &&
                           !result.is_reproduced_by_whole_graph();
-  data.set("text", text);
+  data.set("text", reproducer_text(result, kMarkdown) +
+                       fmt::format(" It is in [{}]({}):", code_span(folder), link_target(folder)));
   set_some(data, "actual", has_actual ? "`actual.safetensors` has the wrong outputs." : "");
-  data.set("message", code_block(reproducer.message));
-  data.set("command", code_block(reproducer.command, "sh"));
+  data.set("message", code_block(result.reproducer->message));
+  data.set("command", code_block(result.reproducer->command, "sh"));
   data.set("hint", reproducer_hint(result.name, page.context, code_span));
   return data;
 }

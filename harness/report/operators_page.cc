@@ -229,12 +229,12 @@ SectionData calls_section(const ModelPage& page) {
   if (by_node.empty() || !result.graph) return std::nullopt;
   int64_t num_run = 0;
   int64_t num_passed = 0;
-  std::set<std::string> faulty;
+  std::map<std::string, std::string> faulty;
   const auto has_run = [](const Result& alone, const CaseOccurrence* occurrence) {
     return occurrence == &alone.call->occurrences.front();
   };
   for (const auto& [node, call] : by_node) {
-    if (!call.first->is_good()) faulty.insert(node);
+    if (!call.first->is_good()) faulty.emplace(node, call.first->call->op_type);
     if (!has_run(*call.first, call.second)) continue;
     ++num_run;
     num_passed += call.first->passed() ? 1 : 0;
@@ -264,7 +264,7 @@ SectionData calls_section(const ModelPage& page) {
                       ? ""
                       : fmt::format("; {} not run, because they equal one that ran",
                                     std::ssize(by_node) - num_run)));
-  set_some(data, "faulty", faulty_operators(*result.graph, faulty));
+  set_some(data, "faulty", faulty_operators(result, faulty, code_span));
   data.set("table", table.markdown());
   return data;
 }
@@ -276,12 +276,8 @@ json_fields::Json operators_json(const Cases& cases) {
     categories.push_back(
         {fmt::format("{}: {} of {} passed", title, score.passed, score.tried), table.json()});
   }
-  json_fields::Json causes = json_fields::Json::array();
-  for (const FailureCause& cause : failure_causes({}, cases)) {
-    causes.push_back({cause.what, cause.num_calls, cause.in_common, cause.examples});
-  }
   return {{"verdict", cases_text(cases)},
-          {"causes", causes},
+          {"causes", causes_table(failure_causes({}, cases)).json()},
           {"bad", bad_table(cases).json()},
           {"categories", categories},
           {"calls", calls_table(cases).json()}};

@@ -155,7 +155,7 @@ TEST(OperatorsPageTest, GroupsFailuresByCause) {
           "| in float16; aten.sin.default | `aten.sin.default/float16/denormal` |\n"));
   EXPECT_THAT(summary_of({}, {.registry = false}, {}, faulty_suite()),
               HasSubstr("elements mismatched | 4 | in every dtype"));
-  EXPECT_EQ(operators_json(faulty_suite())["causes"][1][0],
+  EXPECT_EQ(operators_json(faulty_suite())["causes"]["rows"][1][0],
             "denormal (denormals), output 0 'aten.abs.default': 20 of 36 elements mismatched");
 }
 

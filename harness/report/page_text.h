@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <kainjow/mustache.hpp>
 #include <limits>
+#include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "harness/report/failure_causes.h"
+#include "harness/report/markup.h"
 #include "harness/report/pages.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/ir/json_fields.h"
@@ -32,14 +32,12 @@ struct Cell {
   // Escape text for Markdown.
   static Cell text(std::string_view text);
   static Cell code(std::string_view text);
+  Cell(std::string in_markdown, std::string_view plain)
+      : markdown(std::move(in_markdown)), shown(plain) {}
 
   std::string markdown;
   // Not escaped.
   std::string shown;
-
- private:
-  Cell(std::string in_markdown, std::string_view plain)
-      : markdown(std::move(in_markdown)), shown(plain) {}
 };
 
 class Table {
@@ -65,9 +63,12 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-// Summarizes the node-by-node comparison in sentences; `code` formats names.
-std::string nodes_summary(const NodeReport& report,
-                          const std::function<std::string(const std::string&)>& code);
+// Summarizes the node-by-node comparison in sentences.
+std::string nodes_summary(const NodeReport& report, const Format& code);
+// What else there is to say: the first difference, the operators that are faulty, the note.
+std::vector<std::string> nodes_paragraphs(const Result& result, const Style& style);
+// Which part of the graph the reproducer is.
+std::string reproducer_text(const Result& result, const Style& style);
 
 // For a single call: "✅", "❌" or "–", and its difference, which may be empty.
 std::string_view case_mark(const Result& result);
@@ -96,9 +97,10 @@ std::string page_link(const std::string& model);
 Table causes_table(const std::vector<FailureCause>& causes,
                    size_t most = std::numeric_limits<size_t>::max());
 
-// "Faulty operators: `aten.layer_norm.default` in 10 of 10 calls." in Markdown. `nodes` are names.
-// Empty if there are none.
-std::string faulty_operators(const IR& graph, const std::set<std::string>& nodes);
+// "Faulty operators: `aten.layer_norm.default` in 10 of 10 calls."; empty if there are none.
+// `nodes` are the operators of the faulty nodes by name.
+std::string faulty_operators(const Result& result, const std::map<std::string, std::string>& nodes,
+                             const Format& code);
 
 // Where nodes ran, as their executor reports it; no rows if it does not.
 Table places_table(std::span<const Result> results, bool has_models, bool has_times);

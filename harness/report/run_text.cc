@@ -220,7 +220,7 @@ std::string coverage_text(const std::vector<Result>& results, const Coverage& co
 }
 
 std::string reproducer_hint(const std::string& model, const RunContext& context,
-                            const std::function<std::string(const std::string&)>& code) {
+                            const Format& code) {
   const RunSettings& settings = context.settings;
   const bool has_other_name = !context.program.empty() && context.program != "harness";
   if (!settings.backend.empty()) {
@@ -234,8 +234,7 @@ std::string reproducer_hint(const std::string& model, const RunContext& context,
       code("--ir DIR/repro/" + model + " --output NEW"), code("--ir ."), code("DIR"));
 }
 
-std::string handed_back_text(const NodeReport& nodes,
-                             const std::function<std::string(const std::string&)>& code) {
+std::string handed_back_text(const NodeReport& nodes, const Format& code) {
   std::string text;
   if (const int64_t count = nodes.num_not_handed_back) {
     text = fmt::format("{} value{} not returned", count, count == 1 ? " was" : "s were");
@@ -248,8 +247,7 @@ std::string handed_back_text(const NodeReport& nodes,
                      listed(names, kMostNames, static_cast<size_t>(nodes.num_unknown)));
 }
 
-std::string not_judged_text(const NodeReport& nodes,
-                            const std::function<std::string(const std::string&)>& code) {
+std::string not_judged_text(const NodeReport& nodes, const Format& code) {
   if (nodes.not_judged.empty()) return {};
   const auto& [value, reason] = nodes.not_judged.front();
   const bool is_one = nodes.num_not_judged == 1;
@@ -258,8 +256,7 @@ std::string not_judged_text(const NodeReport& nodes,
                      reason);
 }
 
-std::string expectation_place(const Result& result, const RunContext& context,
-                              const std::function<std::string(const std::string&)>& code) {
+std::string expectation_place(const Result& result, const RunContext& context, const Format& code) {
   const std::string& list = context.expected_failures;
   if (list.empty()) return "its registration";
   return (result.origin ? "" : "its registration or from ") + code(list);

@@ -44,19 +44,16 @@ std::string coverage_text(const std::vector<Result>& results, const Coverage& co
 // Hints about the reproducer's command beyond the folder to run it in; may be empty. `code` formats
 // commands.
 std::string reproducer_hint(const std::string& model, const RunContext& context,
-                            const std::function<std::string(const std::string&)>& code);
+                            const Format& code);
 
 // "3 values were not returned; ignored unknown values: foo", in one line; empty if exactly the
 // expected values were returned. `code` formats names.
-std::string handed_back_text(const NodeReport& nodes,
-                             const std::function<std::string(const std::string&)>& code);
+std::string handed_back_text(const NodeReport& nodes, const Format& code);
 
 // "2 values were not judged; the first is fused: ...", in one line; empty if all were.
-std::string not_judged_text(const NodeReport& nodes,
-                            const std::function<std::string(const std::string&)>& code);
+std::string not_judged_text(const NodeReport& nodes, const Format& code);
 
-std::string expectation_place(const Result& result, const RunContext& context,
-                              const std::function<std::string(const std::string&)>& code);
+std::string expectation_place(const Result& result, const RunContext& context, const Format& code);
 
 // The number of trials of a model: one if a file has its expected outputs.
 int num_trials(const Result& result, const RunSettings& settings);

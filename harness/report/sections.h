@@ -3,6 +3,8 @@
 
 #include <kainjow/mustache.hpp>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/report/page_text.h"
@@ -36,6 +38,12 @@ SectionData graph_section(const ModelPage& page);
 
 // A row for each value, without columns that no value fills.
 Table values_table(const std::vector<ValueDetail>& values);
+
+// Tables that index.html has too: the most important values, those of the node that differs first,
+// and what is folded, by title.
+Table values_of_run(const Result& result);
+Table statistics_table(const std::optional<Divergence>& divergence);
+std::vector<std::pair<std::string, Table>> node_lists(const NodeReport& report);
 
 struct Section {
   // In templates/model_page.md.mustache.

@@ -39,9 +39,9 @@ Cell steps(const ValueDetail& value, int64_t StepCounts::* member) {
 
 Cell verdict(const ValueDetail& value) {
   if (!value.problem.empty()) {
-    if (value.steps) return "❌ " + text_cell(cause_text(value));
+    if (value.steps) return Cell::text("❌ " + cause_text(value));
     const bool is_by_itself = value.own_error && !value.own_error->problem.empty();
-    return "❌ " + text_cell(is_by_itself ? value.own_error->problem : "outside the tolerance");
+    return Cell::text("❌ " + (is_by_itself ? value.own_error->problem : "outside the tolerance"));
   }
   const bool is_equal = value.comparison.is_close && value.comparison.max_diff == 0;
   return is_equal ? "equal" : std::string(basis_text(value.basis));
@@ -50,8 +50,8 @@ Cell verdict(const ValueDetail& value) {
 constexpr Column kColumns[] = {
     {"#", 'r',
      [](const ValueDetail& it) -> Cell { return it.index ? std::to_string(*it.index) : ""; }},
-    {"Value", 'l', [](const ValueDetail& it) -> Cell { return code_cell(it.value); }},
-    {"Operator", 'l', [](const ValueDetail& it) -> Cell { return code_cell(it.op_type); }},
+    {"Value", 'l', [](const ValueDetail& it) -> Cell { return Cell::code(it.value); }},
+    {"Operator", 'l', [](const ValueDetail& it) -> Cell { return Cell::code(it.op_type); }},
     {"Output", 'r',
      [](const ValueDetail& it) -> Cell { return it.output ? std::to_string(*it.output) : ""; }},
     {"Elements", 'r', [](const ValueDetail& it) -> Cell { return it.comparison.num_elements; }},
@@ -141,8 +141,14 @@ Table values_table(const std::vector<ValueDetail>& values) {
   return table.without_empty_columns();
 }
 
+Table values_of_run(const Result& result) {
+  std::vector<ValueDetail> values = in_order(result);
+  values.resize(std::min(values.size(), kMostValues));
+  return values_table(values);
+}
+
 SectionData values_section(const ModelPage& page) {
-  std::vector<ValueDetail> values = in_order(page.result);
+  const std::vector<ValueDetail> values = in_order(page.result);
   if (values.empty()) return std::nullopt;
   Data data;
   std::string text = "Values that are wrong come first, then outputs, then the largest errors";
@@ -152,9 +158,8 @@ SectionData values_section(const ModelPage& page) {
   data.set("text", text + ".");
   if (values.size() > kMostValues) {
     data.set("more", fmt::format("`results.json` has {} more.", values.size() - kMostValues));
-    values.resize(kMostValues);
   }
-  data.set("table", values_table(values).markdown());
+  data.set("table", values_of_run(page.result).markdown());
   return data;
 }
 
