@@ -349,9 +349,7 @@ function findingBlock(model, graph) {
       parts.push(h('p', {}, 'Last lines of its output:'), h('pre', {tabindex: '0', 'aria-label': 'Output'}, failure.output));
     }
   }
-  if (expected) {
-    parts.push(h('p', {}, model.status === 'expected failure' ? `Reason: ${expected.reason}` : `Expected failure: ${expected.kind}: ${expected.reason}.`));
-  }
+  if (expected && failure && isBad(model)) parts.push(h('p', {}, `Expected failure: ${expected.kind}: ${expected.reason}.`));
   return parts.some(Boolean) ? h('section', {class: `callout ${STATUSES[model.status]?.kind}`, 'aria-label': 'Finding'}, ...parts) : '';
 }
 
@@ -555,12 +553,6 @@ function setUpKeys() {
   });
 }
 
-function setUpShare() {
-  const totals = tally(models.map((m) => [m.status]));
-  $('share').append(...Object.keys(STATUSES).filter((s) => totals.has(s)).map((s) =>
-      h('span', {class: STATUSES[s].kind, style: `flex: ${totals.get(s)} 0 0`})));
-}
-
 // What changed since an earlier run: a column, and in words what the list of models does not have.
 function setUpChanges() {
   if (!run.changes) return;
@@ -598,7 +590,6 @@ async function start() {
   $('coverage').textContent = shown(run.coverage);
   $('environment').append(...run.environment.filter(([, value]) => value).flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
   $('command').textContent = shown(run.command);
-  setUpShare();
   setUpChanges();
   setUpFilters();
   setUpSuite();

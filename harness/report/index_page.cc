@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>

@@ -63,18 +63,6 @@ struct Score {
   }
 };
 
-std::string statuses_table(const Cases& cases) {
-  std::vector<Cell> heads;
-  std::vector<Cell> counts;
-  for (const auto& [outcome, count] : outcomes_of(cases)) {
-    heads.push_back(capitalized(std::string(outcome)));
-    counts.push_back(count);
-  }
-  Table table(std::string(heads.size(), 'r'), heads);
-  table.add(counts);
-  return table.markdown();
-}
-
 // Lists operators that have cases with a reason, and the first reason of each.
 template <class Reason>
 Table reasons_table(const Cases& cases, const Reason& reason_of) {
@@ -300,7 +288,6 @@ std::string render_operators(const RunRecord& run) {
                                   cases_text(cases)));
   page.set("coverage", cases_coverage_text(cases, run.coverage));
   page.set("judged", how_judged(run.context.settings));
-  page.set("statuses", statuses_table(cases));
   set_some(page, "causes", causes_table(failure_causes({}, cases)));
   set_some(page, "bad", bad);
   if (num_bad > bad.num_rows()) {

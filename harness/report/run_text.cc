@@ -82,6 +82,19 @@ void append_model(const ModelChange& change, size_t name_width, std::string& tex
   }
 }
 
+std::vector<std::pair<std::string_view, int64_t>> outcomes_of(const std::vector<Result>& cases) {
+  std::vector<std::pair<std::string_view, int64_t>> outcomes = {
+      {"passed", 0},  {"differs", 0},   {"unsupported", 0},  {"failed", 0},
+      {"crashed", 0}, {"timed out", 0}, {"out of memory", 0}};
+  for (const Result& result : cases) {
+    const std::string_view name = outcome_name(result);
+    auto known = std::ranges::find(outcomes, name, &std::pair<std::string_view, int64_t>::first);
+    if (known == outcomes.end()) known = outcomes.insert(known, {name, 0});
+    ++known->second;
+  }
+  return outcomes;
+}
+
 std::string some_on_host(const std::vector<Result>& results) {
   const int64_t count = count_on_host(results);
   if (count == 0) return "";
@@ -122,19 +135,6 @@ std::string cases_text(const std::vector<Result>& cases) {
     text += fmt::format(", {} {}", with_thousands_separators(count), words);
   }
   return text;
-}
-
-std::vector<std::pair<std::string_view, int64_t>> outcomes_of(const std::vector<Result>& cases) {
-  std::vector<std::pair<std::string_view, int64_t>> outcomes = {
-      {"passed", 0},  {"differs", 0},   {"unsupported", 0},  {"failed", 0},
-      {"crashed", 0}, {"timed out", 0}, {"out of memory", 0}};
-  for (const Result& result : cases) {
-    const std::string_view name = outcome_name(result);
-    auto known = std::ranges::find(outcomes, name, &std::pair<std::string_view, int64_t>::first);
-    if (known == outcomes.end()) known = outcomes.insert(known, {name, 0});
-    ++known->second;
-  }
-  return outcomes;
 }
 
 std::string cases_lines(const std::vector<Result>& cases) {

@@ -1,13 +1,12 @@
 // Plain-text sentences about a run and its baseline, for terminals, Markdown pages and index.html.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "harness/report/markup.h"
 #include "harness/report/pages.h"
 #include "harness/results/baseline.h"
 
@@ -16,9 +15,6 @@ namespace torch_ir {
 // "10 of 12 models passed", and the rest: ", 1 failed, 1 failed as expected".
 std::string passed_text(const std::vector<Result>& results);
 std::string not_passed_text(const std::vector<Result>& results);
-
-// Calls by outcome. Outcomes outside the legend of OPERATORS.md appear only if there are any.
-std::vector<std::pair<std::string_view, int64_t>> outcomes_of(const std::vector<Result>& cases);
 
 // "2,410 of 2,412 cases passed, 1 differs, 1 crashed".
 std::string cases_text(const std::vector<Result>& cases);
