@@ -329,11 +329,6 @@ function copyable(text, label, action = 'Copy') {
   return h('div', {class: 'copyable'}, block, copyButton(action, () => text, block));
 }
 
-function worstElement(c) {
-  return c.worst_actual ? h('p', {}, 'Worst element: at ', code(`[${c.worst_index.join(', ')}]`), ' it gives ',
-                            code(c.worst_actual), ', expected ', code(c.worst_expected), '.') : '';
-}
-
 // The first difference, and the command that shows it.
 function findingBlock(model, graph) {
   const {failure, expected_failure: expected, reproducer, statistics} = model;
@@ -407,8 +402,11 @@ function outputBlock(output) {
   }
   if (c.mismatch) return [...parts, h('p', {class: 'callout'}, c.mismatch)];
   if (c.is_close && !c.worst_actual) return [...parts, h('p', {}, 'Equal, element by element.')];
-  parts.push(figureList(c));
-  parts.push(worstElement(c), h('p', {class: 'hint'}, 'Elements by absolute error; striped bars are above atol.'),
+  if (c.worst_actual) {
+    parts.push(h('p', {}, 'Worst element: at ', code(`[${c.worst_index.join(', ')}]`), ' it gives ', code(c.worst_actual),
+                 ', expected ', code(c.worst_expected), '.'));
+  }
+  parts.push(figureList(c), h('p', {class: 'hint'}, 'Elements by absolute error; striped bars are above atol.'),
              histogram(c, output.tolerance.atol));
   return parts;
 }

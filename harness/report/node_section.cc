@@ -137,7 +137,7 @@ std::vector<std::string> nodes_paragraphs(const Result& result, const Style& sty
 }
 
 Table statistics_table(const std::optional<Divergence>& divergence) {
-  Table table("lllrrrrrrr", {"", "Value", "Shape", "Dtype", "Min", "Max", "Mean",
+  Table table("llllrrrrrr", {"", "Value", "Shape", "Dtype", "Min", "Max", "Mean",
                              "Standard deviation", "NaN", "Infinite"});
   if (!divergence) return table;
   for (const TensorStatistics& input : divergence->inputs) add_statistics("input", input, table);
@@ -200,8 +200,7 @@ std::string reproducer_text(const Result& result, const Style& style) {
           : "from " + style.code(reproducer.first_node) + " to " + style.code(reproducer.last_node);
   return fmt::format(
       "The smallest part of the graph known to fail by itself has {}, {}. Its inputs are the "
-      "values "
-      "that the model computes before it in the trial “{}”.",
+      "values that the model computes before it in the trial “{}”.",
       nodes, where, trial);
 }
 
