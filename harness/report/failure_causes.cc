@@ -218,6 +218,7 @@ std::string causes_lines(const std::vector<FailureCause>& causes, size_t most) {
 
 std::string faulty_operators(const Result& result, const std::map<std::string, std::string>& nodes,
                              const Format& code) {
+  if (nodes.empty()) return "";
   const auto summary = result.graph_summary();
   if (!summary) return "";
   const auto& calls = summary->figures.op_distribution;
