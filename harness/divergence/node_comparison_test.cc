@@ -155,8 +155,7 @@ TEST_F(NodeComparisonTest, NamesTheFirstNodeThatDiverges) {
   EXPECT_EQ(explanation.reproducer->first_node, "tanh_1");
   EXPECT_EQ(explanation.reproducer->last_node, "tanh_1");
   EXPECT_EQ(explanation.reproducer->command,
-            "torch-ir verify ir.json --inputs inputs.safetensors --expected expected.safetensors "
-            "--rtol 1.3e-06 --atol 1e-05");
+            "harness --ir . --rtol 1.3e-06 --atol 1e-05");
   EXPECT_THAT(explanation.reproducer->message, HasSubstr("'tanh_1': "));
   EXPECT_FALSE(replay(backend).is_valid);
   PlanBackend right{ExecutionOptions()};

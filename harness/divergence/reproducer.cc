@@ -366,8 +366,9 @@ ReproducerSearch find_reproducer(const FailedRun& failed) {
   } catch (const WeightError& error) {
     return try_whole_graph(failed, found, error.what());
   }
-  const std::string command =
-      reproducer_command(!content.weights.is_empty(), failure.tolerance, failed.run.settings);
+  RunSettings settings = failed.run.settings;
+  settings.tolerance = {.fixed = failure.tolerance};
+  const std::string command = reproducer_command(!content.expected.empty(), settings);
   ReproducerSearch search{.reproducer = describe(*content.program, command, failure.message)};
   if (found.is_cut_short) {
     search.note = kCutShort;
@@ -411,7 +412,7 @@ ReproducerSearch whole_graph_reproducer(Case graph_case, const RunSettings& sett
     return {.note = fmt::format("No reproducer: {}", error.what())};
   }
   return {.reproducer =
-              describe(program, whole_graph_command(!expected.empty(), settings), message)};
+              describe(program, reproducer_command(!expected.empty(), settings), message)};
 }
 
 }  // namespace torch_ir

@@ -14,13 +14,16 @@
 namespace torch_ir {
 namespace {
 
-std::string tolerance_flags(const Tolerance& tolerance) {
-  return fmt::format(" --rtol {} --atol {}", tolerance.rtol, tolerance.atol);
-}
-
-// Flags of the harness; only the harness compares with float64.
-std::string criterion_flags(const RunSettings& settings) {
+// How the outputs are judged. Figures exclude own errors.
+std::string judging_flags(const RunSettings& settings) {
   const Criterion& criterion = settings.criterion;
+  const ToleranceRule& rule = settings.tolerance;
+  const bool is_plan_with_figures = runs_plans(settings) && !rule.by_dtype;
+  if (criterion.reference == ReferenceKind::kModel ||
+      (criterion.reference == ReferenceKind::kAuto && is_plan_with_figures)) {
+    if (rule.by_dtype) return " --tolerance dtype";
+    return fmt::format(" --rtol {} --atol {}", rule.fixed.rtol, rule.fixed.atol);
+  }
   std::string flags;
   if (criterion.reference == ReferenceKind::kFloat64) flags = " --tolerance own";
   if (criterion.arithmetic) {
@@ -35,11 +38,6 @@ std::string library_names() {
   std::vector<std::string> names;
   for (const std::string& path : loaded_libraries()) names.push_back(file_name(path));
   return library_flags(names);
-}
-
-std::string harness_command(const RunSettings& settings, const std::string& tolerance) {
-  return "harness" + library_names() + " --ir ." + backend_flags(settings) + tolerance +
-         plan_flags(settings);
 }
 
 }  // namespace
@@ -60,26 +58,9 @@ void write_reproducer(const Case& graph_case, const std::string& directory,
   }
 }
 
-std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
-                               const RunSettings& settings) {
-  const ReferenceKind reference = settings.criterion.reference;
-  const bool by_float64 = reference == ReferenceKind::kFloat64 ||
-                          (reference == ReferenceKind::kAuto && !runs_plans(settings));
-  if (by_float64) return harness_command(settings, criterion_flags(settings));
-  if (!runs_plans(settings)) return harness_command(settings, tolerance_flags(tolerance));
-  // torch-ir can run the execution plan as well.
-  return "torch-ir verify" + library_names() + " ir.json" +
-         (has_weights ? " --weights weights.safetensors" : "") +
-         " --inputs inputs.safetensors --expected expected.safetensors" +
-         tolerance_flags(tolerance) + plan_flags(settings);
-}
-
-std::string whole_graph_command(bool has_expected, const RunSettings& settings) {
-  const ToleranceRule& rule = settings.tolerance;
-  const std::string command = harness_command(
-      settings, settings.criterion.reference != ReferenceKind::kModel ? criterion_flags(settings)
-                : rule.by_dtype                                       ? " --tolerance dtype"
-                                : tolerance_flags(rule.fixed));
+std::string reproducer_command(bool has_expected, const RunSettings& settings) {
+  const std::string command = "harness" + library_names() + " --ir ." + backend_flags(settings) +
+                              judging_flags(settings) + plan_flags(settings);
   // Without it, the command would also run on other inputs.
   return has_expected ? command : command + " --trials 1";
 }

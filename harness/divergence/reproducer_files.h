@@ -23,14 +23,9 @@ ToleranceRule part_tolerance(const ToleranceRule& whole, const Graph& graph, con
 void write_reproducer(const Case& graph_case, const std::string& directory,
                       const std::vector<at::Tensor>& actual = {});
 
-// The command that shows the failure of a run with `settings`: "torch-ir verify ir.json ..." for an
-// execution plan, "harness --ir . ..." for other backends, for executors (whose command must run in
-// that folder too), and where float64 is the reference.
-std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
-                               const RunSettings& settings);
-
-// The harness command that shows the failure of a whole graph on any backend, with the seed and
-// tolerances of `settings`.
-std::string whole_graph_command(bool has_expected, const RunSettings& settings);
+// The command that shows the failure in the folder of the reproducer: "harness --ir . ...", on the
+// backend and with the seed and the tolerance of `settings`, which has one for all outputs. (An
+// executor's command must run in that folder too.)
+std::string reproducer_command(bool has_expected, const RunSettings& settings);
 
 }  // namespace torch_ir

@@ -5,65 +5,68 @@
 namespace torch_ir {
 namespace {
 
-constexpr Tolerance kTolerance = {.rtol = 1e-5, .atol = 0.25};
+const ToleranceRule kTolerance = {.fixed = {.rtol = 1e-5, .atol = 0.25}};
 
 TEST(ReproducerCommandTest, OfAnExecutionPlan) {
   RunSettings settings;
-  EXPECT_EQ(reproducer_command(/*has_weights=*/false, kTolerance, settings),
-            "torch-ir verify ir.json --inputs inputs.safetensors --expected expected.safetensors "
-            "--rtol 1e-05 --atol 0.25");
+  EXPECT_EQ(reproducer_command(/*has_expected=*/true, settings), "harness --ir .");
+  settings.tolerance = kTolerance;
   settings.optimization = Optimization::kFast;
-  EXPECT_EQ(reproducer_command(/*has_weights=*/true, kTolerance, settings),
-            "torch-ir verify ir.json --weights weights.safetensors --inputs inputs.safetensors "
-            "--expected expected.safetensors --rtol 1e-05 --atol 0.25 --optimization fast");
+  EXPECT_EQ(reproducer_command(/*has_expected=*/true, settings),
+            "harness --ir . --rtol 1e-05 --atol 0.25 --optimization fast");
+  settings.criterion.reference = ReferenceKind::kFloat64;
+  EXPECT_EQ(reproducer_command(/*has_expected=*/true, settings),
+            "harness --ir . --tolerance own --optimization fast");
 }
 
 TEST(ReproducerCommandTest, OfABackend) {
   RunSettings settings;
   settings.backend = "my chip";
-  EXPECT_EQ(reproducer_command(/*has_weights=*/true, kTolerance, settings),
+  settings.tolerance = kTolerance;
+  EXPECT_EQ(reproducer_command(/*has_expected=*/true, settings),
             "harness --ir . --backend 'my chip'");
   settings.criterion = {};
-  EXPECT_EQ(reproducer_command(/*has_weights=*/true, kTolerance, settings),
+  EXPECT_EQ(reproducer_command(/*has_expected=*/true, settings),
             "harness --ir . --backend 'my chip' --rtol 1e-05 --atol 0.25");
 }
 
 TEST(ReproducerCommandTest, OfAnExecutor) {
   RunSettings settings;
+  settings.tolerance = kTolerance;
   settings.executor = "sim --mode='a b' {ir} {weights} {inputs} {outputs}";
   settings.seed = 7;
   settings.criterion = {};
   EXPECT_EQ(
-      reproducer_command(/*has_weights=*/true, kTolerance, settings),
+      reproducer_command(/*has_expected=*/true, settings),
       "harness --ir . --executor 'sim --mode='\\''a b'\\'' {ir} {weights} {inputs} {outputs}' "
       "--rtol 1e-05 --atol 0.25 --seed 7");
   settings.seed = 0;
   settings.executor = "sim";
   settings.executor_intermediates = true;
-  EXPECT_EQ(reproducer_command(/*has_weights=*/true, kTolerance, settings),
+  EXPECT_EQ(reproducer_command(/*has_expected=*/true, settings),
             "harness --ir . --executor sim --rtol 1e-05 --atol 0.25");
   settings.executor = "sim --server";
   settings.executor_is_server = true;
-  EXPECT_EQ(reproducer_command(/*has_weights=*/true, kTolerance, settings),
+  EXPECT_EQ(reproducer_command(/*has_expected=*/true, settings),
             "harness --ir . --executor-server 'sim --server' --per-node --rtol 1e-05 --atol 0.25");
 }
 
-TEST(WholeGraphCommandTest, RunsTheGraphAsItRan) {
+TEST(ReproducerCommandTest, RunsTheGraphAsItRan) {
   RunSettings settings;
   settings.optimization = Optimization::kFast;
   settings.seed = 7;
-  EXPECT_EQ(whole_graph_command(/*has_expected=*/true, settings),
+  EXPECT_EQ(reproducer_command(/*has_expected=*/true, settings),
             "harness --ir . --seed 7 --optimization fast");
   settings.optimization = Optimization::kExact;
   settings.backend = "chip";
   settings.criterion = {};
-  EXPECT_EQ(whole_graph_command(/*has_expected=*/true, settings),
+  EXPECT_EQ(reproducer_command(/*has_expected=*/true, settings),
             "harness --ir . --backend chip --tolerance dtype --seed 7");
 }
 
 // Without expected outputs, the command would otherwise run more than one trial.
-TEST(WholeGraphCommandTest, RunsOnItsInputsOnly) {
-  EXPECT_EQ(whole_graph_command(/*has_expected=*/false, RunSettings()),
+TEST(ReproducerCommandTest, RunsOnItsInputsOnly) {
+  EXPECT_EQ(reproducer_command(/*has_expected=*/false, RunSettings()),
             "harness --ir . --trials 1");
 }
 

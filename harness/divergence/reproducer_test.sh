@@ -31,7 +31,7 @@ replay() {
   (cd "out/repro/$model" && bash -euc "$command" >printed 2>&1) || status=$?
   cat "out/repro/$model/printed"
   [[ $status == 1 ]] || fail "exit status $status, expected 1: $command"
-  # torch-ir prints it; the harness writes it to the page.
+  # The harness writes it to the page.
   grep -rqF -- "$message" "out/repro/$model" || fail "it does not show: $message"
 }
 
