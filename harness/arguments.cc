@@ -121,20 +121,24 @@ class Options {
   bool is_of_run_;
 };
 
-// The options of the run that were given, as words for a shell.
-std::string given_options(const CLI::App& parser) {
-  std::string words;
+// The options of the run that were given.
+std::vector<std::string> given_options(const CLI::App& parser) {
+  std::vector<std::string> words;
   for (const CLI::Option* option : parser.get_options()) {
     if (!option->get_configurable() || option->count() == 0) continue;
-    const std::string name = " " + option->get_name();
+    const std::string name = option->get_name();
     if (option->get_items_expected_min() == 0) {
-      words += name;
+      words.push_back(name);
       continue;
     }
     for (const std::string& result : option->results()) {
       const bool is_file = option->get_type_name() == "FILE";
       const std::string value = is_file ? typed_path(user_path(result)) : result;
-      words += name + (value.starts_with('-') ? "=" : " ") + shell_word(value);
+      if (value.starts_with('-')) {
+        words.push_back(name + "=" + value);
+      } else {
+        words.insert(words.end(), {name, value});
+      }
     }
   }
   return words;

@@ -182,13 +182,7 @@ std::vector<std::string> with_earlier_words(std::vector<std::string> words,
   const std::string file = is_apart ? *(flag + 1) : flag->substr(kFlag.size() + 1);
   words.erase(flag, flag + (is_apart ? 2 : 1));
   options.rerun = read_run_record(user_path(file));
-  std::vector<std::string> earlier = shell_words(options.rerun->context.command);
-  if (earlier.empty()) throw Error(printable(file) + ": it has no command to run again");
-  const auto end_of_bazel = std::ranges::find(earlier, "--");
-  const bool is_by_bazel = end_of_bazel != earlier.end() && earlier[0] == "tools/bazel";
-  earlier.erase(earlier.begin(), is_by_bazel       ? end_of_bazel + 1
-                                 : earlier.empty() ? earlier.end()
-                                                   : earlier.begin() + 1);
+  std::vector<std::string> earlier = options.rerun->context.words;
   // Its folder has the pages of what does not run again.
   const std::string folder = std::filesystem::path(file).parent_path().string();
   const bool has_output = std::ranges::any_of(words, [](const std::string& word) {

@@ -440,7 +440,7 @@ TEST_F(CommandLineTest, PagesRepeatTheOptionsOfTheRun) {
                 .status,
             1);
   EXPECT_THAT(reports().at("Good.md"),
-              HasSubstr("//harness -- --model Good --atol 1e-06 --require-support --executor='-x "
+              HasSubstr("//harness -- --model Good --atol 1e-06 --require-support '--executor=-x "
                         "'\\''it'\\'' {ir} {weights} {inputs} {outputs}' --memory-limit 100000\n"));
 }
 

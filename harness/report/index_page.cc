@@ -115,7 +115,7 @@ Json changes_json(const BaselineComparison& comparison, const std::string& basel
 }
 
 Json run_json(const RunRecord& run, const BaselineComparison* baseline, bool has_pages) {
-  const auto& [coverage, context, results, cases, has_cases] = run;
+  const auto& [coverage, context, results, cases] = run;
   const auto plain_names = [](const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
   };

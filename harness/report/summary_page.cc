@@ -145,7 +145,7 @@ std::string totals_table(const Results& results) {
 }  // namespace
 
 std::string render_summary(const RunRecord& run, const BaselineComparison* baseline) {
-  const auto& [coverage, context, results, cases, has_cases] = run;
+  const auto& [coverage, context, results, cases] = run;
   Data page;
   const bool has_models = !results.empty() || cases.empty();
   page.set("has_models", has_models);

@@ -341,7 +341,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
     comparison.notes.push_back(fmt::format("not found: {} of the {} of the baseline", lost,
                                            counted(std::ssize(old.results), "model")));
   }
-  if (old.has_cases) compare(old.cases, now.cases);
+  compare(old.cases, now.cases);
   std::ranges::stable_sort(comparison.models, {}, &ModelChange::trend);
   return comparison;
 }

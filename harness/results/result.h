@@ -42,8 +42,6 @@ inline constexpr std::array kStages = {Stage::kExtract, Stage::kSerialize, Stage
 // "extract", "serialize", "execute", "verify".
 std::string_view stage_name(Stage stage);
 
-inline constexpr double kDefaultSearchSeconds = 60;
-
 struct RunSettings {
   uint64_t seed = 0;
   // `fixed` applies if --rtol or --atol is given.
@@ -73,7 +71,7 @@ struct RunSettings {
   Scale scale = Scale::kTest;
   Stage last_stage = Stage::kVerify;
   // Of the search for a reproducer; 0 for none.
-  double search_seconds = kDefaultSearchSeconds;
+  double search_seconds = 60;
   // Compare node by node even if all outputs agree.
   bool per_node = false;
   bool save_tensors = false;
@@ -91,16 +89,7 @@ void fields(const Visit& visit, RunSettings& value) {
   visit("compute_dtype", value.criterion.arithmetic);
   TORCH_IR_VISIT(trials, repeat, threads, optimization, device, backend, executor,
                  executor_is_server, executor_intermediates, scale, last_stage, per_node,
-                 save_tensors)
-  if (Visit::kReads || value.requires_support) visit("requires_support", value.requires_support);
-  if (Visit::kReads || value.save_values) visit("save_values", value.save_values);
-  if (Visit::kReads || value.search_seconds != kDefaultSearchSeconds) {
-    visit("search_seconds", value.search_seconds);
-  }
-  if (Visit::kReads || value.steps > 1 || !value.carry.empty()) {
-    visit("steps", value.steps);
-    visit("carry", value.carry);
-  }
+                 save_tensors, requires_support, save_values, search_seconds, steps, carry)
 }
 
 bool runs_plans(const RunSettings& settings);

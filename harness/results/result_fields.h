@@ -33,24 +33,13 @@ inline void json_fields::read(const Json& json, ExecutorNode& value) {
 template <>
 inline constexpr Naming kNaming<Stage>{stage_name, parse_name<kStages, stage_name>};
 template <>
-inline constexpr Naming kNaming<Status>{
-    status_name, [](std::string_view name) {
-      // What earlier runs called a model with a wrong value of a node.
-      return name == "passed outputs" ? Status::kPassed : parse_name<kStatuses, status_name>(name);
-    }};
+inline constexpr Naming kNaming<Status>{status_name, parse_name<kStatuses, status_name>};
 template <>
 inline constexpr Naming kNaming<FailureKind>{failure_kind_name, parse_failure_kind};
 template <>
 inline constexpr Naming kNaming<ReferenceKind>{reference_name, parse_reference};
 template <>
-inline constexpr Naming kNaming<Basis>{
-    basis_name, [](std::string_view name) {
-      // What earlier runs told apart.
-      for (const char* own : {"float64", "arithmetic", "rounding"}) {
-        if (name == own) return Basis::kOwnError;
-      }
-      return parse_name<kBases, basis_name>(name);
-    }};
+inline constexpr Naming kNaming<Basis>{basis_name, parse_name<kBases, basis_name>};
 template <>
 inline constexpr Naming kNaming<Arithmetic>{arithmetic_name, parse_arithmetic};
 template <>
@@ -135,14 +124,12 @@ void fields(const Visit& visit, Trial& trial) {
   visit("passed_by", report.passed_by);
   visit("graph_problem", report.graph_problem);
   visit("graph_note", report.graph_note);
-  if (Visit::kReads || !report.reference_note.empty()) {
-    visit("reference_note", report.reference_note);
-  }
+  visit("reference_note", report.reference_note);
   visit("rounded", report.rounded);
   visit("arithmetic", report.arithmetic);
   visit("optimization", report.optimization);
   visit("outputs", report.output_details);
-  if (Visit::kReads || !report.not_compared.empty()) visit("not_compared", report.not_compared);
+  visit("not_compared", report.not_compared);
   if constexpr (Visit::kReads) {
     report.max_diff = metrics.max_diff.value_or(0);
     report.mean_diff = mean_diff.value_or(0);
@@ -154,21 +141,13 @@ TORCH_IR_FIELDS(CostTotals, multiply_adds, not_counted, input_bytes, weight_byte
                 largest_bytes, peak_bytes, peak_node, num_unknown_sizes)
 
 template <class Visit>
-void count_field(const Visit& visit, const char* key, std::optional<int64_t>& count) {
-  visit.nullable(key, count);
-  if (count.value_or(0) >= 0) return;
-  throw json_fields::Problem{fmt::format("expected a count, found {}", *count),
-                             fmt::format("/{}", key)};
-}
-
-template <class Visit>
 void graph_fields(const Visit& visit, Result& result) {
   const std::optional<GraphSummary> known = result.graph_summary();
   GraphSummary summary;
   for (const auto& [key, member] : kGraphFigures) {
     std::optional<int64_t> count;
     if (known) count = known->figures.*member;
-    count_field(visit, key, count);
+    visit.nullable(key, count);
     summary.figures.*member = count.value_or(0);
   }
   std::optional<CostTotals> costs;
@@ -224,7 +203,7 @@ void model_fields(const Visit& visit, Result& result) {
     visit.nullable("worst_trial", worst == nullptr ? std::optional<std::string>() : worst->name);
   }
   visit("trials", result.trials);
-  if (Visit::kReads || !result.not_tried.empty()) visit("not_tried", result.not_tried);
+  visit("not_tried", result.not_tried);
   visit.nullable("node_report", result.nodes);
   visit("against", result.against);
   visit.nullable("reproducer", result.reproducer);
@@ -232,7 +211,7 @@ void model_fields(const Visit& visit, Result& result) {
   visit("files", files);
   if constexpr (Visit::kReads) result.has_values = files.values.has_value();
   visit("stage_seconds", result.stage_seconds);
-  if (Visit::kReads || result.is_searching) visit("is_searching", result.is_searching);
+  visit("is_searching", result.is_searching);
   visit("current_trial", result.current_trial);
   visit("current_trial_name", result.current_trial_name);
 }
@@ -259,7 +238,7 @@ void fields(const Visit& visit, Result& result) {
   visit("own_error", result.own_error);
   visit("passed_by", result.passed_by);
   visit("executor", result.executor);
-  if (Visit::kReads || !result.varies.empty()) visit("varies", result.varies);
+  visit("varies", result.varies);
   if (Visit::kReads || !result.call) model_fields(visit, result);
   if constexpr (Visit::kReads) {
     const bool is_done = status == Status::kPassed || status == Status::kNotHeld ||

@@ -25,8 +25,6 @@ constexpr std::string_view kFormat = "torch-ir results";
 // Raise it when a key is removed or changes its meaning. Readers ignore unknown keys, so new keys
 // are fine.
 constexpr int64_t kResultsVersion = 3;
-// Single calls of this version had another format and are skipped.
-constexpr int64_t kOldestVersion = 1;
 
 // Escapes all but ASCII; invalid UTF-8 becomes U+FFFD.
 std::string scalar_text(const Json& value) {
@@ -113,7 +111,7 @@ void put_results(const std::vector<Result>& results, const RunContext& context,
   put(results.empty() ? "[]" : "\n  ]");
 }
 
-int64_t check_format(const json_fields::Reader& visit) {
+void check_format(const json_fields::Reader& visit) {
   std::string format;
   int64_t version = 0;
   visit.required("format", format);
@@ -121,13 +119,12 @@ int64_t check_format(const json_fields::Reader& visit) {
     throw Problem{fmt::format("expected '{}', found '{}'", kFormat, printable(format)), "/format"};
   }
   visit.required("version", version);
-  if (version < kOldestVersion || version > kResultsVersion) {
-    throw Problem{fmt::format("unsupported version {}; this program reads versions {} to {}, so "
-                              "repeat that run with it",
-                              version, kOldestVersion, kResultsVersion),
+  if (version != kResultsVersion) {
+    throw Problem{fmt::format("unsupported version {}; this program reads version {}, so repeat "
+                              "that run with it",
+                              version, kResultsVersion),
                   "/version"};
   }
-  return version;
 }
 
 void check_names(const char* key, const std::vector<Result>& results) {
@@ -141,15 +138,14 @@ void check_names(const char* key, const std::vector<Result>& results) {
 
 RunRecord read_run(const Json& json) {
   const json_fields::Reader visit{json};
-  const int64_t version = check_format(visit);
+  check_format(visit);
   RunRecord run;
-  visit("command", run.context.command);
+  visit.required("words", run.context.words);
   visit.required("settings", run.context.settings);
   visit.required("coverage", run.coverage);
   visit.required("environment", run.context.environment);
   visit.required("models", run.results);
-  run.has_cases = version == kResultsVersion;
-  if (run.has_cases) visit.required("cases", run.cases);
+  visit.required("cases", run.cases);
   check_names("models", run.results);
   check_names("cases", run.cases);
   return run;
@@ -164,6 +160,7 @@ void write_results(const RunRecord& run, const BaselineComparison* baseline, con
       {"format", kFormat},
       {"version", kResultsVersion},
       {"command", command},
+      {"words", reproduce_words(run.coverage, run.context)},
       {"environment", write(run.context.environment)},
       {"settings", write(run.context.settings)},
       {"coverage", write(run.coverage)},

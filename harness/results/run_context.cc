@@ -99,9 +99,12 @@ Coverage coverage_of(const Result& result) {
   return {.files = {files}};
 }
 
-std::string file_word(const std::string& name) {
-  return shell_word(name.starts_with('-') ? "./" + name : name);
+// A name that is not taken for an option.
+std::string file_argument(const std::string& name) {
+  return name.starts_with('-') ? "./" + name : name;
 }
+
+std::string file_word(const std::string& name) { return shell_word(file_argument(name)); }
 
 std::string library_flags(const std::vector<std::string>& libraries) {
   std::string flags;
@@ -111,20 +114,21 @@ std::string library_flags(const std::vector<std::string>& libraries) {
   return flags;
 }
 
-std::string reproduce_command(const Coverage& coverage, const RunContext& context) {
-  std::string options = library_flags(context.libraries);
+std::vector<std::string> reproduce_words(const Coverage& coverage, const RunContext& context) {
+  std::vector<std::string> words;
   const auto add = [&](const std::string& flag, const std::string& value) {
-    options += " " + flag + " " + value;
+    words.insert(words.end(), {flag, value});
   };
-  const auto add_file = [&](const char* flag, const std::string& path) {
-    if (!path.empty()) add(flag, file_word(path));
+  const auto add_file = [&](const std::string& flag, const std::string& path) {
+    if (!path.empty()) add(flag, file_argument(path));
   };
+  for (const std::string& path : context.libraries) add_file("--load-library", path);
   bool reads_reports = false;
   for (const ModelFiles& given : coverage.files) {
     const ModelFiles files = as_typed(given);
     reads_reports |= fs::path(files.path).lexically_normal().string().starts_with("reports/");
-    add(flag_of(files.format), file_word(files.path));
-    if (!files.program.empty()) add("--program", shell_word(files.program));
+    add_file(flag_of(files.format), files.path);
+    if (!files.program.empty()) add("--program", files.program);
     add_file("--weights", files.weights);
     add_file("--inputs", files.inputs);
     for (const std::string& file : files.more_inputs) add_file("--inputs", file);
@@ -135,13 +139,20 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (reads_reports && context.output != "reports") add_file("--output", context.output);
   const Selection& selection = coverage.selection;
   if (selection.suite != Suite::kModels) add("--suite", suite_name(selection.suite));
-  for (const std::string& name : selection.operators) add("--operator", shell_word(name));
+  for (const std::string& name : selection.operators) add("--operator", name);
   for (const std::string& dtype : selection.dtypes) add("--dtype", dtype);
-  if (coverage.is_split) options += " --split";
+  if (coverage.is_split) words.push_back("--split");
   for (const std::string& category : selection.categories) add("--category", category);
   for (const std::string& model : selection.models) add("--model", model);
-  options += context.options;
-  return program_command(context, !options.empty()) + options + "\n";
+  words.insert(words.end(), context.options.begin(), context.options.end());
+  return words;
+}
+
+std::string reproduce_command(const Coverage& coverage, const RunContext& context) {
+  const std::vector<std::string> words = reproduce_words(coverage, context);
+  std::string command = program_command(context, !words.empty());
+  for (const std::string& word : words) command += " " + shell_word(word);
+  return command + "\n";
 }
 
 std::string cut_command(const Result& result) {
@@ -249,38 +260,6 @@ std::string environment_name(const std::string& key) {
       {"torch_ir", "torch-ir"}, {"onednn_of_fast", "oneDNN of fast"}};
   const auto known = names.find(key);
   return known == names.end() ? key : known->second;
-}
-
-std::vector<std::string> shell_words(std::string_view command) {
-  std::vector<std::string> words;
-  bool is_in_word = false;
-  for (size_t i = 0; i < command.size(); ++i) {
-    const bool is_octal = command.substr(i).starts_with("$'");
-    if (command[i] == ' ' || command[i] == '\n') {
-      is_in_word = false;
-      continue;
-    }
-    if (!is_in_word) words.emplace_back();
-    is_in_word = true;
-    std::string& word = words.back();
-    if (is_octal) ++i;
-    if (command[i] == '\'') {
-      while (++i < command.size() && command[i] != '\'') {
-        if (!is_octal || command[i] != '\\' || i + 1 == command.size()) {
-          word += command[i];
-        } else if (command.substr(++i, 3).find_first_not_of("01234567") != std::string_view::npos) {
-          word += command[i];
-        } else {
-          word += static_cast<char>(std::stoi(std::string(command.substr(i, 3)), nullptr, 8));
-          i += 2;
-        }
-      }
-    } else {
-      if (command[i] == '\\' && i + 1 < command.size()) ++i;
-      word += command[i];
-    }
-  }
-  return words;
 }
 
 std::string shell_word(const std::string& text) {

@@ -35,10 +35,10 @@ struct RunContext {
   // As the user typed them. `program` is empty for //harness under `bazel run`.
   std::string program = {};
   std::string output = {};
-  // The options of the run, except those for Coverage, `libraries` and `output`: " --seed 7".
-  std::string options = {};
-  // The whole command (reproduce_command), if the run was read from results.json.
-  std::string command = {};
+  // The options of the run, except those for Coverage, `libraries` and `output`: "--seed", "7".
+  std::vector<std::string> options = {};
+  // All words after the program (reproduce_words), if the run was read from results.json.
+  std::vector<std::string> words = {};
 };
 
 struct Coverage {
@@ -59,8 +59,6 @@ struct RunRecord {
   RunContext context = {};
   std::vector<Result> results = {};
   std::vector<Result> cases = {};
-  // False for a file of version 1.
-  bool has_cases = true;
 };
 
 // Reverses user_path: returns `path` as the user typed it.
@@ -68,8 +66,9 @@ std::string typed_path(const std::string& path);
 
 // Returns the command that repeats `coverage` in the directory of the run: files and the program
 // appear as the user typed them. It has --output only if the default would replace a file that it
-// reads.
+// reads. The words are those after the program, as a shell hands them over.
 std::string reproduce_command(const Coverage& coverage, const RunContext& context);
+std::vector<std::string> reproduce_words(const Coverage& coverage, const RunContext& context);
 
 // "torch-ir cut PATH ..." of an archive, without a node; empty for other models.
 std::string cut_command(const Result& result);
@@ -97,9 +96,6 @@ std::string backend_flags(const RunSettings& settings);
 
 // " --optimization fast --device cuda"; empty for the defaults.
 std::string plan_flags(const RunSettings& settings);
-
-// The words of a command that is made of shell_word.
-std::vector<std::string> shell_words(std::string_view command);
 
 // Quotes `text` for a shell if needed; control characters use the $'...' of bash and zsh.
 std::string shell_word(const std::string& text);
