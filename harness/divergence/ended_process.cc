@@ -214,11 +214,8 @@ class EndSearch {
     limits.deadline += std::chrono::duration_cast<Clock::duration>(budget_ / kLastDelayDivisor);
     const PartRun run = run_part(found_, run_.settings, limits);
     if (run.end && run.end->kind == FailureKind::kTimedOut) return "";
-    if (run.is_cut_off || !run.has_begun) {
-      return fmt::format("The part that was found could not be loaded in time to run for {:g} s",
-                         limits.time.count());
-    }
-    return fmt::format("The part that was found ended within {:g} s", limits.time.count());
+    return fmt::format("The part that was found was not seen to run for {:g} s",
+                       limits.time.count());
   }
 
   void replace_whole() const {

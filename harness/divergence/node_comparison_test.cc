@@ -154,8 +154,7 @@ TEST_F(NodeComparisonTest, NamesTheFirstNodeThatDiverges) {
   EXPECT_EQ(explanation.reproducer->num_nodes, 1);
   EXPECT_EQ(explanation.reproducer->first_node, "tanh_1");
   EXPECT_EQ(explanation.reproducer->last_node, "tanh_1");
-  EXPECT_EQ(explanation.reproducer->command,
-            "harness --ir . --rtol 1.3e-06 --atol 1e-05");
+  EXPECT_EQ(explanation.reproducer->command, "harness --ir . --rtol 1.3e-06 --atol 1e-05");
   EXPECT_THAT(explanation.reproducer->message, HasSubstr("'tanh_1': "));
   EXPECT_FALSE(replay(backend).is_valid);
   PlanBackend right{ExecutionOptions()};

@@ -66,8 +66,7 @@ TEST(ReproducerCommandTest, RunsTheGraphAsItRan) {
 
 // Without expected outputs, the command would otherwise run more than one trial.
 TEST(ReproducerCommandTest, RunsOnItsInputsOnly) {
-  EXPECT_EQ(reproducer_command(/*has_expected=*/false, RunSettings()),
-            "harness --ir . --trials 1");
+  EXPECT_EQ(reproducer_command(/*has_expected=*/false, RunSettings()), "harness --ir . --trials 1");
 }
 
 }  // namespace

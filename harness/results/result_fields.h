@@ -164,34 +164,18 @@ void graph_fields(const Visit& visit, Result& result) {
   }
 }
 
-// The files of a model, relative to the folder of results.json.
-struct ResultFiles {
-  std::optional<std::string> page = std::nullopt;
-  std::optional<std::string> ir = std::nullopt;
-  std::optional<std::string> svg = std::nullopt;
-  std::optional<std::string> reproducer = std::nullopt;
-  std::optional<std::string> values = std::nullopt;
-};
-
-template <class Visit>
-void fields(const Visit& visit, ResultFiles& files) {
-  visit.nullable("page", files.page);
-  visit.nullable("ir", files.ir);
-  visit.nullable("svg", files.svg);
-  visit.nullable("reproducer", files.reproducer);
-  visit("values", files.values);
-}
-
-inline ResultFiles files_of(const Result& result) {
-  ResultFiles files{.page = result.name + ".md"};
+// The files of a model, relative to the folder of results.json; null for missing ones.
+inline json_fields::Json files_of(const Result& result) {
+  const auto file = [&](bool is_there, const char* before, const char* behind) {
+    return is_there ? json_fields::Json(before + result.name + behind) : json_fields::Json();
+  };
+  const bool has_graph = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
   const bool has_picture = result.graph_summary() && result.picture_problem.empty();
-  if (result.num_passed_stages > static_cast<size_t>(Stage::kSerialize)) {
-    files.ir = "ir/" + result.name + ".json";
-  }
-  if (has_picture) files.svg = "svg/" + result.name + ".svg";
-  if (result.reproducer) files.reproducer = "repro/" + result.name;
-  if (result.has_values) files.values = "tensors/" + result.name + ".values.safetensors";
-  return files;
+  return {{"page", file(true, "", ".md")},
+          {"ir", file(has_graph, "ir/", ".json")},
+          {"svg", file(has_picture, "svg/", ".svg")},
+          {"reproducer", file(result.reproducer.has_value(), "repro/", "")},
+          {"values", file(result.has_values, "tensors/", ".values.safetensors")}};
 }
 
 template <class Visit>
@@ -207,9 +191,11 @@ void model_fields(const Visit& visit, Result& result) {
   visit.nullable("node_report", result.nodes);
   visit("against", result.against);
   visit.nullable("reproducer", result.reproducer);
-  ResultFiles files = files_of(result);
+  json_fields::Json files = files_of(result);
   visit("files", files);
-  if constexpr (Visit::kReads) result.has_values = files.values.has_value();
+  if constexpr (Visit::kReads) {
+    result.has_values = files.contains("values") && files["values"].is_string();
+  }
   visit("stage_seconds", result.stage_seconds);
   visit("is_searching", result.is_searching);
   visit("current_trial", result.current_trial);

@@ -230,7 +230,8 @@ TEST(ResultsFileTest, HasTheFiguresOfModels) {
   EXPECT_EQ(tiny["files"], json({{"page", "Tiny.md"},
                                  {"ir", "ir/Tiny.json"},
                                  {"svg", "svg/Tiny.svg"},
-                                 {"reproducer", nullptr}}));
+                                 {"reproducer", nullptr},
+                                 {"values", nullptr}}));
 }
 
 TEST(ResultsFileTest, HasWhatIsWrong) {

@@ -262,6 +262,8 @@ void read(const Json& json, T& value) {
     expect(json.is_number_integer(), "an integer", json);
     expect(is_in_range<T>(json), "a smaller integer", json);
     value = json.get<T>();
+  } else if constexpr (std::is_same_v<T, Json>) {
+    value = json;
   } else if constexpr (std::is_same_v<T, std::string>) {
     expect(json.is_string(), "a string", json);
     value = json.get<std::string>();
