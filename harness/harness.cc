@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <ostream>
 #include <set>
 #include <string>
@@ -292,17 +290,6 @@ std::vector<Result> run_cases(const std::vector<ModelSource>& cases, const RunOp
   return results;
 }
 
-std::unique_ptr<WorkDirectory> make_temporary_directory() {
-  try {
-    return std::make_unique<WorkDirectory>(std::filesystem::temp_directory_path());
-  } catch (const std::exception& error) {
-    const char* directory = std::getenv("TMPDIR");
-    throw Error(std::string("cannot create a temporary folder; TMPDIR is ") +
-                (directory == nullptr ? "not set" : "'" + std::string(directory) + "'") + ": " +
-                error.what());
-  }
-}
-
 }  // namespace
 
 bool HarnessRun::is_good() const {
@@ -316,7 +303,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
   RunOptions run_options = options.run;
   run_options.settings.last_stage = Stage::kExtract;
   const InterruptGuard interrupt_guard;
-  const std::unique_ptr<WorkDirectory> work_directory = make_temporary_directory();
+  const WorkDirectory work_directory(std::filesystem::temp_directory_path());
   std::map<std::string, GraphOperators> graphs;
   const RunObserver observer{.on_finish = [&](Result& result, const std::string&) {
     graphs[result.name] = result.graph ? operators_of(result.name, result.program())
@@ -324,7 +311,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
                                                         .operators = {},
                                                         .error = headline(result.failure->message)};
   }};
-  run_candidates(selected.models, run_options, work_directory->path().string(), observer);
+  run_candidates(selected.models, run_options, work_directory.path().string(), observer);
   if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
   std::vector<GraphOperators> in_order;
   for (const ModelSource& model : selected.models) in_order.push_back(graphs.at(name_of(model)));

@@ -1,17 +1,27 @@
 // find_model_files: finds the archives (`.pt2`) and graphs (IR JSON) of `--pt2` and `--ir`.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "torch_ir/cases/suite_case.h"
+#include "torch_ir/ir/field_list.h"
 
 namespace torch_ir {
 
 inline constexpr const char* kImportedCategory = "imported";
 
 enum class FileFormat { kArchive, kGraph };
+
+inline constexpr std::array kFileFormats = {FileFormat::kArchive, FileFormat::kGraph};
+
+// "archive", "graph".
+constexpr std::string_view format_name(FileFormat format) {
+  return format == FileFormat::kArchive ? "archive" : "graph";
+}
 
 // "--pt2", "--ir".
 std::string flag_of(FileFormat format);
@@ -45,24 +55,12 @@ struct ModelFiles {
 };
 
 template <class Visit>
-void fields(const Visit& visit, ModelFiles& files) {
-  std::string archive = files.is_graph() ? "" : files.path;
-  std::string graph = files.is_graph() ? files.path : "";
+void fields(const Visit& visit, ModelFiles& value) {
   // Between processes only.
-  if (Visit::kReads || !files.name.empty()) visit("name", files.name);
-  visit.required("archive", archive);
-  visit.required("graph", graph);
-  visit("program", files.program);
-  visit("weights", files.weights);
-  visit.required("inputs", files.inputs);
-  visit.required("expected", files.expected);
-  visit("more_inputs", files.more_inputs);
-  visit("more_expected", files.more_expected);
-  visit("against", files.against);
-  if constexpr (Visit::kReads) {
-    files.format = graph.empty() ? FileFormat::kArchive : FileFormat::kGraph;
-    files.path = graph.empty() ? archive : graph;
-  }
+  if (Visit::kReads || !value.name.empty()) visit("name", value.name);
+  visit.required("format", value.format);
+  visit.required("path", value.path);
+  TORCH_IR_VISIT(program, weights, inputs, expected, more_inputs, more_expected, against)
 }
 
 struct RegistryNames {

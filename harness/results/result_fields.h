@@ -31,6 +31,8 @@ inline void json_fields::read(const Json& json, ExecutorNode& value) {
 }
 
 template <>
+inline constexpr Naming kNaming<FileFormat>{format_name, parse_name<kFileFormats, format_name>};
+template <>
 inline constexpr Naming kNaming<Stage>{stage_name, parse_name<kStages, stage_name>};
 template <>
 inline constexpr Naming kNaming<Status>{status_name, parse_name<kStatuses, status_name>};
@@ -236,11 +238,8 @@ void fields(const Visit& visit, Result& result) {
 
 template <class Visit>
 void fields(const Visit& visit, Coverage& coverage) {
-  std::vector<ModelFiles> archives;
-  std::vector<ModelFiles> graphs;
-  for (const ModelFiles& files : coverage.files) {
-    (files.is_graph() ? graphs : archives).push_back(as_typed(files));
-  }
+  std::vector<ModelFiles> files;
+  for (const ModelFiles& given : coverage.files) files.push_back(as_typed(given));
   visit("suite", coverage.selection.suite);
   visit("operators", coverage.selection.operators);
   visit("dtypes", coverage.selection.dtypes);
@@ -249,15 +248,11 @@ void fields(const Visit& visit, Coverage& coverage) {
   visit("registry", coverage.registry);
   visit.required("models", coverage.selection.models);
   visit.required("categories", coverage.selection.categories);
-  visit.required("archives", archives);
-  visit("graphs", graphs);
+  visit.required("files", files);
   visit("num_registered", coverage.num_registered);
   visit("num_archives", coverage.num_archives);
   visit("num_graphs", coverage.num_graphs);
-  if constexpr (Visit::kReads) {
-    coverage.files = std::move(archives);
-    std::ranges::move(graphs, std::back_inserter(coverage.files));
-  }
+  if constexpr (Visit::kReads) coverage.files = std::move(files);
 }
 
 template <class Visit>

@@ -269,7 +269,7 @@ TEST(ResultsFileTest, SaysWhichPicturesCouldNotBeDrawn) {
 
 TEST(ResultsFileTest, NamesFilesAsTypedAndNoTimes) {
   const std::string text = text_of(all_results());
-  EXPECT_THAT(text, HasSubstr("\"archive\": \"folder/broken.pt2\""));
+  EXPECT_THAT(text, HasSubstr("\"path\": \"folder/broken.pt2\""));
   EXPECT_THAT(text, Not(HasSubstr("stage_seconds")));
   RunContext context = make_context();
   context.timings = true;
@@ -289,15 +289,6 @@ std::string write_temporary(const std::string& text) {
   const std::string path = ::testing::TempDir() + "results.json";
   std::ofstream(path, std::ios::binary) << text;
   return path;
-}
-
-TEST(ReadResultsTest, TakesFilesOfRunsBeforeThereWereGraphs) {
-  json old = json::parse(text_of({make_passed()}));
-  old["coverage"].erase("graphs");
-  old["coverage"].erase("num_graphs");
-  const RunRecord read = read_run_record(write_temporary(old.dump()));
-  ASSERT_EQ(read.coverage.files.size(), 1u);
-  EXPECT_EQ(read.coverage.files[0].format, FileFormat::kArchive);
 }
 
 TEST(ReadResultsTest, ReadsWhatWasWritten) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -39,12 +40,6 @@ std::string without_overload(const std::string& op_type) {
 }
 
 using Json = nlohmann::ordered_json;
-
-struct Row {
-  std::string model;
-  std::string categories;
-  std::string description;
-};
 
 Json describe(const ModelInput& input) {
   return {{"name", input.name}, {"shape", input.shape}, {"dtype", dtype_name(input.dtype)}};
@@ -144,21 +139,22 @@ std::vector<std::string> categories_of(const std::vector<OperatorCase>& cases) {
 }
 
 std::string models_table(const std::vector<RegisteredModel>& models) {
-  std::vector<Row> rows = {{"model", "categories", "description"}};
+  // Names, categories and descriptions.
+  std::vector<std::array<std::string, 3>> rows = {{"model", "categories", "description"}};
   for (const RegisteredModel& model : models) {
     rows.push_back({model.name, fmt::format("{}", fmt::join(model.spec.categories, ", ")),
                     model.spec.description});
   }
-  size_t model_width = 0;
+  size_t name_width = 0;
   size_t category_width = 0;
-  for (const Row& row : rows) {
-    model_width = std::max(model_width, row.model.size());
-    category_width = std::max(category_width, row.categories.size());
+  for (const auto& [name, categories, description] : rows) {
+    name_width = std::max(name_width, name.size());
+    category_width = std::max(category_width, categories.size());
   }
   std::string table;
-  for (const Row& row : rows) {
-    table += fmt::format("{:{}}  {:{}}  {}\n", row.model, model_width, row.categories,
-                         category_width, row.description);
+  for (const auto& [name, categories, description] : rows) {
+    table += fmt::format("{:{}}  {:{}}  {}\n", name, name_width, categories, category_width,
+                         description);
   }
   return table;
 }
