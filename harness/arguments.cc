@@ -225,7 +225,7 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
   options
       .one("--tolerance", arguments.raw.tolerance, "RULE",
            "auto (default), dtype (as assert_close), or own (by own errors)")
-      ->transform(one_of("tolerance rule", {"auto", "dtype", "own"}));
+      ->transform(one_of("tolerance rule", {"auto", "dtype", "own", "float64"}));
   options
       .with_default("--error-factor", settings.criterion.error_factor, "N",
                     "Allowed error vs float64, relative to eager's")
@@ -456,7 +456,10 @@ void choose_criterion(const CLI::App& parser, Arguments& arguments) {
   settings.tolerance.by_dtype = !has_figures;
   settings.tolerance_wins = has_figures || arguments.raw.tolerance == "dtype";
   if (settings.tolerance_wins) settings.criterion.reference = ReferenceKind::kModel;
-  if (arguments.raw.tolerance == "own") settings.criterion.reference = ReferenceKind::kFloat64;
+  // float64 is its old name.
+  if (arguments.raw.tolerance == "own" || arguments.raw.tolerance == "float64") {
+    settings.criterion.reference = ReferenceKind::kFloat64;
+  }
 }
 
 }  // namespace

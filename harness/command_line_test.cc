@@ -391,11 +391,11 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
                        value));
   }
   expect({"--tolerance", "foo"},
-         "harness: --tolerance: unknown tolerance rule 'foo'; expected one of: auto, dtype, "
-         "own\n");
+         "harness: --tolerance: unknown tolerance rule 'foo'; expected one of: auto, dtype, own, "
+         "float64\n");
   expect({"--error-factor", "2", "--tolerance", "dtype"},
          "harness: --error-factor needs --tolerance auto or --tolerance own\n");
-  expect({"--tolerance", "own", "--rtol", "1"},
+  expect({"--tolerance", "float64", "--rtol", "1"},
          "harness: --tolerance and --rtol cannot be combined: give either numbers or a rule\n");
   for (const char* value : {"0", "1025", "-1", "1.5", "x"}) {
     expect_bad_value("--jobs", value, "number of jobs", "a whole number from 1 to 1024");
