@@ -33,7 +33,6 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/work_directory.h"
 #include "torch_ir/cases/case_files.h"
-#include "torch_ir/ir/json.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -371,7 +370,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   std::optional<RunRecord> baseline;
   if (!options.context.baseline.empty()) baseline = read_run_record(options.context.baseline);
   RunRecord record{.coverage = selected.coverage, .context = page_context(options)};
-  GraphChanges changes;
+  NodeChangesOf changes;
 
   // Pages with calls are written once these have run.
   std::map<std::string, IR> graphs;
@@ -386,8 +385,10 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
       .on_judged = [&](const Result& result) { progress.judge(result); },
       .on_finish =
           [&](Result& result, const std::string& directory) {
-            if (baseline)
-              changes[result.name] = graph_changes(*baseline, options.context.baseline, result);
+            if (baseline) {
+              changes[result.name].graph =
+                  graph_changes(*baseline, options.context.baseline, result);
+            }
             files.write_model(result, directory, record.context);
             if (options.coverage.is_split && result.graph)
               graphs.emplace(result.name, *result.graph);
@@ -439,7 +440,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
     merge(std::move(cases), record.cases);
   }
   HarnessRun run;
-  if (baseline) run.baseline = compare_with_baseline(*baseline, record, changes);
+  if (baseline) run.baseline = compare_with_baseline(*baseline, record, std::move(changes));
   if (options.summary) files.write_run(record, run.baseline ? &*run.baseline : nullptr);
   files.finish(finished, options.summary);
   if (record.coverage.is_interrupted) throw Interrupted(interrupted);
@@ -502,19 +503,15 @@ BaselineComparison compare_reports(const RunFolder& old, const RunFolder& now,
   after.context.baseline = typed_path(old.path);
   after.context.output = typed_path(now.path);
   const bool same_values = before.context.settings.seed == after.context.settings.seed;
-  GraphChanges changes;
   NodeChangesOf nodes;
-  for (Result& result : after.results) {
-    const fs::path graph = fs::path(new_folder.path) / "ir" / (result.name + ".json");
-    if (!result.summary || !fs::exists(graph)) continue;
-    result.graph = load_ir(graph.string());
-    changes[result.name] = graph_changes(before, results_in(old), result);
-    result.graph.reset();
+  for (const Result& result : after.results) {
     const auto was = std::ranges::find(before.results, result.name, &Result::name);
-    if (!same_values || was == before.results.end()) continue;
-    nodes[result.name] = node_changes(*was, old_folder, result, new_folder, rule);
+    if (was == before.results.end()) continue;
+    NodeChanges& changes = nodes[result.name];
+    changes = node_changes(*was, old_folder, result, new_folder, rule);
+    if (!same_values) changes = {.graph = std::move(changes.graph)};
   }
-  BaselineComparison comparison = compare_with_baseline(before, after, changes, std::move(nodes));
+  BaselineComparison comparison = compare_with_baseline(before, after, std::move(nodes));
   if (std::ranges::any_of(comparison.nodes,
                           [](const auto& of) { return of.second.num_compared > 0; })) {
     comparison.notes.push_back(

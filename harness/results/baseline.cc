@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -12,12 +11,8 @@
 #include <utility>
 
 #include "harness/results/run_context.h"
-#include "torch_ir/analysis/diff.h"
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
-#include "torch_ir/ir/json.h"
-#include "torch_ir/ir/resolve.h"
 
 namespace torch_ir {
 namespace {
@@ -63,15 +58,15 @@ void compare_status(const Result& old, const Result& now, ModelChange& change) {
       {.what = "status", .before = before, .now = after, .trend = status_trend(old, now)});
 }
 
-void compare_graphs(const Result& old, const Result& now, const GraphChanges& graph_changes,
+void compare_graphs(const Result& old, const Result& now, const NodeChangesOf& nodes,
                     ModelChange& change) {
   const std::optional<GraphSummary> before = old.graph_summary();
   const std::optional<GraphSummary> after = now.graph_summary();
   // A missing graph shows in the status.
   if (!before || !after || before->fingerprint == after->fingerprint) return;
   FigureChange& graph = change.changes.emplace_back(FigureChange{.what = "graph"});
-  if (const auto words = graph_changes.find(now.name); words != graph_changes.end()) {
-    graph.details = words->second;
+  if (const auto known = nodes.find(now.name); known != nodes.end()) {
+    graph.details = known->second.graph;
   }
   for (const auto& [name, member] : kGraphFigures) {
     const int64_t was = before->figures.*member;
@@ -250,8 +245,6 @@ std::unordered_map<std::string_view, const Result*> by_name(const std::vector<Re
   return all;
 }
 
-namespace fs = std::filesystem;
-
 }  // namespace
 
 std::string_view trend_name(Trend trend) {
@@ -285,7 +278,6 @@ std::string values_text(const NodeChanges& nodes) {
 }
 
 BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& now,
-                                         const GraphChanges& graph_changes,
                                          NodeChangesOf node_changes) {
   BaselineComparison comparison{.notes = compare_runs(old, now), .nodes = std::move(node_changes)};
   const bool same_values = old.context.settings.seed == now.context.settings.seed;
@@ -316,7 +308,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
       ++(result.call ? comparison.num_cases : comparison.num_compared);
       ModelChange change{.model = result.name, .is_case = result.call.has_value()};
       compare_status(*was->second, result, change);
-      compare_graphs(*was->second, result, graph_changes, change);
+      compare_graphs(*was->second, result, comparison.nodes, change);
       if (same_values) compare_trials(*was->second, result, change);
       if (same_values) compare_intermediates(*was->second, result, change);
       const auto nodes = comparison.nodes.find(result.name);
@@ -344,34 +336,6 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
   compare(old.cases, now.cases);
   std::ranges::stable_sort(comparison.models, {}, &ModelChange::trend);
   return comparison;
-}
-
-std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
-                                       const Result& result) {
-  const auto was = std::ranges::find(old.results, result.name, &Result::name);
-  if (was == old.results.end() || !result.graph || !was->graph_summary()) return {};
-  const std::string fingerprint = was->graph_summary()->fingerprint;
-  if (fingerprint == graph_fingerprint(*result.graph)) return {};
-  const std::string name = "ir/" + result.name + ".json";
-  const fs::path path = fs::path(file).parent_path() / name;
-  if (!fs::exists(path)) return {};
-  try {
-    const IR graph = load_ir(path.string());
-    if (graph_fingerprint(graph) != fingerprint) {
-      return {name + " beside the baseline is from another run"};
-    }
-    const Program program = result.program();
-    Program before = resolve(graph, GraphChecks::kStructure);
-    before.torch_version = program.torch_version;
-    before.constants = program.constants;
-    const GraphDiff difference = diff(before, program);
-    if (difference.is_equal()) return {summary_text(difference)};
-    std::vector<std::string> lines;
-    for (const Change& change : difference.changes) lines.push_back(change_text(change));
-    return lines;
-  } catch (const Error& error) {
-    return {error.what()};
-  }
 }
 
 }  // namespace torch_ir

@@ -73,18 +73,19 @@ struct NodeChange {
 };
 
 struct NodeChanges {
+  // Of the graphs, one line per change; empty if they are equal or one is missing.
+  std::vector<std::string> graph = {};
   // Nodes that both graphs have and that changed, in the order of the new graph.
   std::vector<NodeChange> nodes = {};
   // Values that both runs kept, those of them that differ, and values that one run kept.
   int64_t num_compared = 0;
   int64_t num_different = 0;
   int64_t num_single = 0;
-  // Why the values are not compared: they are of different trials.
+  // Why the values are not compared: they are of different trials, or a graph is unknown.
   std::string problem = {};
 };
 
 // By model.
-using GraphChanges = std::map<std::string, std::vector<std::string>>;
 using NodeChangesOf = std::map<std::string, NodeChanges>;
 
 struct BaselineComparison {
@@ -97,7 +98,7 @@ struct BaselineComparison {
   // The changed models and cases, worst first, then in the order of this run; those that are gone,
   // in the order of the earlier run.
   std::vector<ModelChange> models = {};
-  // What node_changes returned.
+  // What node_changes returned, or only changes of graphs.
   NodeChangesOf nodes = {};
 
   size_t count(Trend trend) const;
@@ -106,7 +107,6 @@ struct BaselineComparison {
 
 // Compares trials only if both runs had the same seed.
 BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& now,
-                                         const GraphChanges& graph_changes = {},
                                          NodeChangesOf node_changes = {});
 
 // Adds `figure` to `changes`, unless both numbers are nearly equal or one is missing.
@@ -140,14 +140,13 @@ struct RunFolder {
 // Compares two results of a model, node by node, with the files in the folders of their reports.
 // Nodes are paired as `torch-ir diff` pairs them, so the graphs may be two versions of a model. If
 // both runs kept values (--save-values), these are compared with each other, by `rule`. Throws
-// Error for files that cannot be read.
+// Error for values that cannot be read.
 NodeChanges node_changes(const Result& old, const RunFolder& old_folder, const Result& now,
                          const RunFolder& new_folder, const ToleranceRule& rule);
 
 // Compares the graph of `result` with the model's graph in `old`, a file in ir/ beside `file`, its
 // results.json. Must be called before reports are written, because they may replace that file.
-// Returns one line per change, or one line with the problem of the file; empty if the graphs are
-// equal or one is missing.
+// Returns NodeChanges::graph, or one line with the problem of the file.
 std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
                                        const Result& result);
 

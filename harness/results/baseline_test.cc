@@ -369,7 +369,7 @@ TEST_F(GraphChangesTest, ANewNameAloneIsSaidInSummary) {
 TEST_F(GraphChangesTest, AFileOfAnotherRunIsNotCompared) {
   save_ir(*make_result("aten.tanh.default").graph, folder_ + "ir/Tiny.json");
   EXPECT_THAT(changes(make_result("aten.gelu.default")),
-              ElementsAre("ir/Tiny.json beside the baseline is from another run"));
+              ElementsAre("ir/Tiny.json beside results.json is from another run"));
 }
 
 TEST_F(GraphChangesTest, AFileThatCanNotBeReadIsSaid) {

@@ -7,6 +7,7 @@
 
 #include "harness/results/baseline.h"
 #include "torch_ir/analysis/diff.h"
+#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/module_paths.h"
@@ -18,14 +19,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nothing if its file is missing, or from another run.
-std::optional<Program> graph_of(const Result& result, const std::string& folder) {
-  const fs::path path = fs::path(folder) / "ir" / (result.name + ".json");
+// Nothing if its file is missing. Throws Error if that cannot be read, or is from another run.
+std::optional<Program> saved_graph(const Result& result, const fs::path& folder) {
+  const std::string name = "ir/" + result.name + ".json";
   const std::optional<GraphSummary> summary = result.graph_summary();
-  if (!summary || !fs::exists(path)) return std::nullopt;
-  const IR graph = load_ir(path.string());
-  if (graph_fingerprint(graph) != summary->fingerprint) return std::nullopt;
+  if (!summary || !fs::exists(folder / name)) return std::nullopt;
+  const IR graph = load_ir((folder / name).string());
+  if (graph_fingerprint(graph) != summary->fingerprint) {
+    throw Error(name + " beside results.json is from another run");
+  }
   return resolve(graph, GraphChecks::kStructure);
+}
+
+std::vector<std::string> in_words(Program before, const Program& after) {
+  before.torch_version = after.torch_version;
+  before.constants = after.constants;
+  const GraphDiff difference = diff(before, after);
+  if (difference.is_equal()) return {summary_text(difference)};
+  std::vector<std::string> lines;
+  for (const Change& change : difference.changes) lines.push_back(change_text(change));
+  return lines;
 }
 
 StateDict values_of(const Result& result, const std::string& folder) {
@@ -109,9 +122,18 @@ std::vector<ModuleDifference> by_module(const std::vector<NodeChange>& nodes) {
 NodeChanges node_changes(const Result& old, const RunFolder& old_folder, const Result& now,
                          const RunFolder& new_folder, const ToleranceRule& rule) {
   NodeChanges changes;
-  const std::optional<Program> before = graph_of(old, old_folder.path);
-  const std::optional<Program> after = graph_of(now, new_folder.path);
+  std::optional<Program> before;
+  std::optional<Program> after;
+  try {
+    before = saved_graph(old, old_folder.path);
+    after = saved_graph(now, new_folder.path);
+  } catch (const Error& error) {
+    return {.problem = error.what()};
+  }
   if (!before || !after) return changes;
+  if (old.graph_summary()->fingerprint != now.graph_summary()->fingerprint) {
+    changes.graph = in_words(*before, *after);
+  }
   StateDict old_values = values_of(old, old_folder.path);
   StateDict new_values = values_of(now, new_folder.path);
   if (old_values.size() > 0 && new_values.size() > 0 && old.kept_trial() != now.kept_trial()) {
@@ -152,6 +174,23 @@ NodeChanges node_changes(const Result& old, const RunFolder& old_folder, const R
   changes.num_single =
       static_cast<int64_t>(old_values.size() + new_values.size()) - 2 * changes.num_compared;
   return changes;
+}
+
+std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
+                                       const Result& result) {
+  const auto was = std::ranges::find(old.results, result.name, &Result::name);
+  const std::optional<GraphSummary> now = result.graph_summary();
+  if (was == old.results.end() || !result.graph || !was->graph_summary() ||
+      was->graph_summary()->fingerprint == now->fingerprint) {
+    return {};
+  }
+  try {
+    std::optional<Program> before = saved_graph(*was, fs::path(file).parent_path());
+    if (!before) return {};
+    return in_words(std::move(*before), result.program());
+  } catch (const Error& error) {
+    return {error.what()};
+  }
 }
 
 }  // namespace torch_ir
