@@ -256,12 +256,12 @@ FusedCall attention(Attention attention) {
   const int64_t scratch = (kAttentionRows + attention.size) * round_up_keys(attention.num_keys);
   return own_call(
       "torch_ir::attention", [all = std::move(attention), grain, scratch](
-                                 const Tensors& inputs, const Tensors& outputs) mutable {
+                                 const CallTensors& inputs, const CallTensors& outputs) mutable {
         all.query.data = floats_of(inputs[0]);
         all.key.data = floats_of(inputs[1]);
         all.value.data = floats_of(inputs[2]);
         all.output.data = outputs[0].mutable_data_ptr<float>();
-        Tensors added(inputs.begin() + 3, inputs.end());
+        CallTensors added(inputs.begin() + 3, inputs.end());
         for (size_t i = 0; i < added.size(); ++i) {
           if (all.added[i].is_copied) added[i] = added[i].contiguous();
           all.added[i].rows.data = floats_of(added[i]);

@@ -202,7 +202,7 @@ class GruMatcher {
 // Inputs: gates and state, then their products with the weights, or weights and bias.
 FusedCall gru_step(GruStep step) {
   return own_call("torch_ir::gru_step",
-                  [step](const Tensors& inputs, const Tensors& outputs) mutable {
+                  [step](const CallTensors& inputs, const CallTensors& outputs) mutable {
                     step.gates = floats_of(inputs[0]);
                     step.state = floats_of(inputs[1]);
                     step.output = outputs[0].mutable_data_ptr<float>();

@@ -105,7 +105,7 @@ using onednn::Layout;
 // state and cell after.
 FusedCall lstm_layer(LstmLayer layer) {
   return own_call("torch_ir::lstm_layer",
-                  [layer](const Tensors& inputs, const Tensors& outputs) mutable {
+                  [layer](const CallTensors& inputs, const CallTensors& outputs) mutable {
                     layer.gates = static_cast<float*>(inputs[0].mutable_data_ptr());
                     layer.weights = floats_of(inputs[1]);
                     layer.outputs = outputs[0].mutable_data_ptr<float>();

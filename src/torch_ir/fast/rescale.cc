@@ -163,28 +163,29 @@ onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn
 }
 
 FusedCall quantize_rows(const Steps& to) {
-  return own_call("torch_ir::quantize", [to](const Tensors& inputs, const Tensors& outputs) {
-    const at::Tensor& source = inputs[0];
-    const at::Tensor& scale = inputs[1];
-    const at::Tensor& zero_point = inputs[2];
-    const float* from = floats_of(source);
-    auto* into = static_cast<char*>(outputs[0].mutable_data_ptr());
-    const int64_t rows = std::max(scale.numel(), zero_point.numel());
-    const int64_t size = source.numel() / std::max<int64_t>(rows, 1);
-    parallel_for(source.numel(), kElementsPerThread, [&](int64_t first, int64_t end) {
-      Block values{};
-      Steps steps = to;
-      for (int64_t i = first; i < end;) {
-        const int64_t row = i / size;
-        steps.inverse_scale = number_at(scale, row);
-        steps.zero_point = number_at(zero_point, row);
-        const int64_t count = std::min({end - i, kBlock, (row + 1) * size - i});
-        load(from + i, Steps(), count, values);
-        store(values, steps, count, into + i);
-        i += count;
-      }
-    });
-  });
+  return own_call(
+      "torch_ir::quantize", [to](const CallTensors& inputs, const CallTensors& outputs) {
+        const at::Tensor& source = inputs[0];
+        const at::Tensor& scale = inputs[1];
+        const at::Tensor& zero_point = inputs[2];
+        const float* from = floats_of(source);
+        auto* into = static_cast<char*>(outputs[0].mutable_data_ptr());
+        const int64_t rows = std::max(scale.numel(), zero_point.numel());
+        const int64_t size = source.numel() / std::max<int64_t>(rows, 1);
+        parallel_for(source.numel(), kElementsPerThread, [&](int64_t first, int64_t end) {
+          Block values{};
+          Steps steps = to;
+          for (int64_t i = first; i < end;) {
+            const int64_t row = i / size;
+            steps.inverse_scale = number_at(scale, row);
+            steps.zero_point = number_at(zero_point, row);
+            const int64_t count = std::min({end - i, kBlock, (row + 1) * size - i});
+            load(from + i, Steps(), count, values);
+            store(values, steps, count, into + i);
+            i += count;
+          }
+        });
+      });
 }
 
 }  // namespace torch_ir

@@ -38,20 +38,21 @@ void run_rms_norm(const RmsNormRows& rows) {
 }
 
 FusedCall rms_norm(double eps) {
-  return own_call("torch_ir::rms_norm", [eps](const Tensors& inputs, const Tensors& outputs) {
-    const int64_t size = inputs[1].numel();
-    const RmsNormRows all{outputs[0].numel() / size, size,
-                          static_cast<float>(eps),   floats_of(inputs[0]),
-                          floats_of(inputs[1]),      outputs[0].mutable_data_ptr<float>()};
-    const int64_t grain = std::max<int64_t>(kElementsPerThread / size, 1);
-    parallel_for(all.num_rows, grain, [&](int64_t first, int64_t last) {
-      RmsNormRows part = all;
-      part.num_rows = last - first;
-      part.input += first * size;
-      part.output += first * size;
-      run_rms_norm(part);
-    });
-  });
+  return own_call(
+      "torch_ir::rms_norm", [eps](const CallTensors& inputs, const CallTensors& outputs) {
+        const int64_t size = inputs[1].numel();
+        const RmsNormRows all{outputs[0].numel() / size, size,
+                              static_cast<float>(eps),   floats_of(inputs[0]),
+                              floats_of(inputs[1]),      outputs[0].mutable_data_ptr<float>()};
+        const int64_t grain = std::max<int64_t>(kElementsPerThread / size, 1);
+        parallel_for(all.num_rows, grain, [&](int64_t first, int64_t last) {
+          RmsNormRows part = all;
+          part.num_rows = last - first;
+          part.input += first * size;
+          part.output += first * size;
+          run_rms_norm(part);
+        });
+      });
 }
 
 }  // namespace torch_ir

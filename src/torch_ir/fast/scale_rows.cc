@@ -34,24 +34,25 @@ void scale_row(const ScaledRow& row) {
 }
 
 FusedCall scale_rows(const RowScaling& scaling) {
-  return own_call("torch_ir::scale_rows", [scaling](const Tensors& inputs, const Tensors& outputs) {
-    const int64_t columns = inputs[3].numel();
-    const auto integers = [&](size_t i) {
-      return static_cast<const int32_t*>(inputs[i].const_data_ptr());
-    };
-    auto* into = static_cast<float*>(outputs[0].mutable_data_ptr());
-    const int64_t grain = std::max<int64_t>(kElementsPerThread / columns, 1);
-    parallel_for(outputs[0].numel() / columns, grain, [&](int64_t first, int64_t end) {
-      for (int64_t i = first; i < end; ++i) {
-        float* to = into + i * columns;
-        scale_row({columns, integers(0) + i * columns,
-                   static_cast<int32_t>(number_at(inputs[2], i)), integers(3),
-                   number_at(inputs[1], i), floats_of(inputs[4]), floats_of(inputs[5]),
-                   scaling.clip.low, scaling.clip.high, to});
-        if (scaling.activation) apply(*scaling.activation, to, columns);
-      }
-    });
-  });
+  return own_call(
+      "torch_ir::scale_rows", [scaling](const CallTensors& inputs, const CallTensors& outputs) {
+        const int64_t columns = inputs[3].numel();
+        const auto integers = [&](size_t i) {
+          return static_cast<const int32_t*>(inputs[i].const_data_ptr());
+        };
+        auto* into = static_cast<float*>(outputs[0].mutable_data_ptr());
+        const int64_t grain = std::max<int64_t>(kElementsPerThread / columns, 1);
+        parallel_for(outputs[0].numel() / columns, grain, [&](int64_t first, int64_t end) {
+          for (int64_t i = first; i < end; ++i) {
+            float* to = into + i * columns;
+            scale_row({columns, integers(0) + i * columns,
+                       static_cast<int32_t>(number_at(inputs[2], i)), integers(3),
+                       number_at(inputs[1], i), floats_of(inputs[4]), floats_of(inputs[5]),
+                       scaling.clip.low, scaling.clip.high, to});
+            if (scaling.activation) apply(*scaling.activation, to, columns);
+          }
+        });
+      });
 }
 
 }  // namespace torch_ir

@@ -172,9 +172,9 @@ class TraceRewriter {
   size_t current_ = 0;
 };
 
-using Tensors = std::vector<at::Tensor>;
+using CallTensors = std::vector<at::Tensor>;
 
-// A call of a kernel of our own: run(inputs, outputs), both Tensors. Each prepared kernel has a
+// A call of a kernel of our own: run(inputs, outputs), both CallTensors. Each prepared kernel has a
 // copy of `run`.
 template <class Run>
 FusedCall own_call(std::string name, Run run) {
