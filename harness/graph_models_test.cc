@@ -89,7 +89,7 @@ TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
                           HasSubstr("```sh\nharness --ir .\n```")));
   EXPECT_THAT(report("SUMMARY.md"), HasSubstr("This run covers 1 graph."));
   EXPECT_THAT(report("results.json"),
-              AllOf(HasSubstr("\"num_graphs\": 1"), HasSubstr("\"graph\": \"Wrong\"")));
+              AllOf(HasSubstr("\"num_graphs\": 1"), HasSubstr("\"path\": \"Wrong\"")));
   // Run the command of the page in the folder of the whole graph.
   fs::rename(output_ + "/repro/Wrong", path("again"));
   const HarnessOutcome again = run({"--ir", path("again")});
