@@ -200,8 +200,9 @@ TEST(BaselineTest, AnotherGraphIsAChange) {
   Result now = passed("A");
   now.summary->fingerprint = "g";
   now.summary->figures.num_nodes = 4;
-  const BaselineComparison comparison = compare_with_baseline(
-      run({passed("A")}), run({now}), {{"A", NodeChanges{.graph = {"added aten.relu.default relu"}}}});
+  const BaselineComparison comparison =
+      compare_with_baseline(run({passed("A")}), run({now}),
+                            {{"A", NodeChanges{.graph = {"added aten.relu.default relu"}}}});
   ASSERT_EQ(comparison.models.size(), 1u);
   EXPECT_EQ(comparison.models[0].trend, Trend::kChanged);
   ASSERT_EQ(comparison.models[0].changes.size(), 2u);

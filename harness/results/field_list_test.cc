@@ -46,7 +46,9 @@ concept Optional = requires(T& value) { value.has_value(); };
 
 template <class T>
 void fill(T& value) {
-  if constexpr (json_fields::Struct<T>) {
+  if constexpr (std::is_same_v<T, json_fields::Json>) {
+    return;  // The files of a result, which follow from its other fields.
+  } else if constexpr (json_fields::Struct<T>) {
     fields(Filler(), value);
   } else if constexpr (Optional<T>) {
     fill(value.emplace());
