@@ -129,15 +129,6 @@ TEST(SingleCallResultsTest, AreReadBack) {
   EXPECT_TRUE(read.cases[2].is_good());
 }
 
-TEST(SingleCallResultsTest, OfVersionOneAreLeftOut) {
-  json old = json::parse(results_to_json(run_with({})));
-  old["version"] = 1;
-  old["cases"] = {{{"name", "a"}, {"operator", "aten.abs.default"}, {"status", "differs"}}};
-  const RunRecord read = read_back(old);
-  EXPECT_EQ(read.results.size(), 1u);
-  EXPECT_TRUE(read.cases.empty());
-}
-
 TEST(SingleCallResultsTest, HaveNamesOfTheirOutcomes) {
   std::vector<std::string_view> names;
   for (const Result& it : make_cases()) names.push_back(outcome_name(it));
