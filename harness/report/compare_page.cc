@@ -71,8 +71,8 @@ std::string render_comparison(const RunRecord& old, const RunRecord& now,
     if (changes == comparison.nodes.end() || changes->second.nodes.empty()) continue;
     const std::vector<NodeChange>& nodes = changes->second.nodes;
     page += fmt::format(
-        "\n## Nodes of {}\n\n{} Values are those of the first trial; errors are "
-        "those against the model in the worst one.\n\n{}\n\n{}\n",
+        "\n## Nodes of {}\n\n{} Values are those of the trial that failed, or "
+        "else of the first; errors are those against the model in the worst one.\n\n{}\n\n{}\n",
         escape_markdown(result.name), as_sentence(values_text(changes->second)),
         changed_modules_table(nodes).markdown(), changed_nodes_text(nodes));
   }

@@ -17,8 +17,8 @@ using GetBackend = std::function<Backend&()>;
 
 // Runs candidate `name` with `settings`, using its own tolerances unless `settings` override them.
 // Writes files to `directory`, if the candidate leaves any: ir.json, graph.json (the graph, which
-// is not in the result), the worst trial's tensors with save_tensors, the first trial's values with
-// save_values, and repro/ (see explain).
+// is not in the result), the worst trial's tensors with save_tensors, the values of the trial that
+// failed, or else of the first, with save_values, and repro/ (see explain).
 // Calls `on_progress` with the result so far before each stage, trial and step of an explanation.
 // Throws OutputError, and InputError for files of the user that do not fit together.
 Result run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
