@@ -195,9 +195,14 @@ std::vector<std::string> with_earlier_words(std::vector<std::string> words,
     if (!word.starts_with("--")) continue;
     // What is given anew replaces what was given then; values that begin with '-' follow a '='.
     const std::string flag_given = word.substr(0, word.find('='));
-    for (auto old = std::ranges::find(earlier, flag_given); old != earlier.end();
-         old = std::ranges::find(earlier, flag_given)) {
-      const bool has_value = old + 1 != earlier.end() && !(old + 1)->starts_with('-');
+    const auto find_old = [&] {
+      return std::ranges::find_if(earlier, [&](const std::string& old) {
+        return old == flag_given || old.starts_with(flag_given + "=");
+      });
+    };
+    for (auto old = find_old(); old != earlier.end(); old = find_old()) {
+      const bool has_value =
+          *old == flag_given && old + 1 != earlier.end() && !(old + 1)->starts_with('-');
       earlier.erase(old, old + (has_value ? 2 : 1));
     }
   }

@@ -442,6 +442,11 @@ TEST_F(CommandLineTest, PagesRepeatTheOptionsOfTheRun) {
   EXPECT_THAT(reports().at("Good.md"),
               HasSubstr("//harness -- --model Good --atol 1e-06 --require-support '--executor=-x "
                         "'\\''it'\\'' {ir} {weights} {inputs} {outputs}' --memory-limit 100000\n"));
+  // What is given anew replaces what was given then.
+  const HarnessOutcome again = run_command_line({"--rerun", output_ + "/results.json", "--executor",
+                                                 "false {ir} {weights} {inputs} {outputs}"});
+  EXPECT_EQ(again.status, 1) << again.err;
+  EXPECT_THAT(reports().at("results.json"), Not(HasSubstr("-x 'it'")));
 }
 
 TEST_F(CommandLineTest, AFullStandardOutputIsStatusTwo) {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <ostream>
 #include <set>
 #include <string>
@@ -289,6 +291,17 @@ std::vector<Result> run_cases(const std::vector<ModelSource>& cases, const RunOp
   return results;
 }
 
+std::unique_ptr<WorkDirectory> make_temporary_directory() {
+  try {
+    return std::make_unique<WorkDirectory>(std::filesystem::temp_directory_path());
+  } catch (const std::exception& error) {
+    const char* directory = std::getenv("TMPDIR");
+    throw Error(std::string("cannot create a temporary folder; TMPDIR is ") +
+                (directory == nullptr ? "not set" : "'" + std::string(directory) + "'") + ": " +
+                error.what());
+  }
+}
+
 }  // namespace
 
 bool HarnessRun::is_good() const {
@@ -302,7 +315,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
   RunOptions run_options = options.run;
   run_options.settings.last_stage = Stage::kExtract;
   const InterruptGuard interrupt_guard;
-  const WorkDirectory work_directory(std::filesystem::temp_directory_path());
+  const std::unique_ptr<WorkDirectory> work_directory = make_temporary_directory();
   std::map<std::string, GraphOperators> graphs;
   const RunObserver observer{.on_finish = [&](Result& result, const std::string&) {
     graphs[result.name] = result.graph ? operators_of(result.name, result.program())
@@ -310,7 +323,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
                                                         .operators = {},
                                                         .error = headline(result.failure->message)};
   }};
-  run_candidates(selected.models, run_options, work_directory.path().string(), observer);
+  run_candidates(selected.models, run_options, work_directory->path().string(), observer);
   if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
   std::vector<GraphOperators> in_order;
   for (const ModelSource& model : selected.models) in_order.push_back(graphs.at(name_of(model)));
@@ -509,7 +522,9 @@ BaselineComparison compare_reports(const RunFolder& old, const RunFolder& now,
     if (was == before.results.end()) continue;
     NodeChanges& changes = nodes[result.name];
     changes = node_changes(*was, old_folder, result, new_folder, rule);
-    if (!same_values) changes = {.graph = std::move(changes.graph)};
+    if (!same_values) {
+      changes = {.graph = std::move(changes.graph), .problem = std::move(changes.problem)};
+    }
   }
   BaselineComparison comparison = compare_with_baseline(before, after, std::move(nodes));
   if (std::ranges::any_of(comparison.nodes,

@@ -430,7 +430,7 @@ function trialBlock({trials, worst_trial, not_tried}) {
 
 function nodesBlock({node_report, summary, values, lists}, graph) {
   if (!node_report) return [];
-  return [h('h3', {}, 'Node by node'), h('p', {}, summary), table('Values', values, graph),
+  return [h('h3', {}, 'Node by node'), h('p', {}, summary), values.rows.length ? table('Values', values, graph) : '',
           ...lists.map(([title, list]) => h('details', {}, h('summary', {}, title), table(title, list, graph)))];
 }
 

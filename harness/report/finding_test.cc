@@ -48,6 +48,8 @@ TEST(FindingTest, IsThePlaceAndTheCause) {
   value.steps = StepCounts{.num_off_by_one = 3};
   value.comparison.num_elements = 8192;
   EXPECT_EQ(cause_text(value), "3 of 8,192 elements off by one step");
+  value.steps->num_off_by_more = 900;
+  EXPECT_EQ(cause_text(value), "0.1 % too large");
   value.comparison.max_diff = std::numeric_limits<double>::infinity();
   value.comparison.worst_actual = "inf";
   value.comparison.worst_expected = "0.5";

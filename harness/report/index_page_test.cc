@@ -193,7 +193,7 @@ std::vector<Result> results_of_every_kind(int num_more) {
   all[2].reproducer = Reproducer{.num_nodes = 1,
                                  .first_node = "add",
                                  .last_node = "add",
-                                 .command = "torch-ir verify ir.json --inputs inputs.safetensors",
+                                 .command = "harness --ir .",
                                  .message = "12 of 2048 elements differ"};
   Result known = make_mismatch();
   known.name = "Known";

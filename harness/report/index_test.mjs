@@ -101,7 +101,7 @@ const tests = {
     await withPage({...DESK, permissions: ['clipboard-read', 'clipboard-write']}, small, '', async (page) => {
       await page.locator('.model a', {hasText: 'Off'}).click();
       await page.locator('.callout .copy').click();
-      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'torch-ir verify ir.json --inputs inputs.safetensors');
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'harness --ir .');
       assert.equal(await page.locator('.callout .copy').textContent(), 'Copied');
       await page.locator('.detail-top .copy').click();
       assert.match(await page.evaluate(() => navigator.clipboard.readText()), /index.html#model=Off$/);
@@ -209,7 +209,7 @@ const tests = {
       for (const summary of await page.locator('.callout summary').all()) await summary.click();
       const text = await page.locator('#detail').innerText();
       for (const part of ["output 'add' differs", 'The first difference', 'node 3', 'Reproducer',
-                          'torch-ir verify ir.json', '12 of 2,048', 'Cosine similarity',
+                          'harness --ir .', '12 of 2,048', 'Cosine similarity',
                           '< 1e-1']) {
         assert.ok(text.includes(part), `${part} is not in:\n${text}`);
       }
@@ -402,7 +402,7 @@ const tests = {
       await texts('Node add_9');
     });
     await withPage(DESK, small, '#model=Off', async (page) => {
-      assert.match(await page.locator('.panel').innerText(), /Its reproducer[^]*torch-ir verify ir.json/);
+      assert.match(await page.locator('.panel').innerText(), /Its reproducer[^]*harness --ir \./);
       await page.locator('.callout .linklike').first().click();
       assert.match(await page.locator('.viewport .found title').textContent(), /^add/);
     });

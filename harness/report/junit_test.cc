@@ -73,7 +73,7 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
       .index = 0, .node = "conv2d", .op_type = "aten.conv2d.default", .value = "conv2d"};
   value.comparison.mismatch = "dtype <a>";
   result.nodes.emplace().first_divergence = Divergence{.node = value};
-  result.reproducer = Reproducer{.command = "torch-ir verify ir.json"};
+  result.reproducer = Reproducer{.command = "harness --ir ."};
   const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
   EXPECT_THAT(
@@ -85,7 +85,7 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
           "      <failure type=\"output mismatch\" message=\"node 0, conv2d: dtype &lt;a&gt;\">"
           "node 0, conv2d: dtype &lt;a&gt;\n"
           "output 0 &lt;conv&gt;: max abs. error 0.5\nmore\n"
-          "To reproduce it, run in repro/Net: torch-ir verify ir.json\n"
+          "To reproduce it, run in repro/Net: harness --ir .\n"
           "</failure>\n"
           "      <system-out>last words</system-out>\n"
           "    </testcase>\n"));

@@ -457,7 +457,7 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
                                  .num_nodes = 2,
                                  .first_node = "mul",
                                  .last_node = "add",
-                                 .command = "torch-ir verify ir.json",
+                                 .command = "harness --ir .",
                                  .message = "12 of 2048 differ"};
   const std::string page = render_model_page(result, {});
   EXPECT_THAT(page,
@@ -465,7 +465,7 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
                         "model computes before it in the trial “zeros and ones”. It is in "
                         "[`repro/Off/`](repro/Off/):\n"));
   EXPECT_THAT(page, HasSubstr("```\n12 of 2048 differ\n```\n"));
-  EXPECT_THAT(page, HasSubstr("```sh\ntorch-ir verify ir.json\n```\n"));
+  EXPECT_THAT(page, HasSubstr("```sh\nharness --ir .\n```\n"));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("rogram")), Not(HasSubstr("of these reports"))));
   RunContext context;
   context.settings.backend = "chip";

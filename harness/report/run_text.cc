@@ -227,7 +227,11 @@ std::string reproducer_hint(const std::string& model, const RunContext& context,
     return fmt::format("{} stands for the program that links the backend{}.", code("harness"),
                        has_other_name ? ", here " + code(context.program) : "");
   }
-  if (settings.executor.empty()) return "";
+  if (settings.executor.empty()) {
+    return !has_other_name ? ""
+                           : fmt::format("{} stands for the program of this run, here {}.",
+                                         code("harness"), code(context.program));
+  }
   return fmt::format(
       "If the executor's command names files relative to another folder, run this there instead, "
       "with {} in place of {}, where {} is the folder of these reports.",

@@ -124,11 +124,13 @@ NodeChanges node_changes(const Result& old, const RunFolder& old_folder, const R
   NodeChanges changes;
   std::optional<Program> before;
   std::optional<Program> after;
+  const RunFolder* folder = &old_folder;
   try {
     before = saved_graph(old, old_folder.path);
+    folder = &new_folder;
     after = saved_graph(now, new_folder.path);
   } catch (const Error& error) {
-    return {.problem = error.what()};
+    return {.problem = folder->name + ": " + error.what()};
   }
   if (!before || !after) return changes;
   if (old.graph_summary()->fingerprint != now.graph_summary()->fingerprint) {
@@ -136,11 +138,11 @@ NodeChanges node_changes(const Result& old, const RunFolder& old_folder, const R
   }
   StateDict old_values = values_of(old, old_folder.path);
   StateDict new_values = values_of(now, new_folder.path);
-  if (old_values.size() > 0 && new_values.size() > 0 && old.kept_trial() != now.kept_trial()) {
+  if (old_values.size() > 0 && new_values.size() > 0 && old.kept_trial != now.kept_trial) {
     changes.problem = fmt::format(
         "{}: its values are of different trials: {} kept those of \"{}\", {} those of \"{}\"",
-        printable(now.name), old_folder.name, printable(old.kept_trial()), new_folder.name,
-        printable(now.kept_trial()));
+        printable(now.name), old_folder.name, printable(old.kept_trial), new_folder.name,
+        printable(now.kept_trial));
     old_values.clear();
     new_values.clear();
   }

@@ -195,12 +195,6 @@ const Trial* Result::worst_trial() const {
   return worst == trials.end() ? nullptr : &*worst;
 }
 
-std::string Result::kept_trial() const {
-  if (trials.empty()) return "";
-  const Trial& worst = *worst_trial();
-  return (worst.verification.is_valid ? trials.front() : worst).name;
-}
-
 namespace {
 
 void forget_modules(IRGraph& graph) {

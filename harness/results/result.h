@@ -257,6 +257,8 @@ struct Result {
   std::optional<OwnError> own_error = std::nullopt;
   // "2 of 5 runs, first at softmax_3", if results differ from run to run on equal inputs.
   std::string varies = {};
+  // The trial whose values RunSettings::save_values kept: the one that failed, or else the first.
+  std::string kept_trial = {};
   // The weakest rule by which an output passed in any trial; kNone if it did not pass.
   Basis passed_by = Basis::kNone;
   // Whether it is judged, and only the search for a reproducer goes on. Between processes only.
@@ -309,9 +311,6 @@ struct Result {
   bool is_reproduced_by_whole_graph() const;
   // The trial furthest outside its tolerance, or closest to it; null without trials.
   const Trial* worst_trial() const;
-  // The name of the trial whose values RunSettings::save_values keeps: the worst if it failed, or
-  // else the first; empty without trials.
-  std::string kept_trial() const;
 };
 
 // "passed", "differs", "unsupported", "crashed", ...

@@ -188,6 +188,7 @@ void model_fields(const Visit& visit, Result& result) {
     const Trial* worst = result.worst_trial();
     visit.nullable("worst_trial", worst == nullptr ? std::optional<std::string>() : worst->name);
   }
+  visit("kept_trial", result.kept_trial);
   visit("trials", result.trials);
   visit("not_tried", result.not_tried);
   visit.nullable("node_report", result.nodes);

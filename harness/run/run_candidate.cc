@@ -73,7 +73,8 @@ std::vector<SymbolSize> sizes_of(const Case& graph_case) {
 
 void add_report(const ExecutorReport& report, std::optional<ExecutorReport>& all) {
   if (!all) return all.emplace(report), void();
-  if (report.on_host().size() >= all->on_host().size()) all->nodes = report.nodes;
+  const bool is_worse = report.on_host().size() >= all->on_host().size();
+  if (is_worse && !report.nodes.empty()) all->nodes = report.nodes;
   if (report.seconds) all->seconds = all->seconds.value_or(0) + *report.seconds;
 }
 
@@ -177,6 +178,7 @@ class Pipeline {
   ExplainedRun run_to_explain(int number, bool keeps_values) {
     Run& run = runs_.at(static_cast<size_t>(number));
     candidate_.set_step(run.step, run.graph_case.weights);
+    if (settings_.save_values && keeps_values) result_.kept_trial = name_of(run);
     return {.candidate = candidate_,
             .graph_case = run.graph_case,
             .settings = settings_,

@@ -258,7 +258,7 @@ TEST_F(RunnerTest, ValuesOfTheFailedTrialAreKeptOrElseOfTheFirst) {
   const auto kept_trial = [&](bool passes) {
     const Result result = run({"Good"}, options, observer)[0];
     EXPECT_EQ(result.passed(), passes);
-    return result.kept_trial();
+    return result.kept_trial;
   };
   EXPECT_EQ(kept_trial(false), "large magnitudes");
   EXPECT_THAT(values, HasSubstr("\"F32\""));

@@ -71,8 +71,8 @@ class ExecutionPlan {
   // The nodes that each run calls through the dispatcher, in order, as far as past runs have shown.
   std::vector<NodeNotReplayed> not_replayed() const;
 
-  // The nodes at which runs of level `fast` started again as `exact`, in order. If the very first
-  // one does, later ones are `exact` from the start.
+  // The nodes at which runs of level `fast` started again as `exact`, in order. If the first run of
+  // a part that is replayed does, later ones of that part are `exact` from the start.
   std::vector<ExactRuns> exact_runs() const;
 
   // The name of a weight or constant that has changed, so that runs throw; empty if none has.

@@ -90,7 +90,7 @@ Verdict judge_steps(const at::Tensor& returned, const at::Tensor& eager, const S
                     bool is_rounded, int64_t most_off) {
   const at::Tensor off = Span(eager).distance(returned).abs();
   // Distances of float8 are no steps.
-  Verdict verdict{.steps = count_steps(compares_exactly(eager.scalar_type()) ? off : off.sign())};
+  Verdict verdict{.steps = count_steps(compares_exactly(eager.scalar_type()) ? off : off.ne(0))};
   const int64_t num_off = verdict.steps.num_off();
   if (num_off <= most_off && number_of(span.distance(returned).ne(0)) == 0) return verdict;
   const double most = off.max().item<double>();

@@ -32,7 +32,9 @@ std::string cause_text(const ValueDetail& value) {
   const TensorComparison& c = value.comparison;
   if (!c.mismatch.empty()) return c.mismatch;
   if (!std::isfinite(c.max_diff)) return c.worst_actual + ", expected " + c.worst_expected;
-  if (value.steps) {
+  const std::string systematic = value.own_error ? systematic_text(*value.own_error) : "";
+  // A wrong scale shows in steps of any number.
+  if (value.steps && (systematic.empty() || value.steps->num_off_by_more == 0)) {
     const int64_t num_more = value.steps->num_off_by_more;
     const std::string text =
         fmt::format("{} of {} off", with_thousands_separators(value.steps->num_off()),
@@ -40,9 +42,7 @@ std::string cause_text(const ValueDetail& value) {
     return num_more == 0 ? text + " by one step"
                          : fmt::format("{}, {} by more than one step", text, num_more);
   }
-  if (value.own_error) {
-    if (std::string text = systematic_text(*value.own_error); !text.empty()) return text;
-  }
+  if (!systematic.empty()) return systematic;
   if (c.num_mismatched > 0) {
     return fmt::format("{} of {} wrong, by at most {:.3g}",
                        with_thousands_separators(c.num_mismatched),
