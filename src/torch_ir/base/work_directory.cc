@@ -22,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPattern = "XXXXXX";
+// Part of the name until the directory is locked, which is then never taken for a stale one.
+constexpr std::string_view kUnlocked = "new-";
 
 // Returns the locked descriptor of `directory`; -1 if another process holds the lock or the file
 // system has no locks.
@@ -51,7 +53,10 @@ bool make_parent(const fs::path& parent) {
 
 void remove_stale_work_directories(const fs::path& parent) {
   std::error_code error;
+  const std::string unlocked = std::string(kWorkDirectoryPrefix).append(kUnlocked);
   for (fs::directory_iterator entry(parent, error), end; entry != end; entry.increment(error)) {
+    // Empty, left by a killed process. One that is still alive makes another.
+    if (entry->path().filename().string().starts_with(unlocked)) ::rmdir(entry->path().c_str());
     if (!is_work_directory(entry->path())) continue;
     const int lock = lock_directory(entry->path());
     if (lock < 0) continue;
@@ -67,14 +72,16 @@ WorkDirectory::WorkDirectory(const fs::path& parent) {
   const auto fail = [&](const std::string& reason) {
     throw Error("cannot write to '" + parent.string() + "': " + reason);
   };
-  // Until it is locked, it has a name that is never taken for a stale one.
-  const std::string prefix(kWorkDirectoryPrefix);
-  std::string unlocked = (parent / (prefix + "new-" + std::string(kPattern))).string();
-  if (::mkdtemp(unlocked.data()) == nullptr) fail(strerror(errno));
-  lock_ = lock_directory(unlocked);
-  path_ = parent / (prefix + unlocked.substr(unlocked.size() - kPattern.size()));
+  const fs::path prefix = parent / kWorkDirectoryPrefix;
   std::error_code error;
-  fs::rename(unlocked, path_, error);
+  do {
+    std::string unlocked = prefix.string().append(kUnlocked).append(kPattern);
+    if (::mkdtemp(unlocked.data()) == nullptr) fail(strerror(errno));
+    if (lock_ >= 0) ::close(lock_);
+    lock_ = lock_directory(unlocked);
+    path_ = prefix.string() + unlocked.substr(unlocked.size() - kPattern.size());
+    fs::rename(unlocked, path_, error);
+  } while (error == std::errc::no_such_file_or_directory);
   if (error) fail(error.message());
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "torch_ir/base/error.h"
@@ -82,9 +83,26 @@ TEST_F(WorkDirectoryTest, AFolderThatWasMadeForItGoesWhereItStaysEmpty) {
 TEST_F(WorkDirectoryTest, WhatAKilledRunLeftGoesWithTheNext) {
   const fs::path stale = leave_stale(parent_);
   EXPECT_TRUE(fs::exists(stale / "request.json"));
+  // Killed before it could lock its directory.
+  fs::create_directory(parent_ / ".torch-ir-run-new-a1B2c3");
   const WorkDirectory directory(parent_);
   EXPECT_FALSE(fs::exists(stale));
   EXPECT_EQ(num_entries(), 1u);
+}
+
+TEST_F(WorkDirectoryTest, RunsThatBeginAtOnceLeaveEachOtherTheirs) {
+  fs::create_directories(parent_);
+  const auto make_many = [&] {
+    for (int i = 0; i < 200; ++i) {
+      const WorkDirectory directory(parent_);
+      ASSERT_TRUE(fs::is_directory(directory.path()));
+    }
+  };
+  std::thread first(make_many);
+  std::thread second(make_many);
+  first.join();
+  second.join();
+  EXPECT_EQ(num_entries(), 0u);
 }
 
 TEST_F(WorkDirectoryTest, ARunBesideThisOneKeepsItsOwn) {
