@@ -42,14 +42,14 @@ TORCH_IR_PART void scale_by_sigmoid(typename Vectors::Vector& x, typename Vector
 
 // x sigmoid(x)
 template <class Vectors>
-TORCH_IR_PART void apply_swish(typename Vectors::Vector& x, float /*alpha*/) {
+TORCH_IR_PART void apply_swish(typename Vectors::Vector& x, const PostOp& /*activation*/) {
   typename Vectors::Vector y = x;
   scale_by_sigmoid<Vectors>(x, y);
 }
 
 // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
 template <class Vectors>
-TORCH_IR_PART void apply_gelu_tanh(typename Vectors::Vector& x, float /*alpha*/) {
+TORCH_IR_PART void apply_gelu_tanh(typename Vectors::Vector& x, const PostOp& /*activation*/) {
   typename Vectors::Vector y = x * (1.59576912F + 0.07135482F * x * x);
   scale_by_sigmoid<Vectors>(x, y);
 }
@@ -58,7 +58,7 @@ TORCH_IR_PART void apply_gelu_tanh(typename Vectors::Vector& x, float /*alpha*/)
 // q(t) with t = 2 (x / 5)^2 - 1 and a polynomial q, fitted so that the greatest error of the result
 // is least: 4e-7. With rounding, and beyond 5, it is at most 1.5e-6.
 template <class Vectors>
-TORCH_IR_PART void apply_gelu_erf(typename Vectors::Vector& x, float /*alpha*/) {
+TORCH_IR_PART void apply_gelu_erf(typename Vectors::Vector& x, const PostOp& /*activation*/) {
   using Vector = typename Vectors::Vector;
   constexpr float kCoefficients[] = {-0.00151415437F, 0.00200185925F, -0.00291567179F,
                                      0.00616543135F,  -0.0109732328F, 0.0164976567F,
@@ -75,7 +75,7 @@ TORCH_IR_PART void apply_gelu_erf(typename Vectors::Vector& x, float /*alpha*/) 
 
 // x clip(x / 6 + 1 / 2, 0, 1)
 template <class Vectors>
-TORCH_IR_PART void apply_hardswish(typename Vectors::Vector& x, float /*alpha*/) {
+TORCH_IR_PART void apply_hardswish(typename Vectors::Vector& x, const PostOp& /*activation*/) {
   using Vector = typename Vectors::Vector;
   Vector factor = x * (1 / 6.0F) + 0.5F;
   factor = factor < 0.0F ? Vector{} : factor;
@@ -84,21 +84,26 @@ TORCH_IR_PART void apply_hardswish(typename Vectors::Vector& x, float /*alpha*/)
 }
 
 template <class Vectors>
-TORCH_IR_PART void apply_leaky_relu(typename Vectors::Vector& x, float alpha) {
-  x = x < 0.0F ? x * alpha : x;
+TORCH_IR_PART void apply_leaky_relu(typename Vectors::Vector& x, const PostOp& activation) {
+  x = x < 0.0F ? x * activation.alpha : x;
 }
 
-template <class Vectors, void (*kApply)(typename Vectors::Vector&, float)>
-TORCH_IR_PART void apply_to_all(float alpha, float* data, int64_t count) {
+template <class Vectors>
+TORCH_IR_PART void apply_linear(typename Vectors::Vector& x, const PostOp& activation) {
+  x = x * activation.alpha + activation.beta;
+}
+
+template <class Vectors, void (*kApply)(typename Vectors::Vector&, const PostOp&)>
+TORCH_IR_PART void apply_to_all(const PostOp& activation, float* data, int64_t count) {
   using Vector = typename Vectors::Vector;
   constexpr int64_t kSize = sizeof(Vector) / sizeof(float);
   int64_t i = 0;
-  for (; i + kSize <= count; i += kSize) kApply(*reinterpret_cast<Vector*>(data + i), alpha);
+  for (; i + kSize <= count; i += kSize) kApply(*reinterpret_cast<Vector*>(data + i), activation);
   if (i == count) return;
   Vector last{};
   const size_t bytes = static_cast<size_t>(count - i) * sizeof(float);
   std::memcpy(&last, data + i, bytes);
-  kApply(last, alpha);
+  kApply(last, activation);
   std::memcpy(data + i, &last, bytes);
 }
 
@@ -106,17 +111,18 @@ template <class Vectors>
 TORCH_IR_PART void activate_with(const PostOp& activation, float* data, int64_t count) {
   switch (activation.function) {
     case Function::kGeluErf:
-      return apply_to_all<Vectors, &apply_gelu_erf<Vectors>>(activation.alpha, data, count);
+      return apply_to_all<Vectors, &apply_gelu_erf<Vectors>>(activation, data, count);
     case Function::kGeluTanh:
-      return apply_to_all<Vectors, &apply_gelu_tanh<Vectors>>(activation.alpha, data, count);
+      return apply_to_all<Vectors, &apply_gelu_tanh<Vectors>>(activation, data, count);
     case Function::kHardswish:
-      return apply_to_all<Vectors, &apply_hardswish<Vectors>>(activation.alpha, data, count);
-    case Function::kRelu:
-      return apply_to_all<Vectors, &apply_leaky_relu<Vectors>>(activation.alpha, data, count);
-    case Function::kSwish:
-      return apply_to_all<Vectors, &apply_swish<Vectors>>(activation.alpha, data, count);
-    case Function::kClip:
+      return apply_to_all<Vectors, &apply_hardswish<Vectors>>(activation, data, count);
     case Function::kLinear:
+      return apply_to_all<Vectors, &apply_linear<Vectors>>(activation, data, count);
+    case Function::kRelu:
+      return apply_to_all<Vectors, &apply_leaky_relu<Vectors>>(activation, data, count);
+    case Function::kSwish:
+      return apply_to_all<Vectors, &apply_swish<Vectors>>(activation, data, count);
+    case Function::kClip:
     case Function::kLogistic:
     case Function::kTanh:
       throw std::logic_error("a function without a kernel");
@@ -135,8 +141,9 @@ std::optional<PostOp> take_activation(onednn::PostOps& post_ops, bool is_winogra
   const PostOp last = post_ops.back();
   const Function own[] = {Function::kGeluErf, Function::kGeluTanh, Function::kHardswish,
                           Function::kSwish};
-  const bool is_leaky = last.function == Function::kRelu && last.alpha != 0;
-  if (!(is_winograd && is_leaky) && std::ranges::find(own, last.function) == std::end(own)) {
+  const bool is_unknown =
+      last.function == Function::kLinear || (last.function == Function::kRelu && last.alpha != 0);
+  if (!(is_winograd && is_unknown) && std::ranges::find(own, last.function) == std::end(own)) {
     return std::nullopt;
   }
   post_ops.pop_back();

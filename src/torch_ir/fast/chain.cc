@@ -2,6 +2,7 @@
 #include <ATen/ops/rsqrt.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "torch_ir/fast/rules.h"
 
@@ -48,7 +49,7 @@ std::optional<double> number_of(const Trace& trace, const TraceArgument& argumen
   const auto* value = std::get_if<c10::IValue>(&argument);
   if (value != nullptr && value->isScalar()) return value->toScalar().toDouble();
   const at::Tensor constant = id == nullptr ? at::Tensor() : trace.tensors[*id].constant;
-  const bool is_number = constant.defined() && constant.dim() == 0;
+  const bool is_number = constant.defined() && constant.dim() <= 1 && constant.numel() == 1;
   return is_number ? std::optional(constant.item().toDouble()) : std::nullopt;
 }
 
@@ -123,6 +124,26 @@ constexpr Activation kActivations[] = {
     {"aten::tanh", &plain_of<Function::kTanh>},
 };
 
+// A product or a sum with a number, as of a layer that scales by a weight of one element.
+PostOps linear_of(const Trace& trace, const TraceCall& call) {
+  const std::string name = c10::toString(call.op.operator_name());
+  const bool is_product = name == "aten::mul.Tensor";
+  if (!is_product && name != "aten::add.Tensor") return {};
+  if (CallArguments(call).number("alpha", 1) != 1) return {};
+  for (const TraceArgument& argument : {call.arguments[0], call.arguments[1]}) {
+    const auto number = number_of(trace, argument);
+    // Greater ones may overflow where eager's do not.
+    if (!number || !(std::abs(*number) <= 0x1p24)) continue;
+    return {is_product ? function(Function::kLinear, *number)
+                       : function(Function::kLinear, 1, *number)};
+  }
+  return {};
+}
+
+bool is_linear(const PostOp& post_op) {
+  return post_op.kind == PostOp::Kind::kFunction && post_op.function == Function::kLinear;
+}
+
 std::optional<TensorId> addend_of(const TraceRewriter& rewriter, const TraceCall& call,
                                   BufferId value) {
   if (c10::toString(call.op.operator_name()) != "aten::add.Tensor") return std::nullopt;
@@ -193,17 +214,26 @@ class ChainBuilder {
   }
 
   bool take_functions(const TraceCall& call, size_t index) {
-    const PostOps functions = functions_of(call);
-    if (functions.empty() || contradicts(functions)) return false;
-    chain_.post_ops.insert(chain_.post_ops.end(), functions.begin(), functions.end());
+    PostOps functions = functions_of(call);
+    if (functions.empty()) functions = linear_of(rewriter_.trace(), call);
+    if (functions.empty()) return false;
+    PostOps post_ops = chain_.post_ops;
+    if (!post_ops.empty() && is_linear(post_ops.back()) && is_linear(functions[0])) {
+      functions[0].beta += functions[0].alpha * post_ops.back().beta;
+      functions[0].alpha *= post_ops.back().alpha;
+      post_ops.pop_back();
+    }
+    if (contradict(post_ops, functions)) return false;
+    post_ops.insert(post_ops.end(), functions.begin(), functions.end());
+    chain_.post_ops = std::move(post_ops);
     add(index);
     return true;
   }
 
   // oneDNN 2 uses the numbers of one function for all functions of its kind.
-  bool contradicts(const PostOps& functions) const {
-    return std::ranges::any_of(functions, [this](const PostOp& next) {
-      return std::ranges::any_of(chain_.post_ops, [&](const PostOp& taken) {
+  static bool contradict(const PostOps& post_ops, const PostOps& functions) {
+    return std::ranges::any_of(functions, [&](const PostOp& next) {
+      return std::ranges::any_of(post_ops, [&](const PostOp& taken) {
         return taken.kind == next.kind && taken.function == next.function &&
                (taken.alpha != next.alpha || taken.beta != next.beta);
       });

@@ -3,6 +3,7 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <fmt/format.h>
@@ -113,6 +114,26 @@ TEST_F(FuseTrace, AppliesActivationsOneAfterTheOther) {
         EXPECT_EQ(difference_at_fast(graph), "") << first << ", " << second << ", " << is_winograd;
       }
     }
+  }
+}
+
+// A learned scale and shift of one element, as after the activations of HGNetV2.
+TEST_F(FuseTrace, ScalesAndShiftsByOneNumber) {
+  for (const int64_t kernel : {1, 3}) {
+    EagerGraph graph;
+    const ConvolutionCase shape{.kernel = kernel, .padding = kernel / 2};
+    V y = image(graph);
+    for (const char* name : {"a", "b"}) {
+      y = graph.call1("aten.relu.default", {convolution(graph, y, name, shape)});
+      const V scale = graph.weight(fmt::format("{}.scale", name), at::full({1}, 0.7));
+      y = graph.call1("aten.mul.Tensor", {scale, y});
+      y = graph.call1("aten.mul.Tensor", {y, Attribute(1.5)});
+      y = graph.call1("aten.add.Tensor",
+                      {y, graph.weight(fmt::format("{}.shift", name), at::full({1}, -0.4))});
+    }
+    graph.output(y);
+    EXPECT_THAT(calls_at_fast(graph), Each(Not(StartsWith("aten::"))));
+    EXPECT_EQ(difference_at_fast(graph), "");
   }
 }
 

@@ -58,7 +58,7 @@ class CallArguments {
   const TraceCall& call_;
 };
 
-// An argument that is a number or a constant without dimensions.
+// An argument that is a number or a constant of one element, with at most one dimension.
 std::optional<double> number_of(const Trace& trace, const TraceArgument& argument);
 
 // The source of a convolution or a pooling, with the padding that an earlier call adds to it.
@@ -147,8 +147,8 @@ Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, 
                   bool takes_norm);
 
 // Removes and returns the last function of `post_ops` if our own kernel should apply it after the
-// primitive (emit_activation): GELU, hardswish and SiLU, which are slower in oneDNN, and leaky ReLU
-// after Winograd's algorithm, which does not support it.
+// primitive (emit_activation): GELU, hardswish and SiLU, which are slower in oneDNN, and after
+// Winograd's algorithm leaky ReLU and linear functions, which it does not support.
 std::optional<onednn::PostOp> take_activation(onednn::PostOps& post_ops, bool is_winograd);
 // Applies such a function in place.
 void apply(const onednn::PostOp& activation, float* data, int64_t count);

@@ -69,6 +69,7 @@ class TraceRewriter {
 
   // Queries of the original trace.
 
+  const Trace& trace() const { return trace_; }
   size_t num_calls() const { return calls_.size(); }
   const TraceCall& call(size_t index) const { return calls_[index]; }
   const TraceTensor& tensor(TensorId id) const { return trace_.tensors[id]; }
