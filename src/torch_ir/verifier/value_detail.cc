@@ -18,6 +18,16 @@ std::string first_clause(const std::string& text) {
   return std::string(trimmed(text.substr(0, text.find_first_of("(;"))));
 }
 
+ValueDetail place_of(const Graph& graph, ValueId id) {
+  ValueDetail detail{.value = graph[id].name};
+  if (const auto producer = graph[id].producer) {
+    detail.index = *producer;
+    detail.node = graph.nodes[*producer].name;
+    detail.op_type = graph.nodes[*producer].target;
+  }
+  return detail;
+}
+
 std::string place_text(const ValueDetail& value) {
   const std::string op = short_operator(value.op_type);
   std::string text = fmt::format("node {}, {}", *value.index, value.node);

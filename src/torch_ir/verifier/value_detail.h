@@ -6,6 +6,7 @@
 #include <string>
 
 #include "torch_ir/base/tolerance.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/verifier/arithmetic.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/verdict.h"
@@ -44,6 +45,9 @@ struct ValueDetail {
   // One line; empty if the value is right, or if nothing could judge it.
   std::string problem = {};
 };
+
+// The names and the node of a value.
+ValueDetail place_of(const Graph& graph, ValueId id);
 
 // "aten.silu.default" as "silu".
 std::string short_operator(const std::string& op_type);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <exception>
 #include <iterator>
+#include <numeric>
 #include <ostream>
 
 #include "torch_ir/base/error.h"
@@ -39,11 +40,37 @@ std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
   return copied;
 }
 
-void summarize(VerificationReport& report) {
+// Compares the outputs at `places`, of which `detail_of` tells the names.
+VerificationReport compare_at(const std::vector<size_t>& places,
+                              const std::vector<at::Tensor>& actual,
+                              const std::vector<at::Tensor>& expected,
+                              c10::function_ref<ValueDetail(size_t)> detail_of,
+                              const ToleranceRule& rule) {
+  VerificationReport report{.tolerance = rule};
+  const auto number_in = [&](const std::vector<at::Tensor>& tensors) {
+    return std::ranges::count_if(places, [&](size_t place) { return place < tensors.size(); });
+  };
+  if (number_in(actual) != number_in(expected)) {
+    report.error_message =
+        fmt::format("{}, expected {}", counted(number_in(actual), "output"), number_in(expected));
+    return report;
+  }
   double sum = 0;
   double count = 0;
-  for (const ValueDetail& detail : report.output_details) {
+  for (const size_t place : places) {
+    if (place >= actual.size()) break;
+    const at::Tensor& value = expected[place];
+    ValueDetail& detail = report.output_details.emplace_back(detail_of(place));
+    detail.output = static_cast<int64_t>(place);
+    detail.tolerance =
+        tolerance_for(rule, place, value.defined() ? value.scalar_type() : c10::kFloat);
+    detail.comparison = compare_tensors(actual[place], value, detail.tolerance);
     const TensorComparison& comparison = detail.comparison;
+    if (comparison.is_close) {
+      detail.basis = Basis::kTolerance;
+    } else {
+      detail.problem = comparison_text(comparison);
+    }
     if (!comparison.mismatch.empty()) continue;
     if (std::isnan(comparison.max_diff) || comparison.max_diff > report.max_diff) {
       report.max_diff = comparison.max_diff;
@@ -53,15 +80,8 @@ void summarize(VerificationReport& report) {
     count += elements;
   }
   report.mean_diff = count == 0 ? 0 : sum / count;
-}
-
-void judge_by_tolerance(VerificationReport& report) {
-  for (ValueDetail& detail : report.output_details) {
-    const bool is_close = detail.comparison.is_close;
-    detail.basis = is_close ? Basis::kTolerance : Basis::kNone;
-    detail.problem = is_close ? "" : comparison_text(detail.comparison);
-  }
   conclude(report);
+  return report;
 }
 
 // "max abs. error 0.5, mean abs. error 0.1"
@@ -205,61 +225,30 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
 VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
                                    const std::vector<at::Tensor>& expected,
                                    const std::vector<std::string>& names,
-                                   const ToleranceRule& rule) {
-  VerificationReport report;
-  report.tolerance = rule;
-  if (actual.size() != expected.size()) {
-    report.error_message =
-        fmt::format("{}, expected {}", counted(std::ssize(actual), "output"), expected.size());
-    return report;
-  }
-  for (size_t i = 0; i < actual.size(); ++i) {
-    const auto dtype = expected[i].defined() ? expected[i].scalar_type() : c10::ScalarType::Float;
-    const Tolerance tolerance = tolerance_for(rule, i, dtype);
-    report.output_details.push_back(
-        {.value = i < names.size() ? names[i] : std::to_string(i),
-         .output = static_cast<int64_t>(i),
-         .tolerance = tolerance,
-         .comparison = compare_tensors(actual[i], expected[i], tolerance)});
-  }
-  summarize(report);
-  judge_by_tolerance(report);
-  return report;
+                                   const ToleranceRule& tolerance) {
+  std::vector<size_t> places(std::max(actual.size(), expected.size()));
+  std::iota(places.begin(), places.end(), 0);
+  const auto detail_of = [&](size_t i) {
+    return ValueDetail{.value = i < names.size() ? names[i] : std::to_string(i)};
+  };
+  return compare_at(places, actual, expected, detail_of, tolerance);
 }
 
 VerificationReport compare_known_outputs(const Program& program,
                                          const std::vector<at::Tensor>& actual,
                                          const std::vector<at::Tensor>& expected,
                                          const ToleranceRule& tolerance) {
-  std::vector<std::string> names;
-  // Those that are known, among the outputs.
   std::vector<size_t> places;
-  std::vector<at::Tensor> known_actual;
-  std::vector<at::Tensor> known_expected;
-  ToleranceRule rule = tolerance;
-  rule.outputs.clear();
   for (size_t i = 0; i < program.outputs.size(); ++i) {
-    if (i < expected.size() && !expected[i].defined()) continue;
-    const auto own = tolerance.outputs.find(i);
-    if (own != tolerance.outputs.end()) rule.outputs.emplace(names.size(), own->second);
-    places.push_back(i);
-    names.push_back(program[program.outputs[i]].name);
-    if (i < actual.size()) known_actual.push_back(actual[i]);
-    if (i < expected.size()) known_expected.push_back(expected[i]);
+    if (i >= expected.size() || expected[i].defined()) places.push_back(i);
   }
-  VerificationReport report = compare_outputs(known_actual, known_expected, names, rule);
-  for (size_t i = 0; i < report.output_details.size(); ++i) {
-    ValueDetail& detail = report.output_details[i];
-    const Mutation* mutation = program.find_mutation(places[i]);
+  const auto detail_of = [&](size_t i) {
+    ValueDetail detail = place_of(program, program.outputs[i]);
+    const Mutation* mutation = program.find_mutation(i);
     if (mutation != nullptr) detail.state = program[mutation->placeholder].name;
-    const auto producer = program[program.outputs[places[i]]].producer;
-    if (!producer) continue;
-    detail.index = *producer;
-    detail.node = program.nodes[*producer].name;
-    detail.op_type = program.nodes[*producer].target;
-  }
-  if (!report.output_details.empty()) judge_by_tolerance(report);
-  return report;
+    return detail;
+  };
+  return compare_at(places, actual, expected, detail_of, tolerance);
 }
 
 std::vector<at::Tensor> eager_outputs(const Case& graph_case) {

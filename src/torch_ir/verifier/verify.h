@@ -27,8 +27,8 @@ struct VerificationReport {
   double mean_diff = 0;
   // Why the IR could not be verified ("Verification error: ..."), or the problem of the outputs;
   // empty if it is valid.
-  std::string error_message;
-  ToleranceRule tolerance;
+  std::string error_message = {};
+  ToleranceRule tolerance = {};
   Criterion criterion = {};
   // The weakest rule by which an output passed; kNone if they did not pass.
   Basis passed_by = Basis::kNone;
@@ -46,7 +46,7 @@ struct VerificationReport {
   std::string reference_note = {};
   // The level at which the graph ran, if it did.
   std::optional<Optimization> optimization = std::nullopt;
-  std::vector<ValueDetail> output_details;
+  std::vector<ValueDetail> output_details = {};
   // The placeholders and inputs whose new values were not compared: the run did not return them, or
   // nobody knows the right ones.
   std::vector<std::string> not_compared = {};
@@ -91,7 +91,7 @@ void add_expected_state(Case& graph_case);
 struct VerifyOptions {
   // Tolerances for all outputs, such as {1e-3, 1e-3}, apply to floating point only; integers and
   // booleans are compared exactly unless `outputs` has a tolerance for them.
-  ToleranceRule tolerance;
+  ToleranceRule tolerance = {};
   // As in IRExecutor.
   StateDict constants = StateDict();
   // Inputs are copied to its device; those of the reference are not.
