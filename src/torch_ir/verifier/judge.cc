@@ -101,6 +101,8 @@ Verdict judge_steps(const at::Tensor& returned, const at::Tensor& eager, const S
   return verdict;
 }
 
+constexpr const char* kNoTie = "there is no near tie that explains it";
+
 Verdict wrong(std::string problem) { return {.own = {.problem = std::move(problem)}}; }
 
 // The value, less what near ties explain.
@@ -159,15 +161,19 @@ struct Judge::State {
     for (const ValueId output : node.outputs) {
       if (returned.contains(output)) continue;
       flip_ties(course, node, output);
-      node.for_each_read([&](ValueId read) { made_of[output].merge(wrong_below(read)); });
+      made_of[output].merge(wrong_below(node));
     }
     for_each_lanes([](Lanes& lanes) { lanes.settle(); });
     returned.clear();
   }
 
-  std::set<ValueId> wrong_below(ValueId id) const {
-    const auto known = made_of.find(id);
-    return known == made_of.end() ? std::set<ValueId>() : known->second;
+  std::set<ValueId> wrong_below(const Node& node) const {
+    std::set<ValueId> below;
+    node.for_each_read([&](ValueId read) {
+      const auto known = made_of.find(read);
+      if (known != made_of.end()) below.insert(known->second.begin(), known->second.end());
+    });
+    return below;
   }
 
   bool describes(ValueId id, const at::Tensor& of_model, const Tolerance& tolerance) {
@@ -187,10 +193,13 @@ struct Judge::State {
     return is_close;
   }
 
-  std::optional<TieEffect> effect_of_ties(ValueId id) {
+  std::string unexplained_by_ties(ValueId id, const at::Tensor& one, const at::Tensor& other) {
     while (first().next_node() <= (*program)[id].producer.value_or(0)) advance();
-    if (!course.flipped) return std::nullopt;
-    return TieEffect{first().eager(id), course.flipped->eager(id)};
+    if (!course.flipped || one.sizes() != other.sizes()) return kNoTie;
+    const at::Tensor eager = first().eager(id).to(c10::kDouble);
+    const at::Tensor moved = eager.add(one.to(c10::kDouble)).sub(other.to(c10::kDouble));
+    const ErrorKind kind{.unit = 2 * rounding_unit(one.scalar_type()), .is_accumulated = true};
+    return judge_error(compare_errors(moved, course.flipped->eager(id), eager), kind).problem;
   }
 
   bool is_rounded(const Node& node, ValueId output) const {
@@ -224,11 +233,15 @@ struct Judge::State {
     return span;
   }
 
-  Verdict judge(ValueId id, const SeenValue& seen, const Tolerance& tolerance) {
-    const uint32_t producer = (*program)[id].producer.value();
-    while (first().next_node() <= producer) advance();
-    if (first().next_node() != producer + 1) return {.not_judged = "it came too late"};
-    const Node& node = program->nodes[producer];
+  Verdict judge(ValueId id, const SeenValue& seen, const Tolerance& tolerance, bool in_the_end) {
+    const size_t end = in_the_end ? program->nodes.size() : (*program)[id].producer.value() + 1;
+    while (first().next_node() < end) advance();
+    if (in_the_end) {
+      settle();
+      return best_verdict(course, id, /*node=*/nullptr, seen, tolerance);
+    }
+    if (first().next_node() > end) return {.not_judged = "it came too late"};
+    const Node& node = program->nodes[end - 1];
     Verdict verdict;
     if (!facts_of(node.target).makes_empty) {
       verdict = best_verdict(course, id, &node, seen, tolerance);
@@ -253,16 +266,14 @@ struct Judge::State {
     if (is_output || (*program)[id].readers.empty()) return;
     if (!without_wrong) without_wrong.emplace(Course{.variants = course.variants});
     wrong_values.insert(id);
-    std::set<ValueId> below = {id};
-    node.for_each_read([&](ValueId read) { below.merge(wrong_below(read)); });
-    made_of[id] = std::move(below);
+    made_of[id] = wrong_below(node);
+    made_of[id].insert(id);
   }
 
   // Whether the value was made of wrong ones, as they were returned, or without.
   void compare_without(ValueId id, const Node& node, const SeenValue& seen,
                        const Tolerance& tolerance, Verdict& verdict) {
-    std::set<ValueId> below;
-    node.for_each_read([&](ValueId read) { below.merge(wrong_below(read)); });
+    std::set<ValueId> below = wrong_below(node);
     if (below.empty()) return;
     Verdict without = best_verdict(*without_wrong, id, &node, seen, tolerance);
     if (verdict.is_right() && without.is_right()) {
@@ -273,12 +284,6 @@ struct Judge::State {
     } else if (verdict.is_right()) {
       used.merge(below);
     }
-  }
-
-  Verdict judge_in_the_end(ValueId id, const at::Tensor& value, const Tolerance& tolerance) {
-    while (first().next_node() < program->nodes.size()) advance();
-    settle();
-    return best_verdict(course, id, /*node=*/nullptr, value, tolerance);
   }
 
   Verdict best_verdict(Course& its, ValueId id, const Node* node, const SeenValue& seen,
@@ -439,18 +444,10 @@ Result Judge::unless_failed(const Result& otherwise, const Use& use) {
   }
 }
 
-Verdict Judge::judge(const std::string& name, const SeenValue& returned,
-                     const Tolerance& tolerance) {
-  Verdict verdict = unless_failed(
-      Verdict(), [&] { return state_->judge(state_->ids.at(name), returned, tolerance); });
-  if (!failure_.empty()) verdict.not_judged = failure_;
-  return verdict;
-}
-
-Verdict Judge::judge_in_the_end(const std::string& name, const at::Tensor& returned,
-                                const Tolerance& tolerance) {
+Verdict Judge::judge(const std::string& name, const SeenValue& returned, const Tolerance& tolerance,
+                     bool in_the_end) {
   Verdict verdict = unless_failed(Verdict(), [&] {
-    return state_->judge_in_the_end(state_->ids.at(name), returned, tolerance);
+    return state_->judge(state_->ids.at(name), returned, tolerance, in_the_end);
   });
   if (!failure_.empty()) verdict.not_judged = failure_;
   return verdict;
@@ -462,9 +459,11 @@ bool Judge::describes(const std::string& name, const at::Tensor& of_model,
       true, [&] { return state_->describes(state_->ids.at(name), of_model, tolerance); });
 }
 
-std::optional<TieEffect> Judge::effect_of_ties(const std::string& name) {
-  return unless_failed(std::optional<TieEffect>(),
-                       [&] { return state_->effect_of_ties(state_->ids.at(name)); });
+std::string Judge::unexplained_by_ties(const std::string& name, const at::Tensor& one,
+                                       const at::Tensor& other) {
+  return unless_failed(std::string(kNoTie), [&] {
+    return state_->unexplained_by_ties(state_->ids.at(name), one, other);
+  });
 }
 
 std::vector<std::string> Judge::only_returned_wrong(bool harmless) const {

@@ -58,13 +58,6 @@ struct Verdict {
   bool is_right() const { return not_judged.empty() && (is_close || own.problem.empty()); }
 };
 
-// A value by eager operators, and with each rounding on the way that was nearly a tie on its other
-// side.
-struct TieEffect {
-  at::Tensor eager;
-  at::Tensor flipped;
-};
-
 struct JudgeOptions {
   // In which the run computed; nothing: in that of the graph.
   std::optional<Arithmetic> arithmetic = std::nullopt;
@@ -85,22 +78,19 @@ class Judge {
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
 
-  // Judges a value of a node as the run returned it. Called in the order of the graph; values that
-  // are left out were not returned.
+  // Judges a value as the run returned it: that of a node, in the order of the graph, or, at last,
+  // an output as it is in the end. Values that are left out were not returned.
   Verdict judge(const std::string& name, const SeenValue& returned,
-                const Tolerance& tolerance = kExactTolerance);
-  // Judges an output as it is in the end: one that nodes write to after it was made, a weight or an
-  // input.
-  Verdict judge_in_the_end(const std::string& name, const at::Tensor& returned,
-                           const Tolerance& tolerance);
+                const Tolerance& tolerance = kExactTolerance, bool in_the_end = false);
 
   // Whether a value of the model is within `tolerance` of what the graph's node makes of the
   // model's values before it, so that the graph describes the model there. Called as `judge`.
   bool describes(const std::string& name, const at::Tensor& of_model, const Tolerance& tolerance);
 
-  // What near ties among the values that were not returned do to a value; nothing without any.
-  // Called as `judge`.
-  std::optional<TieEffect> effect_of_ties(const std::string& name);
+  // Why near ties among values that were not returned do not explain the difference between two
+  // runs in an output; empty if they do. Called as `judge`.
+  std::string unexplained_by_ties(const std::string& name, const at::Tensor& one,
+                                  const at::Tensor& other);
 
   // Wrong values that were only returned wrong: a value that is made of them is right only with the
   // lanes' own, and none only with them. With `harmless`, also those without which, and with which,

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -43,28 +43,20 @@ std::vector<std::string> leave_out_state(GraphRun& run) {
   return names;
 }
 
-// Judges the outputs of a run, and the values that it rounded, in the order of the graph.
+// Judges the outputs of a run, and the values that it rounds, in the order of the graph.
 class OutputJudge {
  public:
   OutputJudge(const GraphRun& run, VerificationReport& report)
       : run_(run),
         program_(*run.graph_case.program),
-        memory_(memory_of(run.graph_case)),
         report_(report),
-        outputs_(run.outputs) {
-    const std::vector<at::Tensor>& expected = run.graph_case.expected;
-    for (size_t i = 0, next = 0; i < program_.outputs.size(); ++i) {
-      if (i < expected.size() && expected[i].defined()) {
-        details_.emplace(i, &report.output_details.at(next++));
-      }
-    }
-  }
+        values_(program_.outputs),
+        returned_(run.outputs) {}
 
   void judge() {
     if (run_.rerun && rounds_or_picks(program_)) {
       try {
-        outputs_ = run_.rerun(run_.graph_case.with(with_rounded_values(program_)));
-        take_rounded();
+        ask_for_rounded();
       } catch (const std::exception& error) {
         return fail_others("the graph's rounded values could not be computed: " +
                            run_.describe(error));
@@ -74,29 +66,42 @@ class OutputJudge {
     options_ = {.arithmetic = criterion.arithmetic,
                 .error_factor = criterion.error_factor,
                 .inside = run_.inside,
-                .has_outputs_only = rounded_.empty()};
+                .has_outputs_only = values_.size() == program_.outputs.size()};
     judge_.emplace(run_.graph_case, options_);
-    for (size_t i = 0; i < program_.nodes.size(); ++i) {
-      for (const ValueId id : program_.nodes[i].outputs) {
-        if (const auto rounded = rounded_.find(id); rounded != rounded_.end()) {
-          judge_rounded(i, id, rounded->second);
-        }
-        judge_outputs(id, /*in_the_end=*/false);
-      }
+    std::vector<size_t> places(std::min(values_.size(), returned_.size()));
+    std::iota(places.begin(), places.end(), 0);
+    const GraphMemory memory = memory_of(run_.graph_case);
+    const auto step_of = [&](size_t place) { return judged_after(place, memory); };
+    // What is rounded is judged before an output that is the same value.
+    std::ranges::stable_sort(places, std::ranges::greater(), [&](size_t i) { return is_extra(i); });
+    std::ranges::stable_sort(places, {}, step_of);
+    for (const size_t place : places) {
+      if (returned_[place].defined()) judge(place, step_of(place) == program_.nodes.size());
     }
-    for (const ValueId id : program_.outputs) judge_outputs(id, /*in_the_end=*/true);
     if (!problem_.empty()) fail_others(problem_);
   }
 
  private:
-  void take_rounded() {
-    size_t next = program_.outputs.size();
-    for (const ValueId value : rounded_values(program_)) {
-      if (next == outputs_.size() || !outputs_[next].defined()) {
-        throw Error("the run returned no '" + printable(program_[value].name) + "'");
-      }
-      rounded_.emplace(value, outputs_[next++]);
+  bool is_extra(size_t place) const { return place >= program_.outputs.size(); }
+
+  void ask_for_rounded() {
+    Program asked = with_rounded_values(program_);
+    values_ = asked.outputs;
+    returned_ = run_.rerun(run_.graph_case.with(std::move(asked)));
+    for (size_t place = program_.outputs.size(); place < values_.size(); ++place) {
+      if (place < returned_.size() && returned_[place].defined()) continue;
+      throw Error("the run returned no '" + printable(program_[values_[place]].name) + "'");
     }
+  }
+
+  // The node after which a value is as it was returned; the number of nodes for an output that
+  // nodes write to after it was made, a weight or an input.
+  size_t judged_after(size_t place, const GraphMemory& memory) const {
+    const size_t end = program_.nodes.size();
+    const auto producer = program_[values_[place]].producer;
+    if (!producer) return end;
+    const bool is_final = !memory.is_written(memory.of(values_[place]), *producer + 1, end);
+    return is_extra(place) || is_final ? *producer : end;
   }
 
   // What is wrong on the way explains the outputs that differ from the model's.
@@ -109,66 +114,46 @@ class OutputJudge {
     }
   }
 
-  void judge_rounded(size_t index, ValueId id, const at::Tensor& returned) {
-    const Node& node = program_.nodes[index];
-    const Verdict verdict = judge_->judge(program_[id].name, returned);
+  void judge(size_t place, bool in_the_end) {
+    const at::Tensor& returned = returned_[place];
+    const std::string& name = program_[values_[place]].name;
+    const auto known = std::ranges::find(report_.output_details, static_cast<int64_t>(place),
+                                         &ValueDetail::output);
+    const bool is_known = known != report_.output_details.end();
+    const bool is_auto = report_.criterion.reference == ReferenceKind::kAuto;
+    const Verdict verdict = judge_->judge(
+        name, returned, is_known && is_auto ? known->tolerance : kExactTolerance, in_the_end);
+    if (is_extra(place)) keep_rounded(values_[place], returned, verdict);
+    if (!is_known) return;
+    if (known->comparison.mismatch.empty()) decide(*known, verdict);
+    // The run that was asked for rounded values is another one than the first: it may have fused
+    // other nodes, and decided near ties otherwise.
+    const at::Tensor& first = run_.outputs.at(place);
+    if (!problem_.empty() || compare_tensors(first, returned, known->tolerance).is_close) return;
+    if (!ties_) ties_.emplace(run_.graph_case, options_);
+    const std::string unexplained = ties_->unexplained_by_ties(name, first, returned);
+    if (unexplained.empty()) return;
+    problem_ = fmt::format(
+        "output {} '{}': it differs from that of the run without rounded values, and {}", place,
+        printable(name), unexplained);
+  }
+
+  void keep_rounded(ValueId id, const at::Tensor& returned, const Verdict& verdict) {
+    ValueDetail detail = place_of(program_, id);
     if (!verdict.is_right() && problem_.empty()) {
-      problem_ = fmt::format("'{}' ({}): {}", printable(node.name), printable(node.target),
+      problem_ = fmt::format("'{}' ({}): {}", printable(detail.node), printable(detail.op_type),
                              verdict.not_judged + verdict.own.problem);
     }
-    const StepCounts& steps = verdict.steps;
-    if (steps.num_off() == 0 || report_.rounded.size() == kMaxDetails) return;
-    ValueDetail detail{.index = static_cast<int64_t>(index),
-                       .node = node.name,
-                       .op_type = node.target,
-                       .value = program_[id].name,
-                       .own_error = verdict.own,
-                       .steps = steps,
-                       .basis = verdict.is_right() ? Basis::kOwnError : Basis::kNone,
-                       .problem = verdict.own.problem};
+    if (verdict.steps.num_off() == 0 || report_.rounded.size() == kMaxDetails) return;
+    detail.own_error = verdict.own;
+    detail.steps = verdict.steps;
+    detail.basis = verdict.is_right() ? Basis::kOwnError : Basis::kNone;
+    detail.problem = verdict.own.problem;
     detail.comparison.num_elements = returned.numel();
     report_.rounded.push_back(std::move(detail));
   }
 
-  // Whether an output is, in the end, what its node made.
-  bool is_final(ValueId id) const {
-    const auto producer = program_[id].producer;
-    return producer && !memory_.is_written(memory_.of(id), *producer + 1, program_.nodes.size());
-  }
-
-  void judge_outputs(ValueId id, bool in_the_end) {
-    if (is_final(id) == in_the_end) return;
-    for (size_t place = 0; place < program_.outputs.size(); ++place) {
-      const bool is_judged =
-          program_.outputs[place] == id && place < outputs_.size() && outputs_[place].defined();
-      if (is_judged) judge_output(place, in_the_end);
-    }
-  }
-
-  void judge_output(size_t place, bool in_the_end) {
-    const at::Tensor& returned = outputs_[place];
-    const std::string& name = program_[program_.outputs[place]].name;
-    const auto known = details_.find(place);
-    const bool is_auto = report_.criterion.reference == ReferenceKind::kAuto;
-    const Tolerance tolerance =
-        known != details_.end() && is_auto ? known->second->tolerance : kExactTolerance;
-    const bool was_rounded = rounded_.contains(program_.outputs[place]);
-    Verdict verdict;
-    if (in_the_end) {
-      verdict = judge_->judge_in_the_end(name, returned, tolerance);
-    } else if (!was_rounded) {
-      verdict = judge_->judge(name, returned, tolerance);
-    }
-    if (known == details_.end()) return;
-    ValueDetail& detail = *known->second;
-    if (detail.comparison.mismatch.empty()) decide(detail, verdict, place);
-    const at::Tensor& first = run_.outputs.at(place);
-    if (problem_.empty() && !compare_tensors(first, returned, detail.tolerance).is_close) {
-      explain(place, first, returned);
-    }
-  }
-
-  void decide(ValueDetail& detail, const Verdict& verdict, size_t place) const {
+  void decide(ValueDetail& detail, const Verdict& verdict) const {
     const bool is_auto = report_.criterion.reference == ReferenceKind::kAuto;
     const bool is_close = detail.comparison.is_close;
     if (verdict.steps.num_off() > 0) detail.steps = verdict.steps;
@@ -176,8 +161,9 @@ class OutputJudge {
     if (is_close && (is_auto || !verdict.not_judged.empty())) return;
     detail.basis = Basis::kNone;
     detail.problem.clear();
-    const bool is_lost = report_.arithmetic && report_.arithmetic->problem.empty() &&
-                         report_.arithmetic->outputs.at(place).is_lost;
+    const bool is_lost =
+        report_.arithmetic && report_.arithmetic->problem.empty() &&
+        report_.arithmetic->outputs.at(static_cast<size_t>(*detail.output)).is_lost;
     if (is_lost) return;
     if (verdict.is_right()) {
       detail.basis = Basis::kOwnError;
@@ -189,36 +175,12 @@ class OutputJudge {
     }
   }
 
-  // The run whose rounded values were asked for is another one than the first: it may have fused
-  // other nodes, and decided near ties otherwise.
-  void explain(size_t place, const at::Tensor& first, const at::Tensor& returned) {
-    if (!ties_) ties_.emplace(run_.graph_case, options_);
-    const std::string& name = program_[program_.outputs[place]].name;
-    const auto effect = ties_->effect_of_ties(name);
-    std::string problem = "there is no near tie that explains it";
-    if (effect && first.sizes() == returned.sizes()) {
-      const at::Tensor eager = effect->eager.to(c10::kDouble);
-      const at::Tensor moved = eager.add(first.to(c10::kDouble)).sub(returned.to(c10::kDouble));
-      problem =
-          judge_error(compare_errors(moved, effect->flipped, eager),
-                      {.unit = 2 * rounding_unit(first.scalar_type()), .is_accumulated = true})
-              .problem;
-    }
-    if (problem.empty()) return;
-    problem_ = fmt::format(
-        "output {} '{}': it differs from that of the run without rounded values, and {}", place,
-        printable(name), problem);
-  }
-
   const GraphRun& run_;
   const Program& program_;
-  const GraphMemory memory_;
   VerificationReport& report_;
-  // Of the run that is judged: outputs, then rounded values.
-  std::vector<at::Tensor> outputs_;
-  std::map<ValueId, at::Tensor> rounded_;
-  // By place among the outputs.
-  std::map<size_t, ValueDetail*> details_;
+  // Outputs, then rounded values, of the run that is judged.
+  std::vector<ValueId> values_;
+  std::vector<at::Tensor> returned_;
   JudgeOptions options_;
   std::optional<Judge> judge_;
   std::optional<Judge> ties_;

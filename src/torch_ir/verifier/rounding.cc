@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -79,18 +78,12 @@ at::Tensor value_alone(const Program& program, const Node& node, ValueId output,
   return NodeRun(inputs.with(std::move(alone)), {.check = ResultCheck::kWarn}).outputs().at(0);
 }
 
-std::vector<ValueId> rounded_values(const Graph& graph) {
-  std::vector<ValueId> values;
-  for (const Node& node : graph.nodes) {
-    if (const auto value = find_rounded_value(graph, node)) values.push_back(*value);
-  }
-  return values;
-}
-
 Program with_rounded_values(const Program& program) {
   Program extended = program;
   extended.constant_outputs.clear();
-  std::ranges::copy(rounded_values(program), std::back_inserter(extended.outputs));
+  for (const Node& node : program.nodes) {
+    if (const auto value = find_rounded_value(program, node)) extended.outputs.push_back(*value);
+  }
   return extended;
 }
 

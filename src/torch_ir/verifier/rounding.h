@@ -26,10 +26,8 @@ bool rounds_or_picks(const Graph& graph);
 at::Tensor value_alone(const Program& program, const Node& node, ValueId output,
                        const std::vector<at::Tensor>& read, const at::Tensor& first);
 
-// The values that nodes round, or indices that they pick, in the order of the graph.
-std::vector<ValueId> rounded_values(const Graph& graph);
-
-// The graph with these values appended to its outputs.
+// The graph with the values that its nodes round, and the indices that they pick, in their order
+// after its outputs.
 Program with_rounded_values(const Program& program);
 
 }  // namespace torch_ir
