@@ -274,7 +274,7 @@ class Explainer {
         [&](const ValueObserver& observer) {
           graph_.watch.run(run_.candidate, run_.inputs(), settings_.seed, observer);
         },
-        next, settings_.tolerance, &judge);
+        next, settings_.tolerance, judge);
     if (output_error) std::rethrow_exception(output_error);
     if (!runs_whole_ && !runs_plans(settings_)) {
       num_not_handed_back_ = std::ssize(missing_);

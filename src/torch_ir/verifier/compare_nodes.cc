@@ -43,22 +43,18 @@ bool accepts_zeros(const at::Tensor& expected, const Tolerance& tolerance) {
   return compare_tensors(at::zeros_like(expected), expected, tolerance).is_close;
 }
 
-enum class Finding { kAgrees, kWrong, kNotJudged };
-
 class NodeComparer {
  public:
   NodeComparer(const Graph& graph, const std::vector<std::string>& values,
-               const ActualValue& actual, const ToleranceRule& tolerance, const NodeJudge* judge)
+               const ActualValue& actual, const ToleranceRule& tolerance, const NodeJudge& judge)
       : graph_(graph),
         actual_(actual),
         judge_(judge),
         ids_(graph.ids()),
         values_(values),
-        rounds_(rounds_or_picks(graph)),
-        is_compared_(graph.values.size()),
-        is_observed_(graph.values.size()) {
+        unobserved_(values.begin(), values.end()),
+        rounds_(rounds_or_picks(graph)) {
     report_.tolerance = tolerance;
-    for (const std::string& value : values) is_compared_[ids_.at(value)] = true;
     for (const Node& node : graph.nodes) {
       const c10::FunctionSchema* schema = find_schema(node.target);
       const bool looks_at_it = schema != nullptr && is_view(*schema) && reads_unwritten(node);
@@ -68,29 +64,22 @@ class NodeComparer {
   }
 
   void observe(const std::string& name, const at::Tensor& expected) {
-    const auto id = ids_.find(name);
-    if (id == ids_.end() || !is_compared_[id->second]) return;
-    is_observed_[id->second] = true;
+    if (unobserved_.erase(name) == 0) return;
     if (!expected.defined()) return skip(name, "None in the model");
     const SeenValue actual = next_actual(name);
+    const ValueId id = ids_.at(name);
     if (!actual.tensor.defined()) {
       // What follows starts from the model's value all the same.
-      if (judge_ != nullptr) judge_->own.describes(name, expected, kExactTolerance);
+      judge_.own.describes(name, expected, kExactTolerance);
       return skip(name, "it was not returned");
     }
-    const uint32_t producer = graph_[id->second].producer.value();
-    const Node& node = graph_.nodes[producer];
-    if (unwritten_.contains(id->second) && actual.tensor.sizes() == expected.sizes()) {
+    if (unwritten_.contains(id) && actual.tensor.sizes() == expected.sizes()) {
       // What lies there is what the nodes after it read.
-      if (judge_ != nullptr) judge_->own.describes(name, expected, kExactTolerance);
-      if (judge_ != nullptr) judge_->own.judge(name, actual);
+      judge_.own.describes(name, expected, kExactTolerance);
+      judge_.own.judge(name, actual);
       return skip(name, "nothing has been written to its memory yet");
     }
-    compare(ValueDetail{.index = static_cast<int64_t>(producer),
-                        .node = node.name,
-                        .op_type = node.target,
-                        .value = name},
-            actual, expected);
+    compare(place_of(graph_, id), actual, expected);
   }
 
   void fail(const std::string& problem, const std::exception& error) {
@@ -98,7 +87,10 @@ class NodeComparer {
   }
 
   NodeReport finish() {
-    if (report_.error.empty()) skip_unobserved();
+    for (const std::string& value : values_) {
+      if (!report_.error.empty()) break;
+      if (unobserved_.contains(value)) skip(value, "the model does not report it");
+    }
     tell_suspects();
     std::ranges::sort(report_.worst, is_worse);
     report_.worst.resize(std::min(report_.worst.size(), kMaxDetails));
@@ -116,37 +108,35 @@ class NodeComparer {
   }
 
   void compare(ValueDetail detail, const SeenValue& seen, const at::Tensor& of_model) {
-    const at::Tensor& actual = seen.tensor;
     // Quantisation clamps values to the range of the steps.
     const at::Tensor expected = seen.step > 0 ? of_model.clamp(seen.low, seen.high) : of_model;
     const Tolerance own =
         tolerance_of(detail.value, seen.rounded_to.value_or(expected.scalar_type()));
-    const Tolerance tolerance = {own.rtol, own.atol + seen.step / 2};
-    detail.tolerance = tolerance;
-    detail.comparison = compare_tensors(actual, expected, tolerance);
+    detail.tolerance = {own.rtol, own.atol + seen.step / 2};
+    detail.comparison = compare_tensors(seen.tensor, expected, detail.tolerance);
     ++report_.num_compared;
-    const bool is_described =
-        judge_ == nullptr || judge_->own.describes(detail.value, of_model, tolerance);
-    Finding finding;
-    if (seen.step > 0 && accepts_zeros(expected, tolerance) && !accepts_zeros(of_model, own)) {
-      finding = not_judged(detail, "its scale is so large or small that zeros would pass");
-    } else if (judge_ != nullptr) {
-      finding = judge(detail, seen, expected, tolerance, is_described);
-    } else {
-      finding = detail.comparison.is_close ? Finding::kAgrees : Finding::kWrong;
-    }
-    const bool is_close = detail.comparison.is_close;
-    if (finding == Finding::kAgrees) {
-      detail.basis = is_close || judge_ == nullptr ? Basis::kTolerance : Basis::kOwnError;
-    } else if (finding == Finding::kWrong) {
-      detail.problem = detail.own_error && !detail.own_error->problem.empty()
-                           ? detail.own_error->problem
-                           : "outside the tolerance";
+    const bool is_described = judge_.own.describes(detail.value, of_model, detail.tolerance);
+    const auto with_statistics = [&] {
+      return Divergence{.node = detail,
+                        .actual = statistics(detail.value, seen.tensor),
+                        .expected = statistics(detail.value, expected)};
+    };
+    if (seen.step > 0 && accepts_zeros(expected, detail.tolerance) &&
+        !accepts_zeros(of_model, own)) {
+      note_not_judged(detail, "its scale is so large or small that zeros would pass");
+    } else if (decide(detail, seen, is_described)) {
+      if (detail.own_error && !detail.own_error->problem.empty()) {
+        // The worst of what only the tolerance excuses.
+        const double error = badness(detail).first;
+        const bool is_worst = !excused_ || error > badness(excused_->node).first;
+        if (!std::isinf(error) && is_worst) excused_ = with_statistics();
+        detail.own_error->problem.clear();
+      }
+      detail.basis = detail.comparison.is_close ? Basis::kTolerance : Basis::kOwnError;
+    } else if (!detail.problem.empty()) {
       ++report_.num_mismatched;
       // Any of them may turn out to be the first that is not exonerated.
-      outside_.push_back({.node = detail,
-                          .actual = statistics(detail.value, actual),
-                          .expected = statistics(detail.value, expected)});
+      outside_.push_back(with_statistics());
     }
     note_error(detail);
     if (differs(detail.comparison)) report_.worst.push_back(std::move(detail));
@@ -167,76 +157,62 @@ class NodeComparer {
   }
 
   void tell_suspects() {
-    const bool has_failed = judge_ != nullptr && judge_->has_failed;
-    std::unordered_set<std::string> exonerated;
-    if (judge_ != nullptr) {
-      for (std::string& name : judge_->own.only_returned_wrong(has_failed)) {
-        exonerated.insert(std::move(name));
-      }
-    }
+    const std::vector<std::string> exonerated =
+        judge_.own.only_returned_wrong(/*harmless=*/judge_.has_failed);
     for (Divergence& divergence : outside_) {
-      if (!exonerated.contains(divergence.node.value)) {
+      if (std::ranges::find(exonerated, divergence.node.value) == exonerated.end()) {
         if (!report_.first_divergence) report_.first_divergence = std::move(divergence);
       } else if (++report_.num_exonerated <= static_cast<int64_t>(kMaxDetails)) {
         report_.exonerated.push_back(std::move(divergence.node));
       }
     }
-    if (!has_failed || report_.first_divergence || !excused_) return;
+    if (!judge_.has_failed || report_.first_divergence || !excused_) return;
     ++report_.num_mismatched;
     report_.first_divergence = std::move(excused_);
   }
 
-  Finding judge(ValueDetail& detail, const SeenValue& seen, const at::Tensor& expected,
-                const Tolerance& tolerance, bool is_described) {
-    const Criterion& criterion = judge_->criterion;
+  // Whether the value is right. If not, `problem` is how it is wrong, or empty if nothing judges
+  // it.
+  bool decide(ValueDetail& detail, const SeenValue& seen, bool is_described) {
+    const Criterion& criterion = judge_.criterion;
     const bool is_auto = criterion.reference == ReferenceKind::kAuto && !criterion.arithmetic;
     const Verdict verdict =
-        judge_->own.judge(detail.value, seen, is_auto ? tolerance : kExactTolerance);
-    const bool is_close = detail.comparison.is_close;
-    const bool is_by_model = criterion.reference == ReferenceKind::kModel;
-    const bool goes_by_model = (is_by_model && !criterion.arithmetic) || !is_described;
-    if (!detail.comparison.mismatch.empty() || goes_by_model) {
+        judge_.own.judge(detail.value, seen, is_auto ? detail.tolerance : kExactTolerance);
+    const TensorComparison& compared = detail.comparison;
+    const bool is_comparable = compared.mismatch.empty();
+    const bool is_by_model = criterion.reference == ReferenceKind::kModel && !criterion.arithmetic;
+    const bool is_excused = is_auto && (compared.is_close || verdict.is_close);
+    detail.problem = "outside the tolerance";
+    bool is_right = is_excused;
+    if (!is_comparable || is_by_model || !is_described) {
       // What a node leaves unwritten is as right as the executor's.
-      const bool is_rest = detail.comparison.mismatch.empty() && verdict.is_right() &&
+      const bool is_rest = is_comparable && verdict.is_right() &&
                            reads_unwritten(graph_.nodes[static_cast<size_t>(*detail.index)]);
-      return is_close || is_rest ? Finding::kAgrees : Finding::kWrong;
+      is_right = compared.is_close || is_rest;
+    } else if (!verdict.not_judged.empty()) {
+      if (!is_right && (!is_auto || rounds_)) note_not_judged(detail, verdict.not_judged);
+    } else {
+      report_.num_other_choices += verdict.num_other_choices;
+      is_right = is_right || !differs(compared) || verdict.own.problem.empty();
+      if (differs(compared)) {
+        detail.own_error = verdict.own;
+        if (verdict.steps.num_off() > 0) detail.steps = verdict.steps;
+        if (is_right && !compared.is_close) ++report_.num_right_locally;
+        if (!is_right) detail.problem = verdict.own.problem;
+      }
     }
-    const bool is_excused = is_auto && (is_close || verdict.is_close);
-    if (!verdict.not_judged.empty()) {
-      if (is_excused) return Finding::kAgrees;
-      return is_auto && !rounds_ ? Finding::kWrong : not_judged(detail, verdict.not_judged);
-    }
-    report_.num_other_choices += verdict.num_other_choices;
-    if (!differs(detail.comparison)) return Finding::kAgrees;
-    detail.own_error = verdict.own;
-    if (verdict.steps.num_off() > 0) detail.steps = verdict.steps;
-    if (!verdict.own.problem.empty() && !is_excused) return Finding::kWrong;
-    if (!verdict.own.problem.empty()) {
-      keep_excused(detail, seen.tensor, expected);
-      detail.own_error->problem.clear();
-    }
-    if (!detail.comparison.is_close) ++report_.num_right_locally;
-    return Finding::kAgrees;
-  }
-
-  // Keeps the value with the greatest own error among those that the tolerance excuses.
-  void keep_excused(const ValueDetail& detail, const at::Tensor& actual,
-                    const at::Tensor& expected) {
-    const double error = badness(detail).first;
-    if (std::isinf(error) || (excused_ && error <= badness(excused_->node).first)) return;
-    excused_ = Divergence{.node = detail,
-                          .actual = statistics(detail.value, actual),
-                          .expected = statistics(detail.value, expected)};
+    if (is_right) detail.problem.clear();
+    return is_right;
   }
 
   bool reads_unwritten(const Node& node) const {
     return std::ranges::any_of(node.inputs(), [&](ValueId id) { return unwritten_.contains(id); });
   }
 
-  Finding not_judged(const ValueDetail& detail, const std::string& reason) {
+  void note_not_judged(ValueDetail& detail, const std::string& reason) {
+    detail.problem.clear();
     ++report_.num_not_judged;
     keep_reason(report_.not_judged, detail.value, reason);
-    return Finding::kNotJudged;
   }
 
   Tolerance tolerance_of(const std::string& value, c10::ScalarType dtype) const {
@@ -256,27 +232,19 @@ class NodeComparer {
     if (list.size() < kMaxDetails) list.push_back({value, reason});
   }
 
-  void skip_unobserved() {
-    for (const std::string& value : values_) {
-      if (!is_observed_[ids_.at(value)]) skip(value, "the model does not report it");
-    }
-  }
-
   const Graph& graph_;
   const ActualValue& actual_;
-  const NodeJudge* const judge_;
+  const NodeJudge& judge_;
   NodeReport report_;
   // The wrong values.
   std::vector<Divergence> outside_;
   std::optional<Divergence> excused_;
   const std::unordered_map<std::string_view, ValueId> ids_;
   const std::vector<std::string>& values_;
+  std::unordered_set<std::string> unobserved_;
   // Memory that its node does not write, and views of it: whatever lies there is right.
   std::unordered_set<ValueId> unwritten_;
   const bool rounds_;
-  // By ValueId.
-  std::vector<bool> is_compared_;
-  std::vector<bool> is_observed_;
 };
 
 }  // namespace
@@ -298,7 +266,7 @@ std::vector<ValueId> compared_values(const Graph& graph) {
 
 NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
-                         const ToleranceRule& tolerance, const NodeJudge* judge) {
+                         const ToleranceRule& tolerance, const NodeJudge& judge) {
   NodeComparer comparer(graph, values, actual, tolerance, judge);
   try {
     reference(

@@ -118,10 +118,9 @@ struct NodeJudge {
 };
 
 // Compares `values`, a subset of the graph's compared_values. An exception of a run ends up in the
-// report, with all values compared until then. Leaves Divergence::inputs empty. Without a judge,
-// the tolerance decides.
+// report, with all values compared until then. Leaves Divergence::inputs empty.
 NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
-                         const ToleranceRule& tolerance, const NodeJudge* judge = nullptr);
+                         const ToleranceRule& tolerance, const NodeJudge& judge);
 
 }  // namespace torch_ir

@@ -58,10 +58,19 @@ std::vector<std::string> names_to_compare(const Graph& graph) {
 
 at::Tensor value(double number) { return at::full({2}, number); }
 
-NodeReport compare(const Graph& graph, const Values& expected,
+// The tolerance decides.
+NodeReport compare_with_model(const Program& graph, const std::vector<std::string>& values,
+                              const ReferenceRun& reference, const ActualValue& actual,
+                              const ToleranceRule& tolerance) {
+  Judge own(Case().with(graph), {});
+  return compare_nodes(graph, values, reference, actual, tolerance,
+                       {.own = own, .criterion = {.reference = ReferenceKind::kModel}});
+}
+
+NodeReport compare(const Program& graph, const Values& expected,
                    const std::map<std::string, at::Tensor>& actual,
                    const ToleranceRule& tolerance = {}) {
-  return compare_nodes(
+  return compare_with_model(
       graph, names_to_compare(graph),
       [&](const ValueObserver& observer) {
         for (const auto& [name, tensor] : expected) observer(name, tensor);
@@ -158,7 +167,7 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
   const Program graph = make_graph();
   const std::vector<std::string> values = names_to_compare(graph);
   NodeReport report =
-      compare_nodes(graph, values, reference, [](const std::string&) { return value(1); }, {});
+      compare_with_model(graph, values, reference, [](const std::string&) { return value(1); }, {});
   EXPECT_EQ(report.num_compared, 2);
   EXPECT_EQ(report.error, "the model could not be run: the model is gone");
   EXPECT_THAT(report.skipped, IsEmpty());
@@ -167,7 +176,7 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
     if (name != "a") throw std::runtime_error("out of chips");
     return value(1);
   };
-  report = compare_nodes(graph, values, reference, actual, {});
+  report = compare_with_model(graph, values, reference, actual, {});
   EXPECT_EQ(report.num_compared, 1);
   EXPECT_EQ(report.error, "the graph could not be run: out of chips");
 }
@@ -183,7 +192,7 @@ TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
       return it;
     };
     const auto reference = [&](const ValueObserver& observer) { observer("a", value(expected)); };
-    return compare_nodes(graph, {"a"}, reference, seen, {});
+    return compare_with_model(graph, {"a"}, reference, seen, {});
   };
   const auto is_right = [&](double expected, double actual) {
     return compared(expected, actual, 0.5).num_mismatched == 0;
@@ -210,7 +219,7 @@ TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
       return it;
     };
     const auto reference = [&](const ValueObserver& observer) { observer("a", value(1)); };
-    return compare_nodes(graph, {"a"}, reference, seen, {.by_dtype = true}).num_mismatched;
+    return compare_with_model(graph, {"a"}, reference, seen, {.by_dtype = true}).num_mismatched;
   };
   EXPECT_EQ(mismatches(c10::kBFloat16), 0);
   EXPECT_EQ(mismatches(std::nullopt), 1);

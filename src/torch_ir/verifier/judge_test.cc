@@ -470,8 +470,7 @@ TEST(NodeJudge, DecidesByItsCriterion) {
         [&](const ValueObserver& observer) {
           for (const auto& [name, value] : expected) observer(name, value);
         },
-        [&](const std::string& name) { return returned.at(name); }, {.fixed = {rtol, rtol}},
-        &judge);
+        [&](const std::string& name) { return returned.at(name); }, {.fixed = {rtol, rtol}}, judge);
     return report.num_mismatched;
   };
   using Kind = ReferenceKind;
@@ -515,7 +514,7 @@ TEST(NodeJudge, LeavesMemoryThatNothingHasWritten) {
           [&](const ValueObserver& observer) {
             for (const auto& [name, value] : expected) observer(name, value);
           },
-          [&](const std::string& name) { return returned.at(name); }, {.by_dtype = true}, &judge);
+          [&](const std::string& name) { return returned.at(name); }, {.by_dtype = true}, judge);
       EXPECT_EQ(report.error, "");
       EXPECT_EQ(report.num_compared, 2);
       EXPECT_EQ(report.num_skipped, 2);
@@ -548,7 +547,7 @@ TEST(NodeJudge, NamesWhereTheGraphPartsFromTheModel) {
           const at::Tensor sum = graph.inputs[0] + 1;
           return name == "n0" ? sum : sum * 3;
         },
-        {}, &judge);
+        {}, judge);
     ASSERT_TRUE(report.first_divergence);
     EXPECT_EQ(report.first_divergence->node.value, "n0");
   }
@@ -572,7 +571,7 @@ TEST(NodeJudge, NamesWhatTheToleranceExcusesIfTheRunFailed) {
           observer("n0", small);
           observer("n1", small * 1e5);
         },
-        [&](const std::string& name) { return name == "n0" ? wrong : wrong * 1e5; }, {}, &judge);
+        [&](const std::string& name) { return name == "n0" ? wrong : wrong * 1e5; }, {}, judge);
     EXPECT_EQ(report.num_right_locally, 1);
     ASSERT_EQ(report.first_divergence.has_value(), has_failed);
     if (!has_failed) continue;
