@@ -26,7 +26,6 @@
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/integer_biases.h"
 #include "torch_ir/verifier/lanes.h"
-#include "torch_ir/verifier/picked_indices.h"
 #include "torch_ir/verifier/rounding.h"
 
 namespace torch_ir {
@@ -100,8 +99,6 @@ Verdict judge_steps(const at::Tensor& returned, const at::Tensor& eager, const S
                   is_rounded ? ", which rounding does not explain" : "");
   return verdict;
 }
-
-constexpr const char* kNoTie = "there is no near tie that explains it";
 
 Verdict wrong(std::string problem) { return {.own = {.problem = std::move(problem)}}; }
 
@@ -193,9 +190,10 @@ struct Judge::State {
     return is_close;
   }
 
-  std::string unexplained_by_ties(ValueId id, const at::Tensor& one, const at::Tensor& other) {
+  std::optional<std::string> unexplained_by_ties(ValueId id, const at::Tensor& one,
+                                                 const at::Tensor& other) {
     while (first().next_node() <= (*program)[id].producer.value_or(0)) advance();
-    if (!course.flipped || one.sizes() != other.sizes()) return kNoTie;
+    if (!course.flipped || one.sizes() != other.sizes()) return std::nullopt;
     const at::Tensor eager = first().eager(id).to(c10::kDouble);
     const at::Tensor moved = eager.add(one.to(c10::kDouble)).sub(other.to(c10::kDouble));
     const ErrorKind kind{.unit = 2 * rounding_unit(one.scalar_type()), .is_accumulated = true};
@@ -203,8 +201,7 @@ struct Judge::State {
   }
 
   bool is_rounded(const Node& node, ValueId output) const {
-    const auto rounded = rounded_output(*program, node);
-    return rounded && node.outputs[*rounded] == output;
+    return rounded_value(*program, node) == output;
   }
 
   void flip_ties(Course& its, const Node& node, ValueId output) const {
@@ -322,7 +319,11 @@ struct Judge::State {
       return {.not_judged = "it has another shape in float64"};
     }
     if (node != nullptr && picked_indices(*program, *node) == id) {
-      return judge_indices(lanes, *node, seen.tensor, eager);
+      const double factor = options.has_outputs_only ? options.error_factor : 1;
+      const c10::ScalarType dtype = (*program)[node->inputs()[0]].dtype;
+      return judge_indices(*node, seen.tensor, eager, lanes.exact_source(),
+                           factor * lanes.source_error(),
+                           factor * rounding_unit(dtype, options.arithmetic));
     }
     // There is nothing between two values of such a dtype.
     if (compares_exactly(eager.scalar_type()) || c10::isFloat8Type(eager.scalar_type())) {
@@ -387,18 +388,6 @@ struct Judge::State {
     return span;
   }
 
-  Verdict judge_indices(const Lanes& lanes, const Node& node, const at::Tensor& indices,
-                        const at::Tensor& expected) const {
-    const double unit = rounding_unit((*program)[node.inputs()[0]].dtype, options.arithmetic);
-    const double factor = options.has_outputs_only ? options.error_factor : 1;
-    IndexComparison compared = compare_indices(node, indices, expected, lanes.exact_source(),
-                                               factor * lanes.source_error(), factor * unit);
-    Verdict verdict = wrong(std::move(compared.problem));
-    verdict.num_other_choices = compared.num_explained;
-    verdict.steps = {.num_off_by_more = compared.num_explained + compared.num_wrong};
-    return verdict;
-  }
-
   const std::shared_ptr<const Program> program;
   const JudgeOptions options;
   const std::unordered_map<std::string_view, ValueId> ids;
@@ -461,8 +450,9 @@ bool Judge::describes(const std::string& name, const at::Tensor& of_model,
 
 std::string Judge::unexplained_by_ties(const std::string& name, const at::Tensor& one,
                                        const at::Tensor& other) {
-  return unless_failed(std::string(kNoTie), [&] {
-    return state_->unexplained_by_ties(state_->ids.at(name), one, other);
+  const std::string none = "there is no near tie that explains it";
+  return unless_failed(none, [&] {
+    return state_->unexplained_by_ties(state_->ids.at(name), one, other).value_or(none);
   });
 }
 
