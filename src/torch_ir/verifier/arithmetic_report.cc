@@ -22,6 +22,7 @@ namespace torch_ir {
 namespace {
 
 constexpr double kNoError = std::numeric_limits<double>::infinity();
+constexpr size_t kNone = SIZE_MAX;
 
 bool has_digits(c10::ScalarType dtype) {
   return c10::isFloatingType(dtype) || c10::isComplexType(dtype);
@@ -34,10 +35,7 @@ std::optional<LostValue::Kind> overflow(const at::Tensor& narrow, const at::Tens
   constexpr double kGreatest = 1e30;
   const at::Tensor is_lost = at::isfinite(narrow).logical_not().logical_and(at::isfinite(exact));
   if (!is_lost.any().item<bool>()) return std::nullopt;
-  const auto real = [](const at::Tensor& tensor) {
-    return tensor.is_complex() ? tensor.abs() : tensor.to(c10::kDouble);
-  };
-  const at::Tensor size = real(exact);
+  const at::Tensor size = exact.is_complex() ? exact.abs() : exact.to(c10::kDouble);
   const at::Tensor is_mask = size.le(kMask).logical_or(size.abs().ge(kGreatest));
   const at::Tensor lost = narrow.masked_select(is_lost.logical_and(is_mask.logical_not()));
   if (lost.numel() == 0) return std::nullopt;
@@ -56,6 +54,7 @@ class Reporter {
                flags_of(program_, inside)),
         signal_(program_.values.size(), kNoError),
         is_lost_(program_.values.size()),
+        first_faint_(program_.values.size(), kNone),
         is_compared_(program_.values.size()) {
     for (const ValueId value : compared_values(program_)) is_compared_[value] = true;
   }
@@ -69,31 +68,33 @@ class Reporter {
       note({.value = input.target.empty() ? program_[input.value].name : input.target}, input.value,
            round_to(arithmetic_, given), given, kNoError);
     }
-    for (size_t i = 0; i < program_.nodes.size(); ++i) advance(i);
+    for (const Node& node : program_.nodes) advance(node);
     finish();
     return std::move(report_);
   }
 
  private:
-  void advance(size_t index) {
-    const Node& node = program_.nodes[index];
+  void advance(const Node& node) {
     double of_inputs = kNoError;
     bool reads_lost = false;
+    size_t first_faint = kNone;
     node.for_each_read([&](ValueId read) {
+      first_faint = std::min(first_faint, first_faint_[read]);
       of_inputs = std::min(of_inputs, signal_[read]);
       reads_lost = reads_lost || is_lost_[read];
     });
+    const size_t index = lanes_.next_node();
     lanes_.advance();
     lanes_.settle();
     for (const ValueId output : node.outputs) {
-      const Value& value = program_[output];
       const at::Tensor made = lanes_.eager(output);
       is_lost_[output] = reads_lost;
+      first_faint_[output] = first_faint;
       if (!made.defined() || !has_digits(made.scalar_type()) || !is_compared_[output]) continue;
       const at::Tensor exact = lanes_.exact(output);
       if (!exact.defined() || !lanes_.doubt(output).empty()) continue;
-      note({static_cast<int64_t>(index), node.name, node.target, value.name, modules_.at(index)},
-           output, made, exact, of_inputs);
+      note({index, node.name, node.target, program_[output].name, modules_.at(index)}, output, made,
+           exact, of_inputs);
     }
   }
 
@@ -106,27 +107,14 @@ class Reporter {
       return;
     }
     const ErrorComparison errors = compare_errors(made, made, exact);
-    signal_[id] = snr_of(errors.value_rms, errors.run.rms);
-    if (errors.num_compared == 0) signal_[id] = kNoError;
-    if (signal_[id] < kLeastSignalToNoise) faint_.emplace_back(id, place);
+    if (errors.num_compared > 0) signal_[id] = snr_of(errors.value_rms, errors.run.rms);
+    if (signal_[id] < kLeastSignalToNoise) {
+      first_faint_[id] = std::min(first_faint_[id], faint_.size());
+      faint_.push_back(place);
+    }
     const double typical = snr_of(1, 0.4 * rounding_unit(arithmetic_));
     const double loss = std::min(of_inputs, typical) - signal_[id];
     if (place.index && loss > 0) report_.losses.push_back({std::move(place), signal_[id], loss});
-  }
-
-  // The first value without digits among those that `output` is made of.
-  std::optional<LostValue> first_faint(ValueId output) const {
-    std::vector<bool> is_ancestor(program_.values.size());
-    is_ancestor[output] = true;
-    for (size_t i = program_.nodes.size(); i-- > 0;) {
-      const Node& node = program_.nodes[i];
-      if (std::ranges::none_of(node.outputs, [&](ValueId id) { return is_ancestor[id]; })) continue;
-      node.for_each_read([&](ValueId read) { is_ancestor[read] = true; });
-    }
-    for (const auto& [id, place] : faint_) {
-      if (is_ancestor[id]) return LostValue{place, LostValue::Kind::kDigits};
-    }
-    return std::nullopt;
   }
 
   void finish() {
@@ -138,7 +126,9 @@ class Reporter {
       entry.doubt = lanes_.doubt(output);
       if (!std::isinf(signal_[output])) entry.signal_to_noise = signal_[output];
       if (is_lost_[output]) report_.first_lost = overflow_;
-      if (is_faint && !report_.first_lost) report_.first_lost = first_faint(output);
+      if (is_faint && !report_.first_lost) {
+        report_.first_lost = LostValue{faint_.at(first_faint_[output]), LostValue::Kind::kDigits};
+      }
     }
     std::vector<NodeLoss>& losses = report_.losses;
     std::ranges::stable_sort(losses, std::ranges::greater(), &NodeLoss::loss);
@@ -154,9 +144,12 @@ class Reporter {
   // By ValueId: the SNR in dB, infinite if unknown; whether it is made from an overflow.
   std::vector<double> signal_;
   std::vector<bool> is_lost_;
+  // The place in `faint_` of the first one that it is made of.
+  std::vector<size_t> first_faint_;
   std::vector<bool> is_compared_;
   std::optional<LostValue> overflow_;
-  std::vector<std::pair<ValueId, ValuePlace>> faint_;
+  // The values without a right digit.
+  std::vector<ValuePlace> faint_;
 };
 
 }  // namespace

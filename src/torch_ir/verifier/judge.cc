@@ -450,9 +450,9 @@ bool Judge::describes(const std::string& name, const at::Tensor& of_model,
 
 std::string Judge::unexplained_by_ties(const std::string& name, const at::Tensor& one,
                                        const at::Tensor& other) {
-  const std::string none = "there is no near tie that explains it";
-  return unless_failed(none, [&] {
-    return state_->unexplained_by_ties(state_->ids.at(name), one, other).value_or(none);
+  const std::string problem = "there is no near tie that explains it";
+  return unless_failed(problem, [&] {
+    return state_->unexplained_by_ties(state_->ids.at(name), one, other).value_or(problem);
   });
 }
 
