@@ -175,22 +175,18 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
       value = path;
     };
   };
-  const auto add = [model_of](const char* flag, std::string ModelFiles::* first,
-                              std::vector<std::string> ModelFiles::* more) {
-    return [model_of, flag, first, more](const std::string& path) {
-      ModelFiles& model = model_of(flag);
-      ((model.*first).empty() ? model.*first : (model.*more).emplace_back()) = path;
-    };
+  const auto add = [model_of](const char* flag, std::vector<std::string> ModelFiles::* list) {
+    return
+        [model_of, flag, list](const std::string& path) { (model_of(flag).*list).push_back(path); };
   };
   options.parsed(kProgramFlag, set(kProgramFlag, &ModelFiles::program), "NAME", kProgramText)
       ->trigger_on_parse();
   options.each_file("--weights", set("--weights", &ModelFiles::weights), "FILE",
                     "Weights, instead of the archive's, for the --pt2 before it");
-  options.each_file("--inputs", add("--inputs", &ModelFiles::inputs, &ModelFiles::more_inputs),
-                    "FILE ...", "Inputs (.safetensors) for the --pt2 or --ir before it");
-  options.each_file("--expected",
-                    add("--expected", &ModelFiles::expected, &ModelFiles::more_expected),
-                    "FILE ...", "Expected outputs (.safetensors), in the order of --inputs");
+  options.each_file("--inputs", add("--inputs", &ModelFiles::inputs), "FILE ...",
+                    "Inputs (.safetensors) for the --pt2 or --ir before it");
+  options.each_file("--expected", add("--expected", &ModelFiles::expected), "FILE ...",
+                    "Expected outputs (.safetensors), in the order of --inputs");
   options.several("--model", harness.coverage.selection.models, "NAME",
                   "Test this registered model (within --category, if given)");
   options.several("--category", harness.coverage.selection.categories, "NAME",
@@ -521,9 +517,9 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     throw Error(early_flag + ": give it after the --pt2 or --ir that it belongs to");
   }
   for (const ModelFiles& files : harness.coverage.files) {
-    if (arguments.export_suite.empty() || files.more_inputs.empty()) continue;
+    if (arguments.export_suite.empty() || files.inputs.size() <= 1) continue;
     throw Error(fmt::format("export writes one set of inputs of a model; '{}' has {}",
-                            printable(files.path), 1 + files.more_inputs.size()));
+                            printable(files.path), files.inputs.size()));
   }
   set_against(arguments.raw.against, harness.coverage.files);
   if (is_given(parser, "--backend")) check_backend(settings.backend);

@@ -46,7 +46,7 @@ TEST_F(FullScaleTest, AreExtractedAndNotRun) {
   EXPECT_EQ(results["settings"]["scale"], "full");
   EXPECT_EQ(results["models"][0]["status"], "extracted");
   EXPECT_EQ(results["models"][0]["stage"], "serialize");
-  EXPECT_TRUE(results["models"][0]["files"]["svg"].is_null());
+  EXPECT_EQ(results["models"][0]["files"], nlohmann::json({"Vast.md", "ir/Vast.json"}));
 }
 
 TEST_F(FullScaleTest, AreListedByThemselves) {

@@ -88,8 +88,7 @@ TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
   EXPECT_THAT(page, AllOf(HasSubstr("the outputs differ from the expected ones"),
                           HasSubstr("```sh\nharness --ir .\n```")));
   EXPECT_THAT(report("SUMMARY.md"), HasSubstr("This run covers 1 graph."));
-  EXPECT_THAT(report("results.json"),
-              AllOf(HasSubstr("\"num_graphs\": 1"), HasSubstr("\"path\": \"Wrong\"")));
+  EXPECT_THAT(report("results.json"), HasSubstr("\"path\": \"Wrong\""));
   // Run the command of the page in the folder of the whole graph.
   fs::rename(output_ + "/repro/Wrong", path("again"));
   const HarnessOutcome again = run({"--ir", path("again")});
@@ -161,8 +160,7 @@ TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
   const HarnessOutcome first = run({"--ir", path("v1/net"), "--save-values"});
   ASSERT_EQ(first.status, 0) << first.err;
   EXPECT_THAT(report("results.json"),
-              AllOf(HasSubstr(R"("values": "tensors/net.values.safetensors")"),
-                    HasSubstr(R"("save_values": true)")));
+              HasSubstr(R"(svg/net.svg", "tensors/net.values.safetensors"])"));
   fs::rename(output_, path("old"));
   fs::copy(path("old"), output_, fs::copy_options::recursive);
   const HarnessOutcome same = run_command_line({"compare", path("old"), output_});

@@ -95,7 +95,6 @@ Selected select_candidates(const HarnessOptions& options) {
   Selected selected{.coverage = options.coverage};
   Coverage& coverage = selected.coverage;
   if (coverage.selection.suite == Suite::kOperators) {
-    coverage.registry = false;
     for (const OperatorCase& it : select_cases(list_operator_cases(), coverage.selection)) {
       selected.cases.push_back(CaseSource{.info = info_of(it)});
     }
@@ -105,14 +104,11 @@ Selected select_candidates(const HarnessOptions& options) {
   move_suites(files, coverage.selection, selected);
   coverage.selection = of_registry(coverage.selection, !coverage.files.empty());
   coverage.num_registered = registered.size();
-  coverage.registry = coverage.files.empty() || !coverage.selection.models.empty() ||
-                      !coverage.selection.categories.empty();
   RegistryNames names;
   for (const RegisteredModel& model : registered) names.all.push_back(model.name);
-  if (coverage.registry) names.running = select_models(registered, coverage.selection);
+  if (coverage.has_registry()) names.running = select_models(registered, coverage.selection);
   for (const std::string& name : names.running) selected.models.emplace_back(name);
   for (ModelFiles& model : find_model_files(files, names)) {
-    ++(model.format == FileFormat::kGraph ? coverage.num_graphs : coverage.num_archives);
     selected.models.emplace_back(std::move(model));
   }
   return selected;

@@ -211,7 +211,7 @@ TEST_F(ImportedModelsTest, FilesOfInputsComeBeforeOtherSizesAndValues) {
   EXPECT_EQ(names[1], second);
   EXPECT_THAT(names[2], HasSubstr(" = "));
   EXPECT_EQ(names.back(), "zeros and ones");
-  EXPECT_EQ(json["models"][0]["origin"]["more_inputs"][0], second);
+  EXPECT_EQ(json["models"][0]["origin"]["inputs"][1], second);
 }
 
 TEST_F(ImportedModelsTest, AProgramThatIsNotThereIsBadInput) {

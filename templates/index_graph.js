@@ -179,10 +179,10 @@ function readGraph(data, model) {
   const byName = new Map(nodes.flatMap((node) => node.outputs.map((value) => [values[value].name, node])));
   for (const node of nodes) byName.set(node.name, node);
   const report = model.node_report ?? {};
-  for (const {index, max_diff, own_error} of report.errors ?? []) {
-    Object.assign(nodes[index] ?? {}, {error: number(max_diff), own: number(own_error)});
+  for (const {index, max_diff, rms_ratio} of report.errors ?? []) {
+    Object.assign(nodes[index] ?? {}, {error: number(max_diff), own: number(rms_ratio)});
   }
-  const details = [report.first_divergence?.node, ...report.exonerated ?? [], ...report.worst ?? []];
+  const details = [report.first_divergence, ...report.exonerated?.values ?? [], ...report.worst ?? []];
   for (const detail of details.filter(Boolean)) {
     const node = byName.get(detail.node);
     if (!node) continue;
@@ -192,8 +192,8 @@ function readGraph(data, model) {
   for (const node of nodes) if (node.error === 0) node.snr ??= Infinity;
   // A value that equals the model's has no own error to judge.
   if (nodes.some(({own}) => own !== undefined)) for (const node of nodes) if (node.error === 0) node.own ??= 0;
-  for (const {value, reason} of report.not_judged ?? []) if (byName.has(value)) byName.get(value).notJudged ??= reason;
-  for (const {value, reason} of report.skipped ?? []) {
+  for (const {value, reason} of report.not_judged?.values ?? []) if (byName.has(value)) byName.get(value).notJudged ??= reason;
+  for (const {value, reason} of report.not_compared?.values ?? []) {
     const node = byName.get(value);
     if (node && node.error === undefined) node.notCompared ??= reason;
   }
@@ -206,7 +206,7 @@ function readGraph(data, model) {
     boxes: boxes.map(([kind, title, detail, x, y, width, height, nodes, level]) =>
         ({kind, title, detail, x, y, width, height, nodes: runs(nodes), level})),
   }));
-  return {values, nodes, byName, levels, first: byName.get(report.first_divergence?.node.node) ?? null};
+  return {values, nodes, byName, levels, first: byName.get(report.first_divergence?.node) ?? null};
 }
 
 // What a search can find.
@@ -620,7 +620,7 @@ class GraphView {
       ...Object.entries(node.metrics ?? {}).map(([name, value]) => [name, String(value)]),
       ...!c ? [] : [
         ['Mean abs. error', figure(c.mean_diff)], ['Max relative error', figure(c.max_relative_diff)],
-        ['Outside the tolerance', c.mismatch || share(c)],
+        ['Outside the tolerance', c.problem || share(c)],
         ['Smallest passing tolerance', passingTolerance(c.smallest_passing_tolerance)]],
       ['Verdict', own?.problem]];
   }

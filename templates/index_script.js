@@ -353,7 +353,7 @@ function stageList(model) {
   const passed = run.stages.indexOf(model.stage) + (isDone ? 1 : 0);
   return h('ol', {class: 'stages'}, ...run.stages.map((stage, i) => {
     const status = i < passed ? 'passed' : i === passed && model.failure ? 'failed' : 'not run';
-    const seconds = model.stage_seconds?.[i];
+    const seconds = model.stageSeconds?.[i];
     return h('li', {}, h('b', {}, stage), badge(status),
              isMissing(seconds) ? null : h('span', {class: 'hint'}, ` ${seconds.toFixed(3)} s`));
   }));
@@ -400,11 +400,11 @@ function outputBlock(output) {
   if (output.own_error) {
     parts.push(h('p', {}, `Against float64: ${figure(output.own_error.rms_ratio)} times the error of eager operators.`));
   }
-  if (c.mismatch) return [...parts, h('p', {class: 'callout'}, c.mismatch)];
-  if (c.is_close && !c.worst_actual) return [...parts, h('p', {}, 'Equal, element by element.')];
-  if (c.worst_actual) {
-    parts.push(h('p', {}, 'Worst element: at ', code(`[${c.worst_index.join(', ')}]`), ' it gives ', code(c.worst_actual),
-                 ', expected ', code(c.worst_expected), '.'));
+  if (c.problem) return [...parts, h('p', {class: 'callout'}, c.problem)];
+  if (!c.num_mismatched && !c.worst.actual) return [...parts, h('p', {}, 'Equal, element by element.')];
+  if (c.worst.actual) {
+    parts.push(h('p', {}, 'Worst element: at ', code(`[${c.worst.index.join(', ')}]`), ' it gives ', code(c.worst.actual),
+                 ', expected ', code(c.worst.expected), '.'));
   }
   parts.push(figureList(c), h('p', {class: 'hint'}, 'Elements by absolute error; striped bars are above atol.'),
              histogram(c, output.tolerance.atol));
@@ -415,11 +415,11 @@ function trialBlock({trials, worst_trial, not_tried}) {
   if (trials.length === 0) return [];
   const box = h('div', {'aria-live': 'polite'});
   const buttons = trials.map((trial, i) => h('button', {type: 'button', class: 'chip', onclick: () => show(i)},
-      trial.name, ' ', h('span', {class: 'number'}, trial.passed ? '✓ passed' : '✕ failed')));
+      trial.name, ' ', h('span', {class: 'number'}, trial.problem ? '✕ failed' : '✓ passed')));
   function show(index) {
     buttons.forEach((button, i) => button.setAttribute('aria-pressed', String(i === index)));
     const trial = trials[index];
-    box.replaceChildren(...(trial.message ? [h('p', {}, trial.message)] : []), ...trial.outputs.flatMap(outputBlock));
+    box.replaceChildren(...(trial.problem ? [h('p', {}, trial.problem)] : []), ...trial.outputs.flatMap(outputBlock));
   }
   show(Math.max(0, trials.findIndex((trial) => trial.name === worst_trial)));
   return [h('h3', {}, 'Numerical verification'), 
@@ -460,8 +460,8 @@ function links(model) {
   if (!run.has_pages) return '';
   const file = encodeURIComponent(model.name);
   return h('p', {class: 'links'}, h('a', {href: `${file}.md`}, 'Page'),
-           model.files.ir ? h('a', {href: `ir/${file}.json`}, 'IR') : null,
-           model.files.svg ? h('a', {href: `svg/${file}.svg`}, 'SVG') : null);
+           model.files.includes(`ir/${model.name}.json`) ? h('a', {href: `ir/${file}.json`}, 'IR') : null,
+           model.files.includes(`svg/${model.name}.svg`) ? h('a', {href: `svg/${file}.svg`}, 'SVG') : null);
 }
 
 const neighbour = (step) => listed[listed.indexOf(current) + step];
@@ -580,7 +580,7 @@ function setUpSuite() {
 async function start() {
   [run, models] = await Promise.all([unpacked('run'), unpacked('models')]);
   models.forEach((model, order) => Object.assign(model, {
-    order, seconds: model.stage_seconds && sum(model.stage_seconds),
+    order, stageSeconds: model.seconds, seconds: model.seconds && sum(model.seconds),
     text: [model.name, model.status, model.failure?.stage, model.failure?.kind, model.failure?.message, model.reason,
            ...model.categories].join('\n').toLowerCase()}));
   $('verdict').classList.add(run.is_good ? 'good' : 'bad');

@@ -191,10 +191,10 @@ def count(results, faults, ir, dtype, mode):
         names = {it["node"] for case in cases if case["status"] == "failed"
                  for it in case["call"]["occurrences"]}
         if first and not cases:
-            names = {first["node"]["node"], *first["node"]["group"].split("+")}
+            names = {first["node"], *first["group"].split("+")}
         is_named = bool(names & {node, place})
         is_large = any(ir["nodes"][error["index"]]["name"] == place and
-                       error.get("own_error", 0) >= 2 for error in report.get("errors", []))
+                       error.get("rms_ratio", 0) >= 2 for error in report.get("errors", []))
         counts.update({"faults": 1, "failed": model["status"] == "failed", "named": is_named,
                        "others": bool(names) and not is_named,
                        "large": is_large, "of them": is_large and is_named})

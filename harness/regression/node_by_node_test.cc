@@ -80,7 +80,7 @@ class ArchiveTest : public ::testing::TestWithParam<std::string> {};
 TEST_P(ArchiveTest, IsEqual) {
   const ModelFiles archive{.name = GetParam(),
                            .path = "harness/testdata/" + GetParam() + ".pt2",
-                           .inputs = "harness/testdata/" + GetParam() + ".inputs.safetensors"};
+                           .inputs = {"harness/testdata/" + GetParam() + ".inputs.safetensors"}};
   PlanBackend backend{ExecutionOptions()};
   expect_equal_nodes(*make_candidate(archive, 0), backend);
 }

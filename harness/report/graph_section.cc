@@ -104,10 +104,10 @@ std::string bytes_and_name(int64_t bytes, const std::string& name) {
 }
 
 // "Bytes and multiply-adds are for the sizes of the first trial: `s0` = 4, `s1` = 16."
-std::string sizes_text(const std::vector<SymbolSize>& sizes) {
+std::string sizes_text(const std::vector<std::pair<std::string, int64_t>>& sizes) {
   std::string text;
-  for (const SymbolSize& size : sizes) {
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", code_span(size.symbol), size.value);
+  for (const auto& [symbol, size] : sizes) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", code_span(symbol), size);
   }
   return "Bytes and multiply-adds are for the sizes of the first trial: " + text + ".";
 }

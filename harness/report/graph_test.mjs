@@ -109,8 +109,9 @@ test('only what nothing judged is not judged', () => {
     values: names.map((name) => [name, '2', 'float32']), weights: [], levels: [],
     nodes: names.map((name, i) => [name, 'relu', 'other', '', '', [], [i]]),
   }, {node_report: {
-    errors: [{index: 0, max_diff: 0}, {index: 1, max_diff: 1e-7}, {index: 2, max_diff: 2}, {index: 4, max_diff: 1e-6, own_error: 1.5}],
-    not_judged: [{value: 'drawn', reason: 'it draws'}], skipped: [{value: 'inside', reason: 'the executor does not return it'}],
+    errors: [{index: 0, max_diff: 0}, {index: 1, max_diff: 1e-7}, {index: 2, max_diff: 2}, {index: 4, max_diff: 1e-6, rms_ratio: 1.5}],
+    not_judged: {values: [{value: 'drawn', reason: 'it draws'}]},
+    not_compared: {values: [{value: 'inside', reason: 'the executor does not return it'}]},
   }});
   assert.deepEqual(read.nodes.map(({own}) => own), [0, undefined, undefined, undefined, 1.5]);
   assert.deepEqual(read.nodes.slice(1, 4).map(graph.whyNone), ['no own error', 'not judged', 'not compared']);

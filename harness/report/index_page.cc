@@ -29,8 +29,7 @@ using json_fields::Json;
 using json_fields::write;
 
 // The keys of a result that only the page of a model needs.
-constexpr const char* kDetails[] = {"node_report", "reproducer", "executor",
-                                    "against",     "costs",      "trials"};
+constexpr const char* kDetails[] = {"node_report", "reproducer", "executor", "against", "trials"};
 
 // Marks the place of the data in the page, which has no control characters but newlines.
 constexpr std::string_view kMark = "\x01";
@@ -74,6 +73,7 @@ Json details_of(const Result& result, const RunRecord& run, const Json& json) {
   for (const char* key : kDetails) {
     if (json.contains(key)) details[key] = json[key];
   }
+  if (const Trial* worst = result.worst_trial()) details["worst_trial"] = worst->name;
   if (result.reproducer) details["reproducer_text"] = reproducer_text(result, kPlain);
   if (result.nodes) {
     details["summary"] = nodes_summary(*result.nodes, kPlain.code);
@@ -100,9 +100,8 @@ Json environment_json(const RunRecord& run) {
       {"Seed", std::to_string(settings.seed)},
       {"Trials", std::to_string(num_trials(run.results, settings))},
       {"Tolerance", tolerance_rule_text(settings)}};
-  for (const auto& [name, value] : run.context.environment) {
-    rows.emplace_back(environment_name(name), value);
-  }
+  const Environment& environment = run.context.environment;
+  rows.insert(rows.end(), environment.begin(), environment.end());
   return rows;
 }
 
@@ -149,6 +148,10 @@ void put_index_data(const RunRecord& run, const BaselineComparison* baseline,
     Json row = write_result(result, run.context);
     Json details = details_of(result, run, row);
     for (const char* key : kDetails) row.erase(key);
+    for (const auto& [key, member] : kGraphFigures) {
+      if (row["graph"].is_object()) row[key] = row["graph"][key];
+    }
+    row.erase("graph");
     GraphPicture picture;
     if (result.graph_summary()) picture = picture_of(result);
     if (picture.data.size() > room) picture = {.problem = "it is too large for this page"};

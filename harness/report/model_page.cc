@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
@@ -14,10 +16,9 @@ namespace {
 
 using Data = kainjow::mustache::data;
 
-std::string file_list(const std::string& first, const std::vector<std::string>& more) {
-  std::string list = code_span(file_name(first));
-  for (const std::string& file : more) list += ", " + code_span(file_name(file));
-  return list;
+std::string file_list(std::vector<std::string> files) {
+  std::ranges::transform(files, files.begin(), file_name);
+  return code_list(files, ", ");
 }
 
 std::string inputs_text(const Result& result, const RunContext& context) {
@@ -33,8 +34,7 @@ std::string inputs_text(const Result& result, const RunContext& context) {
     const bool is_own = result.origin->weights.empty();
     return weights + (is_own ? " and example inputs" : " and the archive's example inputs");
   }
-  return weights + " and the inputs in " +
-         file_list(result.origin->inputs, result.origin->more_inputs);
+  return weights + " and the inputs in " + file_list(result.origin->inputs);
 }
 
 std::string maximum_difference(const Result& result) {
@@ -205,7 +205,7 @@ Reference reference_of(const Result& result) {
                             : "on the imported program, before it was converted and written, ") +
             "with the same weights on the same inputs."};
   }
-  const std::string file = file_list(result.origin->expected, result.origin->more_expected);
+  const std::string file = file_list(result.origin->expected);
   return {.outputs = "those in " + file,
           .worst = "expected",
           .explanation = "Expected outputs are those in " + file + "."};

@@ -601,7 +601,7 @@ TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
   context.settings.trials = 5;
   context.settings.executor = "run 'it' {ir} {outputs}";
   context.options = {"--trials", "5", "--executor", "run {ir}"};
-  context.environment = {{"libtorch", "2.13.0"}, {"cpu_capability", "AVX2"}};
+  context.environment = {{"LibTorch", "2.13.0"}, {"CPU instructions", "AVX2"}};
   const std::string page = render_model_page(make_result(), context);
   EXPECT_THAT(page, HasSubstr("-- --model Tiny --trials 5 --executor 'run {ir}'\n"));
   EXPECT_THAT(page, HasSubstr("| an external program |  | 1 | 0 | 1 |\n"));

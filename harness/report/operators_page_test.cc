@@ -150,7 +150,7 @@ TEST(OperatorsPageTest, GroupsFailuresByCause) {
           "`aten.abs.default/float16/denormal` `aten.neg.default/float16/denormal` |\n"
           "| denormal (denormals), output 0 'aten.sin.default': 20 of 36 elements mismatched | 1 "
           "| in float16; aten.sin.default | `aten.sin.default/float16/denormal` |\n"));
-  EXPECT_THAT(summary_of({}, {.registry = false}, {}, faulty_suite()),
+  EXPECT_THAT(summary_of({}, {.selection = {.suite = Suite::kOperators}}, {}, faulty_suite()),
               HasSubstr("elements mismatched | 4 | in every dtype"));
   EXPECT_EQ(operators_json(faulty_suite())["causes"]["rows"][1][0],
             "denormal (denormals), output 0 'aten.abs.default': 20 of 36 elements mismatched");
@@ -249,7 +249,7 @@ TEST(SummaryTest, SaysHowManyCasesPassed) {
   EXPECT_THAT(both, StartsWith("# Summary\n\n❌ **1 of 2 cases passed, 1 differs**: see "
                                "[OPERATORS.md](OPERATORS.md).\n\n✅ **1 of 1 models passed**"));
   EXPECT_THAT(both, HasSubstr("## Causes\n\n| Cause | Calls | In common | For example |"));
-  const std::string alone = summary_of({}, {.registry = false}, {}, cases);
+  const std::string alone = summary_of({}, {.selection = {.suite = Suite::kOperators}}, {}, cases);
   EXPECT_THAT(alone, AllOf(HasSubstr("1 of 2 cases passed"), Not(HasSubstr("models passed")),
                            Not(HasSubstr("## Models"))));
 }

@@ -118,9 +118,9 @@ namespace {
 std::string build_text(const RunContext& context) {
   std::string text;
   for (const auto& [name, value] : context.environment) {
-    if (name == "libtorch") continue;
+    if (name == "LibTorch") continue;
     if (!text.empty()) text += ", ";
-    text += escape_markdown(environment_name(name)) + " " + code_span(value);
+    text += escape_markdown(name) + " " + code_span(value);
   }
   return text;
 }

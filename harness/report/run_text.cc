@@ -18,14 +18,9 @@
 namespace torch_ir {
 namespace {
 
-std::string files_text(const Coverage& coverage) {
-  std::string text;
-  for (const auto& [number, noun] :
-       {std::pair(coverage.num_archives, "archive"), std::pair(coverage.num_graphs, "graph")}) {
-    if (number == 0) continue;
-    text += (text.empty() ? "" : " and ") + counted(static_cast<int64_t>(number), noun);
-  }
-  return text;
+int64_t count_files(const std::vector<Result>& results, FileFormat format) {
+  return std::ranges::count_if(
+      results, [&](const Result& it) { return it.origin && it.origin->format == format; });
 }
 
 constexpr size_t kMaxModels = 20;
@@ -201,15 +196,21 @@ std::string coverage_text(const std::vector<Result>& results, const Coverage& co
         counted(static_cast<int64_t>(results.size()), "model"));
   }
   const Selection& selection = coverage.selection;
-  const std::string files = files_text(coverage);
-  if (!coverage.registry) {
+  std::string files;
+  int64_t num_of_registry = std::ssize(results);
+  for (const FileFormat format : kFileFormats) {
+    const int64_t number = count_files(results, format);
+    if (number == 0) continue;
+    files += (files.empty() ? "" : " and ") + counted(number, format_name(format));
+    num_of_registry -= number;
+  }
+  if (!coverage.has_registry()) {
     return "This run covers " + files + ". Pages of other models may be from other runs.";
   }
   if (selection.models.empty() && selection.categories.empty()) {
     return fmt::format("This run covers all {} registered models.", coverage.num_registered);
   }
-  std::string text = fmt::format("This run covers {} of the {} registered models",
-                                 results.size() - coverage.num_archives - coverage.num_graphs,
+  std::string text = fmt::format("This run covers {} of the {} registered models", num_of_registry,
                                  coverage.num_registered);
   if (!selection.categories.empty()) {
     text += ", in category " + list(selection.categories);

@@ -62,19 +62,23 @@ TEST(SummaryTest, SaysWhatItCovers) {
   EXPECT_THAT(page, Not(HasSubstr("## Failures")));
 }
 
+Result imported(FileFormat format) {
+  Result result = make_result();
+  result.origin = ModelFiles{.format = format, .path = "a/x"};
+  return result;
+}
+
 TEST(SummaryTest, CoversArchives) {
-  Coverage coverage{.files = {{.path = "a/x.pt2", .inputs = "b/y"}, {.path = "/c/models/"}},
-                    .registry = false,
-                    .num_registered = 12,
-                    .num_archives = 3};
-  const std::string alone = summary_of({make_result()}, coverage, {});
+  Coverage coverage{.files = {{.path = "a/x.pt2", .inputs = {"b/y"}}, {.path = "/c/models/"}},
+                    .num_registered = 12};
+  std::vector<Result> results(3, imported(FileFormat::kArchive));
+  const std::string alone = summary_of(results, coverage, {});
   EXPECT_THAT(alone, HasSubstr("This run covers 3 archives. Pages of other"));
   EXPECT_THAT(
       alone,
       HasSubstr("tools/bazel run //harness -- --pt2 a/x.pt2 --inputs b/y --pt2 /c/models/\n"));
-  coverage.registry = true;
   coverage.selection.models = {"Tiny"};
-  const std::vector<Result> results(4, make_result());
+  results.push_back(make_result());
   EXPECT_THAT(summary_of(results, coverage, {}),
               HasSubstr("This run covers 1 of the 12 registered models, selected by name, "
                         "and 3 archives. Pages"));
@@ -82,18 +86,16 @@ TEST(SummaryTest, CoversArchives) {
 
 TEST(SummaryTest, CoversGraphs) {
   Coverage coverage{.files = {{.format = FileFormat::kGraph, .path = "a/net/ir.json"}},
-                    .registry = false,
-                    .num_registered = 12,
-                    .num_graphs = 1};
-  const std::string alone = summary_of({make_result()}, coverage, {});
+                    .num_registered = 12};
+  const std::string alone = summary_of({imported(FileFormat::kGraph)}, coverage, {});
   EXPECT_THAT(alone, HasSubstr("This run covers 1 graph. Pages of other"));
   EXPECT_THAT(alone, HasSubstr("tools/bazel run //harness -- --ir a/net\n"));
-  coverage.num_archives = 2;
-  coverage.registry = true;
   coverage.selection.models = {"Tiny"};
-  EXPECT_THAT(summary_of(std::vector<Result>(4, make_result()), coverage, {}),
-              HasSubstr("This run covers 1 of the 12 registered models, selected by name, "
-                        "and 2 archives and 1 graph. Pages"));
+  const Result archive = imported(FileFormat::kArchive);
+  EXPECT_THAT(
+      summary_of({make_result(), archive, imported(FileFormat::kGraph), archive}, coverage, {}),
+      HasSubstr("This run covers 1 of the 12 registered models, selected by name, "
+                "and 2 archives and 1 graph. Pages"));
 }
 
 TEST(SummaryTest, CountsAndNamesEveryStatus) {

@@ -204,7 +204,7 @@ bool covers(const RunRecord& run, const Coverage& other, const Result& model) {
   }
   if (model.call) return false;
   if (model.origin) return has_same_files || !names_models(run);
-  return coverage.registry && selects(selection.models, {model.name}) &&
+  return coverage.has_registry() && selects(selection.models, {model.name}) &&
          selects(selection.categories, model.categories);
 }
 
@@ -215,26 +215,20 @@ bool is_of_new_file(const Coverage& old, const Coverage& now, const Result& resu
   return is_of_file && !old.is_interrupted && file_names(old) != file_names(now);
 }
 
-void note(const std::string& name, const std::string& before, const std::string& now,
-          std::vector<std::string>& notes) {
-  if (before == now) return;
-  const auto named = [](const std::string& value) { return value.empty() ? "none" : value; };
-  notes.push_back(fmt::format("{}: {} -> {}", name, named(before), named(now)));
-}
-
-std::vector<std::string> compare_runs(const RunRecord& old, const RunRecord& now) {
-  std::vector<std::string> notes;
-  const auto before = settings_in_words(old.context.settings);
-  const auto after = settings_in_words(now.context.settings);
-  for (size_t i = 0; i < after.size(); ++i) {
-    note(after[i].first, before[i].second, after[i].second, notes);
-  }
-  const auto find = [](const Environment& environment, const std::string& name) {
-    const auto item = std::ranges::find(environment, name, &Environment::value_type::first);
-    return item == environment.end() ? "" : item->second;
+std::vector<std::string> compare_runs(const RunContext& old, const RunContext& now) {
+  const auto in_words = [](const RunContext& context) {
+    auto all = settings_in_words(context.settings);
+    all.insert(all.end(), context.environment.begin(), context.environment.end());
+    return all;
   };
-  for (const auto& [name, value] : now.context.environment) {
-    note(environment_name(name), find(old.context.environment, name), value, notes);
+  std::vector<std::string> notes;
+  const auto before = in_words(old);
+  for (const auto& [name, value] : in_words(now)) {
+    const auto known = std::ranges::find(before, name, &Environment::value_type::first);
+    const std::string was = known == before.end() ? "" : known->second;
+    if (was == value) continue;
+    notes.push_back(fmt::format("{}: {} -> {}", name, was.empty() ? "none" : was,
+                                value.empty() ? "none" : value));
   }
   return notes;
 }
@@ -279,7 +273,8 @@ std::string values_text(const NodeChanges& nodes) {
 
 BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& now,
                                          NodeChangesOf node_changes) {
-  BaselineComparison comparison{.notes = compare_runs(old, now), .nodes = std::move(node_changes)};
+  BaselineComparison comparison{.notes = compare_runs(old.context, now.context),
+                                .nodes = std::move(node_changes)};
   const bool same_values = old.context.settings.seed == now.context.settings.seed;
   if (!same_values) {
     comparison.notes.push_back("trials are not compared, because the seeds differ");

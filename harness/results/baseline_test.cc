@@ -46,7 +46,7 @@ Result failed(const std::string& name, Stage stage, FailureKind kind) {
 }
 
 RunRecord run(std::vector<Result> results) {
-  return {.context = {.environment = {{"libtorch", "2.13.0"}}}, .results = std::move(results)};
+  return {.context = {.environment = {{"LibTorch", "2.13.0"}}}, .results = std::move(results)};
 }
 
 // The change of the only model, if it changed.
@@ -187,7 +187,7 @@ TEST(BaselineTest, SaysHowTheRunsDiffer) {
   now.context.settings.tolerance_wins = true;
   now.context.settings.optimization = Optimization::kFast;
   now.context.settings.last_stage = Stage::kExtract;
-  now.context.environment = {{"libtorch", "2.14.0"}, {"cpu_capability", "AVX2"}};
+  now.context.environment = {{"LibTorch", "2.14.0"}, {"CPU instructions", "AVX2"}};
   EXPECT_THAT(compare_with_baseline(old, now).notes,
               ElementsAre("tolerance: by dtype, or as registered; else error factor 4 against "
                           "float64 -> rtol 0, atol 0.0001",

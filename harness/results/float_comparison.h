@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/field_list.h"
 #include "torch_ir/verifier/statistics.h"
 
 namespace torch_ir {
@@ -31,13 +30,6 @@ struct ComparedValue {
   std::optional<int64_t> num_saturated = std::nullopt;
 };
 
-template <class Visit>
-void fields(const Visit& visit, ComparedValue& value) {
-  TORCH_IR_VISIT(op_type, module)
-  visit("float", value.floating);
-  TORCH_IR_VISIT(quantized, sqnr, input_sqnr, num_saturated)
-}
-
 struct FloatComparison {
   // The file of the float model, without its folder.
   std::string file = {};
@@ -55,13 +47,6 @@ struct FloatComparison {
 
   static constexpr size_t kMaxUnmatched = 50;
 };
-
-template <class Visit>
-void fields(const Visit& visit, FloatComparison& value) {
-  TORCH_IR_VISIT(file)
-  visit.derived("num_compared", value.values.size());
-  TORCH_IR_VISIT(values, unmatched, num_unmatched, num_folded, error)
-}
 
 // Returns at most `count` values with the lowest SQNR, the lowest first.
 std::vector<const ComparedValue*> worst_values(const FloatComparison& comparison, size_t count);

@@ -90,15 +90,17 @@ ModelFiles make_files(ModelFiles files) {
   // A given file does not belong to a found one, except that the expected outputs of a graph belong
   // to its own inputs.
   if (files.inputs.empty() && files.expected.empty()) {
-    files.expected = if_there(beside(files, "expected"));
-    if (files.format == FileFormat::kArchive) files.inputs = if_there(beside(files, "inputs"));
+    for (const auto& [file, list] : {std::pair(beside(files, "expected"), &files.expected),
+                                     std::pair(beside(files, "inputs"), &files.inputs)}) {
+      if (is_file(file)) list->push_back(file);
+    }
   }
   if (files.format == FileFormat::kArchive) return files;
   files.weights = if_there(beside(files, "weights"));
   if (!files.inputs.empty()) return files;
-  files.inputs = beside(files, "inputs");
-  if (!is_file(files.inputs)) {
-    throw Error("--ir: cannot find " + in_quotes(files.inputs) + " with the inputs of " +
+  files.inputs = {beside(files, "inputs")};
+  if (!is_file(files.inputs[0])) {
+    throw Error("--ir: cannot find " + in_quotes(files.inputs[0]) + " with the inputs of " +
                 in_quotes(files.path) + "; give them with --inputs");
   }
   return files;
@@ -149,15 +151,11 @@ std::vector<std::string> models_in(const ModelFiles& folder) {
 }
 
 void check_tensors(const ModelFiles& files) {
-  const auto check = [](const char* flag, const std::string& first,
-                        const std::vector<std::string>& more) {
-    if (!first.empty()) check_file(flag, first);
-    for (const std::string& path : more) check_file(flag, path);
-    return more.size() + (first.empty() ? 0 : 1);
-  };
   if (!files.weights.empty()) check_file("--weights", files.weights);
-  const size_t num_inputs = check("--inputs", files.inputs, files.more_inputs);
-  const size_t num_expected = check("--expected", files.expected, files.more_expected);
+  for (const std::string& path : files.inputs) check_file("--inputs", path);
+  for (const std::string& path : files.expected) check_file("--expected", path);
+  const size_t num_inputs = files.inputs.size();
+  const size_t num_expected = files.expected.size();
   if (num_expected == 0 || num_expected == std::max<size_t>(1, num_inputs)) return;
   throw Error(
       fmt::format("--expected: {} has {} --inputs but {} --expected; give none, or one for "

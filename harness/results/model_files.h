@@ -38,13 +38,10 @@ struct ModelFiles {
   std::string program = {};
   // Of a graph, or instead of an archive's.
   std::string weights = {};
-  // If empty, the archive's example inputs are used.
-  std::string inputs = {};
-  // If empty, the operators of the model compute them eagerly.
-  std::string expected = {};
-  // Further inputs, and their expected outputs if the first ones have some.
-  std::vector<std::string> more_inputs = {};
-  std::vector<std::string> more_expected = {};
+  // Sets of inputs; without any, the archive's example inputs are used.
+  std::vector<std::string> inputs = {};
+  // Those of each set; without any, the operators of the model compute them eagerly.
+  std::vector<std::string> expected = {};
   // The float model of a quantised one, as a path for files_against; empty for none.
   std::string against = {};
 
@@ -57,10 +54,10 @@ struct ModelFiles {
 template <class Visit>
 void fields(const Visit& visit, ModelFiles& value) {
   // Between processes only.
-  if (Visit::kReads || !value.name.empty()) visit("name", value.name);
+  visit.unless_empty("name", value.name);
   visit.required("format", value.format);
   visit.required("path", value.path);
-  TORCH_IR_VISIT(program, weights, inputs, expected, more_inputs, more_expected, against)
+  TORCH_IR_VISIT(program, weights, inputs, expected, against)
 }
 
 struct RegistryNames {

@@ -56,11 +56,11 @@ TEST_F(ModelFilesTest, TensorsBesideAnArchiveAreIts) {
   const std::string file = make("m.pt2");
   const std::string inputs = make("m.inputs.safetensors");
   EXPECT_THAT(find_model_files({{.path = file}}, {}),
-              ElementsAre(ModelFiles{.name = "m", .path = file, .inputs = inputs}));
+              ElementsAre(ModelFiles{.name = "m", .path = file, .inputs = {inputs}}));
   const std::string expected = make("m.expected.safetensors");
-  EXPECT_THAT(
-      find_model_files({{.path = file}}, {}),
-      ElementsAre(ModelFiles{.name = "m", .path = file, .inputs = inputs, .expected = expected}));
+  EXPECT_THAT(find_model_files({{.path = file}}, {}),
+              ElementsAre(ModelFiles{
+                  .name = "m", .path = file, .inputs = {inputs}, .expected = {expected}}));
 }
 
 TEST_F(ModelFilesTest, TensorsThatAreGivenReplaceBothBesideIt) {
@@ -68,10 +68,10 @@ TEST_F(ModelFilesTest, TensorsThatAreGivenReplaceBothBesideIt) {
   make("m.inputs.safetensors");
   make("m.expected.safetensors");
   const std::string other = make("other.safetensors");
-  EXPECT_THAT(find_model_files({{.path = file, .inputs = other}}, {}),
-              ElementsAre(ModelFiles{.name = "m", .path = file, .inputs = other}));
-  EXPECT_THAT(find_model_files({{.path = file, .expected = other}}, {}),
-              ElementsAre(ModelFiles{.name = "m", .path = file, .expected = other}));
+  EXPECT_THAT(find_model_files({{.path = file, .inputs = {other}}}, {}),
+              ElementsAre(ModelFiles{.name = "m", .path = file, .inputs = {other}}));
+  EXPECT_THAT(find_model_files({{.path = file, .expected = {other}}}, {}),
+              ElementsAre(ModelFiles{.name = "m", .path = file, .expected = {other}}));
 }
 
 TEST_F(ModelFilesTest, AFolderIsItsArchivesByName) {
@@ -84,22 +84,22 @@ TEST_F(ModelFilesTest, AFolderIsItsArchivesByName) {
   EXPECT_THAT(
       find_model_files({{.path = first}, {.path = path("all")}}, {}),
       ElementsAre(ModelFiles{.name = "z", .path = first}, ModelFiles{.name = "a", .path = a},
-                  ModelFiles{.name = "b", .path = b, .inputs = inputs}));
+                  ModelFiles{.name = "b", .path = b, .inputs = {inputs}}));
 }
 
 TEST_F(ModelFilesTest, WhatIsNotThereIsAnError) {
   const std::string file = make("m.pt2");
   expect_refused({{.path = path("no.pt2")}}, "--pt2: cannot find '" + path("no.pt2") + "'");
-  expect_refused({{.path = file, .inputs = path("x")}},
+  expect_refused({{.path = file, .inputs = {path("x")}}},
                  "--inputs: cannot find '" + path("x") + "'");
-  expect_refused({{.path = file, .expected = path("y")}},
+  expect_refused({{.path = file, .expected = {path("y")}}},
                  "--expected: cannot find '" + path("y") + "'");
-  expect_refused({{.path = file, .inputs = directory_}},
+  expect_refused({{.path = file, .inputs = {directory_}}},
                  "--inputs: '" + directory_ + "' is a folder");
   fs::create_directory(path("empty"));
   expect_refused({{.path = path("empty")}}, "--pt2: no .pt2 file in '" + path("empty") + "'");
   expect_refused(
-      {{.path = directory_, .inputs = file}},
+      {{.path = directory_, .inputs = {file}}},
       "--inputs: '" + directory_ +
           "' is a folder; the tensors of NAME.pt2 in it must be NAME.inputs.safetensors");
   expect_refused({{.path = path("a\nb")}}, "a\\x0ab'");
@@ -153,7 +153,7 @@ TEST_F(ModelFilesTest, AProgramHasItsOwnPageAndTensors) {
   make("m.inputs.safetensors");
   EXPECT_THAT(find_model_files({{.path = file, .program = "decode"}}, {}),
               ElementsAre(ModelFiles{
-                  .name = "m.decode", .path = file, .program = "decode", .inputs = inputs}));
+                  .name = "m.decode", .path = file, .program = "decode", .inputs = {inputs}}));
   EXPECT_EQ(
       find_model_files({{.path = file, .program = "a"}, {.path = file, .program = "b"}}, {}).size(),
       2u);
@@ -168,10 +168,10 @@ ModelFiles graph(const std::string& path) { return {.format = FileFormat::kGraph
 TEST_F(ModelFilesTest, AGraphIsAFolderWithItsTensors) {
   const std::string file = make("net/ir.json");
   const std::string inputs = make("net/inputs.safetensors");
-  ModelFiles net{.format = FileFormat::kGraph, .name = "net", .path = file, .inputs = inputs};
+  ModelFiles net{.format = FileFormat::kGraph, .name = "net", .path = file, .inputs = {inputs}};
   EXPECT_THAT(find_model_files({graph(path("net"))}, {}), ElementsAre(net));
   net.weights = make("net/weights.safetensors");
-  net.expected = make("net/expected.safetensors");
+  net.expected = {make("net/expected.safetensors")};
   EXPECT_THAT(find_model_files({graph(path("net"))}, {}), ElementsAre(net));
   EXPECT_THAT(find_model_files({graph(file)}, {}), ElementsAre(net));
   EXPECT_EQ(find_model_files({graph(path("net/"))}, {}).at(0).name, "net");
@@ -188,7 +188,7 @@ TEST_F(ModelFilesTest, AGraphOfAnotherNameHasTensorsOfThatName) {
                        .name = "net",
                        .path = file,
                        .weights = weights,
-                       .inputs = inputs};
+                       .inputs = {inputs}};
   EXPECT_THAT(find_model_files({graph(file)}, {}), ElementsAre(net));
   EXPECT_EQ(net.short_name(), "net.json");
 }
@@ -199,14 +199,15 @@ TEST_F(ModelFilesTest, ATensorsFileThatIsGivenIsTaken) {
   const std::string expected = make("net/expected.safetensors");
   const std::string other = make("other.safetensors");
   ModelFiles argument = graph(path("net"));
-  argument.inputs = other;
+  argument.inputs = {other};
   // The expected outputs belong to other inputs.
-  EXPECT_EQ(find_model_files({argument}, {}).at(0).inputs, other);
-  EXPECT_EQ(find_model_files({argument}, {}).at(0).expected, "");
+  EXPECT_THAT(find_model_files({argument}, {}).at(0).inputs, ElementsAre(other));
+  EXPECT_THAT(find_model_files({argument}, {}).at(0).expected, ElementsAre());
   argument = graph(path("net"));
-  argument.expected = other;
-  EXPECT_EQ(find_model_files({argument}, {}).at(0).inputs, path("net/inputs.safetensors"));
-  EXPECT_EQ(find_model_files({argument}, {}).at(0).expected, other);
+  argument.expected = {other};
+  EXPECT_THAT(find_model_files({argument}, {}).at(0).inputs,
+              ElementsAre(path("net/inputs.safetensors")));
+  EXPECT_THAT(find_model_files({argument}, {}).at(0).expected, ElementsAre(other));
 }
 
 TEST_F(ModelFilesTest, AFolderOfGraphsIsItsFoldersByName) {
@@ -233,7 +234,7 @@ TEST_F(ModelFilesTest, AGraphThatIsNotThereIsAnError) {
                                            "' with the inputs of '" + file +
                                            "'; give them with --inputs");
   ModelFiles argument = graph(directory_);
-  argument.expected = file;
+  argument.expected = {file};
   expect_refused({argument}, "--expected: '" + directory_ +
                                  "' is a folder; the tensors of a graph in it must be "
                                  "inputs.safetensors and expected.safetensors beside its ir.json");

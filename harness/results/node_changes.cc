@@ -42,7 +42,7 @@ std::vector<std::string> in_words(Program before, const Program& after) {
 }
 
 StateDict values_of(const Result& result, const std::string& folder) {
-  const fs::path path = fs::path(folder) / "tensors" / (result.name + ".values.safetensors");
+  const fs::path path = fs::path(folder) / values_file(result.name);
   return fs::exists(path) ? load_weights(path.string()) : StateDict();
 }
 

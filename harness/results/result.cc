@@ -120,6 +120,10 @@ std::string Result::nothing_compared() const {
   return has_graph_outputs ? "the expected outputs are unknown" : "the graph has no outputs";
 }
 
+std::string values_file(const std::string& model) {
+  return "tensors/" + model + ".values.safetensors";
+}
+
 std::string_view outcome_name(const Result& result) {
   const Status status = result.status();
   if (status != Status::kFailed || !result.failure) return status_name(status);
@@ -169,7 +173,7 @@ std::optional<GraphSummary> Result::graph_summary() const {
 
 GraphCost Result::cost() const {
   SymbolValues values;
-  for (const SymbolSize& size : sizes) values.emplace(size.symbol, size.value);
+  for (const auto& [symbol, size] : sizes) values.emplace(symbol, size);
   return cost_of(at_sizes(program(), values));
 }
 

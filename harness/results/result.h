@@ -81,17 +81,6 @@ struct RunSettings {
   bool save_values = false;
 };
 
-template <class Visit>
-void fields(const Visit& visit, RunSettings& value) {
-  TORCH_IR_VISIT(seed, tolerance, tolerance_wins)
-  visit("reference", value.criterion.reference);
-  visit("error_factor", value.criterion.error_factor);
-  visit("compute_dtype", value.criterion.arithmetic);
-  TORCH_IR_VISIT(trials, repeat, threads, optimization, device, backend, executor,
-                 executor_is_server, executor_intermediates, scale, last_stage, per_node,
-                 save_tensors, requires_support, save_values, search_seconds, steps, carry)
-}
-
 bool runs_plans(const RunSettings& settings);
 
 // How its run is judged: plans compute in the arithmetic of the graph.
@@ -179,13 +168,6 @@ inline constexpr std::array kStatuses = {
 // pass", "unsupported".
 std::string_view status_name(Status status);
 
-struct SymbolSize {
-  std::string symbol = {};
-  int64_t value = 0;
-};
-
-TORCH_IR_FIELDS(SymbolSize, symbol, value)
-
 // The greatest errors of outputs over one or several trials, to compare runs by. Empty if nothing
 // could be compared.
 struct DifferenceMetrics {
@@ -205,26 +187,25 @@ struct CallInfo {
 };
 
 template <class Visit>
-void fields(const Visit& visit, CallInfo& call) {
-  visit.required("operator", call.op_type);
-  visit.required("dtype", call.dtype);
-  visit("occurrences", call.occurrences);
+void fields(const Visit& visit, CallInfo& value) {
+  visit.required("op_type", value.op_type);
+  visit.required("dtype", value.dtype);
+  TORCH_IR_VISIT(occurrences)
 }
 
 template <class Visit>
 void fields(const Visit& visit, ExecutorNode& value) {
-  visit("op_type", value.op_type);
-  if (Visit::kReads || !value.place.empty()) visit("place", value.place);
-  visit("seconds", value.seconds);
-  if (Visit::kReads || !value.metrics.empty()) visit("metrics", value.metrics);
+  TORCH_IR_VISIT(op_type)
+  visit.unless_empty("place", value.place);
+  TORCH_IR_VISIT(seconds)
+  visit.unless_empty("metrics", value.metrics);
 }
 
 template <class Visit>
 void fields(const Visit& visit, ExecutorReport& value) {
-  visit("num_nodes", value.num_nodes);
-  visit.derived("on_host", value.on_host());
-  if (Visit::kReads || !value.nodes.empty()) visit("nodes", value.nodes);
-  visit("seconds", value.seconds);
+  TORCH_IR_VISIT(num_nodes)
+  visit.unless_empty("nodes", value.nodes);
+  TORCH_IR_VISIT(seconds)
 }
 
 // There are many calls, so they keep no graph and no trials.
@@ -244,8 +225,8 @@ struct Result {
   std::optional<IR> graph = std::nullopt;
   // Set by drop_graph.
   std::optional<GraphSummary> summary = std::nullopt;
-  // The sizes of the first trial, for which costs are computed.
-  std::vector<SymbolSize> sizes = {};
+  // The sizes of the first trial, by symbol, for which costs are computed.
+  std::vector<std::pair<std::string, int64_t>> sizes = {};
   // One line; empty if there is a picture.
   std::string picture_problem = {};
   // Set from the stage verify on, in order; if a trial could not run, ends with that one.
@@ -312,6 +293,9 @@ struct Result {
   // The trial furthest outside its tolerance, or closest to it; null without trials.
   const Trial* worst_trial() const;
 };
+
+// With RunSettings::save_values; relative to the folder of the reports.
+std::string values_file(const std::string& model);
 
 // "passed", "differs", "unsupported", "crashed", ...
 std::string_view outcome_name(const Result& result);

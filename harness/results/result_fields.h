@@ -31,23 +31,23 @@ inline void json_fields::read(const Json& json, ExecutorNode& value) {
 }
 
 template <>
-inline constexpr Naming kNaming<FileFormat>{format_name, parse_name<kFileFormats, format_name>};
+inline constexpr ListNaming<kFileFormats, format_name> kNaming<FileFormat>{};
 template <>
-inline constexpr Naming kNaming<Stage>{stage_name, parse_name<kStages, stage_name>};
+inline constexpr ListNaming<kStages, stage_name> kNaming<Stage>{};
 template <>
-inline constexpr Naming kNaming<Status>{status_name, parse_name<kStatuses, status_name>};
+inline constexpr ListNaming<kStatuses, status_name> kNaming<Status>{};
 template <>
-inline constexpr Naming kNaming<FailureKind>{failure_kind_name, parse_failure_kind};
+inline constexpr ListNaming<kFailureKinds, failure_kind_name> kNaming<FailureKind>{};
 template <>
 inline constexpr Naming kNaming<ReferenceKind>{reference_name, parse_reference};
 template <>
-inline constexpr Naming kNaming<Basis>{basis_name, parse_name<kBases, basis_name>};
+inline constexpr ListNaming<kBases, basis_name> kNaming<Basis>{};
 template <>
 inline constexpr Naming kNaming<Arithmetic>{arithmetic_name, parse_arithmetic};
 template <>
-inline constexpr Naming kNaming<LostValue::Kind>{lost_name, parse_name<kLostKinds, lost_name>};
+inline constexpr ListNaming<kLostKinds, lost_name> kNaming<LostValue::Kind>{};
 template <>
-inline constexpr Naming kNaming<Trend>{trend_name, nullptr};
+inline constexpr ListNaming<kTrends, trend_name> kNaming<Trend>{};
 template <>
 inline constexpr Naming kNaming<Optimization>{optimization_name, parse_optimization};
 template <>
@@ -65,22 +65,127 @@ void fields(const Visit& visit, CaseSource& source) {
   visit.required("folder", source.folder);
 }
 
-TORCH_IR_FIELDS(ToleranceRule, fixed, by_dtype, outputs)
-TORCH_IR_FIELDS(TensorComparison, is_close, mismatch, shape, dtype, max_diff, mean_diff,
-                max_relative_diff, root_mean_square_diff, cosine_similarity, signal_to_noise,
-                max_ulp_diff, histogram, num_nan, num_elements, num_mismatched, worst_index,
-                worst_actual, worst_expected, smallest_passing_tolerance)
+// Without rtol and atol, the tolerance is that of each dtype.
+template <class Visit>
+void fields(const Visit& visit, ToleranceRule& rule) {
+  std::optional<double> rtol;
+  std::optional<double> atol;
+  if (!rule.by_dtype) {
+    rtol = rule.fixed.rtol;
+    atol = rule.fixed.atol;
+  }
+  visit("rtol", rtol);
+  visit("atol", atol);
+  visit("outputs", rule.outputs);
+  if constexpr (Visit::kReads) {
+    rule.by_dtype = !rtol || !atol;
+    if (!rule.by_dtype) rule.fixed = {.rtol = *rtol, .atol = *atol};
+  }
+}
+
+// The settings that make a difference for results, in results.json; processes exchange all.
+struct ComparedSettings {
+  RunSettings& of;
+};
+
+template <class Visit>
+void fields(const Visit& visit, ComparedSettings& settings) {
+  RunSettings& value = settings.of;
+  TORCH_IR_VISIT(seed, tolerance, tolerance_wins)
+  visit("reference", value.criterion.reference);
+  visit("error_factor", value.criterion.error_factor);
+  visit("compute_dtype", value.criterion.arithmetic);
+  TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, scale)
+  if (Visit::kReads && value.scale == Scale::kFull) value.last_stage = Stage::kSerialize;
+}
+
+template <class Visit>
+void fields(const Visit& visit, RunSettings& value) {
+  ComparedSettings compared{value};
+  fields(visit, compared);
+  TORCH_IR_VISIT(last_stage, repeat, executor_is_server, executor_intermediates, per_node,
+                 save_tensors, requires_support, save_values, search_seconds, steps, carry)
+}
+
+// Of a list that holds only the first values: all of them are `count`.
+template <class T>
+struct Shortened {
+  int64_t& count;
+  std::vector<T>& values;
+};
+
+template <class Visit, class T>
+void fields(const Visit& visit, Shortened<T>& value) {
+  TORCH_IR_VISIT(count, values)
+}
+
+// Remarks in order, without empty ones.
+template <class Visit>
+void visit_notes(const Visit& visit, const std::vector<std::string*>& texts) {
+  std::vector<std::string> notes;
+  for (const std::string* text : texts) {
+    if (!text->empty()) notes.push_back(*text);
+  }
+  visit("notes", notes);
+  if constexpr (Visit::kReads) {
+    for (size_t i = 0; i < std::min(notes.size(), texts.size()); ++i) *texts[i] = notes[i];
+  }
+}
+
+struct WorstElement {
+  std::vector<int64_t>& index;
+  std::string& actual;
+  std::string& expected;
+};
+
+TORCH_IR_FIELDS(WorstElement, index, actual, expected)
+
+template <class Visit>
+void fields(const Visit& visit, TensorComparison& value) {
+  WorstElement worst{value.worst_index, value.worst_actual, value.worst_expected};
+  visit("problem", value.mismatch);
+  TORCH_IR_VISIT(shape, dtype, max_diff, mean_diff, max_relative_diff, root_mean_square_diff,
+                 cosine_similarity, signal_to_noise, max_ulp_diff, histogram, num_nan, num_elements,
+                 num_mismatched)
+  visit("worst", worst);
+  TORCH_IR_VISIT(smallest_passing_tolerance)
+  if constexpr (Visit::kReads) {
+    value.is_close = !value.dtype.empty() && value.mismatch.empty() && value.num_mismatched == 0;
+  }
+}
 
 TORCH_IR_FIELDS(OwnError, rms_ratio, max_ratio, slope, mean, signal_to_noise, problem)
 TORCH_IR_FIELDS(ValuePlace, index, node, op_type, value, module)
-TORCH_IR_FIELDS(LostValue, place, kind)
-TORCH_IR_FIELDS(NodeLoss, place, signal_to_noise, loss)
-TORCH_IR_FIELDS(ArithmeticReport::Output, name, signal_to_noise, doubt, is_lost)
+
+template <class Visit>
+void fields(const Visit& visit, LostValue& value) {
+  fields(visit, value.place);
+  TORCH_IR_VISIT(kind)
+}
+
+template <class Visit>
+void fields(const Visit& visit, NodeLoss& value) {
+  fields(visit, value.place);
+  TORCH_IR_VISIT(signal_to_noise, loss)
+}
+
+template <class Visit>
+void fields(const Visit& visit, ArithmeticReport::Output& value) {
+  const std::string lost = "not held";
+  std::string problem = value.is_lost ? lost : value.doubt;
+  visit("value", value.name);
+  TORCH_IR_VISIT(signal_to_noise)
+  visit("problem", problem);
+  if constexpr (Visit::kReads) {
+    value.is_lost = problem == lost;
+    if (!value.is_lost) value.doubt = problem;
+  }
+}
 
 template <class Visit>
 void fields(const Visit& visit, ArithmeticReport& value) {
   visit("compute_dtype", value.arithmetic);
-  TORCH_IR_VISIT(has_executor, first_lost, outputs, losses, problem)
+  TORCH_IR_VISIT(first_lost, outputs, losses, problem)
 }
 
 TORCH_IR_FIELDS(StepCounts, num_off_by_one, num_off_by_more)
@@ -90,52 +195,85 @@ void fields(const Visit& visit, ValueDetail& value) {
   TORCH_IR_VISIT(index, node, op_type, value, module, source, group, output, state, tolerance,
                  comparison, own_error, steps)
   visit("passed_by", value.basis);
-  visit("problem", value.problem);
+  TORCH_IR_VISIT(problem)
 }
 
 TORCH_IR_FIELDS(TensorStatistics, name, shape, dtype, num_elements, num_nan, num_inf, min, max,
                 mean, standard_deviation)
 
-TORCH_IR_FIELDS(Divergence, node, inputs, actual, expected)
-TORCH_IR_FIELDS(NodeReport::Skipped, value, reason)
-TORCH_IR_FIELDS(NodeError, index, max_diff, own_error)
-TORCH_IR_FIELDS(NodeReport, tolerance, num_compared, num_right_locally, num_other_choices,
-                num_mismatched, num_not_judged, not_judged, first_divergence, exonerated,
-                num_exonerated, worst, errors, skipped, num_skipped, num_not_handed_back, unknown,
-                num_unknown, groups, num_inside, error, note)
-TORCH_IR_FIELDS(ExpectedFailure, kind, reason)
+template <class Visit>
+void fields(const Visit& visit, Divergence& value) {
+  fields(visit, value.node);
+  TORCH_IR_VISIT(inputs, actual, expected)
+}
 
+TORCH_IR_FIELDS(NodeReport::Skipped, value, reason)
+
+template <class Visit>
+void fields(const Visit& visit, NodeError& value) {
+  TORCH_IR_VISIT(index, max_diff)
+  visit("rms_ratio", value.own_error);
+}
+
+template <class Visit>
+void fields(const Visit& visit, NodeReport& value) {
+  Shortened not_judged{value.num_not_judged, value.not_judged};
+  Shortened exonerated{value.num_exonerated, value.exonerated};
+  Shortened not_compared{value.num_skipped, value.skipped};
+  Shortened unknown{value.num_unknown, value.unknown};
+  TORCH_IR_VISIT(num_compared, num_right_locally, num_other_choices, num_mismatched,
+                 first_divergence, worst, errors)
+  visit("exonerated", exonerated);
+  visit("not_judged", not_judged);
+  visit("not_compared", not_compared);
+  visit("unknown", unknown);
+  TORCH_IR_VISIT(num_not_handed_back, groups, num_inside)
+  visit("problem", value.error);
+  visit_notes(visit, {&value.note});
+}
+
+TORCH_IR_FIELDS(ExpectedFailure, kind, reason)
 TORCH_IR_FIELDS(Threshold, place, signal_to_noise, cosine_similarity)
 
 template <class Visit>
 void fields(const Visit& visit, Trial& trial) {
-  VerificationReport& report = trial.verification;
-  DifferenceMetrics metrics = difference_metrics(report);
-  std::optional<double> mean_diff;
-  if (metrics.max_diff) mean_diff = report.mean_diff;
   visit.required("name", trial.name);
-  visit("passed", report.is_valid);
-  visit.nullable("max_diff", metrics.max_diff);
-  visit.nullable("mean_diff", mean_diff);
-  visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
-  visit("message", report.error_message);
-  visit("tolerance", report.tolerance);
-  visit("reference", report.criterion.reference);
-  visit("error_factor", report.criterion.error_factor);
-  visit("agreed", report.criterion.agreed);
-  visit("passed_by", report.passed_by);
-  visit("graph_problem", report.graph_problem);
-  visit("graph_note", report.graph_note);
-  visit("reference_note", report.reference_note);
-  visit("rounded", report.rounded);
-  visit("arithmetic", report.arithmetic);
-  visit("optimization", report.optimization);
-  visit("outputs", report.output_details);
-  visit("not_compared", report.not_compared);
+  VerificationReport& value = trial.verification;
+  TORCH_IR_VISIT(max_diff, mean_diff)
+  visit("problem", value.error_message);
+  TORCH_IR_VISIT(tolerance)
+  visit("reference", value.criterion.reference);
+  visit("error_factor", value.criterion.error_factor);
+  visit("compute_dtype", value.criterion.arithmetic);
+  visit("agreed", value.criterion.agreed);
+  TORCH_IR_VISIT(passed_by, graph_problem, rounded, arithmetic)
+  visit_notes(visit, {&value.reference_note, &value.graph_note});
+  visit("outputs", value.output_details);
+  TORCH_IR_VISIT(not_compared)
   if constexpr (Visit::kReads) {
-    report.max_diff = metrics.max_diff.value_or(0);
-    report.mean_diff = mean_diff.value_or(0);
+    value.is_valid = value.error_message.empty();
+    if (value.arithmetic) value.arithmetic->has_executor = value.criterion.arithmetic.has_value();
   }
+}
+
+template <class Visit>
+void fields(const Visit& visit, ComparedValue& value) {
+  TORCH_IR_VISIT(op_type, module)
+  visit("expected", value.floating);
+  visit("actual", value.quantized);
+  visit("signal_to_noise", value.sqnr);
+  visit("input_signal_to_noise", value.input_sqnr);
+  TORCH_IR_VISIT(num_saturated)
+}
+
+template <class Visit>
+void fields(const Visit& visit, FloatComparison& value) {
+  Shortened unmatched{value.num_unmatched, value.unmatched};
+  visit("path", value.file);
+  TORCH_IR_VISIT(values)
+  visit("unmatched", unmatched);
+  TORCH_IR_VISIT(num_folded)
+  visit("problem", value.error);
 }
 
 TORCH_IR_FIELDS(NotCounted, op_type, num_nodes, reason)
@@ -143,144 +281,93 @@ TORCH_IR_FIELDS(CostTotals, multiply_adds, not_counted, input_bytes, weight_byte
                 largest_bytes, peak_bytes, peak_node, num_unknown_sizes)
 
 template <class Visit>
-void graph_fields(const Visit& visit, Result& result) {
-  const std::optional<GraphSummary> known = result.graph_summary();
-  GraphSummary summary;
-  for (const auto& [key, member] : kGraphFigures) {
-    std::optional<int64_t> count;
-    if (known) count = known->figures.*member;
-    visit.nullable(key, count);
-    summary.figures.*member = count.value_or(0);
-  }
-  std::optional<CostTotals> costs;
-  std::optional<std::string> fingerprint;
-  if (known) costs = known->costs;
-  if (known) fingerprint = known->fingerprint;
-  visit.nullable("costs", costs);
-  visit.nullable("fingerprint", fingerprint);
-  if constexpr (Visit::kReads) {
-    if (!fingerprint) return;
-    summary.costs = costs.value_or(CostTotals());
-    summary.fingerprint = *fingerprint;
-    result.summary = std::move(summary);
-  }
+void fields(const Visit& visit, GraphSummary& value) {
+  for (const auto& [key, member] : kGraphFigures) visit(key, value.figures.*member);
+  fields(visit, value.costs);
+  visit.required("fingerprint", value.fingerprint);
 }
 
-// The files of a model, relative to the folder of results.json; null for missing ones.
-inline json_fields::Json files_of(const Result& result) {
-  const auto file = [&](bool is_there, const char* before, const char* behind) {
-    return is_there ? json_fields::Json(before + result.name + behind) : json_fields::Json();
+// The files of a model, relative to the folder of results.json.
+inline std::vector<std::string> files_of(const Result& result) {
+  const std::string& name = result.name;
+  std::vector<std::string> files = {name + ".md"};
+  const auto add = [&](bool is_there, const std::string& file) {
+    if (is_there) files.push_back(file);
   };
-  const bool has_graph = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
-  const bool has_picture = result.graph_summary() && result.picture_problem.empty();
-  return {{"page", file(true, "", ".md")},
-          {"ir", file(has_graph, "ir/", ".json")},
-          {"svg", file(has_picture, "svg/", ".svg")},
-          {"reproducer", file(result.reproducer.has_value(), "repro/", "")},
-          {"values", file(result.has_values, "tensors/", ".values.safetensors")}};
+  add(result.num_passed_stages > static_cast<size_t>(Stage::kSerialize), "ir/" + name + ".json");
+  add(result.graph_summary() && result.picture_problem.empty(), "svg/" + name + ".svg");
+  add(result.reproducer.has_value(), "repro/" + name);
+  add(result.has_values, values_file(name));
+  return files;
 }
 
 template <class Visit>
-void model_fields(const Visit& visit, Result& result) {
-  visit("sizes", result.sizes);
-  graph_fields(visit, result);
-  if constexpr (!Visit::kReads) {
-    const Trial* worst = result.worst_trial();
-    visit.nullable("worst_trial", worst == nullptr ? std::optional<std::string>() : worst->name);
-  }
-  visit("kept_trial", result.kept_trial);
-  visit("trials", result.trials);
-  visit("not_tried", result.not_tried);
-  visit.nullable("node_report", result.nodes);
-  visit("against", result.against);
-  visit.nullable("reproducer", result.reproducer);
-  json_fields::Json files = files_of(result);
+void model_fields(const Visit& visit, Result& value) {
+  std::optional<GraphSummary> graph = value.graph_summary();
+  std::vector<std::string> files = files_of(value);
+  TORCH_IR_VISIT(sizes)
+  visit.nullable("graph", graph);
+  TORCH_IR_VISIT(kept_trial, trials, not_tried)
+  visit.nullable("node_report", value.nodes);
+  TORCH_IR_VISIT(against)
+  visit.nullable("reproducer", value.reproducer);
   visit("files", files);
+  visit("seconds", value.stage_seconds);
   if constexpr (Visit::kReads) {
-    result.has_values = files.contains("values") && files["values"].is_string();
+    value.summary = std::move(graph);
+    value.has_values = std::ranges::find(files, values_file(value.name)) != files.end();
   }
-  visit("stage_seconds", result.stage_seconds);
-  visit("is_searching", result.is_searching);
-  visit("current_trial", result.current_trial);
-  visit("current_trial_name", result.current_trial_name);
 }
 
-// All fields but the graph, which has its own file. Only messages between processes use
-// `current_trial` and its name.
+// All fields but the graph, which has its own file. Only messages between processes have the last
+// three (write_result).
 template <class Visit>
-void fields(const Visit& visit, Result& result) {
-  Status status = result.status();
-  Stage stage = result.stage();
-  DifferenceMetrics metrics = difference_metrics(result);
-  visit.required("name", result.name);
-  visit("description", result.description);
-  visit.required("categories", result.categories);
-  visit.nullable("origin", result.origin);
-  visit("call", result.call);
+void fields(const Visit& visit, Result& value) {
+  Status status = value.status();
+  Stage stage = value.stage();
+  DifferenceMetrics metrics = difference_metrics(value);
+  visit.required("name", value.name);
+  TORCH_IR_VISIT(description)
+  visit.required("categories", value.categories);
+  visit.nullable("origin", value.origin);
+  TORCH_IR_VISIT(call)
   visit.required("status", status);
   visit.required("stage", stage);
-  visit.nullable("failure", result.failure);
-  visit.nullable("expected_failure", result.expected_failure);
-  visit("unsupported", result.unsupported);
+  visit.nullable("failure", value.failure);
+  visit.nullable("expected_failure", value.expected_failure);
+  visit("reason", value.unsupported);
   visit.nullable("max_diff", metrics.max_diff);
   visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
-  visit("own_error", result.own_error);
-  visit("passed_by", result.passed_by);
-  visit("executor", result.executor);
-  visit("varies", result.varies);
-  if (Visit::kReads || !result.call) model_fields(visit, result);
+  TORCH_IR_VISIT(own_error, passed_by, executor, varies)
+  if (Visit::kReads || !value.call) model_fields(visit, value);
+  TORCH_IR_VISIT(is_searching, current_trial, current_trial_name)
   if constexpr (Visit::kReads) {
     const bool is_done = status == Status::kPassed || status == Status::kNotHeld ||
                          status == Status::kExtracted || status == Status::kUnexpectedPass;
-    result.num_passed_stages = static_cast<size_t>(stage) + (is_done ? 1 : 0);
-    if (result.trials.empty()) result.metrics = metrics;
+    value.num_passed_stages = static_cast<size_t>(stage) + (is_done ? 1 : 0);
+    if (value.trials.empty()) value.metrics = metrics;
   }
 }
 
 template <class Visit>
-void fields(const Visit& visit, Coverage& coverage) {
+void fields(const Visit& visit, Selection& value) {
+  TORCH_IR_VISIT(suite, operators, dtypes)
+  visit.required("models", value.models);
+  visit.required("categories", value.categories);
+}
+
+template <class Visit>
+void fields(const Visit& visit, Coverage& value) {
   std::vector<ModelFiles> files;
-  for (const ModelFiles& given : coverage.files) files.push_back(as_typed(given));
-  visit("suite", coverage.selection.suite);
-  visit("operators", coverage.selection.operators);
-  visit("dtypes", coverage.selection.dtypes);
-  visit("split", coverage.is_split);
-  visit("interrupted", coverage.is_interrupted);
-  visit("registry", coverage.registry);
-  visit.required("models", coverage.selection.models);
-  visit.required("categories", coverage.selection.categories);
+  for (const ModelFiles& given : value.files) files.push_back(as_typed(given));
+  fields(visit, value.selection);
+  visit("split", value.is_split);
+  visit("interrupted", value.is_interrupted);
   visit.required("files", files);
-  visit("num_registered", coverage.num_registered);
-  visit("num_archives", coverage.num_archives);
-  visit("num_graphs", coverage.num_graphs);
-  if constexpr (Visit::kReads) coverage.files = std::move(files);
+  TORCH_IR_VISIT(num_registered)
+  if constexpr (Visit::kReads) value.files = std::move(files);
 }
 
-template <class Visit>
-void fields(const Visit& visit, FigureChange& change) {
-  visit.derived("what", change.what);
-  visit.derived("before", change.before);
-  visit.derived("now", change.now);
-  visit.derived("trend", change.trend);
-  visit.derived("details", change.details);
-}
-
-template <class Visit>
-void fields(const Visit& visit, ModelChange& change) {
-  visit.derived("name", change.model);
-  visit.derived("trend", change.trend);
-  visit.derived("changes", change.changes);
-}
-
-template <class Visit>
-void fields(const Visit& visit, BaselineComparison& comparison) {
-  visit.derived("notes", comparison.notes);
-  visit.derived("compared", comparison.num_compared);
-  visit.derived("cases_compared", comparison.num_cases);
-  for (const Trend trend : kTrends) {
-    visit.derived(trend_name(trend).data(), comparison.count(trend));
-  }
-  visit.derived("models", comparison.models);
-}
+TORCH_IR_FIELDS(FigureChange, what, before, now, trend)
 
 }  // namespace torch_ir

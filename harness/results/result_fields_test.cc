@@ -65,7 +65,7 @@ TEST(ResultFieldsTest, MessagesMayHoldAnyBytes) {
 TEST(ResultFieldsTest, SettingsComeBackAsTheyWere) {
   RunSettings settings;
   settings.seed = std::numeric_limits<uint64_t>::max();
-  settings.tolerance.fixed = {.rtol = 0.1, .atol = 1e-300};
+  settings.tolerance = {.fixed = {.rtol = 0.1, .atol = 1e-300}};
   settings.tolerance.outputs = {{2, {.rtol = 0.5, .atol = 0}}};
   settings.optimization = Optimization::kFast;
   settings.device = c10::Device(c10::kCUDA, 1);
@@ -83,8 +83,8 @@ TEST(ResultFieldsTest, SourcesComeBackAsTheyWere) {
                          .name = "a",
                          .path = "a/ir.json",
                          .weights = "w",
-                         .inputs = "x",
-                         .expected = "y"};
+                         .inputs = {"x"},
+                         .expected = {"y"}};
   EXPECT_EQ(std::get<ModelFiles>(sent(ModelSource(graph))), graph);
   EXPECT_EQ(std::get<std::string>(sent(ModelSource("Tiny"))), "Tiny");
   const CaseSource call{.info = {.name = "aten.abs.default/float32/usual"}, .folder = "f"};

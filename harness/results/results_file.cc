@@ -57,25 +57,6 @@ void append(const Json& value, const std::string& indent, std::string& text) {
   text += value.is_object() ? '}' : ']';
 }
 
-Json write_totals(const std::vector<Result>& results) {
-  std::map<FailureKind, int64_t> failures;
-  for (const Result& result : results) {
-    if (result.failure) ++failures[result.failure->kind];
-  }
-  Json status = Json::object();
-  for (const Status value : kStatuses) {
-    status[std::string(status_name(value))] = count_status(results, value);
-  }
-  Json failure = Json::object();
-  for (const FailureKind kind : kFailureKinds) {
-    failure[std::string(failure_kind_name(kind))] = failures[kind];
-  }
-  return {{"count", results.size()},
-          {"on_host", count_on_host(results)},
-          {"status", status},
-          {"failure", failure}};
-}
-
 }  // namespace
 
 Json write_result(const Result& result, const RunContext& context) {
@@ -84,7 +65,7 @@ Json write_result(const Result& result, const RunContext& context) {
   json.erase("current_trial");
   json.erase("current_trial_name");
   if (!context.timings) {
-    json.erase("stage_seconds");
+    json.erase("seconds");
     if (result.executor) {
       Json& executor = json["executor"];
       executor.erase("seconds");
@@ -141,7 +122,8 @@ RunRecord read_run(const Json& json) {
   check_format(visit);
   RunRecord run;
   visit.required("words", run.context.words);
-  visit.required("settings", run.context.settings);
+  ComparedSettings settings{run.context.settings};
+  visit.required("settings", settings);
   visit.required("coverage", run.coverage);
   visit.required("environment", run.context.environment);
   visit.required("models", run.results);
@@ -156,18 +138,26 @@ RunRecord read_run(const Json& json) {
 void write_results(const RunRecord& run, const BaselineComparison* baseline, const PutText& put) {
   std::string command = reproduce_command(run.coverage, run.context);
   while (command.ends_with('\n')) command.pop_back();
-  Json json = {
-      {"format", kFormat},
-      {"version", kResultsVersion},
-      {"command", command},
-      {"words", reproduce_words(run.coverage, run.context)},
-      {"environment", write(run.context.environment)},
-      {"settings", write(run.context.settings)},
-      {"coverage", write(run.coverage)},
-      {"totals", {{"models", write_totals(run.results)}, {"cases", write_totals(run.cases)}}},
-      {"models", Json::array()},
-      {"cases", Json::array()}};
-  if (baseline != nullptr) json["baseline"] = write(*baseline);
+  RunSettings settings = run.context.settings;
+  Json json = {{"format", kFormat},
+               {"version", kResultsVersion},
+               {"command", command},
+               {"words", reproduce_words(run.coverage, run.context)},
+               {"environment", write(run.context.environment)},
+               {"settings", write(ComparedSettings{settings})},
+               {"coverage", write(run.coverage)},
+               {"models", Json::array()},
+               {"cases", Json::array()}};
+  if (baseline != nullptr) {
+    json["notes"] = write(baseline->notes);
+    json["changes"] = Json::array();
+    for (const ModelChange& model : baseline->models) {
+      for (const FigureChange& change : model.changes) {
+        json["changes"].push_back({{"name", model.model}});
+        json["changes"].back().update(write(change));
+      }
+    }
+  }
   std::string_view separator = "{";
   for (const auto& [key, value] : json.items()) {
     std::string text = fmt::format("{}\n  {}: ", separator, scalar_text(key));

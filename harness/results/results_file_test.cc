@@ -22,6 +22,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -49,6 +50,7 @@ Trial make_trial(const std::string& name, double max_diff) {
   Trial trial{.name = name};
   VerificationReport& report = trial.verification;
   report.is_valid = max_diff < 1;
+  if (!report.is_valid) report.error_message = "output 0 differs";
   report.max_diff = max_diff;
   report.mean_diff = max_diff / 4;
   report.optimization = Optimization::kExact;
@@ -113,17 +115,15 @@ Result make_crashed() {
 RunContext make_context() {
   RunContext context;
   context.settings.tolerance.outputs = {{1, {.rtol = 0.5, .atol = kInfiniteResult}}};
-  context.environment = {{"libtorch", "2.13.0"}, {"blas", "mkl"}};
+  context.environment = {{"LibTorch", "2.13.0"}, {"BLAS", "mkl"}};
   return context;
 }
 
 Coverage make_coverage() {
   return {.selection = {.categories = {"a"}},
-          .files = {{.path = "folder/broken.pt2", .inputs = "folder/x.safetensors"},
+          .files = {{.path = "folder/broken.pt2", .inputs = {"folder/x.safetensors"}},
                     {.format = FileFormat::kGraph, .path = "folder/net/ir.json"}},
-          .num_registered = 5,
-          .num_archives = 1,
-          .num_graphs = 1};
+          .num_registered = 5};
 }
 
 RunRecord make_run(const std::vector<Result>& results, const RunContext& context = make_context()) {
@@ -177,7 +177,7 @@ TEST(ResultsSchemaTest, RefusesWhatIsNot) {
   refuses("/models", json::object());
   refuses("/models/0/status", "fine");
   refuses("/models/0/max_diff", "many");
-  refuses("/models/0/nodes", -1);
+  refuses("/models/0/graph", 1);
   refuses("/models/1/failure/kind", "bad luck");
   refuses("/models/1/trials/0/outputs/0/comparison/histogram", json::array({1}));
   json without = valid;
@@ -185,22 +185,10 @@ TEST(ResultsSchemaTest, RefusesWhatIsNot) {
   EXPECT_NE(schema_problem(without), "");
 }
 
-TEST(ResultsSchemaTest, EveryKeyHasItsWordsInTheFormatPage) {
-  const std::string page = read_file("harness/results/results_format.md");
-  json schema = json::parse(read_file("harness/results/results_schema.json"));
-  for_each_object(schema, [&](json& object) {
-    if (!object.contains("properties")) return;
-    for (const auto& [key, value] : object["properties"].items()) {
-      EXPECT_THAT(page, HasSubstr("`" + key + "`"));
-    }
-  });
-}
-
 TEST(ResultsFileTest, TheFiguresOfAModelAreTheGreatestOfItsTrials) {
   Result result = make_passed();
   result.trials[0].verification.max_diff = 0.75;
   const json model = json::parse(text_of({result}))["models"][0];
-  EXPECT_EQ(model["worst_trial"], "large magnitudes");
   EXPECT_EQ(model["max_diff"], 0.75);
   EXPECT_EQ(model["smallest_passing_tolerance"], 0.25);
 }
@@ -209,29 +197,20 @@ TEST(ResultsFileTest, HasTheFiguresOfModels) {
   const json results = json::parse(text_of(all_results()));
   EXPECT_EQ(results["format"], "torch-ir results");
   EXPECT_EQ(results["version"], 3);
-  const json& totals = results["totals"]["models"];
-  EXPECT_EQ(totals["count"], 3);
-  EXPECT_EQ(totals["status"]["passed"], 1);
-  EXPECT_EQ(totals["failure"]["output mismatch"], 1);
   const json& tiny = results["models"][0];
   EXPECT_EQ(tiny["name"], "Tiny");
   EXPECT_EQ(tiny["categories"], json::array({"a", "b"}));
   EXPECT_EQ(tiny["status"], "passed");
   EXPECT_EQ(tiny["stage"], "verify");
   EXPECT_TRUE(tiny["failure"].is_null());
-  EXPECT_EQ(tiny["nodes"], 1);
-  EXPECT_EQ(tiny["edges"], 2);
-  EXPECT_EQ(tiny["weights"], 1);
-  EXPECT_EQ(tiny["parameters"], 12);
+  EXPECT_EQ(tiny["graph"]["nodes"], 1);
+  EXPECT_EQ(tiny["graph"]["edges"], 2);
+  EXPECT_EQ(tiny["graph"]["weights"], 1);
+  EXPECT_EQ(tiny["graph"]["parameters"], 12);
   EXPECT_EQ(tiny["max_diff"], 0.5);
   EXPECT_EQ(tiny["smallest_passing_tolerance"], 0.25);
-  EXPECT_EQ(tiny["worst_trial"], "large magnitudes");
   EXPECT_EQ(tiny["trials"][0]["max_diff"], 1e-7);
-  EXPECT_EQ(tiny["files"], json({{"page", "Tiny.md"},
-                                 {"ir", "ir/Tiny.json"},
-                                 {"svg", "svg/Tiny.svg"},
-                                 {"reproducer", nullptr},
-                                 {"values", nullptr}}));
+  EXPECT_EQ(tiny["files"], json({"Tiny.md", "ir/Tiny.json", "svg/Tiny.svg"}));
 }
 
 TEST(ResultsFileTest, HasWhatIsWrong) {
@@ -242,14 +221,13 @@ TEST(ResultsFileTest, HasWhatIsWrong) {
   EXPECT_EQ(broken["failure"]["output"], "last\nwords");
   EXPECT_EQ(broken["max_diff"], "nan");
   EXPECT_EQ(broken["trials"][1]["max_diff"], "inf");
-  EXPECT_EQ(broken["node_report"]["first_divergence"]["node"]["node"], "add");
-  EXPECT_EQ(broken["files"]["reproducer"], "repro/Broken");
+  EXPECT_EQ(broken["node_report"]["first_divergence"]["node"], "add");
+  EXPECT_EQ(broken["files"].back(), "repro/Broken");
   const json crashed = json::parse(text_of(all_results()))["models"][2];
-  for (const char* key : {"nodes", "fingerprint", "max_diff", "worst_trial", "node_report"}) {
+  for (const char* key : {"graph", "max_diff", "node_report"}) {
     EXPECT_TRUE(crashed[key].is_null()) << key;
   }
-  EXPECT_TRUE(crashed["files"]["ir"].is_null());
-  EXPECT_TRUE(crashed["files"]["svg"].is_null());
+  EXPECT_EQ(crashed["files"], json({"Crashed.md"}));
 }
 
 TEST(ResultsFileTest, NeedsNoGraphThatWasDropped) {
@@ -263,18 +241,17 @@ TEST(ResultsFileTest, SaysWhichPicturesCouldNotBeDrawn) {
   std::vector<Result> drawn = all_results();
   drawn[1].picture_problem = "it is too large";
   const json results = json::parse(text_of(drawn));
-  EXPECT_EQ(results["models"][0]["files"]["svg"], "svg/Tiny.svg");
-  EXPECT_TRUE(results["models"][1]["files"]["svg"].is_null());
+  EXPECT_THAT(results["models"][0]["files"], Contains("svg/Tiny.svg"));
+  EXPECT_THAT(results["models"][1]["files"], Not(Contains("svg/Broken.svg")));
 }
 
 TEST(ResultsFileTest, NamesFilesAsTypedAndNoTimes) {
   const std::string text = text_of(all_results());
   EXPECT_THAT(text, HasSubstr("\"path\": \"folder/broken.pt2\""));
-  EXPECT_THAT(text, Not(HasSubstr("stage_seconds")));
+  EXPECT_THAT(text, Not(HasSubstr("seconds")));
   RunContext context = make_context();
   context.timings = true;
-  EXPECT_THAT(text_of(all_results(), context),
-              HasSubstr("\"stage_seconds\": [0.5, 0.25, 0.125, 1.0]"));
+  EXPECT_THAT(text_of(all_results(), context), HasSubstr("\"seconds\": [0.5, 0.25, 0.125, 1.0]"));
 }
 
 TEST(ResultsFileTest, IsAsciiWithPlainListsOnALine) {
@@ -296,7 +273,7 @@ TEST(ReadResultsTest, ReadsWhatWasWritten) {
   const RunRecord read = read_run_record(write_temporary(text_with_baseline()));
   ASSERT_EQ(read.coverage.files.size(), 2u);
   EXPECT_EQ(read.coverage.files[0].path, "folder/broken.pt2");
-  EXPECT_EQ(read.coverage.files[0].inputs, "folder/x.safetensors");
+  EXPECT_THAT(read.coverage.files[0].inputs, ElementsAre("folder/x.safetensors"));
   EXPECT_EQ(read.coverage.files[1].path, "folder/net");
   EXPECT_EQ(read.coverage.files[1].format, FileFormat::kGraph);
   ASSERT_EQ(read.results.size(), 3u);
@@ -363,15 +340,15 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
             "/models/1/stage: expected a string, found array");
   EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), HasSubstr("/models/1/failure/kind: "));
   EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), Not(HasSubstr("\n")));
-  EXPECT_EQ(error_of("/models/0/nodes", 1.5), "/models/0/nodes: expected an integer, found 1.5");
+  EXPECT_EQ(error_of("/models/0/graph/nodes", 1.5),
+            "/models/0/graph/nodes: expected an integer, found 1.5");
   EXPECT_EQ(error_of("/models/0/trials/1/max_diff", "much"),
             "/models/0/trials/1/max_diff: expected a number, \"nan\", \"inf\" or \"-inf\", found "
             "\"much\"");
   EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: duplicate name 'Broken'");
-  EXPECT_EQ(
-      error_of("/settings/tolerance/fixed/rtol", "abc"),
-      "/settings/tolerance/fixed/rtol: expected a number, \"nan\", \"inf\" or \"-inf\", found "
-      "\"abc\"");
+  EXPECT_EQ(error_of("/settings/tolerance/rtol", "abc"),
+            "/settings/tolerance/rtol: expected a number, \"nan\", \"inf\" or \"-inf\", found "
+            "\"abc\"");
   EXPECT_EQ(error_of("/settings/tolerance/outputs", json::object({{"x", 1}})),
             "/settings/tolerance/outputs: invalid position 'x'");
   EXPECT_EQ(
@@ -387,8 +364,8 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
 TEST(ReadResultsTest, WhatAFileDoesNotHaveIsLeftEmpty) {
   json older = json::parse(text_of(all_results()));
   for (json& model : older["models"]) {
-    for (const char* key : {"description", "expected_failure", "node_report", "reproducer", "files",
-                            "max_diff", "worst_trial"}) {
+    for (const char* key :
+         {"description", "expected_failure", "node_report", "reproducer", "files", "max_diff"}) {
       model.erase(key);
     }
     if (!model["failure"].is_null()) model["failure"].erase("output");

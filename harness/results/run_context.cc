@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <string_view>
 
 #include "torch_ir/base/file.h"
@@ -52,11 +51,6 @@ std::string escaped(char c) {
   return c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
 }
 
-std::vector<std::string> typed_paths(std::vector<std::string> paths) {
-  for (std::string& path : paths) path = typed_path(path);
-  return paths;
-}
-
 }  // namespace
 
 std::string typed_path(const std::string& path) {
@@ -69,12 +63,12 @@ std::string typed_path(const std::string& path) {
 ModelFiles as_typed(ModelFiles files) {
   files.name.clear();
   if (files.is_graph()) files.weights.clear();
-  for (std::string* path :
-       {&files.path, &files.weights, &files.inputs, &files.expected, &files.against}) {
+  for (std::string* path : {&files.path, &files.weights, &files.against}) {
     *path = typed_path(*path);
   }
-  files.more_inputs = typed_paths(std::move(files.more_inputs));
-  files.more_expected = typed_paths(std::move(files.more_expected));
+  for (auto* paths : {&files.inputs, &files.expected}) {
+    for (std::string& path : *paths) path = typed_path(path);
+  }
   const fs::path path = files.path;
   if (files.is_graph() && path.filename() == "ir.json") {
     files.path = path.has_parent_path() ? path.parent_path().string() : ".";
@@ -86,15 +80,17 @@ Coverage coverage_of(const Result& result) {
   if (!result.origin) return {.selection = {.models = {result.name}}};
   ModelFiles files = *result.origin;
   // Those of several sets are all named, so that they stay pairs.
-  if (!files.is_graph() || !files.more_inputs.empty()) return {.files = {files}};
+  if (!files.is_graph() || files.inputs.size() > 1) return {.files = {files}};
   const bool is_folder = !files.path.ends_with(".json");
   const fs::path beside =
       is_folder ? fs::path(files.path) : fs::path(files.path).replace_extension();
-  for (const auto& [file, kind] :
+  for (const auto& [list, kind] :
        {std::pair(&files.inputs, "inputs"), std::pair(&files.expected, "expected")}) {
     const std::string name = std::string(kind) + ".safetensors";
     const fs::path found = is_folder ? beside / name : fs::path(beside.string() + "." + name);
-    if (fs::path(*file).lexically_normal() == found.lexically_normal()) file->clear();
+    std::erase_if(*list, [&](const fs::path& file) {
+      return file.lexically_normal() == found.lexically_normal();
+    });
   }
   return {.files = {files}};
 }
@@ -130,10 +126,8 @@ std::vector<std::string> reproduce_words(const Coverage& coverage, const RunCont
     add_file(flag_of(files.format), files.path);
     if (!files.program.empty()) add("--program", files.program);
     add_file("--weights", files.weights);
-    add_file("--inputs", files.inputs);
-    for (const std::string& file : files.more_inputs) add_file("--inputs", file);
-    add_file("--expected", files.expected);
-    for (const std::string& file : files.more_expected) add_file("--expected", file);
+    for (const std::string& file : files.inputs) add_file("--inputs", file);
+    for (const std::string& file : files.expected) add_file("--expected", file);
     add_file("--against", files.against);
   }
   if (reads_reports && context.output != "reports") add_file("--output", context.output);
@@ -161,7 +155,7 @@ std::string cut_command(const Result& result) {
   std::string command = "torch-ir cut " + file_word(files.path);
   if (!files.program.empty()) command += " --program " + shell_word(files.program);
   if (!files.weights.empty()) command += " --weights " + file_word(files.weights);
-  return files.inputs.empty() ? command : command + " --inputs " + file_word(files.inputs);
+  return files.inputs.empty() ? command : command + " --inputs " + file_word(files.inputs[0]);
 }
 
 std::string backend_flags(const RunSettings& settings) {
@@ -200,16 +194,16 @@ std::string build_setting(std::string_view config, std::string_view name) {
 Environment environment() {
   const std::string config = at::show_config();
   Environment all = {
-      {"libtorch", TORCH_VERSION},
-      {"torch_ir", kVersion},
-      {"compiler", compiler(config)},
-      {"cpu_capability", at::get_cpu_capability()},
-      {"blas", build_setting(config, "BLAS_INFO")},
-      {"lapack", build_setting(config, "LAPACK_INFO")},
-      {"mkl", headline(at::get_mkl_version())},
-      {"onednn", headline(at::get_mkldnn_version())},
-      {"openmp", headline(at::get_openmp_version())},
-      {"onednn_of_fast", onednn_version().value_or("")},
+      {"LibTorch", TORCH_VERSION},
+      {"torch-ir", kVersion},
+      {"LibTorch's compiler", compiler(config)},
+      {"CPU instructions", at::get_cpu_capability()},
+      {"BLAS", build_setting(config, "BLAS_INFO")},
+      {"LAPACK", build_setting(config, "LAPACK_INFO")},
+      {"MKL", headline(at::get_mkl_version())},
+      {"oneDNN", headline(at::get_mkldnn_version())},
+      {"OpenMP", headline(at::get_openmp_version())},
+      {"oneDNN of fast", onednn_version().value_or("")},
   };
   std::erase_if(all, [](const auto& item) { return item.second.empty(); });
   return all;
@@ -249,17 +243,6 @@ std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSett
       {"scale", std::string(scale_name(settings.scale))},
       {"last stage", std::string(stage_name(settings.last_stage))},
   };
-}
-
-std::string environment_name(const std::string& key) {
-  static const std::map<std::string, std::string> names = {
-      {"libtorch", "LibTorch"}, {"cpu_capability", "CPU instructions"},
-      {"blas", "BLAS"},         {"lapack", "LAPACK"},
-      {"mkl", "MKL"},           {"onednn", "oneDNN"},
-      {"openmp", "OpenMP"},     {"compiler", "LibTorch's compiler"},
-      {"torch_ir", "torch-ir"}, {"onednn_of_fast", "oneDNN of fast"}};
-  const auto known = names.find(key);
-  return known == names.end() ? key : known->second;
 }
 
 std::string shell_word(const std::string& text) {

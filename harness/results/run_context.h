@@ -14,8 +14,9 @@
 namespace torch_ir {
 
 // Names and values of everything that can change the last bits of a result, without the name of the
-// machine: "libtorch", "torch_ir", and LibTorch's "compiler", "cpu_capability" (its kernels'
-// instructions), "blas", "lapack", "mkl", "onednn", "openmp". Unknown ones are missing.
+// machine: "LibTorch", "torch-ir", "LibTorch's compiler", "CPU instructions" (of LibTorch's
+// kernels), "BLAS", "LAPACK", "MKL", "oneDNN", "OpenMP", "oneDNN of fast". Unknown ones are
+// missing.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 Environment environment();
@@ -42,15 +43,17 @@ struct RunContext {
 };
 
 struct Coverage {
-  // Applies to the registry if `registry` is set.
   Selection selection = {};
   std::vector<ModelFiles> files = {};
-  bool registry = true;
   bool is_split = false;
   bool is_interrupted = false;
   size_t num_registered = 0;
-  size_t num_archives = 0;
-  size_t num_graphs = 0;
+
+  // Whether the selection applies to registered models, too.
+  bool has_registry() const {
+    return selection.suite == Suite::kModels &&
+           (files.empty() || !selection.models.empty() || !selection.categories.empty());
+  }
 };
 
 // A run and its results, new or read from results.json.
@@ -88,8 +91,6 @@ std::string tolerance_rule_text(const RunSettings& settings);
 // Names and values of the settings that affect results, always in the same order; values may be
 // empty.
 std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSettings& settings);
-
-std::string environment_name(const std::string& key);
 
 // " --backend my_chip", " --executor 'sim {ir} ...'"; empty for our runtime.
 std::string backend_flags(const RunSettings& settings);

@@ -52,7 +52,7 @@ std::vector<Result> make_cases() {
 }
 
 RunRecord run_with(std::vector<Result> cases) {
-  return {.context = {.environment = {{"libtorch", "2.13.0"}}},
+  return {.context = {.environment = {{"LibTorch", "2.13.0"}}},
           .results = {{.name = "Tiny", .num_passed_stages = kWhole}},
           .cases = std::move(cases)};
 }
@@ -66,17 +66,13 @@ RunRecord read_back(const json& content) {
 TEST(SingleCallResultsTest, AreInTheFile) {
   const json results = json::parse(results_to_json(run_with(make_cases())));
   EXPECT_EQ(schema_problem(results), "");
-  EXPECT_EQ(results["totals"]["models"]["count"], 1);
-  EXPECT_EQ(results["totals"]["cases"]["count"], 4);
-  EXPECT_EQ(results["totals"]["cases"]["status"]["unsupported"], 1);
-  EXPECT_EQ(results["totals"]["cases"]["failure"]["out of memory"], 1);
   const json& cases = results["cases"];
   EXPECT_EQ(cases[1]["status"], "failed");
   EXPECT_EQ(cases[1]["failure"]["kind"], "output mismatch");
   EXPECT_EQ(cases[1]["max_diff"], "inf");
   EXPECT_EQ(cases[1]["own_error"]["rms_ratio"], 2);
   EXPECT_EQ(cases[1]["call"]["occurrences"][0]["source"], "f.py:3");
-  EXPECT_EQ(cases[2]["unsupported"], "no abs here");
+  EXPECT_EQ(cases[2]["reason"], "no abs here");
   EXPECT_TRUE(cases[0]["max_diff"].is_null());
   EXPECT_FALSE(cases[0].contains("trials"));
   json wrong = results;
@@ -95,9 +91,7 @@ TEST(SingleCallResultsTest, SayWhichNodesRanOnTheHost) {
   run.cases[0].executor = run.cases[1].executor = report;
   const json results = json::parse(results_to_json(run));
   EXPECT_EQ(schema_problem(results), "");
-  EXPECT_EQ(results["totals"]["cases"]["on_host"], 1);
-  EXPECT_EQ(results["totals"]["models"]["on_host"], 0);
-  json written = json::parse(R"({"num_nodes": 3, "on_host": ["abs"], "nodes": {"abs": {
+  json written = json::parse(R"({"num_nodes": 3, "nodes": {"abs": {
       "op_type": "aten.abs.default", "place": "host",
       "metrics": {"cycles": 7, "load": 0.5, "tile": "8x8"}}}})");
   EXPECT_EQ(results["cases"][0]["executor"], written);

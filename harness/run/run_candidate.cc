@@ -62,12 +62,10 @@ void write_graph(const IR& ir, const std::string& path) {
 }
 
 // Sorted by symbol. The inputs must fit.
-std::vector<SymbolSize> sizes_of(const Case& graph_case) {
-  std::vector<SymbolSize> sizes;
-  for (const auto& [symbol, value] : bind_symbols(*graph_case.program, graph_case.inputs)) {
-    sizes.push_back({symbol, value});
-  }
-  std::ranges::sort(sizes, {}, &SymbolSize::symbol);
+std::vector<std::pair<std::string, int64_t>> sizes_of(const Case& graph_case) {
+  const SymbolValues values = bind_symbols(*graph_case.program, graph_case.inputs);
+  std::vector<std::pair<std::string, int64_t>> sizes(values.begin(), values.end());
+  std::ranges::sort(sizes);
   return sizes;
 }
 

@@ -30,15 +30,14 @@ class ImportedCandidate : public Candidate {
   ImportedCandidate(const ModelFiles& files, uint64_t seed, int steps)
       : Candidate(),
         files_(files),
-        inputs_(all_of(files.inputs, files.more_inputs)),
-        expected_(all_of(files.expected, files.more_expected)),
+        inputs_(files.inputs.empty() ? std::vector<std::string>{""} : files.inputs),
         seed_(seed),
         has_steps_(steps > 1) {}
 
   std::vector<std::string> paths() const override {
     std::vector<std::string> paths = {files_.path, files_.weights};
     std::ranges::copy(inputs_, std::back_inserter(paths));
-    std::ranges::copy(expected_, std::back_inserter(paths));
+    std::ranges::copy(files_.expected, std::back_inserter(paths));
     return paths;
   }
 
@@ -69,9 +68,9 @@ class ImportedCandidate : public Candidate {
 
   std::vector<at::Tensor> expected(int trial, const std::vector<at::Tensor>& inputs) override {
     const size_t set = has_steps_ ? step_ : static_cast<size_t>(trial);
-    if (!files_.expected.empty() && trial < num_given() && set < expected_.size()) {
+    if (trial < num_given() && set < files_.expected.size()) {
       Case known = on(inputs);
-      known.expected = loading([&] { return read_expected(expected_[set], program()); });
+      known.expected = loading([&] { return read_expected(files_.expected[set], program()); });
       // Files may lack it.
       add_expected_state(known);
       return known.expected;
@@ -146,14 +145,9 @@ class ImportedCandidate : public Candidate {
     return result;
   }
 
-  static std::vector<std::string> all_of(const std::string& first, std::vector<std::string> more) {
-    more.insert(more.begin(), first);
-    return more;
-  }
-
   const ModelFiles files_;
+  // "" for the archive's example inputs.
   const std::vector<std::string> inputs_;
-  const std::vector<std::string> expected_;
   const uint64_t seed_;
   const bool has_steps_;
   size_t step_ = 0;

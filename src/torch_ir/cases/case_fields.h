@@ -33,7 +33,7 @@ void fields(const Visit& visit, CaseInfo& info) {
   visit.required("compare", info.property);
   visit("tolerance", info.tolerance);
   if (Visit::kReads || info.tolerance) visit("tolerance_reason", info.tolerance_reason);
-  if (Visit::kReads || !info.occurrences.empty()) visit("occurrences", info.occurrences);
+  visit.unless_empty("occurrences", info.occurrences);
 }
 
 }  // namespace torch_ir

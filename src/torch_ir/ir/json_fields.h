@@ -6,7 +6,7 @@
 //                                        optional is not written
 //   visit.required("key", value.member)  a missing key is an error
 //   visit.nullable("key", optional)      null if empty
-//   visit.derived("key", value)          only written, because it follows from other members
+//   visit.unless_empty("key", list)      not written if empty
 //
 // or, for structs whose keys are the names of their members, in TORCH_IR_FIELDS(Struct,
 // members...) of field_list.h.
@@ -48,18 +48,22 @@ struct Naming {
 template <class T>
 inline constexpr bool kNaming = false;
 
-// Returns the value in `kAll` called `name`. Throws Error for an unknown name.
+// The naming of the values in `kAll`. `parse` throws Error for an unknown name.
 template <const auto& kAll, auto kName>
-auto parse_name(std::string_view name) {
-  const auto value = std::ranges::find(kAll, name, kName);
-  if (value == kAll.end()) {
-    std::vector<std::string_view> names;
-    for (const auto& known : kAll) names.push_back(kName(known));
-    throw Error(fmt::format("unknown name '{}'; expected one of: {}", printable(name),
-                            fmt::join(names, ", ")));
+struct ListNaming {
+  static auto name(const auto& value) { return kName(value); }
+  static std::vector<std::string> names() {
+    std::vector<std::string> names;
+    for (const auto& value : kAll) names.emplace_back(kName(value));
+    return names;
   }
-  return *value;
-}
+  static auto parse(std::string_view name) {
+    const auto value = std::ranges::find(kAll, name, kName);
+    if (value != kAll.end()) return *value;
+    throw Error(fmt::format("unknown name '{}'; expected one of: {}", printable(name),
+                            fmt::join(names(), ", ")));
+  }
+};
 
 namespace json_fields {
 
@@ -115,8 +119,8 @@ struct Writer {
     json[key] = value ? write(*value) : Json();
   }
   template <class T>
-  void derived(const char* key, const T& value) const {
-    json[key] = write(value);
+  void unless_empty(const char* key, const T& value) const {
+    if (!value.empty()) (*this)(key, value);
   }
 };
 
@@ -145,7 +149,9 @@ struct Reader {
     (*this)(key, value);
   }
   template <class T>
-  void derived(const char* /*key*/, const T& /*value*/) const {}
+  void unless_empty(const char* key, T& value) const {
+    (*this)(key, value);
+  }
 
  private:
   const Json* find(const char* key) const {
