@@ -6,21 +6,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "harness/backend/open_backend.h"
 #include "harness/divergence/reproducer_files.h"
 #include "harness/process/supervise.h"
-#include "harness/process/worker.h"
-#include "harness/results/result.h"
 #include "harness/results/result_fields.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
@@ -50,20 +44,12 @@ const char* verb_of(FailureKind kind) {
   return kind == FailureKind::kOutOfMemory ? "run out of memory" : "crash the same way";
 }
 
-struct PartEnd {
-  FailureKind kind = FailureKind::kCrashed;
-  // For a crash: "was killed by signal 11 (Segmentation fault)".
-  std::string description = {};
-
-  bool operator==(const PartEnd&) const = default;
-};
-
-struct PartRun {
-  // Empty if the graph finished, even with an error, or if its end was not seen.
-  std::optional<PartEnd> end = std::nullopt;
-  bool has_begun = false;
-  bool is_cut_off = false;
-};
+// Whether a part ended as the whole graph did.
+bool ends_alike(const WorkEnd& part, const WorkEnd& whole) {
+  const bool is_crash = whole.kind == FailureKind::kCrashed;
+  return !part.is_cut_off && part.kind == whole.kind &&
+         (!is_crash || part.description == whole.description);
+}
 
 constexpr const char* kRunSuffix = ".run";
 
@@ -86,37 +72,32 @@ bool run_given_part(const std::string& directory, const RunSettings& settings,
   return false;
 }
 
-// Runs the reproducer in `directory` in a process of its own. Throws OutputError.
-PartRun run_part(const std::string& directory, const RunSettings& settings,
-                 const WorkLimits& limits) {
+// Runs the reproducer in `directory` in a process of its own. Returns nothing if the graph
+// finished, even with an error, or did not begin. Throws OutputError.
+std::optional<WorkEnd> run_part(const std::string& directory, const RunSettings& settings,
+                                const WorkLimits& limits) {
   // If this fails, the next write reports why.
   std::error_code error;
   fs::remove_all(directory + kRunSuffix, error);
-  PartRun run;
-  WorkRequest request{
-      .content = {{"directory", directory}, {"settings", json_fields::write(settings)}},
-      .limits = limits};
-  bool is_sent = false;
+  std::optional<WorkRequest> request =
+      WorkRequest{.content = {{"directory", directory}, {"settings", json_fields::write(settings)}},
+                  .limits = limits};
+  bool has_begun = false;
+  std::optional<WorkEnd> end;
   supervise({.task = kPartTask,
-             .next =
-                 [&](size_t) {
-                   return std::exchange(is_sent, true) ? std::nullopt : std::optional(request);
-                 },
-             .on_news = [&](size_t, const WorkJson&) { run.has_begun = true; },
+             .next = [&](size_t) { return std::exchange(request, std::nullopt); },
+             .on_news = [&](size_t, const WorkJson&) { has_begun = true; },
              .on_answer =
                  [&](size_t, const WorkJson& is_out_of_memory, const WorkEnd*) {
-                   if (is_out_of_memory) run.end = PartEnd{.kind = FailureKind::kOutOfMemory};
+                   if (is_out_of_memory) end = WorkEnd{.kind = FailureKind::kOutOfMemory};
                  },
              .on_end =
-                 [&](size_t, const WorkEnd& end) {
-                   run.is_cut_off = end.is_cut_off;
-                   const bool is_crash = end.kind == FailureKind::kCrashed;
+                 [&](size_t, const WorkEnd& how) {
                    // If the process ends before the graph begins, the graph did not end it.
-                   if (end.is_cut_off || (is_crash && !run.has_begun)) return;
-                   run.end = PartEnd{.kind = end.kind,
-                                     .description = is_crash ? end.description : std::string()};
+                   const bool is_of_graph = has_begun || how.kind != FailureKind::kCrashed;
+                   if (how.is_cut_off || is_of_graph) end = how;
                  }});
-  return run;
+  return end;
 }
 
 class EndSearch {
@@ -135,14 +116,14 @@ class EndSearch {
   }
 
   ReproducerSearch find_part() {
-    const PartRun run = run_part(whole_, run_.settings, limits(kWholeGraphDivisor));
-    if (run.is_cut_off) {
+    const std::optional<WorkEnd> end = run_part(whole_, run_.settings, limits(kWholeGraphDivisor));
+    if (end && end->is_cut_off) {
       return {.note = fmt::format(
                   "The graph, run by itself, was not loaded or did not end within {:g} s, so no "
                   "smaller part was searched for.",
                   ended_.timeout)};
     }
-    if (!run.end || run.end->kind != ended_.kind) {
+    if (!end || end->kind != ended_.kind) {
       return {
           .note = fmt::format(
               "The graph did not {} again when it ran by itself, so no smaller part was searched "
@@ -152,11 +133,11 @@ class EndSearch {
     ExplainedRun ended_run = run_;
     ended_run.directory = found_;
     ended_run.groups = groups();
-    ExplainedGraph graph(ended_run);
-    ReproducerSearch search = find_part_that_ends(
-        {.run = ended_run,
-         .graph = graph,
-         .check = [&](const Case& part, const RunSettings&) { return this->check(*run.end, part); },
+    const ExplainedGraph graph(ended_run);
+    ReproducerSearch search = find_reproducer(
+        {.graph = graph,
+         .check = [&](const Case& part, const RunSettings&) { return this->check(*end, part); },
+         .ended_process = true,
          .should_stop = [this] { return Clock::now() >= deadline_; }});
     if (search.reproducer && ended_.kind == FailureKind::kTimedOut) {
       std::string doubt = doubt_of_hang();
@@ -190,30 +171,31 @@ class EndSearch {
     }
   }
 
-  std::optional<GraphFailure> check(const PartEnd& wanted, Case part) const {
+  std::optional<GraphFailure> check(const WorkEnd& wanted, Case part) const {
     std::error_code error;
     fs::remove_all(part_, error);
     if (error) throw OutputError("cannot remove '" + part_ + "': " + error.message());
     part.expected.clear();
     try {
-      write_reproducer(part, part_);
+      write_reproducer(part, run_.settings, part_);
     } catch (const WeightError&) {
       // A file cannot hold the values.
       return std::nullopt;
     }
-    if (run_part(part_, run_.settings, limits(kPartDivisor)).end != wanted) return std::nullopt;
+    const std::optional<WorkEnd> end = run_part(part_, run_.settings, limits(kPartDivisor));
+    if (!end || !ends_alike(*end, wanted)) return std::nullopt;
+    GraphFailure failure{.threw = true};
     const Program& program = *part.program;
-    const bool has_outputs = !program.outputs.empty();
-    return GraphFailure{.output = has_outputs ? program[program.outputs.back()].name : "",
-                        .threw = true};
+    if (!program.outputs.empty()) failure.output = program[program.outputs.back()].name;
+    return failure;
   }
 
   // Why the part that was found may not hang; empty if it still hangs.
   std::string doubt_of_hang() const {
     WorkLimits limits = this->limits(kLastRunDivisor);
     limits.deadline += std::chrono::duration_cast<Clock::duration>(budget_ / kLastDelayDivisor);
-    const PartRun run = run_part(found_, run_.settings, limits);
-    if (run.end && run.end->kind == FailureKind::kTimedOut) return "";
+    const std::optional<WorkEnd> end = run_part(found_, run_.settings, limits);
+    if (end && !end->is_cut_off && end->kind == FailureKind::kTimedOut) return "";
     return fmt::format("The part that was found was not seen to run for {:g} s",
                        limits.time.count());
   }

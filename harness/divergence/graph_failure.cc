@@ -11,6 +11,7 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/judge_run.h"
 
 namespace torch_ir {

@@ -1,42 +1,27 @@
 #include "harness/divergence/node_comparison.h"
 
 #include <ATen/Context.h>
-#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <set>
-#include <span>
-#include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
-#include <vector>
 
-#include "harness/backend/backend.h"
 #include "harness/divergence/value_form.h"
 #include "harness/divergence/whole_run_values.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
-#include "torch_ir/cases/node_groups.h"
 #include "torch_ir/ir/module_paths.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
-#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/state.h"
-#include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/judge.h"
-#include "torch_ir/verifier/statistics.h"
 #include "torch_ir/weights/safetensors_writer.h"
 
 namespace torch_ir {
@@ -69,41 +54,52 @@ class BackendValues {
   std::unique_ptr<NodeValues> values_;
 };
 
+// A comparison of the values of the model and the backend.
+struct ComparedRuns {
+  NodeReport report = {};
+  // Values, in order, that the model has but the backend left out.
+  std::vector<std::string> missing = {};
+  // Of the values that the backend returned, by name.
+  std::unordered_map<std::string, TensorStatistics> returned = {};
+  // The returned values, if they are to be kept.
+  std::unique_ptr<SafetensorsWriter> kept = nullptr;
+};
+
 class Explainer {
  public:
-  Explainer(const ExplainedRun& run, Backend& backend)
+  Explainer(const ExplainedRun& run, Backend& backend, bool failed)
       : run_(run),
         settings_(run.settings),
         backend_(backend),
+        failed_(failed),
         graph_(run),
         grouped_(graph_.grouped),
         computable_(computable_part(graph_.program)),
-        computable_case_(
-            graph_.graph_case.with(without_uncomputable(graph_.program, computable_))) {}
+        computable_case_(run.graph_case.with(without_uncomputable(graph_.program, computable_))) {}
 
-  NodeReport compare(bool failed) {
-    failed_ = failed;
-    NodeReport report = compare_once();
+  NodeReport compare() {
+    ComparedRuns runs = compare_once();
+    NodeReport& report = runs.report;
     const bool ended = report.error.empty();
     if (runs_whole_) {
       add_note(report,
                fmt::format("To see the values, the graph ran with {} as outputs", shown_values()));
-    } else if (ended && report.num_compared == 0 && !missing_.empty()) {
+    } else if (ended && report.num_compared == 0 && !runs.missing.empty()) {
       runs_whole_ = true;
-      report = compare_once();
+      runs = compare_once();
       add_note(report, fmt::format("The {} returned no values of nodes; to see them, the graph "
                                    "ran with {} as outputs",
                                    executor_name(), shown_values()));
-    } else if (ended && failed && !report.first_divergence && !runs_part()) {
-      look_for_difference(report);
+    } else if (ended && failed_ && !report.first_divergence && !runs_part()) {
+      look_for_difference(runs);
     }
-    if (kept_) write_output([&] { kept_->commit(); });
+    if (runs.kept) write_output([&] { runs.kept->commit(); });
     if (report.first_divergence) {
-      note_missing(report);
-      add_inputs(report);
+      note_missing(runs);
+      add_inputs(runs);
     }
     add_note(report, computable_.left_out());
-    if (failed && runs_whole_ && shows_nothing(report)) is_hidden_ = true;
+    if (failed_ && runs_whole_ && shows_nothing(report)) is_hidden_ = true;
     name_places(report);
     for (const NodeGroup& group : run_.groups) report.groups.emplace_back(group.name, group.nodes);
     report.num_inside = std::ssize(grouped_.inside);
@@ -111,20 +107,17 @@ class Explainer {
     report.num_unknown = std::ssize(unknown_);
     unknown_.resize(std::min(unknown_.size(), kMaxDetails));
     report.unknown = std::move(unknown_);
-    return report;
+    return std::move(report);
   }
 
   std::optional<Reproducer> reproduce(NodeReport& report) {
     if (settings_.search_seconds == 0) return std::nullopt;
     const auto start = std::chrono::steady_clock::now();
-    const auto should_stop = [&] {
-      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-      return time.count() > settings_.search_seconds;
-    };
+    const std::chrono::duration<double> limit(settings_.search_seconds);
+    const auto should_stop = [&] { return std::chrono::steady_clock::now() - start > limit; };
     const bool is_hidden = is_hidden_ && makes_expected();
     ReproducerSearch found =
-        find_reproducer({.run = run_,
-                         .graph = graph_,
+        find_reproducer({.graph = graph_,
                          .check = check_on(backend_),
                          .divergence = report.first_divergence,
                          .nodes_agree = !is_hidden && shows_nothing(report) &&
@@ -169,50 +162,44 @@ class Explainer {
   // any executor.
   bool makes_expected() const {
     PlanBackend eager{ExecutionOptions()};
-    return !check_on(eager)(graph_.graph_case, settings_);
+    return !check_on(eager)(run_.graph_case, settings_);
   }
 
   // Nodes that are right one by one may be wrong when they run together.
-  void look_for_difference(NodeReport& report) {
-    const std::vector<std::string> missing = missing_;
-    std::unique_ptr<SafetensorsWriter> kept = std::move(kept_);
+  void look_for_difference(ComparedRuns& runs) {
     runs_whole_ = true;
-    NodeReport whole = compare_once();
-    is_hidden_ = shows_nothing(whole);
-    runs_whole_ = whole.first_divergence || !whole.error.empty();
-    if (!runs_whole_) {
-      missing_ = missing;
-      kept_ = std::move(kept);
-      return;
-    }
-    const bool agreed = report.num_mismatched == 0 && report.num_not_judged == 0;
-    report = std::move(whole);
-    add_note(report, fmt::format("The node values that the {} returned {}", executor_name(),
-                                 agreed ? "agree" : "do not explain the failure"));
-    add_note(report, "The values below come from runs of the whole graph");
+    ComparedRuns whole = compare_once();
+    is_hidden_ = shows_nothing(whole.report);
+    runs_whole_ = whole.report.first_divergence || !whole.report.error.empty();
+    if (!runs_whole_) return;
+    const bool agreed = runs.report.num_mismatched == 0 && runs.report.num_not_judged == 0;
+    runs = std::move(whole);
+    add_note(runs.report, fmt::format("The node values that the {} returned {}", executor_name(),
+                                      agreed ? "agree" : "do not explain the failure"));
+    add_note(runs.report, "The values below come from runs of the whole graph");
   }
 
   // The first difference seen need not be the first one.
-  void note_missing(NodeReport& report) {
-    const auto divergent = static_cast<size_t>(*report.first_divergence->node.index);
+  void note_missing(ComparedRuns& runs) const {
+    const auto divergent = static_cast<size_t>(*runs.report.first_divergence->node.index);
     std::vector<std::string> before;
-    for (const std::string& value : missing_) {
+    for (const std::string& value : runs.missing) {
       const auto producer = graph_.program[graph_.id_of(value)].producer;
       if (producer.value() < divergent) before.push_back(value);
     }
     if (before.empty()) return;
     const std::string verb = runs_whole_ ? "seen" : "returned";
     constexpr size_t kMaxNames = 3;
-    add_note(report, fmt::format("{} of the values before this difference {} not {} ({}), so the "
-                                 "first difference may be earlier",
-                                 before.size(), before.size() == 1 ? "was" : "were", verb,
-                                 quoted_list(before, kMaxNames)));
+    add_note(runs.report, fmt::format("{} of the values before this difference {} not {} ({}), so "
+                                      "the first difference may be earlier",
+                                      before.size(), before.size() == 1 ? "was" : "were", verb,
+                                      quoted_list(before, kMaxNames)));
   }
 
   std::unique_ptr<NodeValues> open_values() {
     forms_.clear();
     if (!runs_whole_) {
-      const Case& whole_or_part = runs_part() ? computable_case_ : graph_.graph_case;
+      const Case& whole_or_part = runs_part() ? computable_case_ : run_.graph_case;
       std::unique_ptr<NodeValues> values = backend_.values(whole_or_part);
       if (values) {
         const std::vector<NodeGroup> groups = backend_.groups();
@@ -233,11 +220,10 @@ class Explainer {
     return in_graph_form(value, form->second, graph_.program[graph_.id_of(name)]);
   }
 
-  NodeReport compare_once() {
-    missing_.clear();
-    kept_.reset();
+  ComparedRuns compare_once() {
+    ComparedRuns runs;
     if (!run_.values_file.empty()) {
-      write_output([&] { kept_ = std::make_unique<SafetensorsWriter>(run_.values_file); });
+      write_output([&] { runs.kept = std::make_unique<SafetensorsWriter>(run_.values_file); });
     }
     std::optional<BackendValues> values;
     try {
@@ -245,17 +231,21 @@ class Explainer {
     } catch (const OutputError&) {
       throw;
     } catch (const std::exception& error) {
-      return {.tolerance = settings_.tolerance,
-              .error = "the graph could not be run: " + message_text(error)};
+      runs.report = {.tolerance = settings_.tolerance,
+                     .error = "the graph could not be run: " + message_text(error)};
+      return runs;
     }
     std::exception_ptr output_error;
     const auto next = [&](const std::string& name) {
       try {
-        const at::Tensor value = values->next(name);
-        if (!value.defined()) missing_.push_back(name);
-        SeenValue seen = in_form(name, value);
-        if (kept_ && fits_a_file(seen.tensor)) {
-          write_output([&] { kept_->add(name, seen.tensor); });
+        SeenValue seen = in_form(name, values->next(name));
+        if (seen.tensor.defined()) {
+          runs.returned.emplace(name, statistics(name, seen.tensor));
+        } else {
+          runs.missing.push_back(name);
+        }
+        if (runs.kept && fits_a_file(seen.tensor)) {
+          write_output([&] { runs.kept->add(name, seen.tensor); });
         }
         return seen;
       } catch (const OutputError&) {
@@ -269,32 +259,16 @@ class Explainer {
                .error_factor = criterion.error_factor,
                .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
     const NodeJudge judge{.own = own, .criterion = criterion, .has_failed = failed_};
-    NodeReport report = compare_nodes(
+    runs.report = compare_nodes(
         graph_.program, names_of(grouped_.values),
-        [&](const ValueObserver& observer) {
-          graph_.watch.run(run_.candidate, run_.inputs(), settings_.seed, observer);
-        },
-        next, settings_.tolerance, judge);
+        [&](const ValueObserver& observer) { run_.observe_model(observer); }, next,
+        settings_.tolerance, judge);
     if (output_error) std::rethrow_exception(output_error);
     if (!runs_whole_ && !runs_plans(settings_)) {
-      num_not_handed_back_ = std::ssize(missing_);
+      num_not_handed_back_ = std::ssize(runs.missing);
       unknown_ = values->unknown();
     }
-    return report;
-  }
-
-  // Copies of the values of `names` that another run of the nodes before `end` returns.
-  std::unordered_map<std::string, at::Tensor> returned_values(const std::set<std::string>& names,
-                                                              size_t end) {
-    std::unordered_map<std::string, at::Tensor> returned;
-    BackendValues values(settings_.seed, [this] { return open_values(); });
-    for (const ValueId value : grouped_.values) {
-      if (graph_.program[value].producer.value() >= end) break;
-      const std::string& name = graph_.program[value].name;
-      const at::Tensor tensor = in_form(name, values.next(name)).tensor;
-      if (names.contains(name) && tensor.defined()) returned.emplace(name, plain_copy(tensor));
-    }
-    return returned;
+    return runs;
   }
 
   // Adds the modules and groups of nodes.
@@ -313,18 +287,6 @@ class Explainer {
     std::ranges::for_each(report.exonerated, name);
   }
 
-  void add_inputs(NodeReport& report) {
-    std::vector<TensorStatistics>& inputs = report.first_divergence->inputs;
-    try {
-      inputs = inputs_of(grouped_.span_making(graph_.id_of(report.first_divergence->node.value)));
-    } catch (const OutputError&) {
-      throw;
-    } catch (const std::exception& error) {
-      add_note(report, "Its inputs are unknown because another run ended with an error: " +
-                           message_text(error));
-    }
-  }
-
   // The value that `value` has become where node `reader` of the grouped graph reads it: that of
   // the last node that wrote to its memory.
   ValueId as_read(ValueId value, size_t reader) const {
@@ -340,31 +302,30 @@ class Explainer {
     return value;
   }
 
-  // For a group, the inputs that it reads from outside.
-  std::vector<TensorStatistics> inputs_of(const NodeSpan& span) {
-    std::vector<ValueId> read;
+  // The inputs of the node that diverged; for a group, those that it reads from outside.
+  void add_inputs(ComparedRuns& runs) const {
+    Divergence& divergence = *runs.report.first_divergence;
+    const NodeSpan& span = grouped_.span_making(graph_.id_of(divergence.node.value));
     std::set<ValueId> known;
-    for (size_t i = span.first; i <= span.last; ++i) {
-      for (const ValueId input : grouped_.program.nodes[i].inputs()) {
+    for (const Node& node : grouped_.nodes_of(span)) {
+      for (const ValueId input : node.inputs()) {
         const bool is_new = known.insert(input).second || span.size() == 1;
         const auto producer = grouped_.program[input].producer;
         const bool is_inside = producer && *producer >= span.first && *producer <= span.last;
-        if (is_new && !is_inside) read.push_back(input);
+        if (!is_new || is_inside) continue;
+        const std::string& name = graph_.program[input].name;
+        const ValueId read = as_read(input, span.first);
+        const auto returned = runs.returned.find(graph_.program[read].name);
+        const at::Tensor given = given_tensor(read);
+        const bool is_missing = std::ranges::find(runs.missing, name) != runs.missing.end();
+        if (returned != runs.returned.end()) {
+          divergence.inputs.push_back(returned->second);
+          divergence.inputs.back().name = name;
+        } else if (given.defined() || is_missing) {
+          divergence.inputs.push_back(statistics(name, given));
+        }
       }
     }
-    const std::vector<std::string> names = names_of(read);
-    for (ValueId& value : read) value = as_read(value, span.first);
-    const std::vector<std::string> read_names = names_of(read);
-    const auto returned =
-        returned_values({read_names.begin(), read_names.end()}, grouped_.original[span.last]);
-    std::vector<TensorStatistics> inputs;
-    for (size_t i = 0; i < read.size(); ++i) {
-      const auto found = returned.find(read_names[i]);
-      const at::Tensor tensor = found != returned.end() ? found->second : given_tensor(read[i]);
-      const bool is_missing = std::ranges::find(missing_, names[i]) != missing_.end();
-      if (tensor.defined() || is_missing) inputs.push_back(statistics(names[i], tensor));
-    }
-    return inputs;
   }
 
   std::vector<std::string> names_of(const std::vector<ValueId>& values) const {
@@ -376,14 +337,15 @@ class Explainer {
   // A graph input, a weight or a constant; undefined for other values.
   at::Tensor given_tensor(ValueId value) const {
     if (graph_.program[value].producer) return {};
-    Case given = graph_.graph_case;
+    Case given = run_.graph_case;
     return tensor_of(given, value);
   }
 
   const ExplainedRun& run_;
   const RunSettings& settings_;
   Backend& backend_;
-  ExplainedGraph graph_;
+  const bool failed_;
+  const ExplainedGraph graph_;
   const GroupedGraph& grouped_;
   // The part of the graph whose values the model reports.
   const ComputablePart computable_;
@@ -392,14 +354,9 @@ class Explainer {
   std::unordered_map<std::string, ValueForm> forms_;
   int64_t num_not_handed_back_ = 0;
   std::vector<std::string> unknown_;
-  bool failed_ = false;
   bool runs_whole_ = false;
   // Whether the graph failed, and no value differed when all of them were outputs.
   bool is_hidden_ = false;
-  // Values, in order, that the model has but the backend left out of the last comparison.
-  std::vector<std::string> missing_;
-  // The values of the last comparison, if they are to be kept.
-  std::unique_ptr<SafetensorsWriter> kept_;
 };
 
 }  // namespace
@@ -409,8 +366,8 @@ Explanation explain(const ExplainedRun& run, Backend& backend, bool failed,
   Explanation explanation;
   explanation.nodes.tolerance = run.settings.tolerance;
   try {
-    Explainer explainer(run, backend);
-    explanation.nodes = explainer.compare(failed);
+    Explainer explainer(run, backend, failed);
+    explanation.nodes = explainer.compare();
     if (on_nodes) on_nodes(explanation.nodes);
     if (failed) explanation.reproducer = explainer.reproduce(explanation.nodes);
   } catch (const OutputError&) {

@@ -12,51 +12,35 @@
 #include <utility>
 
 #include "harness/divergence/reproducer_files.h"
-#include "harness/stages/stages.h"
-#include "torch_ir/base/tolerance.h"
+#include "torch_ir/cases/graph_part.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/operator_facts.h"
-#include "torch_ir/verifier/compare_nodes.h"
+#include "torch_ir/operators/operator_table.h"
+#include "torch_ir/operators/random_state.h"
 
 namespace torch_ir {
-
-StateDict used_weights(const Case& graph_case) {
-  const Program& program = *graph_case.program;
-  StateDict used;
-  for (const GraphInput& input : program.inputs) {
-    if (input.kind == InputKind::kUserInput || used.contains(input.target)) continue;
-    const at::Tensor* weight = graph_case.weights.find(input.target);
-    if (weight == nullptr) weight = graph_case.weights.find(program[input.value].name);
-    if (weight != nullptr) used.insert(input.target, *weight);
-  }
-  return used;
-}
-
-ToleranceRule part_tolerance(const ToleranceRule& whole, const Graph& graph, const Graph& part) {
-  ToleranceRule rule = whole;
-  rule.outputs.clear();
-  for (size_t i = 0; i < part.outputs.size(); ++i) {
-    for (const auto& [index, tolerance] : whole.outputs) {
-      const bool is_known = index < graph.outputs.size();
-      if (!is_known || graph[graph.outputs[index]].name != part[part.outputs[i]].name) continue;
-      rule.outputs.emplace(i, tolerance);
-    }
-  }
-  return rule;
-}
-
 namespace {
 
-// The values of a graph as one run of its model makes them.
-class BorderValues {
+// One run of the model: the values that enter and leave each part, and what a part must know of it.
+class ModelRun {
  public:
-  BorderValues(const ExplainedRun& run, ExplainedGraph& graph) : graph_(graph) {
+  explicit ModelRun(const ExplainedGraph& graph) : graph_(graph) {
+    RandomState before;
+    const auto observe = [&](const std::string& name, const at::Tensor& value) {
+      if (value.defined()) facts_.add(name, value);
+      const auto id = graph_.ids.find(name);
+      if (id == graph_.ids.end()) return;
+      const auto node = graph_.grouped.program[id->second].producer;
+      if (node && may_draw(graph_.grouped.program.nodes[*node].target)) {
+        if (before.has_moved()) random_nodes_.insert(*node);
+        before = RandomState();
+      }
+      keep(id->second, value);
+    };
     try {
-      graph.watch.run(run.candidate, run.inputs(), run.settings.seed,
-                      [&](const std::string& name, const at::Tensor& value) {
-                        if (const auto id = graph.find(name)) keep(*id, value);
-                      });
+      graph.run.observe_model(observe);
     } catch (const OutputError&) {
       throw;
     } catch (const std::exception& error) {
@@ -66,7 +50,10 @@ class BorderValues {
 
   // The error with which the model ended, if it did; the values before it are known.
   const std::string& problem() const { return problem_; }
-
+  const RunFacts& facts() const { return facts_; }
+  // Whether the node, by its number in the grouped graph, drew random numbers: in a part it would
+  // draw others than in the whole graph.
+  bool has_drawn(size_t node) const { return random_nodes_.contains(node); }
   // Whether the value is known, and a file can hold it.
   bool has(ValueId value) const { return kept_.contains(value); }
 
@@ -76,7 +63,8 @@ class BorderValues {
   std::optional<Case> record(const GraphPart& part, size_t first) const {
     const Program& program = part.program;
     const auto is_known = [](const at::Tensor& tensor) { return tensor.defined(); };
-    Case recorded = part_case(graph_, part);
+    Case recorded = Case{.weights = graph_.run.graph_case.weights}.with(program);
+    recorded.weights = used_weights(recorded);
     for (const ValueId input : program.user_inputs()) {
       recorded.inputs.push_back(before(program[input].name, first));
     }
@@ -130,8 +118,36 @@ class BorderValues {
 
   const ExplainedGraph& graph_;
   std::unordered_map<ValueId, Kept> kept_;
+  RunFacts facts_;
+  std::set<size_t> random_nodes_;
   std::string problem_;
 };
+
+// The rule for the outputs of `part`, where outputs of `graph` keep their own tolerances.
+ToleranceRule part_tolerance(const ToleranceRule& whole, const Graph& graph, const Graph& part) {
+  ToleranceRule rule = whole;
+  rule.outputs.clear();
+  for (size_t i = 0; i < part.outputs.size(); ++i) {
+    for (const auto& [index, tolerance] : whole.outputs) {
+      const bool is_known = index < graph.outputs.size();
+      if (!is_known || graph[graph.outputs[index]].name != part[part.outputs[i]].name) continue;
+      rule.outputs.emplace(i, tolerance);
+    }
+  }
+  return rule;
+}
+
+// Drops what files cannot store: the memory layout and sharing of tensors.
+std::vector<at::Tensor> as_in_files(std::vector<at::Tensor> tensors) {
+  for (at::Tensor& tensor : tensors) {
+    if (fits_a_file(tensor)) tensor = plain_copy(tensor);
+  }
+  return tensors;
+}
+
+std::string colon(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
+
+constexpr const char* kCutShort = "The search was cut short, so a smaller part may fail too";
 
 struct FailingPart {
   NodeRange range = {};
@@ -139,47 +155,110 @@ struct FailingPart {
   GraphFailure failure = {};
 };
 
-struct FoundPart {
-  std::optional<FailingPart> part = std::nullopt;
-  // Whether the part ends where the values first differ, if they do.
-  bool ends_at_divergence = true;
-  // Why a range could not be run alone (the first such reason); may be empty.
-  std::string problem = {};
-  bool is_cut_short = false;
-};
-
 class Search {
  public:
   explicit Search(const FailedRun& failed)
       : failed_(failed),
+        run_(failed.graph.run),
         grouped_(failed.graph.grouped),
         program_(grouped_.program),
-        borders_(failed.run, failed.graph),
-        problem_(borders_.problem()),
-        is_shown_(program_.values.size()),
-        is_output_(program_.values.size()) {
-    for (const ValueId output : program_.outputs) is_output_[output] = true;
+        cutter_(program_, failed.graph.grouped_memory, grouped_.spans),
+        model_(failed.graph),
+        problem_(model_.problem()),
+        is_shown_(program_.values.size()) {
     for (const ValueId value : grouped_.values) {
       // Whatever lies in memory that nothing has written to is right.
       const bool is_right = facts_of(program_.nodes[*program_[value].producer].target).makes_empty;
-      is_shown_[value] = failed.run.threw() || (!is_right && borders_.has(value));
+      is_shown_[value] = run_.threw() || (!is_right && model_.has(value));
     }
   }
 
-  FoundPart run() {
+  ReproducerSearch find() {
     // An error need not come from the diverged node.
-    const bool has_end = failed_.divergence && !failed_.run.threw();
+    const bool has_end = failed_.divergence && !run_.threw();
     const bool is_at_end = has_end && grow(failed_.graph.id_of(failed_.divergence->node.value));
     const size_t num_spans = grouped_.spans.size();
     if (is_at_end || (num_spans > 0 && fails(0, num_spans - 1))) shrink();
-    return {.part = std::move(smallest_),
-            .ends_at_divergence = is_at_end || !has_end,
-            .problem = std::move(problem_),
-            .is_cut_short = must_stop()};
+    is_cut_short_ = must_stop();
+    if (failed_.ended_process) return smaller_part();
+    if (!smallest_) return whole_graph(problem_);
+    const auto& [range, content, failure] = *smallest_;
+    RunSettings settings = run_.settings;
+    settings.tolerance = {.fixed = failure.tolerance};
+    ReproducerSearch search;
+    try {
+      search.reproducer =
+          write_reproducer(content, settings, run_.directory, failure.message, failure.actual);
+    } catch (const WeightError& error) {
+      return whole_graph(error.what());
+    }
+    if (is_cut_short_) {
+      search.note = kCutShort;
+    } else if (has_end && !is_at_end) {
+      search.note = fmt::format(
+          "No part of the graph that ends with '{}' fails by itself{}. The reproducer shows a "
+          "wrong output instead",
+          failed_.divergence->node.value, colon(problem_));
+    }
+    return search;
   }
 
  private:
   bool must_stop() const { return failed_.should_stop && failed_.should_stop(); }
+
+  ReproducerSearch smaller_part() {
+    const bool is_smaller =
+        smallest_ && smallest_->content.program->nodes.size() < program_.nodes.size();
+    if (!is_smaller && is_cut_short_) return {.note = kCutShort};
+    if (!is_smaller) {
+      return {.note =
+                  "No smaller part of the graph fails the same way by itself" + colon(problem_)};
+    }
+    smallest_->content.expected.clear();
+    ReproducerSearch search = whole_graph_reproducer(smallest_->content, run_.settings,
+                                                     /*message=*/"", run_.directory);
+    if (search.reproducer && is_cut_short_) search.note = kCutShort;
+    return search;
+  }
+
+  // `problem` is why no smaller part is the reproducer.
+  ReproducerSearch whole_graph(const std::string& problem) {
+    Case whole = run_.graph_case;
+    whole.inputs = as_in_files(std::move(whole.inputs));
+    if (run_.threw()) whole.expected = outputs_of_model();
+    const auto failure = failed_.check(whole, run_.settings);
+    if (!failure) {
+      return {.note =
+                  "No reproducer: the graph failed once, but not when it ran again on the same "
+                  "inputs"};
+    }
+    RunSettings settings = run_.settings;
+    // A command has one tolerance for all outputs.
+    if (!settings.tolerance.outputs.empty()) settings.tolerance = {.fixed = failure->tolerance};
+    ReproducerSearch search =
+        whole_graph_reproducer(std::move(whole), settings, failure->message, run_.directory);
+    if (!search.reproducer) return search;
+    if (failed_.nodes_agree && !failure->threw) {
+      search.note =
+          "All node values agree with the model's, but the outputs differ from the expected "
+          "ones. ";
+    }
+    search.note += is_cut_short_ ? kCutShort
+                                 : "The reproducer is the whole graph, since no smaller part of it "
+                                   "fails by itself" +
+                                       colon(problem);
+    return search;
+  }
+
+  std::vector<at::Tensor> outputs_of_model() const {
+    try {
+      at::manual_seed(run_.settings.seed);
+      return run_.candidate.expected(run_.trial, run_.inputs());
+    } catch (const std::exception&) {
+      // Only the error can be reproduced then.
+      return {};
+    }
+  }
 
   // Ranges here count spans. Looks for a range that fails and ends where `value` is made.
   bool grow(ValueId value) {
@@ -217,7 +296,7 @@ class Search {
     NodeRange range{.first = grouped_.spans[first].first,
                     .last = grouped_.spans[last].last,
                     // A run throws even if nothing reads its values.
-                    .keeps_silent_nodes = failed_.run.threw()};
+                    .keeps_silent_nodes = run_.threw()};
     for (size_t i = range.first; i <= range.last; ++i) {
       std::ranges::copy_if(program_.nodes[i].outputs, std::back_inserter(range.outputs),
                            [&](ValueId value) { return is_shown_[value] && leaves(value, range); });
@@ -232,35 +311,36 @@ class Search {
   bool leaves(ValueId value, const NodeRange& range) const {
     const Value& made = program_[value];
     const GraphMemory& memory = failed_.graph.grouped_memory;
+    const bool is_output = std::ranges::find(program_.outputs, value) != program_.outputs.end();
     const bool is_read =
         std::ranges::any_of(made.readers, [&](uint32_t reader) { return reader > range.last; });
-    return (is_output_[value] || made.readers.empty() || is_read) &&
+    return (is_output || made.readers.empty() || is_read) &&
            !memory.is_written(memory.of(value), *made.producer + 1, range.last + 1);
   }
 
   // Keeps the part if it fails.
   bool fails(const NodeRange& range) {
-    const bool shows_nothing = range.outputs.empty() && !failed_.run.threw();
+    const bool shows_nothing = range.outputs.empty() && !run_.threw();
     if (shows_nothing || must_stop()) return false;
-    const GraphPart part = failed_.graph.cutter.cut(range, failed_.graph.watch.facts());
+    const GraphPart part = cutter_.cut(range, model_.facts());
     std::string problem = problem_of(part);
     const std::optional<Case> content =
-        problem.empty() ? borders_.record(part, range.first) : std::nullopt;
+        problem.empty() ? model_.record(part, range.first) : std::nullopt;
     // Failing with an error needs no expected outputs.
     const bool is_known =
-        content && (failed_.run.threw() || content->expected.size() == part.program.outputs.size());
+        content && (run_.threw() || content->expected.size() == part.program.outputs.size());
     if (problem.empty() && !is_known) {
       problem = fmt::format("not all values that node '{}' needs can be stored in a file",
                             program_.nodes[range.first].name);
     }
     if (problem_.empty()) problem_ = problem;
     if (!problem.empty()) return false;
-    RunSettings settings = failed_.run.settings;
-    settings.tolerance = part_tolerance(settings.tolerance, failed_.run.program(), part.program);
+    RunSettings settings = run_.settings;
+    settings.tolerance = part_tolerance(settings.tolerance, program_, part.program);
     const std::optional<GraphFailure> failure = failed_.check(*content, settings);
     // The part must fail as the run did: with or without an error, and with the same end of the
     // command.
-    if (!failure || failure->threw != failed_.run.threw()) return false;
+    if (!failure || failure->threw != run_.threw()) return false;
     if (smallest_ && failure->command_end != smallest_->failure.command_end) return false;
     smallest_ = {.range = range, .content = *content, .failure = *failure};
     return true;
@@ -268,151 +348,48 @@ class Search {
 
   // Why the part cannot run alone; empty if it can.
   std::string problem_of(const GraphPart& part) const {
-    const std::set<size_t>& random = failed_.graph.watch.random_nodes();
+    if (!part.problem.empty()) return part.problem;
     for (const size_t index : part.nodes) {
-      if (!part.problem.empty() || !random.contains(grouped_.original[index])) continue;
+      if (!model_.has_drawn(index)) continue;
       return fmt::format("node '{}' draws random numbers", program_.nodes[index].name);
     }
-    if (!part.problem.empty()) return part.problem;
     const std::vector<std::string> problems = find_problems(to_ir(part.program));
     return problems.empty() ? "" : problems.front();
   }
 
   const FailedRun& failed_;
+  const ExplainedRun& run_;
   const GroupedGraph& grouped_;
   const Program& program_;
-  const BorderValues borders_;
+  const PartCutter cutter_;
+  const ModelRun model_;
+  // Why a range could not be run alone (the first such reason); may be empty.
   std::string problem_;
-  // By value: whether it is compared, and whether the graph returns it.
+  // By value: whether it is compared.
   std::vector<bool> is_shown_;
-  std::vector<bool> is_output_;
   // The smallest part so far, and its range.
   std::optional<FailingPart> smallest_;
   size_t first_ = 0;
   size_t last_ = 0;
+  bool is_cut_short_ = false;
 };
-
-Reproducer describe(const Graph& graph, const std::string& command, const std::string& message) {
-  const std::vector<Node>& nodes = graph.nodes;
-  return {.num_nodes = std::ssize(nodes),
-          .first_node = nodes.empty() ? "" : nodes.front().name,
-          .last_node = nodes.empty() ? "" : nodes.back().name,
-          .command = command,
-          .message = message};
-}
-
-std::vector<at::Tensor> expected_outputs(const ExplainedRun& run) {
-  if (!run.threw()) return run.graph_case.expected;
-  try {
-    at::manual_seed(run.settings.seed);
-    return run.candidate.expected(run.trial, run.inputs());
-  } catch (const std::exception&) {
-    // Only the error can be reproduced then.
-    return {};
-  }
-}
-
-// Drops what files cannot store: the memory layout and sharing of tensors.
-std::vector<at::Tensor> as_in_files(const std::vector<at::Tensor>& tensors) {
-  std::vector<at::Tensor> plain;
-  for (const at::Tensor& tensor : tensors) {
-    plain.push_back(fits_a_file(tensor) ? plain_copy(tensor) : tensor);
-  }
-  return plain;
-}
-
-std::string colon(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
-
-constexpr const char* kCutShort = "The search was cut short, so a smaller part may fail too";
-
-ReproducerSearch try_whole_graph(const FailedRun& failed, const FoundPart& found,
-                                 const std::string& problem) {
-  const ExplainedRun& run = failed.run;
-  Case whole = failed.graph.graph_case;
-  whole.weights = used_weights(whole);
-  whole.inputs = as_in_files(run.inputs());
-  whole.expected = expected_outputs(run);
-  const auto failure = failed.check(whole, run.settings);
-  if (!failure) {
-    return {.note =
-                "No reproducer: the graph failed once, but not when it ran again on the same "
-                "inputs"};
-  }
-  RunSettings settings = run.settings;
-  // A command has one tolerance for all outputs.
-  if (!settings.tolerance.outputs.empty()) settings.tolerance = {.fixed = failure->tolerance};
-  ReproducerSearch search =
-      whole_graph_reproducer(std::move(whole), settings, failure->message, run.directory);
-  if (!search.reproducer) return search;
-  if (failed.nodes_agree && !failure->threw) {
-    search.note =
-        "All node values agree with the model's, but the outputs differ from the expected ones. ";
-  }
-  search.note += found.is_cut_short ? kCutShort
-                                    : "The reproducer is the whole graph, since no smaller part of "
-                                      "it fails by itself" +
-                                          colon(problem);
-  return search;
-}
 
 }  // namespace
 
-ReproducerSearch find_reproducer(const FailedRun& failed) {
-  const FoundPart found = Search(failed).run();
-  if (!found.part) return try_whole_graph(failed, found, found.problem);
-  const auto& [range, content, failure] = *found.part;
-  try {
-    write_reproducer(content, failed.run.directory, failure.actual);
-  } catch (const WeightError& error) {
-    return try_whole_graph(failed, found, error.what());
-  }
-  RunSettings settings = failed.run.settings;
-  settings.tolerance = {.fixed = failure.tolerance};
-  const std::string command = reproducer_command(!content.expected.empty(), settings);
-  ReproducerSearch search{.reproducer = describe(*content.program, command, failure.message)};
-  if (found.is_cut_short) {
-    search.note = kCutShort;
-  } else if (!found.ends_at_divergence) {
-    search.note = fmt::format(
-        "No part of the graph that ends with '{}' fails by itself{}. The reproducer shows a wrong "
-        "output instead",
-        failed.divergence->node.value, colon(found.problem));
-  }
-  return search;
-}
-
-ReproducerSearch find_part_that_ends(const FailedRun& failed) {
-  const FoundPart found = Search(failed).run();
-  const std::string cut = found.is_cut_short ? kCutShort : "";
-  const size_t num_nodes = failed.run.program().nodes.size();
-  if (!found.part || found.part->content.program->nodes.size() >= num_nodes) {
-    const std::string none = "No smaller part of the graph fails the same way by itself";
-    return {.note = found.is_cut_short ? cut : none + colon(found.problem)};
-  }
-  Case part = found.part->content;
-  part.expected.clear();
-  ReproducerSearch search = whole_graph_reproducer(std::move(part), failed.run.settings,
-                                                   /*message=*/"", failed.run.directory);
-  if (search.reproducer) search.note = cut;
-  return search;
-}
+ReproducerSearch find_reproducer(const FailedRun& failed) { return Search(failed).find(); }
 
 ReproducerSearch whole_graph_reproducer(Case graph_case, const RunSettings& settings,
                                         const std::string& message, const std::string& directory) {
-  const Program& program = *graph_case.program;
   std::vector<at::Tensor>& expected = graph_case.expected;
   // The file has all outputs, except those that a run need not write to.
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (!expected[i].defined() && program.find_mutation(i) == nullptr) expected.clear();
+    if (!expected[i].defined() && graph_case.program->find_mutation(i) == nullptr) expected.clear();
   }
-  graph_case.weights = used_weights(graph_case);
   try {
-    write_reproducer(graph_case, directory);
+    return {.reproducer = write_reproducer(graph_case, settings, directory, message)};
   } catch (const WeightError& error) {
     return {.note = fmt::format("No reproducer: {}", error.what())};
   }
-  return {.reproducer =
-              describe(program, reproducer_command(!expected.empty(), settings), message)};
 }
 
 }  // namespace torch_ir

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "harness/backend/backend.h"
-#include "harness/divergence/reference_run.h"
+#include "harness/divergence/explained_run.h"
 #include "harness/results/result.h"
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -43,9 +43,11 @@ using GraphCheck =
 GraphCheck check_on(Backend& backend);
 
 struct FailedRun {
-  const ExplainedRun& run;
-  ExplainedGraph& graph;
+  const ExplainedGraph& graph;
   GraphCheck check;
+  // Whether the run ended its process, as `check`, in a process of its own, finds it to do. Then
+  // only a part smaller than the whole graph counts.
+  bool ended_process = false;
   std::optional<Divergence> divergence = std::nullopt;
   bool nodes_agree = false;
   // Asked before each part; the smallest part found so far counts then. Null for no limit.
@@ -61,10 +63,6 @@ struct ReproducerSearch {
 // Writes the files of the reproducer, if any: the whole graph if no smaller part fails by itself,
 // and none if the whole graph no longer fails either. Throws OutputError.
 ReproducerSearch find_reproducer(const FailedRun& failed);
-
-// The smallest part that ends its process, if it is smaller than the whole graph. The check runs in
-// a process of its own. Throws OutputError.
-ReproducerSearch find_part_that_ends(const FailedRun& failed);
 
 // Makes the whole graph a reproducer without running it; the caller must know that it fails.
 //

@@ -42,8 +42,22 @@ std::string library_names() {
 
 }  // namespace
 
-void write_reproducer(const Case& graph_case, const std::string& directory,
-                      const std::vector<at::Tensor>& actual) {
+StateDict used_weights(const Case& graph_case) {
+  const Program& program = *graph_case.program;
+  StateDict used;
+  for (const GraphInput& input : program.inputs) {
+    if (input.kind == InputKind::kUserInput || used.contains(input.target)) continue;
+    const at::Tensor* weight = graph_case.weights.find(input.target);
+    if (weight == nullptr) weight = graph_case.weights.find(program[input.value].name);
+    if (weight != nullptr) used.insert(input.target, *weight);
+  }
+  return used;
+}
+
+Reproducer write_reproducer(Case graph_case, const RunSettings& settings,
+                            const std::string& directory, const std::string& message,
+                            const std::vector<at::Tensor>& actual) {
+  graph_case.weights = used_weights(graph_case);
   try {
     write_output([&] {
       save_case(graph_case, directory);
@@ -56,6 +70,12 @@ void write_reproducer(const Case& graph_case, const std::string& directory,
     std::filesystem::remove_all(directory, error);
     throw;
   }
+  const std::vector<Node>& nodes = graph_case.program->nodes;
+  return {.num_nodes = std::ssize(nodes),
+          .first_node = nodes.empty() ? "" : nodes.front().name,
+          .last_node = nodes.empty() ? "" : nodes.back().name,
+          .command = reproducer_command(!graph_case.expected.empty(), settings),
+          .message = message};
 }
 
 std::string reproducer_command(bool has_expected, const RunSettings& settings) {

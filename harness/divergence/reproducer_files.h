@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "harness/results/result.h"
-#include "torch_ir/base/tolerance.h"
 #include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
@@ -14,14 +13,13 @@ namespace torch_ir {
 // program.
 StateDict used_weights(const Case& graph_case);
 
-// The rule for the outputs of `part`, where outputs of `graph` keep their own tolerances.
-ToleranceRule part_tolerance(const ToleranceRule& whole, const Graph& graph, const Graph& part);
-
-// Writes the case to `directory` (case_files.h), or nothing if a file cannot hold it, and the wrong
-// outputs, if they are known, beside the expected ones: actual.safetensors. Throws OutputError, and
-// WeightError for what a file cannot hold.
-void write_reproducer(const Case& graph_case, const std::string& directory,
-                      const std::vector<at::Tensor>& actual = {});
+// Writes the case with the weights that it uses to `directory` (case_files.h), or nothing if a file
+// cannot hold it, and the wrong outputs, if they are known, beside the expected ones:
+// actual.safetensors. Returns what the reports say of it, with the command for `settings`. Throws
+// OutputError, and WeightError for what a file cannot hold.
+Reproducer write_reproducer(Case graph_case, const RunSettings& settings,
+                            const std::string& directory, const std::string& message = {},
+                            const std::vector<at::Tensor>& actual = {});
 
 // The command that shows the failure in the folder of the reproducer: "harness --ir . ...", on the
 // backend and with the seed and the tolerance of `settings`, which has one for all outputs. (An

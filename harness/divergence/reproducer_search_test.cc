@@ -150,10 +150,9 @@ class LimitedSearchTest : public ExplanationTest {
         },
         {4}));
     const ExplainedRun run = run_of(candidate_->expected(0, inputs_));
-    ExplainedGraph graph(run);
+    const ExplainedGraph graph(run);
     num_runs_ = 0;
-    return find_reproducer({.run = run,
-                            .graph = graph,
+    return find_reproducer({.graph = graph,
                             .check = check_on(backend),
                             .should_stop = [&, num = 0]() mutable { return num++ >= num_parts; }});
   }

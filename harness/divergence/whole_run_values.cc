@@ -17,22 +17,6 @@
 namespace torch_ir {
 namespace {
 
-std::vector<ValueId> lasting_values(const ExplainedGraph& graph) {
-  const Program& program = graph.program;
-  std::vector<bool> is_compared(program.values.size());
-  for (const ValueId value : graph.grouped.values) is_compared[value] = true;
-  const size_t num_nodes = program.nodes.size();
-  std::vector<ValueId> values;
-  for (size_t i = 0; i < num_nodes; ++i) {
-    for (const ValueId value : program.nodes[i].outputs) {
-      if (!is_compared[value]) continue;
-      if (graph.memory.is_written(graph.memory.of(value), i + 1, num_nodes)) continue;
-      values.push_back(value);
-    }
-  }
-  return values;
-}
-
 // The values of `values` from a run of the graph in which they are outputs.
 std::vector<at::Tensor> run_showing(Backend& backend, const Case& graph_case, uint64_t seed,
                                     std::span<const ValueId> values) {
@@ -69,12 +53,18 @@ std::vector<at::Tensor> run_showing(Backend& backend, const Case& graph_case, ui
 
 std::unique_ptr<NodeValues> whole_run_values(Backend& backend, const ExplainedGraph& graph,
                                              uint64_t seed) {
+  std::vector<ValueId> lasting = graph.grouped.values;
+  std::erase_if(lasting, [&](ValueId value) {
+    return graph.memory.is_written(graph.memory.of(value),
+                                   graph.program[value].producer.value() + 1,
+                                   graph.program.nodes.size());
+  });
   // A run of an executor may take long.
   constexpr int64_t kMostBytes = int64_t{256} << 20;
   const auto run = [&, seed](std::span<const ValueId> values) {
-    return run_showing(backend, graph.graph_case, seed, values);
+    return run_showing(backend, graph.run.graph_case, seed, values);
   };
-  return std::make_unique<WindowedValues>(graph.program, lasting_values(graph), kMostBytes, run);
+  return std::make_unique<WindowedValues>(graph.program, std::move(lasting), kMostBytes, run);
 }
 
 }  // namespace torch_ir

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "harness/backend/backend.h"
-#include "harness/divergence/reference_run.h"
+#include "harness/divergence/explained_run.h"
 
 namespace torch_ir {
 
