@@ -7,26 +7,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <filesystem>
 #include <memory>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "harness/backend/command_backend.h"
 #include "harness/backend/open_backend.h"
-#include "harness/divergence/ended_process.h"
+#include "harness/divergence/against_float.h"
 #include "harness/divergence/node_comparison.h"
-#include "harness/divergence/reproducer.h"
+#include "harness/report/graph_picture.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/cases/case_files.h"
-#include "torch_ir/cases/node_groups.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/graph/memory_overlap.h"
@@ -34,32 +32,12 @@
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/judge_run.h"
 #include "torch_ir/weights/safetensors.h"
-#include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
 
-// Removes backtraces and the folders of files, because they differ from run to run.
-std::string error_text(const std::exception& exception, const Candidate& candidate,
-                       const std::string& directory) {
-  const auto* error = dynamic_cast<const c10::Error*>(&exception);
-  std::string text = error != nullptr ? error->what_without_backtrace() : exception.what();
-  text = without_folder(std::move(text), directory);
-  for (const std::string& path : candidate.paths()) c10::ReplaceAll(text, path, file_name(path));
-  return text;
-}
-
-// Leaves out the values of constants, which may be large.
-void write_graph(const IR& ir, const std::string& path) {
-  IR graph = ir;
-  graph.constants = StateDict();
-  try {
-    write_output([&] { save_ir(graph, path); });
-  } catch (const SerializationError&) {
-    // The next stage fails for the same reason and reports it.
-  }
-}
+namespace fs = std::filesystem;
 
 // Sorted by symbol. The inputs must fit.
 std::vector<std::pair<std::string, int64_t>> sizes_of(const Case& graph_case) {
@@ -76,86 +54,56 @@ void add_report(const ExecutorReport& report, std::optional<ExecutorReport>& all
   if (report.seconds) all->seconds = all->seconds.value_or(0) + *report.seconds;
 }
 
-using OnProgress = std::function<void(const Result&)>;
+// Returns null without --against.
+std::unique_ptr<FloatModel> float_model(const ModelSource& source, const RunSettings& settings) {
+  const auto* files = std::get_if<ModelFiles>(&source);
+  if (files == nullptr || files->against.empty()) return nullptr;
+  return std::make_unique<FloatModel>(files->against, settings);
+}
 
 class Pipeline {
  public:
-  Pipeline(Candidate& candidate, Result& result, const RunSettings& settings,
-           const GetBackend& get_backend, const std::string& directory,
-           const OnProgress& on_progress)
-      : candidate_(candidate),
-        result_(result),
+  // Makes `backend` when it is needed, unless a request before has made it.
+  Pipeline(const RunRequest& request, const RunSettings& settings,
+           std::shared_ptr<Backend>& backend, const TellNews& tell)
+      : request_(request),
+        directory_(request.directory),
         settings_(settings),
-        get_backend_(get_backend),
-        directory_(directory),
-        on_progress_(on_progress) {}
+        tell_(tell),
+        backend_(backend),
+        candidate_(make_candidate(request.source, settings)),
+        is_call_(candidate_->is_call),
+        floating_(float_model(request.source, settings)),
+        result_{.name = torch_ir::name_of(request.source)} {}
 
-  void run(Stage stage) {
-    switch (stage) {
-      case Stage::kExtract:
-        return extract();
-      case Stage::kSerialize:
-        return write_and_read();
-      case Stage::kExecute:
-        return execute();
-      case Stage::kVerify:
-        return verify();
+  Result run() {
+    at::set_num_threads(settings_.threads);
+    for (const Stage stage : kStages) {
+      result_.current_trial = 0;
+      result_.current_trial_name.clear();
+      tell_progress();
+      if (!passes(stage) || stage == settings_.last_stage) break;
     }
-  }
-
-  bool has_to_explain() const {
-    if (runs_.empty() || result_.lacks_support() || !candidate_.facts.leaves_files) return false;
-    if (failed_to_execute()) return true;
-    const Trial* worst = result_.worst_trial();
-    const bool is_complete = result_.trials.size() == runs_.size();
-    return is_complete && (settings_.per_node || !worst->verification.is_valid);
-  }
-
-  void explain() {
-    const bool failed = failed_to_execute() || !result_.worst_trial()->verification.is_valid;
-    // Of trials that pass, the first is kept: the worst may be another one in each run.
-    const bool keeps_first = !failed && worst_number() != 0;
-    if (settings_.save_values && keeps_first) {
-      torch_ir::explain(run_to_explain(0, /*keeps_values=*/true), *backend_, /*failed=*/false);
+    if (has_to_explain()) {
+      // Reports these results now, in case the explanation ends the process.
+      tell_progress();
+      explain();
     }
-    const ExplainedRun run = run_to_explain(worst_number(), /*keeps_values=*/!keeps_first);
-    Explanation explanation =
-        torch_ir::explain(run, *backend_, failed, [&](const NodeReport& nodes) {
-          result_.nodes = to_show(nodes);
-          result_.is_searching = failed;
-          on_progress_(result_);
-        });
-    result_.is_searching = false;
-    result_.nodes = to_show(std::move(explanation.nodes));
-    result_.reproducer = std::move(explanation.reproducer);
-    if (result_.reproducer) {
-      result_.reproducer->trial = name_of(runs_.at(static_cast<size_t>(worst_number())));
-      std::string& message = result_.reproducer->message;
-      message = without_folder(std::move(message), directory_);
+    if (result_.passed()) {
+      const auto passed_by = [](const Trial& trial) { return trial.verification.passed_by; };
+      result_.passed_by = passed_by(*std::ranges::max_element(result_.trials, {}, passed_by));
     }
-  }
-
-  // Names the step and the trial of the run that `message` is about.
-  std::string in_run(std::string message) const {
-    const auto number = static_cast<size_t>(result_.current_trial);
-    if (number >= runs_.size()) return candidate_.in_trial(std::move(message), 0);
-    const Run& run = runs_[number];
-    message = candidate_.in_trial(std::move(message), run.trial);
-    return settings_.steps > 1 ? fmt::format("step {}, {}", run.step + 1, message) : message;
-  }
-
-  // If the last trial could not be executed, the earlier ones are still compared.
-  void keep_trials() {
-    if (runs_.size() < 2 || !runs_.back().is_ready || !candidate_.facts.keeps_trials) return;
-    try {
-      for (size_t i = 0; i + 1 < runs_.size(); ++i) verify(runs_[i]);
-    } catch (const std::exception&) {
-      // The model itself fails; this result is about another failure.
-      return result_.trials.clear();
+    if (is_call_) return keep_figures();
+    if (floating_ && result_.num_passed_stages > 0) {
+      result_.against = floating_->unfinished();
+      tell_progress();
+      result_.against = floating_->compare(*candidate_, resolve(ir_));
     }
-    Trial& last = result_.trials.emplace_back(Trial{name_of(runs_.back())});
-    last.verification.tolerance = settings_.tolerance;
-    last.verification.error_message = "The graph could not be executed.";
+    if (settings_.last_stage == Stage::kVerify) {
+      tell_progress();
+      draw();
+    }
+    return std::move(result_);
   }
 
  private:
@@ -173,16 +121,144 @@ class Pipeline {
     bool is_ready = false;
   };
 
-  ExplainedRun run_to_explain(int number, bool keeps_values) {
-    Run& run = runs_.at(static_cast<size_t>(number));
-    candidate_.set_step(run.step, run.graph_case.weights);
-    if (settings_.save_values && keeps_values) result_.kept_trial = name_of(run);
-    return {.candidate = candidate_,
+  void tell_progress() const { tell_progress(result_); }
+  void tell_progress(const Result& result) const {
+    is_call_ ? tell_(result.num_passed_stages) : tell_(json_fields::write(result));
+  }
+
+  bool passes(Stage stage) {
+    using Clock = std::chrono::steady_clock;
+    const AllocationWatch memory;
+    const Clock::time_point start = Clock::now();
+    const auto stop_watch = [&] {
+      result_.stage_seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    };
+    try {
+      run(stage);
+    } catch (const OutputError&) {
+      throw;
+    } catch (const InputError&) {
+      throw;
+    } catch (const std::exception& error) {
+      stop_watch();
+      fail(stage, error, memory);
+      return false;
+    }
+    stop_watch();
+    ++result_.num_passed_stages;
+    return true;
+  }
+
+  void fail(Stage stage, const std::exception& error, const AllocationWatch& memory) {
+    const std::string message = in_run(error_text(error));
+    const bool is_unsupported_run = stage >= Stage::kExecute && is_unsupported(error);
+    const auto* command = dynamic_cast<const CommandFailure*>(&error);
+    if (is_unsupported_run && !settings_.requires_support) {
+      result_.unsupported = headline(message);
+    } else {
+      result_.failure =
+          Failure{.kind = failure_kind(stage, error, memory), .stage = stage, .message = message};
+      if (is_unsupported_run) result_.failure->kind = FailureKind::kUnsupported;
+      // That of the command is an answer to a call.
+      if (is_call_ && command != nullptr && command->end().has_crashed) {
+        result_.failure->kind = FailureKind::kCrashed;
+      }
+    }
+    if (stage != Stage::kExecute) return;
+    tell_progress();
+    keep_trials();
+  }
+
+  // Removes backtraces and the folders of files, because they differ from run to run.
+  std::string error_text(const std::exception& exception) const {
+    const auto* error = dynamic_cast<const c10::Error*>(&exception);
+    std::string text = error != nullptr ? error->what_without_backtrace() : exception.what();
+    text = without_folder(std::move(text), directory_);
+    for (const std::string& path : candidate_->paths()) {
+      c10::ReplaceAll(text, path, file_name(path));
+    }
+    return text;
+  }
+
+  void run(Stage stage) {
+    switch (stage) {
+      case Stage::kExtract:
+        return extract();
+      case Stage::kSerialize:
+        return write_and_read();
+      case Stage::kExecute:
+        return execute();
+      case Stage::kVerify:
+        return verify();
+    }
+  }
+
+  bool has_to_explain() const {
+    if (runs_.empty() || result_.lacks_support() || is_call_) return false;
+    if (failed_to_execute()) return true;
+    const Trial* worst = result_.worst_trial();
+    const bool is_complete = result_.trials.size() == runs_.size();
+    return is_complete && (settings_.per_node || !worst->verification.is_valid);
+  }
+
+  void explain() {
+    const bool failed = failed_to_execute() || !result_.worst_trial()->verification.is_valid;
+    Run& worst = worst_run();
+    // Of trials that pass, the first is kept: the worst may be another one in each run.
+    const bool keeps_first = !failed && &worst != &runs_.front();
+    if (settings_.save_values && keeps_first) {
+      torch_ir::explain(run_to_explain(runs_.front(), /*keeps_values=*/true), *backend_,
+                        /*failed=*/false);
+    }
+    const ExplainedRun run = run_to_explain(worst, /*keeps_values=*/!keeps_first);
+    Explanation explanation =
+        torch_ir::explain(run, *backend_, failed, [&](const NodeReport& nodes) {
+          result_.nodes = to_show(nodes);
+          result_.is_searching = failed;
+          tell_progress();
+        });
+    result_.is_searching = false;
+    result_.nodes = to_show(std::move(explanation.nodes));
+    result_.reproducer = std::move(explanation.reproducer);
+    if (result_.reproducer) {
+      result_.reproducer->trial = name_of(worst);
+      std::string& message = result_.reproducer->message;
+      message = without_folder(std::move(message), directory_);
+    }
+  }
+
+  // Names the step and the trial of the run that `message` is about.
+  std::string in_run(std::string message) const {
+    const auto number = static_cast<size_t>(result_.current_trial);
+    if (number >= runs_.size()) return candidate_->in_trial(std::move(message), 0);
+    const Run& run = runs_[number];
+    message = candidate_->in_trial(std::move(message), run.trial);
+    return settings_.steps > 1 ? fmt::format("step {}, {}", run.step + 1, message) : message;
+  }
+
+  // If the last trial could not be executed, the earlier ones are still compared.
+  void keep_trials() {
+    if (runs_.size() < 2 || !runs_.back().is_ready || is_call_) return;
+    try {
+      for (size_t i = 0; i + 1 < runs_.size(); ++i) verify(runs_[i]);
+    } catch (const std::exception&) {
+      // The model itself fails; this result is about another failure.
+      return result_.trials.clear();
+    }
+    Trial& last = result_.trials.emplace_back(Trial{name_of(runs_.back())});
+    last.verification.tolerance = settings_.tolerance;
+    last.verification.error_message = "The graph could not be executed.";
+  }
+
+  ExplainedRun run_to_explain(const Run& run, bool keeps_values) {
+    candidate_->set_step(run.step, run.graph_case.weights);
+    const bool saves = settings_.save_values && keeps_values;
+    if (saves) result_.kept_trial = name_of(run);
+    return {.candidate = *candidate_,
             .graph_case = run.graph_case,
             .settings = settings_,
             .directory = directory_ + "/repro",
-            .values_file =
-                settings_.save_values && keeps_values ? directory_ + "/values.safetensors" : "",
+            .values_file = saves ? directory_ + "/values.safetensors" : "",
             .groups = groups_of(run),
             .trial = run.trial};
   }
@@ -202,12 +278,27 @@ class Pipeline {
   }
 
   void extract() {
-    ir_ = candidate_.extract();
-    if (candidate_.facts.leaves_files) write_graph(ir_, directory_ + "/graph.json");
+    ir_ = candidate_->extract();
+    // A case has tolerances of its own.
+    if (!settings_.tolerance_wins) candidate_->set_tolerance(settings_.tolerance);
+    if (is_call_) return;
+    write_graph();
+    if (floating_) floating_->check_inputs(resolve(ir_));
+  }
+
+  // Leaves out the values of constants, which may be large.
+  void write_graph() const {
+    IR graph = ir_;
+    graph.constants = StateDict();
+    try {
+      write_output([&] { save_ir(graph, directory_ + kGraphFile); });
+    } catch (const SerializationError&) {
+      // The next stage fails for the same reason and reports it.
+    }
   }
 
   void write_and_read() {
-    const std::string path = candidate_.facts.leaves_files ? directory_ + "/ir.json" : "";
+    const std::string path = is_call_ ? "" : directory_ + "/ir.json";
     program_ = std::make_shared<const Program>(serialize(ir_, path));
     try {
       carried_ = carried_values(*program_, settings_.carry);
@@ -215,19 +306,18 @@ class Pipeline {
       throw InputError(fmt::format("'{}': {}", printable(result_.name), error.what()));
     }
     const std::optional<Arithmetic>& arithmetic = settings_.criterion.arithmetic;
-    if (arithmetic && candidate_.facts.leaves_files && !has_floating_point(*program_)) {
+    if (arithmetic && !is_call_ && !has_floating_point(*program_)) {
       throw InputError(fmt::format("--compute-dtype {}: '{}' has no floating-point values",
                                    arithmetic_name(*arithmetic), printable(result_.name)));
     }
   }
 
   void execute() {
-    backend_ = &get_backend_();
-    if (runs_plans(settings_)) optimization_ = settings_.optimization;
-    const int num_steps = candidate_.facts.keeps_trials ? settings_.steps : 1;
-    first_ = {.program = program_, .weights = candidate_.weights()};
+    if (!backend_) backend_ = open_backend(settings_, request_.backend_directory);
+    const int num_steps = is_call_ ? 1 : settings_.steps;
+    first_ = {.program = program_, .weights = candidate_->weights()};
     if (num_steps > 1) keep_first_state();
-    int num_trials = candidate_.num_given();
+    int num_trials = candidate_->num_given();
     for (int number = 0; number < num_trials * num_steps; ++number) {
       Run& run = runs_.emplace_back(Run{.trial = number / num_steps, .step = number % num_steps});
       begin_run(static_cast<size_t>(number));
@@ -238,18 +328,18 @@ class Pipeline {
       run.is_ready = true;
       if (number == 0) result_.sizes = sizes_of(run.graph_case);
       // The graph and the reference must draw the same random numbers.
-      at::manual_seed(candidate_.random_seed(settings_));
+      at::manual_seed(candidate_->random_seed(settings_));
       run.outputs = run_grouped(*backend_, for_backend(run.graph_case), run.groups);
       if (const auto report = backend_->last_report()) add_report(*report, result_.executor);
       repeat(run);
-      if (number + 1 != candidate_.num_given() * num_steps) continue;
+      if (number + 1 != candidate_->num_given() * num_steps) continue;
       // Now the model itself runs. If that ends the process, the stage verify has failed.
       Result verifying = result_;
       ++verifying.num_passed_stages;
-      on_progress_(verifying);
-      candidate_.set_step(0, first_.weights);
-      num_trials = candidate_.choose_trials(settings_);
-      result_.not_tried = candidate_.not_tried();
+      tell_progress(verifying);
+      candidate_->set_step(0, first_.weights);
+      num_trials = candidate_->choose_trials(settings_);
+      result_.not_tried = candidate_->not_tried();
     }
   }
 
@@ -257,7 +347,7 @@ class Pipeline {
   void repeat(Run& run) {
     int num_others = 0;
     for (int i = 1; i < settings_.repeat; ++i) {
-      at::manual_seed(candidate_.random_seed(settings_));
+      at::manual_seed(candidate_->random_seed(settings_));
       std::vector<at::Tensor> outputs = run_on(*backend_, for_backend(run.graph_case));
       if (!std::ranges::equal(outputs, run.outputs, same_bits)) {
         // A device that never returns the same would fill the memory.
@@ -268,14 +358,14 @@ class Pipeline {
     if (run.other_outputs.empty() || !result_.varies.empty()) return;
     const std::string first =
         first_varying_value(*backend_, for_backend(run.graph_case),
-                            candidate_.random_seed(settings_), settings_.repeat);
+                            candidate_->random_seed(settings_), settings_.repeat);
     result_.varies = fmt::format("{} of {} runs{}", num_others, settings_.repeat,
                                  first.empty() ? "" : ", first at " + first);
   }
 
   // The model writes to its own.
   void keep_first_state() {
-    first_.inputs = candidate_.inputs(0);
+    first_.inputs = candidate_->inputs(0);
     for (const Mutation& state : program_->mutations) {
       at::Tensor& tensor = tensor_of(first_, state.placeholder);
       if (tensor.defined()) tensor = tensor.clone();
@@ -284,9 +374,9 @@ class Pipeline {
 
   // The case of a run, with the state of a first step.
   Case beginning_of(const Run& run) {
-    candidate_.set_step(run.step, first_.weights);
+    candidate_->set_step(run.step, first_.weights);
     Case graph_case = first_;
-    graph_case.inputs = candidate_.inputs(run.trial);
+    graph_case.inputs = candidate_->inputs(run.trial);
     return graph_case;
   }
 
@@ -318,9 +408,9 @@ class Pipeline {
     if (run.of_model.program != nullptr) return run.of_model;
     Case model = run.step == 0 ? run.graph_case : beginning_of(run);
     if (run.step > 0) carry(carried_, of_model(*(&run - 1)).expected, model);
-    candidate_.set_step(run.step, model.weights);
-    at::manual_seed(candidate_.random_seed(settings_));
-    model.expected = candidate_.expected(run.trial, model.inputs);
+    candidate_->set_step(run.step, model.weights);
+    at::manual_seed(candidate_->random_seed(settings_));
+    model.expected = candidate_->expected(run.trial, model.inputs);
     return run.of_model = std::move(model);
   }
 
@@ -328,12 +418,12 @@ class Pipeline {
     result_.current_trial = static_cast<int>(number);
     const Run& run = runs_.at(number);
     result_.current_trial_name =
-        settings_.steps > 1 ? name_of(run) : candidate_.unusual_trial(run.trial);
-    if (number > 0) on_progress_(result_);
+        settings_.steps > 1 ? name_of(run) : candidate_->unusual_trial(run.trial);
+    if (number > 0) tell_progress();
   }
 
   std::string name_of(const Run& run) const {
-    const std::string name = candidate_.trial_name(run.trial);
+    const std::string name = candidate_->trial_name(run.trial);
     return settings_.steps > 1 ? fmt::format("{}, step {}", name, run.step + 1) : name;
   }
 
@@ -357,19 +447,18 @@ class Pipeline {
     Case compared = run.graph_case;
     std::vector<at::Tensor> outputs;
     std::tie(outputs, compared.expected) =
-        candidate_.compared(run.outputs, run.graph_case.expected);
-    const bool is_model = !candidate_.facts.is_scored;
+        candidate_->compared(run.outputs, run.graph_case.expected);
     GraphRun graph_run{.graph_case = compared,
                        .outputs = outputs,
-                       .proves_graph = is_model && !runs_plans(settings_)};
+                       .proves_graph = !is_call_ && !runs_plans(settings_)};
     add_functions(run, graph_run);
     if (settings_.criterion.arithmetic && !run.groups.empty()) {
       graph_run.inside = group_nodes(*program_, memory_of(compared), run.groups).inside;
     }
-    const bool is_judged = candidate_.compares_elements(run.trial);
+    const bool is_judged = candidate_->compares_elements(run.trial);
     VerificationReport report = judge_run(graph_run, settings_.tolerance,
                                           is_judged ? criterion_of(settings_) : Criterion());
-    report.optimization = optimization_;
+    if (runs_plans(settings_)) report.optimization = settings_.optimization;
     const std::optional<Arithmetic>& arithmetic = settings_.criterion.arithmetic;
     if (arithmetic && !report.arithmetic && is_judged) {
       report.arithmetic = report_on_arithmetic(compared, *arithmetic, graph_run.inside);
@@ -379,20 +468,20 @@ class Pipeline {
 
   void add_functions(const Run& run, GraphRun& graph_run) {
     // A single call rounds nothing but its outputs.
-    if (!candidate_.facts.is_scored) {
+    if (!is_call_) {
       graph_run.rerun = [&](const Case& other) {
-        at::manual_seed(candidate_.random_seed(settings_));
+        at::manual_seed(candidate_->random_seed(settings_));
         return run_on(*backend_, other);
       };
     }
     graph_run.run_eagerly = [&] {
       if (runs_eagerly(settings_)) return run.outputs;
-      at::manual_seed(candidate_.random_seed(settings_));
+      at::manual_seed(candidate_->random_seed(settings_));
       return eager_outputs(run.graph_case);
     };
     graph_run.describe = [&](const std::exception& error) {
       if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
-      return headline(error_text(error, candidate_, directory_));
+      return headline(error_text(error));
     };
   }
 
@@ -401,7 +490,7 @@ class Pipeline {
       begin_run(i);
       verify(runs_[i]);
       if (result_.trials.back().verification.is_valid) continue;
-      if (!candidate_.facts.keeps_trials) break;
+      if (is_call_) break;
       // The steps after the first that fails tell nothing.
       const auto next = runs_.begin() + static_cast<std::ptrdiff_t>(i) + 1;
       const auto last =
@@ -410,7 +499,7 @@ class Pipeline {
     }
     const Trial& worst = *result_.worst_trial();
     if (settings_.save_tensors) {
-      const Run& run = runs_.at(static_cast<size_t>(worst_number()));
+      const Run& run = worst_run();
       write_output([&] {
         save_tensors(run.graph_case, directory_, WeightsFile::kAlways);
         save_weights_safetensors(outputs_by_name(*run.graph_case.program, run.outputs),
@@ -429,21 +518,42 @@ class Pipeline {
            result_.failure->kind == FailureKind::kExecuteFailed && runs_.back().is_ready;
   }
 
-  int worst_number() const {
-    if (failed_to_execute()) return static_cast<int>(runs_.size()) - 1;
-    return static_cast<int>(result_.worst_trial() - result_.trials.data());
+  Run& worst_run() {
+    if (failed_to_execute()) return runs_.back();
+    return runs_.at(static_cast<size_t>(result_.worst_trial() - result_.trials.data()));
   }
 
-  Candidate& candidate_;
-  Result& result_;
-  const RunSettings& settings_;
-  const GetBackend& get_backend_;
+  Result keep_figures() {
+    result_.own_error = worst_own_error(result_);
+    result_.metrics = difference_metrics(result_);
+    result_.trials.clear();
+    result_.sizes.clear();
+    return std::move(result_);
+  }
+
+  // Drawn in workers, so that several graphs are drawn at once.
+  void draw() const {
+    Result drawn = result_;
+    if (fs::exists(directory_ + kGraphFile)) drawn.graph = load_ir(directory_ + kGraphFile);
+    const GraphPicture picture = draw_graph(drawn, candidate_->source_lines());
+    if (picture.svg.empty()) return;
+    write_output([&] {
+      write_file(directory_ + "/" + kDataFile, picture.data);
+      write_file(directory_ + "/" + kPictureFile, picture.svg);
+    });
+  }
+
+  const RunRequest& request_;
   const std::string& directory_;
-  const OnProgress& on_progress_;
+  RunSettings settings_;
+  const TellNews& tell_;
+  std::shared_ptr<Backend>& backend_;
+  const std::unique_ptr<Candidate> candidate_;
+  const bool is_call_;
+  const std::unique_ptr<FloatModel> floating_;
+  Result result_;
   IR ir_;
   std::shared_ptr<const Program> program_;
-  Backend* backend_ = nullptr;
-  std::optional<Optimization> optimization_;
   std::vector<Run> runs_;
   std::vector<Mutation> carried_;
   // How the first step of each trial begins, without inputs.
@@ -451,86 +561,36 @@ class Pipeline {
   std::shared_ptr<const Program> program_of_steps_;
 };
 
-FailureKind kind_of(const Candidate& candidate, Stage stage, const std::exception& exception,
-                    const AllocationWatch& memory) {
-  const auto* command = dynamic_cast<const CommandFailure*>(&exception);
-  const bool has_crashed = command != nullptr && command->end().has_crashed;
-  return candidate.facts.is_scored && has_crashed ? FailureKind::kCrashed
-                                                  : failure_kind(stage, exception, memory);
-}
+class RunWork {
+ public:
+  explicit RunWork(const WorkJson& setup) { json_fields::read(setup, settings_); }
 
-void keep_figures(Result& result) {
-  result.own_error = worst_own_error(result);
-  result.metrics = difference_metrics(result);
-  result.trials.clear();
-  result.sizes.clear();
-}
+  WorkJson operator()(const WorkJson& content, const TellNews& tell) {
+    RunRequest request;
+    json_fields::read(content, request);
+    RunSettings settings = settings_;
+    if (request.agreed) request.agreed->apply(settings);
+    if (!request.reproduces) {
+      return json_fields::write(Pipeline(request, settings, backend_, tell).run());
+    }
+    const auto tell_result = [&](const Result& result) { tell(json_fields::write(result)); };
+    return json_fields::write(reproduce(*make_candidate(request.source, settings),
+                                        {.name = name_of(request.source)}, settings,
+                                        *request.reproduces, request.directory, tell_result));
+  }
+
+ private:
+  RunSettings settings_;
+  std::shared_ptr<Backend> backend_;
+};
 
 }  // namespace
 
-Result run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
-                     const GetBackend& backend, const std::string& directory,
-                     const OnProgress& on_progress) {
-  using Clock = std::chrono::steady_clock;
-  at::set_num_threads(settings.threads);
-  Result result{.name = name};
-  Pipeline pipeline(candidate, result, settings, backend, directory, on_progress);
-  for (const Stage stage : kStages) {
-    result.current_trial = 0;
-    result.current_trial_name.clear();
-    on_progress(result);
-    const AllocationWatch memory;
-    const Clock::time_point start = Clock::now();
-    const auto stop_watch = [&] {
-      result.stage_seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-    };
-    try {
-      pipeline.run(stage);
-    } catch (const OutputError&) {
-      throw;
-    } catch (const InputError&) {
-      throw;
-    } catch (const std::exception& error) {
-      stop_watch();
-      const std::string message = pipeline.in_run(error_text(error, candidate, directory));
-      const bool is_unsupported_run = stage >= Stage::kExecute && is_unsupported(error);
-      if (is_unsupported_run && !settings.requires_support) {
-        result.unsupported = headline(message);
-      } else {
-        const FailureKind kind = is_unsupported_run ? FailureKind::kUnsupported
-                                                    : kind_of(candidate, stage, error, memory);
-        result.failure = Failure{.kind = kind, .stage = stage, .message = message};
-      }
-      if (stage == Stage::kExecute) {
-        on_progress(result);
-        pipeline.keep_trials();
-      }
-      break;
-    }
-    stop_watch();
-    ++result.num_passed_stages;
-    // A case has tolerances of its own.
-    if (stage == Stage::kExtract && !settings.tolerance_wins) {
-      candidate.set_tolerance(settings.tolerance);
-    }
-    if (stage == settings.last_stage) break;
-  }
-  if (pipeline.has_to_explain()) {
-    // Reports these results now, in case the explanation ends the process.
-    on_progress(result);
-    pipeline.explain();
-  }
-  if (result.passed()) {
-    const auto passed_by = [](const Trial& trial) { return trial.verification.passed_by; };
-    result.passed_by = passed_by(*std::ranges::max_element(result.trials, {}, passed_by));
-  }
-  if (!candidate.facts.keeps_trials) keep_figures(result);
-  return result;
-}
+DoRequest run_task(const WorkJson& setup) { return RunWork(setup); }
 
 Result reproduce(Candidate& candidate, Result result, RunSettings settings,
                  const EndedProcess& ended, const std::string& directory,
-                 const OnProgress& on_progress) {
+                 const std::function<void(const Result&)>& on_progress) {
   at::set_num_threads(settings.threads);
   const int trial = ended.trial / settings.steps;
   const auto add_findings = [&](ReproducerSearch search) {

@@ -1,6 +1,5 @@
 #include "harness/run/runner.h"
 
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,46 +9,22 @@
 #include <system_error>
 #include <utility>
 
-#include "harness/backend/open_backend.h"
 #include "harness/backend/shell_command.h"
-#include "harness/divergence/against_float.h"
-#include "harness/divergence/ended_process.h"
 #include "harness/process/supervise.h"
-#include "harness/report/graph_picture.h"
 #include "harness/results/result.h"
-#include "harness/results/result_fields.h"
 #include "harness/results/run_context.h"
 #include "harness/run/make_suite.h"
 #include "harness/run/run_candidate.h"
-#include "harness/stages/candidate.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
-#include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/resolve.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 
-struct RunRequest {
-  ModelSource source = {};
-  std::string directory = {};
-  std::string backend_directory = {};
-  std::optional<EndedProcess> reproduces = std::nullopt;
-  std::optional<AgreedTolerance> agreed = std::nullopt;
-};
-
-TORCH_IR_FIELDS(AgreedTolerance, name, line, tolerance, threshold)
-
-TORCH_IR_FIELDS(EndedProcess, trial, kind, timeout, memory_limit)
-TORCH_IR_FIELDS(RunRequest, source, directory, backend_directory, reproduces, agreed)
-
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kRunTask = "run";
-constexpr const char* kGraphFile = "/graph.json";
 
 // Starting a process takes as long as about a hundred calls.
 constexpr size_t kLeastCallsOfWorker = 50;
@@ -94,71 +69,6 @@ std::string limit_flags(FailureKind kind, const RunOptions& options) {
   }
   return {};
 }
-
-// Drawn in workers, so that several graphs are drawn at once.
-void draw(const Result& result, const SourceLines& lines, const std::string& directory) {
-  Result drawn = result;
-  if (fs::exists(directory + kGraphFile)) drawn.graph = load_ir(directory + kGraphFile);
-  const GraphPicture picture = draw_graph(drawn, lines);
-  if (picture.svg.empty()) return;
-  write_output([&] {
-    write_file(directory + "/" + kDataFile, picture.data);
-    write_file(directory + "/" + kPictureFile, picture.svg);
-  });
-}
-
-// Returns null without --against.
-std::unique_ptr<FloatModel> float_model(const ModelSource& source, const RunSettings& settings) {
-  const auto* files = std::get_if<ModelFiles>(&source);
-  if (files == nullptr || files->against.empty()) return nullptr;
-  return std::make_unique<FloatModel>(files->against, settings);
-}
-
-class RunWork {
- public:
-  explicit RunWork(const WorkJson& setup) { json_fields::read(setup, settings_); }
-
-  WorkJson operator()(const WorkJson& content, const TellNews& tell) {
-    RunRequest request;
-    json_fields::read(content, request);
-    const std::string& directory = request.directory;
-    RunSettings settings = settings_;
-    if (request.agreed) request.agreed->apply(settings);
-    const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings);
-    const auto tell_result = [&](const Result& result) { tell(json_fields::write(result)); };
-    if (request.reproduces) {
-      return json_fields::write(reproduce(*candidate, {.name = name_of(request.source)}, settings,
-                                          *request.reproduces, directory, tell_result));
-    }
-    const std::unique_ptr<FloatModel> floating = float_model(request.source, settings_);
-    const std::string graph = directory + kGraphFile;
-    const auto on_progress = [&](const Result& result) {
-      const bool is_extracted = result.stage() == Stage::kSerialize && fs::exists(graph);
-      if (floating && is_extracted) floating->check_inputs(resolve(load_ir(graph)));
-      candidate->facts.keeps_trials ? tell_result(result) : tell(result.num_passed_stages);
-    };
-    const auto backend = [&]() -> Backend& {
-      if (!backend_) backend_ = open_backend(settings_, request.backend_directory);
-      return *backend_;
-    };
-    Result result = run_candidate(*candidate, name_of(request.source), settings, backend, directory,
-                                  on_progress);
-    if (floating && result.num_passed_stages > 0 && fs::exists(graph)) {
-      result.against = floating->unfinished();
-      tell_result(result);
-      result.against = floating->compare(*candidate, resolve(load_ir(graph)));
-    }
-    if (candidate->facts.leaves_files && settings_.last_stage == Stage::kVerify) {
-      tell_result(result);
-      draw(result, candidate->source_lines(), directory);
-    }
-    return json_fields::write(result);
-  }
-
- private:
-  RunSettings settings_;
-  std::shared_ptr<Backend> backend_;
-};
 
 // "2 intermediate values differ, 1 of them read only by nodes that are right".
 std::string intermediates_text(const NodeReport& nodes) {
@@ -443,10 +353,9 @@ std::vector<Result> run_candidates(const std::vector<ModelSource>& candidates,
 }
 
 std::optional<int> run_as_child(int argc, char** argv) {
-  return run_as_worker(argc, argv,
-                       {{kRunTask, [](const WorkJson& setup) { return RunWork(setup); }},
-                        {kPartTask, run_part_task},
-                        {kSuiteTask, make_suite_task}});
+  return run_as_worker(
+      argc, argv,
+      {{kRunTask, run_task}, {kPartTask, run_part_task}, {kSuiteTask, make_suite_task}});
 }
 
 }  // namespace torch_ir

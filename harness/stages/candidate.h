@@ -16,24 +16,15 @@
 
 namespace torch_ir {
 
-// How the kinds of candidates differ in what is checked and reported.
-struct CandidateFacts {
-  // Whether files tell about it: the graph, its picture, and an explanation with a reproducer.
-  bool leaves_files = true;
-  // Whether the result has the trials, all of them; otherwise only their worst figures, up to the
-  // first trial that fails.
-  bool keeps_trials = true;
-  // Whether it is a single call, one of many in a score: "unsupported" and the crash of a command
-  // are answers.
-  bool is_scored = false;
-};
-
 class Candidate {
  public:
-  explicit Candidate(const CandidateFacts& its_facts = {}) : facts(its_facts) {}
+  explicit Candidate(bool is_single_call = false) : is_call(is_single_call) {}
   virtual ~Candidate() = default;
 
-  const CandidateFacts facts;
+  // Whether it is a single call, one of many in a score: "unsupported" and the crash of a command
+  // are answers, its result has only the worst figures up to the first trial that fails, and no
+  // files tell about it.
+  const bool is_call;
 
   // The files that it is read from. Reports must hide their paths in messages, because they differ
   // between machines.

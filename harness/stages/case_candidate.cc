@@ -39,7 +39,7 @@ torch::jit::Stack arguments_of_call(Case content) {
 class CaseCandidate : public Candidate {
  public:
   CaseCandidate(CaseSource source, const RunSettings& settings)
-      : Candidate({.leaves_files = false, .keeps_trials = false, .is_scored = true}),
+      : Candidate(/*is_single_call=*/true),
         source_(std::move(source)),
         runs_plans_(runs_plans(settings)) {}
 
