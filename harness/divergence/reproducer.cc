@@ -27,6 +27,8 @@ namespace {
 class ModelRun {
  public:
   explicit ModelRun(const ExplainedGraph& graph) : graph_(graph) {
+    // Where the run begins.
+    at::manual_seed(graph.run.settings.seed);
     RandomState before;
     const auto observe = [&](const std::string& name, const at::Tensor& value) {
       if (value.defined()) facts_.add(name, value);
