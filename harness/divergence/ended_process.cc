@@ -237,22 +237,37 @@ DoRequest run_part_task(const WorkJson& /*setup*/) {
   };
 }
 
-ReproducerSearch reproduce_end(const ExplainedRun& run, const EndedProcess& ended,
+ReproducerSearch reproduce_end(Candidate& candidate, RunSettings settings,
+                               const EndedProcess& ended, const std::string& directory,
                                const std::function<void(const ReproducerSearch&)>& on_whole) {
+  at::set_num_threads(settings.threads);
+  const int trial = ended.trial / settings.steps;
+  Case graph_case = Case().with(serialize(candidate.extract(), directory + "/ir.json"));
+  if (!settings.tolerance_wins) candidate.set_tolerance(settings.tolerance);
+  graph_case.weights = candidate.weights();
+  if (trial >= candidate.num_given()) candidate.choose_trials(settings);
+  graph_case.inputs = candidate.inputs(trial);
+  const ExplainedRun run{.candidate = candidate,
+                         .graph_case = graph_case,
+                         .settings = settings,
+                         .directory = directory,
+                         .trial = trial};
   EndSearch search(run, ended);
   ReproducerSearch whole = search.write_whole();
   if (!whole.reproducer) return whole;
+  whole.reproducer->trial = candidate.trial_name(trial);
   on_whole(whole);
+  ReproducerSearch part;
   try {
-    ReproducerSearch part = search.find_part();
-    if (!part.reproducer) part.reproducer = std::move(whole.reproducer);
-    return part;
+    part = search.find_part();
   } catch (const OutputError&) {
     throw;
   } catch (const std::exception& error) {
-    whole.note = "The search for a smaller part ended with an error: " + message_text(error);
-    return whole;
+    part.note = "The search for a smaller part ended with an error: " + message_text(error);
   }
+  if (!part.reproducer) part.reproducer = whole.reproducer;
+  part.reproducer->trial = whole.reproducer->trial;
+  return part;
 }
 
 }  // namespace torch_ir

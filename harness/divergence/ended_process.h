@@ -24,12 +24,13 @@ struct EndedProcess {
   std::optional<int64_t> memory_limit = std::nullopt;
 };
 
-// Leaves the reproducer in repro/ of `run.directory`: first the whole graph with `run.inputs`,
-// reported to `on_whole`, then the smallest part that was found, if any. A part that runs for a
-// twentieth of `ended.timeout` counts as hanging; that part then runs again for up to a fifth. The
-// caller fills in the message of the reproducer. Throws OutputError; errors of the model only end
-// the search.
-ReproducerSearch reproduce_end(const ExplainedRun& run, const EndedProcess& ended,
+// Leaves the reproducer of `candidate` in repro/ of `directory`: first the whole graph, reported to
+// `on_whole`, then the smallest part that was found, if any. A part that runs for a twentieth of
+// `ended.timeout` counts as hanging; that part then runs again for up to a fifth. The caller fills
+// in the message of the reproducer. Throws OutputError, and all errors of Candidate::extract; other
+// errors of the model only end the search.
+ReproducerSearch reproduce_end(Candidate& candidate, RunSettings settings,
+                               const EndedProcess& ended, const std::string& directory,
                                const std::function<void(const ReproducerSearch&)>& on_whole);
 
 inline constexpr const char* kPartTask = "part";

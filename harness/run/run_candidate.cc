@@ -573,10 +573,9 @@ class RunWork {
     if (!request.reproduces) {
       return json_fields::write(Pipeline(request, settings, backend_, tell).run());
     }
-    const auto tell_result = [&](const Result& result) { tell(json_fields::write(result)); };
-    return json_fields::write(reproduce(*make_candidate(request.source, settings),
-                                        {.name = name_of(request.source)}, settings,
-                                        *request.reproduces, request.directory, tell_result));
+    const auto on_whole = [&](const ReproducerSearch& whole) { tell(json_fields::write(whole)); };
+    return json_fields::write(reproduce_end(*make_candidate(request.source, settings), settings,
+                                            *request.reproduces, request.directory, on_whole));
   }
 
  private:
@@ -587,33 +586,5 @@ class RunWork {
 }  // namespace
 
 DoRequest run_task(const WorkJson& setup) { return RunWork(setup); }
-
-Result reproduce(Candidate& candidate, Result result, RunSettings settings,
-                 const EndedProcess& ended, const std::string& directory,
-                 const std::function<void(const Result&)>& on_progress) {
-  at::set_num_threads(settings.threads);
-  const int trial = ended.trial / settings.steps;
-  const auto add_findings = [&](ReproducerSearch search) {
-    result.nodes.emplace().note = std::move(search.note);
-    result.reproducer = std::move(search.reproducer);
-    if (result.reproducer) result.reproducer->trial = candidate.trial_name(trial);
-  };
-  Case graph_case = Case().with(serialize(candidate.extract(), directory + "/ir.json"));
-  if (!settings.tolerance_wins) candidate.set_tolerance(settings.tolerance);
-  graph_case.weights = candidate.weights();
-  if (trial >= candidate.num_given()) candidate.choose_trials(settings);
-  graph_case.inputs = candidate.inputs(trial);
-  const auto on_whole = [&](const ReproducerSearch& whole) {
-    add_findings(whole);
-    on_progress(result);
-  };
-  const ExplainedRun run{.candidate = candidate,
-                         .graph_case = graph_case,
-                         .settings = settings,
-                         .directory = directory,
-                         .trial = trial};
-  add_findings(reproduce_end(run, ended, on_whole));
-  return result;
-}
 
 }  // namespace torch_ir

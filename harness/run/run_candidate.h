@@ -3,7 +3,6 @@
 // crashes.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -13,7 +12,6 @@
 #include "harness/results/result.h"
 #include "harness/results/result_fields.h"
 #include "harness/run/tolerances.h"
-#include "harness/stages/candidate.h"
 
 namespace torch_ir {
 
@@ -31,22 +29,16 @@ struct RunRequest {
 
 TORCH_IR_FIELDS(AgreedTolerance, name, line, tolerance, threshold)
 TORCH_IR_FIELDS(EndedProcess, trial, kind, timeout, memory_limit)
+TORCH_IR_FIELDS(ReproducerSearch, reproducer, note)
 TORCH_IR_FIELDS(RunRequest, source, directory, backend_directory, reproduces, agreed)
 
 // The file of the graph.
 inline constexpr const char* kGraphFile = "/graph.json";
 
 // Answers with the result. The news before each stage, trial and step of an explanation is the
-// result so far; of a single call, it is the number of stages that it passed.
+// result so far; of a single call, it is the number of stages that it passed. Where it only makes a
+// reproducer, answer and news are a ReproducerSearch.
 inline constexpr const char* kRunTask = "run";
 DoRequest run_task(const WorkJson& setup);
-
-// Makes a reproducer of a run that ended its process in the stage execute, in repro/ of `directory`
-// and in `result`, with a note in its nodes. Calls `on_progress` with the whole graph as reproducer
-// before it searches for a smaller part. The caller fills in the message. Makes no reproducer if a
-// file cannot hold its values. Throws OutputError, and all errors of Candidate::extract.
-Result reproduce(Candidate& candidate, Result result, RunSettings settings,
-                 const EndedProcess& ended, const std::string& directory,
-                 const std::function<void(const Result&)>& on_progress);
 
 }  // namespace torch_ir

@@ -151,7 +151,8 @@ class Run {
     std::string directory = {};
     std::string backend_directory = {};
     Result result = {};
-    std::unique_ptr<Result> search = nullptr;
+    // Of the second process, which looks for a reproducer.
+    std::optional<ReproducerSearch> search = std::nullopt;
     bool is_judged = false;
     bool is_done = false;
   };
@@ -200,14 +201,15 @@ class Run {
       job.result.num_passed_stages = news.get<size_t>();
       return;
     }
+    Result& known = job.result;
     Result now;
     try {
+      if (job.search) return json_fields::read(news, *job.search);
       json_fields::read(news, now);
     } catch (const json_fields::Problem&) {
       // A model may write to the channel itself.
       return;
     }
-    Result& known = job.search ? *job.search : job.result;
     now.name = known.name;
     now.description = known.description;
     now.categories = known.categories;
@@ -257,8 +259,8 @@ class Run {
     Result& result = job.result;
     const std::string message = end_text(job, end);
     if (job.search) {
-      if (!job.search->nodes) job.search->nodes.emplace();
-      job.search->nodes->error = message;
+      add_sentence(job.search->note,
+                   "The search for a smaller part could not be completed: " + message);
       return finish_search(id);
     }
     const bool is_done =
@@ -295,7 +297,7 @@ class Run {
     if (!has_ended_process || options_.settings.search_seconds == 0) return finish(job);
     if (!job.result.nodes) job.result.nodes.emplace().error = failure->message;
     tell_verdict(job);
-    job.search = std::make_unique<Result>();
+    job.search.emplace();
     searches_.push_back(request(id, EndedProcess{.trial = job.result.current_trial,
                                                  .kind = failure->kind,
                                                  .timeout = options_.timeout.count(),
@@ -306,13 +308,7 @@ class Run {
     Job& job = jobs_[id];
     Result& result = job.result;
     result.reproducer = std::move(job.search->reproducer);
-    if (const auto& nodes = job.search->nodes) {
-      add_sentence(result.nodes->note, nodes->note);
-      if (!nodes->error.empty()) {
-        add_sentence(result.nodes->note,
-                     "The search for a smaller part could not be completed: " + nodes->error);
-      }
-    }
+    if (!job.search->note.empty()) add_sentence(result.nodes->note, job.search->note);
     if (result.reproducer) {
       result.reproducer->command += limit_flags(result.failure->kind, options_);
       result.reproducer->message = result.failure->message;

@@ -14,9 +14,9 @@
 #include <map>
 #include <set>
 
+#include "harness/divergence/ended_process.h"
 #include "harness/process/supervise.h"
 #include "harness/report/run_text.h"
-#include "harness/run/run_candidate.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
@@ -499,7 +499,7 @@ TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
       {"ends_at_last", "The part that was found was not seen to run for 4 s. "},
       {"fails_to_load_at_last", "The part that was found was not seen to run for 4 s. "},
       {"loads_slowly_at_last", ""}};
-  std::vector<std::future<Result>> searches;
+  std::vector<std::future<ReproducerSearch>> searches;
   for (const LastRun& it : backends) {
     searches.push_back(std::async(std::launch::async, [&] {
       RunSettings settings;
@@ -507,15 +507,15 @@ TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
       const std::string folder = directory_ + "/" + it.backend;
       fs::create_directories(folder);
       const auto candidate = make_candidate(ModelSource("Branches"), settings);
-      return reproduce(*candidate, Result{.name = "Branches"}, settings,
-                       {.kind = FailureKind::kTimedOut, .timeout = 20}, folder, [](const auto&) {});
+      return reproduce_end(*candidate, settings, {.kind = FailureKind::kTimedOut, .timeout = 20},
+                           folder, [](const auto&) {});
     }));
   }
   for (size_t i = 0; i < searches.size(); ++i) {
-    const Result result = searches[i].get();
-    ASSERT_TRUE(result.reproducer);
-    EXPECT_EQ(result.reproducer->num_nodes, backends[i].note.empty() ? 1 : 7) << result.nodes->note;
-    EXPECT_THAT(result.nodes->note, StartsWith(backends[i].note));
+    const ReproducerSearch found = searches[i].get();
+    ASSERT_TRUE(found.reproducer);
+    EXPECT_EQ(found.reproducer->num_nodes, backends[i].note.empty() ? 1 : 7) << found.note;
+    EXPECT_THAT(found.note, StartsWith(backends[i].note));
   }
 }
 
