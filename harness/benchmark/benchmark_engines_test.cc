@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/stages/stages.h"
+#include "harness/stages/candidate.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/runtime/testing/eager_graph.h"

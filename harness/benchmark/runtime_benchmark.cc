@@ -44,7 +44,6 @@
 #include "harness/benchmark/roofline.h"
 #include "harness/results/model_files.h"
 #include "harness/stages/candidate.h"
-#include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/json.h"

@@ -383,25 +383,19 @@ std::string first_varying_value(Backend& backend, const Case& graph_case, uint64
   const Program& program = *graph_case.program;
   const std::vector<ValueId> compared = compared_values(program);
   // One run after the other, of which only hashes stay; 0 for a value that was not returned.
-  const auto hashes_of_run = [&] {
-    std::vector<size_t> hashes(compared.size());
-    BackendValues values(seed, [&] { return backend.values(graph_case); });
-    for (size_t i = 0; values.has_values() && i < compared.size(); ++i) {
-      const at::Tensor value = values.next(program[compared[i]].name);
-      if (!value.defined() || value.numel() == 0) continue;
-      const at::Tensor dense = plain_copy(value);
-      hashes[i] = std::hash<std::string_view>()(
-          {static_cast<const char*>(dense.const_data_ptr()), dense.nbytes()});
-    }
-    return hashes;
-  };
+  std::vector<size_t> hashes(compared.size());
   size_t first = compared.size();
   try {
-    const std::vector<size_t> before = hashes_of_run();
-    for (int i = 1; i < num_runs; ++i) {
-      const std::vector<size_t> now = hashes_of_run();
-      for (size_t k = 0; k < first; ++k) {
-        if (before[k] != 0 && now[k] != 0 && before[k] != now[k]) first = k;
+    for (int run = 0; run < num_runs; ++run) {
+      BackendValues values(seed, [&] { return backend.values(graph_case); });
+      for (size_t i = 0; values.has_values() && i < first; ++i) {
+        const at::Tensor value = values.next(program[compared[i]].name);
+        if (!value.defined() || value.numel() == 0) continue;
+        const at::Tensor dense = plain_copy(value);
+        const size_t hash = std::hash<std::string_view>()(
+            {static_cast<const char*>(dense.const_data_ptr()), dense.nbytes()});
+        if (run == 0) hashes[i] = hash;
+        if (hashes[i] != 0 && hashes[i] != hash) first = i;
       }
     }
   } catch (const OutputError&) {

@@ -96,6 +96,15 @@ class Candidate {
 // Extracts `candidate`, and returns its graph with the weights and inputs of the first trial.
 Case first_trial(Candidate& candidate);
 
+struct ModelInstance {
+  Model model;
+  StateDict weights;
+  std::vector<at::Tensor> inputs;
+};
+
+// Builds `model` on the CPU in eval mode, with weights and inputs drawn from `seed`.
+ModelInstance make_instance(const RegisteredModel& model, uint64_t seed);
+
 // Draws weights and inputs from `seed`; the model computes the expected outputs.
 std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t seed);
 

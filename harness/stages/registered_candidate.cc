@@ -1,6 +1,8 @@
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
 #include <fmt/format.h>
+#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <iterator>
@@ -10,24 +12,41 @@
 #include "harness/stages/candidate.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
-#include "torch_ir/base/error.h"
+#include "torch_ir/converter/converter.h"
+#include "torch_ir/converter/extract.h"
 #include "torch_ir/exporter/capture/capture.h"
+#include "torch_ir/exporter/capture/lifted_constants.h"
+#include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
+#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {
 
+Model make_for_inference(const RegisteredModel& registered) {
+  Model model = registered.make();
+  if (model.module()) model.module()->eval();
+  return model;
+}
+
 class RegisteredCandidate : public Candidate {
  public:
-  RegisteredCandidate(const RegisteredModel& model, uint64_t seed) : model_(model), seed_(seed) {}
+  RegisteredCandidate(const RegisteredModel& model, uint64_t seed)
+      : model_(model), seed_(seed), options_{.model_name = model.name} {
+    for (const ModelInput& input : model.spec.inputs) options_.input_names.push_back(input.name);
+  }
 
+  // Captures the model on the meta device, without allocating weights.
   IR extract() override {
     // Full-scale weights do not fit into memory, and only the graph is needed.
     if (model_.spec.scale == Scale::kTest) instance_ = make_instance(model_, seed_);
-    IR ir = torch_ir::extract(model_, instance_);
+    Program program = capture_on_meta();
+    program.constants = constants_of(program);
+    check_constants(program);
+    IR ir = convert_exported_program(program, model_.name, /*strict=*/true);
     extracted_ = std::make_shared<const Program>(resolve(ir));
     return ir;
   }
@@ -44,7 +63,11 @@ class RegisteredCandidate : public Candidate {
     rule.outputs = model_.spec.output_tolerances;
   }
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    if (!program_) program_ = std::make_shared<const Program>(capture(inputs));
+    if (!program_) {
+      Program program = capture(inputs);
+      check_same_nodes(program);
+      program_ = std::make_shared<const Program>(std::move(program));
+    }
     run_program({.program = program_, .weights = instance_.weights, .inputs = inputs}, observer);
   }
 
@@ -72,13 +95,44 @@ class RegisteredCandidate : public Candidate {
   }
 
  private:
-  Program capture(const std::vector<at::Tensor>& inputs) {
-    ExportOptions options;
-    for (const ModelInput& input : model_.spec.inputs) options.input_names.push_back(input.name);
+  Program capture_on_meta() const {
+    const MetaDeviceGuard meta;
+    ExportOptions options = options_;
+    options.strict = true;
+    std::vector<at::Tensor> inputs;
+    for (const ModelInput& input : model_.spec.inputs) {
+      inputs.push_back(at::empty(input.shape, at::device(at::kMeta).dtype(input.dtype)));
+    }
+    return export_model(make_for_inference(model_), inputs, options);
+  }
+
+  Program capture(const std::vector<at::Tensor>& inputs) const {
     const RandomStateGuard keep_generator;
-    Program program = export_model(instance_.model, inputs, options);
-    check_same_nodes(program);
-    return program;
+    return export_model(instance_.model, inputs, options_);
+  }
+
+  // The constants of `program`, with the values that the instance has: registered constants by
+  // name, others as a capture of the instance finds them. Where it has none, there are none.
+  StateDict constants_of(const Program& program) const {
+    StateDict constants("Constant");
+    for (const auto& constant : program.constants) {
+      if (!constant.value().is_meta()) constants.insert(constant.key(), constant.value());
+    }
+    if (instance_.model.module() == nullptr) return program.constants;
+    for (const auto& constant : lifted_constants(*instance_.model.module())) {
+      if (!constants.contains(constant.key())) constants.insert(constant.key(), constant.value());
+    }
+    const auto is_known = [&](const auto& item) { return constants.contains(item.key()); };
+    if (std::ranges::all_of(program.constants, is_known)) return constants;
+    const Program real = capture(instance_.inputs);
+    const bool has_same_calls =
+        std::ranges::equal(real.nodes, program.nodes, {}, &Node::target, &Node::target);
+    for (const auto& constant : program.constants) {
+      if (constants.contains(constant.key())) continue;
+      const at::Tensor* value = has_same_calls ? real.constants.find(constant.key()) : nullptr;
+      constants.insert(constant.key(), value == nullptr ? constant.value() : *value);
+    }
+    return constants;
   }
 
   // Nodes are named after their operators, in order, so equal names mean equal calls.
@@ -98,12 +152,23 @@ class RegisteredCandidate : public Candidate {
 
   RegisteredModel model_;
   uint64_t seed_;
+  ExportOptions options_;
   std::shared_ptr<const Program> extracted_;
   std::shared_ptr<const Program> program_;
   ModelInstance instance_{.model = ModelFn(), .weights = StateDict(), .inputs = {}};
 };
 
 }  // namespace
+
+ModelInstance make_instance(const RegisteredModel& model, uint64_t seed) {
+  ModelInstance instance{.model = make_for_inference(model), .weights = StateDict(), .inputs = {}};
+  instance.inputs = seeded_inputs(model.spec, seed, model.name);
+  if (torch::nn::Module* module = instance.model.module().get()) {
+    fill_weights(*module, seed, model.name);
+    instance.weights = state_dict(*module);
+  }
+  return instance;
+}
 
 int Candidate::choose_trials(const RunSettings& settings) {
   for (TrialInputs& trial : proposed_trials(settings)) {

@@ -1,81 +1,25 @@
 #include "harness/stages/stages.h"
 
-#include <ATen/ops/empty.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
 #include <c10/util/ScopeExit.h>
 #include <c10/util/StringUtil.h>
-#include <torch/nn/module.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <new>
 #include <optional>
-#include <string_view>
 #include <system_error>
-#include <utility>
 
-#include "harness/stages/trials.h"
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/converter/converter.h"
-#include "torch_ir/converter/extract.h"
-#include "torch_ir/exporter/capture/capture.h"
-#include "torch_ir/exporter/capture/lifted_constants.h"
-#include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/tensor_text.h"
-#include "torch_ir/operators/random_state.h"
-#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {
-
-Model make_for_inference(const RegisteredModel& registered) {
-  Model model = registered.make();
-  if (model.module()) model.module()->eval();
-  return model;
-}
-
-Program export_on_meta(const RegisteredModel& model, ExportOptions options) {
-  const MetaDeviceGuard meta;
-  options.strict = true;
-  std::vector<at::Tensor> inputs;
-  for (const ModelInput& input : model.spec.inputs) {
-    inputs.push_back(at::empty(input.shape, at::device(at::kMeta).dtype(input.dtype)));
-  }
-  return export_model(make_for_inference(model), inputs, options);
-}
-
-// The constants of `program`, with the values that the instance has: registered constants by name,
-// others as a capture of the instance finds them.
-StateDict constants_of(const Program& program, const ModelInstance& instance,
-                       const ExportOptions& options) {
-  StateDict constants("Constant");
-  for (const auto& constant : program.constants) {
-    if (!constant.value().is_meta()) constants.insert(constant.key(), constant.value());
-  }
-  if (instance.model.module() == nullptr) return program.constants;
-  for (const auto& constant : lifted_constants(*instance.model.module())) {
-    if (!constants.contains(constant.key())) constants.insert(constant.key(), constant.value());
-  }
-  const auto is_known = [&](const auto& item) { return constants.contains(item.key()); };
-  if (std::ranges::all_of(program.constants, is_known)) return constants;
-  const RandomStateGuard keep_generator;
-  const Program real = export_model(instance.model, instance.inputs, options);
-  const bool has_same_calls =
-      std::ranges::equal(real.nodes, program.nodes, {}, &Node::target, &Node::target);
-  for (const auto& constant : program.constants) {
-    if (constants.contains(constant.key())) continue;
-    const at::Tensor* value = has_same_calls ? real.constants.find(constant.key()) : nullptr;
-    constants.insert(constant.key(), value == nullptr ? constant.value() : *value);
-  }
-  return constants;
-}
 
 template <class... Errors>
 bool is_any_of(const std::exception& exception) {
@@ -130,25 +74,6 @@ void write_output(const std::function<void()>& write) {
   } catch (const Error& error) {
     throw OutputError(error.what());
   }
-}
-
-ModelInstance make_instance(const RegisteredModel& model, uint64_t seed) {
-  ModelInstance instance{.model = make_for_inference(model), .weights = StateDict(), .inputs = {}};
-  instance.inputs = seeded_inputs(model.spec, seed, model.name);
-  if (torch::nn::Module* module = instance.model.module().get()) {
-    fill_weights(*module, seed, model.name);
-    instance.weights = state_dict(*module);
-  }
-  return instance;
-}
-
-IR extract(const RegisteredModel& model, const ModelInstance& instance) {
-  ExportOptions options{.model_name = model.name};
-  for (const ModelInput& input : model.spec.inputs) options.input_names.push_back(input.name);
-  Program program = export_on_meta(model, options);
-  program.constants = constants_of(program, instance, options);
-  check_constants(program);
-  return convert_exported_program(program, model.name, /*strict=*/true);
 }
 
 Program serialize(const IR& ir, const std::string& path) {

@@ -10,28 +10,12 @@
 
 #include "harness/results/result.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/exporter/capture/model.h"
-#include "torch_ir/registry/registry.h"
-#include "torch_ir/runtime/graph/case.h"
 
 namespace torch_ir {
-
-struct ModelInstance {
-  Model model;
-  StateDict weights;
-  std::vector<at::Tensor> inputs;
-};
 
 // Calls `write`, and turns errors about an unwritable file into OutputError. Other errors pass
 // through.
 void write_output(const std::function<void()>& write);
-
-// Builds `model` on the CPU in eval mode, with weights and inputs drawn from `seed`.
-ModelInstance make_instance(const RegisteredModel& model, uint64_t seed);
-
-// Builds and captures `model` on the meta device, without allocating weights. The values of
-// constants are those of `instance`; where an unregistered constant has none, throws as extract_ir.
-IR extract(const RegisteredModel& model, const ModelInstance& instance);
 
 // Writes `ir` to `path`, or to memory if `path` is empty, reads it back, and returns its program.
 // Throws SerializeMismatch if what it reads differs, SerializationError or ValidationError if it is
