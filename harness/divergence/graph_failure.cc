@@ -32,13 +32,10 @@ std::optional<GraphFailure> find_failure(Backend& backend, Case graph_case,
                                       last.defined() ? last.scalar_type() : c10::kFloat);
     return failure;
   };
-  const auto run_on_backend = [&](const Case& graph) {
-    at::manual_seed(settings.seed);
-    return run_on(backend, graph);
-  };
   std::vector<at::Tensor> actual;
   try {
-    actual = run_on_backend(graph_case);
+    at::manual_seed(settings.seed);
+    actual = run_on(backend, graph_case);
   } catch (const OutputError&) {
     throw;
   } catch (const CommandFailure& error) {
@@ -53,20 +50,9 @@ std::optional<GraphFailure> find_failure(Backend& backend, Case graph_case,
         fmt::format("{}, expected {}", counted(std::ssize(actual), "output"), outputs.size()),
         /*threw=*/false);
   }
-  const auto run_eagerly = [&] {
-    at::manual_seed(settings.seed);
-    return eager_outputs(graph_case);
-  };
-  const auto describe = [](const std::exception& error) {
-    if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
-    return message_text(error);
-  };
-  const VerificationReport report = judge_run({.graph_case = graph_case,
-                                               .outputs = actual,
-                                               .rerun = run_on_backend,
-                                               .run_eagerly = run_eagerly,
-                                               .describe = describe},
-                                              settings.tolerance, criterion_of(settings));
+  const VerificationReport report =
+      judge_run(run_to_judge(backend, graph_case, actual, settings.seed), settings.tolerance,
+                criterion_of(settings));
   if (report.is_valid) return std::nullopt;
   const auto wrong = std::ranges::find_if(
       report.output_details, [](const ValueDetail& detail) { return !detail.problem.empty(); });
@@ -80,6 +66,27 @@ std::optional<GraphFailure> find_failure(Backend& backend, Case graph_case,
 }
 
 }  // namespace
+
+GraphRun run_to_judge(Backend& backend, const Case& graph_case,
+                      const std::vector<at::Tensor>& outputs, uint64_t seed) {
+  return {.graph_case = graph_case,
+          .outputs = outputs,
+          .rerun =
+              [&backend, seed](const Case& other) {
+                at::manual_seed(seed);
+                return run_on(backend, other);
+              },
+          .run_eagerly =
+              [&graph_case, seed] {
+                at::manual_seed(seed);
+                return eager_outputs(graph_case);
+              },
+          .describe =
+              [](const std::exception& error) {
+                if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
+                return message_text(error);
+              }};
+}
 
 GraphCheck check_on(Backend& backend) {
   return [&backend](const Case& graph_case, const RunSettings& settings) {

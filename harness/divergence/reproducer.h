@@ -18,6 +18,7 @@
 #include "harness/results/result.h"
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/verifier/compare_nodes.h"
+#include "torch_ir/verifier/judge_run.h"
 
 namespace torch_ir {
 
@@ -33,6 +34,10 @@ struct GraphFailure {
   // What was returned, if the run ended.
   std::vector<at::Tensor> actual = {};
 };
+
+// The run of a case on `backend`, to be judged as that of a model. What it is given outlives it.
+GraphRun run_to_judge(Backend& backend, const Case& graph_case,
+                      const std::vector<at::Tensor>& outputs, uint64_t seed);
 
 // Runs a graph, or a part of one, and says how it fails.
 using GraphCheck =

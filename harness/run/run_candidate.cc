@@ -448,10 +448,16 @@ class Pipeline {
     std::vector<at::Tensor> outputs;
     std::tie(outputs, compared.expected) =
         candidate_->compared(run.outputs, run.graph_case.expected);
-    GraphRun graph_run{.graph_case = compared,
-                       .outputs = outputs,
-                       .proves_graph = !is_call_ && !runs_plans(settings_)};
-    add_functions(run, graph_run);
+    GraphRun graph_run =
+        run_to_judge(*backend_, compared, outputs, candidate_->random_seed(settings_));
+    graph_run.proves_graph = !is_call_ && !runs_plans(settings_);
+    // A single call rounds nothing but its outputs.
+    if (is_call_) graph_run.rerun = nullptr;
+    if (runs_eagerly(settings_)) graph_run.run_eagerly = [&] { return run.outputs; };
+    graph_run.describe = [&, describe = graph_run.describe](const std::exception& error) {
+      describe(error);
+      return headline(error_text(error));
+    };
     if (settings_.criterion.arithmetic && !run.groups.empty()) {
       graph_run.inside = group_nodes(*program_, memory_of(compared), run.groups).inside;
     }
@@ -464,25 +470,6 @@ class Pipeline {
       report.arithmetic = report_on_arithmetic(compared, *arithmetic, graph_run.inside);
     }
     return report;
-  }
-
-  void add_functions(const Run& run, GraphRun& graph_run) {
-    // A single call rounds nothing but its outputs.
-    if (!is_call_) {
-      graph_run.rerun = [&](const Case& other) {
-        at::manual_seed(candidate_->random_seed(settings_));
-        return run_on(*backend_, other);
-      };
-    }
-    graph_run.run_eagerly = [&] {
-      if (runs_eagerly(settings_)) return run.outputs;
-      at::manual_seed(candidate_->random_seed(settings_));
-      return eager_outputs(run.graph_case);
-    };
-    graph_run.describe = [&](const std::exception& error) {
-      if (dynamic_cast<const OutputError*>(&error) != nullptr) throw;
-      return headline(error_text(error));
-    };
   }
 
   void verify() {

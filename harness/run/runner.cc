@@ -149,7 +149,6 @@ class Run {
  private:
   struct Job {
     std::string directory = {};
-    std::string backend_directory = {};
     Result result = {};
     // Of the second process, which looks for a reproducer.
     std::optional<ReproducerSearch> search = std::nullopt;
@@ -169,13 +168,12 @@ class Run {
     Job& job = jobs_[id];
     job.result = unstarted(source);
     job.directory = job.result.call ? slot_directory(slot) : directory_ + "/" + job.result.name;
-    job.backend_directory =
-        options_.settings.executor_is_server ? slot_directory(slot) : job.directory;
     std::error_code error;
     fs::create_directories(job.directory, error);
     if (error) throw OutputError("cannot create '" + job.directory + "': " + error.message());
     observer_.on_start(job.result.name);
-    return request(id, std::nullopt);
+    const bool is_server = options_.settings.executor_is_server;
+    return request(id, {.backend_directory = is_server ? slot_directory(slot) : job.directory});
   }
 
   // The folder of a worker that runs several candidates. No model has such a name.
@@ -183,16 +181,16 @@ class Run {
     return fmt::format("{}/.slot-{}", directory_, slot);
   }
 
-  WorkRequest request(size_t id, const std::optional<EndedProcess>& reproduces) const {
-    // The second process limits its search itself, and needs additional time. It runs a part beside
-    // the model, and each may need the whole memory limit.
-    const int factor = reproduces ? 2 : 1;
-    WorkLimits limits{.time = factor * options_.timeout};
-    if (options_.memory_limit) limits.memory = factor * *options_.memory_limit;
-    RunRequest content{candidates_[id], jobs_[id].directory, jobs_[id].backend_directory,
-                       reproduces};
+  WorkRequest request(size_t id, RunRequest content) const {
+    content.source = candidates_[id];
+    content.directory = jobs_[id].directory;
     const AgreedTolerance* agreed = options_.tolerances.find(name_of(candidates_[id]));
     if (agreed != nullptr) content.agreed = *agreed;
+    // The second process limits its search itself, and needs additional time. It runs a part beside
+    // the model, and each may need the whole memory limit.
+    const int factor = content.reproduces ? 2 : 1;
+    WorkLimits limits{.time = factor * options_.timeout};
+    if (options_.memory_limit) limits.memory = factor * *options_.memory_limit;
     return {.id = id, .content = json_fields::write(content), .limits = limits};
   }
 
@@ -298,10 +296,11 @@ class Run {
     if (!job.result.nodes) job.result.nodes.emplace().error = failure->message;
     tell_verdict(job);
     job.search.emplace();
-    searches_.push_back(request(id, EndedProcess{.trial = job.result.current_trial,
-                                                 .kind = failure->kind,
-                                                 .timeout = options_.timeout.count(),
-                                                 .memory_limit = options_.memory_limit}));
+    const EndedProcess ended{.trial = job.result.current_trial,
+                             .kind = failure->kind,
+                             .timeout = options_.timeout.count(),
+                             .memory_limit = options_.memory_limit};
+    searches_.push_back(request(id, {.reproduces = ended}));
   }
 
   void finish_search(size_t id) {
