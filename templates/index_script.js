@@ -570,11 +570,9 @@ function setUpSuite() {
   if (!suite) return;
   $('models').hidden = models.length === 0;
   $('operators').hidden = false;
-  const section = (name, data, isOpen) => data.rows.length === 0 ? ''
-      : h('details', {open: isOpen}, h('summary', {}, name), table(name, data));
   $('operators').append(h('h2', {id: 'operators-heading'}, 'Operators'), h('p', {}, suite.verdict),
-      section('Failures by cause', suite.causes, true), section('Failing cases', suite.bad, false),
-      ...suite.categories.map(([name, scores]) => section(name, scores, false)), section('Calls in models', suite.calls, true));
+      ...suite.parts.map(([name, data]) => h('details', {open: ['Failures by cause', 'Calls in models'].includes(name)},
+          h('summary', {}, name), table(name, data))));
 }
 
 async function start() {

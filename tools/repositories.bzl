@@ -57,13 +57,6 @@ def torch_ir_dependencies():
     )
     _maybe(
         system_library,
-        name = "mustache",
-        hdrs = ["kainjow/mustache.hpp"],
-        targets = {"mustache": []},
-        packages = {"apt": "libkainjow-mustache-dev", "dnf": "mustache-devel"},
-    )
-    _maybe(
-        system_library,
         name = "valijson",
         hdrs = ["valijson"],
         targets = {"valijson": []},

@@ -9,8 +9,6 @@
 namespace torch_ir {
 namespace {
 
-using Data = kainjow::mustache::data;
-
 std::string arithmetic_text(const Result& result, const std::string& dtype) {
   const ArithmeticReport& report = *result.arithmetic();
   if (!report.problem.empty()) {
@@ -63,16 +61,14 @@ Table losses_of(const ArithmeticReport& report) {
 
 }  // namespace
 
-SectionData arithmetic_section(const ModelPage& page) {
-  const ArithmeticReport* report = page.result.arithmetic();
-  if (report == nullptr) return std::nullopt;
+std::string arithmetic_section(const Result& result) {
+  const ArithmeticReport* report = result.arithmetic();
+  if (report == nullptr) return "";
   const std::string dtype(arithmetic_name(report->arithmetic));
-  Data data;
-  data.set("dtype", dtype);
-  data.set("summary", arithmetic_text(page.result, dtype));
-  set_some(data, "outputs", outputs_of(page.result));
-  set_some(data, "losses", losses_of(*report));
-  return data;
+  return section("## In " + dtype,
+                 {arithmetic_text(result, dtype), outputs_of(result).markdown(),
+                  section("The values whose nodes lose most of the SNR of their inputs:",
+                          {losses_of(*report).markdown()})});
 }
 
 }  // namespace torch_ir

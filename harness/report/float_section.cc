@@ -8,10 +8,18 @@
 namespace torch_ir {
 namespace {
 
-using Data = kainjow::mustache::data;
-
 constexpr size_t kMaxRows = 10;
 constexpr size_t kMaxNames = 10;
+
+constexpr const char* kExplanation =
+    "The SQNR (signal-to-quantisation-noise ratio) is 10 log10(Σ f² / Σ (f − q)²), where q is the "
+    "tensor that the next layer sees, after dequantising if it is quantised. Noise accumulates "
+    "from layer to layer; a layer loses accuracy if its SQNR is below that of its inputs. "
+    "Saturated elements lie at an end of the quantised range; an end that stands for 0 does not "
+    "count.\n\nNodes are matched as by `torch-ir diff`: in order, by operator, weights and module. "
+    "A value is compared with what the counterpart of its reader reads, so a layer that became "
+    "other operators is compared by its result. Integers are left out, as are views and dropouts "
+    "that are not quantised again.";
 
 std::string decibels(double sqnr) { return fmt::format("{:.1f}", sqnr); }
 
@@ -71,17 +79,15 @@ std::string left_out_text(const FloatComparison& comparison) {
 
 }  // namespace
 
-SectionData float_section(const ModelPage& page) {
-  if (!page.result.against) return std::nullopt;
-  const FloatComparison& comparison = *page.result.against;
-  Data data;
-  data.set("summary", compared_text(comparison));
-  const Table table = worst_table(comparison);
-  data.set("worst_summary", fmt::format("The {} with the lowest SQNR, lowest first:",
-                                        counted(static_cast<int64_t>(table.num_rows()), "tensor")));
-  set_some(data, "worst", table);
-  set_some(data, "left_out", left_out_text(comparison));
-  return data;
+std::string float_section(const Result& result) {
+  if (!result.against) return "";
+  const Table table = worst_table(*result.against);
+  return section("## Comparison with the float model",
+                 {compared_text(*result.against),
+                  section(fmt::format("The {} with the lowest SQNR, lowest first:",
+                                      counted(static_cast<int64_t>(table.num_rows()), "tensor")),
+                          {table.markdown(), table.num_rows() == 0 ? "" : kExplanation}),
+                  left_out_text(*result.against)});
 }
 
 }  // namespace torch_ir

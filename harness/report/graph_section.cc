@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <unordered_map>
 
@@ -8,14 +9,13 @@
 #include "harness/report/page_text.h"
 #include "harness/report/sections.h"
 #include "torch_ir/analysis/cost.h"
+#include "torch_ir/analysis/module_costs.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/visualize/mermaid.h"
 
 namespace torch_ir {
 namespace {
-
-using Data = kainjow::mustache::data;
 
 std::string values_table(const IR& ir) {
   Table table("llll", {"", "Name", "Shape", "Dtype"});
@@ -105,6 +105,7 @@ std::string bytes_and_name(int64_t bytes, const std::string& name) {
 
 // "Bytes and multiply-adds are for the sizes of the first trial: `s0` = 4, `s1` = 16."
 std::string sizes_text(const std::vector<std::pair<std::string, int64_t>>& sizes) {
+  if (sizes.empty()) return "";
   std::string text;
   for (const auto& [symbol, size] : sizes) {
     text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", code_span(symbol), size);
@@ -112,7 +113,13 @@ std::string sizes_text(const std::vector<std::pair<std::string, int64_t>>& sizes
   return "Bytes and multiply-adds are for the sizes of the first trial: " + text + ".";
 }
 
-std::string operators_table(const GraphCost& cost) {
+std::string unknown_sizes_text(int64_t num_values) {
+  if (num_values == 0) return "";
+  return fmt::format("Only a run can tell the size of {}, so no figure includes {}.",
+                     counted(num_values, "value"), num_values == 1 ? "it" : "them");
+}
+
+Table operators_table(const GraphCost& cost) {
   Table table("lrrrr", {"Operator", "Nodes", "Multiply-adds", "Parameters", "Bytes of outputs"});
   for (const OperatorCost& op : cost.operators) {
     const bool is_counted =
@@ -121,7 +128,38 @@ std::string operators_table(const GraphCost& cost) {
     table.add({code_cell(op.op_type), op.num_nodes, at_least_text(op.multiply_adds, is_counted),
                op.parameters, bytes_text(op.output_bytes)});
   }
-  return table.markdown();
+  return table;
+}
+
+std::string modules_section(const Result& result, const GraphCost& cost) {
+  Table table("lrrrr", {"Module", "Nodes", "Multiply-adds", "Parameters", "Max abs. error"});
+  // By node index.
+  std::unordered_map<size_t, double> errors;
+  if (result.nodes) {
+    for (const NodeError& error : result.nodes->errors) {
+      errors[static_cast<size_t>(error.index)] = error.max_diff;
+    }
+  }
+  for (const ModuleCost& module : costs_by_module(result.program(), cost)) {
+    std::optional<double> worst;
+    for (const size_t index : module.nodes) {
+      const auto error = errors.find(index);
+      if (error == errors.end()) continue;
+      const bool is_worse = !worst || error->second > *worst || std::isnan(error->second);
+      if (is_worse) worst = error->second;
+    }
+    table.add({module.path.empty() ? "other nodes" : code_cell(module.path),
+               std::ssize(module.nodes), at_least_text(module.multiply_adds, module.is_counted),
+               module.parameters,
+               errors.empty() ? ""
+               : worst        ? short_number(*worst)
+                              : "–"});
+  }
+  const std::string note = table.num_rows() == 0 ? ""
+                                                 : "A row excludes submodules that have their own "
+                                                   "rows. A weight that several modules read "
+                                                   "counts in each of them.";
+  return section("## Modules", {table.without_empty_columns().markdown(), note});
 }
 
 std::string weight_kind(const std::string& placeholder) {
@@ -166,6 +204,10 @@ std::string cut_text(const IR& ir, const MermaidFlowchart& chart) {
                      code_span(ir.nodes[chart.num_nodes - 1].name), count);
 }
 
+std::string file_link(const std::string& file) {
+  return fmt::format("[{}]({})", code_span(file), link_target(file));
+}
+
 // Mermaid folds a large graph into modules, draws a small graph whole, and cuts others short.
 std::string picture_text(const std::string& name, bool is_folded, bool is_cut,
                          const GraphPicture& picture) {
@@ -174,7 +216,7 @@ std::string picture_text(const std::string& name, bool is_folded, bool is_cut,
     return "There is no picture of the graph: " + escape_markdown(picture.problem) + ".";
   }
   const std::string file = "svg/" + name + ".svg";
-  const std::string link = fmt::format("[{}]({})", code_span(file), link_target(file));
+  const std::string link = file_link(file);
   if (is_folded) return "A picture of its modules, which open in `index.html`: " + link + ".";
   if (!is_cut) return "A picture of all nodes: " + link + ".";
   return fmt::format("The whole graph, {0}:\n\n[![The graph of {1}]({2})]({2})", link,
@@ -183,42 +225,41 @@ std::string picture_text(const std::string& name, bool is_folded, bool is_cut,
 
 }  // namespace
 
-SectionData graph_section(const ModelPage& page) {
-  const Result& result = page.result;
-  if (!result.graph) return std::nullopt;
-  const std::string& name = result.name;
+std::string graph_summary_section(const Result& result) {
+  if (!result.graph) return "";
+  const auto [figures, costs, fingerprint] = *result.graph_summary();
+  return section("## Summary",
+                 {summary_table(figures), costs_table(costs), sizes_text(result.sizes),
+                  escape_markdown(as_sentence(not_counted_text(costs))),
+                  unknown_sizes_text(costs.num_unknown_sizes), values_table(*result.graph)});
+}
+
+std::string graph_section(const Result& result, const GraphPicture& picture) {
+  if (!result.graph) return "";
   const IR& ir = *result.graph;
   const Program program = result.program();
-  const IRSummary summary = summarize(program);
   const GraphCost cost = result.cost();
   MermaidOptions options = kReportMermaidOptions;
   if (ir.nodes.size() > kMaxUnfoldedNodes) options.max_nodes = kAllNodes;
   const MermaidFlowchart chart = draw_mermaid(program, options);
   const std::string cut = cut_text(ir, chart);
-  const CostTotals& totals = cost.totals;
-  Data data;
-  data.set("summary", summary_table(summary));
-  data.set("costs", costs_table(totals));
-  if (!result.sizes.empty()) data.set("sizes", sizes_text(result.sizes));
-  set_some(data, "not_counted", escape_markdown(as_sentence(not_counted_text(totals))));
-  if (totals.num_unknown_sizes > 0) {
-    data.set("unknown_sizes",
-             fmt::format("Only a run can tell the size of {}, so no figure includes {}.",
-                         counted(totals.num_unknown_sizes, "value"),
-                         totals.num_unknown_sizes == 1 ? "it" : "them"));
-  }
-  data.set("values", values_table(ir));
-  const std::string file = "ir/" + name + ".json";
-  data.set("file", fmt::format("[{}]({})", code_span(file), link_target(file)));
-  data.set("flowchart", code_block(chart.text, "mermaid"));
-  data.set("cut", cut);
-  set_some(data, "picture", picture_text(name, chart.is_folded, !cut.empty(), page.picture));
-  data.set("pie", code_block(generate_op_distribution_pie(program), "mermaid"));
-  data.set("operators", operators_table(cost));
-  data.set("counted_nodes", counted(summary.num_nodes, "node"));
-  data.set("nodes", nodes_table(ir, cost));
-  set_some(data, "weights", weights_table(ir));
-  return data;
+  const std::string weights = weights_table(ir).markdown();
+  return section(
+      "## Graph",
+      {code_block(chart.text, "mermaid"),
+       "Solid arrows are activations, dashed arrows are weights." + cut +
+           " The whole graph as JSON: " + file_link("ir/" + result.name + ".json") + ".",
+       picture_text(result.name, chart.is_folded, !cut.empty(), picture),
+       modules_section(result, cost), "## Operators",
+       code_block(generate_op_distribution_pie(program), "mermaid"),
+       operators_table(cost).markdown(),
+       "Multiply-adds count the multiplications of convolutions, matrix products, attention and "
+       "recurrent layers. Parameters count the elements of all weights, including buffers. The "
+       "smallest peak is the least memory that the values of nodes need when nodes run in order; "
+       "views share the memory of their base.",
+       section("## Nodes", {folded(counted(std::ssize(ir.nodes), "node") + " in execution order",
+                                   nodes_table(ir, cost))}),
+       "## Weights", weights.empty() ? "The graph has no weights." : weights});
 }
 
 }  // namespace torch_ir

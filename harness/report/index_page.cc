@@ -31,9 +31,6 @@ using json_fields::write;
 // The keys of a result that only the page of a model needs.
 constexpr const char* kDetails[] = {"node_report", "reproducer", "executor", "against", "trials"};
 
-// Marks the place of the data in the page, which has no control characters but newlines.
-constexpr std::string_view kMark = "\x01";
-
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
 }
@@ -115,16 +112,13 @@ Json changes_json(const BaselineComparison& comparison, const std::string& basel
 
 Json run_json(const RunRecord& run, const BaselineComparison* baseline, bool has_pages) {
   const auto& [coverage, context, results, cases] = run;
-  const auto plain_names = [](const std::vector<std::string>& names) {
-    return fmt::format("{}", fmt::join(names, ", "));
-  };
   Json bins = Json::array();
   for (size_t bin = 0; bin < kHistogramBins; ++bin) bins.push_back(histogram_bin_name(bin));
   return {{"verdict", std::string(interrupted_prefix(coverage)) + verdict_text(results, cases)},
           {"is_good", all_good(results) && all_good(cases) && !coverage.is_interrupted},
           {"coverage", results.empty() && !cases.empty()
                            ? cases_coverage_text(cases, coverage)
-                           : coverage_text(results, coverage, plain_names)},
+                           : coverage_text(results, coverage, kPlain.code)},
           {"command", reproduce_command(coverage, context)},
           {"stages", write(kStages)},
           {"has_pages", has_pages},
@@ -174,19 +168,21 @@ void put_index_data(const RunRecord& run, const BaselineComparison* baseline,
 
 void write_index(const RunRecord& run, const BaselineComparison* baseline,
                  const PictureOf& picture_of, const PutText& put, bool has_pages) {
-  kainjow::mustache::data page;
-  page.set("style", std::string(templates::index_style));
-  page.set("script", std::string(templates::index_graph) + std::string(templates::index_script));
-  page.set("data", std::string(kMark));
-  const std::string text = render(templates::index_page, page);
-  const size_t mark = text.find(kMark);
-  put(std::string_view(text).substr(0, mark));
   const auto put_part = [&](const std::string& id, const std::string& json) {
     put(fmt::format("<script type=\"text/plain\" id=\"data-{}\">{}</script>\n", id,
                     base64(deflate(json))));
   };
-  put_index_data(run, baseline, picture_of, put_part, has_pages);
-  put(std::string_view(text).substr(mark + 1));
+  for (std::string_view page = templates::index_page; !page.empty();) {
+    const size_t mark = page.find("{{");
+    put(page.substr(0, mark));
+    if (mark == page.npos) return;
+    page.remove_prefix(mark + 2);
+    const std::string_view name = page.substr(0, page.find("}}"));
+    page.remove_prefix(name.size() + 2);
+    if (name == "style") put(templates::index_style);
+    if (name == "data") put_index_data(run, baseline, picture_of, put_part, has_pages);
+    if (name == "script") put(templates::index_graph), put(templates::index_script);
+  }
 }
 
 }  // namespace torch_ir

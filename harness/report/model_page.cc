@@ -9,12 +9,9 @@
 #include "harness/report/run_text.h"
 #include "harness/report/sections.h"
 #include "harness/results/result.h"
-#include "templates/templates.h"
 
 namespace torch_ir {
 namespace {
-
-using Data = kainjow::mustache::data;
 
 std::string file_list(std::vector<std::string> files) {
   std::ranges::transform(files, files.begin(), file_name);
@@ -93,13 +90,11 @@ std::string described_model(const Result& result) {
   return text + ".";
 }
 
-Data failure_data(const Failure& failure) {
-  Data data;
-  data.set("text", fmt::format("The message of the stage **{}** ({})", stage_name(failure.stage),
-                               failure_kind_name(failure.kind)));
-  data.set("message", code_block(failure.message));
-  if (!failure.output.empty()) data.set("output", code_block(failure.output));
-  return data;
+std::string failure_section(const Failure& failure) {
+  const std::string output = failure.output.empty() ? "" : code_block(failure.output);
+  return section(fmt::format("The message of the stage **{}** ({}):", stage_name(failure.stage),
+                             failure_kind_name(failure.kind)),
+                 {code_block(failure.message), section("Last lines of its output:", {output})});
 }
 
 std::string verified_text(const Result& result) {
@@ -213,26 +208,28 @@ Reference reference_of(const Result& result) {
 
 std::string render_model_page(const Result& result, const RunContext& context,
                               const GraphPicture& picture, const std::vector<Result>& cases) {
-  Data page;
-  page.set("name", escape_markdown(result.name));
-  page.set("verdict", verdict(result, context));
-  if (result.failure) page.set("failure", failure_data(*result.failure));
-  set_some(page, "description", described_model(result));
-  page.set("categories", code_list(result.categories, ", "));
-  page.set("stages", stages_table(result, context));
-  const ModelPage model{result, context, picture, cases};
-  for (const auto& [name, make] : kSections) {
-    if (const SectionData data = make(model)) page.set(name, *data);
-  }
+  const std::string calls = calls_section(result, cases);
   Coverage coverage = coverage_of(result);
-  coverage.is_split = page.get("calls") != nullptr;
-  page.set("reproduce",
-           reproduce_text(coverage, context, num_trials(result, context.settings), "Trials"));
+  coverage.is_split = !calls.empty();
   const bool by_tolerance = context.settings.criterion.reference != ReferenceKind::kFloat64;
-  if (by_tolerance && context.settings.save_tensors && result.worst_trial() != nullptr) {
-    page.set("replay", code_block(replay_command(result, context), "sh"));
-  }
-  return render(templates::model_page, page);
+  const bool can_replay =
+      by_tolerance && context.settings.save_tensors && result.worst_trial() != nullptr;
+  const std::string page = section(
+      "# " + escape_markdown(result.name),
+      {verdict(result, context), result.failure ? failure_section(*result.failure) : "",
+       described_model(result), "Categories: " + code_list(result.categories, ", "),
+       reproducer_section(result, context), values_section(result), verification_section(result),
+       node_section(result), calls, graph_summary_section(result),
+       section("## Stages", {stages_table(result, context)}),
+       places_section(result, context.timings), arithmetic_section(result), float_section(result),
+       graph_section(result, picture),
+       section(
+           "## Reproduce",
+           {reproduce_text(coverage, context, num_trials({&result, 1}, context.settings), "Trials"),
+            section("To repeat only the verification, with the tensors of the first trial, run "
+                    "this in the folder of this page:",
+                    {can_replay ? code_block(replay_command(result, context), "sh") : ""})})});
+  return page + "\n";
 }
 
 }  // namespace torch_ir

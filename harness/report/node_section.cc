@@ -10,9 +10,6 @@
 namespace torch_ir {
 namespace {
 
-using Data = kainjow::mustache::data;
-using List = kainjow::mustache::list;
-
 std::string divergence_text(const ValueDetail& detail, const Style& style) {
   const TensorComparison& c = detail.comparison;
   std::string text = fmt::format("{} is at {} ({}", style.strong("The first difference"),
@@ -159,31 +156,21 @@ std::vector<std::pair<std::string, Table>> node_lists(const NodeReport& report) 
   return lists;
 }
 
-SectionData node_section(const ModelPage& page) {
-  if (!page.result.nodes) return std::nullopt;
-  const NodeReport& report = *page.result.nodes;
-  Data data;
-  data.set("summary", nodes_summary(report, code_span));
-  List paragraphs;
-  for (const std::string& text : nodes_paragraphs(page.result, kMarkdown)) {
-    paragraphs.push_back(Data(text));
-  }
-  if (const std::string cut = cut_command(page.result); report.first_divergence && !cut.empty()) {
+std::string node_section(const Result& result) {
+  if (!result.nodes) return "";
+  const NodeReport& report = *result.nodes;
+  std::vector<std::string> blocks = nodes_paragraphs(result, kMarkdown);
+  blocks.insert(blocks.begin(), nodes_summary(report, code_span));
+  if (const std::string cut = cut_command(result); report.first_divergence && !cut.empty()) {
     const std::string node = shell_word(report.first_divergence->node.node);
-    paragraphs.push_back(Data("To cut it out, or another node by its name: " +
-                              code_span(fmt::format("{} --node {} -o {}", cut, node, node)) + "."));
+    blocks.push_back("To cut it out, or another node by its name: " +
+                     code_span(fmt::format("{} --node {} -o {}", cut, node, node)) + ".");
   }
-  data.set("paragraphs", paragraphs);
-  set_some(data, "statistics", statistics_table(report.first_divergence));
-  List lists;
+  blocks.push_back(statistics_table(report.first_divergence).markdown());
   for (const auto& [summary, table] : node_lists(report)) {
-    Data list;
-    list.set("summary", summary);
-    list.set("table", table.markdown());
-    lists.push_back(list);
+    blocks.push_back(folded(summary, table.markdown()));
   }
-  data.set("lists", lists);
-  return data;
+  return section("## Node by node", blocks);
 }
 
 std::string reproducer_text(const Result& result, const Style& style) {
@@ -204,20 +191,19 @@ std::string reproducer_text(const Result& result, const Style& style) {
       nodes, where, trial);
 }
 
-SectionData reproducer_section(const ModelPage& page) {
-  const Result& result = page.result;
-  if (!result.reproducer) return std::nullopt;
+std::string reproducer_section(const Result& result, const RunContext& context) {
+  if (!result.reproducer) return "";
   const std::string folder = "repro/" + result.name + "/";
-  Data data;
   const bool has_actual = result.failure && result.failure->kind == FailureKind::kOutputMismatch &&
                           !result.is_reproduced_by_whole_graph();
-  data.set("text", reproducer_text(result, kMarkdown) +
-                       fmt::format(" It is in [{}]({}):", code_span(folder), link_target(folder)));
-  set_some(data, "actual", has_actual ? "`actual.safetensors` has the wrong outputs." : "");
-  data.set("message", code_block(result.reproducer->message));
-  data.set("command", code_block(result.reproducer->command, "sh"));
-  data.set("hint", reproducer_hint(result.name, page.context, code_span));
-  return data;
+  return section("## Reproducer",
+                 {reproducer_text(result, kMarkdown) +
+                      fmt::format(" It is in [{}]({}):", code_span(folder), link_target(folder)),
+                  code_block(result.reproducer->message),
+                  std::string(has_actual ? "`actual.safetensors` has the wrong outputs. " : "") +
+                      "To see the failure, run this in that folder:",
+                  code_block(result.reproducer->command, "sh"),
+                  reproducer_hint(result.name, context, code_span)});
 }
 
 }  // namespace torch_ir

@@ -15,7 +15,6 @@
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
 #include "harness/report/sections.h"
-#include "templates/templates.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/cases/split.h"
@@ -23,8 +22,6 @@
 namespace torch_ir {
 namespace {
 
-using Data = kainjow::mustache::data;
-using List = kainjow::mustache::list;
 using Cases = std::vector<Result>;
 
 // results.json has all of them.
@@ -79,26 +76,34 @@ Table reasons_table(const Cases& cases, const Reason& reason_of) {
   return table;
 }
 
-Table bad_table(const Cases& cases) {
+// A section of OPERATORS.md and index.html.
+struct Part {
+  std::string title;
+  Table table;
+  std::string text = {};
+  // Behind the table.
+  std::string more = {};
+  // In index.html, behind the title.
+  std::string score = {};
+};
+
+Part bad_cases(const Cases& cases) {
   Table table("lllrrl",
               {"Case", "", "Status", "Max&nbsp;abs.&nbsp;error", "Own&nbsp;error", "Reason"});
+  size_t num_bad = 0;
   for (const Result& result : cases) {
-    if (result.is_good()) continue;
-    if (table.num_rows() == kMostBadCases) break;
+    if (result.is_good() || ++num_bad > kMostBadCases) continue;
     table.add({Cell::code(result.name), Cell::text(result.description), outcome_name(result),
                max_diff_text(result), own_error_cell(result.own_error),
                Cell::text(result.reason())});
   }
-  return table;
+  const std::string more = num_bad > kMostBadCases ? fmt::format("`results.json` lists {} more.",
+                                                                 num_bad - kMostBadCases)
+                                                   : "";
+  return {.title = "Failing cases", .table = std::move(table), .more = more};
 }
 
-struct Category {
-  std::string title;
-  Score score;
-  Table table;
-};
-
-Category operators_in(const std::string& name, const std::vector<const Result*>& cases) {
+Part operators_in(const std::string& name, const std::vector<const Result*>& cases) {
   struct Row {
     std::map<std::string, Score> by_dtype = {};
     Score total = {};
@@ -129,16 +134,9 @@ Category operators_in(const std::string& name, const std::vector<const Result*>&
     cells.push_back(row.own_error > 0 ? short_number(row.own_error) : "");
     table.add(cells);
   }
-  return {capitalized(name), all, std::move(table)};
-}
-
-std::vector<Category> categories_of(const Cases& cases) {
-  std::map<std::string, std::vector<const Result*>> by_category;
-  for (const Result& it : cases) by_category[torch_ir::category_of(it)].push_back(&it);
-  by_category.erase(kSplitCategory);
-  std::vector<Category> list;
-  for (const auto& [name, members] : by_category) list.push_back(operators_in(name, members));
-  return list;
+  return {.title = capitalized(name),
+          .table = std::move(table),
+          .score = fmt::format(": {} of {} passed", all.passed, all.tried)};
 }
 
 // In order of first occurrence.
@@ -175,6 +173,29 @@ Table calls_table(const Cases& cases) {
   return table;
 }
 
+std::vector<Part> parts_of(const Cases& cases) {
+  std::vector<Part> parts = {
+      {.title = "Failures by cause",
+       .table = causes_table(failure_causes({}, cases)),
+       .text = "Operators that are wrong for ordinary values come first; their edge cases count "
+               "there too."},
+      bad_cases(cases),
+      {.title = "Unsupported operators",
+       .table = reasons_table(
+           cases, [](const Result& it) { return it.lacks_support() ? it.reason() : ""; })},
+      {.title = "Passed on the host",
+       .table = reasons_table(cases, [](const Result& it) { return host_text(it); })}};
+  std::map<std::string, std::vector<const Result*>> by_category;
+  for (const Result& it : cases) by_category[category_of(it)].push_back(&it);
+  by_category.erase(kSplitCategory);
+  for (const auto& [name, members] : by_category) parts.push_back(operators_in(name, members));
+  parts.push_back({.title = "Calls in models",
+                   .table = calls_table(cases),
+                   .text = "Each distinct call, and how often each model makes it."});
+  std::erase_if(parts, [](const Part& part) { return part.table.num_rows() == 0; });
+  return parts;
+}
+
 std::string how_judged(const RunSettings& settings) {
   if (settings.criterion.reference == ReferenceKind::kFloat64) {
     return "the error of its outputs against float64 is at most the error factor times eager's "
@@ -206,15 +227,14 @@ std::string accumulated_text(const OpNode& node, const Result& result) {
 
 }  // namespace
 
-SectionData calls_section(const ModelPage& page) {
-  const Result& result = page.result;
+std::string calls_section(const Result& result, const std::vector<Result>& cases) {
   std::map<std::string, std::pair<const Result*, const CaseOccurrence*>> by_node;
-  for (const Result& it : page.cases) {
+  for (const Result& it : cases) {
     for (const CaseOccurrence& occurrence : it.call->occurrences) {
       if (occurrence.model == result.name) by_node[occurrence.node] = {&it, &occurrence};
     }
   }
-  if (by_node.empty() || !result.graph) return std::nullopt;
+  if (by_node.empty() || !result.graph) return "";
   int64_t num_run = 0;
   int64_t num_passed = 0;
   std::map<std::string, std::string> faulty;
@@ -243,65 +263,46 @@ SectionData calls_section(const ModelPage& page) {
                         : "as " + code_cell(first.node) + model + ", not run",
                is_first ? max_diff_text(*alone) : "", accumulated_text(node, result)});
   }
-  Data data;
-  data.set(
-      "summary",
-      fmt::format("{} of {} pass alone, on the inputs that the model computes for them{}. The last "
-                  "column is the error when the whole graph runs.",
-                  num_passed, counted(num_run, "call"),
-                  num_run == std::ssize(by_node)
-                      ? ""
-                      : fmt::format("; {} not run, because they equal one that ran",
-                                    std::ssize(by_node) - num_run)));
-  set_some(data, "faulty", faulty_operators(result, faulty, code_span));
-  data.set("table", table.markdown());
-  return data;
+  const auto num_equal = std::ssize(by_node) - num_run;
+  return section(
+      "## Calls alone and in the graph",
+      {fmt::format(
+           "{} of {} pass alone, on the inputs that the model computes for them{}. The last "
+           "column is the error when the whole graph runs.",
+           num_passed, counted(num_run, "call"),
+           num_equal == 0
+               ? ""
+               : fmt::format("; {} not run, because they equal one that ran", num_equal)),
+       faulty_operators(result, faulty, code_span), folded("Each call", table.markdown())});
 }
 
 json_fields::Json operators_json(const Cases& cases) {
   if (cases.empty()) return {};
-  json_fields::Json categories = json_fields::Json::array();
-  for (const auto& [title, score, table] : categories_of(cases)) {
-    categories.push_back(
-        {fmt::format("{}: {} of {} passed", title, score.passed, score.tried), table.json()});
+  json_fields::Json parts = json_fields::Json::array();
+  for (const Part& part : parts_of(cases)) {
+    parts.push_back({part.title + part.score, part.table.json()});
   }
-  return {{"verdict", cases_text(cases)},
-          {"causes", causes_table(failure_causes({}, cases)).json()},
-          {"bad", bad_table(cases).json()},
-          {"categories", categories},
-          {"calls", calls_table(cases).json()}};
+  return {{"verdict", cases_text(cases)}, {"parts", parts}};
 }
 
 std::string render_operators(const RunRecord& run) {
   const Cases& cases = run.cases;
-  const Table bad = bad_table(cases);
-  const auto num_bad = static_cast<size_t>(
-      std::ranges::count_if(cases, [](const Result& it) { return !it.is_good(); }));
-  List categories;
-  for (const Category& category : categories_of(cases)) {
-    Data data;
-    data.set("name", escape_markdown(category.title));
-    data.set("table", category.table.markdown());
-    categories.push_back(data);
+  std::vector<std::string> blocks = {
+      fmt::format("{} **{}{}**", cases_mark(run), interrupted_prefix(run.coverage),
+                  cases_text(cases)),
+      fmt::format("{} Each case is one call. It passes if {}.",
+                  cases_coverage_text(cases, run.coverage), how_judged(run.context.settings))};
+  for (const Part& part : parts_of(cases)) {
+    blocks.push_back(section("## " + escape_markdown(part.title),
+                             {part.text, part.table.markdown(), part.more}));
   }
-  Data page;
-  page.set("verdict", fmt::format("{} **{}{}**", cases_mark(run), interrupted_prefix(run.coverage),
-                                  cases_text(cases)));
-  page.set("coverage", cases_coverage_text(cases, run.coverage));
-  page.set("judged", how_judged(run.context.settings));
-  set_some(page, "causes", causes_table(failure_causes({}, cases)));
-  set_some(page, "bad", bad);
-  if (num_bad > bad.num_rows()) {
-    page.set("more_bad", fmt::format("`results.json` lists {} more.", num_bad - bad.num_rows()));
-  }
-  set_some(page, "unsupported", reasons_table(cases, [](const Result& it) {
-             return it.lacks_support() ? it.reason() : std::string();
-           }));
-  set_some(page, "on_host", reasons_table(cases, [](const Result& it) { return host_text(it); }));
-  page.set("categories", categories);
-  set_some(page, "calls", calls_table(cases));
-  page.set("reproduce", reproduce_text(run.coverage, run.context, 1, "Seed"));
-  return render(templates::operators, page);
+  blocks.push_back(
+      "A cell shows how many cases passed and how many were tried. A single number means that all "
+      "passed; – means that none of them is supported. \"Own error\" is the largest error of a "
+      "case "
+      "against float64, in errors of eager operators, of the cases outside their tolerance.");
+  blocks.push_back(section("## Reproduce", {reproduce_text(run.coverage, run.context, 1, "Seed")}));
+  return section("# Operators", blocks) + "\n";
 }
 
 }  // namespace torch_ir

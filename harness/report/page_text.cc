@@ -6,40 +6,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <sstream>
 
 #include "harness/report/markup.h"
 #include "harness/results/run_context.h"
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
-namespace {
-
-// Merges the blank lines that templates leave for missing parts, except in code.
-std::string without_extra_blank_lines(const std::string& page) {
-  std::string tidy;
-  std::string fence;
-  bool blank = true;
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);) {
-    if (fence.empty() && line.starts_with("```")) {
-      fence = line.substr(0, line.find_first_not_of('`'));
-    } else if (line == fence) {
-      fence.clear();
-    }
-    if (line.empty() && blank && fence.empty()) continue;
-    blank = line.empty();
-    tidy += line + '\n';
-  }
-  while (tidy.ends_with("\n\n")) tidy.pop_back();
-  return tidy;
-}
-
-}  // namespace
-
 std::string_view case_mark(const Result& result) {
   if (result.passed()) return "✅";
   return result.is_good() ? "–" : "❌";
@@ -133,12 +107,18 @@ std::string engine_text(const RunSettings& settings) {
 
 }  // namespace
 
-void set_some(kainjow::mustache::data& data, const char* key, const std::string& text) {
-  if (!text.empty()) data.set(key, text);
+std::string section(const std::string& heading, const std::vector<std::string>& blocks) {
+  std::string text;
+  for (std::string_view block : blocks) {
+    while (block.ends_with('\n')) block.remove_suffix(1);
+    if (!block.empty()) (text += text.empty() ? "" : "\n\n") += block;
+  }
+  return text.empty() || heading.empty() ? text : heading + "\n\n" + text;
 }
 
-void set_some(kainjow::mustache::data& data, const char* key, const Table& table) {
-  if (table.num_rows() > 0) data.set(key, table.markdown());
+std::string folded(const std::string& summary, const std::string& block) {
+  if (block.empty()) return "";
+  return section("<details>\n<summary>" + summary + "</summary>", {block, "</details>"});
 }
 
 std::string reproduce_text(const Coverage& coverage, const RunContext& context, int num_trials,
@@ -179,14 +159,6 @@ std::string reproduce_text(const Coverage& coverage, const RunContext& context, 
   return text + code_block(reproduce_command(coverage, context), "sh");
 }
 
-std::string render(std::string_view text, const kainjow::mustache::data& page) {
-  kainjow::mustache::mustache view{std::string(text)};
-  view.set_custom_escape([](const std::string& value) { return value; });
-  const std::string rendered = view.render(page);
-  if (!view.is_valid()) throw Error("invalid report template: " + view.error_message());
-  return without_extra_blank_lines(rendered);
-}
-
 Cell Cell::text(std::string_view text) { return {text_cell(text), text}; }
 
 Cell Cell::code(std::string_view text) { return {code_cell(text), text}; }
@@ -212,6 +184,7 @@ Table Table::without_empty_columns() const {
 }
 
 std::string Table::markdown() const {
+  if (rows_.empty()) return "";
   std::string text = "|";
   for (const Cell& head : heads_) {
     text += head.markdown.empty() ? " |" : " " + head.markdown + " |";

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <kainjow/mustache.hpp>
 #include <limits>
 #include <map>
 #include <optional>
@@ -52,7 +51,7 @@ class Table {
   size_t num_rows() const { return rows_.size(); }
   void shorten(size_t num_rows) { rows_.resize(std::min(num_rows, rows_.size())); }
   Table without_empty_columns() const;
-  // Without a final newline.
+  // Without a final newline; empty if there are no rows.
   std::string markdown() const;
   // {"alignment": "lr", "heads": ["Case", ...], "rows": [[...], ...]}, in plain text.
   json_fields::Json json() const;
@@ -108,9 +107,12 @@ Table places_table(std::span<const Result> results, bool has_models, bool has_ti
 // "✅", "❌", ...
 std::string_view status_mark(Status status);
 
-// Skips empty values, so that the template leaves out their section.
-void set_some(kainjow::mustache::data& data, const char* key, const std::string& text);
-void set_some(kainjow::mustache::data& data, const char* key, const Table& table);
+// A section of a page: `blocks` of Markdown below `heading`, with blank lines between them. Blocks
+// may be empty; a section of nothing else is empty too. The heading may be any text, or empty.
+std::string section(const std::string& heading, const std::vector<std::string>& blocks);
+
+// What a page shows when asked to; empty if `block` is.
+std::string folded(const std::string& summary, const std::string& block);
 
 // What a section about changes since `baseline` says.
 std::string changes_text(const BaselineComparison& comparison, const std::string& baseline);
@@ -118,10 +120,6 @@ std::string changes_text(const BaselineComparison& comparison, const std::string
 // How to repeat a run: a table of its settings up to `last_column`, and the command.
 std::string reproduce_text(const Coverage& coverage, const RunContext& context, int num_trials,
                            std::string_view last_column);
-
-// Renders the template `text` as Markdown, without repeated blank lines. Throws Error when the
-// template is malformed.
-std::string render(std::string_view text, const kainjow::mustache::data& page);
 
 // Phrases that name the expected outputs.
 struct Reference {

@@ -63,9 +63,11 @@ Table places_table(std::span<const Result> results, bool has_models, bool has_ti
   return table.without_empty_columns();
 }
 
-SectionData places_section(const ModelPage& page) {
-  const Table table = places_table({&page.result, 1}, false, page.context.timings);
-  return table.num_rows() == 0 ? SectionData() : table.markdown();
+std::string places_section(const Result& result, bool has_times) {
+  return section(
+      "## Places\n\nWhere nodes ran, as the executor reports it; if trials differ, in "
+      "the one with most nodes on the host.",
+      {places_table({&result, 1}, false, has_times).markdown()});
 }
 
 }  // namespace torch_ir

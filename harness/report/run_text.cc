@@ -188,7 +188,7 @@ std::string cases_coverage_text(const std::vector<Result>& cases, const Coverage
 }
 
 std::string coverage_text(const std::vector<Result>& results, const Coverage& coverage,
-                          const std::function<std::string(const std::vector<std::string>&)>& list) {
+                          const Format& code) {
   if (coverage.is_interrupted) {
     return fmt::format(
         "This run was interrupted after {} had finished. Pages of other models may be from other "
@@ -212,8 +212,8 @@ std::string coverage_text(const std::vector<Result>& results, const Coverage& co
   }
   std::string text = fmt::format("This run covers {} of the {} registered models", num_of_registry,
                                  coverage.num_registered);
-  if (!selection.categories.empty()) {
-    text += ", in category " + list(selection.categories);
+  for (const std::string& category : selection.categories) {
+    text += (&category == &selection.categories.front() ? ", in category " : ", ") + code(category);
   }
   if (!selection.models.empty()) text += ", selected by name";
   if (!files.empty()) text += ", and " + files;
@@ -267,16 +267,14 @@ std::string expectation_place(const Result& result, const RunContext& context, c
   return (result.origin ? "" : "its registration or from ") + code(list);
 }
 
-int num_trials(const Result& result, const RunSettings& settings) {
-  if (result.passed()) return static_cast<int>(result.trials.size());
-  const int given = result.origin && !result.origin->expected.empty() ? 1 : settings.trials;
-  // Graphs with dynamic sizes, and those with several files of inputs, have more.
-  return std::max(given, static_cast<int>(result.trials.size()));
-}
-
-int num_trials(const std::vector<Result>& results, const RunSettings& settings) {
+int num_trials(std::span<const Result> results, const RunSettings& settings) {
   int most = results.empty() ? settings.trials : 1;
-  for (const Result& result : results) most = std::max(most, num_trials(result, settings));
+  for (const Result& result : results) {
+    // Graphs with dynamic sizes, and those with several files of inputs, have more.
+    most = std::max(most, static_cast<int>(result.trials.size()));
+    const bool has_one = result.origin && !result.origin->expected.empty();
+    if (!result.passed() && !has_one) most = std::max(most, settings.trials);
+  }
   return most;
 }
 

@@ -1,7 +1,7 @@
 // Plain-text sentences about a run and its baseline, for terminals, Markdown pages and index.html.
 #pragma once
 
-#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,8 +34,9 @@ std::string_view cases_mark(const RunRecord& run);
 
 std::string cases_coverage_text(const std::vector<Result>& cases, const Coverage& coverage);
 
+// `code` formats names of categories.
 std::string coverage_text(const std::vector<Result>& results, const Coverage& coverage,
-                          const std::function<std::string(const std::vector<std::string>&)>& list);
+                          const Format& code);
 
 // Hints about the reproducer's command beyond the folder to run it in; may be empty. `code` formats
 // commands.
@@ -51,10 +52,8 @@ std::string not_judged_text(const NodeReport& nodes, const Format& code);
 
 std::string expectation_place(const Result& result, const RunContext& context, const Format& code);
 
-// The number of trials of a model: one if a file has its expected outputs.
-int num_trials(const Result& result, const RunSettings& settings);
-
-int num_trials(const std::vector<Result>& results, const RunSettings& settings);
+// The most trials of a model: one if a file has its expected outputs.
+int num_trials(std::span<const Result> results, const RunSettings& settings);
 
 std::vector<std::string> baseline_notes(const BaselineComparison& comparison);
 

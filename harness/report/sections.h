@@ -1,7 +1,6 @@
-// The sections of a model's page: each is a function that makes its data, and a row of kSections.
+// The sections of a model's page, in Markdown. Each is empty if the page leaves it out.
 #pragma once
 
-#include <kainjow/mustache.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,29 +11,18 @@
 
 namespace torch_ir {
 
-struct ModelPage {
-  const Result& result;
-  const RunContext& context;
-  const GraphPicture& picture;
-  // May include the model's calls.
-  const std::vector<Result>& cases;
-};
-
-// The data of a section; nothing if the page leaves it out.
-using SectionData = std::optional<kainjow::mustache::data>;
-
-SectionData places_section(const ModelPage& page);
-SectionData verification_section(const ModelPage& page);
+std::string places_section(const Result& result, bool has_times);
+std::string verification_section(const Result& result);
 // Outputs, rounded values and values of nodes, in one table.
-SectionData values_section(const ModelPage& page);
-SectionData arithmetic_section(const ModelPage& page);
-SectionData node_section(const ModelPage& page);
-SectionData float_section(const ModelPage& page);
-// The nodes of a split model with the results of their calls.
-SectionData calls_section(const ModelPage& page);
-SectionData reproducer_section(const ModelPage& page);
-SectionData modules_section(const ModelPage& page);
-SectionData graph_section(const ModelPage& page);
+std::string values_section(const Result& result);
+std::string arithmetic_section(const Result& result);
+std::string node_section(const Result& result);
+std::string float_section(const Result& result);
+// The nodes of a split model with the results of their calls, which are among `cases`.
+std::string calls_section(const Result& result, const std::vector<Result>& cases);
+std::string reproducer_section(const Result& result, const RunContext& context);
+std::string graph_summary_section(const Result& result);
+std::string graph_section(const Result& result, const GraphPicture& picture);
 
 // A row for each value, without columns that no value fills.
 Table values_table(const std::vector<ValueDetail>& values);
@@ -44,18 +32,5 @@ Table values_table(const std::vector<ValueDetail>& values);
 Table values_of_run(const Result& result);
 Table statistics_table(const std::optional<Divergence>& divergence);
 std::vector<std::pair<std::string, Table>> node_lists(const NodeReport& report);
-
-struct Section {
-  // In templates/model_page.md.mustache.
-  const char* name;
-  SectionData (*make)(const ModelPage& page);
-};
-
-inline constexpr Section kSections[] = {
-    {"places", places_section},        {"verification", verification_section},
-    {"values_of_run", values_section}, {"arithmetic", arithmetic_section},
-    {"node_report", node_section},     {"against", float_section},
-    {"calls", calls_section},          {"reproducer", reproducer_section},
-    {"modules", modules_section},      {"graph", graph_section}};
 
 }  // namespace torch_ir

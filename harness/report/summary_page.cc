@@ -13,31 +13,23 @@
 #include "harness/report/run_text.h"
 #include "harness/results/result.h"
 #include "harness/results/run_context.h"
-#include "templates/templates.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/base/tolerance.h"
 
 namespace torch_ir {
 namespace {
 
-using Data = kainjow::mustache::data;
 using Results = std::vector<Result>;
 
 // OPERATORS.md has all of them.
 constexpr size_t kMostCauses = 10;
 constexpr size_t kMostModels = 2000;
 
-std::string code_names(const std::vector<std::string>& names) { return code_list(names, ", "); }
-
-std::string status_pie(const Results& results) {
-  std::string pie = "pie showData title Models by status\n";
-  for (const Status status : kStatuses) {
-    if (const int64_t some = count_status(results, status)) {
-      pie += fmt::format("    \"{}\" : {}\n", status_name(status), some);
-    }
-  }
-  return code_block(pie, "mermaid");
-}
+constexpr const char* kExplanation =
+    "Max abs. error is the maximum over all trials. Smallest passing tolerance is the smallest "
+    "value for both rtol and atol with which all trials pass. The last column divides the error "
+    "of the worst output against the graph in float64 by eager's error: 1 is as accurate as eager. "
+    "It is empty if float64 is not a reference for an output.";
 
 // A line for each, so that a page of many models stays short.
 Table failures_table(const Results& results) {
@@ -96,84 +88,72 @@ void add_model(const Result& result, Table& table) {
   table.add(cells);
 }
 
-std::string models_table(const Results& results) {
+Table models_table(const Results& results) {
   Table table("lllrrrrrrrrrr",
               {"Model", "Status", "Categories", "Nodes", "Edges", "Weights", "Parameters",
                "Multiply-adds", "Max&nbsp;abs.&nbsp;error", "SNR&nbsp;(dB)", "Cosine similarity",
                "Smallest passing tolerance", "Error vs float64, relative to eager's"});
   for (const Result& result : results) add_model(result, table);
-  return table.markdown();
+  return table;
 }
 
-using Counts = std::map<Status, int64_t>;
-
-// A row per category, or one unnamed row for all models.
-Table counts_table(const Results& results, const std::map<std::string, Counts>& rows) {
+Table categories_table(const Results& results) {
+  std::map<std::string, std::map<Status, int64_t>> categories;
+  for (const Result& result : results) {
+    for (const std::string& category : result.categories) {
+      ++categories[category][result.status()];
+    }
+  }
   // All passing results of a run end with the same stage.
   const bool are_run = count_status(results, Status::kExtracted) == 0;
   const Status passed = are_run ? Status::kPassed : Status::kExtracted;
   Table table("lrrrrrr", {"Category", "Models", are_run ? "Passed" : "Extracted", "Failed",
                           "Unsupported", "Expected failures", "Unexpected passes"});
-  for (auto [category, counts] : rows) {
+  for (auto& [category, counts] : categories) {
     int64_t num_models = 0;
     for (const auto& [status, count] : counts) num_models += count;
-    std::vector<Cell> cells = {code_cell(category)};
-    cells.push_back(num_models);
-    for (const Status status : {passed, Status::kFailed, Status::kUnsupported,
-                                Status::kExpectedFailure, Status::kUnexpectedPass}) {
-      cells.push_back(counts[status]);
-    }
-    table.add(cells);
+    table.add({code_cell(category), num_models, counts[passed], counts[Status::kFailed],
+               counts[Status::kUnsupported], counts[Status::kExpectedFailure],
+               counts[Status::kUnexpectedPass]});
   }
   return table;
-}
-
-std::string categories_table(const Results& results) {
-  std::map<std::string, Counts> counts;
-  for (const Result& result : results) {
-    for (const std::string& category : result.categories) ++counts[category][result.status()];
-  }
-  return counts_table(results, counts).markdown();
-}
-
-std::string totals_table(const Results& results) {
-  Counts counts;
-  for (const Result& result : results) ++counts[result.status()];
-  return counts_table(results, {{"", counts}}).without_empty_columns().markdown();
 }
 
 }  // namespace
 
 std::string render_summary(const RunRecord& run, const BaselineComparison* baseline) {
   const auto& [coverage, context, results, cases] = run;
-  Data page;
   const bool has_models = !results.empty() || cases.empty();
-  page.set("has_models", has_models);
-  if (!cases.empty()) {
-    page.set("cases", fmt::format("{} **{}{}**: see [OPERATORS.md](OPERATORS.md).", cases_mark(run),
-                                  interrupted_prefix(coverage), cases_text(cases)));
-  }
-  const Table failures = failures_table(results);
-  const std::vector<FailureCause> causes = failure_causes(results, cases);
-  if (!cases.empty() || causes.size() < failures.num_rows()) {
-    set_some(page, "causes", causes_table(causes, kMostCauses));
-  }
   const bool is_good = all_good(results) && !coverage.is_interrupted;
-  page.set("verdict",
-           fmt::format("{} **{}{}**{}", is_good ? "✅" : "❌", interrupted_prefix(coverage),
-                       passed_text(results), not_passed_text(results)));
-  page.set("coverage", coverage_text(results, coverage, code_names));
-  page.set("counts", totals_table(results));
-  page.set("pie", status_pie(results));
-  set_some(page, "failures", failures);
-  set_some(page, "expected", expected_table(results));
-  set_some(page, "places", places_table(results, true, context.timings));
-  if (baseline != nullptr) page.set("changes", changes_text(*baseline, context.baseline));
-  page.set("models", models_table(results));
-  page.set("categories", categories_table(results));
-  page.set("reproduce", reproduce_text(coverage, context, num_trials(results, context.settings),
-                                       has_models ? "Tolerance" : "Threads"));
-  return render(templates::summary, page);
+  const std::string_view interrupted = interrupted_prefix(coverage);
+  const Table failures = failures_table(results);
+  std::vector<FailureCause> causes = failure_causes(results, cases);
+  if (cases.empty() && causes.size() >= failures.num_rows()) causes.clear();
+  const std::string page =
+      section("# Summary",
+              {cases.empty() ? ""
+                             : fmt::format("{} **{}{}**: see [OPERATORS.md](OPERATORS.md).",
+                                           cases_mark(run), interrupted, cases_text(cases)),
+               !has_models ? ""
+                           : fmt::format("{} **{}{}**{}\n\n{} To search, filter and sort: "
+                                         "[`index.html`](index.html).",
+                                         is_good ? "✅" : "❌", interrupted, passed_text(results),
+                                         not_passed_text(results),
+                                         coverage_text(results, coverage, code_span)),
+               section("## Causes", {causes_table(causes, kMostCauses).markdown()}),
+               section("## Failures", {failures.markdown()}),
+               section("## Expected failures", {expected_table(results).markdown()}),
+               section("## Places\n\nWhere nodes ran, as the executor reports it.",
+                       {places_table(results, true, context.timings).markdown()}),
+               section("## Changes",
+                       {baseline == nullptr ? "" : changes_text(*baseline, context.baseline)}),
+               section("## Models\n\nIn execution order.",
+                       {models_table(results).markdown(), results.empty() ? "" : kExplanation}),
+               section("## Categories", {categories_table(results).markdown()}),
+               section("## Reproduce",
+                       {reproduce_text(coverage, context, num_trials(results, context.settings),
+                                       has_models ? "Tolerance" : "Threads")})});
+  return page + "\n";
 }
 
 }  // namespace torch_ir

@@ -110,8 +110,6 @@ TEST(SummaryTest, CountsAndNamesEveryStatus) {
                                       {.selection = {}, .num_registered = 4}, {});
   EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 4 models passed**, 1 failed, 1 passed "
                                "unexpectedly, 1 failed as expected\n"));
-  EXPECT_THAT(page, HasSubstr("| 4 | 1 | 1 | 0 | 1 | 1 |\n"));
-  EXPECT_THAT(page, HasSubstr("    \"expected failure\" : 1\n"));
   EXPECT_THAT(page, HasSubstr("| [Known](Known.md) | output mismatch | rounds \\| twice |"));
   EXPECT_THAT(page, HasSubstr("| [Healed](Healed.md) | passes, but is expected to fail: output "
                               "mismatch: rounds \\| twice |  |\n"));

@@ -15,8 +15,6 @@
 namespace torch_ir {
 namespace {
 
-using Data = kainjow::mustache::data;
-
 struct Column {
   const char* head;
   char side;
@@ -147,20 +145,17 @@ Table values_of_run(const Result& result) {
   return values_table(values);
 }
 
-SectionData values_section(const ModelPage& page) {
-  const std::vector<ValueDetail> values = in_order(page.result);
-  if (values.empty()) return std::nullopt;
-  Data data;
+std::string values_section(const Result& result) {
   std::string text = "Values that are wrong come first, then outputs, then the largest errors";
-  if (page.result.trials.size() > 1) {
-    text += ", in the worst trial, " + escape_markdown(page.result.worst_trial()->name);
+  if (result.trials.size() > 1) {
+    text += ", in the worst trial, " + escape_markdown(result.worst_trial()->name);
   }
-  data.set("text", text + ".");
-  if (values.size() > kMostValues) {
-    data.set("more", fmt::format("`results.json` has {} more.", values.size() - kMostValues));
-  }
-  data.set("table", values_of_run(page.result).markdown());
-  return data;
+  const size_t num_values = in_order(result).size();
+  return section("## Values\n\n" + text + ".",
+                 {values_of_run(result).markdown(),
+                  num_values > kMostValues
+                      ? fmt::format("`results.json` has {} more.", num_values - kMostValues)
+                      : ""});
 }
 
 }  // namespace torch_ir

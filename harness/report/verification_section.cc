@@ -14,9 +14,6 @@
 namespace torch_ir {
 namespace {
 
-using Data = kainjow::mustache::data;
-using List = kainjow::mustache::list;
-
 constexpr int64_t kHistogramWidth = 40;
 
 std::string trials_table(const Result& result) {
@@ -50,16 +47,6 @@ std::string trials_table(const Result& result) {
     text += "\n\n" + escape_markdown(as_sentence("not tried with " + it));
   }
   return text;
-}
-
-List mismatches(const VerificationReport& report) {
-  List lines;
-  for (const ValueDetail& detail : report.output_details) {
-    if (detail.comparison.mismatch.empty()) continue;
-    lines.push_back(Data(fmt::format("{}: {}.", code_span(detail.value),
-                                     escape_markdown(detail.comparison.mismatch))));
-  }
-  return lines;
 }
 
 // A single element still gets a mark. Elements that are NaN on one side only have a row of their
@@ -99,19 +86,23 @@ std::string figures_table(const TensorComparison& c) {
   return table.markdown();
 }
 
-List differences(const Result& result, const VerificationReport& report) {
-  List sections;
+// The outputs that can not be compared, then the others.
+std::vector<std::string> differences(const Result& result, const VerificationReport& report) {
+  std::vector<std::string> sections;
+  for (const ValueDetail& detail : report.output_details) {
+    const std::string& mismatch = detail.comparison.mismatch;
+    if (mismatch.empty()) continue;
+    sections.push_back(code_span(detail.value) + ": " + escape_markdown(mismatch) + ".");
+  }
   for (const ValueDetail& detail : report.output_details) {
     const TensorComparison& c = detail.comparison;
     if (!c.mismatch.empty() || c.worst_actual.empty()) continue;
-    Data section;
-    section.set("name", code_span(detail.value));
-    section.set("worst", fmt::format("Worst element: at `[{}]` the graph gives {}, {} {}.",
-                                     fmt::join(c.worst_index, ", "), code_span(c.worst_actual),
-                                     reference_of(result).worst, code_span(c.worst_expected)));
-    section.set("figures", figures_table(c));
-    section.set("histogram", histogram(c));
-    sections.push_back(section);
+    sections.push_back(
+        section("#### " + code_span(detail.value),
+                {fmt::format("Worst element: at `[{}]` the graph gives {}, {} {}.",
+                             fmt::join(c.worst_index, ", "), code_span(c.worst_actual),
+                             reference_of(result).worst, code_span(c.worst_expected)),
+                 figures_table(c), section("Elements by absolute error:", {histogram(c)})}));
   }
   return sections;
 }
@@ -144,33 +135,42 @@ std::string tolerance_sentence(const VerificationReport& report) {
   return text;
 }
 
+std::string criterion_section(const VerificationReport& report) {
+  if (report.criterion.reference != ReferenceKind::kFloat64) {
+    return "### Tolerance\n\nAn element passes if `|actual - expected| <= atol + rtol * "
+           "|expected|`. " +
+           tolerance_sentence(report);
+  }
+  return fmt::format(
+      "### Criterion\n\nAn output passes if its error against the graph in float64 is at most {} "
+      "times that of eager operators. The tolerance decides only where float64 says nothing.",
+      report.criterion.error_factor);
+}
+
 }  // namespace
 
-SectionData verification_section(const ModelPage& page) {
-  const Result& result = page.result;
-  if (result.worst_trial() == nullptr) return std::nullopt;
-  const Trial& worst = *result.worst_trial();
-  const VerificationReport& report = worst.verification;
-  Data data;
-  data.set("trials", trials_table(result));
-  data.set("explanation", reference_of(result).explanation);
+std::string verification_section(const Result& result) {
+  if (result.worst_trial() == nullptr) return "";
+  const VerificationReport& report = result.worst_trial()->verification;
+  std::vector<std::string> blocks = {trials_table(result), reference_of(result).explanation};
   if (report.output_details.empty()) {
-    set_some(data, "error", escape_markdown(report.error_message));
-    return data;
+    blocks.push_back(escape_markdown(report.error_message));
+    return section("## Numerical verification", blocks);
   }
-  data.set("outputs", true);
-  data.set("mismatches", mismatches(report));
-  data.set("differences", differences(result, report));
-  const double factor = report.criterion.error_factor;
-  if (report.criterion.reference == ReferenceKind::kFloat64) {
-    data.set("error_factor", fmt::format("{}", factor));
-  } else {
-    data.set("rule", tolerance_sentence(report));
+  for (std::string& output : differences(result, report)) blocks.push_back(std::move(output));
+  const auto sentence = [](const std::string& text) { return escape_markdown(as_sentence(text)); };
+  blocks.push_back(sentence(result.state_not_compared()));
+  if (!report.reference_note.empty()) {
+    blocks.push_back("**Note**: " + sentence(report.reference_note));
   }
-  set_some(data, "not_compared", escape_markdown(as_sentence(result.state_not_compared())));
-  set_some(data, "reference_note", escape_markdown(as_sentence(report.reference_note)));
-  set_some(data, "graph_note", escape_markdown(as_sentence(report.graph_note)));
-  return data;
+  if (!report.graph_note.empty()) {
+    blocks.push_back(
+        "Eager operators could not run the graph, so this page does not show that it "
+        "matches the model: " +
+        sentence(report.graph_note));
+  }
+  blocks.push_back(criterion_section(report));
+  return section("## Numerical verification", blocks);
 }
 
 }  // namespace torch_ir
