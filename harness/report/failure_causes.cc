@@ -35,129 +35,55 @@ std::string edge_case_of(const Result& result) {
   return result.name.substr(result.name.rfind('/') + 1);
 }
 
-struct Cause {
+// A cause and what its failures have in common.
+struct Group {
+  FailureCause cause = {};
+  Finding finding = {};
+  // Of the suite: the edge case and its note, the dtypes and, by category, operators that failed.
   std::string edge_case = {};
+  std::string note = {};
   std::string dtypes = {};
-  std::vector<std::string> models = {};
-  std::vector<const Result*> cases = {};
+  std::map<std::string, Names> operators = {};
   // Where ordinary values fail, edge cases of the same operators and dtypes.
   int64_t num_edge_cases = 0;
-  // Of the suite: by category, those that failed.
-  std::map<std::string, Names> operators = {};
-  Finding finding = {};
+  Names example_operators = {};
 
-  int64_t num_calls() const { return std::ssize(cases) + num_edge_cases; }
+  void add(const Result& call) {
+    ++cause.num_calls;
+    const std::string& op_type = call.call->op_type;
+    if (is_of_suite(call)) operators[category_of(call)].insert(op_type);
+    constexpr size_t kMostExamples = 3;
+    const bool has_room = example_operators.size() < kMostExamples;
+    if (has_room && example_operators.insert(op_type).second) cause.examples.push_back(call.name);
+  }
+
   // The least comes first.
   auto rank() const {
-    return std::tuple(models.empty(), !edge_case.empty(), -std::ssize(models), -num_calls());
-  }
-};
-
-class Causes {
- public:
-  void add_models(const std::vector<Result>& results) {
-    for (const Result& result : results) {
-      if (!result.is_good()) cause_of(result, {}).models.push_back(result.name);
-    }
+    return std::tuple(cause.models.empty(), !edge_case.empty(), -std::ssize(cause.models),
+                      -cause.num_calls);
   }
 
-  void add_cases(const std::vector<Result>& cases) {
-    NamesByPair tried_dtypes;
-    NamesByPair failed_dtypes;
-    for (const Result& result : cases) {
-      const auto& [op_type, dtype, occurrences] = *result.call;
-      const std::string edge_case = edge_case_of(result);
-      tried_operators_[{category_of(result), edge_case}].insert(op_type);
-      tried_dtypes[{op_type, edge_case}].insert(dtype);
-      if (!result.is_good()) failed_dtypes[{op_type, edge_case}].insert(dtype);
-    }
-    // By operator and dtype.
-    std::map<std::pair<std::string, std::string>, size_t> ordinary;
-    for (const bool are_ordinary : {true, false}) {
-      for (const Result& result : cases) {
-        const auto& [op_type, dtype, occurrences] = *result.call;
-        const std::string edge_case = edge_case_of(result);
-        if (result.is_good() || edge_case.empty() != are_ordinary) continue;
-        if (!are_ordinary && ordinary.contains({op_type, dtype})) {
-          ++causes_[ordinary.at({op_type, dtype})].num_edge_cases;
-          continue;
-        }
-        const Names& failed = failed_dtypes[{op_type, edge_case}];
-        const bool are_all = failed.size() > 1 && failed == tried_dtypes[{op_type, edge_case}];
-        const bool is_of_model = !is_of_suite(result);
-        Cause& cause = cause_of(result, is_of_model ? ""
-                                        : are_all   ? "every dtype"
-                                                    : fmt::format("{}", fmt::join(failed, ", ")));
-        cause.cases.push_back(&result);
-        if (!is_of_model) cause.operators[category_of(result)].insert(op_type);
-        if (are_ordinary) {
-          ordinary.try_emplace({op_type, dtype}, static_cast<size_t>(&cause - causes_.data()));
-        }
-      }
-    }
+  std::string what() const {
+    if (operators.empty()) return finding.what();
+    std::string text = edge_case.empty() ? "ordinary values" : edge_case + " (" + note + ")";
+    if (num_edge_cases > 0) text += ", " + counted(num_edge_cases, "edge case");
+    return text + ", " + finding.cause;
   }
 
-  std::vector<FailureCause> sorted() {
-    std::ranges::stable_sort(causes_, {}, &Cause::rank);
-    std::vector<FailureCause> found;
-    for (const Cause& cause : causes_) found.push_back(described(cause));
-    return found;
-  }
-
- private:
-  // `dtypes` is for cases of the suite, whose operators may differ.
-  Cause& cause_of(const Result& result, const std::string& dtypes) {
-    const Finding finding = finding_of(result);
-    const std::string edge_case = edge_case_of(result);
-    const auto [known, is_new] = by_key_.try_emplace(
-        {edge_case, dtypes, dtypes.empty() ? finding.op : "", without_figures(finding.cause)},
-        causes_.size());
-    if (is_new) {
-      causes_.push_back({.edge_case = edge_case, .dtypes = dtypes, .finding = finding});
-    }
-    return causes_[known->second];
-  }
-
-  // "in float16; 12 of 57 operators of reduction, aten.eq.Tensor".
-  std::string in_common(const Cause& cause) const {
-    if (cause.operators.empty()) return "";
+  // "in float16; 12 of 57 operators of reduction, aten.eq.Tensor". Those that were tried are by
+  // category and edge case.
+  std::string in_common(const NamesByPair& tried_operators) const {
+    if (operators.empty()) return "";
     std::vector<std::string> texts;
-    for (const auto& [category, operators] : cause.operators) {
-      const auto num_tried = std::ssize(tried_operators_.at({category, cause.edge_case}));
-      texts.push_back(operators.size() == 1
-                          ? *operators.begin()
-                          : fmt::format("{} of {} of {}", operators.size(),
-                                        counted(num_tried, "operator"), category));
+    for (const auto& [category, failed] : operators) {
+      const auto num_tried = std::ssize(tried_operators.at({category, edge_case}));
+      texts.push_back(failed.size() == 1 ? *failed.begin()
+                                         : fmt::format("{} of {} of {}", failed.size(),
+                                                       counted(num_tried, "operator"), category));
     }
     constexpr size_t kMostCategories = 3;
-    return "in " + cause.dtypes + "; " + listed(texts, kMostCategories);
+    return "in " + dtypes + "; " + listed(texts, kMostCategories);
   }
-
-  FailureCause described(const Cause& cause) const {
-    std::string what = cause.finding.what();
-    if (!cause.operators.empty()) {
-      what = "ordinary values";
-      if (!cause.edge_case.empty()) {
-        what = cause.edge_case + " (" + cause.cases.front()->description + ")";
-      }
-      if (cause.num_edge_cases > 0) what += ", " + counted(cause.num_edge_cases, "edge case");
-      what += ", " + cause.finding.cause;
-    }
-    FailureCause described{.what = short_line(printable(what, SIZE_MAX), kMaxFinding),
-                           .models = cause.models,
-                           .num_calls = cause.num_calls(),
-                           .in_common = in_common(cause)};
-    Names shown;
-    for (const Result* result : cause.cases) {
-      const bool is_other = shown.size() < 3 && shown.insert(result->call->op_type).second;
-      if (is_other) described.examples.push_back(result->name);
-    }
-    return described;
-  }
-
-  std::vector<Cause> causes_;
-  std::map<std::array<std::string, 4>, size_t> by_key_;
-  NamesByPair tried_operators_;
 };
 
 }  // namespace
@@ -170,10 +96,66 @@ std::string FailureCause::count_text() const {
 
 std::vector<FailureCause> failure_causes(const std::vector<Result>& models,
                                          const std::vector<Result>& cases) {
-  Causes causes;
-  causes.add_models(models);
-  causes.add_cases(cases);
-  return causes.sorted();
+  std::vector<Group> groups;
+  std::map<std::array<std::string, 4>, size_t> by_key;
+  // `dtypes` is for cases of the suite, whose operators may differ.
+  const auto group_of = [&](const Result& result, const std::string& dtypes) {
+    const Finding finding = finding_of(result);
+    const std::string edge_case = edge_case_of(result);
+    const auto [known, is_new] = by_key.try_emplace(
+        {edge_case, dtypes, dtypes.empty() ? finding.op : "", without_figures(finding.cause)},
+        groups.size());
+    if (is_new) {
+      groups.push_back({.finding = finding,
+                        .edge_case = edge_case,
+                        .note = result.description,
+                        .dtypes = dtypes});
+    }
+    return known->second;
+  };
+  for (const Result& result : models) {
+    if (!result.is_good()) groups[group_of(result, "")].cause.models.push_back(result.name);
+  }
+  NamesByPair tried_operators;
+  NamesByPair tried_dtypes;
+  NamesByPair failed_dtypes;
+  for (const Result& result : cases) {
+    const auto& [op_type, dtype, occurrences] = *result.call;
+    const std::string edge_case = edge_case_of(result);
+    tried_operators[{category_of(result), edge_case}].insert(op_type);
+    tried_dtypes[{op_type, edge_case}].insert(dtype);
+    if (!result.is_good()) failed_dtypes[{op_type, edge_case}].insert(dtype);
+  }
+  // Groups of ordinary values by operator and dtype.
+  std::map<std::pair<std::string, std::string>, size_t> ordinary;
+  for (const bool are_ordinary : {true, false}) {
+    for (const Result& result : cases) {
+      const auto& [op_type, dtype, occurrences] = *result.call;
+      const std::string edge_case = edge_case_of(result);
+      if (result.is_good() || edge_case.empty() != are_ordinary) continue;
+      const auto known = ordinary.find({op_type, dtype});
+      if (!are_ordinary && known != ordinary.end()) {
+        ++groups[known->second].num_edge_cases;
+        ++groups[known->second].cause.num_calls;
+        continue;
+      }
+      const Names& failed = failed_dtypes[{op_type, edge_case}];
+      const bool are_all = failed.size() > 1 && failed == tried_dtypes[{op_type, edge_case}];
+      const size_t group = group_of(result, !is_of_suite(result) ? ""
+                                            : are_all            ? "every dtype"
+                                                      : fmt::format("{}", fmt::join(failed, ", ")));
+      groups[group].add(result);
+      if (are_ordinary) ordinary.try_emplace({op_type, dtype}, group);
+    }
+  }
+  std::ranges::stable_sort(groups, {}, &Group::rank);
+  std::vector<FailureCause> causes;
+  for (const Group& group : groups) {
+    FailureCause& cause = causes.emplace_back(group.cause);
+    cause.what = short_line(printable(group.what(), SIZE_MAX), kMaxFinding);
+    cause.in_common = group.in_common(tried_operators);
+  }
+  return causes;
 }
 
 Table causes_table(const std::vector<FailureCause>& causes, size_t most) {

@@ -1,8 +1,10 @@
 #include "harness/report/markup.h"
 
+#include <c10/util/StringUtil.h>
+
 #include <algorithm>
 #include <cctype>
-#include <span>
+#include <initializer_list>
 #include <utility>
 
 #include "torch_ir/base/printable.h"
@@ -25,50 +27,23 @@ size_t longest_run(std::string_view text, char c) {
   return longest;
 }
 
-std::string on_one_line(std::string_view text) {
-  std::string line(text);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  std::replace(line.begin(), line.end(), '\r', ' ');
-  return shown_text(line);
+using Replacements = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+std::string replaced(std::string text, Replacements replacements) {
+  for (const auto& [from, to] : replacements) c10::ReplaceAll(text, from, to);
+  return text;
 }
 
-bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
+std::string on_one_line(std::string_view text) {
+  return shown_text(replaced(std::string(text), {{"\n", " "}, {"\r", " "}}));
+}
 
 // True for "seed", false for "oneDNN", "aten::add" or "x_1".
 bool starts_with_word(std::string_view text) {
   std::string_view word = text.substr(0, text.find(' '));
   if (word.ends_with(':') || word.ends_with(',')) word.remove_suffix(1);
-  return !word.empty() && std::ranges::all_of(word, is_lower);
-}
-
-// The first three only in attributes, where a parser turns plain line breaks and tabs into spaces.
-constexpr std::pair<std::string_view, std::string_view> kEscapes[] = {
-    {"\n", "&#10;"},
-    {"\t", "&#9;"},
-    {"\"", "&quot;"},
-    {"&", "&amp;"},
-    {"<", "&lt;"},
-    // "]]>" may not stand in text.
-    {">", "&gt;"},
-    // XML forbids U+FFFE and U+FFFF.
-    {"\xef\xbf\xbe", "\\xef\\xbf\\xbe"},
-    {"\xef\xbf\xbf", "\\xef\\xbf\\xbf"}};
-
-std::string escape(std::string_view text, bool is_attribute) {
-  const std::span escapes = std::span(kEscapes).subspan(is_attribute ? 0 : 3);
-  std::string xml;
-  while (!text.empty()) {
-    // Invalid UTF-8 is escaped byte by byte.
-    const std::string_view character = text.substr(0, std::max<size_t>(1, character_size(text)));
-    text.remove_prefix(character.size());
-    const auto known = std::ranges::find(escapes, character, [](auto& it) { return it.first; });
-    if (known != escapes.end()) {
-      xml += known->second;
-    } else {
-      xml += character == "\n" || character == "\t" ? std::string(character) : printable(character);
-    }
-  }
-  return xml;
+  return !word.empty() &&
+         std::ranges::all_of(word, [](unsigned char c) { return std::islower(c); });
 }
 
 }  // namespace
@@ -99,13 +74,8 @@ const Style kMarkdown = {.code = code_span,
 const Style kPlain = {.code = std::identity(), .text = std::identity(), .strong = std::identity()};
 
 std::string table_cell(std::string_view markdown) {
-  std::string cell;
-  for (const char c : markdown) {
-    // Tables are split at bars before anything else is parsed, even code.
-    if (c == '|') cell += '\\';
-    cell += c;
-  }
-  return cell;
+  // Tables are split at bars before anything else is parsed, even code.
+  return replaced(std::string(markdown), {{"|", "\\|"}});
 }
 
 std::string code_block(std::string_view text, std::string_view language) {
@@ -136,8 +106,18 @@ std::string as_sentence(std::string text) {
   return text;
 }
 
-std::string xml_text(std::string_view text) { return escape(text, false); }
+std::string xml_text(std::string_view text) {
+  // "]]>" may not stand in text, and XML forbids U+FFFE and U+FFFF.
+  return replaced(shown_text(text), {{"&", "&amp;"},
+                                     {"<", "&lt;"},
+                                     {">", "&gt;"},
+                                     {"\ufffe", "\\xef\\xbf\\xbe"},
+                                     {"\uffff", "\\xef\\xbf\\xbf"}});
+}
 
-std::string xml_attribute(std::string_view text) { return escape(text, true); }
+std::string xml_attribute(std::string_view text) {
+  // A parser turns plain line breaks and tabs into spaces.
+  return replaced(xml_text(text), {{"\"", "&quot;"}, {"\n", "&#10;"}, {"\t", "&#9;"}});
+}
 
 }  // namespace torch_ir

@@ -238,25 +238,19 @@ std::string calls_section(const Result& result, const std::vector<Result>& cases
   int64_t num_run = 0;
   int64_t num_passed = 0;
   std::map<std::string, std::string> faulty;
-  const auto has_run = [](const Result& alone, const CaseOccurrence* occurrence) {
-    return occurrence == &alone.call->occurrences.front();
-  };
-  for (const auto& [node, call] : by_node) {
-    if (!has_run(*call.first, call.second)) continue;
-    ++num_run;
-    num_passed += call.first->passed() ? 1 : 0;
-  }
   Table table("llllrr", {"Node", "Operator", "Module and source", "Alone", "Max abs. error alone",
                          "Max abs. error in the graph"});
   for (const OpNode& node : result.graph->nodes) {
     const auto call = by_node.find(node.name);
     if (call == by_node.end()) continue;
     const auto& [alone, occurrence] = call->second;
+    const CaseOccurrence& first = alone->call->occurrences.front();
+    const bool is_first = occurrence == &first;
+    num_run += is_first ? 1 : 0;
+    num_passed += is_first && alone->passed() ? 1 : 0;
     if (!alone->is_good()) faulty.emplace(node.name, node.op_type);
     if (table.num_rows() == kMostRows) continue;
-    const CaseOccurrence& first = alone->call->occurrences.front();
     const std::string model = first.model == result.name ? "" : " of " + text_cell(first.model);
-    const bool is_first = has_run(*alone, occurrence);
     table.add({code_cell(node.name), code_cell(node.op_type),
                text_cell(trimmed(occurrence->module + " " + occurrence->source)),
                is_first ? fmt::format("{} {}", case_mark(*alone), outcome_name(*alone))

@@ -57,15 +57,6 @@ void move_if_there(const fs::path& from, const fs::path& to) {
   if (error) throw Error("cannot write '" + to.string() + "': " + error.message());
 }
 
-// Draws the picture here if the model's process ended first.
-GraphPicture picture_of(const Result& result, const fs::path& files) {
-  if (fs::exists(files / kPictureFile)) {
-    return {.svg = read_file(files / kPictureFile), .data = read_file(files / kDataFile)};
-  }
-  if (result.is_extracted()) return {.problem = "full-scale graphs are not drawn"};
-  return draw_graph(result);
-}
-
 void write_pieces(const fs::path& path, const std::function<void(const PutText& put)>& write) {
   AtomicFile file(path);
   write([&](std::string_view piece) { file.write(piece); });
@@ -87,11 +78,12 @@ ReportFiles::ReportFiles(const std::string& directory, const std::vector<std::st
 
 GraphPicture ReportFiles::picture_of_page(const Result& result) const {
   if (!result.picture_problem.empty()) return {.problem = result.picture_problem};
+  const fs::path svg = unfinished_ / "svg" / (result.name + ".svg");
   // Of a model that did not run again.
-  if (!fs::exists(unfinished_ / "svg" / (result.name + ".svg"))) {
+  if (!fs::exists(svg)) {
     return draw_saved_graph(result, (directory_ / "ir" / (result.name + ".json")).string());
   }
-  return {.svg = read_file(unfinished_ / "svg" / (result.name + ".svg")),
+  return {.svg = read_file(svg),
           .data = read_file(unfinished_ / "graph_data" / (result.name + ".json"))};
 }
 
@@ -105,6 +97,17 @@ void ReportFiles::write_model(Result& result, const std::string& files,
                               const RunContext& context) const {
   const fs::path from = files;
   const std::string& name = result.name;
+  // If the model's process ended first, the picture is drawn here. Only index.html has its data.
+  if (result.graph && !fs::exists(from / kPictureFile)) {
+    const GraphPicture picture = result.is_extracted()
+                                     ? GraphPicture{.problem = "full-scale graphs are not drawn"}
+                                     : draw_graph(result);
+    result.picture_problem = picture.problem;
+    if (!picture.svg.empty()) write_file(from / kPictureFile, picture.svg);
+    if (!picture.svg.empty()) write_file(from / kDataFile, picture.data);
+  }
+  move_if_there(from / kPictureFile, unfinished_ / "svg" / (name + ".svg"));
+  move_if_there(from / kDataFile, unfinished_ / "graph_data" / (name + ".json"));
   move_if_there(from / "ir.json", unfinished_ / "ir" / (name + ".json"));
   move_if_there(from / "repro", unfinished_ / "repro" / name);
   for (const char* kind : kTensors) {
@@ -112,16 +115,7 @@ void ReportFiles::write_model(Result& result, const std::string& files,
                   unfinished_ / tensors_name(name, kind));
   }
   result.has_values = fs::exists(unfinished_ / tensors_name(name, kValues));
-  const GraphPicture picture = picture_of(result, from);
-  if (!picture.svg.empty()) {
-    make_folder(unfinished_ / "svg");
-    make_folder(unfinished_ / "graph_data");
-    write_file(unfinished_ / "svg" / (name + ".svg"), picture.svg);
-    // Only index.html has it.
-    write_file(unfinished_ / "graph_data" / (name + ".json"), picture.data);
-  }
-  result.picture_problem = picture.problem;
-  write_file(unfinished_ / (name + ".md"), render_model_page(result, context, picture));
+  write_calls(result, context, {});
 }
 
 void ReportFiles::write_run(const RunRecord& run, const BaselineComparison* baseline) const {

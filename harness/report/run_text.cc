@@ -26,26 +26,30 @@ int64_t count_files(const std::vector<Result>& results, FileFormat format) {
 constexpr size_t kMaxModels = 20;
 constexpr size_t kMostDetails = 10;
 
-struct FigureText {
-  bool is_tolerance = false;
+// Of cases that did not pass, in order (outcome_name).
+constexpr std::string_view kOutcomes[] = {
+    "differs",       "unsupported", "failed",    "crashed",          "timed out",
+    "out of memory", "not held",    "extracted", "expected failure", "unexpected pass"};
 
-  std::string operator()(const std::string& text) const { return printable(text); }
-  std::string operator()(int64_t count) const { return fmt::format("{}", count); }
-  std::string operator()(double figure) const {
-    return is_tolerance ? tolerance_text(figure) : fmt::format("{:.3g}", figure);
-  }
-};
+std::string figure_text(const FigureChange::Figure& figure, bool is_tolerance) {
+  if (const auto* text = std::get_if<std::string>(&figure)) return printable(*text);
+  if (const auto* count = std::get_if<int64_t>(&figure)) return fmt::format("{}", *count);
+  const double number = std::get<double>(figure);
+  return is_tolerance ? tolerance_text(number) : fmt::format("{:.3g}", number);
+}
 
-// "3 models and 304 cases"; `more` precedes the nouns.
-std::string models_and_cases(size_t num_models, size_t num_cases, const std::string& more = "") {
-  const std::string models = counted(static_cast<int64_t>(num_models), more + "model");
-  const std::string cases = counted(static_cast<int64_t>(num_cases), more + "case");
-  if (num_cases == 0) return models;
-  return num_models == 0 ? cases : models + " and " + cases;
+// "3 models and 304 cases", without what there is none of.
+std::string counted_both(size_t num, const std::string& noun, size_t num_others,
+                         const std::string& other_noun) {
+  const std::string text = counted(static_cast<int64_t>(num), noun);
+  const std::string other = counted(static_cast<int64_t>(num_others), other_noun);
+  if (num_others == 0) return text;
+  return num == 0 ? other : text + " and " + other;
 }
 
 std::string compared_text(const BaselineComparison& comparison) {
-  std::string text = models_and_cases(comparison.num_compared, comparison.num_cases) + " compared";
+  std::string text =
+      counted_both(comparison.num_compared, "model", comparison.num_cases, "case") + " compared";
   std::string_view separator = ": ";
   for (const Trend trend : kTrends) {
     const size_t count = comparison.count(trend);
@@ -57,9 +61,8 @@ std::string compared_text(const BaselineComparison& comparison) {
 }
 
 std::string change_text(const FigureChange& change) {
-  const FigureText text{.is_tolerance = change.is_tolerance};
-  const std::string before = std::visit(text, change.before);
-  const std::string now = std::visit(text, change.now);
+  const std::string before = figure_text(change.before, change.is_tolerance);
+  const std::string now = figure_text(change.now, change.is_tolerance);
   const std::string name = printable(change.what);
   if (before.empty() && now.empty()) return name + " changed";
   if (now.empty()) return fmt::format("{}: was {}", name, before);
@@ -75,19 +78,6 @@ void append_model(const ModelChange& change, size_t name_width, std::string& tex
     text += start + "  " + line + '\n';
     start = std::string(2 + 7 + 2 + name_width, ' ');
   }
-}
-
-std::vector<std::pair<std::string_view, int64_t>> outcomes_of(const std::vector<Result>& cases) {
-  std::vector<std::pair<std::string_view, int64_t>> outcomes = {
-      {"passed", 0},  {"differs", 0},   {"unsupported", 0},  {"failed", 0},
-      {"crashed", 0}, {"timed out", 0}, {"out of memory", 0}};
-  for (const Result& result : cases) {
-    const std::string_view name = outcome_name(result);
-    auto known = std::ranges::find(outcomes, name, &std::pair<std::string_view, int64_t>::first);
-    if (known == outcomes.end()) known = outcomes.insert(known, {name, 0});
-    ++known->second;
-  }
-  return outcomes;
 }
 
 std::string some_on_host(const std::vector<Result>& results) {
@@ -124,8 +114,9 @@ std::string cases_text(const std::vector<Result>& cases) {
   std::string text = fmt::format(
       "{} of {} cases passed{}", with_thousands_separators(count_status(cases, Status::kPassed)),
       with_thousands_separators(static_cast<int64_t>(cases.size())), some_on_host(cases));
-  for (const auto& [name, count] : outcomes_of(cases)) {
-    if (name == "passed" || count == 0) continue;
+  for (const std::string_view name : kOutcomes) {
+    const auto count = std::ranges::count(cases, name, outcome_name);
+    if (count == 0) continue;
     const std::string_view words = name == "differs" && count != 1 ? "differ" : name;
     text += fmt::format(", {} {}", with_thousands_separators(count), words);
   }
@@ -189,12 +180,6 @@ std::string cases_coverage_text(const std::vector<Result>& cases, const Coverage
 
 std::string coverage_text(const std::vector<Result>& results, const Coverage& coverage,
                           const Format& code) {
-  if (coverage.is_interrupted) {
-    return fmt::format(
-        "This run was interrupted after {} had finished. Pages of other models may be from other "
-        "runs.",
-        counted(static_cast<int64_t>(results.size()), "model"));
-  }
   const Selection& selection = coverage.selection;
   std::string files;
   int64_t num_of_registry = std::ssize(results);
@@ -204,19 +189,24 @@ std::string coverage_text(const std::vector<Result>& results, const Coverage& co
     files += (files.empty() ? "" : " and ") + counted(number, format_name(format));
     num_of_registry -= number;
   }
-  if (!coverage.has_registry()) {
-    return "This run covers " + files + ". Pages of other models may be from other runs.";
-  }
-  if (selection.models.empty() && selection.categories.empty()) {
+  std::string text;
+  if (coverage.is_interrupted) {
+    text = fmt::format("This run was interrupted after {} had finished",
+                       counted(std::ssize(results), "model"));
+  } else if (!coverage.has_registry()) {
+    text = "This run covers " + files;
+  } else if (selection.models.empty() && selection.categories.empty()) {
     return fmt::format("This run covers all {} registered models.", coverage.num_registered);
+  } else {
+    text = fmt::format("This run covers {} of the {} registered models", num_of_registry,
+                       coverage.num_registered);
+    for (const std::string& category : selection.categories) {
+      const bool is_first = &category == &selection.categories.front();
+      text += (is_first ? ", in category " : ", ") + code(category);
+    }
+    if (!selection.models.empty()) text += ", selected by name";
+    if (!files.empty()) text += ", and " + files;
   }
-  std::string text = fmt::format("This run covers {} of the {} registered models", num_of_registry,
-                                 coverage.num_registered);
-  for (const std::string& category : selection.categories) {
-    text += (&category == &selection.categories.front() ? ", in category " : ", ") + code(category);
-  }
-  if (!selection.models.empty()) text += ", selected by name";
-  if (!files.empty()) text += ", and " + files;
   return text + ". Pages of other models may be from other runs.";
 }
 
@@ -224,14 +214,11 @@ std::string reproducer_hint(const std::string& model, const RunContext& context,
                             const Format& code) {
   const RunSettings& settings = context.settings;
   const bool has_other_name = !context.program.empty() && context.program != "harness";
-  if (!settings.backend.empty()) {
-    return fmt::format("{} stands for the program that links the backend{}.", code("harness"),
-                       has_other_name ? ", here " + code(context.program) : "");
-  }
   if (settings.executor.empty()) {
-    return !has_other_name ? ""
-                           : fmt::format("{} stands for the program of this run, here {}.",
-                                         code("harness"), code(context.program));
+    if (settings.backend.empty() && !has_other_name) return "";
+    return fmt::format("{} stands for the program {}{}.", code("harness"),
+                       settings.backend.empty() ? "of this run" : "that links the backend",
+                       has_other_name ? ", here " + code(context.program) : "");
   }
   return fmt::format(
       "If the executor's command names files relative to another folder, run this there instead, "
@@ -279,15 +266,11 @@ int num_trials(std::span<const Result> results, const RunSettings& settings) {
 }
 
 std::string baseline_text(const BaselineComparison& comparison, const std::string& file) {
-  std::string text;
-  if (comparison.models.empty()) {
-    text =
-        comparison.num_compared + comparison.num_cases == 0
-            ? fmt::format("nothing of this run is in {}\n", printable(file))
-            : fmt::format("no changes since {}, {}\n", printable(file), compared_text(comparison));
-  } else {
-    text = fmt::format("changes since {}, {}\n", printable(file), compared_text(comparison));
-  }
+  const bool is_same = comparison.models.empty();
+  const bool is_nothing = is_same && comparison.num_compared + comparison.num_cases == 0;
+  std::string text = is_nothing ? fmt::format("nothing of this run is in {}\n", printable(file))
+                                : fmt::format("{}changes since {}, {}\n", is_same ? "no " : "",
+                                              printable(file), compared_text(comparison));
   for (const std::string& note : comparison.notes) {
     text += fmt::format("  {:7}  {}\n", "note", printable(note));
   }
@@ -301,8 +284,8 @@ std::string baseline_text(const BaselineComparison& comparison, const std::strin
     const auto left = std::span(comparison.models).subspan(num_shown);
     const auto num_cases =
         static_cast<size_t>(std::ranges::count(left, true, &ModelChange::is_case));
-    text += fmt::format("  ... and {}\n",
-                        models_and_cases(left.size() - num_cases, num_cases, "more "));
+    text += fmt::format("  ... and {}\n", counted_both(left.size() - num_cases, "more model",
+                                                       num_cases, "more case"));
   }
   return text;
 }
