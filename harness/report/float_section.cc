@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMaxRows = 10;
 constexpr size_t kMaxNames = 10;
 
-constexpr const char* kExplanation =
+constexpr const char* kSqnrExplanation =
     "The SQNR (signal-to-quantisation-noise ratio) is 10 log10(Σ f² / Σ (f − q)²), where q is the "
     "tensor that the next layer sees, after dequantising if it is quantised. Noise accumulates "
     "from layer to layer; a layer loses accuracy if its SQNR is below that of its inputs. "
@@ -86,7 +86,7 @@ std::string float_section(const Result& result) {
                  {compared_text(*result.against),
                   section(fmt::format("The {} with the lowest SQNR, lowest first:",
                                       counted(static_cast<int64_t>(table.num_rows()), "tensor")),
-                          {table.markdown(), table.num_rows() == 0 ? "" : kExplanation}),
+                          {table.markdown(), table.num_rows() == 0 ? "" : kSqnrExplanation}),
                   left_out_text(*result.against)});
 }
 

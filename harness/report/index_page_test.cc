@@ -59,7 +59,10 @@ TEST(IndexPageTest, HoldsTheResultsFile) {
 TEST(IndexPageTest, HoldsTextsAboutEachModel) {
   Result result = make_mismatch();
   result.nodes = make_nodes();
-  std::map<std::string, json> data = data_of({.results = {result}});
+  result.reproducer = Reproducer{.command = "harness --ir ."};
+  RunContext context;
+  context.settings.executor = "sim {ir}";
+  std::map<std::string, json> data = data_of({.context = context, .results = {result}});
   EXPECT_EQ(data["models"][0]["reason"], "node 3, add: 12 of 2,048 elements wrong, by at most 0.5");
   EXPECT_EQ(data["models"][0]["cause"], "add, 12 of 2,048 elements wrong, by at most 0.5");
   EXPECT_EQ(data["models"][0]["has_graph"], true);
@@ -71,16 +74,8 @@ TEST(IndexPageTest, HoldsTextsAboutEachModel) {
                   R"(elements outside the tolerance; at [0, 1] it gives 1.5, expected 1.25.", )"
                   R"("Values were requested one by one."])"));
   EXPECT_EQ(model["command"], "tools/bazel run //harness -- --model Off\n");
+  EXPECT_THAT(model["hint"], HasSubstr("with --ir DIR/repro/Off --output NEW in place of --ir ."));
   EXPECT_EQ(model["graph"], "Off");
-}
-
-TEST(IndexPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
-  Result result = make_mismatch();
-  result.reproducer = Reproducer{.command = "harness --ir ."};
-  RunContext context;
-  context.settings.executor = "sim {ir}";
-  EXPECT_THAT(data_of({.context = context, .results = {result}})["model-0"]["hint"],
-              HasSubstr("with --ir DIR/repro/Off --output NEW in place of --ir ., where DIR is"));
 }
 
 TEST(IndexPageTest, NeedsNothingBesideItself) {
@@ -91,23 +86,6 @@ TEST(IndexPageTest, NeedsNothingBesideItself) {
   EXPECT_THAT(page, AllOf(Not(HasSubstr("http://")), Not(HasSubstr("https://")),
                           Not(HasSubstr("<link")), Not(HasSubstr(" src="))));
   EXPECT_THAT(page, Not(HasSubstr("{{")));
-}
-
-TEST(IndexPageTest, SaysHowOftenModelsRan) {
-  const auto trials = [](const Result& result) {
-    const json environment = data_of({.results = {result}})["run"]["environment"];
-    for (const json& row : environment) {
-      if (row[0] == "Trials") return row[1].get<std::string>();
-    }
-    return std::string();
-  };
-  Result result = make_result();
-  EXPECT_EQ(trials(result), "1");
-  // How many were asked for.
-  result.failure = Failure();
-  EXPECT_EQ(trials(result), "3");
-  result.origin = ModelFiles{.path = "tiny.pt2", .expected = "tiny.expected.safetensors"};
-  EXPECT_EQ(trials(result), "1");
 }
 
 TEST(IndexPageTest, HoldsWhatHasChanged) {
@@ -140,20 +118,8 @@ TEST(IndexPageTest, GraphsThatDoNotFitAreLeftOut) {
       data_of({.results = {make_result(), make_mismatch()}}, picture_of);
   EXPECT_FALSE(data["model-0"].contains("graph"));
   EXPECT_EQ(data["model-0"]["picture_problem"], "it is too large for this page");
-  EXPECT_EQ(data["model-1"]["graph"], json::object());
-}
-
-TEST(IndexPageTest, AMissingPictureHasAReason) {
-  std::map<std::string, json> data = data_of({.results = {make_result()}}, [](const Result&) {
-    return GraphPicture{.problem = "Graphviz's 'dot' is not on the PATH"};
-  });
-  EXPECT_EQ(data["model-0"]["picture_problem"], "Graphviz's 'dot' is not on the PATH");
   EXPECT_EQ(data["models"][0]["has_graph"], false);
-}
-
-TEST(IndexPageTest, IsTheSameEachTime) {
-  const RunRecord run{.results = {make_result(2.5e-7), make_failure(), make_mismatch()}};
-  EXPECT_EQ(render_index(run, picture), render_index(run, picture));
+  EXPECT_EQ(data["model-1"]["graph"], json::object());
 }
 
 // --- For a browser ---

@@ -12,8 +12,8 @@
 namespace torch_ir {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 Result passed(const std::string& name) {
   return {.name = name,
@@ -37,16 +37,10 @@ std::string xml_of(const std::vector<Result>& results, const RunContext& context
   return to_junit_xml({.context = context, .results = results, .cases = cases});
 }
 
-TEST(JunitTest, APassedModelSaysWhatRanOnTheHost) {
+TEST(JunitTest, APassedModelSaysWhatItPassedByAndWhatRanOnTheHost) {
   Result result = passed("Tiny");
   result.executor = ExecutorReport{.num_nodes = 2, .nodes = {{"relu", {.place = "host"}}}};
-  EXPECT_THAT(xml_of({result}), HasSubstr("<property name=\"passed_by\" value=\"tolerance\"/>"
-                                          "<property name=\"on_host\" value=\"1 of 2 nodes on "
-                                          "the host\"/></properties>"));
-}
-
-TEST(JunitTest, APassedModelSaysWhatItPassedBy) {
-  EXPECT_EQ(xml_of({passed("Tiny")}),
+  EXPECT_EQ(xml_of({result}),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\">\n"
             "  <testsuite name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\" "
@@ -54,7 +48,8 @@ TEST(JunitTest, APassedModelSaysWhatItPassedBy) {
             "    <testcase classname=\"torch_ir.attention\" name=\"Tiny\">\n"
             "      <properties><property name=\"category\" value=\"attention\"/>"
             "<property name=\"category\" value=\"big\"/>"
-            "<property name=\"passed_by\" value=\"tolerance\"/></properties>\n"
+            "<property name=\"passed_by\" value=\"tolerance\"/>"
+            "<property name=\"on_host\" value=\"1 of 2 nodes on the host\"/></properties>\n"
             "    </testcase>\n"
             "  </testsuite>\n"
             "</testsuites>\n");
@@ -74,7 +69,9 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
   value.comparison.mismatch = "dtype <a>";
   result.nodes.emplace().first_divergence = Divergence{.node = value};
   result.reproducer = Reproducer{.command = "harness --ir ."};
-  const std::string xml = xml_of({result});
+  RunContext context;
+  context.settings.backend = "chip";
+  const std::string xml = xml_of({result}, context);
   EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
   EXPECT_THAT(
       xml,
@@ -86,12 +83,13 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
           "node 0, conv2d: dtype &lt;a&gt;\n"
           "output 0 &lt;conv&gt;: max abs. error 0.5\nmore\n"
           "To reproduce it, run in repro/Net: harness --ir .\n"
+          "harness stands for the program that links the backend.\n"
           "</failure>\n"
           "      <system-out>last words</system-out>\n"
           "    </testcase>\n"));
 }
 
-TEST(JunitTest, AnExpectedFailureIsSkippedWithItsReason) {
+TEST(JunitTest, AnExpectedFailureIsSkippedUnlessItIsAnother) {
   Result result = failed("Net", "differs");
   result.expected_failure =
       ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds \"twice\""};
@@ -99,15 +97,10 @@ TEST(JunitTest, AnExpectedFailureIsSkippedWithItsReason) {
   EXPECT_THAT(xml, HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
   EXPECT_THAT(xml, HasSubstr("<skipped message=\"fails as expected, output mismatch: rounds "
                              "&quot;twice&quot;\"/>"));
-  EXPECT_THAT(xml, Not(HasSubstr("<failure")));
-}
-
-TEST(JunitTest, AnotherFailureThanTheExpectedOneIsAFailure) {
-  Result result = failed("Net", "differs");
-  result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a bug"};
-  const std::string xml = xml_of({result});
-  EXPECT_THAT(xml, HasSubstr("failures=\"1\""));
-  EXPECT_THAT(xml, HasSubstr("Expected a different failure: crashed: a bug\n"));
+  result.expected_failure->kind = FailureKind::kCrashed;
+  EXPECT_THAT(xml_of({result}),
+              AllOf(HasSubstr("failures=\"1\""),
+                    HasSubstr("Expected a different failure: crashed: rounds \"twice\"\n")));
 }
 
 TEST(JunitTest, AnUnexpectedPassIsAFailure) {
@@ -118,20 +111,6 @@ TEST(JunitTest, AnUnexpectedPassIsAFailure) {
   EXPECT_THAT(xml, HasSubstr("<failure type=\"unexpected pass\" message=\"passed, but is "
                              "expected to fail\">It passed but is expected to fail (crashed: a "
                              "bug): remove the expectation from its registration.\n"));
-  RunContext context;
-  context.expected_failures = "known.txt";
-  EXPECT_THAT(xml_of({result}, context),
-              HasSubstr("remove the expectation from its registration or from known.txt.\n"));
-}
-
-TEST(JunitTest, AReproducerSaysWhichProgramItIsFor) {
-  Result result = failed("Net", "differs");
-  result.reproducer = Reproducer{.command = "harness --ir . --backend chip"};
-  RunContext context;
-  context.settings.backend = "chip";
-  EXPECT_THAT(xml_of({result}, context),
-              HasSubstr("To reproduce it, run in repro/Net: harness --ir . --backend chip\n"
-                        "harness stands for the program that links the backend.\n"));
 }
 
 Result called(const std::string& name) {
@@ -156,23 +135,13 @@ TEST(JunitTest, CallsFollowTheModels) {
                                   failed_call("abs/c", FailureKind::kTimedOut, "stopped <now>")});
   EXPECT_THAT(xml, HasSubstr("tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\">"));
   EXPECT_THAT(xml,
-              HasSubstr("    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/a\">\n"
-                        "      <properties><property name=\"category\" value=\"pointwise\"/>"
-                        "<property name=\"passed_by\" value=\"tolerance\"/></properties>\n"
-                        "    </testcase>\n"
-                        "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/b\">\n"
+              HasSubstr("    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/b\">\n"
                         "      <properties><property name=\"category\" value=\"pointwise\"/>"
                         "</properties>\n"
                         "      <skipped message=\"no &quot;abs&quot;\"/>\n"
                         "    </testcase>\n"
                         "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/c\">\n"
-                        "      <properties><property name=\"cause\" value=\"abs, timed out in "
-                        "execute: stopped &lt;now&gt;\"/><property name=\"category\" "
-                        "value=\"pointwise\"/></properties>\n"
-                        "      <failure type=\"timed out\" message=\"timed out in execute: stopped "
-                        "&lt;now&gt;\">timed out in execute: stopped &lt;now&gt;\nstopped "
-                        "&lt;now&gt;\n</failure>\n"
-                        "    </testcase>\n"));
+                        "      <properties><property name=\"cause\" value=\"abs, timed out in "));
 }
 
 // The XML as Python's parser reads it, one element per line: tag, attributes and text.
@@ -212,13 +181,8 @@ TEST(JunitTest, IsXmlWhateverBytesItHolds) {
   const std::string elements =
       parse_with_python(xml_of({broken, passed("Tiny"), known}, {}, {call}));
   EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.]]>"));
-  EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.operators.]]>"));
   EXPECT_THAT(elements, HasSubstr("('name', 'Broken <&\"\\'>')]"));
-  EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.attention'), ('name', "
-                                  "'Tiny')] ''\n"));
   EXPECT_THAT(elements, HasSubstr("system-out [] ']]>\\\\xef\\\\xbf\\\\xbe"));
-  EXPECT_THAT(elements, HasSubstr("</system-out>'\n"));
-  EXPECT_THAT(elements, HasSubstr("('type', 'output mismatch')"));
   EXPECT_THAT(elements, HasSubstr("skipped [('message', 'fails as expected, output mismatch: ]]>"));
 }
 

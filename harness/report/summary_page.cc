@@ -25,7 +25,7 @@ using Results = std::vector<Result>;
 constexpr size_t kMostCauses = 10;
 constexpr size_t kMostModels = 2000;
 
-constexpr const char* kExplanation =
+constexpr const char* kModelsExplanation =
     "Max abs. error is the maximum over all trials. Smallest passing tolerance is the smallest "
     "value for both rtol and atol with which all trials pass. The last column divides the error "
     "of the worst output against the graph in float64 by eager's error: 1 is as accurate as eager. "
@@ -129,30 +129,30 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   const Table failures = failures_table(results);
   std::vector<FailureCause> causes = failure_causes(results, cases);
   if (cases.empty() && causes.size() >= failures.num_rows()) causes.clear();
-  const std::string page =
-      section("# Summary",
-              {cases.empty() ? ""
-                             : fmt::format("{} **{}{}**: see [OPERATORS.md](OPERATORS.md).",
-                                           cases_mark(run), interrupted, cases_text(cases)),
-               !has_models ? ""
-                           : fmt::format("{} **{}{}**{}\n\n{} To search, filter and sort: "
-                                         "[`index.html`](index.html).",
-                                         is_good ? "✅" : "❌", interrupted, passed_text(results),
-                                         not_passed_text(results),
-                                         coverage_text(results, coverage, code_span)),
-               section("## Causes", {causes_table(causes, kMostCauses).markdown()}),
-               section("## Failures", {failures.markdown()}),
-               section("## Expected failures", {expected_table(results).markdown()}),
-               section("## Places\n\nWhere nodes ran, as the executor reports it.",
-                       {places_table(results, true, context.timings).markdown()}),
-               section("## Changes",
-                       {baseline == nullptr ? "" : changes_text(*baseline, context.baseline)}),
-               section("## Models\n\nIn execution order.",
-                       {models_table(results).markdown(), results.empty() ? "" : kExplanation}),
-               section("## Categories", {categories_table(results).markdown()}),
-               section("## Reproduce",
-                       {reproduce_text(coverage, context, num_trials(results, context.settings),
-                                       has_models ? "Tolerance" : "Threads")})});
+  const std::string page = section(
+      "# Summary",
+      {cases.empty() ? ""
+                     : fmt::format("{} **{}{}**: see [OPERATORS.md](OPERATORS.md).",
+                                   cases_mark(run), interrupted, cases_text(cases)),
+       !has_models
+           ? ""
+           : fmt::format("{} **{}{}**{}\n\n{} To search, filter and sort: "
+                         "[`index.html`](index.html).",
+                         is_good ? "✅" : "❌", interrupted, passed_text(results),
+                         not_passed_text(results), coverage_text(results, coverage, code_span)),
+       section("## Causes", {causes_table(causes, kMostCauses).markdown()}),
+       section("## Failures", {failures.markdown()}),
+       section("## Expected failures", {expected_table(results).markdown()}),
+       section("## Places\n\nWhere nodes ran, as the executor reports it.",
+               {places_table(results, true, context.timings).markdown()}),
+       section("## Changes",
+               {baseline == nullptr ? "" : changes_text(*baseline, context.baseline)}),
+       section("## Models\n\nIn execution order.",
+               {models_table(results).markdown(), results.empty() ? "" : kModelsExplanation}),
+       section("## Categories", {categories_table(results).markdown()}),
+       section("## Reproduce",
+               {reproduce_text(coverage, context, num_trials(results, context.settings),
+                               has_models ? "Tolerance" : "Threads")})});
   return page + "\n";
 }
 

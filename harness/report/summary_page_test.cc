@@ -9,31 +9,41 @@
 namespace torch_ir {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(SummaryTest, ListsModelsFailuresAndCategories) {
+TEST(SummaryTest, CountsAndNamesEveryStatus) {
+  Result expected = make_mismatch();
+  expected.name = "Known";
+  expected.expected_failure =
+      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds | twice"};
+  Result unexpected = make_result();
+  unexpected.name = "Healed";
+  unexpected.expected_failure = expected.expected_failure;
+  Result off = make_mismatch();
+  off.nodes = make_nodes();
   const std::string page =
-      summary_of({make_failure(), make_result()}, {.selection = {}, .num_registered = 2}, {});
+      summary_of({make_result(), off, expected, unexpected, make_failure()}, {.num_registered = 5});
+  EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 5 models passed**, 2 failed, 1 passed "
+                               "unexpectedly, 1 failed as expected\n\nThis run covers all 5 "
+                               "registered models. To search, filter and sort: "));
+  EXPECT_THAT(page, HasSubstr("| [Known](Known.md) | output mismatch | rounds \\| twice |"));
   EXPECT_THAT(page,
-              StartsWith("# Summary\n\n❌ **1 of 2 models passed**, 1 failed\n\n"
-                         "This run covers all 2 registered models. To search, filter and sort: "));
-  EXPECT_THAT(
-      page, HasSubstr("| [Broken](Broken.md) | extract failed: aten::item \\| needs data |  |\n"));
-  EXPECT_THAT(
-      page,
-      HasSubstr("| [Broken](Broken.md) | ❌\u00a0FAILED | `a` |  |  |  |  |  |  |  |  |  |  |\n"
-                "| [Tiny](Tiny.md) | ✅\u00a0PASSED | `a` `b_c` | 1 | 2 | 2 | 1,202 "
-                "| 0 | 0 | inf | 1 | 0 |  |\n"));
+              HasSubstr("| node 3, add: 12 of 2,048 elements wrong, by at most 0.5 |  |\n"
+                        "| [Healed](Healed.md) | passes, but is expected to fail: output "
+                        "mismatch: rounds \\| twice |  |\n"
+                        "| [Broken](Broken.md) | extract failed: aten::item \\| needs data |"));
+  EXPECT_THAT(page, HasSubstr("| `a` | 5 | 1 | 2 | 0 | 1 | 1 |\n"));
+  EXPECT_THAT(page, HasSubstr("🟡\u00a0EXPECTED\u00a0FAILURE"));
   EXPECT_THAT(page,
-              HasSubstr("| `a` | 2 | 1 | 1 | 0 | 0 | 0 |\n| `b_c` | 1 | 1 | 0 | 0 | 0 | 0 |\n"));
-  EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness\n```\n"));
+              HasSubstr("| [Broken](Broken.md) | ❌\u00a0FAILED | `a` |  |  |  |  |  |  |  |  "
+                        "|  |  |\n"));
 }
 
 TEST(SummaryTest, ListsWhatRanWhere) {
   Result result = make_result();
-  EXPECT_THAT(summary_of({result}), Not(HasSubstr("## Places")));
   result.executor = ExecutorReport{.num_nodes = 2};
   result.executor->nodes = {{"topk", {.op_type = "aten.topk.default", .place = "host"}},
                             {"add", {.op_type = "aten.add.Tensor", .place = "npu"}}};
@@ -51,91 +61,41 @@ TEST(SummaryTest, NeedsNoGraphThatWasDropped) {
 }
 
 TEST(SummaryTest, SaysWhatItCovers) {
-  const Coverage coverage{.selection = {.models = {"Tiny"}, .categories = {"a"}},
-                          .num_registered = 12};
-  const std::string page = summary_of({make_result()}, coverage, {});
-  EXPECT_THAT(page, HasSubstr("✅ **1 of 1 models passed**"));
-  EXPECT_THAT(page, HasSubstr("This run covers 1 of the 12 registered models, in category "
-                              "`a`, selected by name. Pages of other models may be from other "
-                              "runs."));
-  EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --category a --model Tiny\n"));
-  EXPECT_THAT(page, Not(HasSubstr("## Failures")));
-}
-
-Result imported(FileFormat format) {
-  Result result = make_result();
-  result.origin = ModelFiles{.format = format, .path = "a/x"};
-  return result;
-}
-
-TEST(SummaryTest, CoversArchives) {
-  Coverage coverage{.files = {{.path = "a/x.pt2", .inputs = {"b/y"}}, {.path = "/c/models/"}},
+  const auto imported = [](FileFormat format) {
+    Result result = make_result();
+    result.origin = ModelFiles{.format = format, .path = "a/x"};
+    return result;
+  };
+  const std::vector<Result> archives(3, imported(FileFormat::kArchive));
+  std::vector<Result> results = archives;
+  results.push_back(make_result());
+  results.push_back(imported(FileFormat::kGraph));
+  Coverage coverage{.selection = {.models = {"Tiny"}, .categories = {"a", "b"}},
+                    .files = {{.path = "a/x.pt2", .inputs = {"b/y"}}, {.path = "/c/models/"}},
                     .num_registered = 12};
-  std::vector<Result> results(3, imported(FileFormat::kArchive));
-  const std::string alone = summary_of(results, coverage, {});
+  EXPECT_THAT(summary_of(results, coverage),
+              HasSubstr("This run covers 1 of the 12 registered models, in category `a`, `b`, "
+                        "selected by name, and 3 archives and 1 graph. Pages of other models may "
+                        "be from other runs."));
+  coverage.selection = {};
+  const std::string alone = summary_of(archives, coverage);
   EXPECT_THAT(alone, HasSubstr("This run covers 3 archives. Pages of other"));
   EXPECT_THAT(
       alone,
       HasSubstr("tools/bazel run //harness -- --pt2 a/x.pt2 --inputs b/y --pt2 /c/models/\n"));
-  coverage.selection.models = {"Tiny"};
-  results.push_back(make_result());
-  EXPECT_THAT(summary_of(results, coverage, {}),
-              HasSubstr("This run covers 1 of the 12 registered models, selected by name, "
-                        "and 3 archives. Pages"));
-}
-
-TEST(SummaryTest, CoversGraphs) {
-  Coverage coverage{.files = {{.format = FileFormat::kGraph, .path = "a/net/ir.json"}},
-                    .num_registered = 12};
-  const std::string alone = summary_of({imported(FileFormat::kGraph)}, coverage, {});
-  EXPECT_THAT(alone, HasSubstr("This run covers 1 graph. Pages of other"));
-  EXPECT_THAT(alone, HasSubstr("tools/bazel run //harness -- --ir a/net\n"));
-  coverage.selection.models = {"Tiny"};
-  const Result archive = imported(FileFormat::kArchive);
-  EXPECT_THAT(
-      summary_of({make_result(), archive, imported(FileFormat::kGraph), archive}, coverage, {}),
-      HasSubstr("This run covers 1 of the 12 registered models, selected by name, "
-                "and 2 archives and 1 graph. Pages"));
-}
-
-TEST(SummaryTest, CountsAndNamesEveryStatus) {
-  Result expected = make_mismatch();
-  expected.name = "Known";
-  expected.expected_failure =
-      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds | twice"};
-  Result unexpected = make_result();
-  unexpected.name = "Healed";
-  unexpected.expected_failure = expected.expected_failure;
-  const std::string page = summary_of({make_result(), make_mismatch(), expected, unexpected},
-                                      {.selection = {}, .num_registered = 4}, {});
-  EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 4 models passed**, 1 failed, 1 passed "
-                               "unexpectedly, 1 failed as expected\n"));
-  EXPECT_THAT(page, HasSubstr("| [Known](Known.md) | output mismatch | rounds \\| twice |"));
-  EXPECT_THAT(page, HasSubstr("| [Healed](Healed.md) | passes, but is expected to fail: output "
-                              "mismatch: rounds \\| twice |  |\n"));
-  EXPECT_THAT(page, HasSubstr("| `a` | 4 | 1 | 1 | 0 | 1 | 1 |\n"));
-  EXPECT_THAT(page, HasSubstr("🟡\u00a0EXPECTED\u00a0FAILURE"));
-}
-
-TEST(SummaryTest, NamesTheFirstDifference) {
-  Result off = make_mismatch();
-  off.nodes = make_nodes();
-  const std::string page = summary_of({off, make_result()}, {.num_registered = 2}, {});
-  EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 2 models passed**, 1 failed\n"));
-  EXPECT_THAT(page, HasSubstr("| node 3, add: 12 of 2,048 elements wrong, by at most 0.5 |  |\n"));
 }
 
 TEST(SummaryTest, AllAsExpectedIsGood) {
   Result expected = make_mismatch();
   expected.expected_failure =
       ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "known"};
-  const std::string page = summary_of({make_result(), expected}, {.num_registered = 2}, {});
-  EXPECT_THAT(page, HasSubstr("✅ **1 of 2 models passed**, 1 failed as expected\n"));
-  EXPECT_THAT(page, Not(HasSubstr("## Failures")));
+  EXPECT_THAT(summary_of({make_result(), expected}),
+              AllOf(HasSubstr("✅ **1 of 2 models passed**, 1 failed as expected\n"),
+                    Not(HasSubstr("## Failures"))));
 }
 
 TEST(SummaryTest, SaysWhatHasChanged) {
-  RunRecord run{.context = {.baseline = "old/results.json"}, .results = {make_result()}};
+  const RunRecord run{.context = {.baseline = "old/results.json"}, .results = {make_result()}};
   const BaselineComparison none;
   EXPECT_THAT(render_summary(run, &none),
               HasSubstr("Compared with `old/results.json`: no changes.\n"));
