@@ -264,9 +264,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options.parsed("--device", settings.device, parse_device, "D",
                  "Run on this device: cpu (default), cuda, cuda:1");
   options.one("--executor", settings.executor, "COMMAND",
-              "Run a program: 'my_sim {ir} {weights} {inputs} {outputs}'");
-  options.one("--executor-server", arguments.raw.executor_server, "COMMAND",
-              "Start a program once and send it a line of JSON for each graph");
+              "Run 'my_sim {ir} {weights} {inputs} {outputs}', or a server without {}");
   options.one("--backend", settings.backend, "NAME",
               "Run a C++ backend that is linked into this program, or loaded");
   std::vector<std::string>& libraries = arguments.harness.context.libraries;
@@ -388,7 +386,7 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
                                               "--export-suite", "--compare"};
   const RunSettings& settings = arguments.harness.run.settings;
   const bool is_operators = arguments.harness.coverage.selection.suite == Suite::kOperators;
-  const std::vector<std::string> elsewhere = {"--backend", "--executor", "--executor-server"};
+  const std::vector<std::string> elsewhere = {"--backend", "--executor"};
   const Conflict conflicts[] = {
       {true, {"--tolerance"}, {"--rtol", "--atol"}, "give either numbers or a rule"},
       {true, {"--compute-dtype"}, {"--tolerance", "--rtol", "--atol"}, "it has a rule of its own"},
@@ -423,9 +421,8 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
        "operator cases are single calls with fixed inputs"},
       {settings.scale == Scale::kFull,
        {"--scale"},
-       {"--pt2", "--ir", "--backend", "--executor", "--executor-server", "--compute-dtype",
-        "--optimization", "--device", "--per-node", "--save-tensors", "--save-values", "--split",
-        "--export-suite", "--suite"},
+       {"--pt2", "--ir", "--backend", "--executor", "--compute-dtype", "--optimization", "--device",
+        "--per-node", "--save-tensors", "--save-values", "--split", "--export-suite", "--suite"},
        "full-scale models are not run"}};
   for (const Conflict& conflict : conflicts) refuse(parser, conflict);
   if (!settings.carry.empty() && settings.steps == 1) throw Error("--carry needs --steps");
@@ -524,14 +521,9 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   set_against(arguments.raw.against, harness.coverage.files);
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
+    settings.executor_is_server = is_executor_server(settings.executor);
     settings.executor_intermediates =
         settings.executor.find("{intermediates}") != std::string::npos;
-    check_executor_command(settings.executor, settings.executor_intermediates);
-  }
-  if (is_given(parser, "--executor-server")) {
-    check_executor_server(arguments.raw.executor_server);
-    settings.executor = arguments.raw.executor_server;
-    settings.executor_is_server = true;
   }
   if (arguments.output.empty()) throw Error("--output: missing folder name");
   harness.context.output = user_path(arguments.output);

@@ -38,7 +38,6 @@ struct Arguments {
     double memory_limit = 0;
     std::string tolerance = {};
     std::string against = {};
-    std::string executor_server = {};
     // For --help: with_earlier_words (command_line.cc) puts the words of that run in its place.
     std::string rerun = {};
     // --inputs and --expected that come before their --pt2 or --ir, and the first such flag.

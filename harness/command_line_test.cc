@@ -185,7 +185,7 @@ std::vector<std::string> executor_with_groups(const std::string& groups, bool is
 while read -r line; do
   set "$(at ir)" "$(at weights)" "$(at inputs)" "$(at outputs)" "$(at groups)"
 )sh";
-  return {"--executor-server", server + execute + "; echo '{\"status\": \"ok\"}'; done"};
+  return {"--executor", server + execute + "; echo '{\"status\": \"ok\"}'; done"};
 }
 
 TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphFailTheirModelOnly) {
@@ -216,9 +216,8 @@ TEST_F(CommandLineTest, GroupsThatDoNotFitTheGraphFailTheirModelOnly) {
 }
 
 TEST_F(CommandLineTest, AnExecutorThatIsNotThereEndsTheRunAtTheFirstModel) {
-  for (const std::string flag :
-       {"--executor=./nobody {ir} {weights} {inputs} {outputs}", "--executor-server=./nobody"}) {
-    const HarnessOutcome result = run({"--category", "good", flag});
+  for (const std::string command : {"./nobody {ir} {weights} {inputs} {outputs}", "./nobody"}) {
+    const HarnessOutcome result = run({"--category", "good", "--executor", command});
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.err, AllOf(StartsWith("harness: cannot start the executor './nobody"),
                                   HasSubstr(": not found\n")));

@@ -168,7 +168,7 @@ TEST_F(SuitesTest, RunOnAServer) {
 done
 )");
   const std::string command = "sh " + path("server.sh");
-  const HarnessOutcome outcome = run_operators({"--executor-server", command, "--jobs", "2"});
+  const HarnessOutcome outcome = run_operators({"--executor", command, "--jobs", "2"});
   EXPECT_EQ(outcome.status, 1) << outcome.err;
   EXPECT_THAT(
       outcome.out,
@@ -180,8 +180,8 @@ done
             json({{"num_nodes", 1}, {"nodes", {{"abs_1", node}}}}));
   EXPECT_EQ(results()["cases"][3]["executor"]["num_nodes"], 1);
   EXPECT_THAT(first.at("OPERATORS.md"),
-              HasSubstr("--suite operators --executor-server '" + command + "'\n"));
-  EXPECT_EQ(run_operators({"--executor-server", command}).status, 1);
+              HasSubstr("--suite operators --executor '" + command + "'\n"));
+  EXPECT_EQ(run_operators({"--executor", command}).status, 1);
   EXPECT_EQ(reports(), first);
 }
 
@@ -237,13 +237,10 @@ TEST_F(SuitesTest, RefuseWhatThereIsNot) {
   expect_refusal(run_operators({"--model", "Good"}),
                  "--suite and --model cannot be combined: the operator suite has no models\n");
   expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite cannot be combined");
-  for (const std::string flag : {"--executor", "--backend"}) {
-    expect_refusal(
-        run_operators({"--executor-server", "sim", flag, "sim"}),
-        flag + " and --executor-server cannot be combined: only one of them can run the graphs");
-  }
-  expect_refusal(run_operators({"--executor-server", "sim {ir}"}),
-                 "--executor-server: unexpected {ir}: ");
+  expect_refusal(
+      run_operators({"--executor", "sim", "--backend", "sim"}),
+      "--backend and --executor cannot be combined: only one of them can run the graphs");
+  expect_refusal(run_operators({"--executor", "sim {ir}"}), "--executor: missing {weights} in ");
   for (const std::string flag : {"--trials", "--seed"}) {
     expect_refusal(run_operators({flag, "2"}),
                    "--suite and " + flag +

@@ -81,12 +81,12 @@ constexpr const char* kOk = "ok";
 constexpr const char* kUnsupported = "unsupported";
 constexpr const char* kError = "error";
 
-CommandTemplate parse_command(const std::string& command, bool needs_intermediates) {
+CommandTemplate parse_command(const std::string& command) {
   std::vector<std::string> placeholders = {"ir", "weights", "inputs", "outputs"};
   const auto has = [&](const char* placeholder) {
     return command.find(placeholder) != command.npos;
   };
-  if (needs_intermediates || has("{intermediates}")) placeholders.push_back("intermediates");
+  if (has("{intermediates}")) placeholders.push_back("intermediates");
   if (has("{groups}")) placeholders.push_back("groups");
   return CommandTemplate(command, placeholders);
 }
@@ -250,14 +250,9 @@ class CommandBackend : public Backend {
  public:
   CommandBackend(const RunSettings& settings, const std::string& directory)
       : command_(settings.executor),
+        template_(parse_command(command_)),
         has_intermediates_(settings.executor_intermediates),
-        directory_(fs::absolute(directory) / kFolder) {
-    if (settings.executor_is_server) {
-      check_executor_server(command_);
-    } else {
-      template_ = parse_command(command_, has_intermediates_);
-    }
-  }
+        directory_(fs::absolute(directory) / kFolder) {}
 
   ~CommandBackend() override {
     std::error_code error;
@@ -274,7 +269,7 @@ class CommandBackend : public Backend {
     const CommandEnd end = run_command(graph_case);
     // A server may lack these values.
     std::error_code error;
-    if (!template_ && !fs::exists(path("intermediates"), error)) return nullptr;
+    if (is_server() && !fs::exists(path("intermediates"), error)) return nullptr;
     return std::make_unique<FileValues>(read_tensors(path("intermediates"), "{intermediates}", end),
                                         *graph_case.program);
   }
@@ -303,7 +298,7 @@ class CommandBackend : public Backend {
     std::error_code ignored;
     for (const char* name : {"outputs", "intermediates", "groups"}) fs::remove(path(name), ignored);
     write_files(graph_case);
-    CommandEnd end = template_ ? run_once() : ask_server(*graph_case.program);
+    CommandEnd end = is_server() ? ask_server(*graph_case.program) : run_once();
     check_started(command_, end);
     // Before the output is cut, because part of a path could not be recognized.
     for (std::string* text : {&end.output, &end.message, &end.description}) {
@@ -320,7 +315,7 @@ class CommandBackend : public Backend {
   CommandEnd run_once() const {
     std::map<std::string, std::string> paths;
     for (const char* name : kFileNames) paths[name] = path(name);
-    CommandEnd end = run_shell_command(template_->fill(paths), user_path(""));
+    CommandEnd end = run_shell_command(template_.fill(paths), user_path(""));
     end.is_unsupported = end.exit_status == kUnsupportedStatus;
     return end;
   }
@@ -332,7 +327,7 @@ class CommandBackend : public Backend {
       if (name != "intermediates" || has_intermediates_) request[name] = path(name);
     }
     report_.reset();
-    if (!server_) server_ = std::make_unique<ShellServer>(command_, user_path(""));
+    if (!server_) server_ = std::make_unique<ShellServer>(template_.fill({}), user_path(""));
     CommandEnd end;
     const std::optional<std::string> text =
         server_->ask(request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), end);
@@ -344,6 +339,8 @@ class CommandBackend : public Backend {
                                     printable(shown.substr(0, kMostShown)), error.what());
     }
     if (!end.is_answer) server_.reset();
+    // The program may be meant to run once for each graph.
+    if (end.exit_status) end.description += kServerHint;
     return end;
   }
 
@@ -374,9 +371,10 @@ class CommandBackend : public Backend {
     weights_ = std::move(own.weights);
   }
 
+  bool is_server() const { return !template_.has_placeholders(); }
+
   std::string command_;
-  // Empty for a server.
-  std::optional<CommandTemplate> template_;
+  CommandTemplate template_;
   bool has_intermediates_;
   fs::path directory_;
   std::optional<StateDict> weights_;
@@ -392,22 +390,12 @@ bool has_same_tensors(const StateDict& a, const StateDict& b) {
   });
 }
 
-void check_executor_command(const std::string& command, bool needs_intermediates) {
+bool is_executor_server(const std::string& command) {
+  if (command.empty()) throw Error("--executor: missing command");
   try {
-    parse_command(command, needs_intermediates);
+    return !parse_command(command).has_placeholders();
   } catch (const Error& error) {
     throw Error(std::string("--executor: ") + error.what());
-  }
-}
-
-void check_executor_server(const std::string& command) {
-  if (command.empty()) throw Error("--executor-server: missing command");
-  for (const char* name : kFileNames) {
-    if (command.find(fmt::format("{{{}}}", name)) == command.npos) continue;
-    throw Error(
-        fmt::format("--executor-server: unexpected {{{}}}: a server reads the names of its files "
-                    "from its standard input; use --executor for a command with placeholders",
-                    name));
   }
 }
 

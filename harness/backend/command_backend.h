@@ -19,7 +19,7 @@
 // their symbols: the shapes of the inputs have the values. An output that occurs twice, or is an
 // input or a weight, is in the file once, under its name.
 //
-// `harness --executor-server COMMAND` starts the program once for each of --jobs. It reads requests
+// A command without any placeholder is a server. It starts once for each of --jobs, reads requests
 // for the same files and answers them (executor_protocol.md).
 //
 // Exit status 0 is success. Status 3 means that the command does not support the graph, which is an
@@ -51,19 +51,19 @@ class CommandFailure : public ExecutionError {
   CommandEnd end_;
 };
 
-// Throws Error, naming the flag, when `command` lacks a placeholder or has an unknown one.
-// {intermediates} is optional unless it `needs_intermediates`.
-void check_executor_command(const std::string& command, bool needs_intermediates);
+// Follows in messages what a server did instead of an answer.
+inline constexpr const char* kServerHint = " (a command without {ir} is run as a server)";
 
-// Throws Error, naming the flag, when `command` is empty or has a placeholder.
-void check_executor_server(const std::string& command);
+// Whether `command` is a server. Throws Error, naming the flag, when it is empty, has some of the
+// placeholders that are not optional but not all, or has an unknown one.
+bool is_executor_server(const std::string& command);
 
 // Whether both have the same tensors, in the same memory, under the same names.
 bool has_same_tensors(const StateDict& a, const StateDict& b);
 
-// Makes the backend for the executor of `settings`, with files in `directory`. Throws as
-// check_executor_command or check_executor_server. Runs throw ExecutionError when the command
-// fails, OutputError when files cannot be written.
+// Makes the backend for the executor of `settings`, with files in `directory`. Throws Error
+// for a wrong placeholder. Runs throw ExecutionError when the command fails, OutputError when files
+// cannot be written.
 std::unique_ptr<Backend> make_command_backend(const RunSettings& settings,
                                               const std::string& directory);
 

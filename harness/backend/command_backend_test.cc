@@ -235,11 +235,9 @@ TEST_F(CommandBackendTest, ACommandThatIsNotThereEndsTheRun) {
   const std::string commands[] = {"no_such_program", "cd / && ./no_such_program",
                                   "'" + folder_ + "/no_program'", "python3 /no/such_program.py"};
   for (const std::string& command : commands) {
-    for (const bool is_server : {false, true}) {
+    for (const char* files : {kFiles, ""}) {
       SCOPED_TRACE(command);
-      RunSettings settings{.executor = command + (is_server ? "" : kFiles)};
-      settings.executor_is_server = is_server;
-      const auto it = make_command_backend(settings, folder_);
+      const auto it = backend(command + files);
       EXPECT_THAT([&] { it->run(graph_case()); },
                   ThrowsMessage<InputError>(StartsWith("cannot start the executor '")));
     }
@@ -413,16 +411,15 @@ TEST_F(CommandBackendTest, TheSchemaOfGroupsSaysWhatIsRead) {
 
 TEST_F(CommandBackendTest, ACommandIsCheckedBeforeItRuns) {
   EXPECT_THAT(
-      [] { check_executor_command("sim {ir} {inputs} {outputs}", false); },
+      [] { is_executor_server("sim {ir} {inputs} {outputs}"); },
       ThrowsMessage<Error>("--executor: missing {weights} in the command 'sim {ir} {inputs} "
                            "{outputs}'; expected {ir}, {weights}, {inputs} and {outputs}"));
-  EXPECT_THAT(
-      [] { check_executor_command(kFiles, true); },
-      ThrowsMessage<Error>(StartsWith("--executor: missing {intermediates} in the command")));
-  EXPECT_NO_THROW(check_executor_command(std::string("{intermediates}") + kFiles, false));
+  EXPECT_THAT([] { is_executor_server(""); }, ThrowsMessage<Error>("--executor: missing command"));
   EXPECT_THAT([&] { backend("sim {ir}"); },
               ThrowsMessage<Error>(HasSubstr("missing {weights} in the command 'sim {ir}'")));
-  EXPECT_NO_THROW(check_executor_command(kFiles, false));
+  EXPECT_FALSE(is_executor_server(kFiles));
+  EXPECT_FALSE(is_executor_server(std::string("{intermediates}") + kFiles));
+  EXPECT_TRUE(is_executor_server("sim --server"));
 }
 
 // A server whose shell script runs `start` once, and `on_request` for each line $line with its
@@ -438,7 +435,6 @@ class ServerTest : public CommandBackendTest {
                                            "\nn=0\nwhile read -r line; do\n  n=$((n + 1))\n" +
                                            on_request + "\ndone\n");
     return make_command_backend({.executor = "exec sh " + folder_ + "/server.sh",
-                                 .executor_is_server = true,
                                  .executor_intermediates = has_intermediates},
                                 folder_ + "/it's a folder");
   }
@@ -511,9 +507,12 @@ TEST_F(ServerTest, SaysWhatItDoesNotSupportAndWhatFailsAndStays) {
 TEST_F(ServerTest, ThatEndsCostsTheRunAtHand) {
   const auto it =
       server("[ $n = 1 ] || { echo no memory >&2; . ./end; }\n" + std::string(kAnswerOk));
-  for (const auto& [end, how] : {std::pair("exit 4", "exited with status 4"),
-                                 {"exit 0", "exited with status 0"},
-                                 {"kill -11 $$", "was killed by signal 11 (Segmentation fault)"}}) {
+  const std::string exited = " without an answer (a command without {ir} is run as a server)";
+  const std::pair<std::string, std::string> ends[] = {
+      {"exit 4", "exited with status 4" + exited},
+      {"exit 0", "exited with status 0" + exited},
+      {"kill -11 $$", "was killed by signal 11 (Segmentation fault) without an answer"}};
+  for (const auto& [end, how] : ends) {
     write_file(folder_ + "/end", end);
     expect_run(*it);
     try {
@@ -521,8 +520,7 @@ TEST_F(ServerTest, ThatEndsCostsTheRunAtHand) {
       FAIL() << "no error";
     } catch (const CommandFailure& failure) {
       EXPECT_TRUE(failure.end().has_crashed);
-      EXPECT_EQ(failure.what(),
-                std::string("The executor ") + how + " without an answer; it printed: no memory");
+      EXPECT_EQ(failure.what(), "The executor " + how + "; it printed: no memory");
     }
   }
   expect_run(*it);
@@ -611,14 +609,6 @@ TEST_F(ServerTest, EndsWithWhatItHasStarted) {
   // Blocks while the other end is open in any process.
   EXPECT_EQ(::read(alive, &byte, 1), 0);
   ::close(alive);
-}
-
-TEST_F(ServerTest, ItsCommandIsCheckedBeforeItRuns) {
-  EXPECT_THAT([] { check_executor_server("sim --server {ir}"); },
-              ThrowsMessage<Error>(StartsWith("--executor-server: unexpected {ir}: ")));
-  EXPECT_THAT([] { check_executor_server(""); },
-              ThrowsMessage<Error>("--executor-server: missing command"));
-  EXPECT_NO_THROW(check_executor_server("sim --server"));
 }
 
 TEST_F(CommandBackendTest, AFolderThatCanNotBeMadeIsNotTheModelsFault) {

@@ -57,11 +57,16 @@ TEST(CommandTemplateTest, EveryPlaceholderIsNeeded) {
   EXPECT_THAT([] { fill("sim {ir}"); },
               ThrowsMessage<Error>(
                   "missing {outputs} in the command 'sim {ir}'; expected {ir} and {outputs}"));
-  EXPECT_THAT([] { fill(""); },
-              ThrowsMessage<Error>("missing {ir} in the command ''; expected {ir} and {outputs}"));
   EXPECT_THAT([] { fill("sim\n{outputs}"); },
               ThrowsMessage<Error>(
                   "missing {ir} in the command 'sim\\x0a{outputs}'; expected {ir} and {outputs}"));
+}
+
+TEST(CommandTemplateTest, ACommandMayHaveNone) {
+  const CommandTemplate server("sim --server {{x}} ${ir}", kPlaceholders);
+  EXPECT_FALSE(server.has_placeholders());
+  EXPECT_EQ(server.fill({}), "sim --server {x} ${ir}");
+  EXPECT_TRUE(CommandTemplate("{ir} {outputs}", kPlaceholders).has_placeholders());
 }
 
 TEST(CommandTemplateTest, AnUnknownPlaceholderIsAnError) {

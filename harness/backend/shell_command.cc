@@ -257,6 +257,7 @@ CommandTemplate::CommandTemplate(const std::string& text,
                     "{{{0}}})",
                     word, list_text(placeholders), suggest(word, placeholders)));
   }
+  if (!has_placeholders()) return;
   for (const std::string& placeholder : placeholders) {
     if (std::ranges::find(pieces_, placeholder, &Piece::second) != pieces_.end()) continue;
     throw Error(fmt::format("missing {{{}}} in the command '{}'; expected {}", placeholder,

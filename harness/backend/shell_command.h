@@ -25,9 +25,10 @@ namespace torch_ir {
 // for the shell.
 class CommandTemplate {
  public:
-  // Throws Error when a placeholder of `placeholders` is missing in `text`, or another one is in
-  // it.
+  // Throws Error when `text` has some of `placeholders` but not all, or another one.
   CommandTemplate(const std::string& text, const std::vector<std::string>& placeholders);
+
+  bool has_placeholders() const { return pieces_.size() > 1; }
 
   std::string fill(const std::map<std::string, std::string>& paths) const;
 

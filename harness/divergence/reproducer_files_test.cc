@@ -48,7 +48,7 @@ TEST(ReproducerCommandTest, OfAnExecutor) {
   settings.executor = "sim --server";
   settings.executor_is_server = true;
   EXPECT_EQ(reproducer_command(/*has_expected=*/true, settings),
-            "harness --ir . --executor-server 'sim --server' --per-node --rtol 1e-05 --atol 0.25");
+            "harness --ir . --executor 'sim --server' --per-node --rtol 1e-05 --atol 0.25");
 }
 
 TEST(ReproducerCommandTest, RunsTheGraphAsItRan) {

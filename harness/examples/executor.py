@@ -42,7 +42,7 @@ def serve(execute):
 def main(description, execute, add_arguments=lambda parser: None):
     """`add_arguments` adds options to the parser; `paths` also has their values."""
     parser = argparse.ArgumentParser(description=description,
-                                     epilog="With --server: runs for harness --executor-server.")
+                                     epilog="With --server: runs many graphs for the harness.")
     add_arguments(parser)
     if "--server" in sys.argv[1:]:
         options = vars(parser.parse_args([word for word in sys.argv[1:] if word != "--server"]))

@@ -87,10 +87,9 @@ class ExecutorsTest(unittest.TestCase):
     def run_harness(self, script, *flags, models=MODELS, files=FILES):
         """The exit status, the output, and the results by model."""
         command = f"{shlex.quote(sys.executable)} {shlex.quote(str(script))} {files}"
-        kind = "--executor-server" if files.startswith(SERVER) else "--executor"
         reports = self.folder / "reports"
         run = subprocess.run(
-            [self.harness, "--output", reports, kind, command,
+            [self.harness, "--output", reports, "--executor", command,
              *(f"--model={model}" for model in models), *flags],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         results = json.loads((reports / "results.json").read_text()) if (
@@ -143,8 +142,8 @@ class ExecutorsTest(unittest.TestCase):
         command = f"{shlex.quote(sys.executable)} {shlex.quote(str(script))} --server"
         reports = self.folder / "reports"
         subprocess.run(
-            [self.harness, "--output", reports, "--executor-server", command, "--suite",
-             "operators", "--operator=aten.softmax", "--operator=aten.gelu", "--dtype=float32"],
+            [self.harness, "--output", reports, "--executor", command, "--suite", "operators",
+             "--operator=aten.softmax", "--operator=aten.gelu", "--dtype=float32"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         cases = json.loads((reports / "results.json").read_text())["cases"]
         outcomes = {(case["call"]["op_type"], case["status"]) for case in cases}

@@ -3,7 +3,7 @@
     harness --executor 'python3 harness/examples/onnxruntime_executor.py {ir} {weights} {inputs} \\
         {outputs} {intermediates} --groups {groups}'
 
-and with --executor-server 'python3 harness/examples/onnxruntime_executor.py --server' for many graphs.
+or --executor 'python3 harness/examples/onnxruntime_executor.py --server' for many graphs.
 
 The graph becomes a module, and torch.onnx.export makes an ONNX model from it. ONNX Runtime writes its
 optimised model (SessionOptions.optimized_model_filepath), and the executor runs that. Values keep their

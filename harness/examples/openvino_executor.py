@@ -1,6 +1,6 @@
 """An executor for the harness: runs a graph with OpenVINO, and reports the nodes that it fuses.
 
-    harness --executor-server 'python3 harness/examples/openvino_executor.py --server'
+    harness --executor 'python3 harness/examples/openvino_executor.py --server'
 
 It is an example of an engine that compiles. The graph becomes a module (tools/ir_graph.py), then an
 ONNX model, which OpenVINO compiles once for all trials on equal shapes. Values become further outputs

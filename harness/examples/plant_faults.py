@@ -152,7 +152,7 @@ class Harness:
                 write_safetensors(copy / "inputs.safetensors", inputs[name] if inputs else
                                   read_safetensors(folder / "inputs.safetensors"))
                 flags += ("--ir", copy)
-            ended = subprocess.run([self._program, *flags, "--executor-server", self._server],
+            ended = subprocess.run([self._program, *flags, "--executor", self._server],
                                    check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if ended.returncode > 1:
                 sys.exit(ended.stdout.decode())

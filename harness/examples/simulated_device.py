@@ -1,6 +1,6 @@
 """An executor for the harness: a device that computes in float16, bfloat16, tf32 or int8.
 
-    harness --compute-dtype float16 --executor-server \\
+    harness --compute-dtype float16 --executor \\
         'python3 harness/examples/simulated_device.py --server --dtype float16'
 
 It keeps weights, inputs and the values of nodes in that dtype, stored as float32, and adds in

@@ -8,8 +8,8 @@ To compare every node too:
     harness --executor 'python3 \\
         harness/examples/torch_executor.py {ir} {weights} {inputs} {outputs} {intermediates}'
 
-With --executor-server 'python3 harness/examples/torch_executor.py --server' torch is imported once
-for many graphs.
+With --executor 'python3 harness/examples/torch_executor.py --server' torch is imported once for
+many graphs.
 
 Needs only a Python with torch. To try your own kernels, call `main` from a script:
 

@@ -161,10 +161,7 @@ std::string cut_command(const Result& result) {
 std::string backend_flags(const RunSettings& settings) {
   std::string flags;
   if (!settings.backend.empty()) flags += " --backend " + shell_word(settings.backend);
-  if (!settings.executor.empty()) {
-    flags += settings.executor_is_server ? " --executor-server " : " --executor ";
-    flags += shell_word(settings.executor);
-  }
+  if (!settings.executor.empty()) flags += " --executor " + shell_word(settings.executor);
   // A command asks for intermediates by {intermediates}.
   if (settings.executor_is_server && settings.executor_intermediates) flags += " --per-node";
   return flags;

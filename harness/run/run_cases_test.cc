@@ -190,9 +190,12 @@ TEST_F(RunCasesTest, CostThemselvesOnlyOnAServer) {
               ElementsAre("unsupported", "crashed", "unsupported", "failed", "unsupported",
                           "timed out", "unsupported", "unsupported", "unsupported", "unsupported"));
   EXPECT_EQ(results[1].reason(),
-            "The executor exited with status 1 without an answer; it printed: no room");
+            "The executor exited with status 1 without an answer (a command without {ir} is run as "
+            "a server); it printed: no room");
   EXPECT_THAT(results[3].reason(), StartsWith("The executor gave the invalid answer 'hello': "));
-  EXPECT_EQ(results[5].reason(), "The process of the case exceeded the time limit of 3 s");
+  EXPECT_EQ(results[5].reason(),
+            "The process of the case exceeded the time limit of 3 s (a command without {ir} is run "
+            "as a server)");
   EXPECT_EQ(results[7].reason(), "The executor does not support the graph: not here");
 }
 

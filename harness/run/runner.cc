@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/backend/command_backend.h"
 #include "harness/backend/shell_command.h"
 #include "harness/process/supervise.h"
 #include "harness/results/result.h"
@@ -244,10 +245,13 @@ class Run {
   }
 
   std::string end_text(const Job& job, const WorkEnd& end) const {
-    if (!job.result.call) return "The process of the model " + end.description + ".";
+    const bool hangs = end.kind == FailureKind::kTimedOut;
+    const std::string description =
+        end.description + (hangs && options_.settings.executor_is_server ? kServerHint : "");
+    if (!job.result.call) return "The process of the model " + description + ".";
     const std::string printed = last_lines(without_folder(end.output, job.directory));
     const bool has_crashed = end.kind == FailureKind::kCrashed;
-    return "The process of the case " + end.description +
+    return "The process of the case " + description +
            (printed.empty() || !has_crashed ? "" : "; it printed: " + printed);
   }
 
