@@ -223,10 +223,6 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
            "auto (default), dtype (as assert_close), or own (by own errors)")
       ->transform(one_of("tolerance rule", {"auto", "dtype", "own", "float64"}));
   options
-      .with_default("--error-factor", settings.criterion.error_factor, "N",
-                    "Allowed error vs float64, relative to eager's")
-      ->transform(amount("error factor", "a positive number"));
-  options
       .with_default("--rtol", settings.tolerance.fixed.rtol, "R",
                     "Instead of a rule: relative tolerance for floats")
       ->transform(tolerance());
@@ -400,7 +396,7 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
       {true, questions, questions, "give one at a time"},
       {true,
        {"--compare"},
-       {"--tolerance", "--tolerances", "--error-factor", "--compute-dtype"},
+       {"--tolerance", "--tolerances", "--compute-dtype"},
        "kept values are compared by --rtol and --atol"},
       {true,
        questions,
@@ -435,9 +431,6 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
       arguments.list_models || arguments.list_categories || is_given(parser, "--supported");
   if (arguments.json && !lists) {
     throw Error("--json needs one of: --list-models, --list-categories, --supported");
-  }
-  if (settings.criterion.reference == ReferenceKind::kModel && is_given(parser, "--error-factor")) {
-    throw Error("--error-factor needs --tolerance auto or --tolerance own");
   }
 }
 

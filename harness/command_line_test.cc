@@ -383,17 +383,9 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   for (const char* value : {"0", "-0", "-5", "x", "inf", "nan"}) {
     expect_bad_value("--timeout", value, "time limit", "a positive number of seconds");
   }
-  for (const char* value : {"0", "-1", "nan", "x"}) {
-    expect({"--error-factor", value},
-           fmt::format("harness: --error-factor: invalid error factor '{}'; expected a positive "
-                       "number\n",
-                       value));
-  }
   expect({"--tolerance", "foo"},
          "harness: --tolerance: unknown tolerance rule 'foo'; expected one of: auto, dtype, own, "
          "float64\n");
-  expect({"--error-factor", "2", "--tolerance", "dtype"},
-         "harness: --error-factor needs --tolerance auto or --tolerance own\n");
   expect({"--tolerance", "float64", "--rtol", "1"},
          "harness: --tolerance and --rtol cannot be combined: give either numbers or a rule\n");
   for (const char* value : {"0", "1025", "-1", "1.5", "x"}) {

@@ -256,7 +256,6 @@ class Explainer {
     const Criterion& criterion = settings_.criterion;
     Judge own(computable_case_,
               {.arithmetic = runs_plans(settings_) ? std::nullopt : criterion.arithmetic,
-               .error_factor = criterion.error_factor,
                .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
     const NodeJudge judge{.own = own, .criterion = criterion, .has_failed = failed_};
     runs.report = compare_nodes(

@@ -29,8 +29,7 @@ std::string judging_flags(const RunSettings& settings) {
   if (criterion.arithmetic) {
     flags += fmt::format(" --compute-dtype {}", arithmetic_name(*criterion.arithmetic));
   }
-  const bool is_default = criterion.error_factor == Criterion().error_factor;
-  return is_default ? flags : flags + fmt::format(" --error-factor {}", criterion.error_factor);
+  return flags;
 }
 
 // Names only: the command runs in the folder of the reproducer, wherever the library is.

@@ -130,7 +130,7 @@ std::string tolerance_sentence(const VerificationReport& report) {
     text += fmt::format(
         " An output outside the tolerance still passes if its error against the graph in float64 "
         "is at most {} times that of eager operators: its own error.",
-        report.criterion.error_factor);
+        kErrorFactor);
   }
   return text;
 }
@@ -144,7 +144,7 @@ std::string criterion_section(const VerificationReport& report) {
   return fmt::format(
       "### Criterion\n\nAn output passes if its error against the graph in float64 is at most {} "
       "times that of eager operators. The tolerance decides only where float64 says nothing.",
-      report.criterion.error_factor);
+      kErrorFactor);
 }
 
 }  // namespace

@@ -93,7 +93,6 @@ void fields(const Visit& visit, ComparedSettings& settings) {
   RunSettings& value = settings.of;
   TORCH_IR_VISIT(seed, tolerance, tolerance_wins)
   visit("reference", value.criterion.reference);
-  visit("error_factor", value.criterion.error_factor);
   visit("compute_dtype", value.criterion.arithmetic);
   TORCH_IR_VISIT(trials, threads, optimization, device, backend, executor, scale)
   if (Visit::kReads && value.scale == Scale::kFull) value.last_stage = Stage::kSerialize;
@@ -243,7 +242,6 @@ void fields(const Visit& visit, Trial& trial) {
   visit("problem", value.error_message);
   TORCH_IR_VISIT(tolerance)
   visit("reference", value.criterion.reference);
-  visit("error_factor", value.criterion.error_factor);
   visit("compute_dtype", value.criterion.arithmetic);
   visit("agreed", value.criterion.agreed);
   TORCH_IR_VISIT(passed_by, graph_problem, rounded, arithmetic)

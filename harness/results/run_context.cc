@@ -210,11 +210,10 @@ std::string tolerance_rule_text(const RunSettings& settings) {
   const Criterion& criterion = settings.criterion;
   const bool is_judged_by_it = criterion.arithmetic && !runs_plans(settings);
   if (is_judged_by_it) {
-    return fmt::format("{} times the error of eager in {} against float64", criterion.error_factor,
+    return fmt::format("{} times the error of eager in {} against float64", kErrorFactor,
                        arithmetic_name(*criterion.arithmetic));
   }
-  const std::string by_float64 =
-      fmt::format("error factor {} against float64", criterion.error_factor);
+  const std::string by_float64 = fmt::format("error factor {} against float64", kErrorFactor);
   if (criterion.reference == ReferenceKind::kFloat64) return by_float64;
   const Tolerance& fixed = settings.tolerance.fixed;
   const std::string text = settings.tolerance.by_dtype

@@ -71,7 +71,7 @@ double ratio_of(double error, double unit) {
   return unit == 0 ? std::numeric_limits<double>::infinity() : error / unit;
 }
 
-// What is accepted: in units of a rounding, and of the error factor.
+// What is accepted, in units of a rounding or of the eager lane's error.
 struct ErrorLimits {
   // The errors that a right value may have though the eager lane has none.
   double typical_rms;
@@ -84,10 +84,10 @@ struct ErrorLimits {
 };
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-constexpr ErrorLimits kOfOutputs = {1, 1, 1, kNoLimit, kNoLimit, "times eager's"};
+constexpr ErrorLimits kOfOutputs = {1, 1, kErrorFactor, kNoLimit, kNoLimit, "times eager's"};
 // float32 and float64, and the arithmetics that round less often than they add.
-constexpr ErrorLimits kOfWideValues = {0.4, 0.5, 4, 4, 4, "roundings"};
-constexpr ErrorLimits kOfNarrowValues = {0.4, 0.5, 0.75, 0.1875, 0.25, "roundings"};
+constexpr ErrorLimits kOfWideValues = {0.4, 0.5, 16, 16, 16, "roundings"};
+constexpr ErrorLimits kOfNarrowValues = {0.4, 0.5, 3, 0.75, 1, "roundings"};
 
 const ErrorLimits& limits_of(const ErrorKind& kind) {
   if (kind.is_accumulated) return kOfOutputs;
@@ -205,7 +205,7 @@ std::string systematic_text(const OwnError& error) {
 
 OwnError judge_error(const ErrorComparison& errors, const ErrorKind& kind) {
   const ErrorLimits& limits = limits_of(kind);
-  const double factor = kind.error_factor * allowance(kind, errors.num_compared);
+  const double factor = allowance(kind, errors.num_compared);
   const double limit = limits.ratio * factor;
   const auto root = std::sqrt(static_cast<double>(std::max<int64_t>(1, errors.num_compared)));
   const ErrorFigures& own = errors.run;
@@ -289,7 +289,7 @@ std::string unexplained_elements(const at::Tensor& actual, const at::Tensor& eag
   }
   constexpr size_t kAlike = 12;
   const ErrorLimits& limits = limits_of(kind);
-  const double limit = 2 * limits.ratio * kind.error_factor * allowance(kind, count);
+  const double limit = 2 * limits.ratio * allowance(kind, count);
   int64_t num_unexplained = 0;
   std::string first;
   for (int64_t i = 0; i < count; ++i) {

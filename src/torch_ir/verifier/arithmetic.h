@@ -18,8 +18,9 @@
 
 namespace torch_ir {
 
-// Results that merely add in another order than eager stay below it.
-inline constexpr double kDefaultErrorFactor = 4;
+// How many times further from float64 than eager operators an output may be. Results that merely
+// add in another order than eager stay below it.
+inline constexpr double kErrorFactor = 4;
 
 // kTf32 has the range of float32 and 10 bits of mantissa.
 enum class Arithmetic { kFloat16, kBFloat16, kTf32 };
@@ -101,7 +102,6 @@ inline constexpr double kLeastSignalToNoise = 6;
 struct ErrorKind {
   // The greatest relative error of rounding the value.
   double unit = 0;
-  double error_factor = kDefaultErrorFactor;
   // The size of the steps in which the value was returned, 0 if it was not quantised.
   double step = 0;
   // Its sums are rounded to the same unit, so that another order of adding makes several roundings,

@@ -149,28 +149,27 @@ TEST(ErrorOfNodes, AllowsForSteps) {
   EXPECT_NE(judge_error(errors, {.unit = 0x1p-11}).problem, "");
 }
 
-OwnError of_outputs(const ErrorComparison& errors, double unit, double error_factor) {
-  return judge_error(errors, {.unit = unit, .error_factor = error_factor, .is_accumulated = true});
+OwnError of_outputs(const ErrorComparison& errors, double unit) {
+  return judge_error(errors, {.unit = unit, .is_accumulated = true});
 }
 
 TEST(ErrorOfOutputs, ComparesWithTheEagerLane) {
-  const ErrorComparison errors{.num_compared = 100,
-                               .value_rms = 1,
-                               .value_max = 3,
-                               .run = {.rms = 0.04, .max = 0.1},
-                               .eager = {.rms = 0.02, .max = 0.05}};
-  EXPECT_EQ(of_outputs(errors, 0x1p-8, 4).problem, "");
-  EXPECT_EQ(of_outputs(errors, 0x1p-8, 1.5).problem,
-            "an RMS error of 2 times eager's; the limit is 1.5");
-  ErrorComparison few = errors;
-  few.num_compared = 10;
-  EXPECT_EQ(of_outputs(few, 0x1p-8, 1.6).problem, "");
+  ErrorComparison errors{.num_compared = 100,
+                         .value_rms = 1,
+                         .value_max = 3,
+                         .run = {.rms = 0.08, .max = 0.1},
+                         .eager = {.rms = 0.02, .max = 0.05}};
+  EXPECT_EQ(of_outputs(errors, 0x1p-8).problem, "");
+  errors.run.rms = 0.09;
+  EXPECT_EQ(of_outputs(errors, 0x1p-8).problem,
+            "an RMS error of 4.5 times eager's; the limit is 4");
+  errors.num_compared = 10;
+  EXPECT_EQ(of_outputs(errors, 0x1p-8).problem, "");
 }
 
-// Whatever the factor.
 TEST(ErrorOfOutputs, RefusesErrorsAsLargeAsTheValue) {
-  const ErrorComparison errors = compare_errors(doubles({0}), doubles({-2.33}), doubles({-2.34}));
-  EXPECT_EQ(of_outputs(errors, 0x1p-11, 8192).problem, "an SNR of 0 dB; the limit is 6 dB");
+  const ErrorComparison errors = compare_errors(doubles({0}), doubles({-1.64}), doubles({-2.34}));
+  EXPECT_EQ(of_outputs(errors, 0x1p-11).problem, "an SNR of 0 dB; the limit is 6 dB");
 }
 
 // log_softmax of [-1e9, 0]: the largest element would set the limit of the other.

@@ -222,7 +222,7 @@ struct Judge::State {
     const c10::ScalarType dtype = lanes.read()[0].scalar_type();
     const double rounding =
         2 * rounding_unit(dtype, options.arithmetic) * greatest_finite(lanes.exact_source());
-    const double reach = options.error_factor * std::max(lanes.source_error(), rounding);
+    const double reach = kErrorFactor * std::max(lanes.source_error(), rounding);
     for (const double error : {-reach, reach}) {
       span.include(value_alone(*program, node, output, lanes.read(),
                                lanes.exact_source().add(error).to(dtype)));
@@ -319,7 +319,7 @@ struct Judge::State {
       return {.not_judged = "it has another shape in float64"};
     }
     if (node != nullptr && picked_indices(*program, *node) == id) {
-      const double factor = options.has_outputs_only ? options.error_factor : 1;
+      const double factor = options.has_outputs_only ? kErrorFactor : 1;
       const c10::ScalarType dtype = (*program)[node->inputs()[0]].dtype;
       return judge_indices(*node, seen.tensor, eager, lanes.exact_source(),
                            factor * lanes.source_error(),
@@ -357,7 +357,6 @@ struct Judge::State {
     const double seen_unit = seen.rounded_to ? rounding_unit(*seen.rounded_to, std::nullopt) : 0;
     const bool is_wide = unit <= rounding_unit(c10::kFloat, std::nullopt);
     const ErrorKind kind{.unit = std::max(unit, seen_unit),
-                         .error_factor = options.error_factor,
                          .step = seen.step,
                          .adds_in_unit = is_wide && seen_unit <= unit && seen.step == 0,
                          .is_accumulated = options.has_outputs_only};

@@ -61,7 +61,6 @@ struct Verdict {
 struct JudgeOptions {
   // In which the run computed; nothing: in that of the graph.
   std::optional<Arithmetic> arithmetic = std::nullopt;
-  double error_factor = kDefaultErrorFactor;
   // Names of values that are not rounded, since they are inside groups of nodes that the executor
   // computes at once.
   std::vector<std::string> inside = {};

@@ -64,7 +64,6 @@ class OutputJudge {
     }
     const Criterion& criterion = report_.criterion;
     options_ = {.arithmetic = criterion.arithmetic,
-                .error_factor = criterion.error_factor,
                 .inside = run_.inside,
                 .has_outputs_only = values_.size() == program_.outputs.size()};
     judge_.emplace(run_.graph_case, options_);
@@ -204,8 +203,7 @@ void check_graph(VerificationReport& report, const GraphRun& run, const Toleranc
     if (!of_model.outputs[i].defined()) eager[i] = at::Tensor();
   }
   const VerificationReport graph =
-      judge_run(of_model, tolerance,
-                {.reference = ReferenceKind::kAuto, .error_factor = report.criterion.error_factor});
+      judge_run(of_model, tolerance, {.reference = ReferenceKind::kAuto});
   if (graph.is_valid) return;
   report.graph_problem =
       compare_known_outputs(*run.graph_case.program, eager, run.graph_case.expected, tolerance)

@@ -33,8 +33,6 @@ struct Threshold {
 
 struct Criterion {
   ReferenceKind reference = ReferenceKind::kModel;
-  // How many times further from float64 than eager operators, in outputs.
-  double error_factor = kDefaultErrorFactor;
   // The arithmetic in which the run computed, if it is not that of the graph.
   std::optional<Arithmetic> arithmetic = std::nullopt;
   std::optional<Threshold> agreed = std::nullopt;

@@ -192,7 +192,7 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
   }
   stream << rule_text(report.tolerance, report.has_exact_outputs());
   if (report.criterion.reference == ReferenceKind::kAuto) {
-    stream << fmt::format(", else error factor {} against float64", report.criterion.error_factor);
+    stream << fmt::format(", else error factor {} against float64", kErrorFactor);
   }
   stream << "; smallest passing tolerance: " << tolerance_text(report.smallest_passing_tolerance())
          << '\n';
