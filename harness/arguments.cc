@@ -343,7 +343,6 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
           "DIR ...", "")
       ->trigger_on_parse()
       ->group(kHidden);
-  options.flag("--json", arguments.json, "Print lists as JSON");
   parser
       .set_version_flag("--version", version_text("harness", onednn_version()),
                         "Print the versions of torch-ir, LibTorch and oneDNN")
@@ -426,11 +425,6 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
     if (!is_operators && is_given(parser, flag) && !is_given(parser, "--ir")) {
       throw Error(fmt::format("{} needs --suite operators, or a suite given by --ir", flag));
     }
-  }
-  const bool lists =
-      arguments.list_models || arguments.list_categories || is_given(parser, "--supported");
-  if (arguments.json && !lists) {
-    throw Error("--json needs one of: --list-models, --list-categories, --supported");
   }
 }
 

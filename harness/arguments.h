@@ -23,7 +23,6 @@ struct Arguments {
   std::string comparison = {};
   // A file that lists operators; the harness prints which models can run with them.
   std::string supported = {};
-  bool json = false;
   bool quiet = false;
   // Whether failures are printed as annotations, too.
   bool annotations = false;

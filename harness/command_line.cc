@@ -120,20 +120,17 @@ std::vector<RegisteredModel> selected_models(const Selection& selection, Scale s
 std::optional<std::string> answer(const Arguments& arguments) {
   const Scale scale = arguments.harness.run.settings.scale;
   if (arguments.list_models) {
-    const std::vector<RegisteredModel> models =
-        selected_models(arguments.harness.coverage.selection, scale);
-    return arguments.json ? models_json(models) : models_table(models);
+    return models_table(selected_models(arguments.harness.coverage.selection, scale));
   }
   if (arguments.list_categories) {
     const bool is_operators = arguments.harness.coverage.selection.suite == Suite::kOperators;
     const std::vector<std::string> categories =
         is_operators ? categories_of(list_operator_cases()) : list_categories(scale);
-    if (arguments.json) return categories_json(categories);
     return categories.empty() ? "" : fmt::format("{}\n", fmt::join(categories, "\n"));
   }
   if (!arguments.supported.empty()) {
-    const SupportReport report = supported_models(arguments.harness, arguments.supported);
-    return arguments.json ? to_json(report) : to_text(report, file_name(arguments.supported));
+    return to_text(supported_models(arguments.harness, arguments.supported),
+                   file_name(arguments.supported));
   }
   return std::nullopt;
 }

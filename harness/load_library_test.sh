@@ -93,7 +93,7 @@ expect 2 "${none}backend, operator, kernel, op handler, converter)" harness --lo
 team=(--load-library "$models" --model TeamNet --model TeamNetWide --backend team_chip)
 expect 0 'libtest_models.so: 2 models, 1 backend, 3 operators' "$installed" "${team[@]}" --output team
 expect 0 'TeamNetWide  PASSED' "$installed" "${team[@]}" --output team
-expect 0 'TeamNet' "$installed" --list-models --load-library "$models" --json
+expect 0 'TeamNet' "$installed" --list-models --load-library "$models"
 cp "$models" twice.so
 expect 2 "twice.so': duplicate model 'TeamNet'" "$installed" --load-library "$models" --load-library twice.so
 # Another torch-ir has other registries.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "torch_ir/base/error.h"
@@ -38,28 +37,6 @@ void check_known(const std::string& kind, const std::string& plural,
 std::string without_overload(const std::string& op_type) {
   return op_type.substr(0, op_type.rfind('.'));
 }
-
-using Json = nlohmann::ordered_json;
-
-Json describe(const ModelInput& input) {
-  return {{"name", input.name}, {"shape", input.shape}, {"dtype", dtype_name(input.dtype)}};
-}
-
-Json describe(const RegisteredModel& model) {
-  Json inputs = Json::array();
-  for (const ModelInput& input : model.spec.inputs) inputs.push_back(describe(input));
-  Json json = {{"name", model.name},
-               {"categories", model.spec.categories},
-               {"description", model.spec.description},
-               {"inputs", std::move(inputs)}};
-  if (const auto& expected = model.spec.expected_failure) {
-    json["expected_failure"] = {{"kind", failure_kind_name(expected->kind)},
-                                {"reason", expected->reason}};
-  }
-  return json;
-}
-
-std::string text(const Json& json) { return json.dump(2) + "\n"; }
 
 }  // namespace
 
@@ -157,16 +134,6 @@ std::string models_table(const std::vector<RegisteredModel>& models) {
                          description);
   }
   return table;
-}
-
-std::string models_json(const std::vector<RegisteredModel>& models) {
-  Json list = Json::array();
-  for (const RegisteredModel& model : models) list.push_back(describe(model));
-  return text(list);
-}
-
-std::string categories_json(const std::vector<std::string>& categories) {
-  return text(Json(categories));
 }
 
 }  // namespace torch_ir

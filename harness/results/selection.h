@@ -46,9 +46,4 @@ std::vector<std::string> categories_of(const std::vector<OperatorCase>& cases);
 
 std::string models_table(const std::vector<RegisteredModel>& models);
 
-// A JSON list of objects, with the inputs of each model.
-std::string models_json(const std::vector<RegisteredModel>& models);
-
-std::string categories_json(const std::vector<std::string>& categories);
-
 }  // namespace torch_ir

@@ -1,10 +1,10 @@
 #include "torch_ir/analysis/support_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -126,8 +126,6 @@ std::vector<UnlockStep> unlock_steps(const SupportReport& report) {
   return steps;
 }
 
-using Json = nlohmann::ordered_json;
-
 constexpr size_t kMaxListed = 5;
 
 std::string missing_text(const GraphSupport& graph) {
@@ -165,15 +163,9 @@ std::string steps_table(const SupportReport& report) {
   for (const UnlockStep& step : report.steps) {
     rows.push_back({std::to_string(step.num_unlocked),
                     fmt::format("{} of {}", step.num_running, report.graphs.size()),
-                    printable(listed(step.operators, kMaxListed), SIZE_MAX)});
+                    printable(fmt::format("{}", fmt::join(step.operators, ", ")), SIZE_MAX)});
   }
   return text_table(rows);
-}
-
-Json to_object(const std::vector<std::pair<std::string, int64_t>>& counts) {
-  Json object = Json::object();
-  for (const auto& [name, count] : counts) object[printable(name)] = count;
-  return object;
 }
 
 }  // namespace
@@ -235,35 +227,6 @@ std::string to_text(const SupportReport& report, const std::string& list_name) {
   text += '\n' + missing_table(report);
   text += "\nblocks: models that call this operator; unlocks: models that lack only this one\n";
   return text + "\nWhat unlocks most, each row after those above it:\n\n" + steps_table(report);
-}
-
-std::string to_json(const SupportReport& report) {
-  Json json = {{"num_models", report.graphs.size()},
-               {"num_running", report.num_running},
-               {"models", Json::array()},
-               {"missing_operators", Json::array()},
-               {"unlock_steps", Json::array()}};
-  for (const GraphSupport& graph : report.graphs) {
-    Json& item = json["models"].emplace_back();
-    item = {{"name", printable(graph.name)},
-            {"runs", graph.runs()},
-            {"calls", graph.num_calls},
-            {"supported_calls", graph.num_supported_calls},
-            {"missing", to_object(graph.missing)}};
-    if (!graph.error.empty()) item["error"] = printable(graph.error);
-  }
-  for (const MissingOperator& missing : report.missing) {
-    json["missing_operators"].push_back({{"op_type", printable(missing.op_type)},
-                                         {"models", missing.num_graphs},
-                                         {"unlocks", missing.num_unlocked},
-                                         {"calls", missing.num_calls}});
-  }
-  for (const UnlockStep& step : report.steps) {
-    Json& item = json["unlock_steps"].emplace_back();
-    for (const std::string& op_type : step.operators) item["operators"] += printable(op_type);
-    item.update({{"unlocks", step.num_unlocked}, {"models_running", step.num_running}});
-  }
-  return json.dump(2) + '\n';
 }
 
 }  // namespace torch_ir

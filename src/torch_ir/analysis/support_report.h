@@ -92,10 +92,4 @@ SupportReport supported(const std::vector<GraphOperators>& graphs, const Support
 // Tables of graphs, missing operators and steps, with `list_name` in the text.
 std::string to_text(const SupportReport& report, const std::string& list_name);
 
-// An object with "num_models", "num_running"; "models", each with "name", "runs", "calls",
-// "supported_calls", "missing" (operator to calls), and "error" if there is no graph; and
-// "missing_operators", each with "op_type" and the numbers "models", "unlocks" and "calls"; and
-// "unlock_steps", each with "operators" and the numbers "unlocks" and "models_running".
-std::string to_json(const SupportReport& report);
-
 }  // namespace torch_ir
