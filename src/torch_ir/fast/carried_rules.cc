@@ -158,8 +158,27 @@ std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
   return average_parts(rewriter, index, sizes);
 }
 
+// With other factors LibTorch and oneDNN may choose other neighbours.
+std::optional<Replacement> replace_nearest(TraceRewriter& rewriter, size_t index) {
+  const TraceCall& call = rewriter.call(index);
+  const auto source = CallArguments(call).tensor("self");
+  if (!source || !is_carried_into(rewriter, call, *source)) return std::nullopt;
+  const Dims from = sizes_of(rewriter, *source);
+  const Dims to = sizes_of(rewriter, call.outputs[0]);
+  const CallArguments arguments(call);
+  const auto is_whole = [&](size_t d, std::string_view scale) {
+    const int64_t factor = from[d] == 0 ? 0 : to[d] / from[d];
+    return factor > 0 && to[d] == factor * from[d] &&
+           arguments.number(scale, static_cast<double>(factor)) == static_cast<double>(factor);
+  };
+  if (!is_whole(2, "scales_h") || !is_whole(3, "scales_w")) return std::nullopt;
+  return pool(rewriter, index, *source,
+              onednn::make_repetition(rewriter.layout_of(*source), Layout::any(to)));
+}
+
 template <onednn::Binary kBinary>
 std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index) {
+  if (channel_scale_of(rewriter, index)) return replace_channel_scale(rewriter, index);
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
   const auto self = arguments.tensor("self");
@@ -178,20 +197,19 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index)
   };
   TensorId first = *self;
   TensorId second = *other;
-  if (!is_whole(first) || (is_whole(second) && !rewriter.is_carried(first))) {
-    std::swap(first, second);
-  }
-  if (!is_whole(first) || !rewriter.is_carried(first) ||
-      !(is_whole(second) || broadcasts(second))) {
+  if (kBinary != onednn::Binary::kSubtract && !is_whole(first)) std::swap(first, second);
+  const bool is_same = is_whole(second);
+  // The one whose layout both get.
+  const TensorId carried = is_same && !rewriter.is_carried(first) ? second : first;
+  if (!is_whole(first) || !(is_same || broadcasts(second)) || !rewriter.is_carried(carried)) {
     return std::nullopt;
   }
   Chain chain = chain_after(rewriter, index, output, ChainShape::kSame, /*takes_norm=*/false);
   if (chain.addend) chain.cut_at_addition();
   std::vector<size_t> calls = chain.calls;
   return Replacement{
-      calls, [&rewriter, chain, first, second] {
-        const Layout layout = rewriter.layout_of(first);
-        const bool is_same = rewriter.tensor(first).sizes == rewriter.tensor(second).sizes;
+      calls, [&rewriter, chain, first, second, carried, is_same] {
+        const Layout layout = rewriter.layout_of(carried);
         const Layout second_layout = is_same ? layout : rewriter.plain_layout(second);
         const onednn::PrimitivePtr primitive =
             guarded(rewriter, onednn::make_binary(kBinary, layout, second_layout, chain.post_ops),
@@ -250,6 +268,8 @@ constexpr RuleEntry kCarriedRules[] = {
     padded_entry<replace_max_pool>("aten::max_pool2d_with_indices"),
     {"aten::mean.dim", &replace_mean},
     {"aten::mul.Tensor", &replace_binary<onednn::Binary::kMultiply>},
+    {"aten::sub.Tensor", &replace_binary<onednn::Binary::kSubtract>},
+    {"aten::upsample_nearest2d", &replace_nearest},
 };
 
 }  // namespace

@@ -61,6 +61,20 @@ TEST_F(FuseTrace, AveragesWithAndWithoutPadding) {
   }
 }
 
+// As between the levels of a U-Net. Of a factor like 2.1 the neighbours are others.
+TEST_F(FuseTrace, RepeatsPixelsInTheLayoutOfAConvolution) {
+  for (const double factor : {2.0, 3.0, 2.1}) {
+    EagerGraph graph;
+    const V y = convolution(graph, image(graph, {.size = 6}), "a", {.out = 32});
+    const V large =
+        graph.call1("aten.upsample_nearest2d.vec", {y, {}, Attribute::list({factor, factor})});
+    graph.output(convolution(graph, large, "b", {.in = 32}));
+    EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "onednn::resampling"),
+              factor == 2.1 ? 0 : 1);
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+}
+
 // oneDNN adds the pixels of a window one after another, which loses precision over many.
 TEST_F(FuseTrace, LeavesMeansOfManyPixels) {
   for (const int64_t size : {60, 300}) {

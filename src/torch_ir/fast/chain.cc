@@ -1,8 +1,12 @@
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/rsqrt.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "torch_ir/fast/rules.h"
 
@@ -223,6 +227,10 @@ class ChainBuilder {
       functions[0].alpha *= post_ops.back().alpha;
       post_ops.pop_back();
     }
+    // Python's sum begins by adding 0.
+    if (is_linear(functions[0]) && functions[0].alpha == 1 && functions[0].beta == 0) {
+      functions.erase(functions.begin());
+    }
     if (contradict(post_ops, functions)) return false;
     post_ops.insert(post_ops.end(), functions.begin(), functions.end());
     chain_.post_ops = std::move(post_ops);
@@ -289,9 +297,40 @@ bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source)
          rewriter.tensor(*chain.addend).offset == 0;
 }
 
+namespace {
+
+// A product or a sum with a constant of one number for each channel, as a layer scale is.
+std::optional<ChannelScale> scale_by_constant(const TraceRewriter& rewriter, const TraceCall& call,
+                                              bool is_product) {
+  const CallArguments arguments(call);
+  const auto self = arguments.tensor("self");
+  const auto other = arguments.tensor("other");
+  if (!self || !other || arguments.number("alpha", 1) != 1) return std::nullopt;
+  const bool is_second = rewriter.constant(*other).defined();
+  const TensorId source = is_second ? *self : *other;
+  const at::Tensor& constant = rewriter.constant(is_second ? *other : *self);
+  const at::DimVector& sizes = rewriter.tensor(source).sizes;
+  if (!constant.defined() || sizes.size() < 3 || rewriter.tensor(call.outputs[0]).sizes != sizes) {
+    return std::nullopt;
+  }
+  at::DimVector by_channel(sizes.size(), 1);
+  by_channel[1] = sizes[1];
+  at::DimVector given(sizes.size() - static_cast<size_t>(constant.dim()), 1);
+  given.append(constant.sizes().begin(), constant.sizes().end());
+  if (given != by_channel) return std::nullopt;
+  const at::Tensor numbers = constant.to(at::kDouble).view({-1});
+  if (is_product) return ChannelScale{source, numbers, at::zeros_like(numbers), {constant}, "mul"};
+  return ChannelScale{source, at::ones_like(numbers), numbers, {constant}, "add"};
+}
+
+}  // namespace
+
 std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const std::string name = c10::toString(call.op.operator_name());
+  const bool is_product = name == "aten::mul.Tensor";
+  if (is_product || name == "aten::add.Tensor")
+    return scale_by_constant(rewriter, call, is_product);
   if (name != "aten::native_batch_norm" && name != "aten::_native_batch_norm_legit_no_training") {
     return std::nullopt;
   }
@@ -302,7 +341,9 @@ std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size
     if (rewriter.is_read(call.outputs[i])) return std::nullopt;
   }
   ChannelScale result;
-  result.eps = arguments.number("eps", 0);
+  result.source = *arguments.tensor("input");
+  const double eps = arguments.number("eps", 0);
+  result.key = std::to_string(std::bit_cast<uint64_t>(eps));
   const auto constant = [&](std::string_view parameter) -> at::Tensor {
     const auto id = arguments.tensor(parameter);
     const at::Tensor tensor = id ? rewriter.constant(*id) : at::Tensor();
@@ -317,7 +358,7 @@ std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size
                         weight.defined() == arguments.tensor("weight").has_value() &&
                         bias.defined() == arguments.tensor("bias").has_value();
   if (!is_known) return std::nullopt;
-  result.scale = (variance + result.eps).rsqrt();
+  result.scale = (variance + eps).rsqrt();
   if (weight.defined()) result.scale = result.scale * weight;
   result.shift = -mean * result.scale;
   if (bias.defined()) result.shift = result.shift + bias;

@@ -2,7 +2,6 @@
 #include <ATen/ops/ones.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "torch_ir/fast/rules.h"
@@ -75,7 +74,6 @@ std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const TracedConvolu
   }
   const auto norm = channel_scale_of(rewriter, *convolution.chain.norm);
   sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
-  const std::string key = std::to_string(std::bit_cast<uint64_t>(norm->eps));
   const auto scaled_weight = [&] {
     at::DimVector by_output(static_cast<size_t>(weight.dim()), 1);
     by_output[0] = -1;
@@ -87,8 +85,8 @@ std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const TracedConvolu
     if (bias.defined()) shift = shift + bias.to(at::kDouble) * norm->scale;
     return shift.to(at::kFloat);
   };
-  return {rewriter.packed(key + wanted.key(), sources, scaled_weight),
-          rewriter.packed(key + "bias", sources, shifted_bias)};
+  return {rewriter.packed(norm->key + wanted.key(), sources, scaled_weight),
+          rewriter.packed(norm->key + "bias", sources, shifted_bias)};
 }
 
 bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, const Layout& source,
@@ -173,40 +171,42 @@ std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rew
       convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
 }
 
-// A batch norm that does not follow a convolution, but whose input has the layout of one, becomes a
-// depthwise 1x1 convolution.
-std::optional<TraceRewriter::Replacement> replace_norm(TraceRewriter& rewriter, size_t index) {
-  const TraceCall& call = rewriter.call(index);
-  const auto source = CallArguments(call).tensor("input");
-  if (!source || !rewriter.is_value(*source) || !rewriter.is_value(call.outputs[0]) ||
-      !rewriter.is_carried(*source) || !channel_scale_of(rewriter, index)) {
+}  // namespace
+
+std::optional<TraceRewriter::Replacement> replace_channel_scale(TraceRewriter& rewriter,
+                                                                size_t index) {
+  const auto scale = channel_scale_of(rewriter, index);
+  if (!scale || !rewriter.is_value(scale->source) ||
+      !rewriter.is_value(rewriter.call(index).outputs[0]) || !rewriter.is_carried(scale->source)) {
     return std::nullopt;
   }
-  const at::DimVector& sizes = rewriter.tensor(*source).sizes;
+  const at::DimVector& sizes = rewriter.tensor(scale->source).sizes;
   if (sizes.size() < 3) return std::nullopt;
   at::DimVector weight_sizes(sizes.size(), 1);
   weight_sizes[0] = sizes[1];
   const size_t dims = sizes.size() - 2;
-  TracedConvolution convolution{
-      *source,
-      at::ones(weight_sizes),
-      at::Tensor(),
-      Dims(dims, 1),
-      Dims(dims, 0),
-      Dims(dims, 0),
-      Dims(dims, 1),
-      sizes[1],
-      chain_after(rewriter, index, call.outputs[0], ChainShape::kSame, /*takes_norm=*/false)};
+  TracedConvolution convolution{scale->source,
+                                at::ones(weight_sizes),
+                                at::Tensor(),
+                                Dims(dims, 1),
+                                Dims(dims, 0),
+                                Dims(dims, 0),
+                                Dims(dims, 1),
+                                sizes[1],
+                                chain_after(rewriter, index, rewriter.call(index).outputs[0],
+                                            ChainShape::kSame, /*takes_norm=*/false)};
   convolution.chain.norm = index;
   return TraceRewriter::Replacement{
       convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
 }
 
+namespace {
+
 constexpr RuleEntry kConvolutionRules[] = {
-    {"aten::_native_batch_norm_legit_no_training", &replace_norm},
+    {"aten::_native_batch_norm_legit_no_training", &replace_channel_scale},
     padded_entry<replace_convolution>("aten::_slow_conv2d_forward"),
     padded_entry<replace_convolution>("aten::mkldnn_convolution"),
-    {"aten::native_batch_norm", &replace_norm},
+    {"aten::native_batch_norm", &replace_channel_scale},
     padded_entry<replace_convolution>("aten::slow_conv3d_forward"),
     padded_entry<replace_convolution>("aten::slow_conv_dilated2d"),
 };

@@ -137,6 +137,29 @@ TEST_F(FuseTrace, ScalesAndShiftsByOneNumber) {
   }
 }
 
+// A layer scale folds into the convolution before it; alone, it keeps the layout, as do differences
+// and sums with 0, which Python's `sum` begins with.
+TEST_F(FuseTrace, ScalesByChannel) {
+  EagerGraph graph;
+  const ConvolutionCase shape{.kernel = 1, .padding = 0};
+  const auto scale = [&](const V& x, const std::string& name, at::IntArrayRef sizes) {
+    return graph.call1("aten.mul.Tensor", {x, graph.weight(name, at::randn(sizes))});
+  };
+  const V x = convolution(graph, image(graph), "a", shape);
+  const V y = scale(convolution(graph, x, "b", shape), "gamma", {16, 1, 1});
+  const V norm = graph.call1("aten.add.Tensor", {batch_norm(graph, x, "norm"), Attribute(0)});
+  const V difference = scale(graph.call1("aten.sub.Tensor", {norm, y}), "delta", {1, 16, 1, 1});
+  const V sum = graph.call1("aten.add.Tensor", {x, difference});
+  const V shifted =
+      graph.call1("aten.add.Tensor", {graph.weight("shift", at::randn({16, 1, 1})), sum});
+  graph.output(convolution(graph, shifted, "c", shape));
+  EXPECT_EQ(
+      calls_at_fast(graph),
+      (Calls{"onednn::convolution", "onednn::convolution", "onednn::convolution", "onednn::binary",
+             "onednn::convolution", "onednn::convolution", "onednn::convolution"}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 // The addend is the input of the convolution.
 TEST_F(FuseTrace, AddsTheSourceItself) {
   for (const int64_t kernel : {1, 3}) {

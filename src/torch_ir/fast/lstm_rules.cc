@@ -1,8 +1,11 @@
-// The steps of one LSTM layer, in one direction, for few sequences.
+// The steps of one LSTM layer, in one direction.
 //
-// Each step is bound by reading the recurrent weights: LibTorch and oneDNN (2.6.3) take twice as
-// long for 128 units, ten times for 32.
+// With few sequences a step is bound by reading the recurrent weights, so they are packed in
+// reading order: LibTorch and oneDNN (2.6.3) take twice as long for 128 units, ten times for 32.
+// With many, LibTorch multiplies state and weights at each step; its own layer takes three times as
+// long for 16 sequences of 96 units.
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/addmm.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +28,7 @@ struct LstmLayer {
   // [steps, sequences, 4 units], in the order input, forget, cell, output: the contribution of
   // inputs and biases. Overwritten.
   float* gates;
-  // [4 units / kLstmPanel, units, kLstmPanel]: the recurrent weights.
+  // [4 units / kLstmPanel, units, kLstmPanel]: the recurrent weights, for few sequences.
   const float* weights;
   // [sequences, units]: the first state and cell, replaced by the last.
   float* state;
@@ -97,25 +100,51 @@ void run_lstm_layer(const LstmLayer& layer) {
   }
 }
 
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+void update_lstm_sequences(const LstmLayer& layer, int64_t step) {
+  for (int64_t sequence = 0; sequence < layer.num_sequences; ++sequence) {
+    const int64_t row = step * layer.num_sequences + sequence;
+    update(layer.gates + row * 4 * layer.num_units, layer.num_units,
+           layer.cell + sequence * layer.num_units, layer.outputs + row * layer.num_units);
+  }
+}
+
 namespace {
+
+// `weights` are [4 units, units].
+void run_lstm_steps(const LstmLayer& layer, const at::Tensor& gates, const at::Tensor& weights,
+                    const at::Tensor& outputs, const at::Tensor& last_state) {
+  at::Tensor state = last_state;
+  for (int64_t i = 0; i < layer.num_steps; ++i) {
+    const int64_t step = layer.is_reverse ? layer.num_steps - 1 - i : i;
+    at::Tensor sum = gates[step];
+    at::addmm_out(sum, sum, state, weights.t());
+    update_lstm_sequences(layer, step);
+    state = outputs[step];
+  }
+  last_state.copy_(state);
+}
 
 using onednn::Layout;
 
-// Inputs: gates and weights as in LstmLayer, state and cell before. Outputs: those of all steps,
-// state and cell after.
-FusedCall lstm_layer(LstmLayer layer) {
-  return own_call("torch_ir::lstm_layer",
-                  [layer](const CallTensors& inputs, const CallTensors& outputs) mutable {
-                    layer.gates = static_cast<float*>(inputs[0].mutable_data_ptr());
-                    layer.weights = floats_of(inputs[1]);
-                    layer.outputs = outputs[0].mutable_data_ptr<float>();
-                    layer.state = outputs[1].mutable_data_ptr<float>();
-                    layer.cell = outputs[2].mutable_data_ptr<float>();
-                    const int64_t size = layer.num_sequences * layer.num_units;
-                    std::copy_n(floats_of(inputs[2]), size, layer.state);
-                    std::copy_n(floats_of(inputs[3]), size, layer.cell);
-                    run_lstm_layer(layer);
-                  });
+// Inputs: gates and weights, state and cell before. Outputs: those of all steps, state and cell
+// after.
+FusedCall lstm_layer(LstmLayer layer, bool has_panels) {
+  return own_call("torch_ir::lstm_layer", [layer, has_panels](const CallTensors& inputs,
+                                                              const CallTensors& outputs) mutable {
+    layer.gates = static_cast<float*>(inputs[0].mutable_data_ptr());
+    layer.weights = floats_of(inputs[1]);
+    layer.outputs = outputs[0].mutable_data_ptr<float>();
+    layer.state = outputs[1].mutable_data_ptr<float>();
+    layer.cell = outputs[2].mutable_data_ptr<float>();
+    const int64_t size = layer.num_sequences * layer.num_units;
+    std::copy_n(floats_of(inputs[2]), size, layer.state);
+    std::copy_n(floats_of(inputs[3]), size, layer.cell);
+    if (has_panels) return run_lstm_layer(layer);
+    const std::vector<int64_t> sizes = {layer.num_steps, layer.num_sequences, -1};
+    run_lstm_steps(layer, inputs[0].view(sizes), inputs[1], outputs[0].view(sizes),
+                   outputs[1].view({layer.num_sequences, -1}));
+  });
 }
 
 size_t emit_lstm(TraceRewriter& rewriter, size_t index) {
@@ -147,11 +176,17 @@ size_t emit_lstm(TraceRewriter& rewriter, size_t index) {
   }
   const TensorId gates = rewriter.make(product, inputs, index);
   const at::Tensor recurrent = constant("weight1");
-  const TensorId panels = rewriter.packed("panels", {recurrent}, [&] {
-    return recurrent.view({-1, kLstmPanel, layer.num_units}).transpose(1, 2).contiguous();
-  });
-  rewriter.emit(lstm_layer(layer),
-                {gates, panels, rewriter.plain(*arguments.tensor("hx_")),
+  const bool has_panels = has_few_sequences(layer.num_sequences, layer.num_units);
+  const TensorId weights =
+      has_panels ? rewriter.packed("panels", {recurrent},
+                                   [&] {
+                                     return recurrent.view({-1, kLstmPanel, layer.num_units})
+                                         .transpose(1, 2)
+                                         .contiguous();
+                                   })
+                 : rewriter.add_constant(recurrent);
+  rewriter.emit(lstm_layer(layer, has_panels),
+                {gates, weights, rewriter.plain(*arguments.tensor("hx_")),
                  rewriter.plain(*arguments.tensor("cx_"))},
                 rewriter.call(index).outputs, index);
   return 1;
@@ -176,9 +211,8 @@ std::optional<TraceRewriter::Replacement> replace_lstm(TraceRewriter& rewriter, 
   };
   const bool is_taken =
       arguments.value("mode").toInt() == kLstmMode && !arguments.value("train").toBool() &&
-      is_given("input") && rewriter.tensor(*source).sizes.size() == 3 &&
-      has_few_sequences(rewriter.tensor(*source).sizes[1], num_units) && is_given("hx_") &&
-      is_given("cx_") && is_constant("weight0") && is_constant("weight1") &&
+      is_given("input") && rewriter.tensor(*source).sizes.size() == 3 && num_units % kLanes == 0 &&
+      is_given("hx_") && is_given("cx_") && is_constant("weight0") && is_constant("weight1") &&
       is_constant("weight2") && is_constant("weight3") && call.outputs.size() == 3 &&
       std::ranges::all_of(call.outputs, is_usable);
   if (!is_taken) return std::nullopt;

@@ -109,6 +109,11 @@ using RuleTable = std::span<const RuleEntry>;
 // A step of a GRU, if it begins with the product at `index`.
 std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewriter, size_t index);
 
+// A scale by channel that does not follow a convolution, but whose input has the layout of one,
+// becomes a depthwise 1x1 convolution.
+std::optional<TraceRewriter::Replacement> replace_channel_scale(TraceRewriter& rewriter,
+                                                                size_t index);
+
 RuleTable convolution_rules();
 RuleTable linear_rules();
 RuleTable lstm_rules();
@@ -174,13 +179,15 @@ bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source)
 TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,
                        const onednn::Layout& wanted);
 
-// A batch norm in evaluation as scale and shift by channel, in double precision; nothing for other
-// calls.
+// A batch norm in evaluation, or a product or a sum with a constant, as scale and shift by channel,
+// in double precision; nothing for other calls.
 struct ChannelScale {
+  TensorId source = 0;
   at::Tensor scale;
   at::Tensor shift;
+  // What both are computed from, and how.
   std::vector<at::Tensor> sources;
-  double eps = 0;
+  std::string key;
 };
 std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size_t index);
 

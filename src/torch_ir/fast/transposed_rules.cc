@@ -4,8 +4,6 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
 
-#include <bit>
-
 #include "torch_ir/fast/rules.h"
 
 namespace torch_ir {
@@ -53,7 +51,7 @@ size_t emit_transposed(TraceRewriter& rewriter, const TransposedConvolution& tra
   if (chain.norm) {
     norm = channel_scale_of(rewriter, *chain.norm);
     sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
-    key += std::to_string(std::bit_cast<uint64_t>(norm->eps)) + ' ';
+    key += norm->key + ' ';
   }
   const Layout& wanted = product->inputs()[1];
   const TensorId weight = rewriter.packed(key + wanted.key(), sources, [&] {

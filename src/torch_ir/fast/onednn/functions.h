@@ -32,7 +32,7 @@
   F(dnnl_memory_desc_create_with_tag) F(dnnl_memory_desc_destroy)                                 \
   F(dnnl_memory_desc_get_size_v2) F(dnnl_memory_desc_query) F(dnnl_memory_desc_query_v2)          \
   F(dnnl_pooling_forward_primitive_desc_create) F(dnnl_primitive_attr_set_scales_mask)            \
-  F(dnnl_primitive_attr_set_zero_points_mask)
+  F(dnnl_primitive_attr_set_zero_points_mask) F(dnnl_resampling_forward_primitive_desc_create)
 #else
 #define TORCH_IR_ONEDNN_FUNCTIONS(F) TORCH_IR_ONEDNN_COMMON(F)                                    \
   F(dnnl_binary_desc_init) F(dnnl_dilated_convolution_forward_desc_init)                          \
@@ -41,7 +41,7 @@
   F(dnnl_pooling_v2_forward_desc_init) F(dnnl_post_ops_append_sum_v2)                             \
   F(dnnl_primitive_attr_set_output_scales) F(dnnl_primitive_attr_set_zero_points)                 \
   F(dnnl_primitive_desc_iterator_create) F(dnnl_primitive_desc_iterator_destroy)                  \
-  F(dnnl_primitive_desc_iterator_fetch)
+  F(dnnl_primitive_desc_iterator_fetch) F(dnnl_resampling_forward_desc_init)
 #endif
 // clang-format on
 

@@ -438,9 +438,21 @@ PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& o
   });
 }
 
+PrimitivePtr make_repetition(const Layout& source, const Layout& output) {
+  const bool is_small = has_few_elements(source);
+  return attempt(is_small, [&] {
+    const auto made = describe<dnnl::resampling_forward>(
+        cpu(), attributes(), prop_kind::forward_inference, algorithm::resampling_nearest,
+        descriptor(source), descriptor(output));
+    return finish("resampling", made, {{DNNL_ARG_SRC, source}}, is_small);
+  });
+}
+
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
                          const PostOps& post_ops) {
-  const algorithm kind = binary == Binary::kAdd ? algorithm::binary_add : algorithm::binary_mul;
+  const algorithm kind = binary == Binary::kAdd        ? algorithm::binary_add
+                         : binary == Binary::kSubtract ? algorithm::binary_sub
+                                                       : algorithm::binary_mul;
   const bool is_small = has_few_elements(first);
   return attempt(is_small, [&] {
     const auto made = describe<dnnl::binary>(cpu(), attributes(post_ops), kind, descriptor(first),

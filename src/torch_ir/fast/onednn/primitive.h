@@ -69,7 +69,7 @@ enum class Function {
   kTanh,
 };
 
-enum class Binary { kAdd, kMultiply };
+enum class Binary { kAdd, kMultiply, kSubtract };
 
 enum class Pooling { kAverage, kAverageWithPadding };
 
@@ -169,6 +169,9 @@ struct Window {
 // Output `any` follows the source.
 PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,
                           const Window& window);
+
+// Repeats each element, in sizes that are whole multiples. Output `any` follows the source.
+PrimitivePtr make_repetition(const Layout& source, const Layout& output);
 
 // The result has the layout of `first`.
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
