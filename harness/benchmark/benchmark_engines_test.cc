@@ -30,7 +30,7 @@ TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
   for (const RegisteredModel& model : models) {
     const ModelInstance instance = make_instance(model, 0);
     Case graph_case = Case{.weights = instance.weights, .inputs = instance.inputs}.with(
-        resolve(extract(model, instance)));
+        resolve(make_candidate(model, 0)->extract()));
     const Engine eager(engine_kinds().front(), graph_case);
     std::vector<at::Tensor> outputs;
     eager.run(outputs);

@@ -1,8 +1,8 @@
 // Times registered models and archives: eager against plans, and the steps to a plan.
 //
 //   execute/MODEL/ENGINE  runs the model on an engine of benchmark_engines.h
-//   extract/MODEL         captures and converts on the meta device (registry models only, like save
-//                         and load)
+//   extract/MODEL         makes the model, captures it on the meta device and converts it (registry
+//                         models only, like save and load)
 //   save/MODEL            writes the IR to JSON text in memory
 //   load/MODEL            reads it back
 //   --pt2 FILE            an archive of torch.export.save, or a folder of them; may be repeated.
@@ -181,8 +181,7 @@ void add_engine(const SharedModel& model, const EngineKind& kind) {
 
 void add_stages(const RegisteredModel& registered, const SharedModel& model) {
   add_benchmark("extract/" + model->name, [registered](benchmark::State& state) {
-    const ModelInstance instance = make_instance(registered, 0);
-    measure(state, [&] { return extract(registered, instance); });
+    measure(state, [&] { return make_candidate(registered, 0)->extract(); });
   });
   add_benchmark("save/" + model->name, [model](benchmark::State& state) {
     const IR ir = model->ir();
