@@ -46,8 +46,8 @@ Result make_imported(const ModelFiles& origin) {
 
 TEST(ModelPageTest, AnImportedModelSaysWhereItIsFrom) {
   const std::string page = page_of(make_imported({.path = "my models/tiny.pt2",
-                                                  .inputs = "../tiny.in.safetensors",
-                                                  .expected = "tiny.out.safetensors"}));
+                                                  .inputs = {"../tiny.in.safetensors"},
+                                                  .expected = {"tiny.out.safetensors"}}));
   EXPECT_THAT(page, StartsWith("# Tiny\n\n✅ **PASSED**: the outputs match those in "
                                "`tiny.out.safetensors`. Max abs. error: 2.5e-07\n\n"
                                "Imported from `tiny.pt2`, exported by PyTorch 2.13.0 from "
@@ -74,15 +74,15 @@ TEST(ModelPageTest, AnImportedModelWithoutTensorsIsComparedWithItsOperators) {
 TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
   ModelFiles files{.format = FileFormat::kGraph,
                    .path = "tiny",
-                   .inputs = "tiny/inputs.safetensors",
-                   .expected = "tiny/expected.safetensors"};
+                   .inputs = {"tiny/inputs.safetensors"},
+                   .expected = {"tiny/expected.safetensors"}};
   const std::string page = page_of(make_imported(files));
   EXPECT_THAT(page, HasSubstr("\n\nThe graph of `tiny`.\n\nCategories: "));
   EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, read from the file |\n"));
   EXPECT_THAT(page, HasSubstr("weights beside the graph and the inputs in `inputs.safetensors` |"));
   // Files beside the graph need no flags.
   EXPECT_THAT(page, HasSubstr("-- --ir tiny\n```\n"));
-  files.inputs = "x.safetensors";
+  files.inputs = {"x.safetensors"};
   files.expected.clear();
   const std::string other = page_of(make_imported(files), {.output = "again"});
   EXPECT_THAT(other, HasSubstr("-- --ir tiny --inputs x.safetensors --output again\n"));
@@ -92,10 +92,10 @@ TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
 TEST(ModelPageTest, WhatAFileExpectsIsComparedOnce) {
   RunContext context;
   context.settings.trials = 5;
-  Result failed = make_imported({.path = "tiny.pt2", .inputs = "in"});
+  Result failed = make_imported({.path = "tiny.pt2", .inputs = {"in"}});
   failed.failure = Failure();
   EXPECT_THAT(page_of(failed, context), HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 |\n"));
-  failed.origin->expected = "out";
+  failed.origin->expected = {"out"};
   EXPECT_THAT(page_of(failed, context), HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 |\n"));
 }
 

@@ -132,19 +132,19 @@ Json schema_of(const T& value) {
 }
 
 // As many items in a line as fit.
-std::string text_of(const Json& json, const std::string& indent = "") {
-  if (!json.is_structured()) return json.dump();
+std::string text_of(const Json& tree, const std::string& indent = "") {
+  if (!tree.is_structured()) return tree.dump();
   std::vector<std::string> items;
   size_t length = indent.size();
-  for (const auto& [key, item] : json.items()) {
-    items.push_back((json.is_object() ? '"' + key + "\": " : "") + text_of(item, indent + "  "));
+  for (const auto& [key, item] : tree.items()) {
+    items.push_back((tree.is_object() ? '"' + key + "\": " : "") + text_of(item, indent + "  "));
     length += items.back().size() + 2;
   }
   const std::string line = length <= 90 ? "" : "\n" + indent;
   const std::string deeper = line.empty() ? "" : line + "  ";
-  return fmt::format("{}{}{}{}{}", json.is_object() ? '{' : '[', deeper,
+  return fmt::format("{}{}{}{}{}", tree.is_object() ? '{' : '[', deeper,
                      fmt::join(items, deeper.empty() ? ", " : "," + deeper), line,
-                     json.is_object() ? '}' : ']');
+                     tree.is_object() ? '}' : ']');
 }
 
 // The schema of results.json, as write_results writes it.

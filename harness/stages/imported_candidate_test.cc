@@ -42,14 +42,14 @@ class GraphCandidateTest : public ::testing::Test {
                      .name = "net",
                      .path = directory_ + "/ir.json",
                      .weights = directory_ + "/weights.safetensors",
-                     .inputs = directory_ + "/inputs.safetensors"};
+                     .inputs = {directory_ + "/inputs.safetensors"}};
     save_ir(graph.ir, files.path);
     save_weights_safetensors(graph.weights, files.weights);
     StateDict inputs;
     for (size_t i = 0; i < graph.inputs.size(); ++i) {
       inputs.insert(graph.ir.graph_inputs[i].name, graph.inputs[i]);
     }
-    save_weights_safetensors(inputs, files.inputs);
+    save_weights_safetensors(inputs, files.inputs[0]);
     return files;
   }
 
@@ -128,18 +128,18 @@ TEST_F(GraphCandidateTest, TokensAreOthersInTheirOwnRange) {
 TEST_F(GraphCandidateTest, AFileSaysWhatIsExpected) {
   const EagerGraph graph = writing_graph();
   ModelFiles files = save(graph);
-  files.expected = directory_ + "/expected.safetensors";
+  files.expected = {directory_ + "/expected.safetensors"};
   StateDict expected;
   for (const TensorMeta& output : graph.ir.graph_outputs) {
     expected.insert(output.name, at::ones({2, 3}));
   }
-  save_weights_safetensors(expected, files.expected);
+  save_weights_safetensors(expected, files.expected[0]);
   const auto candidate = make_candidate(files, 0);
   candidate->extract();
   EXPECT_EQ(candidate->choose_trials({.trials = 3}), 1);
   EXPECT_TRUE(same_bits(candidate->expected(0, candidate->inputs(0)).at(1), at::ones({2, 3})));
   EXPECT_THAT(candidate->paths(),
-              ElementsAre(files.path, files.weights, files.inputs, files.expected));
+              ElementsAre(files.path, files.weights, files.inputs[0], files.expected[0]));
 }
 
 TEST_F(GraphCandidateTest, TellsTheValuesThatTheRunWritesTo) {
