@@ -175,7 +175,8 @@ done
       HasSubstr("3 of 5 cases passed (2 with nodes on the host), 1 unsupported, 1 crashed"));
   const auto first = reports();
   EXPECT_EQ(schema_problem(results()), "");
-  const json node = {{"op_type", "aten.abs.default"}, {"place", "host"}};
+  const json node = {
+      {"op_type", "aten.abs.default"}, {"place", "host"}, {"metrics", json::object()}};
   EXPECT_EQ(results()["cases"][1]["executor"],
             json({{"num_nodes", 1}, {"nodes", {{"abs_1", node}}}}));
   EXPECT_EQ(results()["cases"][3]["executor"]["num_nodes"], 1);

@@ -197,8 +197,10 @@ function readGraph(data, model) {
     const node = byName.get(value);
     if (node && node.error === undefined) node.notCompared ??= reason;
   }
-  const told = model.executor?.nodes;
-  for (const node of told ? nodes : []) Object.assign(node, {place: 'not reported', ...told[node.name]});
+  const told = model.executor?.nodes ?? {};
+  for (const node of Object.keys(told).length ? nodes : []) {
+    Object.assign(node, {...told[node.name], place: told[node.name]?.place || 'not reported'});
+  }
   const runs = (list) => list.flatMap((first, i) =>
       i % 2 ? [] : Array.from({length: list[i + 1] - first + 1}, (_, k) => first + k));
   const levels = data.levels.map(({size: [width, height], boxes, arrows, groups}) => ({

@@ -186,27 +186,9 @@ struct CallInfo {
   std::vector<CaseOccurrence> occurrences = {};
 };
 
-template <class Visit>
-void fields(const Visit& visit, CallInfo& value) {
-  visit.required("op_type", value.op_type);
-  visit.required("dtype", value.dtype);
-  TORCH_IR_VISIT(occurrences)
-}
-
-template <class Visit>
-void fields(const Visit& visit, ExecutorNode& value) {
-  TORCH_IR_VISIT(op_type)
-  visit.unless_empty("place", value.place);
-  TORCH_IR_VISIT(seconds)
-  visit.unless_empty("metrics", value.metrics);
-}
-
-template <class Visit>
-void fields(const Visit& visit, ExecutorReport& value) {
-  TORCH_IR_VISIT(num_nodes)
-  visit.unless_empty("nodes", value.nodes);
-  TORCH_IR_VISIT(seconds)
-}
+TORCH_IR_FIELDS(CallInfo, op_type, dtype, occurrences)
+TORCH_IR_FIELDS(ExecutorNode, op_type, place, seconds, metrics)
+TORCH_IR_FIELDS(ExecutorReport, num_nodes, nodes, seconds)
 
 // There are many calls, so they keep no graph and no trials.
 struct Result {

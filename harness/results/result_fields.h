@@ -11,6 +11,11 @@
 
 namespace torch_ir {
 
+inline constexpr const char* kResultsFormat = "torch-ir results";
+// Raise it when a key is removed or changes its meaning. Readers ignore unknown keys, so new keys
+// are fine.
+inline constexpr int64_t kResultsVersion = 3;
+
 template <>
 inline void json_fields::read(const Json& json, ExecutorMetric& value) {
   expect(json.is_number() || json.is_string(), "a number or text", json);
@@ -347,12 +352,7 @@ void fields(const Visit& visit, Result& value) {
   }
 }
 
-template <class Visit>
-void fields(const Visit& visit, Selection& value) {
-  TORCH_IR_VISIT(suite, operators, dtypes)
-  visit.required("models", value.models);
-  visit.required("categories", value.categories);
-}
+TORCH_IR_FIELDS(Selection, suite, operators, dtypes, models, categories)
 
 template <class Visit>
 void fields(const Visit& visit, Coverage& value) {
@@ -361,9 +361,42 @@ void fields(const Visit& visit, Coverage& value) {
   fields(visit, value.selection);
   visit("split", value.is_split);
   visit("interrupted", value.is_interrupted);
-  visit.required("files", files);
+  visit("files", files);
   TORCH_IR_VISIT(num_registered)
   if constexpr (Visit::kReads) value.files = std::move(files);
+}
+
+// All of a file but `notes` and `changes`.
+template <class Visit>
+void fields(const Visit& visit, RunRecord& run) {
+  using json_fields::Problem;
+  RunContext& context = run.context;
+  std::string format = kResultsFormat;
+  int64_t version = kResultsVersion;
+  std::string command = reproduce_command(run.coverage, context);
+  std::vector<std::string> words = reproduce_words(run.coverage, context);
+  ComparedSettings settings{context.settings};
+  command.pop_back();  // The end of the line.
+  visit.required("format", format);
+  if (format != kResultsFormat) {
+    throw Problem{fmt::format("expected '{}', found '{}'", kResultsFormat, printable(format)),
+                  "/format"};
+  }
+  visit.required("version", version);
+  if (version != kResultsVersion) {
+    throw Problem{fmt::format("unsupported version {}; this program reads version {}, so repeat "
+                              "that run with it",
+                              version, kResultsVersion),
+                  "/version"};
+  }
+  visit("command", command);
+  visit.required("words", words);
+  visit.required("environment", context.environment);
+  visit.required("settings", settings);
+  visit.required("coverage", run.coverage);
+  visit.required("models", run.results);
+  visit.required("cases", run.cases);
+  if constexpr (Visit::kReads) context.words = std::move(words);
 }
 
 TORCH_IR_FIELDS(FigureChange, what, before, now, trend)

@@ -21,11 +21,6 @@ using json_fields::Json;
 using json_fields::Problem;
 using json_fields::write;
 
-constexpr std::string_view kFormat = "torch-ir results";
-// Raise it when a key is removed or changes its meaning. Readers ignore unknown keys, so new keys
-// are fine.
-constexpr int64_t kResultsVersion = 3;
-
 // Escapes all but ASCII; invalid UTF-8 becomes U+FFFD.
 std::string scalar_text(const Json& value) {
   return value.dump(-1, ' ', true, Json::error_handler_t::replace);
@@ -61,19 +56,12 @@ void append(const Json& value, const std::string& indent, std::string& text) {
 
 Json write_result(const Result& result, const RunContext& context) {
   Json json = write(result);
-  json.erase("is_searching");
-  json.erase("current_trial");
-  json.erase("current_trial_name");
-  if (!context.timings) {
-    json.erase("seconds");
-    if (result.executor) {
-      Json& executor = json["executor"];
-      executor.erase("seconds");
-      if (executor.contains("nodes")) {
-        for (Json& node : executor["nodes"]) node.erase("seconds");
-      }
-    }
-  }
+  for (const char* key : {"is_searching", "current_trial", "current_trial_name"}) json.erase(key);
+  if (context.timings) return json;
+  json.erase("seconds");
+  if (!result.executor) return json;
+  json["executor"].erase("seconds");
+  for (Json& node : json["executor"]["nodes"]) node.erase("seconds");
   return json;
 }
 
@@ -92,22 +80,6 @@ void put_results(const std::vector<Result>& results, const RunContext& context,
   put(results.empty() ? "[]" : "\n  ]");
 }
 
-void check_format(const json_fields::Reader& visit) {
-  std::string format;
-  int64_t version = 0;
-  visit.required("format", format);
-  if (format != kFormat) {
-    throw Problem{fmt::format("expected '{}', found '{}'", kFormat, printable(format)), "/format"};
-  }
-  visit.required("version", version);
-  if (version != kResultsVersion) {
-    throw Problem{fmt::format("unsupported version {}; this program reads version {}, so repeat "
-                              "that run with it",
-                              version, kResultsVersion),
-                  "/version"};
-  }
-}
-
 void check_names(const char* key, const std::vector<Result>& results) {
   std::unordered_set<std::string> names;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -118,16 +90,8 @@ void check_names(const char* key, const std::vector<Result>& results) {
 }
 
 RunRecord read_run(const Json& json) {
-  const json_fields::Reader visit{json};
-  check_format(visit);
   RunRecord run;
-  visit.required("words", run.context.words);
-  ComparedSettings settings{run.context.settings};
-  visit.required("settings", settings);
-  visit.required("coverage", run.coverage);
-  visit.required("environment", run.context.environment);
-  visit.required("models", run.results);
-  visit.required("cases", run.cases);
+  json_fields::read(json, run);
   check_names("models", run.results);
   check_names("cases", run.cases);
   return run;
@@ -136,18 +100,7 @@ RunRecord read_run(const Json& json) {
 }  // namespace
 
 void write_results(const RunRecord& run, const BaselineComparison* baseline, const PutText& put) {
-  std::string command = reproduce_command(run.coverage, run.context);
-  while (command.ends_with('\n')) command.pop_back();
-  RunSettings settings = run.context.settings;
-  Json json = {{"format", kFormat},
-               {"version", kResultsVersion},
-               {"command", command},
-               {"words", reproduce_words(run.coverage, run.context)},
-               {"environment", write(run.context.environment)},
-               {"settings", write(ComparedSettings{settings})},
-               {"coverage", write(run.coverage)},
-               {"models", Json::array()},
-               {"cases", Json::array()}};
+  Json json = write(RunRecord{.coverage = run.coverage, .context = run.context});
   if (baseline != nullptr) {
     json["notes"] = write(baseline->notes);
     json["changes"] = Json::array();

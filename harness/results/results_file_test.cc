@@ -356,7 +356,7 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
       "/models/1/trials/0/outputs/0/comparison/histogram: expected a list of the right length, "
       "found array");
   EXPECT_EQ(error_of("/settings", json::array()), "/settings: expected an object, found array");
-  EXPECT_EQ(error_of("/coverage", json::object()), "/coverage: missing key 'models'");
+  EXPECT_EQ(error_of("/models/2", json::object()), "/models/2: missing key 'name'");
   EXPECT_EQ(error_of("", json::array()), "expected an object, found array");
 }
 

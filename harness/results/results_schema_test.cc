@@ -28,6 +28,8 @@ using json_fields::Json;
 template <class T>
 constexpr const char* kDefinition = nullptr;
 template <>
+constexpr const char* kDefinition<Result> = "result";
+template <>
 constexpr const char* kDefinition<ModelFiles> = "model_files";
 template <>
 constexpr const char* kDefinition<Tolerance> = "tolerance";
@@ -147,52 +149,41 @@ std::string text_of(const Json& tree, const std::string& indent = "") {
                      tree.is_object() ? '}' : ']');
 }
 
-// The schema of results.json, as write_results writes it.
+Json without(const Json& list, const Json& others) {
+  Json rest = Json::array();
+  for (const Json& key : list) {
+    if (std::ranges::find(others, key) == others.end()) rest.push_back(key);
+  }
+  return rest;
+}
+
+// As write_results writes it.
 Json results_schema() {
-  Json result = object_of(Result());
-  const Json of_case = object_of(Result{.call = CallInfo()});
-  // Only between processes; only with --timings.
-  const std::vector<std::string> unseen = {"is_searching", "current_trial", "current_trial_name"};
-  for (const std::string& key : unseen) result["properties"].erase(key);
-  const Json optional = {"is_searching", "current_trial", "current_trial_name", "seconds"};
-  const auto without = [](const Json& list, const Json& others) {
-    Json rest = Json::array();
-    for (const Json& key : list) {
-      if (std::ranges::find(others, key) == others.end()) rest.push_back(key);
-    }
-    return rest;
-  };
-  const Json in_cases = without(of_case["required"], optional);
-  result["then"] = {{"required", without(without(result["required"], optional), in_cases)}};
-  result["if"] = {{"not", {{"required", {"call"}}}}};
-  result["required"] = in_cases;
-  const Json results = {{"type", "array"}, {"items", {{"$ref", "#/definitions/result"}}}};
-  RunSettings settings;
-  Json properties = {{"format", {{"const", "torch-ir results"}}},
-                     {"version", {{"const", 3}}},
-                     {"command", schema_of(std::string())},
-                     {"words", schema_of(std::vector<std::string>())},
-                     {"environment", schema_of(Environment())},
-                     {"settings", schema_of(ComparedSettings{settings})},
-                     {"coverage", schema_of(Coverage())},
-                     {"models", results},
-                     {"cases", results}};
-  Json required = Json::array();
-  for (const auto& [key, schema] : properties.items()) required.push_back(key);
-  properties["notes"] = schema_of(std::vector<std::string>());
+  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                 {"title", "torch-ir results, version 3"},
+                 {"description", "See results_format.md. Readers must ignore unknown keys."}};
+  schema.update(object_of(RunRecord()));
+  schema["properties"]["format"] = {{"const", kResultsFormat}};
+  schema["properties"]["version"] = {{"const", kResultsVersion}};
+  // With a baseline.
+  schema["properties"]["notes"] = schema_of(std::vector<std::string>());
   Json change = object_of(FigureChange());
   change["properties"]["name"] = schema_of(std::string());
   change["required"].push_back("name");
-  properties["changes"] = {{"type", "array"}, {"items", change}};
+  schema["properties"]["changes"] = {{"type", "array"}, {"items", change}};
+  // Only between processes; only with --timings.
+  const Json unseen = {"is_searching", "current_trial", "current_trial_name"};
+  const Json optional = {"is_searching", "current_trial", "current_trial_name", "seconds"};
+  Json result = definitions()["result"];
+  for (const Json& key : unseen) result["properties"].erase(key.get<std::string>());
+  const Json in_cases = without(object_of(Result{.call = CallInfo()})["required"], optional);
+  result["if"] = {{"not", {{"required", {"call"}}}}};
+  result["then"] = {{"required", without(without(result["required"], optional), in_cases)}};
+  result["required"] = in_cases;
   definitions()["result"] = result;
   definitions()["number"] = {{"anyOf", {{{"type", "number"}}, {{"enum", {"nan", "inf", "-inf"}}}}}};
-  return {{"$schema", "http://json-schema.org/draft-07/schema#"},
-          {"title", "torch-ir results, version 3"},
-          {"description", "See results_format.md. Readers must ignore unknown keys."},
-          {"type", "object"},
-          {"required", required},
-          {"properties", properties},
-          {"definitions", definitions()}};
+  schema["definitions"] = definitions();
+  return schema;
 }
 
 TEST(ResultsSchemaTest, IsWhatTheListsOfFieldsSay) {
