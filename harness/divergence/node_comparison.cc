@@ -253,15 +253,13 @@ class Explainer {
         throw;
       }
     };
-    const Criterion& criterion = settings_.criterion;
-    Judge own(computable_case_,
-              {.arithmetic = runs_plans(settings_) ? std::nullopt : criterion.arithmetic,
-               .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
-    const NodeJudge judge{.own = own, .criterion = criterion, .has_failed = failed_};
+    Judge judge(computable_case_,
+                {.criterion = criterion_of(settings_),
+                 .inside = runs_whole_ ? std::vector<std::string>() : grouped_.inside});
     runs.report = compare_nodes(
         graph_.program, names_of(grouped_.values),
         [&](const ValueObserver& observer) { run_.observe_model(observer); }, next,
-        settings_.tolerance, judge);
+        settings_.tolerance, judge, failed_);
     if (output_error) std::rethrow_exception(output_error);
     if (!runs_whole_ && !runs_plans(settings_)) {
       num_not_handed_back_ = std::ssize(runs.missing);

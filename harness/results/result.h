@@ -29,7 +29,6 @@
 #include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/value_detail.h"
-#include "torch_ir/verifier/verdict.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {

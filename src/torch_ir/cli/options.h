@@ -12,7 +12,7 @@
 #include "torch_ir/cli/command.h"
 #include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/runtime/graph/execution_options.h"
-#include "torch_ir/verifier/verdict.h"
+#include "torch_ir/verifier/value_detail.h"
 
 namespace CLI {
 class App;

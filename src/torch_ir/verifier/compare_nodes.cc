@@ -46,10 +46,12 @@ bool accepts_zeros(const at::Tensor& expected, const Tolerance& tolerance) {
 class NodeComparer {
  public:
   NodeComparer(const Graph& graph, const std::vector<std::string>& values,
-               const ActualValue& actual, const ToleranceRule& tolerance, const NodeJudge& judge)
+               const ActualValue& actual, const ToleranceRule& tolerance, Judge& judge,
+               bool has_failed)
       : graph_(graph),
         actual_(actual),
         judge_(judge),
+        has_failed_(has_failed),
         ids_(graph.ids()),
         values_(values),
         unobserved_(values.begin(), values.end()),
@@ -70,13 +72,13 @@ class NodeComparer {
     const ValueId id = ids_.at(name);
     if (!actual.tensor.defined()) {
       // What follows starts from the model's value all the same.
-      judge_.own.describes(name, expected, kExactTolerance);
+      judge_.describes(name, expected, kExactTolerance);
       return skip(name, "it was not returned");
     }
     if (unwritten_.contains(id) && actual.tensor.sizes() == expected.sizes()) {
       // What lies there is what the nodes after it read.
-      judge_.own.describes(name, expected, kExactTolerance);
-      judge_.own.judge(name, actual);
+      judge_.describes(name, expected, kExactTolerance);
+      judge_.judge(name, actual);
       return skip(name, "nothing has been written to its memory yet");
     }
     compare(place_of(graph_, id), actual, expected);
@@ -115,7 +117,7 @@ class NodeComparer {
     detail.tolerance = {own.rtol, own.atol + seen.step / 2};
     detail.comparison = compare_tensors(seen.tensor, expected, detail.tolerance);
     ++report_.num_compared;
-    const bool is_described = judge_.own.describes(detail.value, of_model, detail.tolerance);
+    const bool is_described = judge_.describes(detail.value, of_model, detail.tolerance);
     const auto with_statistics = [&] {
       return Divergence{.node = detail,
                         .actual = statistics(detail.value, seen.tensor),
@@ -158,7 +160,7 @@ class NodeComparer {
 
   void tell_suspects() {
     const std::vector<std::string> exonerated =
-        judge_.own.only_returned_wrong(/*harmless=*/judge_.has_failed);
+        judge_.only_returned_wrong(/*harmless=*/has_failed_);
     for (Divergence& divergence : outside_) {
       if (std::ranges::find(exonerated, divergence.node.value) == exonerated.end()) {
         if (!report_.first_divergence) report_.first_divergence = std::move(divergence);
@@ -166,7 +168,7 @@ class NodeComparer {
         report_.exonerated.push_back(std::move(divergence.node));
       }
     }
-    if (!judge_.has_failed || report_.first_divergence || !excused_) return;
+    if (!has_failed_ || report_.first_divergence || !excused_) return;
     ++report_.num_mismatched;
     report_.first_divergence = std::move(excused_);
   }
@@ -174,10 +176,10 @@ class NodeComparer {
   // Whether the value is right. If not, `problem` is how it is wrong, or empty if nothing judges
   // it.
   bool decide(ValueDetail& detail, const SeenValue& seen, bool is_described) {
-    const Criterion& criterion = judge_.criterion;
+    const Criterion& criterion = judge_.criterion();
     const bool is_auto = criterion.reference == ReferenceKind::kAuto && !criterion.arithmetic;
     const Verdict verdict =
-        judge_.own.judge(detail.value, seen, is_auto ? detail.tolerance : kExactTolerance);
+        judge_.judge(detail.value, seen, is_auto ? detail.tolerance : kExactTolerance);
     const TensorComparison& compared = detail.comparison;
     const bool is_comparable = compared.mismatch.empty();
     const bool is_by_model = criterion.reference == ReferenceKind::kModel && !criterion.arithmetic;
@@ -234,7 +236,8 @@ class NodeComparer {
 
   const Graph& graph_;
   const ActualValue& actual_;
-  const NodeJudge& judge_;
+  Judge& judge_;
+  const bool has_failed_;
   NodeReport report_;
   // The wrong values.
   std::vector<Divergence> outside_;
@@ -266,8 +269,8 @@ std::vector<ValueId> compared_values(const Graph& graph) {
 
 NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
-                         const ToleranceRule& tolerance, const NodeJudge& judge) {
-  NodeComparer comparer(graph, values, actual, tolerance, judge);
+                         const ToleranceRule& tolerance, Judge& judge, bool has_failed) {
+  NodeComparer comparer(graph, values, actual, tolerance, judge, has_failed);
   try {
     reference(
         [&](const std::string& name, const at::Tensor& value) { comparer.observe(name, value); });

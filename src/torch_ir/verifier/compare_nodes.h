@@ -21,7 +21,6 @@
 #include "torch_ir/verifier/judge.h"
 #include "torch_ir/verifier/statistics.h"
 #include "torch_ir/verifier/value_detail.h"
-#include "torch_ir/verifier/verdict.h"
 
 namespace torch_ir {
 
@@ -105,22 +104,18 @@ bool is_used(const Graph& graph, ValueId value);
 // batch norm, may differ between devices.
 std::vector<ValueId> compared_values(const Graph& graph);
 
-// The judge of values that differ from the model's, and the criterion. kAuto accepts values within
-// the tolerance, and those that are right for the values that the run returned before them;
-// kFloat64 and arithmetics accept only the latter, kModel only the former. Where
-// the graph does not describe the model, the tolerance decides.
-struct NodeJudge {
-  Judge& own;
-  Criterion criterion = {};
-  // Whether the outputs failed. Then wrong values that make no difference are no cause, and if no
-  // value is wrong, the one that only the tolerance excuses is the first divergence.
-  bool has_failed = false;
-};
-
-// Compares `values`, a subset of the graph's compared_values. An exception of a run ends up in the
-// report, with all values compared until then. Leaves Divergence::inputs empty.
+// Compares `values`, a subset of the graph's compared_values, and judges them by the criterion of
+// `judge`. kAuto accepts values within the tolerance, and those that are right for the values that
+// the run returned before them; kFloat64 and arithmetics accept only the latter, kModel only the
+// former. Where the graph does not describe the model, the tolerance decides.
+//
+// If the outputs have failed, wrong values that make no difference are no cause, and if no value is
+// wrong, the one that only the tolerance excuses is the first divergence.
+//
+// An exception of a run ends up in the report, with all values compared until then. Leaves
+// Divergence::inputs empty.
 NodeReport compare_nodes(const Graph& graph, const std::vector<std::string>& values,
                          const ReferenceRun& reference, const ActualValue& actual,
-                         const ToleranceRule& tolerance, const NodeJudge& judge);
+                         const ToleranceRule& tolerance, Judge& judge, bool has_failed);
 
 }  // namespace torch_ir

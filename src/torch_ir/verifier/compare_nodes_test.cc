@@ -62,9 +62,8 @@ at::Tensor value(double number) { return at::full({2}, number); }
 NodeReport compare_with_model(const Program& graph, const std::vector<std::string>& values,
                               const ReferenceRun& reference, const ActualValue& actual,
                               const ToleranceRule& tolerance) {
-  Judge own(Case().with(graph), {});
-  return compare_nodes(graph, values, reference, actual, tolerance,
-                       {.own = own, .criterion = {.reference = ReferenceKind::kModel}});
+  Judge judge(Case().with(graph), {.criterion = {.reference = ReferenceKind::kModel}});
+  return compare_nodes(graph, values, reference, actual, tolerance, judge, /*has_failed=*/false);
 }
 
 NodeReport compare(const Program& graph, const Values& expected,

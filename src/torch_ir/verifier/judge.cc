@@ -118,17 +118,17 @@ struct Judge::State {
         model(graph_case, /*is_wide=*/false) {
     const ValueFlags is_inside = flags_of(*program, options.inside);
     const auto add = [&](const Float64Case& exact, const Case& eager) {
-      course.variants.emplace_back(exact, eager, options.arithmetic, is_inside);
+      course.variants.emplace_back(exact, eager, options.criterion.arithmetic, is_inside);
     };
     const Float64Case exact = in_float64(graph_case);
-    if (!options.arithmetic) {
+    if (!options.criterion.arithmetic) {
       add(exact, graph_case);
       if (const auto integers = with_integer_biases(graph_case)) {
         add(in_float64(*integers), *integers);
       }
       return;
     }
-    const Case rounded = round_to(*options.arithmetic, graph_case);
+    const Case rounded = round_to(*options.criterion.arithmetic, graph_case);
     if (options.has_outputs_only) {
       add(exact, rounded);
     } else {
@@ -220,8 +220,8 @@ struct Judge::State {
   Span rounding_span(const Lanes& lanes, const Node& node, ValueId output) const {
     Span span(lanes.eager(output));
     const c10::ScalarType dtype = lanes.read()[0].scalar_type();
-    const double rounding =
-        2 * rounding_unit(dtype, options.arithmetic) * greatest_finite(lanes.exact_source());
+    const double rounding = 2 * rounding_unit(dtype, options.criterion.arithmetic) *
+                            greatest_finite(lanes.exact_source());
     const double reach = kErrorFactor * std::max(lanes.source_error(), rounding);
     for (const double error : {-reach, reach}) {
       span.include(value_alone(*program, node, output, lanes.read(),
@@ -323,7 +323,7 @@ struct Judge::State {
       const c10::ScalarType dtype = (*program)[node->inputs()[0]].dtype;
       return judge_indices(*node, seen.tensor, eager, lanes.exact_source(),
                            factor * lanes.source_error(),
-                           factor * rounding_unit(dtype, options.arithmetic));
+                           factor * rounding_unit(dtype, options.criterion.arithmetic));
     }
     // There is nothing between two values of such a dtype.
     if (compares_exactly(eager.scalar_type()) || c10::isFloat8Type(eager.scalar_type())) {
@@ -331,7 +331,7 @@ struct Judge::State {
       span.include(exact);
       const int64_t count = eager.numel();
       return judge_steps(seen.tensor, eager, span, node != nullptr && is_rounded(*node, id),
-                         options.arithmetic ? (count + 1) / 2 : count);
+                         options.criterion.arithmetic ? (count + 1) / 2 : count);
     }
     at::Tensor tensor = seen.tensor;
     if (its.flipped || (node != nullptr && is_rounded(*node, id))) {
@@ -347,13 +347,13 @@ struct Judge::State {
   }
 
   at::Tensor rounded(const at::Tensor& value) const {
-    return options.arithmetic ? round_to(*options.arithmetic, value) : value;
+    return options.criterion.arithmetic ? round_to(*options.criterion.arithmetic, value) : value;
   }
 
   Verdict judge_numbers(const at::Tensor& value, const at::Tensor& eager, const at::Tensor& exact,
                         double greatest_below, const SeenValue& seen,
                         const Tolerance& tolerance) const {
-    const double unit = rounding_unit(eager.scalar_type(), options.arithmetic);
+    const double unit = rounding_unit(eager.scalar_type(), options.criterion.arithmetic);
     const double seen_unit = seen.rounded_to ? rounding_unit(*seen.rounded_to, std::nullopt) : 0;
     const bool is_wide = unit <= rounding_unit(c10::kFloat, std::nullopt);
     const ErrorKind kind{.unit = std::max(unit, seen_unit),
@@ -365,7 +365,7 @@ struct Judge::State {
     // larger values that it is made of.
     const double share = std::min(0.25, std::sqrt(kind.unit * std::max(1, num_unreturned)));
     const double most = std::max(share * errors.value_max, 64 * kind.unit * greatest_below);
-    if (!options.arithmetic && errors.eager.max > most) {
+    if (!options.criterion.arithmetic && errors.eager.max > most) {
       return {.not_judged = fmt::format(
                   "eager operators are further from float64 than roundings explain, by {:.3g}",
                   errors.eager.max)};
@@ -412,7 +412,7 @@ struct Judge::State {
   bool model_draws = false;
 };
 
-Judge::Judge(const Case& graph_case, const JudgeOptions& options) {
+Judge::Judge(const Case& graph_case, const JudgeOptions& options) : criterion_(options.criterion) {
   try {
     state_ = std::make_unique<State>(graph_case, options);
   } catch (const std::exception& error) {

@@ -21,6 +21,7 @@
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/verifier/arithmetic.h"
+#include "torch_ir/verifier/value_detail.h"
 
 namespace torch_ir {
 
@@ -59,8 +60,7 @@ struct Verdict {
 };
 
 struct JudgeOptions {
-  // In which the run computed; nothing: in that of the graph.
-  std::optional<Arithmetic> arithmetic = std::nullopt;
+  Criterion criterion = {.reference = ReferenceKind::kAuto};
   // Names of values that are not rounded, since they are inside groups of nodes that the executor
   // computes at once.
   std::vector<std::string> inside = {};
@@ -76,6 +76,8 @@ class Judge {
   ~Judge();
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
+
+  const Criterion& criterion() const { return criterion_; }
 
   // Judges a value as the run returned it: that of a node, in the order of the graph, or, at last,
   // an output as it is in the end. Values that are left out were not returned.
@@ -101,6 +103,7 @@ class Judge {
   template <class Result, class Use>
   Result unless_failed(const Result& otherwise, const Use& use);
 
+  const Criterion criterion_;
   std::unique_ptr<State> state_;
   std::string failure_;
 };

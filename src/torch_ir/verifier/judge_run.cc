@@ -62,8 +62,7 @@ class OutputJudge {
                            run_.describe(error));
       }
     }
-    const Criterion& criterion = report_.criterion;
-    options_ = {.arithmetic = criterion.arithmetic,
+    options_ = {.criterion = report_.criterion,
                 .inside = run_.inside,
                 .has_outputs_only = values_.size() == program_.outputs.size()};
     judge_.emplace(run_.graph_case, options_);

@@ -66,7 +66,7 @@ struct Block {
   std::map<std::string, Verdict> judge(const std::map<std::string, at::Tensor>& values,
                                        std::vector<std::string> inside = {},
                                        std::vector<std::string>* exonerated = nullptr) const {
-    Judge own(graph.as_case(), {.arithmetic = kBF16, .inside = std::move(inside)});
+    Judge own(graph.as_case(), {.criterion = {.arithmetic = kBF16}, .inside = std::move(inside)});
     std::map<std::string, Verdict> errors;
     for (const auto& [name, value] : values) errors.emplace(name, own.judge(name, value));
     if (exonerated != nullptr) *exonerated = own.only_returned_wrong();
@@ -203,7 +203,7 @@ TEST(JudgeTest, CompareShapesAndWholeNumbers) {
   const V index = graph.call1("aten.argmax.default", {x, 1});
   graph.output(index);
   graph.output(graph.call1("aten.relu.default", {x}));
-  Judge own(graph.as_case(), {.arithmetic = kBF16});
+  Judge own(graph.as_case(), {.criterion = {.arithmetic = kBF16}});
   at::Tensor wrong = graph.value(index).clone();
   wrong[0] = (wrong[0] + 1) % 8;
   EXPECT_THAT(own.judge("n0", wrong).own.problem, HasSubstr(" at [0], expected "));
@@ -309,7 +309,7 @@ TEST(JudgeTest, FollowWritesInPlace) {
   const V view = graph.call1("aten.flatten.using_ints", {copy, 0, -1});
   graph.call1("aten.add_.Scalar", {view, 3.0});
   graph.output(graph.call1("aten.exp.default", {copy}));
-  Judge own(graph.as_case(), {.arithmetic = kBF16});
+  Judge own(graph.as_case(), {.criterion = {.arithmetic = kBF16}});
   const at::Tensor in = bf16(graph.inputs[0]);
   const at::Tensor square = bf16(in.mul(in));
   const at::Tensor sum = bf16(square.add(3));
@@ -402,7 +402,7 @@ TEST(JudgeTest, AnotherIndexIsRightBetweenValuesThatAreCloserThanTheirErrors) {
   const V n0 = graph.call1("aten.relu.default", {x});
   graph.output(graph.call1("aten.argmax.default", {n0, Attribute(1)}));
   const auto judge = [&](std::vector<int64_t> indices) {
-    Judge own(graph.as_case(), {.arithmetic = kBF16});
+    Judge own(graph.as_case(), {.criterion = {.arithmetic = kBF16}});
     own.judge("n0", bf16(graph.inputs[0]));
     return own.judge("n1", at::tensor(indices));
   };
@@ -425,7 +425,7 @@ TEST(JudgeTest, FewElementsMayBeOffByAStep) {
                             Attribute(int64_t{127}), Attribute(at::kChar)}));
   const auto judge = [&](double factor, std::optional<Arithmetic> arithmetic) {
     const at::Tensor steps = graph.inputs[0].mul(factor / 0.03125).round().clamp(-128, 127);
-    Judge own(graph.as_case(), {.arithmetic = arithmetic});
+    Judge own(graph.as_case(), {.criterion = {.arithmetic = arithmetic}});
     return own.judge("n0", steps.to(at::kChar)).is_right();
   };
   EXPECT_TRUE(judge(1, std::nullopt));
@@ -449,7 +449,7 @@ TEST(JudgeTest, WithoutAnArithmeticTheUnitIsThatOfTheDtype) {
 
 // What each criterion says of a value that is 0.1 % too large, of those computed from it, and of
 // one that is a rounding away.
-TEST(NodeJudge, DecidesByItsCriterion) {
+TEST(JudgedNodes, DecidesByItsCriterion) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({64, 64}));
   const V n0 = graph.call1("aten.tanh.default", {x});
@@ -463,14 +463,14 @@ TEST(NodeJudge, DecidesByItsCriterion) {
     const std::map<std::string, at::Tensor> returned = {{"n0", rounded * factor},
                                                         {"n1", (rounded * factor).exp()},
                                                         {"n2", (rounded * factor).exp().neg()}};
-    Judge own(graph.as_case(), {.arithmetic = criterion.arithmetic});
-    const NodeJudge judge{.own = own, .criterion = criterion};
+    Judge judge(graph.as_case(), {.criterion = criterion});
     const NodeReport report = compare_nodes(
         *graph.program(), {"n0", "n1", "n2"},
         [&](const ValueObserver& observer) {
           for (const auto& [name, value] : expected) observer(name, value);
         },
-        [&](const std::string& name) { return returned.at(name); }, {.fixed = {rtol, rtol}}, judge);
+        [&](const std::string& name) { return returned.at(name); }, {.fixed = {rtol, rtol}}, judge,
+        /*has_failed=*/false);
     return report.num_mismatched;
   };
   using Kind = ReferenceKind;
@@ -484,7 +484,7 @@ TEST(NodeJudge, DecidesByItsCriterion) {
 }
 
 // A model that fills memory, of which a view is written first, and an executor with other garbage.
-TEST(NodeJudge, LeavesMemoryThatNothingHasWritten) {
+TEST(JudgedNodes, LeavesMemoryThatNothingHasWritten) {
   using Kind = ReferenceKind;
   for (const Kind kind : {Kind::kAuto, Kind::kFloat64, Kind::kModel}) {
     for (const double fill : {1.0, 2.0}) {
@@ -507,14 +507,14 @@ TEST(NodeJudge, LeavesMemoryThatNothingHasWritten) {
       };
       const auto expected = values(std::numeric_limits<double>::quiet_NaN(), 1);
       const auto returned = values(-7, fill);
-      Judge own(graph.as_case(), {});
-      const NodeJudge judge{.own = own, .criterion = {.reference = kind}};
+      Judge judge(graph.as_case(), {.criterion = {.reference = kind}});
       const NodeReport report = compare_nodes(
           *graph.program(), {"n0", "n1", "n2", "n3"},
           [&](const ValueObserver& observer) {
             for (const auto& [name, value] : expected) observer(name, value);
           },
-          [&](const std::string& name) { return returned.at(name); }, {.by_dtype = true}, judge);
+          [&](const std::string& name) { return returned.at(name); }, {.by_dtype = true}, judge,
+          /*has_failed=*/false);
       EXPECT_EQ(report.error, "");
       EXPECT_EQ(report.num_compared, 2);
       EXPECT_EQ(report.num_skipped, 2);
@@ -528,15 +528,14 @@ TEST(NodeJudge, LeavesMemoryThatNothingHasWritten) {
 }
 
 // The graph adds 1, the model 2, and the executor is right about the graph.
-TEST(NodeJudge, NamesWhereTheGraphPartsFromTheModel) {
+TEST(JudgedNodes, NamesWhereTheGraphPartsFromTheModel) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({8}));
   const V n0 = graph.call1("aten.add.Scalar", {x, 1.0});
   graph.output(graph.call1("aten.mul.Scalar", {n0, 3.0}));
   for (const std::optional<Arithmetic> arithmetic : {std::optional<Arithmetic>(), {kBF16}}) {
-    Judge own(graph.as_case(), {.arithmetic = arithmetic});
-    const NodeJudge judge{
-        .own = own, .criterion = {.reference = ReferenceKind::kAuto, .arithmetic = arithmetic}};
+    Judge judge(graph.as_case(),
+                {.criterion = {.reference = ReferenceKind::kAuto, .arithmetic = arithmetic}});
     const NodeReport report = compare_nodes(
         *graph.program(), {"n0", "n1"},
         [&](const ValueObserver& observer) {
@@ -547,14 +546,14 @@ TEST(NodeJudge, NamesWhereTheGraphPartsFromTheModel) {
           const at::Tensor sum = graph.inputs[0] + 1;
           return name == "n0" ? sum : sum * 3;
         },
-        {}, judge);
+        {}, judge, /*has_failed=*/false);
     ASSERT_TRUE(report.first_divergence);
     EXPECT_EQ(report.first_divergence->node.value, "n0");
   }
 }
 
 // The tolerance is absolute, and the fault is in a value so small that it hides it.
-TEST(NodeJudge, NamesWhatTheToleranceExcusesIfTheRunFailed) {
+TEST(JudgedNodes, NamesWhatTheToleranceExcusesIfTheRunFailed) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({64}));
   const V n0 = graph.call1("aten.mul.Scalar", {x, 1e-5});
@@ -562,16 +561,15 @@ TEST(NodeJudge, NamesWhatTheToleranceExcusesIfTheRunFailed) {
   const at::Tensor small = graph.inputs[0] * 1e-5;
   const at::Tensor wrong = small * 1.01;
   for (const bool has_failed : {true, false}) {
-    Judge own(graph.as_case(), {});
-    const NodeJudge judge{
-        .own = own, .criterion = {.reference = ReferenceKind::kAuto}, .has_failed = has_failed};
+    Judge judge(graph.as_case(), {});
     const NodeReport report = compare_nodes(
         *graph.program(), {"n0", "n1"},
         [&](const ValueObserver& observer) {
           observer("n0", small);
           observer("n1", small * 1e5);
         },
-        [&](const std::string& name) { return name == "n0" ? wrong : wrong * 1e5; }, {}, judge);
+        [&](const std::string& name) { return name == "n0" ? wrong : wrong * 1e5; }, {}, judge,
+        has_failed);
     EXPECT_EQ(report.num_right_locally, 1);
     ASSERT_EQ(report.first_divergence.has_value(), has_failed);
     if (!has_failed) continue;

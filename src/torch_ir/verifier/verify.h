@@ -13,7 +13,6 @@
 #include "torch_ir/verifier/arithmetic_report.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/value_detail.h"
-#include "torch_ir/verifier/verdict.h"
 
 namespace torch_ir {
 
