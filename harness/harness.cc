@@ -173,7 +173,7 @@ struct FailureList {
     if (!path.empty()) {
       old = parse_expected_failures(read_file(path), path);
       known = known_names(options, selected);
-      check_names(old, path, known);
+      check_spelling(old.entries, path, known);
     }
     if (!written.empty()) file.emplace(written);
   }
@@ -371,10 +371,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   if (!options.context.tolerances.empty()) {
     const std::string& file = options.context.tolerances;
     run_options.tolerances = parse_tolerances(read_file(file), file);
-    const std::vector<std::string> known = known_names(options, selected);
-    for (const AgreedTolerance& it : run_options.tolerances.lines) {
-      check_spelling(it.name, it.line, file, known);
-    }
+    check_spelling(run_options.tolerances.lines, file, known_names(options, selected));
   }
   std::optional<RunRecord> baseline;
   if (!options.context.baseline.empty()) baseline = read_run_record(options.context.baseline);

@@ -42,11 +42,8 @@ bool Entry::expects(const Result& result) const {
 }
 
 const Entry* ExpectedFailures::find(const Result& result) const {
-  const auto exact = std::ranges::find(entries, result.name, &Entry::name);
-  if (exact != entries.end()) return &*exact;
-  const auto found = std::ranges::find_if(
-      entries, [&](const Entry& entry) { return is_pattern(entry.name) && entry.expects(result); });
-  return found == entries.end() ? nullptr : &*found;
+  return find_line(entries, result.name,
+                   [&](const Entry& pattern) { return pattern.expects(result); });
 }
 
 ExpectedFailures parse_expected_failures(std::string_view text, const std::string& file) {
@@ -55,11 +52,6 @@ ExpectedFailures parse_expected_failures(std::string_view text, const std::strin
     failures.entries.push_back(parse_line(line, failures.entries));
   });
   return failures;
-}
-
-void check_names(const ExpectedFailures& failures, const std::string& file,
-                 const std::vector<std::string>& known) {
-  for (const Entry& entry : failures.entries) check_spelling(entry.name, entry.line, file, known);
 }
 
 ExpectedFailures updated(const ExpectedFailures& failures,

@@ -44,10 +44,6 @@ struct ExpectedFailures {
 // `file` is the name of the list in messages. Throws Error("FILE:LINE: ...").
 ExpectedFailures parse_expected_failures(std::string_view text, const std::string& file);
 
-// Throws Error("FILE:LINE: ...") for an entry that is a mistyped one of the names.
-void check_names(const ExpectedFailures& failures, const std::string& file,
-                 const std::vector<std::string>& known);
-
 // The reason of entries that are added.
 inline constexpr const char* kNewReason = "new";
 

@@ -17,7 +17,7 @@ const std::vector<std::string> kKnown = {"Decoder", "llama", "aten.abs.default/f
 
 ExpectedFailures parse(std::string_view text, const std::vector<std::string>& known = kKnown) {
   ExpectedFailures failures = parse_expected_failures(text, "known.txt");
-  check_names(failures, "known.txt", known);
+  check_spelling(failures.entries, "known.txt", known);
   return failures;
 }
 

@@ -52,12 +52,8 @@ void AgreedTolerance::apply(RunSettings& settings) const {
 }
 
 const AgreedTolerance* AgreedTolerances::find(std::string_view name) const {
-  auto found = std::ranges::find(lines, name, &AgreedTolerance::name);
-  if (found == lines.end()) {
-    found = std::ranges::find_if(
-        lines, [&](const AgreedTolerance& it) { return matches_pattern(it.name, name); });
-  }
-  return found == lines.end() ? nullptr : &*found;
+  return find_line(lines, name,
+                   [&](const AgreedTolerance& it) { return matches_pattern(it.name, name); });
 }
 
 AgreedTolerances parse_tolerances(std::string_view text, const std::string& file) {
