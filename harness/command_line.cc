@@ -15,7 +15,6 @@
 #include "harness/arguments.h"
 #include "harness/harness.h"
 #include "harness/process/supervise.h"
-#include "harness/report/failure_causes.h"
 #include "harness/report/finding.h"
 #include "harness/report/run_text.h"
 #include "harness/results/model_files.h"

@@ -584,7 +584,8 @@ async function start() {
   $('verdict').classList.add(run.is_good ? 'good' : 'bad');
   $('verdict').append(h('span', {'aria-hidden': 'true'}, run.is_good ? '✓ ' : '✕ '), shown(run.verdict));
   $('coverage').textContent = shown(run.coverage);
-  $('environment').append(...run.environment.filter(([, value]) => value).flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+  const {heads, rows: [settings]} = run.settings;
+  $('environment').append(...[...heads.map((name, i) => [name, settings[i]]), ...run.build].filter(([, value]) => value).flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
   $('command').textContent = shown(run.command);
   setUpChanges();
   setUpFilters();

@@ -4,7 +4,6 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/sections.h"
 
 namespace torch_ir {
 namespace {

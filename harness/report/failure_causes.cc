@@ -1,5 +1,3 @@
-#include "harness/report/failure_causes.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -6,8 +6,6 @@
 #include <limits>
 #include <string>
 
-#include "harness/report/failure_causes.h"
-
 namespace torch_ir {
 namespace {
 

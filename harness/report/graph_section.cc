@@ -7,7 +7,6 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/sections.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/module_costs.h"
 #include "torch_ir/analysis/summary.h"
@@ -97,6 +96,13 @@ std::string nodes_table(const IR& ir, const GraphCost& cost) {
   return table.markdown() +
          fmt::format("\n\nThe other {} are in `ir/` and in `index.html`.",
                      counted(static_cast<int64_t>(num_rows - kMostNodes), "node"));
+}
+
+// "1,200", "≥ 1,200", "?".
+std::string at_least_text(int64_t known, bool is_complete) {
+  const std::string text = with_thousands_separators(known);
+  if (is_complete) return text;
+  return known > 0 ? "≥ " + text : "?";
 }
 
 std::string bytes_and_name(int64_t bytes, const std::string& name) {

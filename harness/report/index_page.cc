@@ -1,20 +1,17 @@
 // index.html is a template with its style and script, which render the data below.
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdint>
 #include <map>
 #include <string_view>
 #include <utility>
 
-#include "harness/report/failure_causes.h"
 #include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/report/sections.h"
 #include "harness/results/result.h"
 #include "harness/results/result_fields.h"
 #include "harness/results/results_file.h"
@@ -85,23 +82,6 @@ Json details_of(const Result& result, const RunRecord& run, const Json& json) {
   return details;
 }
 
-Json environment_json(const RunRecord& run) {
-  const RunSettings& settings = run.context.settings;
-  const bool is_plan = runs_plans(settings);
-  std::vector<std::pair<std::string, std::string>> rows = {
-      {"Graphs run on", is_plan ? "an execution plan, " + optimization_name(settings.optimization)
-                        : settings.executor.empty() ? "the backend " + settings.backend
-                                                    : settings.executor},
-      {"Device", is_plan ? settings.device.str() : ""},
-      {"Threads", std::to_string(settings.threads)},
-      {"Seed", std::to_string(settings.seed)},
-      {"Trials", std::to_string(num_trials(run.results, settings))},
-      {"Tolerance", tolerance_rule_text(settings)}};
-  const Environment& environment = run.context.environment;
-  rows.insert(rows.end(), environment.begin(), environment.end());
-  return rows;
-}
-
 Json changes_json(const BaselineComparison& comparison, const std::string& baseline) {
   Json rows = Json::array();
   for (const ModelChange& change : comparison.models) {
@@ -123,7 +103,8 @@ Json run_json(const RunRecord& run, const BaselineComparison* baseline, bool has
           {"stages", write(kStages)},
           {"has_pages", has_pages},
           {"bins", bins},
-          {"environment", environment_json(run)},
+          {"settings", settings_table(context, num_trials(results, context.settings)).json()},
+          {"build", build_of(context)},
           {"changes", baseline == nullptr ? Json() : changes_json(*baseline, context.baseline)},
           {"suite", operators_json(cases)}};
 }

@@ -7,7 +7,6 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/report/sections.h"
 #include "harness/results/result.h"
 
 namespace torch_ir {
@@ -214,6 +213,7 @@ std::string render_model_page(const Result& result, const RunContext& context,
   const bool by_tolerance = context.settings.criterion.reference != ReferenceKind::kFloat64;
   const bool can_replay =
       by_tolerance && context.settings.save_tensors && result.worst_trial() != nullptr;
+  constexpr size_t kWithTrials = 6;
   const std::string page = section(
       "# " + escape_markdown(result.name),
       {verdict(result, context), result.failure ? failure_section(*result.failure) : "",
@@ -223,12 +223,11 @@ std::string render_model_page(const Result& result, const RunContext& context,
        section("## Stages", {stages_table(result, context)}),
        places_section(result, context.timings), arithmetic_section(result), float_section(result),
        graph_section(result, picture),
-       section(
-           "## Reproduce",
-           {reproduce_text(coverage, context, num_trials({&result, 1}, context.settings), "Trials"),
-            section("To repeat only the verification, with the tensors of the first trial, run "
-                    "this in the folder of this page:",
-                    {can_replay ? code_block(replay_command(result, context), "sh") : ""})})});
+       reproduce_section(
+           coverage, context, num_trials({&result, 1}, context.settings), kWithTrials,
+           section("To repeat only the verification, with the tensors of the first trial, run this "
+                   "in the folder of this page:",
+                   {can_replay ? code_block(replay_command(result, context), "sh") : ""}))});
   return page + "\n";
 }
 

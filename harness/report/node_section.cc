@@ -4,7 +4,6 @@
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/run_text.h"
-#include "harness/report/sections.h"
 #include "torch_ir/base/text.h"
 
 namespace torch_ir {

@@ -9,12 +9,11 @@
 #include <set>
 #include <utility>
 
-#include "harness/report/failure_causes.h"
+#include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/report/sections.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/cases/split.h"
@@ -39,6 +38,12 @@ size_t dtype_rank(const std::string& dtype) {
 std::string capitalized(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
+}
+
+// "✅", "❌" or "–".
+std::string_view case_mark(const Result& result) {
+  if (result.passed()) return "✅";
+  return result.is_good() ? "–" : "❌";
 }
 
 struct Score {
@@ -295,7 +300,8 @@ std::string render_operators(const RunRecord& run) {
       "passed; – means that none of them is supported. \"Own error\" is the largest error of a "
       "case "
       "against float64, in errors of eager operators, of the cases outside their tolerance.");
-  blocks.push_back(section("## Reproduce", {reproduce_text(run.coverage, run.context, 1, "Seed")}));
+  constexpr size_t kWithSeed = 5;
+  blocks.push_back(reproduce_section(run.coverage, run.context, 1, kWithSeed));
   return section("# Operators", blocks) + "\n";
 }
 

@@ -1,6 +1,7 @@
 #include "harness/report/page_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/version.h>
 
 #include <algorithm>
@@ -14,10 +15,6 @@
 #include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
-std::string_view case_mark(const Result& result) {
-  if (result.passed()) return "✅";
-  return result.is_good() ? "–" : "❌";
-}
 
 std::string max_diff_text(const Result& result) {
   return short_number(difference_metrics(result).max_diff);
@@ -52,26 +49,9 @@ std::string page_link(const std::string& model) {
 }
 
 std::string_view status_mark(Status status) {
-  switch (status) {
-    case Status::kPassed:
-      return "✅";
-    case Status::kExtracted:
-      return "☑️";
-    case Status::kFailed:
-    case Status::kUnexpectedPass:
-      return "❌";
-    case Status::kNotHeld:
-    case Status::kExpectedFailure:
-    case Status::kUnsupported:
-      return "🟡";
-  }
-  __builtin_unreachable();
-}
-
-std::string at_least_text(int64_t known, bool is_complete) {
-  const std::string text = with_thousands_separators(known);
-  if (is_complete) return text;
-  return known > 0 ? "≥ " + text : "?";
+  if (status == Status::kPassed) return "✅";
+  if (status == Status::kExtracted) return "☑️";
+  return status == Status::kFailed || status == Status::kUnexpectedPass ? "❌" : "🟡";
 }
 
 std::string text_cell(std::string_view text) { return table_cell(escape_markdown(text)); }
@@ -87,26 +67,6 @@ std::string code_list(const std::vector<std::string>& items, std::string_view se
   return list;
 }
 
-namespace {
-
-std::string build_text(const RunContext& context) {
-  std::string text;
-  for (const auto& [name, value] : context.environment) {
-    if (name == "LibTorch") continue;
-    if (!text.empty()) text += ", ";
-    text += escape_markdown(name) + " " + code_span(value);
-  }
-  return text;
-}
-
-std::string engine_text(const RunSettings& settings) {
-  if (!settings.executor.empty()) return "an external program";
-  if (!settings.backend.empty()) return "the backend " + code_cell(settings.backend);
-  return code_cell(optimization_name(settings.optimization));
-}
-
-}  // namespace
-
 std::string section(const std::string& heading, const std::vector<std::string>& blocks) {
   std::string text;
   for (std::string_view block : blocks) {
@@ -121,42 +81,47 @@ std::string folded(const std::string& summary, const std::string& block) {
   return section("<details>\n<summary>" + summary + "</summary>", {block, "</details>"});
 }
 
-std::string reproduce_text(const Coverage& coverage, const RunContext& context, int num_trials,
-                           std::string_view last_column) {
+Environment build_of(const RunContext& context) {
+  Environment build = context.environment;
+  std::erase_if(build, [](const auto& item) { return item.first == "LibTorch"; });
+  return build;
+}
+
+Table settings_table(const RunContext& context, int num_trials) {
   const RunSettings& settings = context.settings;
   const bool runs = settings.last_stage > Stage::kSerialize;
-  struct Column {
-    const char* head;
-    char side;
-    Cell cell;
-  };
-  const Column columns[] = {
-      {"LibTorch", 'l', code_cell(TORCH_VERSION)},
-      {"Runs on", 'l', runs ? engine_text(settings) : "not run"},
-      {"Device", 'l', runs && runs_plans(settings) ? code_cell(settings.device.str()) : ""},
-      {"Threads", 'r', std::to_string(settings.threads)},
-      {"Seed", 'r', std::to_string(settings.seed)},
-      {"Trials", 'r', std::to_string(runs ? num_trials : 0)},
-      {"Tolerance", 'l', runs ? tolerance_rule_text(settings) : ""}};
-  std::string sides;
-  std::vector<Cell> heads;
-  std::vector<Cell> cells;
-  for (const auto& [head, side, cell] : columns) {
-    sides += side;
-    heads.push_back(head);
-    cells.push_back(cell);
-    if (head == last_column) break;
+  const bool is_plan = runs && runs_plans(settings);
+  const Cell engine =
+      !runs                        ? "not run"
+      : !settings.executor.empty() ? Cell("an external program", settings.executor)
+      : !settings.backend.empty()
+          ? Cell("the backend " + code_cell(settings.backend), "the backend " + settings.backend)
+          : Cell::code(optimization_name(settings.optimization));
+  Table table("lllrrrl",
+              {"LibTorch", "Runs on", "Device", "Threads", "Seed", "Trials", "Tolerance"});
+  table.add({Cell::code(TORCH_VERSION), engine, is_plan ? Cell::code(settings.device.str()) : "",
+             std::to_string(settings.threads), std::to_string(settings.seed),
+             std::to_string(runs ? num_trials : 0), runs ? tolerance_rule_text(settings) : ""});
+  return table;
+}
+
+std::string reproduce_section(const Coverage& coverage, const RunContext& context, int num_trials,
+                              size_t num_columns, const std::string& more) {
+  const std::string& executor = context.settings.executor;
+  std::vector<std::string> build;
+  for (const auto& [name, value] : build_of(context)) {
+    build.push_back(escape_markdown(name) + " " + code_span(value));
   }
-  Table table(sides, heads);
-  table.add(cells);
-  std::string text = table.markdown() + "\n\n";
-  if (const std::string build = build_text(context); runs && !build.empty()) {
-    text += "Details of the build and machine that can change the last bits: " + build + ".\n\n";
-  }
-  if (!settings.executor.empty()) {
-    text += "The external program:\n\n" + code_block(settings.executor) + "\n";
-  }
-  return text + code_block(reproduce_command(coverage, context), "sh");
+  const bool has_build = context.settings.last_stage > Stage::kSerialize && !build.empty();
+  return section(
+      "## Reproduce",
+      {settings_table(context, num_trials).first_columns(num_columns).markdown(),
+       has_build
+           ? fmt::format("Details of the build and machine that can change the last bits: {}.",
+                         fmt::join(build, ", "))
+           : "",
+       section("The external program:", {executor.empty() ? "" : code_block(executor)}),
+       code_block(reproduce_command(coverage, context), "sh"), more});
 }
 
 Cell Cell::text(std::string_view text) { return {text_cell(text), text}; }
@@ -168,19 +133,27 @@ void Table::add(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-Table Table::without_empty_columns() const {
+Table Table::with_columns(const std::function<bool(size_t column)>& is_kept) const {
   Table table("", {});
   table.rows_.resize(rows_.size());
   for (size_t column = 0; column < heads_.size(); ++column) {
-    const auto is_empty = [&](const std::vector<Cell>& row) {
-      return row[column].markdown.empty();
-    };
-    if (std::ranges::all_of(rows_, is_empty)) continue;
+    if (!is_kept(column)) continue;
     table.alignment_ += alignment_[column];
     table.heads_.push_back(heads_[column]);
     for (size_t i = 0; i < rows_.size(); ++i) table.rows_[i].push_back(rows_[i][column]);
   }
   return table;
+}
+
+Table Table::without_empty_columns() const {
+  return with_columns([&](size_t column) {
+    return std::ranges::any_of(rows_,
+                               [&](const auto& row) { return !row[column].markdown.empty(); });
+  });
+}
+
+Table Table::first_columns(size_t num_columns) const {
+  return with_columns([&](size_t column) { return column < num_columns; });
 }
 
 std::string Table::markdown() const {

@@ -1,8 +1,9 @@
-// Text shared by the pages.
+// Text shared by the pages, and the sections of the page of a model.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -12,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/report/failure_causes.h"
+#include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/pages.h"
 #include "torch_ir/base/text.h"
@@ -51,12 +52,15 @@ class Table {
   size_t num_rows() const { return rows_.size(); }
   void shorten(size_t num_rows) { rows_.resize(std::min(num_rows, rows_.size())); }
   Table without_empty_columns() const;
+  Table first_columns(size_t num_columns) const;
   // Without a final newline; empty if there are no rows.
   std::string markdown() const;
   // {"alignment": "lr", "heads": ["Case", ...], "rows": [[...], ...]}, in plain text.
   json_fields::Json json() const;
 
  private:
+  Table with_columns(const std::function<bool(size_t column)>& is_kept) const;
+
   std::string alignment_;
   std::vector<Cell> heads_;
   std::vector<std::vector<Cell>> rows_;
@@ -69,8 +73,7 @@ std::vector<std::string> nodes_paragraphs(const Result& result, const Style& sty
 // Which part of the graph the reproducer is.
 std::string reproducer_text(const Result& result, const Style& style);
 
-// For a single call: "✅", "❌" or "–", and its difference, which may be empty.
-std::string_view case_mark(const Result& result);
+// The maximum difference, which may be empty.
 std::string max_diff_text(const Result& result);
 
 // Three digits: "0.00123", "inf"; empty without a value.
@@ -80,9 +83,6 @@ std::string own_error_cell(const std::optional<OwnError>& error,
 
 // "12 of 2,048 (0.586 %)".
 std::string share_text(int64_t count, int64_t total);
-
-// "1,200", "≥ 1,200", "?".
-std::string at_least_text(int64_t known, bool is_complete);
 
 std::string text_cell(std::string_view text);
 std::string code_cell(std::string_view text);
@@ -117,9 +117,15 @@ std::string folded(const std::string& summary, const std::string& block);
 // What a section about changes since `baseline` says.
 std::string changes_text(const BaselineComparison& comparison, const std::string& baseline);
 
-// How to repeat a run: a table of its settings up to `last_column`, and the command.
-std::string reproduce_text(const Coverage& coverage, const RunContext& context, int num_trials,
-                           std::string_view last_column);
+// The environment of a run, without the version of LibTorch.
+Environment build_of(const RunContext& context);
+
+// A row: LibTorch, what graphs run on, its device, threads, seed, trials and tolerance.
+Table settings_table(const RunContext& context, int num_trials);
+
+// How to repeat a run: the first columns of its settings, its build and the command; then `more`.
+std::string reproduce_section(const Coverage& coverage, const RunContext& context, int num_trials,
+                              size_t num_columns, const std::string& more = "");
 
 // Phrases that name the expected outputs.
 struct Reference {
@@ -131,5 +137,28 @@ struct Reference {
 };
 
 Reference reference_of(const Result& result);
+
+// Sections of the page of a model; each is empty if the page leaves it out.
+std::string places_section(const Result& result, bool has_times);
+std::string verification_section(const Result& result);
+// Outputs, rounded values and values of nodes, in one table.
+std::string values_section(const Result& result);
+std::string arithmetic_section(const Result& result);
+std::string node_section(const Result& result);
+std::string float_section(const Result& result);
+// The nodes of a split model with the results of their calls, which are among `cases`.
+std::string calls_section(const Result& result, const std::vector<Result>& cases);
+std::string reproducer_section(const Result& result, const RunContext& context);
+std::string graph_summary_section(const Result& result);
+std::string graph_section(const Result& result, const GraphPicture& picture);
+
+// A row for each value, without columns that no value fills.
+Table values_table(const std::vector<ValueDetail>& values);
+
+// Tables that index.html has too: the most important values, those of the node that differs first,
+// and what is folded, by title.
+Table values_of_run(const Result& result);
+Table statistics_table(const std::optional<Divergence>& divergence);
+std::vector<std::pair<std::string, Table>> node_lists(const NodeReport& report);
 
 }  // namespace torch_ir

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "harness/report/failure_causes.h"
+#include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "torch_ir/base/printable.h"

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <map>
 
-#include "harness/report/failure_causes.h"
 #include "harness/report/finding.h"
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
@@ -129,6 +128,8 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   const Table failures = failures_table(results);
   std::vector<FailureCause> causes = failure_causes(results, cases);
   if (cases.empty() && causes.size() >= failures.num_rows()) causes.clear();
+  constexpr size_t kWithThreads = 4;
+  constexpr size_t kAllColumns = 7;
   const std::string page = section(
       "# Summary",
       {cases.empty() ? ""
@@ -150,9 +151,8 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
        section("## Models\n\nIn execution order.",
                {models_table(results).markdown(), results.empty() ? "" : kModelsExplanation}),
        section("## Categories", {categories_table(results).markdown()}),
-       section("## Reproduce",
-               {reproduce_text(coverage, context, num_trials(results, context.settings),
-                               has_models ? "Tolerance" : "Threads")})});
+       reproduce_section(coverage, context, num_trials(results, context.settings),
+                         has_models ? kAllColumns : kWithThreads)});
   return page + "\n";
 }
 

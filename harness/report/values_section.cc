@@ -9,7 +9,6 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/sections.h"
 #include "torch_ir/base/tolerance.h"
 
 namespace torch_ir {
