@@ -82,10 +82,11 @@ TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
   EXPECT_THAT(page, HasSubstr("weights beside the graph and the inputs in `inputs.safetensors` |"));
   // Files beside the graph need no flags.
   EXPECT_THAT(page, HasSubstr("-- --ir tiny\n```\n"));
+  files.path = "reports/repro/tiny";
   files.inputs = {"x.safetensors"};
   files.expected.clear();
   const std::string other = page_of(make_imported(files), {.output = "again"});
-  EXPECT_THAT(other, HasSubstr("-- --ir tiny --inputs x.safetensors --output again\n"));
+  EXPECT_THAT(other, HasSubstr("-- --ir reports/repro/tiny --inputs x.safetensors --output again\n"));
   EXPECT_THAT(other, HasSubstr("each called eagerly by the dispatcher, with the same weights"));
 }
 
@@ -122,18 +123,25 @@ TEST(ModelPageTest, SizesThatDifferAndNewValuesOfBuffersAreShown) {
 
 TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
   Result result = make_result();
-  OpNode inner;
-  inner.name = "sub";
-  inner.op_type = "aten.sub.Tensor";
+  const auto node = [](const std::string& name) {
+    OpNode made;
+    made.name = name;
+    made.op_type = "aten.sub.Tensor";
+    return made;
+  };
   const std::vector<TensorMeta> values = {value_of("v", {2})};
-  const IRGraph branch{.graph_inputs = values, .graph_outputs = values, .nodes = {inner, inner}};
+  const auto branch = [&](const std::string& first, const std::string& second) {
+    return IRGraph{
+        .graph_inputs = values, .graph_outputs = values, .nodes = {node(first), node(second)}};
+  };
   result.graph->nodes[0].op_type = "higher_order.cond";
-  result.graph->nodes[0].graphs = {branch, branch};
-  result.graph->nodes.push_back(inner);
+  result.graph->nodes[0].graphs = {branch("a", "b"), branch("c", "d")};
+  result.graph->nodes.push_back(node("sub"));
   const std::string page = page_of(result);
   size_t at = 0;
-  for (const char* row : {"| 0 | `add`", "| 0.0.0 | `sub`", "| 0.0.1 | `sub`", "| 0.1.0 | `sub`",
-                          "| 0.1.1 | `sub`", "| 1 | `sub`"}) {
+  for (const char* row :
+       {"| 0 | `add`", "| 0.0.0 | `a`", "| 0.0.1 | `b`", "| 0.1.0 | `c`", "| 0.1.1 | `d`",
+        "| 1 | `sub`"}) {
     at = page.find(row, at);
     EXPECT_NE(at, std::string::npos) << row;
   }
