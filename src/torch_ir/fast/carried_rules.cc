@@ -31,12 +31,12 @@ std::optional<Replacement> pool(TraceRewriter& rewriter, size_t index, TensorId 
                                 const onednn::PrimitivePtr& primitive) {
   if (primitive == nullptr) return std::nullopt;
   const TensorId output = rewriter.call(index).outputs[0];
-  const Dims& sizes = primitive->output().sizes();
+  const Dims& sizes = primitive->output.sizes();
   const bool has_shape = sizes == sizes_of(rewriter, output);
-  const bool is_plain = primitive->output() == contiguous_layout(sizes);
+  const bool is_plain = primitive->output == contiguous_layout(sizes);
   if (!has_shape && !(is_plain && rewriter.is_contiguous(output))) return std::nullopt;
   return Replacement{{index}, [&rewriter, index, output, primitive, source] {
-                       rewriter.emit(primitive, {rewriter.use(source, primitive->inputs()[0])},
+                       rewriter.emit(primitive, {rewriter.use(source, primitive->inputs[0])},
                                      output, index);
                        return size_t{1};
                      }};

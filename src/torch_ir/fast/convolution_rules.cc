@@ -113,11 +113,11 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
       guarded(rewriter, onednn::make_convolution(wanted), chain,
               {.parameters = {convolution.weight, convolution.bias}, .is_winograd = is_winograd});
   if (primitive == nullptr) return false;
-  std::vector<TensorId> inputs = {rewriter.use(convolution.source, primitive->inputs()[0])};
-  const auto parameters = parameters_of(rewriter, convolution, primitive->inputs()[1]);
+  std::vector<TensorId> inputs = {rewriter.use(convolution.source, primitive->inputs[0])};
+  const auto parameters = parameters_of(rewriter, convolution, primitive->inputs[1]);
   inputs.insert(inputs.end(), parameters.begin(), parameters.end());
   std::optional<TensorId> written;
-  if (chain.addend) written = rewriter.use(*chain.addend, primitive->output());
+  if (chain.addend) written = rewriter.use(*chain.addend, primitive->output);
   rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
   if (activation) emit_activation(rewriter, *activation, chain.output, chain.calls.back());
   return true;

@@ -256,7 +256,7 @@ std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewrit
         const TensorId bias = rewriter.add_constant(match.bias().contiguous());
         std::vector<TensorId> inputs = {rewriter.plain(match.gates()), state};
         if (product != nullptr) {
-          const TensorId weight = packed_weight(rewriter, match.weight().t(), product->inputs()[1]);
+          const TensorId weight = packed_weight(rewriter, match.weight().t(), product->inputs[1]);
           inputs.push_back(rewriter.make(product, {state, weight, bias}, calls.back()));
         } else {
           inputs.insert(inputs.end(), {weights_of(rewriter, match), bias});

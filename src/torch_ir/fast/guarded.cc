@@ -49,55 +49,23 @@ struct CheckedMemory {
   size_t argument;
   int64_t count;
   bool is_bfloat16;
-  const char* data = nullptr;
 
-  bool is_moderate(int64_t first, int64_t end) const {
-    return is_bfloat16 ? are_moderate(reinterpret_cast<const int16_t*>(data) + first, end - first)
-                       : are_moderate(reinterpret_cast<const float*>(data) + first, end - first);
+  bool is_moderate(const void* data, int64_t first, int64_t end) const {
+    return is_bfloat16 ? are_moderate(static_cast<const int16_t*>(data) + first, end - first)
+                       : are_moderate(static_cast<const float*>(data) + first, end - first);
   }
 };
 
-class GuardedExecution final : public onednn::Execution {
- public:
-  GuardedExecution(std::unique_ptr<onednn::Execution> inner, std::vector<CheckedMemory> checked)
-      : inner_(std::move(inner)), checked_(std::move(checked)) {}
-
-  void set(size_t index, void* data) override {
-    inner_->set(index, data);
-    for (CheckedMemory& memory : checked_) {
-      if (memory.argument == index) memory.data = static_cast<const char*>(data);
-    }
+void check(const std::vector<CheckedMemory>& checked, const std::vector<void*>& memory) {
+  constexpr int64_t kGrain = 1 << 16;
+  for (const CheckedMemory& part : checked) {
+    std::atomic<bool> is_moderate = true;
+    parallel_for(part.count, kGrain, [&](int64_t first, int64_t end) {
+      if (!part.is_moderate(memory[part.argument], first, end)) is_moderate = false;
+    });
+    if (!is_moderate) throw NeedsExact();
   }
-
-  void run() override {
-    constexpr int64_t kGrain = 1 << 16;
-    for (const CheckedMemory& memory : checked_) {
-      std::atomic<bool> is_moderate = true;
-      parallel_for(memory.count, kGrain, [&](int64_t first, int64_t end) {
-        if (!memory.is_moderate(first, end)) is_moderate = false;
-      });
-      if (!is_moderate) throw NeedsExact();
-    }
-    inner_->run();
-  }
-
- private:
-  std::unique_ptr<onednn::Execution> inner_;
-  std::vector<CheckedMemory> checked_;
-};
-
-class Guarded final : public onednn::Primitive {
- public:
-  Guarded(const onednn::PrimitivePtr& inner, std::vector<CheckedMemory> checked)
-      : Primitive(*inner), inner_(inner), checked_(std::move(checked)) {}
-  std::unique_ptr<onednn::Execution> bind() const override {
-    return std::make_unique<GuardedExecution>(inner_->bind(), checked_);
-  }
-
- private:
-  onednn::PrimitivePtr inner_;
-  std::vector<CheckedMemory> checked_;
-};
+}
 
 // Of numbers from the first to the last element, with the gaps between them.
 int64_t span_of(const onednn::Layout& layout) {
@@ -129,12 +97,19 @@ onednn::PrimitivePtr guarded(const TraceRewriter& rewriter, const onednn::Primit
   }
   if (!std::ranges::all_of(parameters, is_moderate)) return nullptr;
   std::vector<CheckedMemory> checked;
-  const auto check = [&](size_t argument, const onednn::Layout& layout) {
+  const auto add = [&](size_t argument, const onednn::Layout& layout) {
     checked.push_back({argument, span_of(layout), layout.type() == onednn::Type::kBfloat16});
   };
-  for (size_t i = 0; i < guard.num_sources; ++i) check(i, primitive->inputs()[i]);
-  if (has(onednn::PostOp::Kind::kSum)) check(primitive->inputs().size(), primitive->output());
-  return std::make_shared<Guarded>(primitive, std::move(checked));
+  for (size_t i = 0; i < guard.num_sources; ++i) add(i, primitive->inputs[i]);
+  if (has(onednn::PostOp::Kind::kSum)) add(primitive->inputs.size(), primitive->output);
+  onednn::Primitive guarded = *primitive;
+  guarded.bind = [bind = primitive->bind, checked] {
+    return [run = bind(), checked](const std::vector<void*>& memory) {
+      check(checked, memory);
+      run(memory);
+    };
+  };
+  return std::make_shared<const onednn::Primitive>(std::move(guarded));
 }
 
 }  // namespace torch_ir

@@ -46,9 +46,8 @@ size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
                                          contiguous_layout({rows, columns}, type), post_ops),
               chain, {.parameters = {linear.weight, linear.bias}});
   if (primitive == nullptr) return 0;
-  std::vector<TensorId> inputs = {
-      rewriter.plain(linear.source),
-      packed_weight(rewriter, linear.weight.t(), primitive->inputs()[1])};
+  std::vector<TensorId> inputs = {rewriter.plain(linear.source),
+                                  packed_weight(rewriter, linear.weight.t(), primitive->inputs[1])};
   if (bias) inputs.push_back(rewriter.add_constant(linear.bias.contiguous()));
   std::optional<TensorId> written;
   if (chain.addend) written = rewriter.plain(*chain.addend);

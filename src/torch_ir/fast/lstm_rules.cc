@@ -168,8 +168,8 @@ size_t emit_lstm(TraceRewriter& rewriter, size_t index) {
       contiguous_layout({rows, sizes[2]}), Layout::any({num_gates, sizes[2]}), bias,
       contiguous_layout({rows, num_gates}), {});
   if (product == nullptr) return 0;
-  std::vector<TensorId> inputs = {
-      rewriter.plain(source), packed_weight(rewriter, constant("weight0"), product->inputs()[1])};
+  std::vector<TensorId> inputs = {rewriter.plain(source),
+                                  packed_weight(rewriter, constant("weight0"), product->inputs[1])};
   if (bias) {
     const std::vector<at::Tensor> biases = {constant("weight2"), constant("weight3")};
     inputs.push_back(rewriter.packed("sum", biases, [&] { return biases[0] + biases[1]; }));

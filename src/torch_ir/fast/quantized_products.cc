@@ -235,10 +235,10 @@ std::optional<QuantizedCall> quantized_product(QuantizedPatterns& patterns, size
   product.emit = [layer = std::move(*layer), primitive, bias, added, output = product.output](
                      TraceRewriter& rewriter, size_t at) {
     std::optional<TensorId> written;
-    if (added) written = copy_addend(rewriter, *added, primitive->output(), output, at);
-    const TensorId source = rewriter.use(layer.source, primitive->inputs()[0]);
+    if (added) written = copy_addend(rewriter, *added, primitive->output, output, at);
+    const TensorId source = rewriter.use(layer.source, primitive->inputs[0]);
     rewriter.emit(primitive,
-                  {source, packed_integers(rewriter, layer, primitive->inputs()[1]),
+                  {source, packed_integers(rewriter, layer, primitive->inputs[1]),
                    rewriter.add_constant(bias)},
                   output, at, written);
   };
@@ -280,9 +280,9 @@ std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t
   if (layer->from.zero_point) product.sources.push_back(*layer->from.zero_point);
   product.emit = [=, layer = std::move(*layer), output = *output](TraceRewriter& rewriter,
                                                                   size_t at) {
-    const TensorId source = rewriter.use(layer.source, primitive->inputs()[0]);
+    const TensorId source = rewriter.use(layer.source, primitive->inputs[0]);
     const TensorId made = rewriter.make(
-        primitive, {source, packed_integers(rewriter, layer, primitive->inputs()[1])}, at);
+        primitive, {source, packed_integers(rewriter, layer, primitive->inputs[1])}, at);
     const TensorId shift = layer.from.zero_point ? rewriter.plain(*layer.from.zero_point)
                                                  : rewriter.add_constant(zero_point);
     rewriter.emit(scale_rows(scaling),

@@ -17,29 +17,31 @@ class PrimitiveKernel final : public PreparedKernel {
       : execution_(primitive.bind()),
         tensors_(tensors_of(c10::ArrayRef<c10::IValue>(call.arguments))) {
     tensors_.insert(tensors_.end(), call.outputs.begin(), call.outputs.end());
-    for (size_t i = 0; i < tensors_.size(); ++i) set(i);
+    for (const at::Tensor& tensor : tensors_) memory_.push_back(data_of(tensor));
   }
 
-  void run() override { execution_->run(); }
+  void run() override { execution_(memory_); }
 
   void on_moved(const c10::StorageImpl* storage) override {
     for (size_t i = 0; i < tensors_.size(); ++i) {
-      if (tensors_[i].storage().unsafeGetStorageImpl() == storage) set(i);
+      if (tensors_[i].storage().unsafeGetStorageImpl() == storage)
+        memory_[i] = data_of(tensors_[i]);
     }
   }
 
  private:
-  void set(size_t index) {
-    execution_->set(index, const_cast<void*>(tensors_[index].const_data_ptr()));
+  static void* data_of(const at::Tensor& tensor) {
+    return const_cast<void*>(tensor.const_data_ptr());
   }
 
-  std::unique_ptr<onednn::Execution> execution_;
+  onednn::Execution execution_;
   std::vector<at::Tensor> tensors_;
+  std::vector<void*> memory_;
 };
 
 // Takes the primitive's inputs; returns its output and, if it has one, its scratchpad.
 FusedCall call_of(const onednn::PrimitivePtr& primitive) {
-  return {primitive->name(), [primitive](const KernelCall& call) {
+  return {primitive->name, [primitive](const KernelCall& call) {
             return std::make_unique<PrimitiveKernel>(*primitive, call);
           }};
 }
@@ -360,7 +362,7 @@ TensorId TraceRewriter::shaped_like(TensorId id, TensorId other) {
 void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
                              const std::vector<TensorId>& inputs, TensorId output, size_t index) {
   std::vector<TensorId> outputs = {output};
-  if (const size_t bytes = primitive->scratchpad_bytes(); bytes > 0) {
+  if (const size_t bytes = primitive->scratchpad_bytes; bytes > 0) {
     outputs.push_back(add_bytes(bytes));
   }
   emit(call_of(primitive), inputs, std::move(outputs), index);
@@ -368,8 +370,8 @@ void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
 
 void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs,
                          TensorId output, size_t index, std::optional<TensorId> written) {
-  const bool is_plain = primitive->output() == plain_layout(output) ||
-                        primitive->output().sizes() != dims_of(tensor(output).sizes);
+  const bool is_plain = primitive->output == plain_layout(output) ||
+                        primitive->output.sizes() != dims_of(tensor(output).sizes);
   TensorId target = output;
   if (written && is_plain) {
     const BufferId from = tensor(output).buffer;
@@ -384,17 +386,17 @@ void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<Tens
   } else if (written) {
     target = *written;
   } else if (!is_plain) {
-    target = add_bytes(primitive->output().bytes());
+    target = add_bytes(primitive->output.bytes());
   }
   add_call(primitive, inputs, target, index);
-  const bool is_same_shape = primitive->output().sizes() == dims_of(tensor(output).sizes);
-  const onednn::Layout layout = is_same_shape ? primitive->output() : plain_layout(output);
+  const bool is_same_shape = primitive->output.sizes() == dims_of(tensor(output).sizes);
+  const onednn::Layout layout = is_same_shape ? primitive->output : plain_layout(output);
   values_.insert_or_assign(tensor(output).buffer, Value{output, {{layout, target}}, is_plain});
 }
 
 TensorId TraceRewriter::make(const onednn::PrimitivePtr& primitive,
                              const std::vector<TensorId>& inputs, size_t index) {
-  const TensorId made = add_bytes(primitive->output().bytes());
+  const TensorId made = add_bytes(primitive->output.bytes());
   add_call(primitive, inputs, made, index);
   return made;
 }
@@ -455,12 +457,9 @@ at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from
   if (reorder == nullptr) return {};
   at::Tensor packed = at::empty({static_cast<int64_t>(to.bytes())}, at::kByte);
   const at::Tensor scratchpad =
-      at::empty({static_cast<int64_t>(reorder->scratchpad_bytes())}, at::kByte);
-  const std::unique_ptr<onednn::Execution> execution = reorder->bind();
-  execution->set(0, const_cast<void*>(tensor.const_data_ptr()));
-  execution->set(1, packed.mutable_data_ptr());
-  execution->set(2, scratchpad.mutable_data_ptr());
-  execution->run();
+      at::empty({static_cast<int64_t>(reorder->scratchpad_bytes)}, at::kByte);
+  reorder->bind()({const_cast<void*>(tensor.const_data_ptr()), packed.mutable_data_ptr(),
+                   scratchpad.mutable_data_ptr()});
   return packed;
 }
 

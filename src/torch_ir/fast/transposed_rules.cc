@@ -53,7 +53,7 @@ size_t emit_transposed(TraceRewriter& rewriter, const TransposedConvolution& tra
     sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
     key += norm->key + ' ';
   }
-  const Layout& wanted = product->inputs()[1];
+  const Layout& wanted = product->inputs[1];
   const TensorId weight = rewriter.packed(key + wanted.key(), sources, [&] {
     at::Tensor scaled = traced.weight.to(at::kDouble);
     if (norm) scaled = scaled * norm->scale.view({1, -1, 1, 1});
@@ -67,9 +67,8 @@ size_t emit_transposed(TraceRewriter& rewriter, const TransposedConvolution& tra
     if (norm) sum = sum * norm->scale + norm->shift;
     return sum.repeat({rows * columns}).to(at::kFloat);
   });
-  const TensorId made =
-      rewriter.make(product, {rewriter.use(traced.source, product->inputs()[0]), weight, bias},
-                    chain.calls.back());
+  const TensorId made = rewriter.make(
+      product, {rewriter.use(traced.source, product->inputs[0]), weight, bias}, chain.calls.back());
   rewriter.emit(reorder, {made}, output, chain.calls.back());
   return chain.calls.size();
 }

@@ -168,29 +168,40 @@ const dnnl::stream& stream() {
   return stream;
 }
 
-class LibraryExecution final : public Execution {
+// A primitive of the library, made under OneThread(is_small), and what it is executed with.
+struct Executable {
+  dnnl::primitive primitive;
+  // By DNNL_ARG_SRC, ...: the inputs, the output and the scratchpad.
+  std::vector<std::pair<int, Descriptor>> arguments = {};
+  std::vector<Constant> constants;
+  bool is_small;
+};
+
+class LibraryExecution {
  public:
-  LibraryExecution(const dnnl::primitive& primitive, const std::vector<int>& names,
-                   const std::vector<Descriptor>& descriptors, std::vector<Constant> constants,
-                   bool is_small)
-      : primitive_(primitive), is_small_(is_small), constants_(std::move(constants)) {
-    for (size_t i = 0; i < names.size(); ++i) {
-      add(names[i], descriptors[i], static_cast<void*>(DNNL_MEMORY_NONE));
+  explicit LibraryExecution(const Executable& executable)
+      : executable_(executable), data_(executable.arguments.size()) {
+    for (const auto& [name, descriptor] : executable_.arguments) {
+      add(name, descriptor, static_cast<void*>(DNNL_MEMORY_NONE));
     }
-    for (Constant& constant : constants_) {
+    for (Constant& constant : executable_.constants) {
       add(constant.name,
           Descriptor({static_cast<int64_t>(constant.numbers.size())}, constant.type, Dims{1}),
           constant.numbers.data());
     }
   }
 
-  void set(size_t index, void* data) override { memory_[index].set_data_handle(data); }
-
-  void run() override {
+  void run(const std::vector<void*>& memory) {
+    for (size_t i = 0; i < memory.size(); ++i) {
+      if (memory[i] == data_[i]) continue;
+      data_[i] = memory[i];
+      memory_[i].set_data_handle(memory[i]);
+    }
     // A primitive must be executed with as many threads as it was made with.
-    const OneThread one_thread(is_small_);
-    const dnnl_status_t status = dnnl::dnnl_primitive_execute(
-        primitive_.get(), stream().get(), static_cast<int>(arguments_.size()), arguments_.data());
+    const OneThread one_thread(executable_.is_small);
+    const dnnl_status_t status =
+        dnnl::dnnl_primitive_execute(executable_.primitive.get(), stream().get(),
+                                     static_cast<int>(arguments_.size()), arguments_.data());
     dnnl::error::wrap_c_api(status, "a primitive of oneDNN failed");
   }
 
@@ -200,9 +211,9 @@ class LibraryExecution final : public Execution {
     arguments_.push_back({name, memory_.back().get()});
   }
 
-  dnnl::primitive primitive_;
-  bool is_small_;
-  std::vector<Constant> constants_;
+  Executable executable_;
+  // By argument, what `memory_` has now.
+  std::vector<void*> data_;
   std::vector<dnnl::memory> memory_;
   std::vector<dnnl_exec_arg_t> arguments_;
 };
@@ -213,40 +224,24 @@ struct NamedInput {
   Layout layout;
 };
 
-class LibraryPrimitive final : public Primitive {
- public:
-  // The primitive was made under OneThread(is_small).
-  LibraryPrimitive(const std::string& name, const dnnl::primitive_desc_base& made,
-                   const std::vector<NamedInput>& inputs, Layout output, bool is_small,
-                   std::vector<Constant> constants)
-      : primitive_(made.get()), constants_(std::move(constants)), is_small_(is_small) {
-    name_ = "onednn::" + name;
-    output_ = std::move(output);
-    const auto add = [this](int argument, const Descriptor& of) {
-      names_.push_back(argument);
-      descriptors_.push_back(of);
-    };
-    for (const NamedInput& input : inputs) {
-      inputs_.push_back(input.layout);
-      add(input.name, descriptor(input.layout));
-    }
-    add(DNNL_ARG_DST, descriptor(output_));
-    add(DNNL_ARG_SCRATCHPAD, made.scratchpad_desc());
-    scratchpad_bytes_ = descriptors_.back().get_size();
+PrimitivePtr library_primitive(const std::string& name, const dnnl::primitive_desc_base& made,
+                               const std::vector<NamedInput>& inputs, const Layout& output,
+                               bool is_small, std::vector<Constant> constants) {
+  Primitive primitive{"onednn::" + name, {}, output, made.scratchpad_desc().get_size()};
+  Executable executable{
+      .primitive = made.get(), .constants = std::move(constants), .is_small = is_small};
+  for (const NamedInput& input : inputs) {
+    primitive.inputs.push_back(input.layout);
+    executable.arguments.emplace_back(input.name, descriptor(input.layout));
   }
-
-  std::unique_ptr<Execution> bind() const override {
-    return std::make_unique<LibraryExecution>(primitive_, names_, descriptors_, constants_,
-                                              is_small_);
-  }
-
- private:
-  dnnl::primitive primitive_;
-  std::vector<int> names_;
-  std::vector<Descriptor> descriptors_;
-  std::vector<Constant> constants_;
-  bool is_small_;
-};
+  executable.arguments.emplace_back(DNNL_ARG_DST, descriptor(output));
+  executable.arguments.emplace_back(DNNL_ARG_SCRATCHPAD, made.scratchpad_desc());
+  primitive.bind = [executable] {
+    return [execution = std::make_shared<LibraryExecution>(executable)](
+               const std::vector<void*>& memory) { execution->run(memory); };
+  };
+  return std::make_shared<const Primitive>(std::move(primitive));
+}
 
 // By Function.
 constexpr algorithm kFunctions[] = {
@@ -318,8 +313,8 @@ PrimitivePtr finish(const char* name, const Made& made, const std::vector<NamedI
   const bool is_usable =
       made && std::string_view(made.impl_info_str()).find("ref") == std::string_view::npos;
   if (!is_usable) return nullptr;
-  return std::make_shared<LibraryPrimitive>(
-      name, made, inputs, LayoutAccess::layout(made.dst_desc()), is_small, std::move(constants));
+  return library_primitive(name, made, inputs, LayoutAccess::layout(made.dst_desc()), is_small,
+                           std::move(constants));
 }
 
 Descriptor optional_descriptor(const std::optional<Layout>& layout) {
@@ -380,48 +375,14 @@ PrimitivePtr make_reorder(const Layout& from, const Layout& to) {
                                              attributes(), /*allow_empty=*/true);
     // Accepts the reference implementation: no other code knows the layouts.
     if (!made) return nullptr;
-    const std::vector<NamedInput> inputs = {{DNNL_ARG_FROM, from}};
-    return std::make_shared<LibraryPrimitive>("reorder", made, inputs, to, is_small,
-                                              std::vector<Constant>());
+    return library_primitive("reorder", made, {{DNNL_ARG_FROM, from}}, to, is_small, {});
   });
 }
 
-namespace {
-
-using Run = std::function<void(const std::vector<void*>& memory)>;
-
-class OwnExecution final : public Execution {
- public:
-  OwnExecution(size_t size, Run run) : memory_(size), run_(std::move(run)) {}
-  void set(size_t index, void* data) override { memory_.at(index) = data; }
-  void run() override { run_(memory_); }
-
- private:
-  std::vector<void*> memory_;
-  Run run_;
-};
-
-class OwnPrimitive final : public Primitive {
- public:
-  OwnPrimitive(const std::string& name, std::vector<Layout> inputs, const Layout& output, Run run)
-      : run_(std::move(run)) {
-    name_ = name;
-    inputs_ = std::move(inputs);
-    output_ = output;
-  }
-  std::unique_ptr<Execution> bind() const override {
-    return std::make_unique<OwnExecution>(inputs_.size() + 1, run_);
-  }
-
- private:
-  Run run_;
-};
-
-}  // namespace
-
 PrimitivePtr make_own(const std::string& name, std::vector<Layout> inputs, const Layout& output,
-                      Run run) {
-  return std::make_shared<OwnPrimitive>(name, std::move(inputs), output, std::move(run));
+                      const Execution& run) {
+  return std::make_shared<const Primitive>(
+      Primitive{name, std::move(inputs), output, 0, [run] { return run; }});
 }
 
 PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,

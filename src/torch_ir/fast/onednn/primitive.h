@@ -101,30 +101,17 @@ struct Scaling {
 // Whether the library scales the bias, too.
 bool scales_bias();
 
-// A primitive with its memory, ready to run. One thread at a time.
-class Execution {
- public:
-  virtual ~Execution() = default;
-  // Sets the memory of an argument: the primitive's inputs in order, then its output and its
-  // scratchpad.
-  virtual void set(size_t index, void* data) = 0;
-  virtual void run() = 0;
-};
+// Runs a primitive on the memory of its inputs in order, its output and, if it has one, its
+// scratchpad. One thread at a time.
+using Execution = std::function<void(const std::vector<void*>& memory)>;
 
-class Primitive {
- public:
-  virtual ~Primitive() = default;
-  const std::string& name() const { return name_; }
-  const std::vector<Layout>& inputs() const { return inputs_; }
-  const Layout& output() const { return output_; }
-  size_t scratchpad_bytes() const { return scratchpad_bytes_; }
-  virtual std::unique_ptr<Execution> bind() const = 0;
-
- protected:
-  std::string name_;
-  std::vector<Layout> inputs_;
-  Layout output_;
-  size_t scratchpad_bytes_ = 0;
+struct Primitive {
+  // "onednn::convolution"
+  std::string name;
+  std::vector<Layout> inputs;
+  Layout output;
+  size_t scratchpad_bytes = 0;
+  std::function<Execution()> bind = nullptr;
 };
 
 using PrimitivePtr = std::shared_ptr<const Primitive>;
@@ -154,10 +141,9 @@ PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
 
 PrimitivePtr make_reorder(const Layout& from, const Layout& to);
 
-// A primitive that computes without the library. `run` gets the memory of the inputs, then of the
-// output.
+// A primitive that computes without the library.
 PrimitivePtr make_own(const std::string& name, std::vector<Layout> inputs, const Layout& output,
-                      std::function<void(const std::vector<void*>& memory)> run);
+                      const Execution& run);
 
 struct Window {
   Dims kernel;
