@@ -50,15 +50,11 @@ void fuse_trace(Trace& trace, PackedWeights& weights) {
   straighten_sums(trace);
   recognize_functions(trace);
   const QuantizedCalls quantized = find_quantized(trace);
-  const auto find_rule = [](std::string_view operator_name) -> TraceRewriter::Rule {
-    const RuleEntry* entry = find_entry(operator_name);
-    return entry == nullptr ? nullptr : entry->rule;
-  };
-  TraceRewriter(trace, weights).run(find_rule, [&](TraceRewriter& rewriter, size_t index) {
-    const auto found = quantized.find(index);
-    if (found != quantized.end()) found->second.emit(rewriter, index);
-    return found != quantized.end();
-  });
+  TraceRewriter rewriter(trace, weights);
+  for (const auto& [index, call] : quantized) {
+    rewriter.plan(index, [&rewriter, &emit = call.emit, at = index] { emit(rewriter, at); });
+  }
+  rewriter.run();
   weights.forget_unused();
 }
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "torch_ir/fast/rules.h"
+
 namespace torch_ir {
 namespace {
 
@@ -108,6 +110,7 @@ TraceRewriter::TraceRewriter(Trace& trace, PackedWeights& weights)
       last_reader_(trace.buffers.size()),
       is_shared_(trace.buffers.size()) {
   calls_ = std::move(trace.calls);
+  states_.assign(calls_.size(), State::kOpen);
   for (size_t id = 0; id < last_reader_.size(); ++id) {
     if (!facts_.readers[id].empty()) last_reader_[id] = facts_.readers[id].back();
   }
@@ -146,10 +149,15 @@ void TraceRewriter::note_values(const std::vector<MadeBuffer>& made, size_t firs
   }
 }
 
-void TraceRewriter::run(FindRule find_rule, const EmitPlanned& emit_planned) {
-  find_rule_ = find_rule;
-  emit_planned_ = emit_planned;
-  states_.assign(calls_.size(), State::kOpen);
+void TraceRewriter::plan(size_t index, std::function<void()> emit) {
+  states_[index] = State::kSwallowed;
+  replacements_.emplace(index, Replacement{{index}, [emit = std::move(emit)] {
+                                             emit();
+                                             return size_t{1};
+                                           }});
+}
+
+void TraceRewriter::run() {
   for (current_ = 0; current_ < calls_.size(); ++current_) {
     if (states_[current_] == State::kOpen) rewrite(current_);
     if (const auto found = replacements_.extract(current_)) finish(found.mapped());
@@ -162,17 +170,10 @@ void TraceRewriter::run(FindRule find_rule, const EmitPlanned& emit_planned) {
 
 // Copies the call or replaces it; a replacement goes where the last of its calls was.
 void TraceRewriter::rewrite(size_t index) {
-  const size_t first = rewritten_.size();
-  const std::vector<MadeBuffer> made = made_by({index});
-  if (emit_planned_(*this, index)) {
-    states_[index] = State::kDone;
-    note_values(made, first);
-    return;
-  }
   std::optional<Replacement> found;
   if (calls_[index].fused == nullptr) {
-    const Rule rule = find_rule_(c10::toString(calls_[index].op.operator_name()));
-    if (rule != nullptr) found = rule(*this, index);
+    const RuleEntry* entry = find_entry(c10::toString(calls_[index].op.operator_name()));
+    if (entry != nullptr) found = entry->rule(*this, index);
   }
   if (!found) {
     copy(index);

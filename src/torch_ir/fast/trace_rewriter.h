@@ -62,10 +62,9 @@ class TraceRewriter {
     std::function<size_t()> emit;
   };
   using Rule = std::optional<Replacement> (*)(TraceRewriter& rewriter, size_t index);
-  using FindRule = Rule (*)(std::string_view operator_name);
-  // Emits the calls that an earlier pass has planned; returns whether the call is one.
-  using EmitPlanned = std::function<bool(TraceRewriter& rewriter, size_t index)>;
-  void run(FindRule find_rule, const EmitPlanned& emit_planned);
+  // What an earlier pass has found for call `index`, before `run`.
+  void plan(size_t index, std::function<void()> emit);
+  void run();
 
   // Queries of the original trace.
 
@@ -166,8 +165,6 @@ class TraceRewriter {
   // Whether a write to this memory would show in another value.
   std::vector<bool> is_shared_;
   std::unordered_map<BufferId, Value> values_;
-  FindRule find_rule_ = nullptr;
-  EmitPlanned emit_planned_;
   std::vector<State> states_;
   std::unordered_map<size_t, Replacement> replacements_;
   size_t current_ = 0;
