@@ -24,69 +24,53 @@ struct GruStep {
   int64_t gates_stride;
   // [sequences, units]
   const float* state;
-  // [units / 16, units, 3, 16]; null with `products`.
+  // [units / 16, units, 3, 16]: the recurrent weights, for few sequences; null if `sums` have their
+  // product, too.
   const float* weights;
-  // [3 units]
-  const float* bias;
-  // [sequences, 3 units]: state and weights multiplied, with the bias.
-  const float* products;
+  // [3 units], the bias; without weights [sequences, 3 units].
+  const float* sums;
+  int64_t sums_stride;
   // [sequences, units]
   float* output;
 };
-
-TORCH_IR_PART void finish_gru_units(const GruStep& step, int64_t sequence, int64_t unit,
-                                    Floats& reset, Floats& update, Floats& candidate) {
-  const int64_t num_units = step.num_units;
-  const float* const gates = step.gates + sequence * step.gates_stride + unit;
-  reset += lanes(gates);
-  update += lanes(gates + num_units);
-  apply_sigmoid(reset);
-  apply_sigmoid(update);
-  candidate = lanes(gates + 2 * num_units) + reset * candidate;
-  apply_tanh(candidate);
-  const int64_t place = sequence * num_units + unit;
-  lanes(step.output + place) = (lanes(step.state + place) - candidate) * update + candidate;
-}
-
-TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
-void run_gru_gates(const GruStep& step) {
-  for (int64_t sequence = 0; sequence < step.num_sequences; ++sequence) {
-    const float* const products = step.products + sequence * 3 * step.num_units;
-    for (int64_t unit = 0; unit < step.num_units; unit += kLanes) {
-      Floats reset = lanes(products + unit);
-      Floats update = lanes(products + step.num_units + unit);
-      Floats candidate = lanes(products + 2 * step.num_units + unit);
-      finish_gru_units(step, sequence, unit, reset, update, candidate);
-    }
-  }
-}
 
 TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
 void run_gru_step(const GruStep& step) {
   const int64_t num_units = step.num_units;
   for (int64_t sequence = 0; sequence < step.num_sequences; ++sequence) {
+    const float* const gates = step.gates + sequence * step.gates_stride;
     const float* const state = step.state + sequence * num_units;
+    const float* const sums = step.sums + sequence * step.sums_stride;
     const float* weights = step.weights;
     for (int64_t unit = 0; unit < num_units; unit += kLanes) {
-      Floats reset = lanes(step.bias + unit);
-      Floats update = lanes(step.bias + num_units + unit);
-      Floats candidate = lanes(step.bias + 2 * num_units + unit);
-      // Each sum in two parts, so that one product need not wait for the one before.
-      Floats odd_reset{};
-      Floats odd_update{};
-      Floats odd_candidate{};
-      for (int64_t k = 0; k < num_units; k += 2, weights += 6 * kLanes) {
-        reset += state[k] * lanes(weights);
-        update += state[k] * lanes(weights + kLanes);
-        candidate += state[k] * lanes(weights + 2 * kLanes);
-        odd_reset += state[k + 1] * lanes(weights + 3 * kLanes);
-        odd_update += state[k + 1] * lanes(weights + 4 * kLanes);
-        odd_candidate += state[k + 1] * lanes(weights + 5 * kLanes);
+      Floats reset = lanes(sums + unit);
+      Floats update = lanes(sums + num_units + unit);
+      Floats candidate = lanes(sums + 2 * num_units + unit);
+      if (weights != nullptr) {
+        // Each sum in two parts, so that one product need not wait for the one before.
+        Floats odd_reset{};
+        Floats odd_update{};
+        Floats odd_candidate{};
+        for (int64_t k = 0; k < num_units; k += 2, weights += 6 * kLanes) {
+          reset += state[k] * lanes(weights);
+          update += state[k] * lanes(weights + kLanes);
+          candidate += state[k] * lanes(weights + 2 * kLanes);
+          odd_reset += state[k + 1] * lanes(weights + 3 * kLanes);
+          odd_update += state[k + 1] * lanes(weights + 4 * kLanes);
+          odd_candidate += state[k + 1] * lanes(weights + 5 * kLanes);
+        }
+        reset += odd_reset;
+        update += odd_update;
+        candidate += odd_candidate;
       }
-      reset += odd_reset;
-      update += odd_update;
-      candidate += odd_candidate;
-      finish_gru_units(step, sequence, unit, reset, update, candidate);
+      reset += lanes(gates + unit);
+      update += lanes(gates + num_units + unit);
+      apply_sigmoid(reset);
+      apply_sigmoid(update);
+      candidate = lanes(gates + 2 * num_units + unit) + reset * candidate;
+      apply_tanh(candidate);
+      lanes(step.output + sequence * num_units + unit) =
+          (lanes(state + unit) - candidate) * update + candidate;
     }
   }
 }
@@ -199,21 +183,16 @@ class GruMatcher {
   size_t index_;
 };
 
-// Inputs: gates and state, then their products with the weights, or weights and bias.
+// Inputs: gates, state and sums, and the weights for few sequences.
 FusedCall gru_step(GruStep step) {
   return own_call("torch_ir::gru_step",
                   [step](const CallTensors& inputs, const CallTensors& outputs) mutable {
                     step.gates = floats_of(inputs[0]);
                     step.state = floats_of(inputs[1]);
+                    step.sums = floats_of(inputs[2]);
+                    if (inputs.size() > 3) step.weights = floats_of(inputs[3]);
                     step.output = outputs[0].mutable_data_ptr<float>();
-                    if (inputs.size() == 3) {
-                      step.products = floats_of(inputs[2]);
-                      run_gru_gates(step);
-                    } else {
-                      step.weights = floats_of(inputs[2]);
-                      step.bias = floats_of(inputs[3]);
-                      run_gru_step(step);
-                    }
+                    run_gru_step(step);
                   });
 }
 
@@ -258,8 +237,9 @@ std::optional<TraceRewriter::Replacement> replace_gru_step(TraceRewriter& rewrit
         if (product != nullptr) {
           const TensorId weight = packed_weight(rewriter, match.weight().t(), product->inputs[1]);
           inputs.push_back(rewriter.make(product, {state, weight, bias}, calls.back()));
+          step.sums_stride = 3 * step.num_units;
         } else {
-          inputs.insert(inputs.end(), {weights_of(rewriter, match), bias});
+          inputs.insert(inputs.end(), {bias, weights_of(rewriter, match)});
         }
         rewriter.emit(gru_step(step), inputs, {match.output()}, calls.back());
         return calls.size();

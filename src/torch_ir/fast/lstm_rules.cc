@@ -16,9 +16,6 @@
 
 namespace torch_ir {
 
-// Columns per panel of packed weights.
-constexpr int64_t kLstmPanel = 64;
-
 struct LstmLayer {
   int64_t num_steps;
   int64_t num_sequences;
@@ -28,7 +25,8 @@ struct LstmLayer {
   // [steps, sequences, 4 units], in the order input, forget, cell, output: the contribution of
   // inputs and biases. Overwritten.
   float* gates;
-  // [4 units / kLstmPanel, units, kLstmPanel]: the recurrent weights, for few sequences.
+  // [units / 16, units, 4, 16]: the recurrent weights, for few sequences; null if `gates` have
+  // their product, too.
   const float* weights;
   // [sequences, units]: the first state and cell, replaced by the last.
   float* state;
@@ -37,93 +35,43 @@ struct LstmLayer {
   float* outputs;
 };
 
-namespace {
-
-// Every other step goes backwards, to begin with the weights that are still in the L1 cache.
-TORCH_IR_PART void add_product(const float* state, const float* all_weights, int64_t num_units,
-                               bool goes_back, float* gates) {
-  for (int64_t i = 0; i < 4 * num_units; i += kLstmPanel) {
-    const int64_t column = goes_back ? 4 * num_units - kLstmPanel - i : i;
-    float* const panel = gates + column;
-    const float* weights = all_weights + column * num_units;
-    Floats a = lanes(panel);
-    Floats b = lanes(panel + kLanes);
-    Floats c = lanes(panel + 2 * kLanes);
-    Floats d = lanes(panel + 3 * kLanes);
-    for (int64_t k = 0; k < num_units; ++k, weights += kLstmPanel) {
-      a += state[k] * lanes(weights);
-      b += state[k] * lanes(weights + kLanes);
-      c += state[k] * lanes(weights + 2 * kLanes);
-      d += state[k] * lanes(weights + 3 * kLanes);
-    }
-    lanes(panel) = a;
-    lanes(panel + kLanes) = b;
-    lanes(panel + 2 * kLanes) = c;
-    lanes(panel + 3 * kLanes) = d;
-  }
-}
-
-TORCH_IR_PART void update(const float* gates, int64_t num_units, float* cell, float* output) {
-  for (int64_t unit = 0; unit < num_units; unit += kLanes) {
-    Floats input = lanes(gates + unit);
-    Floats forget = lanes(gates + num_units + unit);
-    Floats candidate = lanes(gates + 2 * num_units + unit);
-    Floats out = lanes(gates + 3 * num_units + unit);
-    apply_sigmoid(input);
-    apply_sigmoid(forget);
-    apply_tanh(candidate);
-    apply_sigmoid(out);
-    Floats next = forget * lanes(cell + unit) + input * candidate;
-    lanes(cell + unit) = next;
-    apply_tanh(next);
-    lanes(output + unit) = out * next;
-  }
-}
-
-}  // namespace
-
+// `state` is that of the sequences before. Every other row goes backwards, to begin with the
+// weights that are still in the L1 cache.
 TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
-void run_lstm_layer(const LstmLayer& layer) {
+void run_lstm_step(const LstmLayer& layer, int64_t step, const float* state) {
   const int64_t num_units = layer.num_units;
-  for (int64_t sequence = 0; sequence < layer.num_sequences; ++sequence) {
-    const float* state = layer.state + sequence * num_units;
-    for (int64_t i = 0; i < layer.num_steps; ++i) {
-      const int64_t step = layer.is_reverse ? layer.num_steps - 1 - i : i;
-      const int64_t row = step * layer.num_sequences + sequence;
-      float* const gates = layer.gates + row * 4 * num_units;
-      float* const output = layer.outputs + row * num_units;
-      add_product(state, layer.weights, num_units, i % 2 == 1, gates);
-      update(gates, num_units, layer.cell + sequence * num_units, output);
-      state = output;
-    }
-    std::copy_n(state, num_units, layer.state + sequence * num_units);
-  }
-}
-
-TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
-void update_lstm_sequences(const LstmLayer& layer, int64_t step) {
-  for (int64_t sequence = 0; sequence < layer.num_sequences; ++sequence) {
+  for (int64_t sequence = 0; sequence < layer.num_sequences; ++sequence, state += num_units) {
     const int64_t row = step * layer.num_sequences + sequence;
-    update(layer.gates + row * 4 * layer.num_units, layer.num_units,
-           layer.cell + sequence * layer.num_units, layer.outputs + row * layer.num_units);
+    const float* const gates = layer.gates + row * 4 * num_units;
+    float* const cell = layer.cell + sequence * num_units;
+    for (int64_t i = 0; i < num_units; i += kLanes) {
+      const int64_t unit = row % 2 == 1 ? num_units - kLanes - i : i;
+      Floats input = lanes(gates + unit);
+      Floats forget = lanes(gates + num_units + unit);
+      Floats candidate = lanes(gates + 2 * num_units + unit);
+      Floats out = lanes(gates + 3 * num_units + unit);
+      if (layer.weights != nullptr) {
+        const float* weights = layer.weights + unit * 4 * num_units;
+        for (int64_t k = 0; k < num_units; ++k, weights += 4 * kLanes) {
+          input += state[k] * lanes(weights);
+          forget += state[k] * lanes(weights + kLanes);
+          candidate += state[k] * lanes(weights + 2 * kLanes);
+          out += state[k] * lanes(weights + 3 * kLanes);
+        }
+      }
+      apply_sigmoid(input);
+      apply_sigmoid(forget);
+      apply_tanh(candidate);
+      apply_sigmoid(out);
+      Floats next = forget * lanes(cell + unit) + input * candidate;
+      lanes(cell + unit) = next;
+      apply_tanh(next);
+      lanes(layer.outputs + row * num_units + unit) = out * next;
+    }
   }
 }
 
 namespace {
-
-// `weights` are [4 units, units].
-void run_lstm_steps(const LstmLayer& layer, const at::Tensor& gates, const at::Tensor& weights,
-                    const at::Tensor& outputs, const at::Tensor& last_state) {
-  at::Tensor state = last_state;
-  for (int64_t i = 0; i < layer.num_steps; ++i) {
-    const int64_t step = layer.is_reverse ? layer.num_steps - 1 - i : i;
-    at::Tensor sum = gates[step];
-    at::addmm_out(sum, sum, state, weights.t());
-    update_lstm_sequences(layer, step);
-    state = outputs[step];
-  }
-  last_state.copy_(state);
-}
 
 using onednn::Layout;
 
@@ -133,17 +81,29 @@ FusedCall lstm_layer(LstmLayer layer, bool has_panels) {
   return own_call("torch_ir::lstm_layer", [layer, has_panels](const CallTensors& inputs,
                                                               const CallTensors& outputs) mutable {
     layer.gates = static_cast<float*>(inputs[0].mutable_data_ptr());
-    layer.weights = floats_of(inputs[1]);
+    layer.weights = has_panels ? floats_of(inputs[1]) : nullptr;
     layer.outputs = outputs[0].mutable_data_ptr<float>();
     layer.state = outputs[1].mutable_data_ptr<float>();
     layer.cell = outputs[2].mutable_data_ptr<float>();
     const int64_t size = layer.num_sequences * layer.num_units;
     std::copy_n(floats_of(inputs[2]), size, layer.state);
     std::copy_n(floats_of(inputs[3]), size, layer.cell);
-    if (has_panels) return run_lstm_layer(layer);
-    const std::vector<int64_t> sizes = {layer.num_steps, layer.num_sequences, -1};
-    run_lstm_steps(layer, inputs[0].view(sizes), inputs[1], outputs[0].view(sizes),
-                   outputs[1].view({layer.num_sequences, -1}));
+    const at::Tensor gates =
+        inputs[0].view(at::kFloat).view({layer.num_steps, -1, layer.num_units * 4});
+    const at::Tensor weights = inputs[1];
+    at::Tensor state_before = outputs[1].view({-1, layer.num_units});
+    const float* state = layer.state;
+    for (int64_t i = 0; i < layer.num_steps; ++i) {
+      const int64_t step = layer.is_reverse ? layer.num_steps - 1 - i : i;
+      if (!has_panels) {
+        at::Tensor sum = gates[step];
+        at::addmm_out(sum, sum, state_before, weights.t());
+        state_before = outputs[0].view({layer.num_steps, -1, layer.num_units})[step];
+      }
+      run_lstm_step(layer, step, state);
+      state = layer.outputs + step * size;
+    }
+    std::copy_n(state, size, layer.state);
   });
 }
 
@@ -180,8 +140,8 @@ size_t emit_lstm(TraceRewriter& rewriter, size_t index) {
   const TensorId weights =
       has_panels ? rewriter.packed("panels", {recurrent},
                                    [&] {
-                                     return recurrent.view({-1, kLstmPanel, layer.num_units})
-                                         .transpose(1, 2)
+                                     return recurrent.view({4, -1, kLanes, layer.num_units})
+                                         .permute({1, 3, 0, 2})
                                          .contiguous();
                                    })
                  : rewriter.add_constant(recurrent);
