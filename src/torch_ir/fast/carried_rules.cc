@@ -212,8 +212,8 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index)
         const Layout layout = rewriter.layout_of(carried);
         const Layout second_layout = is_same ? layout : rewriter.plain_layout(second);
         const onednn::PrimitivePtr primitive =
-            guarded(rewriter, onednn::make_binary(kBinary, layout, second_layout, chain.post_ops),
-                    chain, {.num_sources = 2});
+            guarded(onednn::make_binary(kBinary, layout, second_layout, chain.post_ops), chain,
+                    {.num_sources = 2});
         if (primitive == nullptr) return size_t{0};
         rewriter.emit(primitive, {rewriter.use(first, layout), rewriter.use(second, second_layout)},
                       chain.output, chain.calls.back());

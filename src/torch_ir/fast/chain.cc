@@ -208,11 +208,13 @@ class ChainBuilder {
   }
 
   bool take_norm(size_t index) {
-    if (chain_.norm || chain_.calls.size() > 1 || !channel_scale_of(rewriter_, index)) return false;
+    if (chain_.norm || chain_.calls.size() > 1) return false;
+    auto norm = channel_scale_of(rewriter_, index);
+    if (!norm) return false;
     // A view may have other channels.
     const TensorId output = rewriter_.call(index).outputs[0];
     if (rewriter_.tensor(output).sizes[1] != rewriter_.tensor(chain_.output).sizes[1]) return false;
-    chain_.norm = index;
+    chain_.norm = std::move(norm);
     add(index);
     return true;
   }
@@ -289,6 +291,20 @@ void Chain::cut_at_addition() {
   calls.resize(calls_before_addition);
   output = output_before_addition;
   addend.reset();
+}
+
+at::Tensor Chain::normed_weight(const at::Tensor& weight, size_t dim) const {
+  if (!norm) return weight;
+  at::DimVector by_output(static_cast<size_t>(weight.dim()), 1);
+  by_output[dim] = -1;
+  return (weight.to(at::kDouble) * norm->scale.view(by_output)).to(at::kFloat);
+}
+
+at::Tensor Chain::normed_bias(const at::Tensor& bias) const {
+  if (!norm) return bias;
+  at::Tensor shift = norm->shift;
+  if (bias.defined()) shift = shift + bias.to(at::kDouble) * norm->scale;
+  return shift.to(at::kFloat);
 }
 
 bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source) {

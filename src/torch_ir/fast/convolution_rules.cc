@@ -60,33 +60,24 @@ bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output
 // The weights and the bias, if there is one, with the batch norm of the chain.
 std::vector<TensorId> parameters_of(TraceRewriter& rewriter, const TracedConvolution& convolution,
                                     const Layout& wanted) {
-  const at::Tensor& weight = convolution.weight;
-  const at::Tensor& bias = convolution.bias;
-  std::vector<at::Tensor> sources = {weight, bias};
-  const auto pack = [&wanted](const at::Tensor& from) {
-    return reorder_constant(from.contiguous(), contiguous_layout(wanted.sizes()), wanted);
-  };
-  if (!convolution.chain.norm) {
-    std::vector<TensorId> made = {
-        rewriter.packed(wanted.key(), sources, [&] { return pack(weight); })};
-    if (bias.defined()) made.push_back(rewriter.add_constant(bias.contiguous()));
-    return made;
+  const Chain& chain = convolution.chain;
+  std::vector<at::Tensor> sources = {convolution.weight, convolution.bias};
+  std::string key;
+  if (chain.norm) {
+    sources.insert(sources.end(), chain.norm->sources.begin(), chain.norm->sources.end());
+    key = chain.norm->key;
   }
-  const auto norm = channel_scale_of(rewriter, *convolution.chain.norm);
-  sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
-  const auto scaled_weight = [&] {
-    at::DimVector by_output(static_cast<size_t>(weight.dim()), 1);
-    by_output[0] = -1;
-    const at::Tensor scaled = weight.to(at::kDouble) * norm->scale.view(by_output);
-    return pack(scaled.to(at::kFloat));
-  };
-  const auto shifted_bias = [&] {
-    at::Tensor shift = norm->shift;
-    if (bias.defined()) shift = shift + bias.to(at::kDouble) * norm->scale;
-    return shift.to(at::kFloat);
-  };
-  return {rewriter.packed(norm->key + wanted.key(), sources, scaled_weight),
-          rewriter.packed(norm->key + "bias", sources, shifted_bias)};
+  std::vector<TensorId> made = {rewriter.packed(key + wanted.key(), sources, [&] {
+    return reorder_constant(chain.normed_weight(convolution.weight, 0).contiguous(),
+                            contiguous_layout(wanted.sizes()), wanted);
+  })};
+  const at::Tensor& bias = convolution.bias;
+  if (chain.norm) {
+    made.push_back(rewriter.packed(key + "bias", sources, [&] { return chain.normed_bias(bias); }));
+  } else if (bias.defined()) {
+    made.push_back(rewriter.add_constant(bias.contiguous()));
+  }
+  return made;
 }
 
 bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, const Layout& source,
@@ -110,7 +101,7 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
       post_ops};
   if (convolution.bias.defined() || chain.norm) wanted.bias = contiguous_layout({output_sizes[1]});
   const onednn::PrimitivePtr primitive =
-      guarded(rewriter, onednn::make_convolution(wanted), chain,
+      guarded(onednn::make_convolution(wanted), chain,
               {.parameters = {convolution.weight, convolution.bias}, .is_winograd = is_winograd});
   if (primitive == nullptr) return false;
   std::vector<TensorId> inputs = {rewriter.use(convolution.source, primitive->inputs[0])};
@@ -195,7 +186,7 @@ std::optional<TraceRewriter::Replacement> replace_channel_scale(TraceRewriter& r
                                 sizes[1],
                                 chain_after(rewriter, index, rewriter.call(index).outputs[0],
                                             ChainShape::kSame, /*takes_norm=*/false)};
-  convolution.chain.norm = index;
+  convolution.chain.norm = scale;
   return TraceRewriter::Replacement{
       convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
 }

@@ -83,18 +83,15 @@ bool is_moderate(const at::Tensor& parameter) {
 
 }  // namespace
 
-onednn::PrimitivePtr guarded(const TraceRewriter& rewriter, const onednn::PrimitivePtr& primitive,
-                             const Chain& chain, const Guard& guard) {
+onednn::PrimitivePtr guarded(const onednn::PrimitivePtr& primitive, const Chain& chain,
+                             const Guard& guard) {
   const auto has = [&](onednn::PostOp::Kind kind) {
     return std::ranges::count(chain.post_ops, kind, &onednn::PostOp::kind) > 0;
   };
   const bool is_guarded = guard.is_winograd || chain.norm || has(onednn::PostOp::Kind::kFunction);
   if (primitive == nullptr || !is_guarded) return primitive;
   std::vector<at::Tensor> parameters = guard.parameters;
-  if (chain.norm) {
-    const auto norm = channel_scale_of(rewriter, *chain.norm);
-    parameters.insert(parameters.end(), {norm->scale, norm->shift});
-  }
+  if (chain.norm) parameters.insert(parameters.end(), {chain.norm->scale, chain.norm->shift});
   if (!std::ranges::all_of(parameters, is_moderate)) return nullptr;
   std::vector<CheckedMemory> checked;
   const auto add = [&](size_t argument, const onednn::Layout& layout) {

@@ -40,8 +40,7 @@ size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
   std::optional<Layout> bias;
   if (linear.bias.defined()) bias = contiguous_layout({columns}, type);
   const onednn::PrimitivePtr primitive =
-      guarded(rewriter,
-              onednn::make_inner_product(rewriter.plain_layout(linear.source),
+      guarded(onednn::make_inner_product(rewriter.plain_layout(linear.source),
                                          Layout::any({columns, k}, type), bias,
                                          contiguous_layout({rows, columns}, type), post_ops),
               chain, {.parameters = {linear.weight, linear.bias}});

@@ -127,6 +127,18 @@ const RuleEntry* find_entry(std::string_view operator_name);
 // The functions equal to a call of an activation or with a number; empty for other calls.
 onednn::PostOps functions_of(const TraceCall& call);
 
+// A batch norm in evaluation, or a product or a sum with a constant, as scale and shift by channel,
+// in double precision; nothing for other calls.
+struct ChannelScale {
+  TensorId source = 0;
+  at::Tensor scale;
+  at::Tensor shift;
+  // What both are computed from, and how.
+  std::vector<at::Tensor> sources;
+  std::string key;
+};
+std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size_t index);
+
 // The calls after a call that can be fused with it.
 struct Chain {
   // Includes the call itself, first.
@@ -134,9 +146,12 @@ struct Chain {
   TensorId output;
   onednn::PostOps post_ops = {};
   std::optional<TensorId> addend = {};
-  std::optional<size_t> norm = {};
+  std::optional<ChannelScale> norm = {};
 
   void cut_at_addition();
+  // A weight, whose outputs are dimension `dim`, and a bias, if there is one, with the norm.
+  at::Tensor normed_weight(const at::Tensor& weight, size_t dim) const;
+  at::Tensor normed_bias(const at::Tensor& bias) const;
 
   size_t calls_before_addition = 0;
   TensorId output_before_addition = 0;
@@ -170,25 +185,13 @@ struct Guard {
 // `primitive`, which computes `chain`, made to throw NeedsExact for values that eager's arithmetic
 // may treat otherwise; itself where it computes as eager does. Null if the parameters are such
 // values.
-onednn::PrimitivePtr guarded(const TraceRewriter& rewriter, const onednn::PrimitivePtr& primitive,
-                             const Chain& chain, const Guard& guard);
+onednn::PrimitivePtr guarded(const onednn::PrimitivePtr& primitive, const Chain& chain,
+                             const Guard& guard);
 
 // Whether the addition may overwrite the addend, which nothing reads later.
 bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source);
 
 TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,
                        const onednn::Layout& wanted);
-
-// A batch norm in evaluation, or a product or a sum with a constant, as scale and shift by channel,
-// in double precision; nothing for other calls.
-struct ChannelScale {
-  TensorId source = 0;
-  at::Tensor scale;
-  at::Tensor shift;
-  // What both are computed from, and how.
-  std::vector<at::Tensor> sources;
-  std::string key;
-};
-std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size_t index);
 
 }  // namespace torch_ir

@@ -33,7 +33,6 @@ size_t emit_transposed(TraceRewriter& rewriter, const TransposedConvolution& tra
   const int64_t columns = traced.weight.size(3);
   const int64_t channels = rows * columns * out;
   const onednn::PrimitivePtr product = guarded(
-      rewriter,
       onednn::make_convolution(
           {Layout::any({n, sizes[1], h, w}), Layout::any({channels, sizes[1], 1, 1}),
            contiguous_layout({channels}), Layout::channels_last({n, channels, h, w}), Dims{1, 1},
@@ -46,26 +45,21 @@ size_t emit_transposed(TraceRewriter& rewriter, const TransposedConvolution& tra
       Layout::strided(pixels, {to[0], to[1], rows * to[2], to[2], columns * to[3], to[3]}));
   if (product == nullptr || reorder == nullptr) return 0;
   std::vector<at::Tensor> sources = {traced.weight, traced.bias};
-  std::optional<ChannelScale> norm;
   std::string key = "transposed";
   if (chain.norm) {
-    norm = channel_scale_of(rewriter, *chain.norm);
-    sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
-    key += norm->key + ' ';
+    sources.insert(sources.end(), chain.norm->sources.begin(), chain.norm->sources.end());
+    key += chain.norm->key + ' ';
   }
   const Layout& wanted = product->inputs[1];
   const TensorId weight = rewriter.packed(key + wanted.key(), sources, [&] {
-    at::Tensor scaled = traced.weight.to(at::kDouble);
-    if (norm) scaled = scaled * norm->scale.view({1, -1, 1, 1});
-    const at::Tensor plain =
-        scaled.permute({2, 3, 1, 0}).reshape({channels, sizes[1], 1, 1}).to(at::kFloat);
+    const at::Tensor plain = chain.normed_weight(traced.weight, 1)
+                                 .permute({2, 3, 1, 0})
+                                 .reshape({channels, sizes[1], 1, 1});
     return reorder_constant(plain, Layout::strided(wanted.sizes(), plain.strides().vec()), wanted);
   });
   const TensorId bias = rewriter.packed(key + "bias", sources, [&] {
-    at::Tensor sum = at::zeros({out}, at::kDouble);
-    if (traced.bias.defined()) sum = sum + traced.bias;
-    if (norm) sum = sum * norm->scale + norm->shift;
-    return sum.repeat({rows * columns}).to(at::kFloat);
+    const at::Tensor sum = chain.normed_bias(traced.bias);
+    return (sum.defined() ? sum : at::zeros({out})).repeat({rows * columns});
   });
   const TensorId made = rewriter.make(
       product, {rewriter.use(traced.source, product->inputs[0]), weight, bias}, chain.calls.back());
