@@ -14,7 +14,7 @@ namespace torch_ir {
 const RuleEntry* find_entry(std::string_view operator_name) {
   static const auto table = [] {
     std::unordered_map<std::string_view, const RuleEntry*> merged;
-    for (const RuleTable rules : {convolution_rules(), linear_rules(), lstm_rules(),
+    for (const RuleTable rules : {convolution_rules(), linear_rules(), recurrent_rules(),
                                   carried_rules(), padding_rules(), transposed_rules()}) {
       for (const RuleEntry& entry : rules) merged.emplace(entry.operator_name, &entry);
     }

@@ -116,9 +116,9 @@ std::optional<TraceRewriter::Replacement> replace_channel_scale(TraceRewriter& r
 
 RuleTable convolution_rules();
 RuleTable linear_rules();
-RuleTable lstm_rules();
 RuleTable carried_rules();
 RuleTable padding_rules();
+RuleTable recurrent_rules();
 RuleTable transposed_rules();
 
 // Null if there is none.

@@ -31,14 +31,6 @@ constexpr int64_t kLanes = 16;
 // Fewer are done before another thread has begun.
 constexpr int64_t kElementsPerThread = 1 << 15;
 
-// Whether a kernel that reads the recurrent weights once for each sequence is fast. Measured: up to
-// 512 units the weights stay in the L2 cache, and with more sequences and units the library's
-// matrix product is faster.
-inline bool has_few_sequences(int64_t num_sequences, int64_t num_units) {
-  return num_units % kLanes == 0 && num_units <= 512 &&
-         (num_sequences <= 2 || num_sequences * num_units <= 256);
-}
-
 using Floats [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
 using Integers [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = int32_t;
 
