@@ -86,7 +86,8 @@ TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
   files.inputs = {"x.safetensors"};
   files.expected.clear();
   const std::string other = page_of(make_imported(files), {.output = "again"});
-  EXPECT_THAT(other, HasSubstr("-- --ir reports/repro/tiny --inputs x.safetensors --output again\n"));
+  EXPECT_THAT(other,
+              HasSubstr("-- --ir reports/repro/tiny --inputs x.safetensors --output again\n"));
   EXPECT_THAT(other, HasSubstr("each called eagerly by the dispatcher, with the same weights"));
 }
 
@@ -139,9 +140,8 @@ TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
   result.graph->nodes.push_back(node("sub"));
   const std::string page = page_of(result);
   size_t at = 0;
-  for (const char* row :
-       {"| 0 | `add`", "| 0.0.0 | `a`", "| 0.0.1 | `b`", "| 0.1.0 | `c`", "| 0.1.1 | `d`",
-        "| 1 | `sub`"}) {
+  for (const char* row : {"| 0 | `add`", "| 0.0.0 | `a`", "| 0.0.1 | `b`", "| 0.1.0 | `c`",
+                          "| 0.1.1 | `d`", "| 1 | `sub`"}) {
     at = page.find(row, at);
     EXPECT_NE(at, std::string::npos) << row;
   }
