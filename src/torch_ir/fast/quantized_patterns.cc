@@ -1,7 +1,6 @@
 #include "torch_ir/fast/quantized_patterns.h"
 
 #include <ATen/TensorGeometry.h>
-#include <c10/core/Contiguity.h>
 #include <c10/util/accumulate.h>
 
 #include <algorithm>
@@ -14,8 +13,18 @@ namespace {
 // Whether the elements lie without gaps, in any order. A tensor without dimensions has no layout in
 // oneDNN.
 bool is_dense(const TraceTensor& tensor) {
-  return !tensor.sizes.empty() &&
-         c10::_compute_non_overlapping_and_dense<int64_t>(tensor.sizes, tensor.strides);
+  if (tensor.sizes.empty()) return false;
+  std::vector<std::pair<int64_t, int64_t>> dims;
+  for (size_t d = 0; d < tensor.sizes.size(); ++d) {
+    if (tensor.sizes[d] != 1) dims.emplace_back(tensor.strides[d], tensor.sizes[d]);
+  }
+  std::ranges::sort(dims);
+  int64_t next = 1;
+  return std::ranges::all_of(dims, [&next](const auto& dim) {
+    const bool follows = dim.first == next;
+    next *= dim.second;
+    return follows;
+  });
 }
 
 }  // namespace
