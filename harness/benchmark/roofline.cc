@@ -44,11 +44,12 @@ double measure_peak() {
     return at::ones({static_cast<int64_t>(bytes / sizeof(float)) + 1});
   };
   const std::vector<at::Tensor> tensors = {
-      memory(plain.bytes()), memory(product->inputs()[1].bytes()), memory(plain.bytes()),
-      memory(product->scratchpad_bytes())};
-  const std::unique_ptr<onednn::Execution> execution = product->bind();
-  for (size_t i = 0; i < tensors.size(); ++i) execution->set(i, tensors[i].mutable_data_ptr());
-  return kSize * kSize * kSize / fastest([&] { execution->run(); });
+      memory(plain.bytes()), memory(product->inputs[1].bytes()), memory(plain.bytes()),
+      memory(product->scratchpad_bytes)};
+  std::vector<void*> pointers;
+  for (const at::Tensor& tensor : tensors) pointers.push_back(tensor.mutable_data_ptr());
+  const onednn::Execution execution = product->bind();
+  return kSize * kSize * kSize / fastest([&] { execution(pointers); });
 }
 
 // Multiply-adds per second.
