@@ -42,22 +42,14 @@ struct Rescaling {
 onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn::Layout> sources,
                                   const onednn::Layout& output);
 
-// One of `numbers`, of any dtype: the only one, or that of the row.
-float number_at(const at::Tensor& numbers, int64_t row);
-
 // Quantizes rows by numbers of the run. Inputs: floats; the inverse of the scale and the zero
 // point, each one number or one for each row. Only the bounds and the dtype of `to` matter.
 FusedCall quantize_rows(const Steps& to);
 
-// output = activation(clip((sums - zero_point * weight_sums) * scale * scales + bias))
-struct RowScaling {
-  Clip clip = {};
-  std::optional<onednn::PostOp> activation = {};
-};
-
-// Inputs: sums [rows, columns] of int32; scale and zero point, each one number or one for each row;
+// output = activation(clip((sums - zero_point * weight_sums) * scale * scales + bias)). Inputs:
+// sums [rows, columns] of int32; scale and zero point, each one number or one for each row;
 // weight_sums (int32), scales and bias, each for each column.
-FusedCall scale_rows(const RowScaling& scaling);
+FusedCall scale_rows(const Clip& clip, const std::optional<onednn::PostOp>& activation);
 
 // What takes the place of a call.
 struct QuantizedCall {

@@ -248,13 +248,14 @@ std::optional<QuantizedCall> quantized_product(QuantizedPatterns& patterns, size
 std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t index) {
   const auto output = patterns.output_or_none(index);
   if (!output || !patterns.is_contiguous(*output)) return std::nullopt;
-  RowScaling scaling;
+  Clip clip;
+  std::optional<PostOp> activation;
   size_t last = index;
   onednn::PostOps functions;
   if (const auto before = patterns.before_functions(index, functions)) {
-    if (functions.size() != 1 || !take_clip(functions[0], scaling.clip)) {
-      scaling.activation = take_activation(functions, /*is_winograd=*/false);
-      if (!scaling.activation || !functions.empty()) return std::nullopt;
+    if (functions.size() != 1 || !take_clip(functions[0], clip)) {
+      activation = take_activation(functions, /*is_winograd=*/false);
+      if (!activation || !functions.empty()) return std::nullopt;
     }
     const auto made = patterns.inner_maker(*before);
     if (!made) return std::nullopt;
@@ -285,7 +286,7 @@ std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t
         primitive, {source, packed_integers(rewriter, layer, primitive->inputs[1])}, at);
     const TensorId shift = layer.from.zero_point ? rewriter.plain(*layer.from.zero_point)
                                                  : rewriter.add_constant(zero_point);
-    rewriter.emit(scale_rows(scaling),
+    rewriter.emit(scale_rows(clip, activation),
                   {made, rewriter.plain(*layer.from.scale), shift, rewriter.add_constant(sums),
                    rewriter.add_constant(scales), rewriter.add_constant(bias)},
                   {output}, at);

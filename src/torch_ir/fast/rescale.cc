@@ -1,5 +1,6 @@
 // Elementwise calls of quantised models in one pass: dequantize, add, clip or another function,
-// quantize. Without a function, the bits are those of the calls one by one.
+// quantize. Without a function, the bits are those of the calls one by one. Those of dynamically
+// quantised models have a scale for each row.
 #include <c10/core/DynamicCast.h>
 
 #include <algorithm>
@@ -141,14 +142,15 @@ void rescale(const Rescaling& rescaling, const std::vector<void*>& memory, int64
   }
 }
 
-}  // namespace
-
+// One of `numbers`, of any dtype: the only one, or that of the row.
 float number_at(const at::Tensor& numbers, int64_t row) {
   const int64_t at = numbers.numel() == 1 ? 0 : row;
   const auto* data = static_cast<const char*>(numbers.const_data_ptr());
   return c10::fetch_and_cast<float>(numbers.scalar_type(),
                                     data + static_cast<size_t>(at) * numbers.element_size());
 }
+
+}  // namespace
 
 onednn::PrimitivePtr make_rescale(const Rescaling& rescaling, std::vector<onednn::Layout> sources,
                                   const onednn::Layout& output) {
@@ -186,6 +188,50 @@ FusedCall quantize_rows(const Steps& to) {
           }
         });
       });
+}
+
+// The numbers that sums of products of dynamically quantised integers stand for.
+struct ScaledRow {
+  int64_t columns;
+  const int32_t* sums;
+  int32_t zero_point;
+  const int32_t* weight_sums;
+  float scale;
+  const float* scales;
+  const float* bias;
+  Clip clip;
+  float* output;
+};
+
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+void scale_row(const ScaledRow& row) {
+  for (int64_t i = 0; i < row.columns; ++i) {
+    const int32_t sum = row.sums[i] - row.zero_point * row.weight_sums[i];
+    const float x = static_cast<float>(sum) * row.scale * row.scales[i] + row.bias[i];
+    const float least = x < row.clip.low ? row.clip.low : x;
+    row.output[i] = least > row.clip.high ? row.clip.high : least;
+  }
+}
+
+FusedCall scale_rows(const Clip& clip, const std::optional<onednn::PostOp>& activation) {
+  return own_call("torch_ir::scale_rows", [clip, activation](const CallTensors& inputs,
+                                                             const CallTensors& outputs) {
+    const int64_t columns = inputs[3].numel();
+    const auto integers = [&](size_t i) {
+      return static_cast<const int32_t*>(inputs[i].const_data_ptr());
+    };
+    auto* into = static_cast<float*>(outputs[0].mutable_data_ptr());
+    const int64_t grain = std::max<int64_t>(kElementsPerThread / columns, 1);
+    parallel_for(outputs[0].numel() / columns, grain, [&](int64_t first, int64_t end) {
+      for (int64_t i = first; i < end; ++i) {
+        float* to = into + i * columns;
+        scale_row({columns, integers(0) + i * columns,
+                   static_cast<int32_t>(number_at(inputs[2], i)), integers(3),
+                   number_at(inputs[1], i), floats_of(inputs[4]), floats_of(inputs[5]), clip, to});
+        if (activation) apply(*activation, to, columns);
+      }
+    });
+  });
 }
 
 }  // namespace torch_ir
