@@ -67,67 +67,6 @@ PostOp function(Function function, double alpha = 0, double beta = 0) {
   return {PostOp::Kind::kFunction, function, static_cast<float>(alpha), static_cast<float>(beta)};
 }
 
-PostOps clamp_of(const CallArguments& call) {
-  return {function(Function::kClip, call.number("min", -kInfinity), call.number("max", kInfinity))};
-}
-
-PostOps clamp_min_of(const CallArguments& call) {
-  const double min = call.number("min", -kInfinity);
-  // oneDNN is fastest with ReLU.
-  if (min == 0) return {function(Function::kRelu)};
-  return {function(Function::kClip, min, kInfinity)};
-}
-
-PostOps gelu_of(const CallArguments& call) {
-  const bool is_tanh =
-      call.value("approximate").isString() && call.value("approximate").toStringRef() == "tanh";
-  return {function(is_tanh ? Function::kGeluTanh : Function::kGeluErf)};
-}
-
-// x clip(x / 6 + 1 / 2, 0, 1), and without the x before it.
-constexpr double kHardSlope = 1.0 / 6;
-constexpr double kHardOffset = 0.5;
-
-PostOps hardsigmoid_of(const CallArguments& /*call*/) {
-  return {function(Function::kLinear, kHardSlope, kHardOffset), function(Function::kClip, 0, 1)};
-}
-
-PostOps hardswish_of(const CallArguments& /*call*/) {
-  return {function(Function::kHardswish, kHardSlope, kHardOffset)};
-}
-
-PostOps hardtanh_of(const CallArguments& call) {
-  return {function(Function::kClip, call.number("min_val", -1), call.number("max_val", 1))};
-}
-
-PostOps leaky_relu_of(const CallArguments& call) {
-  return {function(Function::kRelu, call.number("negative_slope", 0.01))};
-}
-
-template <Function kFunction>
-PostOps plain_of(const CallArguments& /*call*/) {
-  return {function(kFunction, kFunction == Function::kSwish ? 1 : 0)};
-}
-
-struct Activation {
-  std::string_view operator_name;
-  PostOps (*functions)(const CallArguments& call);
-};
-
-constexpr Activation kActivations[] = {
-    {"aten::clamp", &clamp_of},
-    {"aten::clamp_min", &clamp_min_of},
-    {"aten::gelu", &gelu_of},
-    {"aten::hardsigmoid", &hardsigmoid_of},
-    {"aten::hardswish", &hardswish_of},
-    {"aten::hardtanh", &hardtanh_of},
-    {"aten::leaky_relu", &leaky_relu_of},
-    {"aten::relu", &plain_of<Function::kRelu>},
-    {"aten::sigmoid", &plain_of<Function::kLogistic>},
-    {"aten::silu", &plain_of<Function::kSwish>},
-    {"aten::tanh", &plain_of<Function::kTanh>},
-};
-
 // A product or a sum with a number, as of a layer that scales by a weight of one element.
 PostOps linear_of(const Trace& trace, const TraceCall& call) {
   const std::string name = c10::toString(call.op.operator_name());
@@ -273,9 +212,37 @@ class ChainBuilder {
 }  // namespace
 
 onednn::PostOps functions_of(const TraceCall& call) {
+  // Hardswish is x clip(x / 6 + 1 / 2, 0, 1), hardsigmoid the same without the x before it.
+  constexpr double kHardSlope = 1.0 / 6;
+  constexpr double kHardOffset = 0.5;
   const std::string name = c10::toString(call.op.operator_name());
-  const auto found = std::ranges::find(kActivations, name, &Activation::operator_name);
-  return found == std::end(kActivations) ? PostOps() : found->functions(CallArguments(call));
+  const CallArguments arguments(call);
+  const auto clip_to = [&](std::string_view low, std::string_view high, double bound) {
+    return PostOps{
+        function(Function::kClip, arguments.number(low, -bound), arguments.number(high, bound))};
+  };
+  if (name == "aten::clamp") return clip_to("min", "max", kInfinity);
+  // oneDNN is fastest with ReLU.
+  const bool is_relu = name == "aten::clamp_min" && arguments.number("min", -kInfinity) == 0;
+  if (name == "aten::relu" || is_relu) return {function(Function::kRelu)};
+  if (name == "aten::clamp_min") return clip_to("min", "", kInfinity);
+  if (name == "aten::gelu") {
+    const c10::IValue form = arguments.value("approximate");
+    const bool is_tanh = form.isString() && form.toStringRef() == "tanh";
+    return {function(is_tanh ? Function::kGeluTanh : Function::kGeluErf)};
+  }
+  if (name == "aten::hardsigmoid") {
+    return {function(Function::kLinear, kHardSlope, kHardOffset), function(Function::kClip, 0, 1)};
+  }
+  if (name == "aten::hardswish") return {function(Function::kHardswish, kHardSlope, kHardOffset)};
+  if (name == "aten::hardtanh") return clip_to("min_val", "max_val", 1);
+  if (name == "aten::leaky_relu") {
+    return {function(Function::kRelu, arguments.number("negative_slope", 0.01))};
+  }
+  if (name == "aten::sigmoid") return {function(Function::kLogistic)};
+  if (name == "aten::silu") return {function(Function::kSwish, 1)};
+  if (name == "aten::tanh") return {function(Function::kTanh)};
+  return {};
 }
 
 Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
