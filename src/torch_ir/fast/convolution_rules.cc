@@ -1,4 +1,3 @@
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
 
 #include <algorithm>

@@ -264,37 +264,30 @@ std::optional<TraceRewriter::Replacement> replace_lstm(TraceRewriter& rewriter, 
 struct GruCall {
   std::string_view operator_name;
   size_t num_tensors;
+  // By position, the call of the step that makes what it reads, or kOther.
+  std::array<size_t, 3> makers;
 };
+constexpr size_t kOther = SIZE_MAX;
 
 // The calls of a step, in their order.
-constexpr GruCall kGruCalls[] = {
-    {"aten::addmm", 3},       {"aten::add_.Tensor", 2}, {"aten::sigmoid_", 1},
-    {"aten::add_.Tensor", 2}, {"aten::sigmoid_", 1},    {"aten::mul_.Tensor", 2},
-    {"aten::add.Tensor", 2},  {"aten::tanh", 1},        {"aten::sub.Tensor", 2},
-    {"aten::mul.Tensor", 2},  {"aten::add.Tensor", 2}};
-
-// A call of a step that reads, at a position among its arguments, what another one makes.
-struct GruFlow {
-  size_t reader;
-  size_t position;
-  size_t maker;
-};
-
-constexpr GruFlow kGruFlows[] = {{2, 0, 1}, {4, 0, 3}, {5, 1, 2}, {6, 1, 5},  {7, 0, 6},
-                                 {8, 1, 7}, {9, 0, 8}, {9, 1, 4}, {10, 0, 9}, {10, 1, 7}};
+constexpr GruCall kGruCalls[] = {{"aten::addmm", 3, {kOther, kOther, kOther}},
+                                 {"aten::add_.Tensor", 2, {kOther, kOther}},
+                                 {"aten::sigmoid_", 1, {1}},
+                                 {"aten::add_.Tensor", 2, {kOther, kOther}},
+                                 {"aten::sigmoid_", 1, {3}},
+                                 {"aten::mul_.Tensor", 2, {kOther, 2}},
+                                 {"aten::add.Tensor", 2, {kOther, 5}},
+                                 {"aten::tanh", 1, {6}},
+                                 {"aten::sub.Tensor", 2, {kOther, 7}},
+                                 {"aten::mul.Tensor", 2, {8, 4}},
+                                 {"aten::add.Tensor", 2, {9, 7}}};
 
 class GruMatcher {
  public:
   GruMatcher(const TraceRewriter& rewriter, size_t index) : rewriter_(rewriter), index_(index) {}
 
   bool matches() const {
-    return has_calls() &&
-           std::ranges::all_of(kGruFlows,
-                               [this](const GruFlow& flow) {
-                                 return is_same(input(flow.reader, flow.position),
-                                                result(flow.maker));
-                               }) &&
-           are_parts(result(0), {input(1, 0), input(3, 0), input(5, 0)}) &&
+    return has_calls() && are_parts(result(0), {input(1, 0), input(3, 0), input(5, 0)}) &&
            are_parts(gates(), {gates(), input(3, 1), input(6, 0)}) &&
            is_same(state(), input(8, 0)) && has_parameters() && is_private();
   }
@@ -323,6 +316,10 @@ class GruMatcher {
                          tensors_of(call).size() == kGruCalls[i].num_tensors &&
                          arguments.number("alpha", 1) == 1 && arguments.number("beta", 1) == 1;
       if (!is_it) return false;
+      for (size_t k = 0; k < kGruCalls[i].num_tensors; ++k) {
+        const size_t maker = kGruCalls[i].makers[k];
+        if (maker != kOther && !is_same(input(i, k), result(maker))) return false;
+      }
     }
     return rewriter_.tensor(output()).sizes.size() == 2;
   }

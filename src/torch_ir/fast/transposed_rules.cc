@@ -1,7 +1,6 @@
 // Transposed convolutions whose windows do not overlap, as those of a U-Net: a 1x1 convolution
 // makes the pixels of each window as channels, and a reorder puts them into their places. Measured:
 // oneDNN 2.6 takes four times as long for its own, and LibTorch packs the weights in each run.
-#include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
 
 #include "torch_ir/fast/rules.h"
