@@ -1,10 +1,12 @@
 #include <ATen/TensorGeometry.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "torch_ir/fast/attention.h"
 #include "torch_ir/fast/rules.h"
@@ -98,20 +100,24 @@ class Recognizer {
     return x;
   }
 
-  // Whether `part` of group `group` lies behind those of the groups before it along `dim`.
-  bool is_next_part(TensorId first, TensorId part, size_t group, size_t dim) const {
-    const TraceTensor& one = trace_.tensors[first];
-    const TraceTensor& other = trace_.tensors[part];
-    return other.buffer == one.buffer && other.dtype == one.dtype && other.sizes == one.sizes &&
-           other.strides == one.strides && other.constant.defined() == one.constant.defined() &&
-           other.offset ==
-               one.offset + static_cast<int64_t>(group) * one.sizes[dim] * one.strides[dim];
-  }
-
-  // The tensor of which all groups are parts along `dim`.
-  TraceTensor whole_of(TensorId first, size_t num_groups, size_t dim) const {
-    TraceTensor whole = trace_.tensors[first];
-    whole.sizes[dim] *= static_cast<int64_t>(num_groups);
+  // The tensor of which the arguments `name` of all groups are the parts along `dim`, in order.
+  std::optional<TraceTensor> whole_of(const std::vector<const TraceCall*>& groups,
+                                      std::string_view name, size_t dim) const {
+    const auto first = CallArguments(*groups[0]).tensor(name);
+    if (!first) return std::nullopt;
+    TraceTensor whole = trace_.tensors[*first];
+    int64_t offset = whole.offset;
+    for (const TraceCall* group : groups) {
+      const auto id = CallArguments(*group).tensor(name);
+      const TraceTensor part = id ? trace_.tensors[*id] : TraceTensor();
+      const bool is_next = id && part.buffer == whole.buffer && part.dtype == whole.dtype &&
+                           part.sizes == whole.sizes && part.strides == whole.strides &&
+                           part.constant.defined() == whole.constant.defined() &&
+                           part.offset == offset;
+      if (!is_next) return std::nullopt;
+      offset += part.sizes[dim] * part.strides[dim];
+    }
+    whole.sizes[dim] *= static_cast<int64_t>(groups.size());
     if (whole.constant.defined()) {
       whole.constant = whole.constant.as_strided(whole.sizes, whole.strides);
     }
@@ -124,50 +130,40 @@ class Recognizer {
     const TraceCall& join = trace_.calls[index];
     if (c10::toString(join.op.operator_name()) != "aten::cat") return std::nullopt;
     const CallArguments joined(join);
-    const std::vector<TensorId> groups = joined.tensors("tensors");
     const c10::IValue dim = joined.value("dim");
-    if (groups.size() < 2 || !dim.isInt() || dim.toInt() != 1) return std::nullopt;
-    const TraceCall* first = made_by(groups[0], kGroupConvolution);
-    if (first == nullptr) return std::nullopt;
-    const CallArguments arguments(*first);
-    const auto source = arguments.tensor("self");
-    const auto weight = arguments.tensor("weight");
-    const auto bias = arguments.tensor("bias");
-    if (!source || !weight || facts_.is_written[buffer(*source)]) return std::nullopt;
-    const TensorId firsts[] = {*source, *weight, bias.value_or(0)};
-    const size_t num_tensors = bias ? 3 : 2;
-    for (size_t i = 0; i < groups.size(); ++i) {
-      const TraceCall* group = made_by(groups[i], kGroupConvolution);
+    std::vector<const TraceCall*> groups;
+    for (const TensorId id : joined.tensors("tensors")) {
+      const TraceCall* group = made_by(id, kGroupConvolution);
       if (group == nullptr) return std::nullopt;
-      const CallArguments others(*group);
-      const std::optional<TensorId> parts[] = {others.tensor("self"), others.tensor("weight"),
-                                               others.tensor("bias")};
-      if (parts[2].has_value() != bias.has_value()) return std::nullopt;
-      for (size_t k = 0; k < num_tensors; ++k) {
-        if (!parts[k] || !is_next_part(firsts[k], *parts[k], i, k == 0 ? 1 : 0)) {
+      groups.push_back(group);
+      for (const char* name : {"stride", "padding"}) {
+        if (CallArguments(*group).integers(name, 2, 0) !=
+            CallArguments(*groups[0]).integers(name, 2, 0)) {
           return std::nullopt;
         }
       }
-      for (const char* name : {"stride", "padding"}) {
-        if (others.integers(name, 2, 0) != arguments.integers(name, 2, 0)) return std::nullopt;
-      }
     }
-    const TraceTensor& part = trace_.tensors[*source];
-    const bool is_constant = trace_.tensors[*weight].constant.defined() &&
-                             (!bias || trace_.tensors[*bias].constant.defined());
-    if (part.dtype != c10::kFloat || part.sizes.size() != 4 || !is_constant) return std::nullopt;
-    const TraceTensor whole = whole_of(*source, groups.size(), 1);
-    if (!at::geometry_is_contiguous(whole.sizes, whole.strides)) return std::nullopt;
-    std::vector<TraceArgument> all;
-    all.emplace_back(trace_.add(whole));
-    all.emplace_back(trace_.add(whole_of(*weight, groups.size(), 0)));
-    all.push_back(bias ? TraceArgument(trace_.add(whole_of(*bias, groups.size(), 0)))
-                       : TraceArgument(c10::IValue()));
-    all.emplace_back(c10::IValue(arguments.integers("padding", 2, 0)));
-    all.emplace_back(c10::IValue(arguments.integers("stride", 2, 1)));
-    all.emplace_back(c10::IValue(std::vector<int64_t>{1, 1}));
-    all.emplace_back(c10::IValue(static_cast<int64_t>(groups.size())));
-    return all;
+    if (groups.size() < 2 || !dim.isInt() || dim.toInt() != 1) return std::nullopt;
+    const CallArguments arguments(*groups[0]);
+    const auto source = whole_of(groups, "self", 1);
+    const auto weight = whole_of(groups, "weight", 0);
+    const auto bias = whole_of(groups, "bias", 0);
+    const bool has_bias = std::ranges::any_of(groups, [](const TraceCall* group) {
+      return CallArguments(*group).tensor("bias").has_value();
+    });
+    const bool is_taken =
+        source && !facts_.is_written[source->buffer] && source->dtype == c10::kFloat &&
+        source->sizes.size() == 4 && at::geometry_is_contiguous(source->sizes, source->strides) &&
+        weight && weight->constant.defined() && (!has_bias || (bias && bias->constant.defined()));
+    if (!is_taken) return std::nullopt;
+    return std::vector<TraceArgument>{
+        trace_.add(*source),
+        trace_.add(*weight),
+        has_bias ? TraceArgument(trace_.add(*bias)) : TraceArgument(c10::IValue()),
+        c10::IValue(arguments.integers("padding", 2, 0)),
+        c10::IValue(arguments.integers("stride", 2, 1)),
+        c10::IValue(std::vector<int64_t>{1, 1}),
+        c10::IValue(static_cast<int64_t>(groups.size()))};
   }
 
   bool is_plain(TensorId id) const {
