@@ -72,7 +72,7 @@ class QuantizedFuser {
                                const Clip& clip,
                                const std::optional<onednn::PostOp>& activation = std::nullopt) {
     Rescaling rescaling{{}, to, clip, activation};
-    QuantizedCall call{{}, output};
+    QuantizedCall call;
     for (const Source& source : sources) {
       call.sources.push_back(source.tensor);
       rescaling.sources.push_back(source.steps);
@@ -118,9 +118,9 @@ class QuantizedFuser {
 
   void fuse_dynamic(size_t index, const Source& quantized) {
     if (!patterns_.is_contiguous(quantized.tensor)) return;
-    QuantizedCall call{{quantized.tensor, *quantized.scale}, patterns_.output(index)};
+    QuantizedCall call{{quantized.tensor, *quantized.scale}};
     if (quantized.zero_point) call.sources.push_back(*quantized.zero_point);
-    call.emit = [quantized, output = call.output](TraceRewriter& rewriter, size_t at) {
+    call.emit = [quantized, output = patterns_.output(index)](TraceRewriter& rewriter, size_t at) {
       const TensorId zero_point =
           quantized.zero_point ? rewriter.plain(*quantized.zero_point)
                                : rewriter.add_constant(at::tensor(quantized.steps.zero_point));

@@ -49,11 +49,6 @@ struct CheckedMemory {
   size_t argument;
   int64_t count;
   bool is_bfloat16;
-
-  bool is_moderate(const void* data, int64_t first, int64_t end) const {
-    return is_bfloat16 ? are_moderate(static_cast<const int16_t*>(data) + first, end - first)
-                       : are_moderate(static_cast<const float*>(data) + first, end - first);
-  }
 };
 
 void check(const std::vector<CheckedMemory>& checked, const std::vector<void*>& memory) {
@@ -61,7 +56,11 @@ void check(const std::vector<CheckedMemory>& checked, const std::vector<void*>& 
   for (const CheckedMemory& part : checked) {
     std::atomic<bool> is_moderate = true;
     parallel_for(part.count, kGrain, [&](int64_t first, int64_t end) {
-      if (!part.is_moderate(memory[part.argument], first, end)) is_moderate = false;
+      const void* data = memory[part.argument];
+      const bool is_part =
+          part.is_bfloat16 ? are_moderate(static_cast<const int16_t*>(data) + first, end - first)
+                           : are_moderate(static_cast<const float*>(data) + first, end - first);
+      if (!is_part) is_moderate = false;
     });
     if (!is_moderate) throw NeedsExact();
   }

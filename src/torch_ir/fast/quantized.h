@@ -55,7 +55,6 @@ FusedCall scale_rows(const Clip& clip, const std::optional<onednn::PostOp>& acti
 struct QuantizedCall {
   // What it reads.
   std::vector<TensorId> sources;
-  TensorId output;
   std::function<void(TraceRewriter& rewriter, size_t index)> emit = nullptr;
 };
 // By index in the trace.

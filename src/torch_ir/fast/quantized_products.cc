@@ -229,11 +229,11 @@ std::optional<QuantizedCall> quantized_product(QuantizedPatterns& patterns, size
       call, patterns.tensor(layer->source), layer->padding, layer->weight.values.sizes().vec(),
       dims_of(patterns.tensor(result).sizes), type_of(steps.dtype), arithmetic);
   if (primitive == nullptr || !bias.isfinite().all().item<bool>()) return std::nullopt;
-  QuantizedCall product{{layer->source}, patterns.seen_as(*output, result)};
+  QuantizedCall product{{layer->source}};
   std::optional<TensorId> added;
   if (addend) product.sources.push_back(*(added = patterns.seen_as(addend->tensor, result)));
-  product.emit = [layer = std::move(*layer), primitive, bias, added, output = product.output](
-                     TraceRewriter& rewriter, size_t at) {
+  product.emit = [layer = std::move(*layer), primitive, bias, added,
+                  output = patterns.seen_as(*output, result)](TraceRewriter& rewriter, size_t at) {
     std::optional<TensorId> written;
     if (added) written = copy_addend(rewriter, *added, primitive->output, output, at);
     const TensorId source = rewriter.use(layer.source, primitive->inputs[0]);
@@ -277,7 +277,7 @@ std::optional<QuantizedCall> dynamic_product(QuantizedPatterns& patterns, size_t
   const at::Tensor scales = at::tensor(layer->weight.scales, at::kFloat);
   const at::Tensor sums = at::tensor(layer->weight.sums, at::kInt);
   const at::Tensor zero_point = at::tensor(layer->from.steps.zero_point);
-  QuantizedCall product{{layer->source, *layer->from.scale}, *output};
+  QuantizedCall product{{layer->source, *layer->from.scale}};
   if (layer->from.zero_point) product.sources.push_back(*layer->from.zero_point);
   product.emit = [=, layer = std::move(*layer), output = *output](TraceRewriter& rewriter,
                                                                   size_t at) {
