@@ -334,7 +334,7 @@ TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {
                     HasSubstr("--pt2 " + quantised + " --against " + floating + "\n")));
   const std::string results = reports().at("results.json");
   EXPECT_EQ(schema_problem(nlohmann::json::parse(results)), "");
-  EXPECT_THAT(results, AllOf(HasSubstr("\"num_compared\": 8"), HasSubstr("\"num_saturated\": 4")));
+  EXPECT_THAT(results, HasSubstr("\"num_saturated\": 4"));
 }
 
 TEST_F(ImportedModelsTest, AFloatModelWithOtherInputsIsRefused) {
