@@ -137,8 +137,7 @@ TEST_F(CommandLineTest, RunsAgainWhatFailed) {
   EXPECT_THAT(again.out, StartsWith("[1/1] WrongInside  FAILED  node 0, add: "));
   EXPECT_THAT(again.out, HasSubstr("1 of 2 models passed"));
   EXPECT_EQ(reports().at("Good.md"), good);
-  EXPECT_THAT(reports().at("results.json"),
-              HasSubstr(R"("tensors/Good.values.safetensors")"));
+  EXPECT_THAT(reports().at("results.json"), HasSubstr(R"("tensors/Good.values.safetensors")"));
   EXPECT_THAT(reports().at("SUMMARY.md"),
               AllOf(HasSubstr("[Good](Good.md)"), HasSubstr("[WrongInside](WrongInside.md)")));
 }
@@ -237,7 +236,8 @@ TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
                                      "with status 4; it printed: reads executor/ir.json\n"));
   const auto first = reports();
   const nlohmann::json model = nlohmann::json::parse(first.at("results.json"))["models"][0];
-  EXPECT_THAT(model["node_report"]["problem"].get<std::string>(), HasSubstr("exited with status 4"));
+  EXPECT_THAT(model["node_report"]["problem"].get<std::string>(),
+              HasSubstr("exited with status 4"));
   EXPECT_EQ(model["reproducer"]["num_nodes"], 1);
   EXPECT_TRUE(first.contains("repro/Good/ir.json"));
   const std::string folder = fs::absolute(output_).string();

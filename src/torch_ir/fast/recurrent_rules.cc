@@ -250,9 +250,13 @@ std::optional<TraceRewriter::Replacement> replace_lstm(TraceRewriter& rewriter, 
   const auto is_constant = [&](std::string_view name) {
     return is_given(name) && rewriter.constant(*arguments.tensor(name)).defined();
   };
+  // Measured for 48 and 96 units; with 512, LibTorch packs 4 MB of weights anew at each step.
+  constexpr int64_t kMostUnitsOfManySequences = 256;
   const bool is_taken =
       arguments.value("mode").toInt() == kLstmMode && !arguments.value("train").toBool() &&
       is_given("input") && rewriter.tensor(*source).sizes.size() == 3 && num_units % kLanes == 0 &&
+      (num_units <= kMostUnitsOfManySequences ||
+       has_few_sequences(rewriter.tensor(*source).sizes[1], num_units)) &&
       is_given("hx_") && is_given("cx_") && is_constant("weight0") && is_constant("weight1") &&
       is_constant("weight2") && is_constant("weight3") && call.outputs.size() == 3 &&
       std::ranges::all_of(call.outputs, is_usable);
