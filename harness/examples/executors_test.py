@@ -251,7 +251,7 @@ class ExecutorsTest(unittest.TestCase):
             ["block", "float16", "split", "3", "3", "3", "0", "3", "3"],
             ["block", "float16", "values", "3", "3", "3", "0", "3", "3"]])
         self.assertEqual(rows("--right", "--seeds=1", "--dtype=float16"),
-                         [["block", "float16", "7", "0"]])
+                         [["block", "float16", "6", "0"]])
 
     def test_an_executor_that_fails_says_why(self):
         script = self.script("fails.py", "raise SystemExit('no license found')")
