@@ -89,6 +89,7 @@ inline Result make_mismatch() {
   trial.name = "large magnitudes";
   VerificationReport& report = trial.verification;
   report.is_valid = false;
+  report.error_message = result.failure->message;
   report.max_diff = 0.5;
   ValueDetail& detail = report.output_details[0];
   detail.tolerance = {.rtol = 1e-3, .atol = 1e-3};

@@ -158,7 +158,8 @@ std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
   return average_parts(rewriter, index, sizes);
 }
 
-// With other factors LibTorch and oneDNN may choose other neighbours.
+// With other factors LibTorch and oneDNN may choose other neighbours: LibTorch multiplies by the
+// rounded 1 / factor.
 std::optional<Replacement> replace_nearest(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const auto source = CallArguments(call).tensor("self");
@@ -166,9 +167,10 @@ std::optional<Replacement> replace_nearest(TraceRewriter& rewriter, size_t index
   const Dims from = sizes_of(rewriter, *source);
   const Dims to = sizes_of(rewriter, call.outputs[0]);
   const CallArguments arguments(call);
+  constexpr int64_t kMaxFactor = 16;
   const auto is_whole = [&](size_t d, std::string_view scale) {
     const int64_t factor = from[d] == 0 ? 0 : to[d] / from[d];
-    return factor > 0 && to[d] == factor * from[d] &&
+    return factor > 0 && factor <= kMaxFactor && to[d] == factor * from[d] &&
            arguments.number(scale, static_cast<double>(factor)) == static_cast<double>(factor);
   };
   if (!is_whole(2, "scales_h") || !is_whole(3, "scales_w")) return std::nullopt;
@@ -178,7 +180,7 @@ std::optional<Replacement> replace_nearest(TraceRewriter& rewriter, size_t index
 
 template <onednn::Binary kBinary>
 std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index) {
-  if (channel_scale_of(rewriter, index)) return replace_channel_scale(rewriter, index);
+  if (auto scaled = replace_channel_scale(rewriter, index)) return scaled;
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
   const auto self = arguments.tensor("self");

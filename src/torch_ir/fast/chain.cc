@@ -67,6 +67,9 @@ PostOp function(Function function, double alpha = 0, double beta = 0) {
   return {PostOp::Kind::kFunction, function, static_cast<float>(alpha), static_cast<float>(beta)};
 }
 
+// With greater numbers fused functions may overflow where eager's do not.
+constexpr double kMostLinear = 0x1p24;
+
 // A product or a sum with a number, as of a layer that scales by a weight of one element.
 PostOps linear_of(const Trace& trace, const TraceCall& call) {
   const std::string name = c10::toString(call.op.operator_name());
@@ -75,8 +78,7 @@ PostOps linear_of(const Trace& trace, const TraceCall& call) {
   if (CallArguments(call).number("alpha", 1) != 1) return {};
   for (const TraceArgument& argument : {call.arguments[0], call.arguments[1]}) {
     const auto number = number_of(trace, argument);
-    // Greater ones may overflow where eager's do not.
-    if (!number || !(std::abs(*number) <= 0x1p24)) continue;
+    if (!number || !(std::abs(*number) <= kMostLinear)) continue;
     return {is_product ? function(Function::kLinear, *number)
                        : function(Function::kLinear, 1, *number)};
   }
@@ -151,8 +153,9 @@ class ChainBuilder {
     auto norm = channel_scale_of(rewriter_, index);
     if (!norm) return false;
     // A view may have other channels.
-    const TensorId output = rewriter_.call(index).outputs[0];
-    if (rewriter_.tensor(output).sizes[1] != rewriter_.tensor(chain_.output).sizes[1]) return false;
+    const at::DimVector& sizes = rewriter_.tensor(rewriter_.call(index).outputs[0]).sizes;
+    const at::DimVector& made = rewriter_.tensor(chain_.output).sizes;
+    if (sizes[0] != made[0] || sizes[1] != made[1]) return false;
     chain_.norm = std::move(norm);
     add(index);
     return true;
@@ -163,14 +166,17 @@ class ChainBuilder {
     if (functions.empty()) functions = linear_of(rewriter_.trace(), call);
     if (functions.empty()) return false;
     PostOps post_ops = chain_.post_ops;
-    if (!post_ops.empty() && is_linear(post_ops.back()) && is_linear(functions[0])) {
-      functions[0].beta += functions[0].alpha * post_ops.back().beta;
-      functions[0].alpha *= post_ops.back().alpha;
-      post_ops.pop_back();
-    }
-    // Python's sum begins by adding 0.
-    if (is_linear(functions[0]) && functions[0].alpha == 1 && functions[0].beta == 0) {
+    PostOp& first = functions[0];
+    if (is_linear(first) && first.alpha == 1 && first.beta == 0) {
+      // Python's sum begins by adding 0.
       functions.erase(functions.begin());
+    } else if (!post_ops.empty() && is_linear(post_ops.back()) && is_linear(first)) {
+      first.beta += first.alpha * post_ops.back().beta;
+      first.alpha *= post_ops.back().alpha;
+      if (!(std::abs(first.alpha) <= kMostLinear && std::abs(first.beta) <= kMostLinear)) {
+        return false;
+      }
+      post_ops.pop_back();
     }
     if (contradict(post_ops, functions)) return false;
     post_ops.insert(post_ops.end(), functions.begin(), functions.end());
@@ -291,9 +297,11 @@ std::optional<ChannelScale> scale_by_constant(const TraceRewriter& rewriter, con
   if (!self || !other || arguments.number("alpha", 1) != 1) return std::nullopt;
   const bool is_second = rewriter.constant(*other).defined();
   const TensorId source = is_second ? *self : *other;
-  const at::Tensor& constant = rewriter.constant(is_second ? *other : *self);
+  const TensorId factor = is_second ? *other : *self;
+  const at::Tensor& constant = rewriter.constant(factor);
   const at::DimVector& sizes = rewriter.tensor(source).sizes;
-  if (!constant.defined() || sizes.size() < 3 || rewriter.tensor(call.outputs[0]).sizes != sizes) {
+  if (!constant.defined() || !rewriter.is_value(factor) || sizes.size() < 3 ||
+      rewriter.tensor(call.outputs[0]).sizes != sizes) {
     return std::nullopt;
   }
   at::DimVector by_channel(sizes.size(), 1);
@@ -301,7 +309,7 @@ std::optional<ChannelScale> scale_by_constant(const TraceRewriter& rewriter, con
   at::DimVector given(sizes.size() - static_cast<size_t>(constant.dim()), 1);
   given.append(constant.sizes().begin(), constant.sizes().end());
   if (given != by_channel) return std::nullopt;
-  const at::Tensor numbers = constant.to(at::kDouble).view({-1});
+  const at::Tensor numbers = constant.to(at::kDouble).reshape({-1});
   if (is_product) return ChannelScale{source, numbers, at::zeros_like(numbers), {constant}, "mul"};
   return ChannelScale{source, at::ones_like(numbers), numbers, {constant}, "add"};
 }

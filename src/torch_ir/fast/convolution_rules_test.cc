@@ -160,6 +160,16 @@ TEST_F(FuseTrace, ScalesByChannel) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
+// After the batch is squeezed away, the constant has a number for each row, not for each channel.
+TEST_F(FuseTrace, LeavesScalesOfRows) {
+  EagerGraph graph;
+  const V y = convolution(graph, image(graph, {.size = 16}), "a", {.size = 16});
+  const V squeezed = graph.call1("aten.squeeze.dim", {y, Attribute(0)});
+  graph.output(
+      graph.call1("aten.mul.Tensor", {squeezed, graph.weight("rows", at::randn({16, 1}))}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 // The addend is the input of the convolution.
 TEST_F(FuseTrace, AddsTheSourceItself) {
   for (const int64_t kernel : {1, 3}) {

@@ -31,6 +31,10 @@ at::Tensor PackedWeights::find_or_make(const std::string& key,
   for (const at::Tensor& source : sources) {
     const void* data = source.defined() ? source.const_data_ptr() : nullptr;
     full_key.append(reinterpret_cast<const char*>(&data), sizeof(data));
+    // Views of the same memory.
+    if (!source.defined()) continue;
+    full_key.append(reinterpret_cast<const char*>(source.strides().data()),
+                    source.strides().size() * sizeof(int64_t));
   }
   const auto [entry, is_new] = entries_.try_emplace(full_key);
   if (is_new) entry->second = {sources, make()};
