@@ -85,7 +85,7 @@ std::string figures_table(const TensorComparison& c) {
   return table.markdown();
 }
 
-// The outputs that can not be compared, then the others.
+// First those that cannot be compared with the expected ones.
 std::vector<std::string> differences(const Result& result, const VerificationReport& report) {
   std::vector<std::string> sections;
   for (const ValueDetail& detail : report.output_details) {
