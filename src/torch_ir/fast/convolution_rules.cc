@@ -13,9 +13,11 @@ using onednn::Layout;
 using onednn::PostOp;
 using onednn::PostOps;
 
-// Measured: from these channels on Winograd's algorithm is faster than the direct one. With more
-// weights than this and few pixels it is slower, as the weights leave the cache.
-constexpr int64_t kMinWinogradChannels = 16;
+// Measured: from these channels on Winograd's algorithm is faster than the direct one: each output
+// channel shares the cost of transforming the input. With more weights than this and few pixels it
+// is slower, as the weights leave the cache.
+constexpr int64_t kMinWinogradInputs = 16;
+constexpr int64_t kMinWinogradOutputs = 48;
 constexpr int64_t kMinWinogradPixels = 4;
 constexpr int64_t kManyWinogradWeights = 128 * 128;
 constexpr int64_t kMinPixelsForManyWeights = 64;
@@ -52,7 +54,7 @@ bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output
   }
   const int64_t pixels = output.sizes[0] * output.sizes[2] * output.sizes[3];
   const bool has_many_weights = weight.size(0) * weight.size(1) > kManyWinogradWeights;
-  return std::min(weight.size(0), weight.size(1)) >= kMinWinogradChannels &&
+  return weight.size(0) >= kMinWinogradOutputs && weight.size(1) >= kMinWinogradInputs &&
          pixels >= (has_many_weights ? kMinPixelsForManyWeights : kMinWinogradPixels);
 }
 

@@ -71,12 +71,12 @@ TEST_F(FuseTrace, MakesOnePrimitiveOfAllGroups) {
 TEST_F(FuseTrace, TakesNormAdditionAndActivationIntoTheConvolution) {
   for (const bool is_winograd : {false, true}) {
     const ConvolutionCase shape{
-        .in = 16, .out = 16, .kernel = is_winograd ? 3 : 5, .padding = is_winograd ? 1 : 2};
+        .in = 48, .out = 48, .kernel = is_winograd ? 3 : 5, .padding = is_winograd ? 1 : 2};
     EagerGraph graph;
     const V x = image(graph, shape);
     const V first = graph.call1("aten.relu.default", {convolution(graph, x, "a", shape)});
     const V second = convolution(graph, first, "b", shape);
-    const V norm = batch_norm(graph, convolution(graph, second, "c", shape, false), "norm");
+    const V norm = batch_norm(graph, convolution(graph, second, "c", shape, false), "norm", 48);
     const V sum = graph.call1("aten.add.Tensor", {norm, first});
     graph.output(graph.call1("aten.relu.default", {sum}));
     const std::string name = is_winograd ? winograd() : "onednn::convolution";
@@ -106,7 +106,7 @@ TEST_F(FuseTrace, AppliesActivationsOneAfterTheOther) {
       for (const bool is_winograd : {false, true}) {
         EagerGraph graph;
         const ConvolutionCase shape{
-            .in = 16, .out = 16, .kernel = is_winograd ? 3 : 1, .padding = is_winograd ? 1 : 0};
+            .in = 16, .out = 48, .kernel = is_winograd ? 3 : 1, .padding = is_winograd ? 1 : 0};
         V y = convolution(graph, image(graph, shape), "conv", shape);
         y = graph.call1(fmt::format("aten.{}.default", first), {y});
         y = graph.call1(fmt::format("aten.{}.default", second), {y});
@@ -298,9 +298,9 @@ TEST_F(FuseTrace, FoldsPaddingIntoPoolingWhereItIsRight) {
 TEST_F(FuseTrace, PacksOneWeightForSeveralNorms) {
   EagerGraph graph;
   const V x = image(graph);
-  const V weight = graph.weight("weight", at::randn({16, 16, 3, 3}) / 12000.0);
-  const V mean = graph.weight("mean", at::randn({16}) / 1000.0);
-  const V variance = graph.weight("variance", at::rand({16}) / 1e6);
+  const V weight = graph.weight("weight", at::randn({48, 16, 3, 3}) / 12000.0);
+  const V mean = graph.weight("mean", at::randn({48}) / 1000.0);
+  const V variance = graph.weight("variance", at::rand({48}) / 1e6);
   for (const double epsilon : {1e-5, 0.5, 1e-7, 4e-7}) {
     const V y = graph.call1("aten.conv2d.default", {x, weight, std::monostate(), pair(1), pair(1)});
     graph.output(graph.call("aten.native_batch_norm.default",

@@ -40,10 +40,11 @@ TEST_F(FuseTrace, IsTheLevelFast) {
 
 TEST_F(FuseTrace, WritesInPlaceAsFunctions) {
   EagerGraph graph;
-  const V x = image(graph);
-  const V y = batch_norm(graph, convolution(graph, x, "a", {}, false), "norm");
+  const ConvolutionCase shape{.in = 48, .out = 48};
+  const V x = image(graph, shape);
+  const V y = batch_norm(graph, convolution(graph, x, "a", shape, false), "norm", 48);
   graph.call("aten.relu_.default", {y});
-  const V z = convolution(graph, convolution(graph, y, "b", {}), "c", {});
+  const V z = convolution(graph, convolution(graph, y, "b", shape), "c", shape);
   graph.call("aten.add_.Tensor", {z, y});
   graph.call("aten.relu_.default", {z});
   graph.output(graph.call1("aten.flatten.using_ints", {z, Attribute(1)}));

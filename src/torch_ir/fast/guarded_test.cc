@@ -81,7 +81,7 @@ std::vector<Producer> producers() {
   const ConvolutionCase large{.kernel = 5, .padding = 2};
   return {
       {"1x1", convolution_of({.kernel = 1, .padding = 0})},
-      {"Winograd", convolution_of({})},
+      {"Winograd", convolution_of({.out = 48})},
       {"5x5", convolution_of(large)},
       {"depthwise", convolution_of({.groups = 16})},
       {"padded channels", convolution_of({.in = 20, .out = 20})},
@@ -177,7 +177,7 @@ TEST_F(FuseTrace, HasSpecialValuesOfWeights) {
   for (const float value : {kNan, kInfinity, kMax}) {
     for (const int64_t kernel : {1, 3}) {
       EagerGraph graph;
-      const at::Tensor weight = at::randn({16, 16, kernel, kernel}) / 8;
+      const at::Tensor weight = at::randn({48, 16, kernel, kernel}) / 8;
       weight.view(-1)[7] = value;
       const V x = image(graph);
       const V y = graph.call1("aten.conv2d.default",
@@ -229,7 +229,7 @@ TEST_F(FuseTrace, HasSpecialValuesAfterWhatDependsOnData) {
 
 TEST_F(FuseTrace, IsExactFromThenOnIfItsFirstRunHasSpecialValues) {
   EagerGraph graph;
-  const V y = convolution(graph, image(graph), "conv", {});
+  const V y = convolution(graph, image(graph), "conv", {.out = 48});
   graph.output(graph.call1("aten.relu.default", {y}));
   const at::Tensor special = graph.inputs[0].clone();
   special.view(-1)[7] = kNan;
