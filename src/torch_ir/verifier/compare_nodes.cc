@@ -176,26 +176,30 @@ class NodeComparer {
   // Whether the value is right. If not, `problem` is how it is wrong, or empty if nothing judges
   // it.
   bool decide(ValueDetail& detail, const SeenValue& seen, bool is_described) {
-    const Criterion& criterion = judge_.criterion();
-    const bool is_auto = criterion.reference == ReferenceKind::kAuto && !criterion.arithmetic;
+    const auto& [reference, arithmetic, agreed] = judge_.criterion();
+    const bool is_by_model = reference == ReferenceKind::kModel && !arithmetic;
+    // An arithmetic makes greater errors in right values.
+    const bool has_tolerance = reference != ReferenceKind::kModel && !arithmetic;
+    const bool is_auto = reference == ReferenceKind::kAuto && has_tolerance;
     const Verdict verdict =
-        judge_.judge(detail.value, seen, is_auto ? detail.tolerance : kExactTolerance);
+        judge_.judge(detail.value, seen, has_tolerance ? detail.tolerance : kExactTolerance);
     const TensorComparison& compared = detail.comparison;
     const bool is_comparable = compared.mismatch.empty();
-    const bool is_by_model = criterion.reference == ReferenceKind::kModel && !criterion.arithmetic;
-    const bool is_excused = is_auto && (compared.is_close || verdict.is_close);
+    const bool is_close = compared.is_close || verdict.is_close;
     detail.problem = "outside the tolerance";
-    bool is_right = is_excused;
+    bool is_right = false;
     if (!is_comparable || is_by_model || !is_described) {
       // What a node leaves unwritten is as right as the executor's.
       const bool is_rest = is_comparable && verdict.is_right() &&
                            reads_unwritten(graph_.nodes[static_cast<size_t>(*detail.index)]);
       is_right = compared.is_close || is_rest;
     } else if (!verdict.not_judged.empty()) {
-      if (!is_right && (!is_auto || rounds_)) note_not_judged(detail, verdict.not_judged);
+      is_right = is_close;
+      // A step before it that is another one than the model's would explain a difference.
+      if (!is_right && (!has_tolerance || rounds_)) note_not_judged(detail, verdict.not_judged);
     } else {
       report_.num_other_choices += verdict.num_other_choices;
-      is_right = is_right || !differs(compared) || verdict.own.problem.empty();
+      is_right = (is_auto && is_close) || !differs(compared) || verdict.own.problem.empty();
       if (differs(compared)) {
         detail.own_error = verdict.own;
         if (verdict.steps.num_off() > 0) detail.steps = verdict.steps;

@@ -107,7 +107,9 @@ std::vector<ValueId> compared_values(const Graph& graph);
 // Compares `values`, a subset of the graph's compared_values, and judges them by the criterion of
 // `judge`. kAuto accepts values within the tolerance, and those that are right for the values that
 // the run returned before them; kFloat64 and arithmetics accept only the latter, kModel only the
-// former. Where the graph does not describe the model, the tolerance decides.
+// former. Where the graph does not describe the model, or the lanes say nothing, the tolerance
+// decides; but where they say nothing, what is outside it is not judged if the graph rounds, or if
+// the run computed in an arithmetic.
 //
 // If the outputs have failed, wrong values that make no difference are no cause, and if no value is
 // wrong, the one that only the tolerance excuses is the first divergence.

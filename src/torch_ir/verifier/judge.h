@@ -48,7 +48,8 @@ struct Verdict {
   OwnError own = {};
   // Of whole numbers, float8, and values that were returned quantised.
   StepCounts steps = {};
-  // Whether the value is within the tolerance of the eager lane's, which excuses it.
+  // Whether the value is within the tolerance of the eager lane's, which excuses it; see
+  // Judge::judge.
   bool is_close = false;
   // Why the value could not be judged, one line; the other members but `is_close` are then
   // meaningless.
@@ -80,7 +81,8 @@ class Judge {
   const Criterion& criterion() const { return criterion_; }
 
   // Judges a value as the run returned it: that of a node, in the order of the graph, or, at last,
-  // an output as it is in the end. Values that are left out were not returned.
+  // an output as it is in the end. Values that are left out were not returned. `tolerance` excuses
+  // a difference from the eager lane's; if the criterion is kFloat64, only one that was not judged.
   Verdict judge(const std::string& name, const SeenValue& returned,
                 const Tolerance& tolerance = kExactTolerance, bool in_the_end = false);
 

@@ -118,9 +118,8 @@ class OutputJudge {
     const auto known = std::ranges::find(report_.output_details, static_cast<int64_t>(place),
                                          &ValueDetail::output);
     const bool is_known = known != report_.output_details.end();
-    const bool is_auto = report_.criterion.reference == ReferenceKind::kAuto;
     const Verdict verdict = judge_->judge(
-        name, returned, is_known && is_auto ? known->tolerance : kExactTolerance, in_the_end);
+        name, returned, is_known ? known->tolerance : kExactTolerance, in_the_end);
     if (is_extra(place)) keep_rounded(values_[place], returned, verdict);
     if (!is_known) return;
     if (known->comparison.mismatch.empty()) decide(*known, verdict);

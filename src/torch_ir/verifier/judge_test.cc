@@ -483,6 +483,36 @@ TEST(JudgedNodes, DecidesByItsCriterion) {
   EXPECT_EQ(wrong({.reference = Kind::kAuto, .arithmetic = kBF16}, 1.02, 1), 1);
 }
 
+// Random numbers; in a graph that rounds, what follows may differ by steps.
+TEST(JudgedNodes, LeavesToTheToleranceWhatTheLanesCannotJudge) {
+  using Kind = ReferenceKind;
+  const auto judged = [](const Criterion& criterion, double error, bool rounds) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::ones({4}));
+    const V noise = graph.call1("aten.rand_like.default", {x});
+    graph.output(graph.call1(rounds ? "aten.round.default" : "aten.relu.default", {noise}));
+    const at::Tensor drawn = at::full({4}, 0.5);
+    Judge judge(graph.as_case(), {.criterion = criterion});
+    const NodeReport report = compare_nodes(
+        *graph.program(), {"n0"}, [&](const ValueObserver& observer) { observer("n0", drawn); },
+        [&](const std::string&) { return drawn + error; }, {.by_dtype = true}, judge,
+        /*has_failed=*/false);
+    EXPECT_EQ(report.error, "");
+    EXPECT_EQ(report.num_compared, 1);
+    return std::pair(report.num_mismatched, report.num_not_judged);
+  };
+  using Counts = std::pair<int64_t, int64_t>;
+  for (const Kind kind : {Kind::kAuto, Kind::kFloat64}) {
+    for (const bool rounds : {false, true}) {
+      EXPECT_EQ(judged({.reference = kind}, 1e-6, rounds), Counts(0, 0));
+      EXPECT_EQ(judged({.reference = kind}, 0.1, rounds), rounds ? Counts(0, 1) : Counts(1, 0));
+    }
+  }
+  const Criterion narrow = {.reference = Kind::kAuto, .arithmetic = kBF16};
+  EXPECT_EQ(judged(narrow, 1e-6, /*rounds=*/false), Counts(0, 0));
+  EXPECT_EQ(judged(narrow, 1e-2, /*rounds=*/false), Counts(0, 1));
+}
+
 // A model that fills memory, of which a view is written first, and an executor with other garbage.
 TEST(JudgedNodes, LeavesMemoryThatNothingHasWritten) {
   using Kind = ReferenceKind;
