@@ -253,8 +253,7 @@ std::string note_on_reference(const Case& graph_case) {
     if (distances[i].value_or(0) <= half_of_digits) continue;
     return fmt::format(
         "the model itself is far from float64: by {:.3g} at its output '{}', so do not take what "
-        "it "
-        "computes on this machine for right",
+        "it computes on this machine for right",
         *distances[i], printable(program[output].name));
   }
   return "";

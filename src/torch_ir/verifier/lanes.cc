@@ -359,7 +359,8 @@ std::string Lanes::doubt(ValueId id) const {
 
 std::vector<std::optional<double>> float64_distances(const Case& graph_case) {
   const Program& program = *graph_case.program;
-  std::vector<std::optional<double>> distances(graph_case.expected.size());
+  std::vector<std::optional<double>> distances(
+      std::min(graph_case.expected.size(), program.outputs.size()));
   try {
     Lanes lanes(in_float64(graph_case), graph_case, /*arithmetic=*/std::nullopt,
                 /*inside=*/nullptr);

@@ -228,10 +228,13 @@ TEST(CompareOutputs, SaysNoLevel) {
 
 TEST(VerifyIr, ReportsADifferentNumberOfOutputs) {
   const Linear model;
-  const auto [is_valid, report] =
-      model.verify([](const auto&) { return std::vector<at::Tensor>(); });
-  EXPECT_FALSE(is_valid);
-  EXPECT_EQ(report.error_message, "1 output, expected 0");
+  for (const size_t count : {0, 2}) {
+    const auto [is_valid, report] = model.verify([&](const std::vector<at::Tensor>& inputs) {
+      return std::vector<at::Tensor>(count, model.reference()(inputs)[0]);
+    });
+    EXPECT_FALSE(is_valid);
+    EXPECT_EQ(report.error_message, "1 output, expected " + std::to_string(count));
+  }
 }
 
 TEST(VerifyIr, TakesWeightsFromAFile) {
@@ -351,6 +354,8 @@ TEST(CompareKnownOutputs, LeavesOutThoseThatNothingIsExpectedOf) {
   EXPECT_EQ(report.output_details[1].tolerance, (Tolerance{0, 2}));
   EXPECT_EQ(compare_known_outputs(graph, {e, e, e}, {e}, rule).error_message,
             "3 outputs, expected 1");
+  EXPECT_EQ(compare_known_outputs(graph, {e, e, e, e}, {e, e, e}, rule).error_message,
+            "4 outputs, expected 3");
 }
 
 TEST(CompareOutputs, TakesTheToleranceOfAnOutput) {
