@@ -6,15 +6,19 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <set>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "harness/backend/open_backend.h"
+#include "harness/backend/windowed_values.h"
 #include "harness/divergence/value_form.h"
-#include "harness/divergence/whole_run_values.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/graph_part.h"
 #include "torch_ir/ir/module_paths.h"
@@ -22,6 +26,7 @@
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/verifier/judge.h"
+#include "torch_ir/verifier/rounding.h"
 #include "torch_ir/weights/safetensors_writer.h"
 
 namespace torch_ir {
@@ -53,6 +58,51 @@ class BackendValues {
   RandomState state_;
   std::unique_ptr<NodeValues> values_;
 };
+
+// The values of `values` from a run of the graph in which they are outputs. The graph's own outputs
+// are kept, so that it stays the same graph.
+std::vector<at::Tensor> run_showing(Backend& backend, const Case& graph_case, uint64_t seed,
+                                    std::span<const ValueId> values) {
+  const Program& program = *graph_case.program;
+  const auto num_state = std::ranges::count_if(program.mutations, &Mutation::in_place);
+  const size_t num_own = program.outputs.size() - static_cast<size_t>(num_state);
+  std::unordered_map<ValueId, size_t> places;
+  for (size_t i = 0; i < num_own; ++i) places.emplace(program.outputs[i], i);
+  std::vector<ValueId> added;
+  for (const ValueId value : values) {
+    if (places.emplace(value, num_own + added.size()).second) added.push_back(value);
+  }
+  at::manual_seed(seed);
+  const std::vector<at::Tensor> results =
+      run_on(backend, graph_case.with(with_outputs(program, added)));
+  const size_t num_outputs = program.outputs.size() + added.size();
+  if (results.size() != num_outputs) {
+    throw ExecutionError(
+        fmt::format("wrong number of outputs: {}, expected {}", results.size(), num_outputs));
+  }
+  std::vector<at::Tensor> shown;
+  for (const ValueId value : values) shown.push_back(results[places.at(value)]);
+  return shown;
+}
+
+// Values of nodes from a backend that only runs whole graphs: values become outputs. Leaves out
+// those that the graph later writes to, since they no longer hold what their node computed. The
+// arguments outlive the result.
+std::unique_ptr<NodeValues> whole_run_values(Backend& backend, const ExplainedGraph& graph,
+                                             uint64_t seed) {
+  std::vector<ValueId> lasting = graph.grouped.values;
+  std::erase_if(lasting, [&](ValueId value) {
+    return graph.memory.is_written(graph.memory.of(value),
+                                   graph.program[value].producer.value() + 1,
+                                   graph.program.nodes.size());
+  });
+  // A run of an executor may take long.
+  constexpr int64_t kMostBytes = int64_t{256} << 20;
+  return std::make_unique<WindowedValues>(
+      graph.program, std::move(lasting), kMostBytes, [&, seed](std::span<const ValueId> values) {
+        return run_showing(backend, graph.run.graph_case, seed, values);
+      });
+}
 
 // A comparison of the values of the model and the backend.
 struct ComparedRuns {

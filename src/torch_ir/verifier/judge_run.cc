@@ -83,11 +83,15 @@ class OutputJudge {
   bool is_extra(size_t place) const { return place >= program_.outputs.size(); }
 
   void ask_for_rounded() {
-    Program asked = with_rounded_values(program_);
-    values_ = asked.outputs;
-    returned_ = run_.rerun(run_.graph_case.with(std::move(asked)));
+    const std::vector<ValueId> rounded = rounded_values(program_);
+    values_.insert(values_.end(), rounded.begin(), rounded.end());
+    returned_ = run_.rerun(run_.graph_case.with(with_outputs(program_, rounded)));
+    returned_.resize(values_.size());
+    const auto num_state = std::ranges::count_if(program_.mutations, &Mutation::in_place);
+    const auto state = returned_.end() - num_state;
+    std::rotate(state - std::ssize(rounded), state, returned_.end());
     for (size_t place = program_.outputs.size(); place < values_.size(); ++place) {
-      if (place < returned_.size() && returned_[place].defined()) continue;
+      if (returned_[place].defined()) continue;
       throw Error("the run returned no '" + printable(program_[values_[place]].name) + "'");
     }
   }

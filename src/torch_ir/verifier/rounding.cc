@@ -92,13 +92,23 @@ bool rounds_or_picks(const Graph& graph) {
                              [&](const Node& node) { return rounds_or_picks(graph, node); });
 }
 
-Program with_rounded_values(const Program& program) {
+std::vector<ValueId> rounded_values(const Graph& graph) {
+  std::vector<ValueId> values;
+  for (const Node& node : graph.nodes) {
+    const auto rounded = rounded_value(graph, node);
+    const auto value = rounded ? rounded : picked_indices(graph, node);
+    if (value) values.push_back(*value);
+  }
+  return values;
+}
+
+Program with_outputs(const Program& program, const std::vector<ValueId>& values) {
   Program extended = program;
   extended.constant_outputs.clear();
-  for (const Node& node : program.nodes) {
-    const auto rounded = rounded_value(program, node);
-    const auto value = rounded ? rounded : picked_indices(program, node);
-    if (value) extended.outputs.push_back(*value);
+  const auto num_state = std::ranges::count_if(program.mutations, &Mutation::in_place);
+  extended.outputs.insert(extended.outputs.end() - num_state, values.begin(), values.end());
+  for (Mutation& mutation : extended.mutations) {
+    if (mutation.in_place) mutation.output += values.size();
   }
   return extended;
 }

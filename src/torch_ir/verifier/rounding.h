@@ -27,9 +27,12 @@ std::optional<ValueId> picked_indices(const Graph& graph, const Node& node);
 bool rounds_or_picks(const Graph& graph, const Node& node);
 bool rounds_or_picks(const Graph& graph);
 
-// The graph with the values that its nodes round, and the indices that they pick, in their order
-// after its outputs.
-Program with_rounded_values(const Program& program);
+// The values that the nodes round, and the indices that they pick, in their order.
+std::vector<ValueId> rounded_values(const Graph& graph);
+
+// The graph with these values as its last outputs before the state, which stays last in all graphs:
+// a backend need not return it.
+Program with_outputs(const Program& program, const std::vector<ValueId>& values);
 
 // What the node makes of `read`, with `first` in place of the first, as its output `output`.
 at::Tensor value_alone(const Program& program, const Node& node, ValueId output,
