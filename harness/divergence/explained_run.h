@@ -2,6 +2,7 @@
 // search for a reproducer both need to know of the graph.
 #pragma once
 
+#include <ATen/Context.h>
 #include <ATen/core/Tensor.h>
 
 #include <string>
@@ -36,12 +37,21 @@ struct ExplainedRun {
   // Whether the run failed with an error rather than wrong values.
   bool threw() const { return graph_case.expected.empty(); }
   // Runs the model, which reports its values, on the inputs and the seed of the run.
-  void observe_model(const ValueObserver& observer) const;
+  void observe_model(const ValueObserver& observer) const {
+    at::manual_seed(settings.seed);
+    candidate.observe(inputs(), observer);
+  }
 };
 
 struct ExplainedGraph {
   // `explained` must outlive this.
-  explicit ExplainedGraph(const ExplainedRun& explained);
+  explicit ExplainedGraph(const ExplainedRun& explained)
+      : run(explained),
+        program(run.program()),
+        memory(memory_of(run.graph_case)),
+        grouped(group_nodes(program, memory, run.groups)),
+        grouped_memory(memory_of(run.graph_case.with(grouped.program))),
+        ids(program.ids()) {}
   ExplainedGraph(const ExplainedGraph&) = delete;
   ExplainedGraph& operator=(const ExplainedGraph&) = delete;
 
@@ -59,7 +69,12 @@ struct ExplainedGraph {
 };
 
 // Whether a file of tensors can hold `tensor`; plain_copy returns it as the file would.
-bool fits_a_file(const at::Tensor& tensor);
-at::Tensor plain_copy(const at::Tensor& tensor);
+inline bool fits_a_file(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.layout() == c10::kStrided && !tensor.is_quantized() &&
+         !tensor.is_meta();
+}
+inline at::Tensor plain_copy(const at::Tensor& tensor) {
+  return tensor.detach().cpu().resolve_conj().resolve_neg().clone(at::MemoryFormat::Contiguous);
+}
 
 }  // namespace torch_ir

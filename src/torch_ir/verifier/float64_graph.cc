@@ -170,27 +170,34 @@ Program in_float64(const Program& program, std::map<size_t, std::string>& obstac
   return wide;
 }
 
+void replace_groups(
+    std::vector<at::Tensor>& tensors,
+    c10::function_ref<std::vector<at::Tensor>(const std::vector<at::Tensor>& group)> replace) {
+  std::map<size_t, std::vector<size_t>> groups;
+  const std::vector<size_t> group_of = overlap_groups(tensors);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].defined()) groups[group_of[i]].push_back(i);
+  }
+  for (const auto& [group, indices] : groups) {
+    std::vector<at::Tensor> members;
+    for (const size_t i : indices) members.push_back(tensors[i]);
+    members = replace(members);
+    for (size_t k = 0; k < indices.size(); ++k) tensors[indices[k]] = members[k];
+  }
+}
+
 std::vector<at::Tensor> in_float64(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> widened;
   for (const at::Tensor& tensor : tensors) {
     widened.push_back(tensor.defined() ? tensor.detach().cpu().resolve_conj().resolve_neg()
                                        : tensor);
   }
-  std::map<size_t, std::vector<size_t>> groups;
-  const std::vector<size_t> group_of = overlap_groups(widened);
-  for (size_t i = 0; i < widened.size(); ++i) {
-    if (widened[i].defined()) groups[group_of[i]].push_back(i);
-  }
-  for (const auto& [group, indices] : groups) {
-    std::vector<at::Tensor> members;
-    for (const size_t i : indices) members.push_back(widened[i]);
-    const bool is_converted = std::ranges::any_of(members, [](const at::Tensor& tensor) {
+  replace_groups(widened, [](const std::vector<at::Tensor>& group) {
+    const bool is_converted = std::ranges::any_of(group, [](const at::Tensor& tensor) {
       return in_float64(tensor.scalar_type()) != tensor.scalar_type();
     });
-    if (!is_converted) continue;
-    members = widen_group(members, in_float64(members.front().scalar_type()));
-    for (size_t k = 0; k < indices.size(); ++k) widened[indices[k]] = members[k];
-  }
+    return is_converted ? widen_group(group, in_float64(group.front().scalar_type())) : group;
+  });
   return widened;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/FunctionRef.h>
 
 #include <cstddef>
 #include <map>
@@ -24,6 +25,11 @@ c10::ScalarType in_float64(c10::ScalarType dtype);
 // dtype. Throws Error, naming the node, for such nodes inside control flow, and for quantized
 // values.
 Program in_float64(const Program& program, std::map<size_t, std::string>& obstacles);
+
+// Puts what `replace` makes of tensors that share memory in their places.
+void replace_groups(
+    std::vector<at::Tensor>& tensors,
+    c10::function_ref<std::vector<at::Tensor>(const std::vector<at::Tensor>& group)> replace);
 
 // Keeps strides and shared memory. Throws Error if tensors share memory under several dtypes.
 // Tensors that need no conversion are not copied.

@@ -114,15 +114,8 @@ Lane::Lane(const Lane& other)
     written.push_back(id);
     tensors.push_back(run_->value(id).toTensor());
   }
-  std::map<size_t, std::vector<size_t>> groups;
-  const std::vector<size_t> group_of = overlap_groups(tensors);
-  for (size_t i = 0; i < tensors.size(); ++i) groups[group_of[i]].push_back(i);
-  for (const auto& [group, members] : groups) {
-    std::vector<at::Tensor> originals;
-    for (const size_t i : members) originals.push_back(tensors[i]);
-    const std::vector<at::Tensor> copies = copy_group(originals);
-    for (size_t i = 0; i < members.size(); ++i) run_->set(written[members[i]], copies[i]);
-  }
+  replace_groups(tensors, copy_group);
+  for (size_t i = 0; i < tensors.size(); ++i) run_->set(written[i], tensors[i]);
 }
 
 void Lane::advance() {
