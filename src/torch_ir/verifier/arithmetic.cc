@@ -45,26 +45,19 @@ bool is_as_infinite(double executor, double infinity) {
              : std::signbit(executor) == std::signbit(infinity) && std::abs(executor) >= kLarge;
 }
 
-struct Sums {
-  double square = 0;
-  double error = 0;
-  double product = 0;
-  double max = 0;
+// Of an element; the figures are sums until finish_figures().
+void add_error(double error, double value, ErrorFigures& sums) {
+  sums.rms += error * error;
+  sums.max = std::max(sums.max, std::abs(error));
+  sums.mean += error;
+  sums.slope += error * value;
+}
 
-  void add(double error_here, double value) {
-    square += error_here * error_here;
-    error += error_here;
-    product += error_here * value;
-    max = std::max(max, std::abs(error_here));
-  }
-  ErrorFigures figures(double count, double value_square) const {
-    if (count == 0) return {};
-    return {.rms = std::sqrt(square / count),
-            .max = max,
-            .mean = error / count,
-            .slope = value_square == 0 ? 0 : product / value_square};
-  }
-};
+void finish_figures(double count, double value_square, ErrorFigures& sums) {
+  sums.rms = std::sqrt(sums.rms / count);
+  sums.mean /= count;
+  sums.slope = value_square == 0 ? 0 : sums.slope / value_square;
+}
 
 double ratio_of(double error, double unit) {
   if (error == 0) return 0;
@@ -155,8 +148,6 @@ ErrorComparison compare_errors(const at::Tensor& actual, const at::Tensor& eager
     return dense.is_complex() ? at::view_as_real(dense.resolve_conj()) : dense;
   };
   ErrorComparison errors;
-  Sums run_sums;
-  Sums eager_sums;
   double value_square = 0;
   for_each_block({as_real(actual), as_real(eager), as_real(exact)},
                  [&](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
@@ -177,15 +168,16 @@ ErrorComparison compare_errors(const at::Tensor& actual, const at::Tensor& eager
                      ++errors.num_compared;
                      value_square += should_be[i] * should_be[i];
                      errors.value_max = std::max(errors.value_max, std::abs(should_be[i]));
-                     run_sums.add(is[i] - should_be[i], should_be[i]);
-                     eager_sums.add(of_eager[i] - should_be[i], should_be[i]);
+                     add_error(is[i] - should_be[i], should_be[i], errors.run);
+                     add_error(of_eager[i] - should_be[i], should_be[i], errors.eager);
                    }
                    return true;
                  });
+  if (errors.num_compared == 0) return errors;
   const auto count = static_cast<double>(errors.num_compared);
-  if (count > 0) errors.value_rms = std::sqrt(value_square / count);
-  errors.run = run_sums.figures(count, value_square);
-  errors.eager = eager_sums.figures(count, value_square);
+  errors.value_rms = std::sqrt(value_square / count);
+  finish_figures(count, value_square, errors.run);
+  finish_figures(count, value_square, errors.eager);
   return errors;
 }
 

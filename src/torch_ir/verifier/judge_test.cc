@@ -30,6 +30,8 @@ using ::testing::IsEmpty;
 
 constexpr Arithmetic kBF16 = Arithmetic::kBFloat16;
 
+using ValuesByName = std::map<std::string, at::Tensor>;
+
 at::Tensor bf16(const at::Tensor& tensor) { return tensor.to(at::kBFloat16).to(at::kFloat); }
 
 // n0 = linear(x), n1 = gelu(n0), n2 = linear(n1), n3 = n2 + x.
@@ -45,11 +47,11 @@ struct Block {
   }
 
   // What a bfloat16 device returns; `fault` changes values after they are rounded.
-  std::map<std::string, at::Tensor> run(
+  ValuesByName run(
       const std::function<void(const std::string&, at::Tensor&)>& fault = nullptr,
       bool rounds_weights = true) const {
     const auto given = [&](const at::Tensor& t) { return rounds_weights ? bf16(t) : t; };
-    std::map<std::string, at::Tensor> values;
+    ValuesByName values;
     const auto keep = [&](const std::string& name, const at::Tensor& value) {
       values[name] = bf16(value);
       if (fault) fault(name, values[name]);
@@ -63,7 +65,7 @@ struct Block {
     return values;
   }
 
-  std::map<std::string, Verdict> judge(const std::map<std::string, at::Tensor>& values,
+  std::map<std::string, Verdict> judge(const ValuesByName& values,
                                        std::vector<std::string> inside = {},
                                        std::vector<std::string>* exonerated = nullptr) const {
     Judge own(graph.as_case(), {.criterion = {.arithmetic = kBF16}, .inside = std::move(inside)});
@@ -73,7 +75,7 @@ struct Block {
     return errors;
   }
 
-  std::vector<std::string> wrong(const std::map<std::string, at::Tensor>& values) const {
+  std::vector<std::string> wrong(const ValuesByName& values) const {
     std::vector<std::string> names;
     for (const auto& [name, error] : judge(values)) {
       EXPECT_EQ(error.not_judged, "");
@@ -188,7 +190,7 @@ TEST(JudgeTest, KeepGroupsUnrounded) {
   const at::Tensor in = bf16(block.graph.inputs[0]);
   const at::Tensor fused = at::linear(at::gelu(at::linear(in, bf16(block.graph.weights["w0"]))),
                                       bf16(block.graph.weights["w1"]));
-  const std::map<std::string, at::Tensor> values = {{"n2", bf16(fused)},
+  const ValuesByName values = {{"n2", bf16(fused)},
                                                     {"n3", bf16(bf16(fused).add(in))}};
   const auto in_group = block.judge(values, {"n0", "n1"});
   const auto alone = block.judge(values);
@@ -447,6 +449,21 @@ TEST(JudgeTest, WithoutAnArithmeticTheUnitIsThatOfTheDtype) {
   EXPECT_TRUE(own.judge("n0", graph.inputs[0].relu().mul(1.00001), {.rtol = 1e-4}).is_right());
 }
 
+// Compares what a run returned with what the model made.
+NodeReport compare_values(const EagerGraph& graph, const ValuesByName& expected,
+                          const ValuesByName& returned, const ToleranceRule& tolerance,
+                          const Criterion& criterion, bool has_failed = false) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : expected) names.push_back(name);
+  Judge judge(graph.as_case(), {.criterion = criterion});
+  return compare_nodes(
+      *graph.program(), names,
+      [&](const ValueObserver& observer) {
+        for (const auto& [name, value] : expected) observer(name, value);
+      },
+      [&](const std::string& name) { return returned.at(name); }, tolerance, judge, has_failed);
+}
+
 // What each criterion says of a value that is 0.1 % too large, of those computed from it, and of
 // one that is a rounding away.
 TEST(JudgedNodes, DecidesByItsCriterion) {
@@ -457,21 +474,13 @@ TEST(JudgedNodes, DecidesByItsCriterion) {
   graph.output(graph.call1("aten.neg.default", {n1}));
   const at::Tensor tanh = graph.inputs[0].tanh();
   const at::Tensor rounded = graph.inputs[0].to(at::kDouble).tanh().to(at::kFloat);
-  const std::map<std::string, at::Tensor> expected = {
-      {"n0", tanh}, {"n1", tanh.exp()}, {"n2", tanh.exp().neg()}};
+  const auto values = [](const at::Tensor& n0) {
+    return ValuesByName{{"n0", n0}, {"n1", n0.exp()}, {"n2", n0.exp().neg()}};
+  };
   const auto wrong = [&](const Criterion& criterion, double factor, double rtol) {
-    const std::map<std::string, at::Tensor> returned = {{"n0", rounded * factor},
-                                                        {"n1", (rounded * factor).exp()},
-                                                        {"n2", (rounded * factor).exp().neg()}};
-    Judge judge(graph.as_case(), {.criterion = criterion});
-    const NodeReport report = compare_nodes(
-        *graph.program(), {"n0", "n1", "n2"},
-        [&](const ValueObserver& observer) {
-          for (const auto& [name, value] : expected) observer(name, value);
-        },
-        [&](const std::string& name) { return returned.at(name); }, {.fixed = {rtol, rtol}}, judge,
-        /*has_failed=*/false);
-    return report.num_mismatched;
+    return compare_values(graph, values(tanh), values(rounded * factor), {.fixed = {rtol, rtol}},
+                          criterion)
+        .num_mismatched;
   };
   using Kind = ReferenceKind;
   EXPECT_EQ(wrong({.reference = Kind::kAuto}, 1.001, 1e-5), 1);
@@ -492,11 +501,8 @@ TEST(JudgedNodes, LeavesToTheToleranceWhatTheLanesCannotJudge) {
     const V noise = graph.call1("aten.rand_like.default", {x});
     graph.output(graph.call1(rounds ? "aten.round.default" : "aten.relu.default", {noise}));
     const at::Tensor drawn = at::full({4}, 0.5);
-    Judge judge(graph.as_case(), {.criterion = criterion});
-    const NodeReport report = compare_nodes(
-        *graph.program(), {"n0"}, [&](const ValueObserver& observer) { observer("n0", drawn); },
-        [&](const std::string&) { return drawn + error; }, {.by_dtype = true}, judge,
-        /*has_failed=*/false);
+    const NodeReport report = compare_values(graph, {{"n0", drawn}}, {{"n0", drawn + error}},
+                                             {.by_dtype = true}, criterion);
     EXPECT_EQ(report.error, "");
     EXPECT_EQ(report.num_compared, 1);
     return std::pair(report.num_mismatched, report.num_not_judged);
@@ -529,22 +535,15 @@ TEST(JudgedNodes, LeavesMemoryThatNothingHasWritten) {
                                {n0, 0, graph.weight("at", at::zeros({1}, at::kLong)), 3.0}));
       const auto values = [&](double garbage, double first) {
         at::Tensor memory = at::full({4, 4}, garbage);
-        std::map<std::string, at::Tensor> all = {{"n0", memory.clone()}, {"n1", memory[1].clone()}};
+        ValuesByName all = {{"n0", memory.clone()}, {"n1", memory[1].clone()}};
         all["n2"] = memory[1].fill_(first).clone();
         memory[0].fill_(3);
         all["n3"] = memory.clone();
         return all;
       };
-      const auto expected = values(std::numeric_limits<double>::quiet_NaN(), 1);
-      const auto returned = values(-7, fill);
-      Judge judge(graph.as_case(), {.criterion = {.reference = kind}});
-      const NodeReport report = compare_nodes(
-          *graph.program(), {"n0", "n1", "n2", "n3"},
-          [&](const ValueObserver& observer) {
-            for (const auto& [name, value] : expected) observer(name, value);
-          },
-          [&](const std::string& name) { return returned.at(name); }, {.by_dtype = true}, judge,
-          /*has_failed=*/false);
+      const NodeReport report =
+          compare_values(graph, values(std::numeric_limits<double>::quiet_NaN(), 1),
+                         values(-7, fill), {.by_dtype = true}, {.reference = kind});
       EXPECT_EQ(report.error, "");
       EXPECT_EQ(report.num_compared, 2);
       EXPECT_EQ(report.num_skipped, 2);
@@ -563,20 +562,14 @@ TEST(JudgedNodes, NamesWhereTheGraphPartsFromTheModel) {
   const V x = graph.input("x", at::randn({8}));
   const V n0 = graph.call1("aten.add.Scalar", {x, 1.0});
   graph.output(graph.call1("aten.mul.Scalar", {n0, 3.0}));
+  const auto values = [&](double added) {
+    const at::Tensor sum = graph.inputs[0] + added;
+    return ValuesByName{{"n0", sum}, {"n1", sum * 3}};
+  };
   for (const std::optional<Arithmetic> arithmetic : {std::optional<Arithmetic>(), {kBF16}}) {
-    Judge judge(graph.as_case(),
-                {.criterion = {.reference = ReferenceKind::kAuto, .arithmetic = arithmetic}});
-    const NodeReport report = compare_nodes(
-        *graph.program(), {"n0", "n1"},
-        [&](const ValueObserver& observer) {
-          observer("n0", graph.inputs[0] + 2);
-          observer("n1", (graph.inputs[0] + 2) * 3);
-        },
-        [&](const std::string& name) {
-          const at::Tensor sum = graph.inputs[0] + 1;
-          return name == "n0" ? sum : sum * 3;
-        },
-        {}, judge, /*has_failed=*/false);
+    const NodeReport report =
+        compare_values(graph, values(2), values(1), {},
+                       {.reference = ReferenceKind::kAuto, .arithmetic = arithmetic});
     ASSERT_TRUE(report.first_divergence);
     EXPECT_EQ(report.first_divergence->node.value, "n0");
   }
@@ -591,15 +584,10 @@ TEST(JudgedNodes, NamesWhatTheToleranceExcusesIfTheRunFailed) {
   const at::Tensor small = graph.inputs[0] * 1e-5;
   const at::Tensor wrong = small * 1.01;
   for (const bool has_failed : {true, false}) {
-    Judge judge(graph.as_case(), {});
-    const NodeReport report = compare_nodes(
-        *graph.program(), {"n0", "n1"},
-        [&](const ValueObserver& observer) {
-          observer("n0", small);
-          observer("n1", small * 1e5);
-        },
-        [&](const std::string& name) { return name == "n0" ? wrong : wrong * 1e5; }, {}, judge,
-        has_failed);
+    const NodeReport report =
+        compare_values(graph, {{"n0", small}, {"n1", small * 1e5}},
+                       {{"n0", wrong}, {"n1", wrong * 1e5}}, {},
+                       {.reference = ReferenceKind::kAuto}, has_failed);
     EXPECT_EQ(report.num_right_locally, 1);
     ASSERT_EQ(report.first_divergence.has_value(), has_failed);
     if (!has_failed) continue;
