@@ -19,6 +19,7 @@
 #include "harness/backend/backend.h"
 #include "harness/divergence/node_comparison.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
@@ -164,6 +165,13 @@ inline Tell hide(const std::set<std::string>& names) {
   return [=](const std::string& name, const at::Tensor& value) {
     return names.contains(name) ? at::Tensor() : value;
   };
+}
+
+// The reproducer as "view to sigmoid, 3 nodes", or why there is none.
+inline std::string part_of(const Explanation& explanation) {
+  if (!explanation.reproducer) return "none. " + explanation.nodes.note;
+  const auto& [trial, num_nodes, first, last, command, message] = *explanation.reproducer;
+  return first + " to " + last + ", " + counted(num_nodes, "node");
 }
 
 inline void nothing(IR& /*ir*/) {}

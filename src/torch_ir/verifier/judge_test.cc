@@ -149,23 +149,13 @@ TEST(JudgeTest, FindWhatAFollowingNodeHides) {
 TEST(JudgeTest, ExoneratesValuesThatWereOnlyReturnedWrong) {
   const Block block;
   auto values = block.run();
-  values["n1"] = at::zeros({32, 64});
-  std::vector<std::string> exonerated;
-  const auto errors = block.judge(values, {}, &exonerated);
-  EXPECT_FALSE(errors.at("n1").is_right());
-  EXPECT_TRUE(errors.at("n2").is_right());
-  EXPECT_TRUE(errors.at("n3").is_right());
-  EXPECT_THAT(exonerated, ElementsAre("n1"));
-}
-
-TEST(JudgeTest, ExoneratesSeveralInARow) {
-  const Block block;
-  auto values = block.run();
   values["n0"] = at::zeros({32, 64});
   values["n1"] = at::ones({32, 64});
   values["n2"] = values["n2"].add(1);
   std::vector<std::string> exonerated;
-  EXPECT_FALSE(block.judge(values, {}, &exonerated).at("n2").is_right());
+  const auto errors = block.judge(values, {}, &exonerated);
+  EXPECT_FALSE(errors.at("n2").is_right());
+  EXPECT_TRUE(errors.at("n3").is_right());
   EXPECT_THAT(exonerated, ElementsAre("n0", "n1", "n2"));
 }
 
