@@ -121,7 +121,7 @@ class EndSearch {
       return {.note = fmt::format(
                   "The graph, run by itself, was not loaded or did not end within {:g} s, so no "
                   "smaller part was searched for.",
-                  ended_.timeout)};
+                  budget_.count())};
     }
     if (!end || end->kind != ended_.kind) {
       return {

@@ -517,6 +517,21 @@ TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
   }
 }
 
+TEST_F(RunnerTest, ASearchThatIsCutOffSaysHowLongItLasted) {
+  RunSettings settings;
+  settings.backend = "aborts";
+  settings.search_seconds = 1e-3;
+  const std::string folder = directory_ + "/cut_off";
+  fs::create_directories(folder);
+  const auto candidate = make_candidate(ModelSource("Branches"), settings);
+  const ReproducerSearch found =
+      reproduce_end(*candidate, settings, {.timeout = 20}, folder, [](const auto&) {});
+  EXPECT_TRUE(found.reproducer);
+  EXPECT_EQ(found.note,
+            "The graph, run by itself, was not loaded or did not end within 0.001 s, so no smaller "
+            "part was searched for.");
+}
+
 TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {
   RunOptions options;
   options.settings.backend = "aborts";
