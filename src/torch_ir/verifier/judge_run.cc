@@ -122,8 +122,8 @@ class OutputJudge {
     const auto known = std::ranges::find(report_.output_details, static_cast<int64_t>(place),
                                          &ValueDetail::output);
     const bool is_known = known != report_.output_details.end();
-    const Verdict verdict = judge_->judge(
-        name, returned, is_known ? known->tolerance : kExactTolerance, in_the_end);
+    const Verdict verdict =
+        judge_->judge(name, returned, is_known ? known->tolerance : kExactTolerance, in_the_end);
     if (is_extra(place)) keep_rounded(values_[place], returned, verdict);
     if (!is_known) return;
     if (known->comparison.mismatch.empty()) decide(*known, verdict);

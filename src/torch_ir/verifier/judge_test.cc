@@ -47,9 +47,8 @@ struct Block {
   }
 
   // What a bfloat16 device returns; `fault` changes values after they are rounded.
-  ValuesByName run(
-      const std::function<void(const std::string&, at::Tensor&)>& fault = nullptr,
-      bool rounds_weights = true) const {
+  ValuesByName run(const std::function<void(const std::string&, at::Tensor&)>& fault = nullptr,
+                   bool rounds_weights = true) const {
     const auto given = [&](const at::Tensor& t) { return rounds_weights ? bf16(t) : t; };
     ValuesByName values;
     const auto keep = [&](const std::string& name, const at::Tensor& value) {
@@ -180,8 +179,7 @@ TEST(JudgeTest, KeepGroupsUnrounded) {
   const at::Tensor in = bf16(block.graph.inputs[0]);
   const at::Tensor fused = at::linear(at::gelu(at::linear(in, bf16(block.graph.weights["w0"]))),
                                       bf16(block.graph.weights["w1"]));
-  const ValuesByName values = {{"n2", bf16(fused)},
-                                                    {"n3", bf16(bf16(fused).add(in))}};
+  const ValuesByName values = {{"n2", bf16(fused)}, {"n3", bf16(bf16(fused).add(in))}};
   const auto in_group = block.judge(values, {"n0", "n1"});
   const auto alone = block.judge(values);
   EXPECT_EQ(in_group.at("n2").own.rms_ratio, 0);
@@ -574,10 +572,9 @@ TEST(JudgedNodes, NamesWhatTheToleranceExcusesIfTheRunFailed) {
   const at::Tensor small = graph.inputs[0] * 1e-5;
   const at::Tensor wrong = small * 1.01;
   for (const bool has_failed : {true, false}) {
-    const NodeReport report =
-        compare_values(graph, {{"n0", small}, {"n1", small * 1e5}},
-                       {{"n0", wrong}, {"n1", wrong * 1e5}}, {},
-                       {.reference = ReferenceKind::kAuto}, has_failed);
+    const NodeReport report = compare_values(graph, {{"n0", small}, {"n1", small * 1e5}},
+                                             {{"n0", wrong}, {"n1", wrong * 1e5}}, {},
+                                             {.reference = ReferenceKind::kAuto}, has_failed);
     EXPECT_EQ(report.num_right_locally, 1);
     ASSERT_EQ(report.first_divergence.has_value(), has_failed);
     if (!has_failed) continue;
