@@ -180,18 +180,21 @@ TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
   EXPECT_EQ(report.error, "the graph could not be run: out of chips");
 }
 
+// Of a graph with one value.
+NodeReport compare_one(double expected, const SeenValue& seen, const ToleranceRule& tolerance) {
+  return compare_with_model(
+      make_program({node("a", {}, {"a"})}, {}), {"a"},
+      [&](const ValueObserver& observer) { observer("a", value(expected)); },
+      [&](const std::string&) { return seen; }, tolerance);
+}
+
 TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
-  const Program graph = make_program({node("a", {}, {"a"})}, {});
-  const auto compared = [&](double expected, double actual, double step) {
-    const auto seen = [&](const std::string&) {
-      SeenValue it = value(actual);
-      it.step = step;
-      it.low = -128 * step;
-      it.high = 127 * step;
-      return it;
-    };
-    const auto reference = [&](const ValueObserver& observer) { observer("a", value(expected)); };
-    return compare_with_model(graph, {"a"}, reference, seen, {});
+  const auto compared = [](double expected, double actual, double step) {
+    SeenValue seen = value(actual);
+    seen.step = step;
+    seen.low = -128 * step;
+    seen.high = 127 * step;
+    return compare_one(expected, seen, {});
   };
   const auto is_right = [&](double expected, double actual) {
     return compared(expected, actual, 0.5).num_mismatched == 0;
@@ -210,15 +213,10 @@ TEST(CompareNodes, AllowsHalfAStepOfAQuantisedValueAndTheEndsOfItsRange) {
 }
 
 TEST(CompareNodes, ComparesAValueByTheDtypeThatItWasHandedBackIn) {
-  const Program graph = make_program({node("a", {}, {"a"})}, {});
-  const auto mismatches = [&](std::optional<c10::ScalarType> dtype) {
-    const auto seen = [&](const std::string&) {
-      SeenValue it = value(1.001);
-      it.rounded_to = dtype;
-      return it;
-    };
-    const auto reference = [&](const ValueObserver& observer) { observer("a", value(1)); };
-    return compare_with_model(graph, {"a"}, reference, seen, {.by_dtype = true}).num_mismatched;
+  const auto mismatches = [](std::optional<c10::ScalarType> dtype) {
+    SeenValue seen = value(1.001);
+    seen.rounded_to = dtype;
+    return compare_one(1, seen, {.by_dtype = true}).num_mismatched;
   };
   EXPECT_EQ(mismatches(c10::kBFloat16), 0);
   EXPECT_EQ(mismatches(std::nullopt), 1);

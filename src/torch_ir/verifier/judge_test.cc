@@ -462,8 +462,8 @@ TEST(JudgedNodes, DecidesByItsCriterion) {
   graph.output(graph.call1("aten.neg.default", {n1}));
   const at::Tensor tanh = graph.inputs[0].tanh();
   const at::Tensor rounded = graph.inputs[0].to(at::kDouble).tanh().to(at::kFloat);
-  const auto values = [](const at::Tensor& n0) {
-    return ValuesByName{{"n0", n0}, {"n1", n0.exp()}, {"n2", n0.exp().neg()}};
+  const auto values = [](const at::Tensor& first) {
+    return ValuesByName{{"n0", first}, {"n1", first.exp()}, {"n2", first.exp().neg()}};
   };
   const auto wrong = [&](const Criterion& criterion, double factor, double rtol) {
     return compare_values(graph, values(tanh), values(rounded * factor), {.fixed = {rtol, rtol}},

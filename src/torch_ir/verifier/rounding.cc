@@ -48,17 +48,6 @@ at::Tensor picked(const at::Tensor& values, std::optional<int64_t> dim, const at
   return at::gather(values, *dim, indices.unsqueeze(*dim)).squeeze(*dim);
 }
 
-std::vector<int64_t> position_of(const at::Tensor& mask) {
-  const at::Tensor first = mask.nonzero()[0];
-  return {first.const_data_ptr<int64_t>(), first.const_data_ptr<int64_t>() + first.numel()};
-}
-
-double number_at(const at::Tensor& tensor, const std::vector<int64_t>& position) {
-  at::Tensor element = tensor;
-  for (const int64_t index : position) element = element[index];
-  return element.item<double>();
-}
-
 }  // namespace
 
 std::optional<ValueId> rounded_value(const Graph& graph, const Node& node) {
@@ -152,13 +141,17 @@ Verdict judge_indices(const Node& node, const at::Tensor& indices, const at::Ten
   Verdict verdict{.steps = {.num_off_by_more = num_other},
                   .num_other_choices = num_other - num_wrong};
   if (num_wrong == 0) return verdict;
-  const std::vector<int64_t> at = position_of(is_wrong);
+  const at::Tensor position = is_wrong.nonzero()[0];
+  const auto* begin = position.const_data_ptr<int64_t>();
+  const auto first_wrong = [&](const at::Tensor& tensor) {
+    return tensor.masked_select(is_wrong)[0].item<double>();
+  };
   std::string& problem = verdict.own.problem;
-  problem = fmt::format("index {} at [{}], expected {}", number_at(indices, at),
-                        fmt::join(at, ", "), number_at(eager, at));
-  if (number_at(is_valid, at) == 0) return verdict;
+  problem = fmt::format("index {} at [{}], expected {}", first_wrong(indices),
+                        fmt::join(begin, begin + position.numel(), ", "), first_wrong(eager));
+  if (first_wrong(is_valid) == 0) return verdict;
   problem += fmt::format(": the values are {:.6g} and {:.6g}, and their error is {:.2g}",
-                         number_at(own, at), number_at(other, at), number_at(reach, at) / 2);
+                         first_wrong(own), first_wrong(other), first_wrong(reach) / 2);
   return verdict;
 }
 
