@@ -203,12 +203,13 @@ class NodeComparer {
       if (differs(compared)) {
         detail.own_error = verdict.own;
         if (verdict.steps.num_off() > 0) detail.steps = verdict.steps;
-        if (is_right && !compared.is_close) ++report_.num_right_locally;
         if (!is_right) detail.problem = verdict.own.problem;
       }
     }
-    if (is_right) detail.problem.clear();
-    return is_right;
+    if (!is_right) return false;
+    if (!compared.is_close) ++report_.num_right_locally;
+    detail.problem.clear();
+    return true;
   }
 
   bool reads_unwritten(const Node& node) const {

@@ -507,6 +507,24 @@ TEST(JudgedNodes, LeavesToTheToleranceWhatTheLanesCannotJudge) {
   EXPECT_EQ(judged(narrow, 1e-2, /*rounds=*/false), Counts(0, 1));
 }
 
+// The next number is another one in float64, but within the tolerance of the eager lane's.
+TEST(JudgedNodes, CountsWhatIsRightAfterAWrongValueWithoutBeingJudged) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({4}));
+  const V n0 = graph.call1("aten.mul.Scalar", {x, 2.0});
+  graph.output(graph.call1("aten.nextafter.default", {n0, x}));
+  const at::Tensor two = at::full({4}, 2.0);
+  for (const ReferenceKind kind : {ReferenceKind::kAuto, ReferenceKind::kFloat64}) {
+    const NodeReport report =
+        compare_values(graph, {{"n0", two}, {"n1", two}}, {{"n0", two + 0.1}, {"n1", two + 0.1}},
+                       {.by_dtype = true}, {.reference = kind});
+    EXPECT_EQ(report.error, "");
+    EXPECT_EQ(report.num_mismatched, 1);
+    EXPECT_EQ(report.num_right_locally, 1);
+    EXPECT_EQ(report.num_not_judged, 0);
+  }
+}
+
 // A model that fills memory, of which a view is written first, and an executor with other garbage.
 TEST(JudgedNodes, LeavesMemoryThatNothingHasWritten) {
   using Kind = ReferenceKind;
