@@ -31,21 +31,6 @@
 namespace torch_ir {
 namespace {
 
-// The graph as an executor may have computed it from returned values.
-struct Course {
-  // With rounded weights and inputs, with those that were given, and with biases in integers.
-  std::vector<Lanes> variants;
-  // The first one, with the values that are rounded on the way, and were not returned, on the other
-  // side of each near tie; nothing before the first near tie.
-  std::optional<Lanes> flipped = std::nullopt;
-
-  template <class Use>
-  void for_each(const Use& use) {
-    std::ranges::for_each(variants, use);
-    if (flipped) use(*flipped);
-  }
-};
-
 // The least and the greatest right values, element by element, as int64 or float64.
 struct Span {
   explicit Span(const at::Tensor& value)
@@ -118,7 +103,7 @@ struct Judge::State {
         model(graph_case, /*is_wide=*/false) {
     const ValueFlags is_inside = flags_of(*program, options.inside);
     const auto add = [&](const Float64Case& exact, const Case& eager) {
-      course.variants.emplace_back(exact, eager, options.criterion.arithmetic, is_inside);
+      variants.emplace_back(exact, eager, options.criterion.arithmetic, is_inside);
     };
     const Float64Case exact = in_float64(graph_case);
     if (!options.criterion.arithmetic) {
@@ -137,11 +122,12 @@ struct Judge::State {
     }
   }
 
-  Lanes& first() { return course.variants[0]; }
+  Lanes& first() { return variants[0]; }
 
   void for_each_lanes(const auto& use) {
-    course.for_each(use);
-    if (without_wrong) without_wrong->for_each(use);
+    std::ranges::for_each(variants, use);
+    if (flipped) use(*flipped);
+    std::ranges::for_each(without_wrong, use);
   }
 
   void advance() {
@@ -157,7 +143,7 @@ struct Judge::State {
     const Node& node = program->nodes[step - 1];
     for (const ValueId output : node.outputs) {
       if (returned.contains(output)) continue;
-      flip_ties(course, node, output);
+      flip_ties(node, output);
       made_of[output].merge(wrong_below(node));
     }
     for_each_lanes([](Lanes& lanes) { lanes.settle(); });
@@ -193,26 +179,26 @@ struct Judge::State {
   std::optional<std::string> unexplained_by_ties(ValueId id, const at::Tensor& one,
                                                  const at::Tensor& other) {
     while (first().next_node() <= (*program)[id].producer.value_or(0)) advance();
-    if (!course.flipped || one.sizes() != other.sizes()) return std::nullopt;
+    if (!flipped || one.sizes() != other.sizes()) return std::nullopt;
     const at::Tensor eager = first().eager(id).to(c10::kDouble);
     const at::Tensor moved = eager.add(one.to(c10::kDouble)).sub(other.to(c10::kDouble));
     const ErrorKind kind{.unit = 2 * rounding_unit(one.scalar_type()), .is_accumulated = true};
-    return judge_error(compare_errors(moved, course.flipped->eager(id), eager), kind).problem;
+    return judge_error(compare_errors(moved, flipped->eager(id), eager), kind).problem;
   }
 
   bool is_rounded(const Node& node, ValueId output) const {
     return rounded_value(*program, node) == output;
   }
 
-  void flip_ties(Course& its, const Node& node, ValueId output) const {
+  void flip_ties(const Node& node, ValueId output) {
     if (!is_rounded(node, output)) return;
-    const Lanes& from = its.flipped ? *its.flipped : its.variants[0];
+    const Lanes& from = flipped ? *flipped : first();
     const at::Tensor made = from.eager(output);
     const Span span = rounding_span(from, node, output);
     if (!span.has_width()) return;
     const at::Tensor other = at::where(made.to(span.dtype).eq(span.low), span.high, span.low);
-    if (!its.flipped) its.flipped = its.variants[0];
-    its.flipped->replace_eager(output, other);
+    if (!flipped) flipped = first();
+    flipped->replace_eager(output, other);
   }
 
   // What the node may round to, if its input is wrong by the error of the eager lane, or by that of
@@ -235,21 +221,22 @@ struct Judge::State {
     while (first().next_node() < end) advance();
     if (in_the_end) {
       settle();
-      return best_verdict(course, id, /*node=*/nullptr, seen, tolerance);
+      return best_verdict(variants, id, /*node=*/nullptr, seen, tolerance);
     }
     if (first().next_node() > end) return {.not_judged = "it came too late"};
     const Node& node = program->nodes[end - 1];
     Verdict verdict;
     if (!facts_of(node.target).makes_empty) {
-      verdict = best_verdict(course, id, &node, seen, tolerance);
-      if (without_wrong) compare_without(id, node, seen, tolerance, verdict);
+      verdict = best_verdict(variants, id, &node, seen, tolerance);
+      if (!without_wrong.empty()) compare_without(id, node, seen, tolerance, verdict);
       if (!verdict.is_right() && verdict.not_judged.empty()) note_wrong(id, node);
     }
     const auto take_over = [&](Lanes& lanes) { lanes.take_over(id, seen.tensor); };
-    course.for_each(take_over);
+    std::ranges::for_each(variants, take_over);
+    if (flipped) take_over(*flipped);
     if (first().eager(id).sizes() != seen.tensor.sizes()) untaken.insert(id);
     if (!wrong_values.contains(id)) {
-      if (without_wrong) without_wrong->for_each(take_over);
+      std::ranges::for_each(without_wrong, take_over);
       made_of.erase(id);
     }
     returned.insert(id);
@@ -261,7 +248,7 @@ struct Judge::State {
   void note_wrong(ValueId id, const Node& node) {
     const bool is_output = std::ranges::find(program->outputs, id) != program->outputs.end();
     if (is_output || (*program)[id].readers.empty()) return;
-    if (!without_wrong) without_wrong.emplace(Course{.variants = course.variants});
+    if (without_wrong.empty()) without_wrong = std::vector<Lanes>(variants);
     wrong_values.insert(id);
     made_of[id] = wrong_below(node);
     made_of[id].insert(id);
@@ -272,7 +259,7 @@ struct Judge::State {
                        const Tolerance& tolerance, Verdict& verdict) {
     std::set<ValueId> below = wrong_below(node);
     if (below.empty()) return;
-    Verdict without = best_verdict(*without_wrong, id, &node, seen, tolerance);
+    Verdict without = best_verdict(without_wrong, id, &node, seen, tolerance);
     if (verdict.is_right() && without.is_right()) {
       for (const ValueId value : below) (untaken.contains(value) ? unused : harmless).insert(value);
     } else if (without.is_right()) {
@@ -283,13 +270,14 @@ struct Judge::State {
     }
   }
 
-  Verdict best_verdict(Course& its, ValueId id, const Node* node, const SeenValue& seen,
+  Verdict best_verdict(std::vector<Lanes>& its, ValueId id, const Node* node, const SeenValue& seen,
                        const Tolerance& tolerance) {
     const bool is_strict = options.criterion.reference == ReferenceKind::kFloat64;
     const Tolerance& excuse = is_strict ? kExactTolerance : tolerance;
+    const Lanes* ties = flipped && &its == &variants ? &*flipped : nullptr;
     std::vector<Verdict> verdicts;
-    for (Lanes& lanes : its.variants) {
-      Verdict verdict = judge_in(its, lanes, id, node, seen, excuse);
+    for (Lanes& lanes : its) {
+      Verdict verdict = judge_in(ties, lanes, id, node, seen, excuse);
       const at::Tensor eager = lanes.eager(id);
       const Tolerance& most = verdict.not_judged.empty() ? excuse : tolerance;
       verdict.is_close = !verdict.is_right() && eager.defined() &&
@@ -301,9 +289,9 @@ struct Judge::State {
                                      [](const Verdict& verdict) { return verdict.own.rms_ratio; });
   }
 
-  // `node` is null for an output in the end.
-  Verdict judge_in(Course& its, Lanes& lanes, ValueId id, const Node* node, const SeenValue& seen,
-                   const Tolerance& tolerance) {
+  // `ties` is null if near ties make no other values, `node` for an output in the end.
+  Verdict judge_in(const Lanes* ties, Lanes& lanes, ValueId id, const Node* node,
+                   const SeenValue& seen, const Tolerance& tolerance) {
     if (!lanes.eager(id).defined()) return wrong("expected None");
     const at::Tensor eager = rounded(lanes.eager(id));
     if (seen.tensor.sizes() != eager.sizes()) {
@@ -330,15 +318,15 @@ struct Judge::State {
     }
     // There is nothing between two values of such a dtype.
     if (compares_exactly(eager.scalar_type()) || c10::isFloat8Type(eager.scalar_type())) {
-      Span span = right_values(its, lanes, node, id);
+      Span span = right_values(ties, lanes, node, id);
       span.include(exact);
       const int64_t count = eager.numel();
       return judge_steps(seen.tensor, eager, span, node != nullptr && is_rounded(*node, id),
                          options.criterion.arithmetic ? (count + 1) / 2 : count);
     }
     at::Tensor tensor = seen.tensor;
-    if (its.flipped || (node != nullptr && is_rounded(*node, id))) {
-      tensor = without_ties(right_values(its, lanes, node, id), tensor, eager);
+    if (ties != nullptr || (node != nullptr && is_rounded(*node, id))) {
+      tensor = without_ties(right_values(ties, lanes, node, id), tensor, eager);
     }
     const double below = node == nullptr ? 0 : lanes.greatest_below(id);
     if (seen.step == 0) return judge_numbers(tensor, eager, exact, below, seen, tolerance);
@@ -381,22 +369,26 @@ struct Judge::State {
   }
 
   // What near ties, of the node and of those before it, make of the value.
-  Span right_values(const Course& its, const Lanes& lanes, const Node* node, ValueId id) const {
+  Span right_values(const Lanes* ties, const Lanes& lanes, const Node* node, ValueId id) const {
     const bool rounds_here = node != nullptr && is_rounded(*node, id);
     Span span = rounds_here ? rounding_span(lanes, *node, id) : Span(lanes.eager(id));
-    if (!its.flipped) return span;
-    span.include(its.flipped->eager(id));
-    if (rounds_here) span.include(rounding_span(*its.flipped, *node, id));
+    if (ties == nullptr) return span;
+    span.include(ties->eager(id));
+    if (rounds_here) span.include(rounding_span(*ties, *node, id));
     return span;
   }
 
   const std::shared_ptr<const Program> program;
   const JudgeOptions options;
   const std::unordered_map<std::string_view, ValueId> ids;
-  // Uses all returned values, and those that are not wrong. The latter is there from the first
-  // wrong value on.
-  Course course;
-  std::optional<Course> without_wrong;
+  // The graph as an executor may have computed it from returned values: with rounded weights and
+  // inputs, with those that were given, and with biases in integers.
+  std::vector<Lanes> variants;
+  // The first one, with the values that are rounded on the way, and were not returned, on the other
+  // side of each near tie; nothing before the first near tie.
+  std::optional<Lanes> flipped;
+  // The variants that use only the returned values that are not wrong; empty before a wrong one.
+  std::vector<Lanes> without_wrong;
   // Of the last node.
   std::set<ValueId> returned;
   // Nodes since the last returned value.
