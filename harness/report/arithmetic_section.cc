@@ -50,7 +50,7 @@ Table outputs_of(const Result& result) {
 Table losses_of(const ArithmeticReport& report) {
   Table table("rlllrr", {"#", "Value", "Operator", "Module", "SNR (dB)", "Lost (dB)"});
   for (const NodeLoss& loss : report.losses) {
-    const ValuePlace& place = loss.place;
+    const ValueDetail& place = loss.place;
     table.add({std::to_string(place.index.value_or(0)), code_cell(place.value),
                code_cell(place.op_type), code_cell(place.module),
                fmt::format("{:.1f}", loss.signal_to_noise), fmt::format("{:.1f}", loss.loss)});

@@ -159,17 +159,21 @@ void fields(const Visit& visit, TensorComparison& value) {
 }
 
 TORCH_IR_FIELDS(OwnError, rms_ratio, max_ratio, slope, mean, signal_to_noise, problem)
-TORCH_IR_FIELDS(ValuePlace, index, node, op_type, value, module)
+
+template <class Visit>
+void place_fields(const Visit& visit, ValueDetail& value) {
+  TORCH_IR_VISIT(index, node, op_type, value, module)
+}
 
 template <class Visit>
 void fields(const Visit& visit, LostValue& value) {
-  fields(visit, value.place);
+  place_fields(visit, value.place);
   TORCH_IR_VISIT(kind)
 }
 
 template <class Visit>
 void fields(const Visit& visit, NodeLoss& value) {
-  fields(visit, value.place);
+  place_fields(visit, value.place);
   TORCH_IR_VISIT(signal_to_noise, loss)
 }
 
@@ -196,8 +200,8 @@ TORCH_IR_FIELDS(StepCounts, num_off_by_one, num_off_by_more)
 
 template <class Visit>
 void fields(const Visit& visit, ValueDetail& value) {
-  TORCH_IR_VISIT(index, node, op_type, value, module, source, group, output, state, tolerance,
-                 comparison, own_error, steps)
+  place_fields(visit, value);
+  TORCH_IR_VISIT(source, group, output, state, tolerance, comparison, own_error, steps)
   visit("passed_by", value.basis);
   TORCH_IR_VISIT(problem)
 }

@@ -93,12 +93,13 @@ class Reporter {
       if (!made.defined() || !has_digits(made.scalar_type()) || !is_compared_[output]) continue;
       const at::Tensor exact = lanes_.exact(output);
       if (!exact.defined() || !lanes_.doubt(output).empty()) continue;
-      note({index, node.name, node.target, program_[output].name, modules_.at(index)}, output, made,
-           exact, of_inputs);
+      ValueDetail place = place_of(program_, output);
+      place.module = modules_.at(index);
+      note(std::move(place), output, made, exact, of_inputs);
     }
   }
 
-  void note(ValuePlace place, ValueId id, const at::Tensor& made, const at::Tensor& exact,
+  void note(ValueDetail place, ValueId id, const at::Tensor& made, const at::Tensor& exact,
             double of_inputs) {
     if (made.sizes() != exact.sizes() || is_lost_[id]) return;
     if (const auto kind = overflow(made, exact)) {
@@ -149,7 +150,7 @@ class Reporter {
   std::vector<bool> is_compared_;
   std::optional<LostValue> overflow_;
   // The values without a right digit.
-  std::vector<ValuePlace> faint_;
+  std::vector<ValueDetail> faint_;
 };
 
 }  // namespace
@@ -177,7 +178,7 @@ std::string_view lost_name(LostValue::Kind kind) {
 
 std::string lost_text(Arithmetic arithmetic, const LostValue& lost,
                       const std::function<std::string(const std::string&)>& code) {
-  const ValuePlace& place = lost.place;
+  const ValueDetail& place = lost.place;
   const std::string text = fmt::format(
       "{} cannot hold this model: first {} {} {}", arithmetic_name(arithmetic),
       lost_name(lost.kind), place.index ? "at" : "in the weight or input", code(place.value));

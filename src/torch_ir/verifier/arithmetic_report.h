@@ -17,6 +17,7 @@
 
 #include "torch_ir/runtime/graph/case.h"
 #include "torch_ir/verifier/arithmetic.h"
+#include "torch_ir/verifier/value_detail.h"
 
 namespace torch_ir {
 
@@ -26,25 +27,14 @@ bool has_floating_point(const Graph& graph);
 // The case with rounded weights, constants and inputs, as an executor keeps them.
 Case round_to(Arithmetic arithmetic, const Case& graph_case);
 
-// A value of a node, or a weight or input, which has no node.
-struct ValuePlace {
-  std::optional<int64_t> index = std::nullopt;
-  std::string node = {};
-  std::string op_type = {};
-  std::string value = {};
-  // The path of the module that makes the call; empty if unknown.
-  std::string module = {};
-
-  bool operator==(const ValuePlace&) const = default;
-};
-
 // The first value that an arithmetic cannot hold. -inf in the place of the great negative number of
 // a mask is right.
 struct LostValue {
   // kDigits: it is nearer to 0 than to what it should be, or as far.
   enum class Kind { kInfinity, kNotANumber, kDigits };
 
-  ValuePlace place = {};
+  // A value of a node, or a weight or input, which has no node.
+  ValueDetail place = {};
   Kind kind = Kind::kInfinity;
 };
 
@@ -61,7 +51,7 @@ std::string lost_text(Arithmetic arithmetic, const LostValue& lost,
 
 // The SNR of a value in the arithmetic, in dB, and how much of the SNR of its inputs its node lost.
 struct NodeLoss {
-  ValuePlace place = {};
+  ValueDetail place = {};
   double signal_to_noise = 0;
   double loss = 0;
 };
