@@ -1,6 +1,5 @@
 // Tests linear layers, which eager decomposes into transposes, expansions and matrix products.
 
-#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <gtest/gtest.h>
 
@@ -36,9 +35,7 @@ TEST(Linear, GivesTheBitsOfTheOperator) {
           << dtype_name(type) << " [" << shape_text(shape) << "]";
     }
   }
-}
-
-TEST(Linear, TakesAnyStrides) {
+  // Any strides.
   const at::Tensor weight = at::randn({8, 7}).t();
   const at::Tensor bias = at::randn({14}).slice(0, 0, 14, 2);
   for (const at::Tensor& input :
@@ -71,18 +68,6 @@ TEST(Linear, OfATrainableWeightIsThatOfEager) {
     }
     EXPECT_FALSE(graph.weights["w"].requires_grad());
   }
-}
-
-TEST(Linear, TakesWhatIsNoTwoDimensionalWeight) {
-  EagerGraph graph;
-  const V x = graph.input("x", at::randn({2, 3, 4}));
-  const V w = graph.weight("w", at::randn({5, 4}));
-  const V vector = graph.weight("vector", at::randn({4}));
-  const V b = graph.input("b", at::randn({5}));
-  graph.output(graph.call1("aten.linear.default", {x, w}));
-  graph.output(graph.call1("aten.linear.default", {x, w, b}));
-  graph.output(graph.call1("aten.linear.default", {x, vector}));
-  EXPECT_EQ(difference_from_eager(graph), "");
 }
 
 // The transposed weight must be the copy of the run.

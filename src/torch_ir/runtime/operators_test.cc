@@ -18,9 +18,8 @@ namespace {
 TEST(Operators, WithoutACase) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 3, 8, 8}));
-  graph.output(graph.call1("aten.quantile.scalar", {x, Attribute(0.3)}));
-  for (const V& part :
-       graph.call("aten.tensor_split.indices", {x, Attribute::list({1, 5}), Attribute(3)})) {
+  graph.output(graph.call1("aten.quantile.scalar", {x, 0.3}));
+  for (const V& part : graph.call("aten.tensor_split.indices", {x, Attribute::list({1, 5}), 3})) {
     graph.output(part);
   }
   EXPECT_EQ(difference_from_eager(graph), "");
@@ -34,8 +33,7 @@ TEST(Operators, WithResultsThatAreNoTensors) {
       {"aten.equal.default", {V{"x"}, V{"y"}}},
       // Four tensors and a number.
       {"aten._batch_norm_impl_index.default",
-       {V{"x"}, V{"p_w"}, V{"p_w"}, V{"p_w"}, V{"p_w"}, Attribute(false), Attribute(0.1),
-        Attribute(1e-5), Attribute(false)}},
+       {V{"x"}, V{"p_w"}, V{"p_w"}, V{"p_w"}, V{"p_w"}, false, 0.1, 1e-5, false}},
   };
   for (const auto& [op_type, arguments] : calls) {
     SCOPED_TRACE(op_type);

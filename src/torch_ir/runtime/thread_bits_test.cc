@@ -20,17 +20,17 @@ TEST(ThreadBits, AreEagersOnSeveralThreads) {
   EagerGraph graph;
   const V x = graph.input("x", rows);
   for (const int dim : {0, -1}) {
-    graph.output(graph.call1("aten.softmax.int", {x, Attribute(dim)}));
+    graph.output(graph.call1("aten.softmax.int", {x, dim}));
   }
   graph.output(graph.call1("aten.layer_norm.default", {x, Attribute::list({65})}));
   const V y = graph.input("image", image);
-  graph.output(graph.call1("aten.group_norm.default", {y, Attribute(2)}));
+  graph.output(graph.call1("aten.group_norm.default", {y, 2}));
   graph.output(graph.call1("aten.gelu.default", {x}));
   graph.output(graph.call1("aten.conv2d.default", {y, graph.weight("w", at::randn({6, 4, 3, 3}))}));
   // An image of one channel is contiguous in both memory formats.
   const V one =
       graph.input("one", at::randn({1, 64, 64}).as_strided({1, 1, 64, 64}, {4096, 1, 64, 1}));
-  graph.output(graph.call1("aten.group_norm.default", {one, Attribute(1)}));
+  graph.output(graph.call1("aten.group_norm.default", {one, 1}));
   // With another number of threads, MKL changes single elements.
   for (const at::ScalarType dtype : {at::kFloat, at::kComplexFloat}) {
     const std::string name = at::toString(dtype);
@@ -51,8 +51,7 @@ TEST(ThreadBits, AreEagersOnSeveralThreads) {
     graph.output(graph.call1("aten.linear.default", {x, w}));
     const V a = graph.input(fmt::format("a{}", columns), at::randn({2, columns, 3000}));
     graph.output(
-        graph.call1("aten.matmul.default",
-                    {a, graph.call1("aten.transpose.int", {a, Attribute(1), Attribute(2)})}));
+        graph.call1("aten.matmul.default", {a, graph.call1("aten.transpose.int", {a, 1, 2})}));
   }
   EXPECT_EQ(difference_from_eager(graph), "");
   at::set_num_threads(threads);

@@ -19,57 +19,46 @@ using ::testing::ThrowsMessage;
 
 at::Tensor matrix() { return at::arange(12, at::kFloat).view({3, 4}); }
 
-TEST(OverlapGroups, JoinsViewsOfOneTensor) {
+TEST(OverlapGroups, JoinsWhatSharesMemory) {
   const at::Tensor a = matrix();
   const at::Tensor b = matrix();
-  const auto groups = overlap_groups({a.select(0, 2), b, a, a.select(0, 0)});
-  EXPECT_EQ(groups[0], groups[2]);
-  EXPECT_EQ(groups[2], groups[3]);
-  EXPECT_NE(groups[0], groups[1]);
+  const at::Tensor same = at::from_blob(a.data_ptr(), {2}, a.options());
+  const at::Tensor line = at::arange(10);
+  const struct {
+    std::vector<at::Tensor> tensors;
+    std::vector<size_t> groups;
+  } cases[] = {
+      {{a.select(0, 2), b, a, a.select(0, 0)}, {0, 1, 0, 0}},
+      // Neighbours do not overlap, unless a third joins them.
+      {{a.narrow(0, 0, 1), a.narrow(0, 1, 2)}, {0, 1}},
+      {{line.narrow(0, 0, 4), line.narrow(0, 6, 4), line.narrow(0, 3, 4)}, {0, 0, 0}},
+      // By address, without a common storage.
+      {{a, same}, {0, 0}},
+      // Without memory.
+      {{a.narrow(0, 0, 0), at::Tensor(), at::empty({0}), a, at::empty({2}, at::kMeta),
+        at::empty({2}, at::kMeta)},
+       {0, 1, 2, 3, 4, 5}},
+  };
+  for (const auto& [tensors, expected] : cases) {
+    const std::vector<size_t> groups = overlap_groups(tensors);
+    ASSERT_EQ(groups.size(), expected.size());
+    for (size_t i = 0; i < groups.size(); ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        EXPECT_EQ(groups[i] == groups[k], expected[i] == expected[k]) << i << " and " << k;
+      }
+    }
+  }
 }
 
-TEST(OverlapGroups, KeepsNeighboursApart) {
-  const at::Tensor a = matrix();
-  const auto groups = overlap_groups({a.narrow(0, 0, 1), a.narrow(0, 1, 2)});
-  EXPECT_NE(groups[0], groups[1]);
-}
-
-TEST(OverlapGroups, JoinsThroughAThird) {
-  const at::Tensor a = at::arange(10);
-  const auto groups = overlap_groups({a.narrow(0, 0, 4), a.narrow(0, 6, 4), a.narrow(0, 3, 4)});
-  EXPECT_EQ(groups[0], groups[1]);
-  EXPECT_EQ(groups[1], groups[2]);
-}
-
-TEST(OverlapGroups, JoinsByAddressWithoutACommonStorage) {
-  const at::Tensor a = matrix();
-  const at::Tensor other = at::from_blob(a.data_ptr(), {2}, a.options());
-  const auto groups = overlap_groups({a, other});
-  EXPECT_EQ(groups[0], groups[1]);
-}
-
-TEST(OverlapGroups, KeepsApartWhatHasNoMemory) {
-  const at::Tensor a = matrix();
-  const auto groups = overlap_groups({a.narrow(0, 0, 0), at::Tensor(), at::empty({0}), a,
-                                      at::empty({2}, at::kMeta), at::empty({2}, at::kMeta)});
-  for (size_t i = 0; i < groups.size(); ++i) EXPECT_EQ(groups[i], i);
-}
-
+// Also those that are not dense.
 TEST(CopyGroup, CopiesATensorWithItsStrides) {
-  const at::Tensor a = matrix().t();
-  const at::Tensor copy = copy_group({a}).at(0);
-  EXPECT_TRUE(copy.equal(a));
-  EXPECT_EQ(copy.strides(), a.strides());
-  EXPECT_NE(copy.data_ptr(), a.data_ptr());
-}
-
-TEST(CopyGroup, KeepsWhatIsNotDense) {
   const at::Tensor expanded = at::arange(3).view({3, 1}).expand({3, 4});
-  const at::Tensor copy = copy_group({expanded}).at(0);
-  EXPECT_TRUE(copy.equal(expanded));
-  EXPECT_EQ(copy.strides(), expanded.strides());
-  const at::Tensor column = matrix().select(1, 2);
-  EXPECT_EQ(copy_group({column}).at(0).strides(), column.strides());
+  for (const at::Tensor& tensor : {matrix().t(), expanded, matrix().select(1, 2)}) {
+    const at::Tensor copy = copy_group({tensor}).at(0);
+    EXPECT_TRUE(copy.equal(tensor));
+    EXPECT_EQ(copy.strides(), tensor.strides());
+    EXPECT_NE(copy.data_ptr(), tensor.data_ptr());
+  }
 }
 
 TEST(CopyGroup, KeepsSharedMemoryShared) {

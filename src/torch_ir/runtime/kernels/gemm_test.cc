@@ -34,30 +34,22 @@ class Gemm : public testing::Test {
 };
 
 TEST_F(Gemm, TakesRowsAndColumns) {
+  const at::Tensor first = at::empty({2, 3});
+  const at::Tensor second = at::empty({3, 4});
   const at::Tensor result = at::empty({2, 4});
-  EXPECT_TRUE(takes_mm(result, at::empty({2, 3}), at::empty({3, 4})));
-  EXPECT_TRUE(takes_mm(result, at::empty({2, 3}), at::empty({4, 3}).t()));
-  EXPECT_TRUE(takes_mm(result, at::empty({3, 2}).t(), at::empty({3, 4})));
-  EXPECT_TRUE(takes_mm(at::empty({4, 2}).t(), at::empty({2, 3}), at::empty({3, 4})));
-  EXPECT_TRUE(takes_mm(result.to(at::kDouble), at::empty({2, 3}, at::kDouble),
-                       at::empty({3, 4}, at::kDouble)));
-}
-
-TEST_F(Gemm, LeavesWhatAtenCopiesFirst) {
-  const at::Tensor gaps = at::empty({2, 6}).slice(1, 0, 6, 2);
-  EXPECT_FALSE(takes_mm(at::empty({2, 4}), gaps, at::empty({3, 4})));
-  EXPECT_FALSE(takes_mm(at::empty({2, 4}), at::empty({3}).expand({2, 3}), at::empty({3, 4})));
-}
-
-TEST_F(Gemm, LeavesProductsOfNothing) {
-  EXPECT_FALSE(takes_mm(at::empty({2, 4}), at::empty({2, 0}), at::empty({0, 4})));
-  EXPECT_FALSE(takes_mm(at::empty({0, 4}), at::empty({0, 3}), at::empty({3, 4})));
-}
-
-TEST_F(Gemm, LeavesOtherDtypes) {
-  for (const at::ScalarType dtype : {at::kHalf, at::kBFloat16, at::kLong, at::kComplexFloat}) {
-    EXPECT_FALSE(
-        takes_mm(at::empty({2, 4}, dtype), at::empty({2, 3}, dtype), at::empty({3, 4}, dtype)));
+  EXPECT_TRUE(takes_mm(result, first, second));
+  EXPECT_TRUE(takes_mm(result, first, at::empty({4, 3}).t()));
+  EXPECT_TRUE(takes_mm(result, at::empty({3, 2}).t(), second));
+  EXPECT_TRUE(takes_mm(at::empty({4, 2}).t(), first, second));
+  // ATen copies these first: elements with gaps, and one for all rows.
+  EXPECT_FALSE(takes_mm(result, at::empty({2, 6}).slice(1, 0, 6, 2), second));
+  EXPECT_FALSE(takes_mm(result, at::empty({3}).expand({2, 3}), second));
+  // Products of nothing.
+  EXPECT_FALSE(takes_mm(result, at::empty({2, 0}), at::empty({0, 4})));
+  EXPECT_FALSE(takes_mm(at::empty({0, 4}), at::empty({0, 3}), second));
+  for (const at::ScalarType dtype :
+       {at::kDouble, at::kHalf, at::kBFloat16, at::kLong, at::kComplexFloat}) {
+    EXPECT_EQ(takes_mm(result.to(dtype), first.to(dtype), second.to(dtype)), dtype == at::kDouble);
   }
 }
 

@@ -70,23 +70,20 @@ TEST(IndexingKernels, SayWhichIndexIsOutOfRange) {
                   {true}};
   const auto kernel = find_kernel("aten::index_select")(call);
   ASSERT_NE(kernel, nullptr);
+  const auto error_of = [](const auto& action) -> std::string {
+    try {
+      action();
+    } catch (const c10::Error& error) {
+      return error.what_without_backtrace();
+    }
+    return "";
+  };
   for (const int64_t bad : {6, -1}) {
     index.mutable_data_ptr<int64_t>()[1] = bad;
-    std::string expected;
-    std::string actual;
-    try {
-      std::vector<c10::IValue> stack = {self, 0, index};
-      call.op.callBoxed(stack);
-    } catch (const c10::Error& error) {
-      expected = error.what_without_backtrace();
-    }
-    try {
-      kernel->run();
-    } catch (const c10::Error& error) {
-      actual = error.what_without_backtrace();
-    }
+    std::vector<c10::IValue> stack = {self, 0, index};
+    const std::string expected = error_of([&] { call.op.callBoxed(stack); });
     EXPECT_NE(expected, "");
-    EXPECT_EQ(actual, expected);
+    EXPECT_EQ(error_of([&] { kernel->run(); }), expected);
   }
 }
 
