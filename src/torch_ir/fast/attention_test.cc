@@ -39,28 +39,35 @@ struct AttentionCase {
 V heads(EagerGraph& graph, const std::string& name, const AttentionCase& shape, int64_t rows,
         int64_t size) {
   const V x = graph.input(name, at::randn({shape.batch, rows, shape.heads, size}) * 2);
-  return graph.call1("aten.transpose.int", {x, Attribute(1), Attribute(2)});
+  return graph.call1("aten.transpose.int", {x, 1, 2});
+}
+
+struct Heads {
+  V q;
+  V k;
+  V v;
+};
+
+Heads heads(EagerGraph& graph, const AttentionCase& shape) {
+  return {heads(graph, "q", shape, shape.rows, shape.size),
+          heads(graph, "k", shape, shape.keys, shape.size),
+          heads(graph, "v", shape, shape.keys, shape.value_size)};
 }
 
 V attention(EagerGraph& graph, const AttentionCase& shape, const EagerArgument& mask,
             bool is_causal = false) {
-  return graph.call1("aten.scaled_dot_product_attention.default",
-                     {heads(graph, "q", shape, shape.rows, shape.size),
-                      heads(graph, "k", shape, shape.keys, shape.size),
-                      heads(graph, "v", shape, shape.keys, shape.value_size), mask, Attribute(0.0),
-                      Attribute(is_causal)});
+  const auto [q, k, v] = heads(graph, shape);
+  return graph.call1("aten.scaled_dot_product_attention.default", {q, k, v, mask, 0.0, is_causal});
 }
 
 // `change` makes of the scores what softmax gets along `dim`; `shares` is its result.
 V spelled_attention(EagerGraph& graph, const AttentionCase& shape,
                     const std::function<V(const V& scores)>& change, int64_t dim = -1,
                     V* shares = nullptr) {
-  const V q = heads(graph, "q", shape, shape.rows, shape.size);
-  const V k = heads(graph, "k", shape, shape.keys, shape.size);
-  const V v = heads(graph, "v", shape, shape.keys, shape.value_size);
-  const V transposed = graph.call1("aten.transpose.int", {k, Attribute(2), Attribute(3)});
+  const auto [q, k, v] = heads(graph, shape);
+  const V transposed = graph.call1("aten.transpose.int", {k, 2, 3});
   const V scores = change(graph.call1("aten.matmul.default", {q, transposed}));
-  const V softmax = graph.call1("aten.softmax.int", {scores, Attribute(dim)});
+  const V softmax = graph.call1("aten.softmax.int", {scores, dim});
   if (shares != nullptr) *shares = softmax;
   return graph.call1("aten.matmul.default", {softmax, v});
 }
@@ -103,12 +110,10 @@ TEST_F(FuseTrace, FollowsMasksOfAttention) {
     }
   }
   EagerGraph twice;
-  const V q = heads(twice, "q", shape, shape.rows, shape.size);
-  const V k = heads(twice, "k", shape, shape.keys, shape.size);
-  const V v = heads(twice, "v", shape, shape.keys, shape.value_size);
+  const auto [q, k, v] = heads(twice, shape);
   const V mask = twice.weight("mask", at::full({20, 40}, -INFINITY).triu(10));
   twice.output(twice.call("aten._scaled_dot_product_flash_attention_for_cpu.default",
-                          {q, k, v, Attribute(0.0), Attribute(true), mask})[0]);
+                          {q, k, v, 0.0, true, mask})[0]);
   EXPECT_EQ(count_attention(twice), 0);
   EXPECT_EQ(difference_at_fast(twice), "");
 }
@@ -162,9 +167,8 @@ TEST_F(FuseTrace, RecognizesBiases) {
     EagerGraph graph;
     graph.output(spelled_attention(graph, shape, [&](const V& scores) {
       const V bias = graph.weight("bias", at::rand({3, 12, 12}));
-      const V sum =
-          graph.call1("aten.add.Tensor", {scores, bias, Attribute(is_scaled ? 1.0 : 2.0)});
-      return is_scaled ? graph.call1("aten.mul.Tensor", {sum, Attribute(0.5)}) : sum;
+      const V sum = graph.call1("aten.add.Tensor", {scores, bias, is_scaled ? 1.0 : 2.0});
+      return is_scaled ? graph.call1("aten.mul.Tensor", {sum, 0.5}) : sum;
     }));
     EXPECT_EQ(count_attention(graph), 0);
     EXPECT_EQ(difference_at_fast(graph), "");
@@ -192,7 +196,7 @@ TEST_F(FuseTrace, RecognizesAttention) {
               graph, shape,
               [&](const V& scores) {
                 if (scale == std::string("none")) return scores;
-                return graph.call1(fmt::format("aten.{}.Tensor", scale), {scores, Attribute(0.7)});
+                return graph.call1(fmt::format("aten.{}.Tensor", scale), {scores, 0.7});
               },
               dim, &shares));
           if (is_read) graph.output(shares);

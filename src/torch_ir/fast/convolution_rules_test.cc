@@ -127,7 +127,7 @@ TEST_F(FuseTrace, ScalesAndShiftsByOneNumber) {
       y = graph.call1("aten.relu.default", {convolution(graph, y, name, shape)});
       const V scale = graph.weight(fmt::format("{}.scale", name), at::full({1}, 0.7));
       y = graph.call1("aten.mul.Tensor", {scale, y});
-      y = graph.call1("aten.mul.Tensor", {y, Attribute(1.5)});
+      y = graph.call1("aten.mul.Tensor", {y, 1.5});
       y = graph.call1("aten.add.Tensor",
                       {y, graph.weight(fmt::format("{}.shift", name), at::full({1}, -0.4))});
     }
@@ -147,7 +147,7 @@ TEST_F(FuseTrace, ScalesByChannel) {
   };
   const V x = convolution(graph, image(graph), "a", shape);
   const V y = scale(convolution(graph, x, "b", shape), "gamma", {16, 1, 1});
-  const V norm = graph.call1("aten.add.Tensor", {batch_norm(graph, x, "norm"), Attribute(0)});
+  const V norm = graph.call1("aten.add.Tensor", {batch_norm(graph, x, "norm"), 0});
   const V difference = scale(graph.call1("aten.sub.Tensor", {norm, y}), "delta", {1, 16, 1, 1});
   const V sum = graph.call1("aten.add.Tensor", {x, difference});
   const V shifted =
@@ -160,25 +160,21 @@ TEST_F(FuseTrace, ScalesByChannel) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
-// After the batch is squeezed away, the constant has a number for each row, not for each channel.
-TEST_F(FuseTrace, LeavesScalesOfRows) {
-  EagerGraph graph;
-  const V y = convolution(graph, image(graph, {.size = 16}), "a", {.size = 16});
-  const V squeezed = graph.call1("aten.squeeze.dim", {y, Attribute(0)});
-  graph.output(
-      graph.call1("aten.mul.Tensor", {squeezed, graph.weight("rows", at::randn({16, 1}))}));
-  EXPECT_EQ(difference_at_fast(graph), "");
-}
-
-// The addend is the input of the convolution.
-TEST_F(FuseTrace, AddsTheSourceItself) {
-  for (const int64_t kernel : {1, 3}) {
+// After the batch is squeezed away, the constant has a number for each row, not for each channel;
+// after the view, the norm has one channel.
+TEST_F(FuseTrace, LeavesScalesAndNormsOfOtherDimensions) {
+  for (const bool is_norm : {false, true}) {
     EagerGraph graph;
-    const ConvolutionCase shape{.kernel = kernel, .padding = kernel / 2};
-    const V x = graph.call1("aten.sigmoid.default", {convolution(graph, image(graph), "a", shape)});
-    const V y = convolution(graph, x, "b", shape);
-    graph.output(graph.call1("aten.add.Tensor", {x, y}));
-    EXPECT_EQ(difference_at_fast(graph), "");
+    const V y = convolution(graph, image(graph, {.size = 16}), "a", {.size = 16}, !is_norm);
+    if (is_norm) {
+      const V view = graph.call1("aten.view.default", {y, Attribute::list({16, 1, 16, 16})});
+      graph.output(batch_norm(graph, view, "norm", 1));
+    } else {
+      const V squeezed = graph.call1("aten.squeeze.dim", {y, 0});
+      const V rows = graph.weight("rows", at::randn({16, 1}));
+      graph.output(graph.call1("aten.mul.Tensor", {squeezed, rows}));
+    }
+    EXPECT_EQ(difference_at_fast(graph), "") << is_norm;
   }
 }
 
@@ -210,7 +206,7 @@ TEST_F(FuseTrace, MakesPrimitivesOfTransposedConvolutions) {
                                                             shape.kernel, shape.kernel}) /
                                                      8),
                                graph.weight("b", at::randn({shape.out})), pair(shape.stride),
-                               pair(0), pair(shape.output_padding), Attribute(shape.groups)});
+                               pair(0), pair(shape.output_padding), shape.groups});
       const V z = shape.has_norm ? batch_norm(graph, y, "norm", shape.out) : y;
       graph.output(graph.call1("aten.relu.default", {z}));
       const bool is_apart = (has_avx512() || !has_onednn_2()) && shape.kernel == shape.stride &&
@@ -222,8 +218,7 @@ TEST_F(FuseTrace, MakesPrimitivesOfTransposedConvolutions) {
 }
 
 V padded(EagerGraph& graph, const V& x, const std::vector<int64_t>& padding, double value = 0) {
-  return graph.call1("aten.pad.default",
-                     {x, Attribute::list(padding), "constant", Attribute(value)});
+  return graph.call1("aten.pad.default", {x, Attribute::list(padding), "constant", value});
 }
 
 bool has_padding(const EagerGraph& graph) {
@@ -273,9 +268,9 @@ TEST_F(FuseTrace, FoldsPaddingIntoPoolingWhereItIsRight) {
     for (const int64_t own : {0, 1}) {
       EagerGraph graph;
       const V x = convolution(graph, image(graph), "a", {.kernel = 1, .padding = 0});
-      graph.output(
-          graph.call1("aten.avg_pool2d.default", {padded(graph, x, {0, 1, 1, 0}), pair(4), pair(2),
-                                                  pair(own), Attribute(false), counts_padding}));
+      graph.output(graph.call1(
+          "aten.avg_pool2d.default",
+          {padded(graph, x, {0, 1, 1, 0}), pair(4), pair(2), pair(own), false, counts_padding}));
       EXPECT_EQ(has_padding(graph), own == 1 && !counts_padding);
       EXPECT_EQ(difference_at_fast(graph), "") << counts_padding << ", " << own;
     }
@@ -303,9 +298,9 @@ TEST_F(FuseTrace, PacksOneWeightForSeveralNorms) {
   const V variance = graph.weight("variance", at::rand({48}) / 1e6);
   for (const double epsilon : {1e-5, 0.5, 1e-7, 4e-7}) {
     const V y = graph.call1("aten.conv2d.default", {x, weight, std::monostate(), pair(1), pair(1)});
-    graph.output(graph.call("aten.native_batch_norm.default",
-                            {y, std::monostate(), std::monostate(), mean, variance,
-                             Attribute(false), Attribute(0.1), epsilon})[0]);
+    graph.output(graph.call(
+        "aten.native_batch_norm.default",
+        {y, std::monostate(), std::monostate(), mean, variance, false, 0.1, epsilon})[0]);
   }
   EXPECT_EQ(calls_at_fast(graph), Calls(4, winograd()));
   EXPECT_EQ(difference_at_fast(graph), "");
@@ -318,9 +313,8 @@ TEST_F(FuseTrace, FoldsStandardizedWeights) {
     const ConvolutionCase shape{.in = 1050, .size = 2, .kernel = 1, .padding = 0};
     const V weight = graph.weight("w", at::randn({out, 1050, 1, 1}));
     const V rows = graph.call1("aten.view.default", {weight, Attribute::list({1, out, 1050})});
-    const V standard = graph.call1(
-        "aten.batch_norm.default",
-        {rows, {}, {}, {}, {}, Attribute(true), Attribute(0.0), Attribute(1e-6), Attribute(false)});
+    const V standard =
+        graph.call1("aten.batch_norm.default", {rows, {}, {}, {}, {}, true, 0.0, 1e-6, false});
     const V scaled =
         graph.call1("aten.view.default", {standard, Attribute::list({out, 1050, 1, 1})});
     graph.output(graph.call1("aten.conv2d.default", {image(graph, shape), scaled}));
@@ -333,25 +327,16 @@ TEST_F(FuseTrace, FoldsStandardizedWeights) {
 TEST_F(FuseTrace, TakesActivationsOfOneDimension) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({1, 20, 50}));
-  const V y = graph.call1("aten.conv1d.default", {x, graph.weight("w", at::randn({32, 20, 3}) / 8),
-                                                  graph.weight("b", at::randn({32})),
-                                                  Attribute::list({1}), Attribute::list({1})});
+  const auto convolve = [&](const V& value, const at::Tensor& weight, const EagerArgument& bias) {
+    const V w = graph.weight(fmt::format("w{}", weight.size(1)), weight / 8);
+    return graph.call1("aten.conv1d.default",
+                       {value, w, bias, Attribute::list({1}), Attribute::list({1})});
+  };
+  const V y = convolve(x, at::randn({32, 20, 3}), graph.weight("b", at::randn({32})));
   const V z = graph.call1("aten.gelu.default", {y});
-  const V w = graph.call1("aten.conv1d.default", {z,
-                                                  graph.weight("v", at::randn({32, 32, 3}) / 8),
-                                                  {},
-                                                  Attribute::list({1}),
-                                                  Attribute::list({1})});
+  const V w = convolve(z, at::randn({32, 32, 3}), {});
   graph.output(graph.call1("aten.add.Tensor", {w, z}));
-  graph.output(graph.call1("aten.transpose.int", {z, Attribute(1), Attribute(2)}));
-  EXPECT_EQ(difference_at_fast(graph), "");
-}
-
-TEST_F(FuseTrace, KeepsNormsOfOtherChannels) {
-  EagerGraph graph;
-  const V y = convolution(graph, image(graph), "a", {}, /*has_bias=*/false);
-  const V view = graph.call1("aten.view.default", {y, Attribute::list({16, 1, 12, 12})});
-  graph.output(batch_norm(graph, view, "norm", 1));
+  graph.output(graph.call1("aten.transpose.int", {z, 1, 2}));
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 

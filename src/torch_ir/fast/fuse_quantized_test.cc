@@ -38,12 +38,7 @@ struct Scheme {
 
   std::vector<EagerArgument> of(const V& value) const {
     const bool is_signed = dtype == at::kChar;
-    return {value,
-            Attribute(scale),
-            Attribute(zero_point),
-            Attribute(is_signed ? -128 : 0),
-            Attribute(is_signed ? 127 : 255),
-            Attribute(dtype)};
+    return {value, scale, zero_point, is_signed ? -128 : 0, is_signed ? 127 : 255, dtype};
   }
 };
 
@@ -66,8 +61,8 @@ V weight(EagerGraph& graph, const std::string& name, at::IntArrayRef sizes, bool
   const int64_t channels = sizes[0];
   return graph.call1("quantized_decomposed.dequantize_per_channel.default",
                      {integers, graph.weight(name + ".scale", at::rand({channels}) * 0.01 + 1e-4),
-                      graph.weight(name + ".zero_point", at::zeros({channels}, at::kLong)),
-                      Attribute(0), Attribute(-127), Attribute(127), Attribute(at::kChar)});
+                      graph.weight(name + ".zero_point", at::zeros({channels}, at::kLong)), 0, -127,
+                      127, at::kChar});
 }
 
 const Scheme kSchemes[] = {{0.031, -7}, {0.05, 0}, {0.04, 128, at::kByte}, {0.02, 0, at::kByte}};
@@ -114,7 +109,7 @@ TEST_F(FuseQuantized, MultipliesIntegersInConvolutions) {
         const V y =
             graph.call1("aten.conv2d.default",
                         {x, w, graph.weight("b", at::randn({shape.out})), pair(shape.stride),
-                         pair(shape.padding), pair(shape.dilation), Attribute(shape.groups)});
+                         pair(shape.padding), pair(shape.dilation), shape.groups});
         graph.output(round_trip(graph, graph.call1("aten.relu.default", {y}), to));
         EXPECT_EQ(calls_at_fast(graph),
                   (Calls{"torch_ir::quantize", "onednn::convolution", "torch_ir::dequantize"}));
@@ -167,7 +162,7 @@ TEST_F(FuseQuantized, StaysInIntegersOverAdditions) {
     const V sum = graph.call1("aten.add.Tensor", {first, dequantize(graph, x, scheme)});
     const V kept = quantize(graph, graph.call1("aten.relu.default", {sum}), to);
     const V second = graph.call1("aten.add.Tensor", {block("b"), dequantize(graph, kept, to)});
-    graph.call("aten.hardtanh_.default", {second, Attribute(0.0), Attribute(6.0)});
+    graph.call("aten.hardtanh_.default", {second, 0.0, 6.0});
     graph.output(round_trip(graph, second, scheme));
     graph.output(kept);
     EXPECT_EQ(calls_at_fast(graph),
@@ -177,32 +172,16 @@ TEST_F(FuseQuantized, StaysInIntegersOverAdditions) {
   }
 }
 
-// The numbers of one tensor, or of each of its rows, which the run chooses.
-struct Chosen {
-  V scale;
-  V zero_point;
-};
-
-Chosen choose(EagerGraph& graph, const V& value) {
-  const std::vector<V> numbers =
-      graph.call("quantized_decomposed.choose_qparams.tensor",
-                 {value, Attribute(-128), Attribute(127), Attribute(1e-6), Attribute(at::kChar)});
-  return {numbers[0], numbers[1]};
-}
-
-std::vector<EagerArgument> dynamic(const V& value, const Chosen& chosen) {
-  return {value,           chosen.scale,   chosen.zero_point,
-          Attribute(-128), Attribute(127), Attribute(at::kChar)};
-}
-
 TEST_F(FuseQuantized, MultipliesIntegersWhoseScaleTheRunComputes) {
   for (const char* activation : {"", "relu", "gelu"}) {
     EagerGraph graph;
     const V x = graph.input("x", at::randn({2, 9, 48}) + 0.3);
-    const Chosen chosen = choose(graph, x);
-    const V q = graph.call1("quantized_decomposed.quantize_per_tensor.tensor", dynamic(x, chosen));
-    const V floats =
-        graph.call1("quantized_decomposed.dequantize_per_tensor.tensor", dynamic(q, chosen));
+    const std::vector<V> chosen =
+        graph.call("quantized_decomposed.choose_qparams.tensor", {x, -128, 127, 1e-6, at::kChar});
+    const V q = graph.call1("quantized_decomposed.quantize_per_tensor.tensor",
+                            {x, chosen[0], chosen[1], -128, 127, at::kChar});
+    const V floats = graph.call1("quantized_decomposed.dequantize_per_tensor.tensor",
+                                 {q, chosen[0], chosen[1], -128, 127, at::kChar});
     V y = graph.call1("aten.linear.default", {floats, weight(graph, "w", {40, 48}, true),
                                               graph.weight("b", at::randn({40}))});
     const std::string name = activation;
@@ -222,24 +201,22 @@ TEST_F(FuseQuantized, MultipliesIntegersWhoseScaleTheRunComputes) {
 TEST_F(FuseQuantized, MultipliesIntegersWithAScaleForEachRow) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({17, 32}));
-  const V largest = graph.call1(
-      "aten.amax.default", {graph.call1("aten.abs.default", {x}), Attribute({1}), Attribute(true)});
+  const V largest = graph.call1("aten.amax.default",
+                                {graph.call1("aten.abs.default", {x}), Attribute({1}), true});
   const V scale =
       graph.call1("aten.div.Tensor", {largest, graph.weight("steps", at::full({}, 127.5))});
   const V scaled =
       graph.call1("aten.mul.Tensor", {x, graph.call1("aten.reciprocal.default", {scale})});
-  const V zero_point = graph.call1(
-      "aten.to.dtype", {graph.call1("aten.zeros_like.default", {scale}), Attribute(at::kChar)});
+  const V zero_point =
+      graph.call1("aten.to.dtype", {graph.call1("aten.zeros_like.default", {scale}), at::kChar});
   const V shifted =
       graph.call1("aten.add.Tensor", {graph.call1("aten.round.default", {scaled}), zero_point});
-  const V q =
-      graph.call1("aten.to.dtype",
-                  {graph.call1("aten.clamp.default", {shifted, Attribute(-128), Attribute(127)}),
-                   Attribute(at::kChar)});
+  const V q = graph.call1("aten.to.dtype",
+                          {graph.call1("aten.clamp.default", {shifted, -128, 127}), at::kChar});
   const V w = graph.call1("aten.t.default",
                           {graph.weight("w", at::randint(-127, 128, {48, 32}, at::kChar))});
-  const V sums = graph.call1("aten.to.dtype",
-                             {graph.call1("aten._int_mm.default", {q, w}), Attribute(at::kFloat)});
+  const V sums =
+      graph.call1("aten.to.dtype", {graph.call1("aten._int_mm.default", {q, w}), at::kFloat});
   const V rows = graph.call1("aten.mul.Tensor", {sums, scale});
   const V y = graph.call1("aten.mul.Tensor", {rows, graph.weight("scales", at::rand({48}) * 0.01)});
   const V sum = graph.call1("aten.add.Tensor", {y, graph.weight("b", at::randn({48}))});
@@ -251,7 +228,7 @@ TEST_F(FuseQuantized, MultipliesIntegersWithAScaleForEachRow) {
 }
 
 V pad(EagerGraph& graph, const V& x, const std::vector<int64_t>& sizes, double value = 0) {
-  return graph.call1("aten.constant_pad_nd.default", {x, Attribute::list(sizes), Attribute(value)});
+  return graph.call1("aten.constant_pad_nd.default", {x, Attribute::list(sizes), value});
 }
 
 // A convolution of what is quantized in the last of `schemes`; what is quantized in the first is
@@ -267,9 +244,8 @@ EagerGraph padded_convolution(const std::vector<Scheme>& schemes, const std::vec
   const int64_t channels = graph.value(x).size(1);
   x = round_trip(graph, x, schemes.back());
   const V w = weight(graph, "w", {24, channels / groups, 3, 3}, true);
-  const V y =
-      graph.call1("aten.conv2d.default", {x, w, graph.weight("b", at::randn({24})), pair(1),
-                                          pair(groups == 1 ? 1 : 0), pair(1), Attribute(groups)});
+  const V y = graph.call1("aten.conv2d.default", {x, w, graph.weight("b", at::randn({24})), pair(1),
+                                                  pair(groups == 1 ? 1 : 0), pair(1), groups});
   graph.output(round_trip(graph, y, {0.09, 5}));
   return graph;
 }
@@ -325,7 +301,7 @@ TEST_F(FuseQuantized, LeavesOtherLayersAsTheyAre) {
   const V z = graph.call1("aten.linear.default", {x, weight(graph, "v", {64, 64}, true)});
   graph.output(z);
   graph.output(round_trip(graph, z, scheme));
-  const V part = graph.call1("aten.narrow.default", {x, Attribute(1), Attribute(8), Attribute(8)});
+  const V part = graph.call1("aten.narrow.default", {x, 1, 8, 8});
   graph.output(round_trip(graph, part, scheme));
   EXPECT_EQ(only_rounds(graph, 0.05), "");
 }

@@ -137,19 +137,19 @@ const NamedActivation kAll[] = {
     {"", {}, true},
     {"relu", {}, true},
     {"relu6"},
-    {"clamp", {Attribute(-1.0), Attribute(1.0)}},
-    {"clamp_min", {Attribute(0.0)}},
-    {"clamp_min", {Attribute(0.1)}},
-    {"clamp_max", {Attribute(0.5)}},
+    {"clamp", {-1.0, 1.0}},
+    {"clamp_min", {0.0}},
+    {"clamp_min", {0.1}},
+    {"clamp_max", {0.5}},
     {"hardtanh"},
     {"hardsigmoid", {}, true},
     {"hardswish"},
     {"sigmoid"},
     {"tanh"},
     {"gelu", {}, true},
-    {"gelu", {Attribute("tanh")}},
+    {"gelu", {"tanh"}},
     {"silu"},
-    {"leaky_relu", {Attribute(0.1)}},
+    {"leaky_relu", {0.1}},
     {"elu"},
 };
 
@@ -194,8 +194,8 @@ TEST_F(FuseTrace, HasSpecialValuesInAttention) {
     EagerGraph graph;
     const V x = graph.input("x", at::randn({1, 2, 16, 16}));
     const V y = graph.input("y", at::randn({1, 2, 16, 16}));
-    graph.output(graph.call1("aten.scaled_dot_product_attention.default",
-                             {x, y, y, {}, Attribute(0.0), Attribute(is_causal)}));
+    graph.output(
+        graph.call1("aten.scaled_dot_product_attention.default", {x, y, y, {}, 0.0, is_causal}));
     EXPECT_EQ(difference_with_special_values(graph), "");
   }
 }

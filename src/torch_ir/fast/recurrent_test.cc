@@ -2,8 +2,8 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
-#include <ATen/ops/isnan.h>
 #include <ATen/ops/randn.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,53 +48,68 @@ EagerGraph recurrent(const RecurrentCase& shape, double scale, bool is_lstm) {
     if (shape.has_biases) add({gates * shape.units});
     if (shape.has_biases) add({gates * shape.units});
   }
-  const std::vector<V> results = graph.call(
-      is_lstm ? "aten.lstm.input" : "aten.gru.input",
-      {x, states, parameters, Attribute(shape.has_biases), Attribute(shape.layers), Attribute(0.0),
-       Attribute(false), Attribute(shape.is_bidirectional), Attribute(shape.is_batch_first)});
+  const std::vector<V> results =
+      graph.call(is_lstm ? "aten.lstm.input" : "aten.gru.input",
+                 {x, states, parameters, shape.has_biases, shape.layers, 0.0, false,
+                  shape.is_bidirectional, shape.is_batch_first});
   for (const V& result : results) graph.output(result);
   return graph;
 }
 
-EagerGraph lstm(const RecurrentCase& shape, double scale) {
-  return recurrent(shape, scale, /*is_lstm=*/true);
+class Recurrent : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  }
+};
+
+int64_t num_own_calls(const EagerGraph& graph, bool is_lstm) {
+  return std::ranges::count(calls_at_fast(graph),
+                            is_lstm ? "torch_ir::lstm_layer" : "torch_ir::gru_step");
 }
 
-EagerGraph gru(const RecurrentCase& shape, double scale) {
-  return recurrent(shape, scale, /*is_lstm=*/false);
+// Also checks that our calls are `calls_per_layer` for each layer and direction.
+void expect_own_calls(const RecurrentCase& shape, bool is_lstm, double scale,
+                      int64_t calls_per_layer) {
+  SCOPED_TRACE(fmt::format("{} units, {} layers, batch {}, scale {}", shape.units, shape.layers,
+                           shape.batch, scale));
+  const EagerGraph graph = recurrent(shape, scale, is_lstm);
+  EXPECT_EQ(difference_at_fast(graph), "");
+  EXPECT_EQ(num_own_calls(graph, is_lstm),
+            calls_per_layer * shape.layers * (shape.is_bidirectional ? 2 : 1));
 }
 
 // The steps of many sequences begin with a product by oneDNN.
-TEST(GruRules, RunSteps) {
-  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+TEST_F(Recurrent, RunsStepsOfAGru) {
   for (const RecurrentCase& shape :
        {RecurrentCase{}, RecurrentCase{.units = 128}, RecurrentCase{.layers = 2},
         RecurrentCase{.batch = 3}, RecurrentCase{.batch = 9, .units = 48},
         RecurrentCase{.is_batch_first = true},
         RecurrentCase{.layers = 2, .is_bidirectional = true}}) {
     for (const double scale : {1.0, 100.0}) {
-      const EagerGraph graph = gru(shape, scale);
-      EXPECT_EQ(difference_at_fast(graph), "")
-          << shape.units << ' ' << shape.layers << ' ' << scale;
-      EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "torch_ir::gru_step"),
-                shape.steps * shape.layers * (shape.is_bidirectional ? 2 : 1));
+      expect_own_calls(shape, /*is_lstm=*/false, scale, shape.steps);
     }
   }
+  expect_own_calls({.units = 20}, /*is_lstm=*/false, 1, 0);
+  expect_own_calls({.has_biases = false}, /*is_lstm=*/false, 1, 0);
 }
 
-TEST(GruRules, LeaveOtherSteps) {
-  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+TEST_F(Recurrent, RunsLayersOfAnLstm) {
   for (const RecurrentCase& shape :
-       {RecurrentCase{.units = 20}, RecurrentCase{.has_biases = false}}) {
-    const EagerGraph graph = gru(shape, 1);
-    EXPECT_EQ(difference_at_fast(graph), "");
-    EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "torch_ir::gru_step"), 0);
+       {RecurrentCase{}, RecurrentCase{.units = 128}, RecurrentCase{.steps = 1},
+        RecurrentCase{.layers = 2}, RecurrentCase{.has_biases = false}, RecurrentCase{.batch = 3},
+        RecurrentCase{.batch = 9}, RecurrentCase{.is_batch_first = true},
+        RecurrentCase{.layers = 2, .is_bidirectional = true, .is_batch_first = true},
+        RecurrentCase{.batch = 16, .units = 48, .layers = 2, .is_bidirectional = true}}) {
+    for (const double scale : {1.0, 100.0}) {
+      expect_own_calls(shape, /*is_lstm=*/true, scale, 1);
+    }
   }
+  expect_own_calls({.units = 20}, /*is_lstm=*/true, 1, 0);
 }
 
 // A step whose gate is read elsewhere stays as it is.
-TEST(GruRules, LeaveWhatIsReadBetween) {
-  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+TEST_F(Recurrent, LeavesWhatIsReadBetween) {
   for (const bool is_read : {false, true}) {
     EagerGraph graph;
     const V h = graph.input("h", at::randn({1, 32}));
@@ -104,7 +119,7 @@ TEST(GruRules, LeaveWhatIsReadBetween) {
         "aten.addmm.default",
         {graph.weight("b", at::randn({96})), h, graph.weight("w", at::randn({32, 96}) / 6)});
     const auto parts = [&](const V& whole) {
-      return graph.call("aten.unsafe_chunk.default", {whole, Attribute(3), Attribute(1)});
+      return graph.call("aten.unsafe_chunk.default", {whole, 3, 1});
     };
     const std::vector<V> x = parts(gates);
     const std::vector<V> y = parts(product);
@@ -120,39 +135,12 @@ TEST(GruRules, LeaveWhatIsReadBetween) {
     graph.call("aten.add_.Tensor", {next, candidate});
     graph.output(next);
     if (is_read) graph.output(graph.call1("aten.cos.default", {y[0]}));
-    EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "torch_ir::gru_step"), is_read ? 0 : 1);
+    EXPECT_EQ(num_own_calls(graph, /*is_lstm=*/false), is_read ? 0 : 1);
     EXPECT_EQ(difference_at_fast(graph), "");
   }
 }
 
-TEST(LstmRules, RunLayers) {
-  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
-  for (const RecurrentCase& shape :
-       {RecurrentCase{}, RecurrentCase{.units = 128}, RecurrentCase{.steps = 1},
-        RecurrentCase{.layers = 2}, RecurrentCase{.has_biases = false}, RecurrentCase{.batch = 3},
-        RecurrentCase{.batch = 9}, RecurrentCase{.is_batch_first = true},
-        RecurrentCase{.layers = 2, .is_bidirectional = true, .is_batch_first = true},
-        RecurrentCase{.batch = 16, .units = 48, .layers = 2, .is_bidirectional = true}}) {
-    for (const double scale : {1.0, 100.0}) {
-      const EagerGraph graph = lstm(shape, scale);
-      EXPECT_EQ(difference_at_fast(graph), "")
-          << shape.units << ' ' << shape.layers << ' ' << scale;
-      const std::vector<std::string> calls = calls_at_fast(graph);
-      EXPECT_EQ(std::ranges::count(calls, "torch_ir::lstm_layer"),
-                shape.layers * (shape.is_bidirectional ? 2 : 1));
-    }
-  }
-}
-
-TEST(LstmRules, LeaveOtherLayers) {
-  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
-  const EagerGraph graph = lstm({.units = 20}, 1);
-  EXPECT_EQ(difference_at_fast(graph), "");
-  EXPECT_EQ(std::ranges::count(calls_at_fast(graph), "torch_ir::lstm_layer"), 0);
-}
-
-TEST(LstmRules, HandOnWhatIsNotANumber) {
-  if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+TEST_F(Recurrent, HandsOnWhatIsNotANumber) {
   for (const bool is_lstm : {true, false}) {
     EagerGraph graph = recurrent({}, 1, is_lstm);
     graph.inputs[0].view({-1})[40] = std::numeric_limits<float>::quiet_NaN();

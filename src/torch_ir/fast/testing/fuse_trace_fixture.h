@@ -60,7 +60,7 @@ inline V convolution(EagerGraph& graph, const V& x, const std::string& name,
   if (has_bias) bias = graph.weight(name + ".bias", at::randn({shape.out}));
   return graph.call1("aten.conv2d.default",
                      {x, weight, bias, pair(shape.stride), pair(shape.padding),
-                      pair(shape.dilation), Attribute(shape.groups)});
+                      pair(shape.dilation), shape.groups});
 }
 
 inline V image(EagerGraph& graph, const ConvolutionCase& shape = {}) {
@@ -68,12 +68,12 @@ inline V image(EagerGraph& graph, const ConvolutionCase& shape = {}) {
 }
 
 inline V batch_norm(EagerGraph& graph, const V& x, const std::string& name, int64_t channels = 16) {
-  return graph.call1("aten.batch_norm.default",
-                     {x, graph.weight(name + ".weight", at::randn({channels})),
-                      graph.weight(name + ".bias", at::randn({channels})),
-                      graph.weight(name + ".running_mean", at::randn({channels})),
-                      graph.weight(name + ".running_var", at::rand({channels}) + 0.5),
-                      Attribute(false), Attribute(0.1), Attribute(1e-5), Attribute(false)});
+  return graph.call1(
+      "aten.batch_norm.default",
+      {x, graph.weight(name + ".weight", at::randn({channels})),
+       graph.weight(name + ".bias", at::randn({channels})),
+       graph.weight(name + ".running_mean", at::randn({channels})),
+       graph.weight(name + ".running_var", at::rand({channels}) + 0.5), false, 0.1, 1e-5, false});
 }
 
 }  // namespace torch_ir
