@@ -25,6 +25,15 @@ Program capture(Forward forward, const at::Tensor& x, std::vector<DynamicSize> s
   return export_model(model, {x}, {.dynamic = std::move(sizes)});
 }
 
+std::string capture_error(Forward forward, std::vector<DynamicSize> sizes) {
+  try {
+    capture(forward, at::ones({2, 6}), std::move(sizes));
+  } catch (const ExportError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 // "add: [batch, 4] sum_1 + 1" for each node: its name, shape and attributes.
 std::vector<std::string> lines(const Program& program) {
   std::vector<std::string> lines;
@@ -80,12 +89,7 @@ TEST(DynamicSizesTest, BecomeSymbolsInShapesAndNumbersInAttributes) {
 
 TEST(DynamicSizesTest, RefuseModelsThatFollowThemInOtherWays) {
   const auto error_of = [](Forward forward) {
-    try {
-      capture(forward, at::ones({2, 6}), {{"x", 1, "length", 2, 20}});
-    } catch (const ExportError& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    return capture_error(forward, {{"x", 1, "length", 2, 20}});
   };
   EXPECT_EQ(error_of([](const at::Tensor& x) { return x * (1.0 / x.size(1)); }),
             "cannot export the model: node 'mul' (aten.mul.Tensor): argument 'other' is "
@@ -115,12 +119,7 @@ TEST(DynamicSizesTest, RefuseModelsThatFollowThemInOtherWays) {
 
 TEST(DynamicSizesTest, HaveToFitTheExample) {
   const auto error_of = [](std::vector<DynamicSize> sizes) {
-    try {
-      capture([](const at::Tensor& x) { return x.exp(); }, at::ones({2, 6}), std::move(sizes));
-    } catch (const ExportError& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    return capture_error([](const at::Tensor& x) { return x.exp(); }, std::move(sizes));
   };
   const std::string start = "cannot export the model: dynamic size 'n'";
   EXPECT_EQ(error_of({{"y", 0, "n", 1, 4}}), start + " is of input 'y', but the inputs are 'x'");

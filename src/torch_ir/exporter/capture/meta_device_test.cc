@@ -98,12 +98,7 @@ TEST(LiftedConstantsTest, RefuseANameThatIsTaken) {
       register_constant("mask", at::ones({1}));
     }
   };
-  try {
-    Twice twice;
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "duplicate constant 'mask'");
-  }
+  EXPECT_THAT([] { Twice(); }, testing::ThrowsMessage<Error>("duplicate constant 'mask'"));
 }
 
 }  // namespace

@@ -147,12 +147,6 @@ TEST_F(MetaKernelsTest, WorkInInferenceMode) {
             (std::vector<int64_t>{2, 16, 4}));
 }
 
-TEST_F(MetaKernelsTest, NumbersPromoteAsOnTheCpu) {
-  EXPECT_EQ(at::floor_divide(meta({2}, at::kInt), 2).scalar_type(), at::kInt);
-  EXPECT_EQ(at::floor_divide(meta({2}, at::kInt), 2.5).scalar_type(), at::kFloat);
-  EXPECT_EQ(at::floor_divide(meta({2}, at::kInt), meta({}, at::kLong)).scalar_type(), at::kInt);
-}
-
 TEST_F(MetaKernelsTest, TakeTensorsOfTheCpuThatAreNumbers) {
   EXPECT_EQ(at::where(meta({2, 3}, at::kBool), meta({2, 3}), at::scalar_tensor(0.)).sizes(),
             (std::vector<int64_t>{2, 3}));

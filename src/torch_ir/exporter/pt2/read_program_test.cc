@@ -26,12 +26,35 @@ std::string tensor(const std::string& name) {
   return R"({"as_tensor": {"name": ")" + name + "\"}}";
 }
 
+std::string argument(const std::string& name, const std::string& value) {
+  return R"({"name": ")" + name + R"(", "arg": )" + value + ", \"kind\": 1}";
+}
+
+std::string node(const std::string& target, const std::string& arguments,
+                 const std::string& outputs = tensor("y"), const std::string& name = "y") {
+  return R"({"target": ")" + target + R"(", "name": ")" + name + R"(", "inputs": [)" + arguments +
+         R"(], "outputs": [)" + outputs + R"(], "metadata": {}})";
+}
+
+const std::string kRelu = "torch.ops.aten.relu.default";
+
+std::string relu(const std::string& from, const std::string& to) {
+  return node(kRelu, argument("self", tensor(from)), tensor(to), to);
+}
+
+std::string graph_text(const std::string& inputs, const std::string& nodes,
+                       const std::string& outputs, const std::string& values,
+                       const std::string& numbers = "") {
+  return R"({"inputs": [)" + inputs + R"(], "nodes": [)" + nodes + R"(], "outputs": [)" + outputs +
+         R"(], "tensor_values": {)" + values + R"(}, "sym_int_values": {)" + numbers +
+         R"(}, "sym_bool_values": {}})";
+}
+
 // The parts of a program; by default y = relu(x).
 struct ProgramText {
   std::string version = R"({"major": 8, "minor": 20})";
   std::string inputs = tensor("x");
-  std::string nodes =
-      node("torch.ops.aten.relu.default", argument("self", tensor("x")), tensor("y"));
+  std::string nodes = relu("x", "y");
   std::string outputs = tensor("y");
   std::string values = std::string("\"x\": ") + kFloatMeta + ", \"y\": " + kFloatMeta;
   std::string numbers = "";
@@ -39,33 +62,22 @@ struct ProgramText {
   std::string output_specs = R"({"user_output": {"arg": )" + tensor("y") + "}}";
   std::string ranges = "";
 
-  static std::string argument(const std::string& name, const std::string& value) {
-    return R"({"name": ")" + name + R"(", "arg": )" + value + ", \"kind\": 1}";
-  }
-
-  static std::string node(const std::string& target, const std::string& arguments,
-                          const std::string& outputs, const std::string& name = "y") {
-    return R"({"target": ")" + target + R"(", "name": ")" + name + R"(", "inputs": [)" + arguments +
-           R"(], "outputs": [)" + outputs + R"(], "metadata": {}})";
-  }
-
-  static std::string graph(const std::string& inputs, const std::string& nodes,
-                           const std::string& outputs, const std::string& values,
-                           const std::string& numbers = "") {
-    return R"({"inputs": [)" + inputs + R"(], "nodes": [)" + nodes + R"(], "outputs": [)" +
-           outputs + R"(], "tensor_values": {)" + values + R"(}, "sym_int_values": {)" + numbers +
-           R"(}, "sym_bool_values": {}})";
-  }
-
   std::string text() const {
     return R"({"schema_version": )" + version + R"(, "torch_version": "2.13.0+cpu", )" +
            R"("range_constraints": {)" + ranges + R"(}, "graph_module": {"graph": )" +
-           graph(inputs, nodes, outputs, values, numbers) + R"(, "signature": {"input_specs": [)" +
-           input_specs + R"(], "output_specs": [)" + output_specs + "]}}}";
+           graph_text(inputs, nodes, outputs, values, numbers) +
+           R"(, "signature": {"input_specs": [)" + input_specs + R"(], "output_specs": [)" +
+           output_specs + "]}}}";
   }
 
   Program read() const { return read_program(parse_json(text()), "stem"); }
 };
+
+ProgramText with_nodes(const std::string& nodes) {
+  ProgramText program;
+  program.nodes = nodes;
+  return program;
+}
 
 std::string error_of(const ProgramText& program) {
   try {
@@ -78,28 +90,9 @@ std::string error_of(const ProgramText& program) {
 
 // The value of the argument `other` of aten.mul.Tensor, read from `value`.
 Attribute read_attribute(const std::string& value) {
-  ProgramText program;
-  program.nodes = ProgramText::node(
-      "torch.ops.aten.mul.Tensor",
-      ProgramText::argument("self", tensor("x")) + ", " + ProgramText::argument("other", value),
-      tensor("y"));
-  return std::get<Attribute>(program.read().nodes[0].arguments[1].value);
-}
-
-TEST(ReadProgramTest, ReadsNodesInputsAndOutputs) {
-  const Program program = ProgramText().read();
-  EXPECT_EQ(program.model_name, "stem");
-  EXPECT_EQ(program.torch_version, "2.13.0");
-  ASSERT_EQ(program.inputs.size(), 1);
-  EXPECT_EQ(program[program.inputs[0].value].name, "x");
-  EXPECT_EQ(program.inputs[0].kind, InputKind::kUserInput);
-  ASSERT_EQ(program.nodes.size(), 1);
-  EXPECT_EQ(program.nodes[0].name, "y");
-  EXPECT_EQ(program.nodes[0].target, "aten.relu.default");
-  EXPECT_EQ(program.nodes[0].arguments[0].name, "self");
-  EXPECT_THAT(names_of(program, program.nodes[0].outputs), ElementsAre("y"));
-  EXPECT_THAT(names_of(program, program.outputs), ElementsAre("y"));
-  EXPECT_EQ(value_of(program, "y").shape, std::vector<int64_t>{2});
+  const std::string arguments = argument("self", tensor("x")) + ", " + argument("other", value);
+  const Program program = with_nodes(node("torch.ops.aten.mul.Tensor", arguments)).read();
+  return std::get<Attribute>(program.nodes[0].arguments[1].value);
 }
 
 TEST(ReadProgramTest, ReadsEveryKindOfAttribute) {
@@ -168,6 +161,7 @@ TEST(ReadProgramTest, RefusesWhatIsNotInTheSchema) {
 
 TEST(ReadProgramTest, RefusesOtherVersionsOfTheSchema) {
   ProgramText program;
+  EXPECT_EQ(program.read().model_name, "stem");
   program.version = R"({"major": 9, "minor": 1})";
   EXPECT_EQ(error_of(program),
             "unsupported schema version 9.1: this program reads version 8.20; export the model "
@@ -178,10 +172,7 @@ TEST(ReadProgramTest, RefusesOtherVersionsOfTheSchema) {
 
 // The scan of PyTorch 2.6 had more arguments.
 TEST(ReadProgramTest, LoopsOverSlicesHaveAFormOfTheirOwn) {
-  ProgramText program;
-  program.nodes = ProgramText::node("torch.ops.higher_order.scan",
-                                    ProgramText::argument("", tensor("x")), tensor("y"), "y");
-  EXPECT_EQ(error_of(program),
+  EXPECT_EQ(error_of(with_nodes(node("torch.ops.higher_order.scan", argument("", tensor("x"))))),
             "node 'y' (higher_order.scan): wrong number of arguments: 1, expected 4; export the "
             "model with PyTorch 2.7 or later");
 }
@@ -207,24 +198,20 @@ TEST(ReadProgramTest, PathsOfModulesHoldAnything) {
 }
 
 TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {
-  ProgramText program;
-  program.nodes = ProgramText::node("torch.ops.mine.op.default",
-                                    ProgramText::argument("a", tensor("x")), tensor("y"));
-  EXPECT_EQ(program.read().nodes[0].target, "mine.op.default");
-  program.nodes = ProgramText::node("torch.ops.mine.op.default",
-                                    ProgramText::argument("", tensor("x")), tensor("y"));
-  EXPECT_EQ(error_of(program),
+  const auto with_name = [](const std::string& name) {
+    return with_nodes(node("torch.ops.mine.op.default", argument(name, tensor("x"))));
+  };
+  EXPECT_EQ(with_name("a").read().nodes[0].target, "mine.op.default");
+  EXPECT_EQ(error_of(with_name("")),
             "node 'y' (mine.op.default): argument 0 has no name, and the operator is unknown; load "
             "the library that defines it (--load-library)");
 }
 
 TEST(ReadProgramTest, OperatorsOfTheDialectsOfExecuTorchAreThoseOfPyTorch) {
-  ProgramText program;
-  for (const char* dialect : {"edge._ops", "edge.ops", "backend._ops"}) {
-    program.nodes =
-        ProgramText::node(std::string("executorch.exir.dialects.") + dialect + ".aten.relu.default",
-                          ProgramText::argument("self", tensor("x")), tensor("y"));
-    EXPECT_EQ(program.read().nodes[0].target, "aten.relu.default");
+  for (const std::string dialect : {"edge._ops", "edge.ops", "backend._ops"}) {
+    const std::string target = "executorch.exir.dialects." + dialect + ".aten.relu.default";
+    const Program program = with_nodes(node(target, argument("self", tensor("x")))).read();
+    EXPECT_EQ(program.nodes[0].target, "aten.relu.default");
   }
 }
 
@@ -236,12 +223,11 @@ TEST(ReadProgramTest, ObjectsAreSaidAndTensorsInDictsAndListsAreInputs) {
       R"(, {"custom_obj": {"arg": )" + object + R"(, "custom_obj_name": "engine"}})";
   // An operator that this process knows, too.
   for (const char* target : {"nobody.run.default", "aten.relu.default"}) {
-    program.nodes = ProgramText::node(
-        std::string("torch.ops.") + target,
-        ProgramText::argument("e", R"({"as_custom_obj": )" + object + "}") + ", " +
-            ProgramText::argument("d", R"({"as_string_to_argument": {"k": )" + tensor("x") + "}}") +
-            ", " + ProgramText::argument("n", R"({"as_nested_tensors": [[{"name": "x"}]]})"),
-        tensor("y"));
+    program.nodes =
+        node(std::string("torch.ops.") + target,
+             argument("e", R"({"as_custom_obj": )" + object + "}") + ", " +
+                 argument("d", R"({"as_string_to_argument": {"k": )" + tensor("x") + "}}") + ", " +
+                 argument("n", R"({"as_nested_tensors": [[{"name": "x"}]]})"));
     const Program read = program.read();
     EXPECT_EQ(*read.constant_inputs.find("engine"), Opaque{"an object of the class 'trt.Engine'"});
     const Node& node = read.nodes.at(0);
@@ -258,13 +244,10 @@ TEST(ReadProgramTest, ObjectsAreSaidAndTensorsInDictsAndListsAreInputs) {
 }
 
 TEST(ReadProgramTest, ListsOfTensorsOfUnknownOperatorsAreInputs) {
-  ProgramText program;
-  program.nodes = ProgramText::node(
-      "torch.ops.nobody.join.default",
-      ProgramText::argument("xs", R"({"as_optional_tensors": [{"as_none": true}, )" + tensor("x") +
-                                      ", " + tensor("x") + "]}"),
-      tensor("y"));
-  const IR ir = to_ir(program.read());
+  const std::string list =
+      R"({"as_optional_tensors": [{"as_none": true}, )" + tensor("x") + ", " + tensor("x") + "]}";
+  const IR ir =
+      to_ir(with_nodes(node("torch.ops.nobody.join.default", argument("xs", list))).read());
   EXPECT_EQ(ir.nodes[0].inputs.at(1).arg, "xs");
   EXPECT_EQ(*ir.nodes[0].attrs.find("_tensor_list_sizes"), Attribute::list({2}));
   EXPECT_EQ(*ir.nodes[0].attrs.find("_tensor_list_none_masks"),
@@ -273,39 +256,46 @@ TEST(ReadProgramTest, ListsOfTensorsOfUnknownOperatorsAreInputs) {
 }
 
 TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
-  ProgramText program;
-  program.nodes = ProgramText::node("torch.ops.aten.relu.default",
-                                    ProgramText::argument("", tensor("x")), tensor("y"));
-  EXPECT_EQ(program.read().nodes[0].arguments[0].name, "self");
-  program.nodes = ProgramText::node(
-      "torch.ops.aten.relu.default",
-      ProgramText::argument("", tensor("x")) + ", " + ProgramText::argument("", tensor("x")),
-      tensor("y"));
-  EXPECT_EQ(error_of(program),
+  const auto with = [](const std::string& arguments) { return with_nodes(node(kRelu, arguments)); };
+  const std::string unnamed = argument("", tensor("x"));
+  const std::string self = argument("self", tensor("x"));
+  EXPECT_EQ(with(unnamed).read().nodes[0].arguments[0].name, "self");
+  EXPECT_EQ(error_of(with(unnamed + ", " + unnamed)),
             "node 'y' (aten.relu.default): wrong number of arguments: 2, expected at most 1");
-  program.nodes = ProgramText::node("torch.ops.aten.relu.default",
-                                    ProgramText::argument("self", tensor("x")) + ", " +
-                                        ProgramText::argument("self", tensor("x")),
-                                    tensor("y"));
-  EXPECT_EQ(error_of(program), "node 'y' (aten.relu.default): duplicate argument 'self'");
+  EXPECT_EQ(error_of(with(self + ", " + self)),
+            "node 'y' (aten.relu.default): duplicate argument 'self'");
 }
 
 TEST(ReadProgramTest, NodesWithoutNamesAreCalledAsTheirOutput) {
-  ProgramText program;
-  program.nodes = ProgramText::node("torch.ops.aten.relu.default",
-                                    ProgramText::argument("self", tensor("x")), tensor("y"), "");
-  EXPECT_EQ(program.read().nodes[0].name, "y");
-  program.nodes += ", " + ProgramText::node("torch.ops.aten._assert_async.default",
-                                            ProgramText::argument("self", tensor("x")), "", "");
-  EXPECT_EQ(program.read().nodes[1].name, "_assert_async_default");
+  const std::string self = argument("self", tensor("x"));
+  const Program program = with_nodes(node(kRelu, self, tensor("y"), "") + ", " +
+                                     node("torch.ops.aten._assert_async.default", self, "", ""))
+                              .read();
+  EXPECT_EQ(program.nodes[0].name, "y");
+  EXPECT_EQ(program.nodes[1].name, "_assert_async_default");
+}
+
+// A dtype, which no node of a graph can read.
+TEST(ReadProgramTest, ResultsThatAreNoTensorsAreLeftOut) {
+  for (const char* outputs : {"", R"({"as_none": true})"}) {
+    const std::string arguments =
+        argument("tensor", tensor("x")) + ", " + argument("other", tensor("x"));
+    const Program program =
+        with_nodes(node("torch.ops.aten.result_type.Tensor", arguments, outputs, "result_type") +
+                   ", " + relu("x", "y"))
+            .read();
+    ASSERT_EQ(program.nodes.size(), 2);
+    EXPECT_THAT(program.nodes[0].outputs, IsEmpty());
+    EXPECT_EQ(program[std::get<ValueId>(program.nodes[1].arguments[0].value)].name, "x");
+  }
 }
 
 TEST(ReadProgramTest, OutputsThatAreNoneAreLeftOut) {
   ProgramText program;
   program.values += std::string(", \"z\": ") + kFloatMeta;
-  program.nodes = ProgramText::node(
-      "torch.ops.aten.convolution_backward.default", "",
-      R"({"as_none": true}, {"as_tensors": [{"name": "y"}]}, )" + tensor("z"), "node");
+  program.nodes =
+      node("torch.ops.aten.convolution_backward.default", "",
+           R"({"as_none": true}, {"as_tensors": [{"name": "y"}]}, )" + tensor("z"), "node");
   const Program read = program.read();
   EXPECT_THAT(names_of(read, read.nodes[0].outputs), ElementsAre("y", "z"));
   EXPECT_EQ(read.nodes[0].name, "node");
@@ -317,17 +307,15 @@ TEST(ReadProgramTest, NumbersOfNodesAreReferences) {
       R"json("n": {"as_expr": {"expr_str": "Symbol('s0')", "hint": null}}, "m": {"as_int": 6})json";
   program.inputs += R"(, {"as_sym_int": {"as_name": "n"}})";
   program.input_specs += R"(, {"user_input": {"arg": {"as_sym_int": {"as_name": "n"}}}})";
-  program.nodes =
-      ProgramText::node("_operator.mul",
-                        ProgramText::argument("", R"({"as_sym_int": {"as_name": "n"}})") + ", " +
-                            ProgramText::argument("", R"({"as_int": 2})"),
-                        R"({"as_sym_int": {"as_name": "m"}})", "m") +
-      ", " +
-      ProgramText::node(
-          "torch.ops.aten.full.default",
-          ProgramText::argument("size", R"({"as_sym_ints": [{"as_name": "m"}, {"as_int": 3}]})") +
-              ", " + ProgramText::argument("fill_value", tensor("n")),
-          tensor("y"));
+  program.nodes = node("_operator.mul",
+                       argument("", R"({"as_sym_int": {"as_name": "n"}})") + ", " +
+                           argument("", R"({"as_int": 2})"),
+                       R"({"as_sym_int": {"as_name": "m"}})", "m") +
+                  ", " +
+                  node("torch.ops.aten.full.default",
+                       argument("size", R"({"as_sym_ints": [{"as_name": "m"}, {"as_int": 3}]})") +
+                           ", " + argument("fill_value", tensor("n")),
+                       tensor("y"));
   const Program read = program.read();
   EXPECT_EQ(value_of(read, "n").expression, "s0");
   EXPECT_EQ(value_of(read, "m").expression, "6");
@@ -412,18 +400,12 @@ TEST(ReadProgramTest, GraphAndSignatureMustAgree) {
 }
 
 TEST(ReadProgramTest, NamesAreUniqueAndKnown) {
-  const auto with = [](const std::string& nodes) {
-    ProgramText program;
-    program.nodes = nodes;
-    return error_of(program);
-  };
-  const std::string relu = ProgramText().nodes;
-  EXPECT_EQ(with(relu + ", " + relu), "node 'y' (aten.relu.default): duplicate value 'y'");
-  EXPECT_EQ(with(ProgramText::node("torch.ops.aten.relu.default",
-                                   ProgramText::argument("self", tensor("x")), tensor("new"))),
+  const auto with = [](const std::string& nodes) { return error_of(with_nodes(nodes)); };
+  EXPECT_EQ(with(relu("x", "y") + ", " + relu("x", "y")),
+            "node 'y' (aten.relu.default): duplicate value 'y'");
+  EXPECT_EQ(with(node(kRelu, argument("self", tensor("x")), tensor("new"))),
             "node 'y' (aten.relu.default): missing shape and dtype of the value 'new'");
-  EXPECT_EQ(with(ProgramText::node("torch.ops.aten.relu.default",
-                                   ProgramText::argument("self", tensor("y")), tensor("y"))),
+  EXPECT_EQ(with(relu("y", "y")),
             "node 'y' (aten.relu.default): argument 'self': the value 'y' is used before any node "
             "or input makes it");
 }
@@ -432,20 +414,15 @@ TEST(ReadProgramTest, NamesAreUniqueAndKnown) {
 TEST(ReadProgramTest, InlinedGraphsAreNamedAnew) {
   const std::string values =
       std::string("\"x\": ") + kFloatMeta + ", \"y\": " + kFloatMeta + ", \"z\": " + kFloatMeta;
-  const std::string relu = "torch.ops.aten.relu.default";
-  const std::string inner = ProgramText::graph(
-      tensor("y"),
-      ProgramText::node(relu, ProgramText::argument("self", tensor("y")), tensor("x"), "x") + ", " +
-          ProgramText::node(relu, ProgramText::argument("self", tensor("x")), tensor("z"), "z"),
-      tensor("z") + ", " + tensor("y"), values);
+  const std::string inner = graph_text(tensor("y"), relu("y", "x") + ", " + relu("x", "z"),
+                                       tensor("z") + ", " + tensor("y"), values);
   ProgramText program;
   program.values = values;
-  program.nodes = ProgramText::node(
-      "torch.ops.higher_order.wrap_with_set_grad_enabled",
-      ProgramText::argument("", R"({"as_bool": false})") + ", " +
-          ProgramText::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") +
-          ", " + ProgramText::argument("", tensor("x")),
-      tensor("y") + ", " + tensor("z"), "wrap");
+  program.nodes = node("torch.ops.higher_order.wrap_with_set_grad_enabled",
+                       argument("", R"({"as_bool": false})") + ", " +
+                           argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") +
+                           ", " + argument("", tensor("x")),
+                       tensor("y") + ", " + tensor("z"), "wrap");
   program.outputs = tensor("y") + ", " + tensor("z");
   program.output_specs += R"(, {"user_output": {"arg": )" + tensor("z") + "}}";
   const Program read = program.read();
@@ -461,21 +438,18 @@ TEST(ReadProgramTest, InlinedGraphsAreNamedAnew) {
 
 TEST(ReadProgramTest, InlinedGraphsMustFitTheirNode) {
   const std::string inner =
-      ProgramText::graph(tensor("x"), "", tensor("x"), "\"x\": " + std::string(kFloatMeta));
+      graph_text(tensor("x"), "", tensor("x"), "\"x\": " + std::string(kFloatMeta));
   const auto wrap = [&](const std::string& operands, const std::string& outputs) {
-    ProgramText program;
-    program.nodes = ProgramText::node(
-        "torch.ops.higher_order.wrap_with_set_grad_enabled",
-        ProgramText::argument("", R"({"as_bool": false})") + ", " +
-            ProgramText::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") +
-            operands,
-        outputs, "wrap");
-    return error_of(program);
+    return error_of(with_nodes(
+        node("torch.ops.higher_order.wrap_with_set_grad_enabled",
+             argument("", R"({"as_bool": false})") + ", " +
+                 argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") + operands,
+             outputs, "wrap")));
   };
   const std::string place = "node 'wrap' (higher_order.wrap_with_set_grad_enabled): ";
   EXPECT_EQ(wrap("", tensor("y")),
             place + "wrong number of operands: 0, expected 1 for the inputs of the graph");
-  EXPECT_EQ(wrap(", " + ProgramText::argument("", tensor("x")), ""),
+  EXPECT_EQ(wrap(", " + argument("", tensor("x")), ""),
             place + "wrong number of outputs: 0, expected 1 for the outputs of the graph");
 }
 
