@@ -154,8 +154,8 @@ TEST_F(FuseTrace, TellsLinearLayersAndActivationsOfOneOperatorApart) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({32, 64}));
   for (const double beta : {1.0, 0.5}) {
-    const V bias = graph.weight(fmt::format("bias {}", beta), at::randn({64}));
-    const V matrix = graph.weight(fmt::format("matrix {}", beta), at::randn({64, 64}) / 8);
+    const V bias = graph.weight(fmt::format("bias{}", beta), at::randn({64}));
+    const V matrix = graph.weight(fmt::format("matrix{}", beta), at::randn({64, 64}) / 8);
     graph.output(graph.call1("aten.addmm.default", {bias, x, matrix, beta}));
   }
   const V weight = graph.weight("weight", at::randn({64, 64}) / 8);

@@ -55,8 +55,7 @@ TEST(ExecutionPlan, ReturnsTheStateAndLeavesTheWeights) {
               .output("mul")
               .build();
   ir.state = {"b_sum", "x"};
-  StateDict weights;
-  weights.insert("sum", at::tensor({1.f, 2.f}));
+  const StateDict weights{{"sum", at::tensor({1.f, 2.f})}};
   const at::Tensor x = at::tensor({3.f, -4.f});
   for (const Optimization level : {Optimization::kExact, Optimization::kFast}) {
     for (const bool trace : {true, false}) {

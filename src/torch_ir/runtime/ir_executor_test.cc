@@ -27,12 +27,6 @@ EagerGraph masked_graph() {
   return graph;
 }
 
-StateDict only(const std::string& name, const at::Tensor& tensor) {
-  StateDict tensors;
-  tensors.insert(name, tensor);
-  return tensors;
-}
-
 std::string weights_file(const StateDict& weights) {
   const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/weights.safetensors";
   save_weights_safetensors(weights, path);
@@ -80,8 +74,8 @@ TEST(IRExecutor, FollowsWeightsThatChange) {
 
 TEST(IRExecutor, TakesConstantsThatTheIrLacks) {
   const EagerGraph graph = masked_graph();
-  const StateDict weights = only("weight", graph.weights["weight"]);
-  IRExecutor executor(graph.ir, weights, only("mask", graph.weights["mask"]));
+  const StateDict weights{{"weight", graph.weights["weight"]}};
+  IRExecutor executor(graph.ir, weights, StateDict{{"mask", graph.weights["mask"]}});
   EXPECT_TRUE(same_bits(executor.execute(graph.inputs).at(0), graph.expected()[0]));
 }
 
@@ -99,11 +93,11 @@ TEST(ExecuteIr, RunsWithWeightsOrTheirFile) {
 
 TEST(ExecuteIr, NamesAMissingConstant) {
   const EagerGraph graph = masked_graph();
-  ExecuteOptions options{.weights = only("weight", graph.weights["weight"])};
+  ExecuteOptions options{.weights = StateDict{{"weight", graph.weights["weight"]}}};
   EXPECT_THAT(
       [&] { execute_ir(graph.ir, graph.inputs, options); },
       ThrowsMessage<ExecutionError>("Weight/input 'p_mask' not found in registry for node 'n1'."));
-  options.constants = only("mask", graph.weights["mask"]);
+  options.constants = StateDict{{"mask", graph.weights["mask"]}};
   EXPECT_TRUE(same_bits(execute_ir(graph.ir, graph.inputs, options).at(0), graph.expected()[0]));
 }
 

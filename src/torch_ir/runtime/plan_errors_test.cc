@@ -43,13 +43,11 @@ std::string execution_error(const Action& action) {
 
 TEST(PlanErrors, FindsWeightsByPlaceholderAndConstantsInTheIr) {
   EagerGraph graph = linear_graph();
-  StateDict weights;
-  weights.insert("p_linear.weight", graph.weights["linear.weight"]);
+  const StateDict weights{{"p_linear.weight", graph.weights["linear.weight"]}};
   graph.ir.constants.insert("linear.bias", graph.weights["linear.bias"]);
   EXPECT_TRUE(same_bits(compile(graph.ir, weights).run(graph.inputs)[0], graph.expected()[0]));
   // Those of the caller come first.
-  StateDict constants;
-  constants.insert("linear.bias", graph.weights["linear.bias"]);
+  const StateDict constants{{"linear.bias", graph.weights["linear.bias"]}};
   graph.ir.constants["linear.bias"] = at::zeros({3});
   const at::Tensor output = compile(graph.ir, weights, constants).run(graph.inputs)[0];
   EXPECT_TRUE(same_bits(output, graph.expected()[0]));
@@ -135,10 +133,9 @@ TEST(PlanErrors, ListsAllWeightsThatDoNotFit) {
   EagerGraph graph = linear_graph();
   graph.output(graph.call1("aten.mul.Tensor", {V{"n0"}, graph.weight("mask", at::ones({3}))}));
   graph.output(graph.weight("spare", at::ones({1})));
-  StateDict weights;
-  weights.insert("linear.weight", at::randn({4, 3}, at::kDouble));
-  weights.insert("linear.bais", at::randn({3}));
-  weights.insert("mask", at::ones({3}).to_sparse());
+  const StateDict weights{{"linear.weight", at::randn({4, 3}, at::kDouble)},
+                          {"linear.bais", at::randn({3})},
+                          {"mask", at::ones({3}).to_sparse()}};
   EXPECT_EQ(
       execution_error([&] { (void)compile(graph.ir, weights); }),
       "5 problems with the weights:\n"
@@ -200,8 +197,7 @@ TEST(PlanErrors, ATiedWeightHasOneValue) {
   graph.ir.tied_weights = {{"layers.0.w", "layers.1.w", "also"}};
   const at::Tensor weight = graph.weights["layers.0.w"];
   graph.weights["layers.1.w"] = weight.clone();
-  StateDict also;
-  also.insert("also", weight);
+  const StateDict also{{"also", weight}};
   const at::Tensor expected = graph.inputs[0] + weight + weight;
   EXPECT_TRUE(same_bits(compile(graph.ir, graph.weights).run(graph.inputs)[0], expected));
   EXPECT_TRUE(same_bits(compile(graph.ir, also).run(graph.inputs)[0], expected));
@@ -383,24 +379,17 @@ TEST(PlanErrors, LooksAtShapesThatLibTorchReliesOn) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 12, 16}));
   const V state = graph.input("state", at::zeros({1, 2, 32}));
-  VList parameters;
-  for (const std::vector<int64_t>& sizes :
-       std::vector<std::vector<int64_t>>{{128, 16}, {128, 32}, {128}, {128}}) {
-    parameters.push_back(
-        graph.weight(fmt::format("p{}", parameters.size()), at::randn(at::IntArrayRef(sizes))));
-  }
+  const VList parameters = {
+      graph.weight("p0", at::randn({128, 16})), graph.weight("p1", at::randn({128, 32})),
+      graph.weight("p2", at::randn({128})), graph.weight("p3", at::randn({128}))};
   const std::vector<V> outputs = graph.call(
       "aten.lstm.input", {x, VList{state, state}, parameters, true, 1, 0.0, false, false, true});
   graph.output(outputs[0]);
   EXPECT_EQ(compile(graph.ir, graph.weights).run(graph.inputs)[0].sizes(),
             std::vector<int64_t>({2, 12, 32}));
   graph.weights["p1"] = at::zeros({0, 32});
-  for (TensorMeta& weight : graph.ir.weights) {
-    if (weight.name == "p1") weight.shape = {0, 32};
-  }
-  for (TensorMeta& input : graph.ir.nodes.at(0).inputs) {
-    if (input.name == "p_p1") input.shape = {0, 32};
-  }
+  // After the input and two states.
+  graph.ir.weights.at(1).shape = graph.ir.nodes.at(0).inputs.at(4).shape = {0, 32};
   EXPECT_THAT(execution_error([&] { (void)compile(graph.ir, graph.weights).run(graph.inputs); }),
               HasSubstr("params 1 has shape [0, 32], but should have [128, 32]"));
 }

@@ -52,8 +52,7 @@ TEST(RunProgram, AnObserverIsToldOfEveryValueInOrder) {
   const ValueId add =
       add_node(program, "add", "aten.add.Tensor", {{"self", mul}, {"other", 1}}, kTensor);
   program.outputs = {add};
-  StateDict weights;
-  weights.insert("l.w", at::full({2, 3}, 2.0));
+  const StateDict weights{{"l.w", at::full({2, 3}, 2.0)}};
   set_uses(program);
   std::vector<std::string> names;
   std::map<std::string, at::Tensor> seen;
