@@ -1,23 +1,19 @@
 #include "torch_ir/ir/ir.h"
 
-#include <ATen/ops/view_as_real.h>
 #include <c10/util/accumulate.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 #include <ostream>
 
 #include "torch_ir/base/characters.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/program.h"
+#include "torch_ir/ir/strided_copy.h"
 
 namespace torch_ir {
 namespace {
-
-at::Tensor as_doubles(const at::Tensor& tensor) {
-  return tensor.is_complex() ? at::view_as_real(tensor.to(at::kComplexDouble))
-                             : tensor.to(at::kDouble);
-}
 
 // NaN has many bit patterns, but only one text in a file.
 bool differ_in_nan_only(const at::Tensor& a, const at::Tensor& b) {
@@ -31,13 +27,10 @@ bool differ_in_nan_only(const at::Tensor& a, const at::Tensor& b) {
 bool same_values(const std::string& a, const std::string& b) { return a == b; }
 
 bool same_values(const at::Tensor& a, const at::Tensor& b) {
-  if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) return false;
-  if (a.is_meta() || b.is_meta()) return a.is_meta() == b.is_meta();
-  const at::Tensor left = a.contiguous();
-  const at::Tensor right = b.contiguous();
-  return left.nbytes() == 0 ||
-         std::memcmp(left.const_data_ptr(), right.const_data_ptr(), left.nbytes()) == 0 ||
-         differ_in_nan_only(left, right);
+  if (same_elements(a, b)) return true;
+  const bool is_comparable = a.defined() && b.defined() && !a.is_meta() && !b.is_meta() &&
+                             a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes();
+  return is_comparable && differ_in_nan_only(a, b);
 }
 
 template <class Value>
@@ -120,13 +113,7 @@ int64_t num_elements(const TensorMeta& meta) { return c10::multiply_integers(met
 int64_t num_elements(const Value& value) { return c10::multiply_integers(value.shape); }
 
 std::string shape_text(const std::vector<int64_t>& shape) {
-  if (shape.empty()) return "scalar";
-  std::string text;
-  for (const int64_t size : shape) {
-    if (!text.empty()) text += 'x';
-    text += std::to_string(size);
-  }
-  return text;
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
 }
 
 std::string shape_text(const TensorMeta& meta) { return text_of_shape(meta); }

@@ -45,10 +45,18 @@ Attribute read_plain_attribute(const JsonValue& value, const Place& place) {
   return as_list_of(value, place, read_plain_attribute);
 }
 
-AttributeMap read_plain_attributes(const JsonValue& value, const Place& place) {
+// `schema`, if there is one, says the types.
+AttributeMap read_attributes(const JsonValue& value, const Place& place,
+                             const c10::FunctionSchema* schema) {
   std::vector<AttributeMap::Item> items;
   for (const auto& [name, member] : as_object(value, place)) {
-    items.emplace_back(name, read_plain_attribute(member, place.key(name)));
+    Attribute attribute = read_plain_attribute(member, place.key(name));
+    const auto index = schema ? schema->argumentIndexWithName(name) : std::nullopt;
+    if (index) {
+      attribute = with_argument_type(std::move(attribute),
+                                     schema->arguments()[static_cast<size_t>(*index)]);
+    }
+    items.emplace_back(name, std::move(attribute));
   }
   return AttributeMap(std::move(items));
 }
@@ -128,7 +136,7 @@ class GraphReader {
     node.inputs = members.get("inputs", read_tensors);
     node.outputs = members.get("outputs", read_tensors);
     if (const JsonValue* attrs = members.find("attrs")) {
-      node.attrs = read_attributes(*attrs, find_schema(node.op_type), place.key("attrs"));
+      node.attrs = read_attributes(*attrs, place.key("attrs"), find_schema(node.op_type));
     }
     // The parser has limited their nesting.
     members.find("graphs", list_of([&](const JsonValue& inner, const Place& where) {
@@ -150,21 +158,6 @@ class GraphReader {
     const auto [entry, is_new] = schemas_.try_emplace(op_type, nullptr);
     if (is_new) entry->second = torch_ir::find_schema(op_type);
     return entry->second;
-  }
-
-  static AttributeMap read_attributes(const JsonValue& value, const c10::FunctionSchema* schema,
-                                      const Place& place) {
-    std::vector<AttributeMap::Item> items;
-    for (const auto& [name, member] : as_object(value, place)) {
-      Attribute attribute = read_plain_attribute(member, place.key(name));
-      const auto index = schema ? schema->argumentIndexWithName(name) : std::nullopt;
-      if (index) {
-        attribute = with_argument_type(std::move(attribute),
-                                       schema->arguments()[static_cast<size_t>(*index)]);
-      }
-      items.emplace_back(name, std::move(attribute));
-    }
-    return AttributeMap(std::move(items));
   }
 
   std::unordered_map<std::string, const c10::FunctionSchema*> schemas_;
@@ -225,7 +218,9 @@ IR read_ir(const JsonValue& value) {
   }
   members.find("tied_weights", list_of(list_of(as_string)), ir.tied_weights);
   members.find("state", list_of(as_string), ir.state);
-  members.find("constant_inputs", read_plain_attributes, ir.constant_inputs);
+  if (const JsonValue* inputs = members.find("constant_inputs")) {
+    ir.constant_inputs = read_attributes(*inputs, root.key("constant_inputs"), nullptr);
+  }
   members.find("range_constraints", read_ranges, ir.range_constraints);
   members.find("guards", list_of(as_string), ir.guards);
   if (const JsonValue* constants = members.find("constants")) {
@@ -429,7 +424,7 @@ IR load_ir(const std::string& path) {
   try {
     return deserialize_ir(text);
   } catch (const SerializationError& error) {
-    throw SerializationError(path + ": " + error.what());
+    throw SerializationError(error, path + ": " + error.what());
   }
 }
 

@@ -3,7 +3,6 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/view_as_complex.h>
-#include <ATen/ops/view_as_real.h>
 #include <c10/core/DynamicCast.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
@@ -14,32 +13,21 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/strided_copy.h"
 
 namespace torch_ir {
 namespace {
 
 using c10::ScalarType;
 
-enum class ElementKind { kBool, kInteger, kUInt64, kFloat, kComplex };
-
-struct ElementType {
-  ScalarType dtype;
-  ElementKind kind;
-};
-
-std::optional<ElementType> find_element_type(ScalarType dtype) {
-  if (dtype == ScalarType::Bool) return ElementType{dtype, ElementKind::kBool};
-  if (dtype == ScalarType::UInt64) return ElementType{dtype, ElementKind::kUInt64};
-  if (c10::isIntegralType(dtype, false)) return ElementType{dtype, ElementKind::kInteger};
-  if (c10::isFloatingType(dtype)) return ElementType{dtype, ElementKind::kFloat};
-  if (c10::isComplexType(dtype)) return ElementType{dtype, ElementKind::kComplex};
-  return std::nullopt;
+bool has_json_form(ScalarType dtype) {
+  return c10::isIntegralType(dtype, /*includeBool=*/true) || c10::isFloatingType(dtype) ||
+         c10::isComplexType(dtype);
 }
 
 bool is_in_range(int64_t value, ScalarType dtype) {
@@ -65,7 +53,7 @@ c10::IntArrayRef visible_part(c10::IntArrayRef shape) {
   return shape;
 }
 
-ElementType writable_type(const std::string& name, const at::Tensor& tensor) {
+void check_writable(const std::string& name, const at::Tensor& tensor) {
   const auto fail = [&](const std::string& what) {
     throw SerializationError("cannot write constant '" + printable(name) + "': " + what);
   };
@@ -73,9 +61,7 @@ ElementType writable_type(const std::string& name, const at::Tensor& tensor) {
   if (tensor.is_meta()) fail("it is on the meta device and has no values");
   if (tensor.layout() != c10::kStrided) fail("its layout is not strided; make it dense first");
   const std::string dtype = dtype_name(tensor.scalar_type());
-  const auto type = find_element_type(tensor.scalar_type());
-  if (!type) fail("dtype " + dtype + " has no JSON form");
-  return *type;
+  if (!has_json_form(tensor.scalar_type())) fail("dtype " + dtype + " has no JSON form");
 }
 
 template <class T, class Convert>
@@ -91,36 +77,29 @@ JsonValue nested_lists(const at::Tensor& tensor, const Convert& convert) {
   return make(make, visible_part(tensor.sizes()));
 }
 
-JsonValue elements_of(const at::Tensor& tensor, ElementKind kind) {
+JsonValue elements_of(const at::Tensor& tensor) {
   const at::Tensor plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous();
   const auto as_it_is = [](auto element) { return element; };
-  const auto shortest = [dtype = c10::toRealValueType(tensor.scalar_type())](double element) {
-    return with_fewest_digits(element, dtype);
-  };
-  switch (kind) {
-    case ElementKind::kBool:
-      return nested_lists<bool>(plain, as_it_is);
-    case ElementKind::kInteger:
-      return nested_lists<int64_t>(plain.to(ScalarType::Long), as_it_is);
-    case ElementKind::kUInt64:
-      return nested_lists<uint64_t>(plain, as_it_is);
-    case ElementKind::kFloat:
-      return nested_lists<double>(plain.to(ScalarType::Double), shortest);
-    case ElementKind::kComplex:
-      return nested_lists<double>(at::view_as_real(plain.to(ScalarType::ComplexDouble)), shortest);
+  const ScalarType dtype = tensor.scalar_type();
+  if (dtype == ScalarType::Bool) return nested_lists<bool>(plain, as_it_is);
+  if (dtype == ScalarType::UInt64) return nested_lists<uint64_t>(plain, as_it_is);
+  if (c10::isIntegralType(dtype, /*includeBool=*/false)) {
+    return nested_lists<int64_t>(plain.to(ScalarType::Long), as_it_is);
   }
-  return {};
+  return nested_lists<double>(as_doubles(plain), [&](double element) {
+    return with_fewest_digits(element, c10::toRealValueType(dtype));
+  });
 }
 
-bool is_leaf(const JsonValue& value, ElementKind kind) {
+bool is_leaf(const JsonValue& value, bool is_complex) {
   if (!value.is_array()) return true;
-  return kind == ElementKind::kComplex && value.size() == 2 && !value.front().is_array();
+  return is_complex && value.size() == 2 && !value.front().is_array();
 }
 
 // Looks only at the first element of each level; read_lists checks the others.
-std::vector<int64_t> shape_of(const JsonValue& data, ElementKind kind) {
+std::vector<int64_t> shape_of(const JsonValue& data, bool is_complex) {
   std::vector<int64_t> shape;
-  for (const JsonValue* value = &data; !is_leaf(*value, kind);) {
+  for (const JsonValue* value = &data; !is_leaf(*value, is_complex);) {
     shape.push_back(static_cast<int64_t>(value->size()));
     if (value->empty()) break;
     value = &value->front();
@@ -166,11 +145,11 @@ double read_float(const JsonValue& value, const Place& place) {
 }
 
 // The elements in a row; two for a complex one.
-std::vector<double> read_floats(const JsonValue& data, const Place& place, ElementKind kind,
+std::vector<double> read_floats(const JsonValue& data, const Place& place, bool is_complex,
                                 c10::IntArrayRef shape) {
   std::vector<double> floats;
   read_lists(data, place, shape, [&](const JsonValue& value, const Place& where) {
-    if (kind == ElementKind::kFloat) return floats.push_back(read_float(value, where));
+    if (!is_complex) return floats.push_back(read_float(value, where));
     if (!value.is_array() || value.size() != 2) where.fail("[re, im]", value);
     for (size_t i = 0; i < 2; ++i) floats.push_back(read_float(value[i], where.item(i)));
   });
@@ -179,13 +158,9 @@ std::vector<double> read_floats(const JsonValue& data, const Place& place, Eleme
 
 // Converts `wide` to `dtype`. Fails at `place` if a finite element would become infinite.
 at::Tensor narrowed(const at::Tensor& wide, ScalarType dtype, const Place& place) {
-  const auto doubles = [](const at::Tensor& tensor) {
-    return tensor.is_complex() ? at::view_as_real(tensor.to(ScalarType::ComplexDouble))
-                               : tensor.to(ScalarType::Double);
-  };
   at::Tensor tensor = wide.to(dtype, /*non_blocking=*/false, /*copy=*/true);
-  const at::Tensor before = doubles(wide);
-  const at::Tensor after = doubles(tensor);
+  const at::Tensor before = as_doubles(wide);
+  const at::Tensor after = as_doubles(tensor);
   const double* given = before.const_data_ptr<double>();
   const double* stored = after.const_data_ptr<double>();
   for (int64_t i = 0; i < before.numel(); ++i) {
@@ -198,30 +173,29 @@ at::Tensor narrowed(const at::Tensor& wide, ScalarType dtype, const Place& place
 }
 
 // `data_shape` is the part of `shape` that the lists show.
-at::Tensor read_elements(const JsonValue& data, const Place& place, const ElementType& type,
+at::Tensor read_elements(const JsonValue& data, const Place& place, ScalarType dtype,
                          c10::IntArrayRef data_shape, std::vector<int64_t> shape) {
-  if (type.kind == ElementKind::kFloat || type.kind == ElementKind::kComplex) {
-    std::vector<double> floats = read_floats(data, place, type.kind, data_shape);
-    const bool is_complex = type.kind == ElementKind::kComplex;
+  const bool is_complex = c10::isComplexType(dtype);
+  if (is_complex || c10::isFloatingType(dtype)) {
+    std::vector<double> floats = read_floats(data, place, is_complex, data_shape);
     if (is_complex) shape.push_back(2);
     const at::Tensor wide = at::from_blob(floats.data(), shape, ScalarType::Double);
-    return narrowed(is_complex ? at::view_as_complex(wide) : wide, type.dtype, place);
+    return narrowed(is_complex ? at::view_as_complex(wide) : wide, dtype, place);
   }
   std::vector<int64_t> integers;
   read_lists(data, place, data_shape, [&](const JsonValue& value, const Place& where) {
-    integers.push_back(read_integer(value, where, type.dtype));
+    integers.push_back(read_integer(value, where, dtype));
   });
   const at::Tensor wide = at::from_blob(integers.data(), shape, ScalarType::Long);
-  if (type.kind == ElementKind::kUInt64) return wide.clone().view(type.dtype);
-  return wide.to(type.dtype, /*non_blocking=*/false, /*copy=*/true);
+  if (dtype == ScalarType::UInt64) return wide.clone().view(dtype);
+  return wide.to(dtype, /*non_blocking=*/false, /*copy=*/true);
 }
 
-ElementType read_element_type(const JsonValue& value, const Place& place) {
+ScalarType read_element_type(const JsonValue& value, const Place& place) {
   const std::string& name = as_string(value, place);
   const std::optional<ScalarType> dtype = find_dtype(name);
-  const auto type = dtype ? find_element_type(*dtype) : std::nullopt;
-  if (!type) place.fail("unknown dtype '" + printable(name) + "'");
-  return *type;
+  if (!dtype || !has_json_form(*dtype)) place.fail("unknown dtype '" + printable(name) + "'");
+  return *dtype;
 }
 
 bool can_be(const std::vector<int64_t>& shape, const std::vector<int64_t>& data_shape) {
@@ -248,9 +222,8 @@ std::vector<int64_t> read_shape(const JsonValue* value, const std::vector<int64_
 }  // namespace
 
 JsonValue constant_to_json(const std::string& name, const at::Tensor& tensor) {
-  const ElementType type = writable_type(name, tensor);
-  JsonValue json = {{"data", elements_of(tensor, type.kind)},
-                    {"dtype", dtype_name(tensor.scalar_type())}};
+  check_writable(name, tensor);
+  JsonValue json = {{"data", elements_of(tensor)}, {"dtype", dtype_name(tensor.scalar_type())}};
   if (visible_part(tensor.sizes()).size() != tensor.sizes().size()) {
     json["shape"] = tensor.sizes().vec();
   }
@@ -282,9 +255,9 @@ at::Tensor read_constant(const JsonValue& value, const Place& place,
                          const std::vector<int64_t>* declared) {
   const ObjectReader members(value, place, {"data", "dtype", "shape"});
   const JsonValue& data = members.get("data");
-  const ElementType type = read_element_type(members.get("dtype"), place.key("dtype"));
+  const ScalarType dtype = members.get("dtype", read_element_type);
   const Place data_place = place.key("data");
-  const std::vector<int64_t> data_shape = shape_of(data, type.kind);
+  const std::vector<int64_t> data_shape = shape_of(data, c10::isComplexType(dtype));
   const std::vector<int64_t> shape =
       read_shape(members.find("shape"), data_shape, declared, place.key("shape"));
   if (shape.size() > kMaxTensorDims) {
@@ -292,7 +265,7 @@ at::Tensor read_constant(const JsonValue& value, const Place& place,
                std::to_string(kMaxTensorDims));
   }
   try {
-    return read_elements(data, data_place, type, data_shape, shape);
+    return read_elements(data, data_place, dtype, data_shape, shape);
   } catch (const c10::Error& error) {
     place.fail(error.what_without_backtrace());
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {

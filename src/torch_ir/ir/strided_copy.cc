@@ -2,9 +2,9 @@
 
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/view_as_real.h>
 #include <c10/util/strides.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -12,6 +12,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
+#include "torch_ir/ir/tensor_text.h"
 
 namespace torch_ir {
 namespace {
@@ -57,8 +58,8 @@ void set_input_strides(Program& program, const std::vector<at::Tensor>& examples
 
 at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides) {
   const auto fail = [&](const std::string& why) {
-    throw Error(fmt::format("strides [{}] of a tensor of shape [{}]: {}", fmt::join(strides, ", "),
-                            fmt::join(tensor.sizes(), ", "), why));
+    throw Error(fmt::format("strides {} of a tensor of shape {}: {}", shape_list_text(strides),
+                            shape_list_text(tensor.sizes()), why));
   };
   if (strides.size() != static_cast<size_t>(tensor.dim())) fail("expected one for each dimension");
   if (std::ranges::any_of(strides, [](int64_t stride) { return stride < 0; }))
@@ -82,6 +83,11 @@ at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides) {
     fail("elements that share memory have different values");
   }
   return copy;
+}
+
+at::Tensor as_doubles(const at::Tensor& tensor) {
+  return tensor.is_complex() ? at::view_as_real(tensor.to(at::kComplexDouble))
+                             : tensor.to(at::kDouble);
 }
 
 bool same_elements(const at::Tensor& a, const at::Tensor& b) {

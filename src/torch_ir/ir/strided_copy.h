@@ -26,6 +26,9 @@ void set_input_strides(Program& program, const std::vector<at::Tensor>& examples
 // the elements need.
 at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides);
 
+// `tensor` in float64, complex numbers as pairs along a new last dimension.
+at::Tensor as_doubles(const at::Tensor& tensor);
+
 // Whether two tensors have the same shape, dtype and bits. Compares no data on the meta device.
 bool same_elements(const at::Tensor& a, const at::Tensor& b);
 

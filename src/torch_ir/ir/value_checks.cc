@@ -129,18 +129,6 @@ void check_loop_over_slices(const OpNode& node, const ProblemReport& report) {
   }
 }
 
-struct ControlFlowCheck {
-  std::string_view op_type;
-  void (*check)(const OpNode& node, const ProblemReport& report);
-};
-
-constexpr ControlFlowCheck kControlFlowChecks[] = {
-    {kCond, check_cond},
-    {kWhileLoop, check_while_loop},
-    {kScan, check_loop_over_slices},
-    {kMap, check_loop_over_slices},
-};
-
 }  // namespace
 
 void ProblemReport::add(const std::string& problem) const {
@@ -227,9 +215,9 @@ void check_getitem(const OpNode& node, const ProblemReport& report) {
 }
 
 void check_control_flow(const OpNode& node, const ProblemReport& report) {
-  for (const ControlFlowCheck& known : kControlFlowChecks) {
-    if (known.op_type == node.op_type) known.check(node, report);
-  }
+  if (node.op_type == kCond) check_cond(node, report);
+  if (node.op_type == kWhileLoop) check_while_loop(node, report);
+  if (node.op_type == kScan || node.op_type == kMap) check_loop_over_slices(node, report);
 }
 
 }  // namespace torch_ir
