@@ -1,6 +1,7 @@
 #include "torch_ir/exporter/capture/dynamic_sizes.h"
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
@@ -85,6 +86,15 @@ TEST(DynamicSizesTest, BecomeSymbolsInShapesAndNumbersInAttributes) {
     EXPECT_EQ(program.range_constraints[0], (SymbolRange{"batch", 1, 64}));
     EXPECT_EQ(program.range_constraints[1], (SymbolRange{"length", 1, {}}));
   }
+}
+
+TEST(DynamicSizesTest, OneNumberForAllDimensionsIsInEach) {
+  const Program program =
+      capture([](const at::Tensor& x) { return at::avg_pool2d(x, x.size(2)); },
+              at::ones({1, 1, 4, 4}), {{"x", 2, "side", 2, 8}, {"x", 3, "side", 2, 8}});
+  EXPECT_THAT(lines(program),
+              ElementsAre("sym_size_int: side dim=2",
+                          "avg_pool2d: [1, 1, 1, 1] kernel_size=[%sym_size_int, %sym_size_int]"));
 }
 
 TEST(DynamicSizesTest, RefuseModelsThatFollowThemInOtherWays) {

@@ -71,11 +71,10 @@ std::string base_name(const std::string& target) {
 }
 
 // C++ accepts one number for `int[2] padding`; Python's graphs have the whole list.
-void expand_list(const c10::Argument& schema, Argument& argument) {
-  auto* value = std::get_if<Attribute>(&argument.value);
-  const auto* items = value == nullptr ? nullptr : value->get_if<Attribute::List>();
-  if (items == nullptr || !schema.N() || items->size() != 1) return;
-  *value = Attribute(Attribute::List(static_cast<size_t>(*schema.N()), items->front()));
+Attribute expanded_list(const c10::Argument& schema, Attribute value) {
+  const auto* items = value.get_if<Attribute::List>();
+  if (items == nullptr || !schema.N() || items->size() != 1) return value;
+  return Attribute::List(static_cast<size_t>(*schema.N()), items->front());
 }
 
 bool is_default(const c10::Argument& schema, const Argument& argument) {
@@ -92,7 +91,6 @@ void drop_defaults(const std::vector<c10::Argument>& schema, Node& node) {
   std::vector<bool> is_given(schema.size());
   bool is_trailing = true;
   for (size_t i = schema.size(); i-- > 0;) {
-    expand_list(schema[i], node.arguments[i]);
     is_given[i] = !is_default(schema[i], node.arguments[i]);
     if (schema[i].kwarg_only()) continue;
     is_trailing = is_trailing && !is_given[i];
@@ -109,7 +107,8 @@ Argument exported_argument(const c10::Argument& argument, RecordedArgument<Value
   if (auto* list = std::get_if<RecordedList<ValueId>>(&value)) {
     return {argument.name(), std::move(list->items)};
   }
-  return {argument.name(), to_attribute(std::get<c10::IValue>(value), *argument.real_type())};
+  Attribute fixed = to_attribute(std::get<c10::IValue>(value), *argument.real_type());
+  return {argument.name(), expanded_list(argument, std::move(fixed))};
 }
 
 void name_graph(Graph& graph) {
