@@ -124,6 +124,14 @@ TEST(CaptureTest, GivesNumbersTheirPythonOverload) {
                           "remainder_1 = aten.remainder.Scalar(self=remainder, other=2)"));
 }
 
+TEST(CaptureTest, LeavesFloatsBeforeIntegersToCpp) {
+  const Program program =
+      capture([](const at::Tensor& x) { return 2.5 - x; }, torch::ones({2}, torch::kLong));
+  EXPECT_THAT(nodes(program),
+              ElementsAre(HasSubstr("aten.empty_like.default"), HasSubstr("aten.fill_.Scalar"),
+                          HasSubstr("aten.sub_.Tensor")));
+}
+
 TEST(CaptureTest, DropsTrailingDefaultsOnly) {
   const auto forward = [](const at::Tensor& x) {
     at::Tensor y = torch::max_pool2d(x, {2, 2}, {2, 2});

@@ -26,31 +26,19 @@ bool consumes(const Node& node, size_t index, const Node& producer) {
   return argument(node, index) == Given(producer.outputs[0]);
 }
 
-class Values {
- public:
-  explicit Values(const Graph& graph) : graph_(graph), is_weight_(graph.values.size()) {
-    for (const GraphInput& input : graph.inputs) {
-      is_weight_[static_cast<size_t>(input.value)] = input.kind != InputKind::kUserInput;
-    }
-  }
+size_t dim_of(const Graph& graph, const Given& value) {
+  const auto* id = std::get_if<ValueId>(&value);
+  return id == nullptr ? 0 : graph[*id].shape.size();
+}
 
-  size_t dim(const Given& value) const {
-    const auto* id = std::get_if<ValueId>(&value);
-    return id == nullptr ? 0 : graph_[*id].shape.size();
-  }
-
-  bool is_weight(const Given& value) const {
-    const auto* id = std::get_if<ValueId>(&value);
-    return id != nullptr && is_weight_[static_cast<size_t>(*id)];
-  }
-
- private:
-  const Graph& graph_;
-  std::vector<bool> is_weight_;
-};
+bool is_weight(const Graph& graph, const Given& value) {
+  return std::ranges::any_of(graph.inputs, [&](const GraphInput& input) {
+    return input.kind != InputKind::kUserInput && value == Given(input.value);
+  });
+}
 
 // The replacement of a match, or nothing if the arguments do not fit. The caller sets its outputs.
-using Rewrite = std::optional<Node> (*)(Match, const Values&);
+using Rewrite = std::optional<Node> (*)(Match, const Graph&);
 
 Node make_node(std::string target, std::vector<Argument> arguments) {
   return {.name = {}, .target = std::move(target), .arguments = std::move(arguments)};
@@ -61,63 +49,69 @@ Node make_linear(const Given& input, const Given& weight, const Given& bias) {
 }
 
 // t(weight), addmm(bias, input, t)
-std::optional<Node> linear_from_addmm(Match match, const Values& values) {
+std::optional<Node> linear_from_addmm(Match match, const Graph& graph) {
   const Node& t = match[0];
   const Node& addmm = match[1];
   const bool is_linear = consumes(addmm, 2, t) && !consumes(addmm, 1, t) &&
-                         values.dim(argument(t, 0)) == 2 && values.dim(argument(addmm, 0)) == 1 &&
+                         dim_of(graph, argument(t, 0)) == 2 &&
+                         dim_of(graph, argument(addmm, 0)) == 1 &&
                          is_number(argument(addmm, 3), 1) && is_number(argument(addmm, 4), 1);
   if (!is_linear) return std::nullopt;
   return make_linear(argument(addmm, 1), argument(t, 0), argument(addmm, 0));
 }
 
 // t(weight), matmul(input, t), optionally add_(matmul, bias). A product of two activations stays.
-std::optional<Node> linear_from_matmul(Match match, const Values& values) {
+std::optional<Node> linear_from_matmul(Match match, const Graph& graph) {
   const Node& t = match[0];
   const Node& matmul = match[1];
   const bool is_product =
-      consumes(matmul, 1, t) && !consumes(matmul, 0, t) && values.dim(argument(t, 0)) == 2;
+      consumes(matmul, 1, t) && !consumes(matmul, 0, t) && dim_of(graph, argument(t, 0)) == 2;
   if (!is_product) return std::nullopt;
   if (match.size() == 2) {
-    if (!values.is_weight(argument(t, 0))) return std::nullopt;
+    if (!is_weight(graph, argument(t, 0))) return std::nullopt;
     return make_linear(argument(matmul, 0), argument(t, 0), Attribute());
   }
   const Node& add = match[2];
-  const bool has_bias = consumes(add, 0, matmul) && values.dim(argument(add, 1)) == 1 &&
+  const bool has_bias = consumes(add, 0, matmul) && dim_of(graph, argument(add, 1)) == 1 &&
                         is_number(argument(add, 2), 1);
   if (!has_bias) return std::nullopt;
   return make_linear(argument(matmul, 0), argument(t, 0), argument(add, 1));
 }
 
-// Whether empty_like(other), fill_(empty, number), OP_(filled, other) is `number OP other`.
-bool has_number_first(Match match) {
+// Whether empty_like(other), fill_(empty, number), OP_(filled, other) is `number OP other`. For
+// integers it is not if the number is a float: C++ cuts its fraction off, Python's result is a
+// float.
+bool has_number_first(Match match, const Graph& graph) {
   const Node& op = match[2];
-  return consumes(match[1], 0, match[0]) && consumes(op, 0, match[1]) &&
+  const auto* number = std::get_if<Attribute>(&argument(match[1], 1));
+  const bool is_cut = number != nullptr && number->get_if<double>() != nullptr &&
+                      c10::isIntegralType(graph[match[0].outputs[0]].dtype, /*includeBool=*/true);
+  return !is_cut && consumes(match[1], 0, match[0]) && consumes(op, 0, match[1]) &&
          argument(op, 1) == argument(match[0], 0);
 }
 
-std::optional<Node> rsub(Match match, const Values&) {
-  if (!has_number_first(match) || !is_number(argument(match[2], 2), 1)) return std::nullopt;
+std::optional<Node> rsub(Match match, const Graph& graph) {
+  if (!has_number_first(match, graph) || !is_number(argument(match[2], 2), 1)) return std::nullopt;
   return make_node(
       "aten.rsub.Scalar",
       {{"self", argument(match[2], 1)}, {"other", argument(match[1], 1)}, {"alpha", Attribute(1)}});
 }
 
-std::optional<Node> remainder_of_number(Match match, const Values&) {
-  if (!has_number_first(match)) return std::nullopt;
+std::optional<Node> remainder_of_number(Match match, const Graph& graph) {
+  if (!has_number_first(match, graph)) return std::nullopt;
   return make_node("aten.remainder.Scalar_Tensor",
                    {{"self", argument(match[1], 1)}, {"other", argument(match[2], 1)}});
 }
 
 // cuDNN is off in a Python export, but C++ leaves this argument at its default. No kernel reads it.
-std::optional<Node> layer_norm_without_cudnn(Match match, const Values&) {
+std::optional<Node> layer_norm_without_cudnn(Match match, const Graph&) {
   Node layer_norm = match[0];
   layer_norm.arguments.back().value = Attribute(false);
   return layer_norm;
 }
 
 // "aten.add_.Scalar" to "aten.add_.Tensor", which Python calls with a number.
-std::optional<Node> number_as_tensor(Match match, const Values&) {
+std::optional<Node> number_as_tensor(Match match, const Graph&) {
   constexpr std::string_view kOperators[] = {"add", "sub", "mul", "div", "floor_divide"};
   constexpr std::string_view kOverload = ".Scalar";
   std::string target = match[0].target;
@@ -175,7 +169,7 @@ struct Rewritten {
   size_t length = 1;
 };
 
-Rewritten rewrite(Match nodes, const Values& values, const std::vector<size_t>& uses) {
+Rewritten rewrite(Match nodes, const Graph& graph, const std::vector<size_t>& uses) {
   // Each value made inside of a match is used exactly once, by the next node.
   const auto is_inside = [&](const Node& node) {
     return node.outputs.size() == 1 && uses[static_cast<size_t>(node.outputs[0])] == 1;
@@ -184,7 +178,7 @@ Rewritten rewrite(Match nodes, const Values& values, const std::vector<size_t>& 
     if (!has_operators_of(rule, nodes)) continue;
     const Match match = nodes.first(rule.length);
     if (!std::ranges::all_of(match.first(match.size() - 1), is_inside)) continue;
-    if (std::optional<Node> node = rule.rewrite(match, values)) {
+    if (std::optional<Node> node = rule.rewrite(match, graph)) {
       node->outputs = match.back().outputs;
       return {std::move(*node), rule.length};
     }
@@ -196,10 +190,9 @@ Rewritten rewrite(Match nodes, const Values& values, const std::vector<size_t>& 
 
 void rewrite_to_python_form(Graph& graph) {
   const std::vector<size_t> uses = count_uses(graph);
-  const Values values(graph);
   std::vector<Node> nodes;
   for (Match rest = graph.nodes; !rest.empty();) {
-    Rewritten next = rewrite(rest, values, uses);
+    Rewritten next = rewrite(rest, graph, uses);
     nodes.push_back(std::move(next.node));
     rest = rest.subspan(next.length);
   }
