@@ -13,6 +13,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/capture/dynamic_sizes.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
+#include "torch_ir/exporter/capture/python_form.h"
 #include "torch_ir/exporter/capture/recorder.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
 #include "torch_ir/ir/strided_copy.h"
@@ -154,9 +155,9 @@ Recording record(const Model& model, const ModuleState& state,
   for (size_t i = 0; i < inputs.size(); ++i) {
     recorder.add_input(InputKind::kUserInput, names[i], example_inputs[i]);
   }
-  Graph graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
-  rewrite_to_python_form(graph);
-  return {std::move(graph), recorder.constants(), recorder.made_constants()};
+  Recording recording = recorder.finish(run_in_mode(model, example_inputs, recorder));
+  rewrite_to_python_form(recording.graph);
+  return recording;
 }
 
 Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
@@ -173,9 +174,8 @@ Program capture(const Model& model, const std::vector<at::Tensor>& inputs,
   if (!options.dynamic.empty()) sizes.find_expressions(recording, record_on);
 
   Program program;
-  Graph& graph = program;
-  graph = std::move(recording.graph);
-  name_graph(graph);
+  static_cast<Graph&>(program) = std::move(recording.graph);
+  name_graph(program);
   program.constants = std::move(recording.constants);
   program.tied_weights = state.ties;
   sizes.apply(program);

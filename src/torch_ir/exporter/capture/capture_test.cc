@@ -353,6 +353,13 @@ TEST(CaptureTest, RefusesTrainingModeOnlyWhereItMatters) {
   norm->eval();
   EXPECT_EQ(error_of(norm, {torch::ones({2, 3, 4, 4})}), "no error");
 
+  torch::nn::InstanceNorm2d tracked(torch::nn::InstanceNorm2dOptions(3).track_running_stats(true));
+  EXPECT_THAT(error_of(tracked, {torch::ones({2, 3, 4, 4})}),
+              HasSubstr("aten::instance_norm runs in training mode"));
+  tracked->eval();
+  EXPECT_EQ(error_of(tracked, {torch::ones({2, 3, 4, 4})}), "no error");
+  EXPECT_EQ(error_of(torch::nn::InstanceNorm2d(3), {torch::ones({2, 3, 4, 4})}), "no error");
+
   torch::nn::Dropout dropout(0.5);
   EXPECT_THAT(error_of(dropout, {torch::ones({2})}), HasSubstr("aten::dropout runs in training"));
   EXPECT_EQ(error_of(torch::nn::Dropout(0.0), {torch::ones({2})}), "no error");

@@ -12,17 +12,10 @@
 #include <vector>
 
 #include "torch_ir/exporter/capture/capture.h"
+#include "torch_ir/exporter/capture/recorder.h"
 #include "torch_ir/ir/program.h"
 
 namespace torch_ir {
-
-// The calls of a model on some inputs, before name_graph, and the values of its constants.
-struct Recording {
-  Graph graph;
-  StateDict constants = StateDict();
-  // See Recorder.
-  std::vector<std::string> made_constants = {};
-};
 
 using RecordModel = std::function<Recording(const std::vector<at::Tensor>& inputs)>;
 

@@ -6,6 +6,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/exporter/capture/python_form.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/strided_copy.h"
@@ -14,6 +15,7 @@
 
 namespace torch_ir {
 namespace {
+
 bool holds_tensors(const c10::Type& type) {
   if (type.kind() == c10::TypeKind::TensorType) return true;
   return std::ranges::any_of(type.containedTypes(),
@@ -33,19 +35,18 @@ bool is_empty_factory(const c10::FunctionSchema& schema) {
 // itself has an answer, as in the self-attention of torch::nn::MultiheadAttention.
 bool compares_tensors(const c10::FunctionSchema& schema) { return schema.name() == "aten::equal"; }
 
-bool is_true(const c10::IValue* value) {
-  return value != nullptr && value->isBool() && value->toBool();
-}
-
 double number_or(const c10::IValue* value, double otherwise) {
   return value != nullptr && value->isDouble() ? value->toDouble() : otherwise;
 }
 
 // Rejects a call whose result would differ in eval mode.
 void check_eval_mode(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> arguments) {
-  const c10::IValue* training = find_argument(schema, arguments, "training");
-  if (!is_true(training)) training = find_argument(schema, arguments, "train");
-  if (!is_true(training)) return;
+  const auto is_true = [&](const char* name) {
+    const c10::IValue* value = find_argument(schema, arguments, name);
+    return value != nullptr && value->isBool() && value->toBool();
+  };
+  // The last one is that of instance_norm.
+  if (!is_true("training") && !is_true("train") && !is_true("use_input_stats")) return;
   // Without running statistics a normalization also uses those of the batch in eval mode.
   const c10::IValue* mean = find_argument(schema, arguments, "running_mean");
   const bool has_no_statistics = mean != nullptr
@@ -227,13 +228,13 @@ std::vector<ValueId> Recorder::trace_outputs(const c10::OperatorHandle& op,
   return outputs;
 }
 
-Graph Recorder::finish(const std::vector<at::Tensor>& outputs) {
+Recording Recorder::finish(const std::vector<at::Tensor>& outputs) {
   for (const at::Tensor& output : outputs) graph_.outputs.push_back(value_of(output));
   // Constants stand between the weights and the user inputs.
   const auto first_user_input =
       std::ranges::find(graph_.inputs, InputKind::kUserInput, &GraphInput::kind);
   graph_.inputs.insert(first_user_input, constant_inputs_.begin(), constant_inputs_.end());
-  return std::move(graph_);
+  return {std::move(graph_), std::move(constants_), std::move(made_constants_)};
 }
 
 ValueId Recorder::value_of(const at::Tensor& tensor) {

@@ -17,13 +17,22 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/exporter/capture/capture.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
-#include "torch_ir/exporter/capture/python_form.h"
+#include "torch_ir/ir/program.h"
 #include "torch_ir/operators/dispatch_mode.h"
 #include "torch_ir/operators/kept_writes.h"
 
 namespace torch_ir {
+
+// The calls of a model on some inputs.
+struct Recording {
+  // Nodes have all their arguments and no names (python_form.h).
+  Graph graph;
+  // The constants by name, as they were at their first use.
+  StateDict constants = StateDict();
+  // Those of them that the run made, and so makes again in the next one.
+  std::vector<std::string> made_constants = {};
+};
 
 class Recorder : public DispatchMode {
  public:
@@ -37,15 +46,8 @@ class Recorder : public DispatchMode {
 
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override;
 
-  // Returns the graph that returns `outputs`. Call it once, after the model ran. Nodes have all
-  // their arguments and no names (python_form.h).
-  Graph finish(const std::vector<at::Tensor>& outputs);
-
-  // The constants by name, as they were at their first use.
-  const StateDict& constants() const { return constants_; }
-
-  // Those of them that the run made, and so makes again in the next one.
-  const std::vector<std::string>& made_constants() const { return made_constants_; }
+  // Returns the graph that returns `outputs`. Call it once, after the model ran.
+  Recording finish(const std::vector<at::Tensor>& outputs);
 
  private:
   using Arguments = c10::ArrayRef<c10::IValue>;
