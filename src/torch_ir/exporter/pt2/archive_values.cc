@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <complex>
 #include <limits>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -15,7 +14,6 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/sym_expr.h"
-#include "torch_ir/weights/storage_tensor.h"
 
 namespace torch_ir {
 namespace {

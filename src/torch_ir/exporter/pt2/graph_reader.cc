@@ -1,11 +1,9 @@
 #include "torch_ir/exporter/pt2/graph_reader.h"
 
-#include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"

@@ -1,4 +1,4 @@
-// Reads one graph of an archive into an Graph.
+// Reads one graph of an archive into a Graph.
 //
 // Resolves names, names arguments after the operators' schemas, inlines wrappers (higher_order.cc)
 // and makes the casts of autocast explicit. Keeps nothing of the JSON but the shapes of values.

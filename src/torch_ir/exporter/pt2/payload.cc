@@ -1,7 +1,6 @@
 #include <ATen/ops/empty.h>
 #include <c10/core/Storage.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/ir/strided_copy.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/weights/graph_names.h"
 #include "torch_ir/weights/storage_tensor.h"
 #include "torch_ir/weights/torch_file.h"
@@ -115,7 +115,7 @@ bool has_fake_tensors(const Pt2Archive& archive) {
   const PayloadItems items = read_items(archive, archive.weights);
   for (const auto& [name, item] : items) {
     if (!item.has_elements()) continue;
-    if (archive.read_weights(item.entry).size > 0) return false;
+    if (archive.zip.map(item.entry).size > 0) return false;
     storages.insert(item.entry);
   }
   return storages.size() < items.size();
@@ -137,13 +137,16 @@ class Storages {
       return known;
     }
     if (!item.view) fail(archive_, name, "has no shape and dtype");
-    if (item.has_elements() && archive_.read_weights(item.entry).size == 0) {
-      if (item.is_meta || has_fake_tensors(archive_)) return {};
+    // Read once, as this may check the checksum.
+    c10::Storage& storage = storages_[item.entry];
+    if (!storage) storage = make_storage(archive_.read_weights(item.entry));
+    if (item.has_elements() && storage.nbytes() == 0) {
+      if (item.is_meta) return {};
+      if (!has_fake_tensors_) has_fake_tensors_ = has_fake_tensors(archive_);
+      if (*has_fake_tensors_) return {};
       fail(archive_, name, fmt::format("the entry '{}' is empty: the archive is damaged", entry));
     }
     try {
-      c10::Storage& storage = storages_[item.entry];
-      if (!storage) storage = make_storage(archive_.read_weights(item.entry));
       return make_tensor(storage, *item.view);
     } catch (const Error& error) {
       fail(archive_, name, fmt::format("in the entry '{}': {}", entry, error.what()));
@@ -162,6 +165,7 @@ class Storages {
   const Pt2Archive& archive_;
   std::unordered_map<std::string, c10::Storage> storages_;
   std::unordered_map<std::string, at::Tensor> pickled_;
+  std::optional<bool> has_fake_tensors_;
 };
 
 Payload read_configuration(const Pt2Archive& archive, const PayloadEntries& entries) {
@@ -174,8 +178,8 @@ Payload read_configuration(const Pt2Archive& archive, const PayloadEntries& entr
   return payload;
 }
 
-std::string text(const std::vector<int64_t>& shape, c10::ScalarType dtype) {
-  return fmt::format("shape [{}] and dtype {}", fmt::join(shape, ", "), dtype_name(dtype));
+std::string text(c10::IntArrayRef shape, c10::ScalarType dtype) {
+  return fmt::format("shape {} and dtype {}", shape_list_text(shape), dtype_name(dtype));
 }
 
 // Non-persistent buffers are among the constants of an archive, parameters never are.
@@ -192,10 +196,9 @@ at::Tensor find_value(const std::string& archive, const GraphInput& input, const
 
 void check_agreement(const std::string& archive, const std::string& name, const at::Tensor& value,
                      const Value& meta) {
-  const std::vector<int64_t> shape = value.sizes().vec();
-  if (shape == meta.shape && value.scalar_type() == meta.dtype) return;
+  if (value.sizes() == meta.shape && value.scalar_type() == meta.dtype) return;
   throw ExportError(fmt::format("{}: weight '{}' has {}, but {} in the graph", archive,
-                                printable(name), text(shape, value.scalar_type()),
+                                printable(name), text(value.sizes(), value.scalar_type()),
                                 text(meta.shape, meta.dtype)));
 }
 

@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <optional>
 #include <unordered_set>
 #include <utility>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/archive.h"

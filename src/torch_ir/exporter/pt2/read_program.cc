@@ -11,7 +11,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/graph_reader.h"
-#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/runtime/graph/state.h"
 
 namespace torch_ir {
@@ -250,9 +249,8 @@ class ProgramReader {
 
 // "aten.lstm.input" returns (output, h_n, c_n); its argument hx is [h_0, c_0].
 void repair_lstm_states(const Node& node, Graph& graph) {
-  const auto argument = std::ranges::find(node.arguments, "hx", &Argument::name);
-  if (argument == node.arguments.end()) return;
-  const auto* states = std::get_if<ValueList>(&argument->value);
+  const Argument* argument = node.find("hx");
+  const auto* states = argument == nullptr ? nullptr : std::get_if<ValueList>(&argument->value);
   if (states == nullptr) return;
   for (size_t i = 0; i < states->size() && i + 1 < node.outputs.size(); ++i) {
     if (!(*states)[i]) continue;

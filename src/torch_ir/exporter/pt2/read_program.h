@@ -1,4 +1,4 @@
-// Reads the JSON of an archive's model as an Program without weights.
+// Reads the JSON of an archive's model as a Program without weights.
 #pragma once
 
 #include <string>
