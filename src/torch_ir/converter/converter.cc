@@ -13,6 +13,7 @@
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/tensor_text.h"
 
 namespace torch_ir {
 namespace {
@@ -38,7 +39,7 @@ OpNode IRConverter::convert_call(const Node& node, const GraphAnalyzer& analyzer
   } catch (const std::exception& error) {
     const std::string message =
         fmt::format("node '{}': the converter registered for {} failed: {}", printable(node.name),
-                    printable(node.target), error.what());
+                    printable(node.target), message_text(error));
     if (strict_) throw ConversionError(message);
     TORCH_WARN(message, "; using the default converter");
     return convert_default(node, analyzer);

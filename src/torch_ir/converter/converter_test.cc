@@ -14,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StrEq;
+using ::testing::ThrowsMessage;
 
 // linear(x, fc.weight, bias) * mask, then split in two.
 Program sample_program() {
@@ -157,6 +158,15 @@ TEST(ConverterTest, FallsBackWithAWarningUnlessStrict) {
     EXPECT_THAT(error.what(), StrEq("node 'mul': the converter registered for aten.mul.Tensor "
                                     "failed: no such form"));
   }
+}
+
+TEST(ConverterTest, NamesErrorsOfLibTorchWithoutTheirTrace) {
+  const ScopedConverter converter(
+      "aten.mul.Tensor",
+      [](const Node&, const GraphAnalyzer&) -> OpNode { C10_THROW_ERROR(Error, "no such form"); });
+  EXPECT_THAT([] { convert_exported_program(sample_program(), "", /*strict=*/true); },
+              ThrowsMessage<ConversionError>(
+                  "node 'mul': the converter registered for aten.mul.Tensor failed: no such form"));
 }
 
 // No schema gives their types when such a file is read.

@@ -1,12 +1,11 @@
 #include "torch_ir/registry/registry.h"
 
 #include <algorithm>
-#include <cctype>
-#include <map>
 #include <ranges>
 #include <set>
 #include <utility>
 
+#include "torch_ir/base/characters.h"
 #include "torch_ir/base/error.h"
 
 namespace torch_ir {
@@ -27,10 +26,8 @@ void name_inputs(std::vector<ModelInput>& inputs) {
 }
 
 bool is_file_name(const std::string& name) {
-  const auto fits = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
-  };
-  return !name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), fits);
+  const auto fits = [](char c) { return is_name_part(c) || c == '-' || c == '.'; };
+  return !name.empty() && name[0] != '.' && std::ranges::all_of(name, fits);
 }
 
 std::string find_problem(const ModelSpec& spec) {
