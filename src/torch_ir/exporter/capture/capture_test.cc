@@ -1,6 +1,7 @@
 #include "torch_ir/exporter/capture/capture.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/mul.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/nn/functional.h>
@@ -122,6 +123,17 @@ TEST(CaptureTest, GivesNumbersTheirPythonOverload) {
                           "sub_ = aten.sub_.Tensor(self=rsub, other=3)",
                           "remainder = aten.remainder.Scalar_Tensor(self=7, other=sub_)",
                           "remainder_1 = aten.remainder.Scalar(self=remainder, other=2)"));
+}
+
+TEST(CaptureTest, LeavesNumbersOfOutFormsAsTheyAre) {
+  const auto forward = [](const at::Tensor& x) {
+    at::Tensor y = torch::empty_like(x);
+    at::mul_out(y, x, 2.5);
+    return y;
+  };
+  EXPECT_THAT(nodes(capture(forward, torch::ones({2}))),
+              ElementsAre(HasSubstr("aten.empty_like.default"),
+                          "mul = aten.mul.Scalar_out(self=x, other=2.5, out=empty_like)"));
 }
 
 TEST(CaptureTest, LeavesFloatsBeforeIntegersToCpp) {

@@ -110,13 +110,15 @@ std::optional<Node> layer_norm_without_cudnn(Match match, const Graph&) {
   return layer_norm;
 }
 
-// "aten.add_.Scalar" to "aten.add_.Tensor", which Python calls with a number.
+// "aten.add_.Scalar" to "aten.add_.Tensor", which Python calls with a number. "aten.add.Scalar_out"
+// has no such counterpart.
 std::optional<Node> number_as_tensor(Match match, const Graph&) {
   constexpr std::string_view kOperators[] = {"add", "sub", "mul", "div", "floor_divide"};
   constexpr std::string_view kOverload = ".Scalar";
   std::string target = match[0].target;
   const size_t overload = target.find(kOverload);
-  if (!target.starts_with("aten.") || overload == std::string::npos) return std::nullopt;
+  const bool has_overload = overload != std::string::npos && !target.ends_with("_out");
+  if (!target.starts_with("aten.") || !has_overload) return std::nullopt;
   const std::string_view op = std::string_view(target).substr(5, overload - 5);
   const std::string_view name = op.ends_with('_') ? op.substr(0, op.size() - 1) : op;
   if (std::ranges::find(kOperators, name) == std::end(kOperators)) return std::nullopt;
