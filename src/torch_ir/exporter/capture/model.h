@@ -126,7 +126,12 @@ class Model {
   template <class Callable>
     requires(!internal::ModuleHolderType<Callable> && !std::same_as<Callable, Model> &&
              std::convertible_to<Callable, ModelFn>)
-  Model(Callable forward) : forward_(std::move(forward)) {}
+  Model(Callable forward)
+      : forward_([function = ModelFn(std::move(forward))](const std::vector<at::Tensor>& inputs) {
+          internal::Tensors outputs;
+          internal::append_outputs(function(inputs), outputs);
+          return outputs;
+        }) {}
 
   template <internal::ModuleHolderType Holder>
   Model(const Holder& holder) : Model(holder.ptr()) {}

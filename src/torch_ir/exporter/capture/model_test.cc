@@ -53,6 +53,10 @@ TEST(ModelTest, RunsHoldersPointersModulesAndCallables) {
 TEST(ModelTest, FlattensOutputsAndLeavesOutUndefinedTensors) {
   EXPECT_EQ(values(Model(Nested()), {kOne}), std::vector<float>({1, 2, 3}));
   EXPECT_EQ(values(Model(Nested()), {kOne, kOne + 8}), std::vector<float>({1, 2, 9}));
+  const Model callable([](const std::vector<at::Tensor>& inputs) {
+    return std::vector<at::Tensor>{at::Tensor(), inputs.at(0)};
+  });
+  EXPECT_EQ(values(callable, {kOne}), std::vector<float>({1}));
 }
 
 struct PairsImpl : torch::nn::Module {
