@@ -82,6 +82,10 @@ std::vector<std::string> input_names(const std::vector<at::Tensor>& inputs,
 // Whether the capture runs without data; weights on meta require inputs on meta.
 bool runs_on_meta(const ModuleState& state, const std::vector<at::Tensor>& inputs) {
   const auto is_meta = [](const at::Tensor& input) { return input.is_meta(); };
+  const auto undefined = std::ranges::find_if_not(inputs, &at::Tensor::defined);
+  if (undefined != inputs.end()) {
+    throw ExportError(fmt::format("input {} is undefined", undefined - inputs.begin()));
+  }
   if (inputs.empty()) return !state.parameters.is_empty() && all_on_meta(state.parameters);
   const auto real = std::ranges::find_if_not(inputs, is_meta);
   if (real == inputs.end()) return true;

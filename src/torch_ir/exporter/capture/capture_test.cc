@@ -389,11 +389,13 @@ TEST(CaptureTest, RefusesTrainingModeOnlyWhereItMatters) {
   EXPECT_EQ(error_of(without_statistics, {torch::ones({2, 3, 4, 4})}), "no error");
 }
 
-TEST(CaptureTest, RefusesMixedDevices) {
+TEST(CaptureTest, RefusesMixedDevicesAndUndefinedInputs) {
   const Model add([](const Tensors& inputs) { return Tensors{inputs[0] + inputs[1]}; });
   EXPECT_THAT(error_of(add, {meta({2}), torch::ones({2})}),
               StrEq("cannot export the model: input 1 is on cpu while others are on meta: put all "
                     "inputs on one device"));
+  EXPECT_EQ(error_of(add, {torch::ones({2}), at::Tensor()}),
+            "cannot export the model: input 1 is undefined");
   const torch::nn::Linear linear = [] {
     const MetaDeviceGuard guard;
     return torch::nn::Linear(2, 2);
