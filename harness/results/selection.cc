@@ -84,16 +84,14 @@ bool is_selected(const std::string& op_type, const std::string& dtype, const Sel
 
 std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
                                        const Selection& selection) {
-  std::vector<std::string> operators;
+  std::set<std::string> operators;
   std::set<std::string> dtypes;
   for (const OperatorCase& it : cases) {
-    if (!operators.empty() && operators.back() == it.op_type) continue;
-    operators.push_back(it.op_type);
-    operators.push_back(without_overload(it.op_type));
+    operators.insert({it.op_type, without_overload(it.op_type)});
+    dtypes.insert(dtype_name(it.dtype));
   }
-  for (const OperatorCase& it : cases) dtypes.insert(dtype_name(it.dtype));
   check_known("category", "categories", selection.categories, categories_of(cases));
-  check_known("operator", "", selection.operators, operators);
+  check_known("operator", "", selection.operators, {operators.begin(), operators.end()});
   check_known("dtype", "", selection.dtypes, {dtypes.begin(), dtypes.end()});
   std::vector<OperatorCase> selected;
   for (const OperatorCase& operator_case : cases) {

@@ -92,6 +92,10 @@ TEST(CaseSelectionTest, GoesByOperatorDtypeAndCategory) {
 TEST(CaseSelectionTest, RefusesWhatNoCaseHas) {
   EXPECT_THAT([] { select({.operators = {"aten.conv3"}}); },
               ThrowsMessage<Error>("unknown operator 'aten.conv3'; did you mean 'aten.conv2d'?"));
+  EXPECT_THAT([] { select({.operators = {"softmax"}}); },
+              ThrowsMessage<Error>("unknown operator 'softmax'; expected one of: aten.abs, "
+                                   "aten.abs.default, aten.conv2d, aten.conv2d.default, "
+                                   "aten.conv2d.padding"));
   EXPECT_THAT(
       [] { select({.operators = {"aten.abs,aten.conv2d"}}); },
       ThrowsMessage<Error>("unknown operator 'aten.abs,aten.conv2d'; repeat --operator for each"));
@@ -103,14 +107,6 @@ TEST(CaseSelectionTest, RefusesWhatNoCaseHas) {
               ThrowsMessage<Error>("no case matches all of --operator, --dtype and --category"));
   EXPECT_THAT([] { select_cases({}, {}); },
               ThrowsMessage<Error>("no operator case is linked into this program"));
-}
-
-TEST(SuiteTest, GoesByItsName) {
-  for (const Suite suite : {Suite::kModels, Suite::kOperators}) {
-    EXPECT_EQ(parse_suite(suite_name(suite)), suite);
-  }
-  EXPECT_THAT([] { parse_suite("foo"); },
-              ThrowsMessage<Error>("unknown suite 'foo'; expected models or operators"));
 }
 
 }  // namespace
