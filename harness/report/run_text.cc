@@ -81,7 +81,8 @@ void append_model(const ModelChange& change, size_t name_width, std::string& tex
 }
 
 std::string some_on_host(const std::vector<Result>& results) {
-  const int64_t count = count_on_host(results);
+  const auto count =
+      std::ranges::count_if(results, [](const Result& it) { return !host_text(it).empty(); });
   if (count == 0) return "";
   return fmt::format(" ({} with nodes on the host)", with_thousands_separators(count));
 }

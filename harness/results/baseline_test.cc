@@ -16,6 +16,7 @@ namespace torch_ir {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -74,83 +75,71 @@ TEST(BaselineTest, TheSameRunHasNoChange) {
   EXPECT_FALSE(comparison.is_worse());
 }
 
-TEST(BaselineTest, IntermediateValuesCountWhereBothRunsComparedThem) {
-  Result agreeing = passed("A");
+struct Step {
+  const char* what;
+  Result old;
+  Result now;
+  std::optional<Trend> trend;
+  // Of the way back; by default the opposite.
+  std::optional<Trend> back = std::nullopt;
+};
+
+std::optional<Trend> opposite(std::optional<Trend> trend) {
+  if (trend == Trend::kWorse) return Trend::kBetter;
+  return trend == Trend::kBetter ? Trend::kWorse : trend;
+}
+
+TEST(BaselineTest, EachStepHasItsTrend) {
+  const Result good = passed("A");
+  const Result mismatch = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
+  const Result crash = failed("A", Stage::kExecute, FailureKind::kCrashed);
+  Result expected = mismatch;
+  expected.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch};
+  Result unexpected = good;
+  unexpected.expected_failure = expected.expected_failure;
+  Result refused = good;
+  refused.unsupported = "no";
+  Result mismatch_of_graph = mismatch;
+  mismatch_of_graph.summary = good.summary;
+  Result of_other_graph = good;
+  of_other_graph.summary->fingerprint = "g";
+  Result agreeing = good;
   agreeing.nodes.emplace().num_compared = 3;
   Result differing = agreeing;
   differing.nodes->num_mismatched = 2;
-  EXPECT_EQ(trend(agreeing, differing), Trend::kWorse);
-  EXPECT_EQ(trend(differing, agreeing), Trend::kBetter);
-}
-
-TEST(BaselineTest, AModelThatNoLongerPassesIsWorse) {
-  const Result bad = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
-  const std::optional<ModelChange> found = change(passed("A"), bad);
+  const std::vector<Step> steps = {
+      {"no longer passes", good, mismatch, Trend::kWorse},
+      {"another stage", mismatch, crash, Trend::kChanged},
+      {"another kind", crash, failed("A", Stage::kExecute, FailureKind::kTimedOut),
+       Trend::kChanged},
+      {"fails as expected now", good, expected, Trend::kChanged, Trend::kBetter},
+      {"is expected now", mismatch, expected, Trend::kChanged},
+      {"another failure than expected", expected, crash, Trend::kChanged},
+      {"unexpected pass", expected, unexpected, Trend::kBetter, Trend::kChanged},
+      {"passes unexpectedly now", good, unexpected, Trend::kChanged},
+      {"support", refused, good, Trend::kBetter, Trend::kChanged},
+      {"refused, not mended", mismatch, refused, Trend::kChanged, Trend::kWorse},
+      {"mended with another graph", mismatch_of_graph, of_other_graph, Trend::kBetter},
+      {"more intermediate values differ", agreeing, differing, Trend::kWorse},
+      {"error", passed("A", 1e-6), passed("A", 2.1e-6), Trend::kWorse},
+      {"less than twice", passed("A", 1e-6), passed("A", 1.9e-6), std::nullopt},
+      {"less than 1e-7", passed("A", 1e-9), passed("A", 9e-8), std::nullopt},
+      {"no longer exact", good, passed("A", 1.1e-7), Trend::kWorse},
+      {"tolerance", passed("A", 0, 1e-6), passed("A", 0, 3e-6), Trend::kWorse},
+      {"infinity", passed("A", 1e300), passed("A", kInfinity), Trend::kWorse},
+      {"NaN", passed("A", kInfinity), passed("A", kNan), Trend::kWorse},
+  };
+  for (const Step& step : steps) {
+    EXPECT_EQ(trend(step.old, step.now), step.trend) << step.what;
+    const std::optional<Trend> back = step.back ? step.back : opposite(step.trend);
+    EXPECT_EQ(trend(step.now, step.old), back) << step.what << ", back";
+  }
+  const std::optional<ModelChange> found = change(good, mismatch);
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->trend, Trend::kWorse);
   ASSERT_EQ(found->changes.size(), 1u);
   EXPECT_EQ(found->changes[0].what, "status");
   EXPECT_EQ(std::get<std::string>(found->changes[0].before), "passed");
   EXPECT_EQ(std::get<std::string>(found->changes[0].now), "failed in verify (output mismatch)");
-  EXPECT_EQ(trend(bad, passed("A")), Trend::kBetter);
-}
-
-TEST(BaselineTest, AnotherStageOrKindOfAFailureIsAChange) {
-  const Result mismatch = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
-  const Result crash = failed("A", Stage::kExecute, FailureKind::kCrashed);
-  const Result timeout = failed("A", Stage::kExecute, FailureKind::kTimedOut);
-  EXPECT_EQ(trend(mismatch, crash), Trend::kChanged);
-  EXPECT_EQ(trend(crash, mismatch), Trend::kChanged);
-  EXPECT_EQ(trend(crash, timeout), Trend::kChanged);
-}
-
-TEST(BaselineTest, WhetherAFailureIsExpectedIsAChange) {
-  Result expected = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
-  expected.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch};
-  EXPECT_EQ(trend(passed("A"), expected), Trend::kChanged);
-  EXPECT_EQ(trend(failed("A", Stage::kVerify, FailureKind::kOutputMismatch), expected),
-            Trend::kChanged);
-  EXPECT_EQ(trend(expected, failed("A", Stage::kExecute, FailureKind::kCrashed)), Trend::kChanged);
-  EXPECT_EQ(trend(expected, passed("A")), Trend::kBetter);
-  Result unexpected = passed("A");
-  unexpected.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch};
-  EXPECT_EQ(trend(expected, unexpected), Trend::kBetter);
-  EXPECT_EQ(trend(passed("A"), unexpected), Trend::kChanged);
-}
-
-TEST(BaselineTest, SupportIsBetterAndARefusalIsAChange) {
-  Result refused = passed("A");
-  refused.unsupported = "no";
-  EXPECT_EQ(trend(refused, passed("A")), Trend::kBetter);
-  EXPECT_EQ(trend(passed("A"), refused), Trend::kChanged);
-  const Result bad = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
-  EXPECT_EQ(trend(bad, refused), Trend::kChanged) << "not mended";
-  EXPECT_EQ(trend(refused, bad), Trend::kWorse);
-}
-
-TEST(BaselineTest, WhatIsMendedIsBetterWithAnotherGraphToo) {
-  Result now = passed("A");
-  now.summary->fingerprint = "g";
-  Result old = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
-  old.summary = passed("A").summary;
-  EXPECT_EQ(trend(old, now), Trend::kBetter);
-  EXPECT_EQ(trend(now, old), Trend::kWorse);
-}
-
-TEST(BaselineTest, DifferencesThatGrowBeyondNoiseAreWorse) {
-  EXPECT_EQ(trend(passed("A", 1e-6), passed("A", 2.1e-6)), Trend::kWorse);
-  EXPECT_EQ(trend(passed("A", 2.1e-6), passed("A", 1e-6)), Trend::kBetter);
-  EXPECT_EQ(trend(passed("A", 1e-6), passed("A", 1.9e-6)), std::nullopt) << "less than twice";
-  EXPECT_EQ(trend(passed("A", 1e-9), passed("A", 9e-8)), std::nullopt) << "less than 1e-7";
-  EXPECT_EQ(trend(passed("A", 0), passed("A", 1.1e-7)), Trend::kWorse);
-  EXPECT_EQ(trend(passed("A", 0, 1e-6), passed("A", 0, 3e-6)), Trend::kWorse);
-}
-
-TEST(BaselineTest, NanIsWorseThanInfinityAndThatThanAllElse) {
-  EXPECT_EQ(trend(passed("A", 1e300), passed("A", kInfinity)), Trend::kWorse);
-  EXPECT_EQ(trend(passed("A", kInfinity), passed("A", kNan)), Trend::kWorse);
-  EXPECT_EQ(trend(passed("A", kNan), passed("A", kInfinity)), Trend::kBetter);
-  EXPECT_EQ(trend(passed("A", kInfinity), passed("A", 1)), Trend::kBetter);
 }
 
 TEST(BaselineTest, TrialsAreComparedByName) {
@@ -213,17 +202,6 @@ TEST(BaselineTest, AnotherGraphIsAChange) {
   EXPECT_EQ(comparison.models[0].changes[1].now, FigureChange::Figure(int64_t{4}));
 }
 
-TEST(BaselineTest, TheWorstComeFirst) {
-  const BaselineComparison comparison =
-      compare_with_baseline(run({passed("A"), passed("Gone"),
-                                 failed("Better", Stage::kExtract, FailureKind::kExtractFailed)}),
-                            run({passed("New"), passed("Better"), passed("A", 0.5, 0.25)}));
-  EXPECT_TRUE(comparison.is_worse());
-  std::vector<Trend> trends;
-  for (const ModelChange& model : comparison.models) trends.push_back(model.trend);
-  EXPECT_THAT(trends, ElementsAre(Trend::kWorse, Trend::kGone, Trend::kNew, Trend::kBetter));
-}
-
 std::vector<std::string> names_of(const BaselineComparison& comparison, Trend trend) {
   std::vector<std::string> names;
   for (const ModelChange& model : comparison.models) {
@@ -232,14 +210,20 @@ std::vector<std::string> names_of(const BaselineComparison& comparison, Trend tr
   return names;
 }
 
-TEST(BaselineTest, ModelsOfOneRunAreNewOrGone) {
+TEST(BaselineTest, TheWorstComeFirst) {
   const BaselineComparison comparison =
-      compare_with_baseline(run({passed("A"), passed("B")}), run({passed("B"), passed("C")}));
-  EXPECT_EQ(comparison.num_compared, 1u);
-  EXPECT_THAT(names_of(comparison, Trend::kGone), ElementsAre("A"));
-  EXPECT_THAT(names_of(comparison, Trend::kNew), ElementsAre("C"));
+      compare_with_baseline(run({passed("A"), passed("Gone"),
+                                 failed("Better", Stage::kExtract, FailureKind::kExtractFailed)}),
+                            run({passed("New"), passed("Better"), passed("A", 0.5, 0.25)}));
+  std::vector<std::string> models;
+  for (const ModelChange& model : comparison.models) {
+    models.push_back(model.model + " " + std::string(trend_name(model.trend)));
+  }
+  EXPECT_THAT(models, ElementsAre("A worse", "Gone gone", "New new", "Better better"));
+  EXPECT_EQ(comparison.num_compared, 2u);
   EXPECT_TRUE(comparison.is_worse());
-  EXPECT_THAT(comparison.notes, ElementsAre("not found: 1 of the 2 models of the baseline"));
+  EXPECT_THAT(comparison.notes, ElementsAre("not found: 1 of the 3 models of the baseline"));
+  EXPECT_TRUE(compare_with_baseline(run({passed("Gone")}), run({})).is_worse());
 }
 
 TEST(BaselineTest, WhatARunWasNotAskedForIsNeitherNewNorGone) {
@@ -310,10 +294,6 @@ TEST(BaselineTest, WhatIsInAFileThatOnlyThisRunWasGivenIsNew) {
   EXPECT_FALSE(other_calls.is_worse()) << "another graph has other calls";
 }
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 Result make_result(const std::string& op_type) {
   Result result{.name = "Tiny"};
   IR& graph = result.graph.emplace();
@@ -350,13 +330,14 @@ class GraphChangesTest : public ::testing::Test {
   RunRecord old_;
 };
 
-TEST_F(GraphChangesTest, NamesWhatHasChanged) {
+TEST_F(GraphChangesTest, NamesWhatHasChangedBetweenTwoGraphs) {
   EXPECT_THAT(changes(make_result("aten.gelu.default")),
               ElementsAre(HasSubstr("aten.relu.default")));
-}
-
-TEST_F(GraphChangesTest, TheSameGraphHasNoWords) {
   EXPECT_THAT(changes(make_result("aten.relu.default")), IsEmpty());
+  EXPECT_THAT(changes(Result{.name = "Tiny"}), IsEmpty());
+  EXPECT_THAT(changes(Result{.name = "Other"}), IsEmpty());
+  std::filesystem::remove(folder_ + "ir/Tiny.json");
+  EXPECT_THAT(changes(make_result("aten.gelu.default")), IsEmpty());
 }
 
 TEST_F(GraphChangesTest, ANewNameAloneIsSaidInSummary) {
@@ -376,13 +357,6 @@ TEST_F(GraphChangesTest, AFileOfAnotherRunIsNotCompared) {
 TEST_F(GraphChangesTest, AFileThatCanNotBeReadIsSaid) {
   write_file(folder_ + "ir/Tiny.json", "{");
   EXPECT_THAT(changes(make_result("aten.gelu.default")), ElementsAre(HasSubstr("ir/Tiny.json: ")));
-}
-
-TEST_F(GraphChangesTest, WithoutAFileOrAGraphThereAreNoWords) {
-  std::filesystem::remove(folder_ + "ir/Tiny.json");
-  EXPECT_THAT(changes(make_result("aten.gelu.default")), IsEmpty());
-  EXPECT_THAT(changes(Result{.name = "Tiny"}), IsEmpty());
-  EXPECT_THAT(changes(Result{.name = "Other"}), IsEmpty());
 }
 
 TEST(Baseline, NamesTheFirstNodeWhoseErrorChanged) {

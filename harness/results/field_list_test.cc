@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -89,8 +90,18 @@ RunRecord filled_run() {
 }
 
 TEST(FieldListTest, EachFieldFitsTheSchema) {
-  const BaselineComparison baseline{.models = {{.model = "a", .changes = {{.what = "graph"}}}}};
-  EXPECT_EQ(schema_problem(json::parse(results_to_json(filled_run(), &baseline))), "");
+  const BaselineComparison baseline{
+      .notes = {"LibTorch: 2.12.0 -> 2.13.0"},
+      .models = {{.model = "a",
+                  .changes = {{.what = "graph"},
+                              {.what = "status", .before = std::string("passed")},
+                              {.what = "nodes", .before = int64_t{1}, .now = int64_t{2}},
+                              {.what = "max abs. error", .before = NAN, .now = 0.5}}}}};
+  RunRecord run = filled_run();
+  EXPECT_EQ(schema_problem(json::parse(results_to_json(run, &baseline))), "");
+  run.context.timings = false;
+  EXPECT_EQ(schema_problem(json::parse(results_to_json(run))), "");
+  EXPECT_EQ(schema_problem(json::parse(results_to_json({}))), "");
 }
 
 TEST(FieldListTest, EachFieldIsReadBack) {

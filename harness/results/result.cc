@@ -25,6 +25,13 @@ void keep(std::optional<double>& worst, const std::optional<double>& figure,
   if (!worst || std::isnan(*figure) || is_worse(*figure, *worst)) worst = figure;
 }
 
+void forget_modules(IRGraph& graph) {
+  for (OpNode& node : graph.nodes) {
+    node.module.clear();
+    std::ranges::for_each(node.graphs, forget_modules);
+  }
+}
+
 }  // namespace
 
 std::string_view stage_name(Stage stage) {
@@ -152,10 +159,6 @@ std::string host_text(const Result& result, const std::string& before) {
                      counted(result.executor->num_nodes, "node"));
 }
 
-int64_t count_on_host(const std::vector<Result>& results) {
-  return std::ranges::count_if(results, [](const Result& it) { return !host_text(it).empty(); });
-}
-
 int64_t count_status(const std::vector<Result>& results, Status status) {
   return std::ranges::count(results, status, &Result::status);
 }
@@ -198,17 +201,6 @@ const Trial* Result::worst_trial() const {
       trials, {}, [](const Trial& trial) { return badness(trial.verification); });
   return worst == trials.end() ? nullptr : &*worst;
 }
-
-namespace {
-
-void forget_modules(IRGraph& graph) {
-  for (OpNode& node : graph.nodes) {
-    node.module.clear();
-    std::ranges::for_each(node.graphs, forget_modules);
-  }
-}
-
-}  // namespace
 
 std::string graph_fingerprint(const IR& graph) {
   IR same = graph;

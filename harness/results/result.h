@@ -288,8 +288,6 @@ std::string category_of(const Result& result);
 // otherwise empty.
 std::string host_text(const Result& result, const std::string& before = "");
 
-int64_t count_on_host(const std::vector<Result>& results);
-
 int64_t count_status(const std::vector<Result>& results, Status status);
 
 bool all_good(const std::vector<Result>& results);

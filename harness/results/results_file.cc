@@ -52,21 +52,6 @@ void append(const Json& value, const std::string& indent, std::string& text) {
   text += value.is_object() ? '}' : ']';
 }
 
-}  // namespace
-
-Json write_result(const Result& result, const RunContext& context) {
-  Json json = write(result);
-  for (const char* key : {"is_searching", "current_trial", "current_trial_name"}) json.erase(key);
-  if (context.timings) return json;
-  json.erase("seconds");
-  if (!result.executor) return json;
-  json["executor"].erase("seconds");
-  for (Json& node : json["executor"]["nodes"]) node.erase("seconds");
-  return json;
-}
-
-namespace {
-
 // One at a time, because all of them may not fit into memory.
 void put_results(const std::vector<Result>& results, const RunContext& context,
                  const PutText& put) {
@@ -98,6 +83,17 @@ RunRecord read_run(const Json& json) {
 }
 
 }  // namespace
+
+Json write_result(const Result& result, const RunContext& context) {
+  Json json = write(result);
+  for (const char* key : {"is_searching", "current_trial", "current_trial_name"}) json.erase(key);
+  if (context.timings) return json;
+  json.erase("seconds");
+  if (!result.executor) return json;
+  json["executor"].erase("seconds");
+  for (Json& node : json["executor"]["nodes"]) node.erase("seconds");
+  return json;
+}
 
 void write_results(const RunRecord& run, const BaselineComparison* baseline, const PutText& put) {
   Json json = write(RunRecord{.coverage = run.coverage, .context = run.context});

@@ -51,6 +51,13 @@ std::string escaped(char c) {
   return c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
 }
 
+// A name that is not taken for an option.
+std::string file_argument(const std::string& name) {
+  return name.starts_with('-') ? "./" + name : name;
+}
+
+std::string file_word(const std::string& name) { return shell_word(file_argument(name)); }
+
 }  // namespace
 
 std::string typed_path(const std::string& path) {
@@ -94,13 +101,6 @@ Coverage coverage_of(const Result& result) {
   }
   return {.files = {files}};
 }
-
-// A name that is not taken for an option.
-std::string file_argument(const std::string& name) {
-  return name.starts_with('-') ? "./" + name : name;
-}
-
-std::string file_word(const std::string& name) { return shell_word(file_argument(name)); }
 
 std::string library_flags(const std::vector<std::string>& libraries) {
   std::string flags;

@@ -115,10 +115,7 @@ TEST(SingleCallResultsTest, AreReadBack) {
   const RunRecord written = run_with(make_cases());
   const RunRecord read = read_back(json::parse(results_to_json(written)));
   EXPECT_EQ(results_to_json(read), results_to_json(written));
-  EXPECT_EQ(read.cases[1].call->occurrences, written.cases[1].call->occurrences);
-  EXPECT_EQ(read.cases[1].metrics.max_diff, std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(*read.cases[1].metrics.smallest_passing_tolerance));
-  EXPECT_EQ(read.cases[1].own_error, written.cases[1].own_error);
   EXPECT_EQ(read.cases[2].status(), Status::kUnsupported);
   EXPECT_TRUE(read.cases[2].is_good());
 }

@@ -28,8 +28,7 @@ namespace {
 class ImportedCandidate : public Candidate {
  public:
   ImportedCandidate(const ModelFiles& files, uint64_t seed, int steps)
-      : Candidate(),
-        files_(files),
+      : files_(files),
         inputs_(files.inputs.empty() ? std::vector<std::string>{""} : files.inputs),
         seed_(seed),
         has_steps_(steps > 1) {}
