@@ -74,7 +74,12 @@ class Pipeline {
         candidate_(make_candidate(request.source, settings)),
         is_call_(candidate_->is_call),
         floating_(float_model(request.source, settings)),
-        result_{.name = torch_ir::name_of(request.source)} {}
+        result_{.name = torch_ir::name_of(request.source)} {
+    if (!is_call_) return;
+    // The calls of a split model are no steps, and lack the names that its steps carry.
+    settings_.steps = 1;
+    settings_.carry.clear();
+  }
 
   Result run() {
     at::set_num_threads(settings_.threads);
@@ -314,7 +319,7 @@ class Pipeline {
 
   void execute() {
     if (!backend_) backend_ = open_backend(settings_, request_.backend_directory);
-    const int num_steps = is_call_ ? 1 : settings_.steps;
+    const int num_steps = settings_.steps;
     first_ = {.program = program_, .weights = candidate_->weights()};
     if (num_steps > 1) keep_first_state();
     int num_trials = candidate_->num_given();
