@@ -16,6 +16,9 @@ namespace {
 
 using Entry = ExpectedFailures::Entry;
 
+// The reason of entries that are added.
+constexpr const char* kNewReason = "new";
+
 Entry parse_line(const PatternLine& line, const std::vector<Entry>& earlier) {
   const size_t colon = std::min(line.content.find(':'), line.content.size());
   const std::string kind(trimmed(line.content.substr(0, colon)));

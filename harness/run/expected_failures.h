@@ -44,12 +44,10 @@ struct ExpectedFailures {
 // `file` is the name of the list in messages. Throws Error("FILE:LINE: ...").
 ExpectedFailures parse_expected_failures(std::string_view text, const std::string& file);
 
-// The reason of entries that are added.
-inline constexpr const char* kNewReason = "new";
-
-// Returns `failures` brought up to date: adds the unexpected failures in `results`, and drops
-// entries that no longer fail, patterns only once all `known` names that they match have run. Where
-// only the kind of a failure changed, the reason says what it was. Sorted by name.
+// Returns `failures` brought up to date: adds the unexpected failures in `results` with the reason
+// "new", and drops entries that no longer fail, patterns only once all `known` names that they
+// match have run. Where only the kind of a failure changed, the reason says what it was. Sorted by
+// name.
 ExpectedFailures updated(const ExpectedFailures& failures,
                          const std::vector<const Result*>& results,
                          const std::vector<std::string>& known);

@@ -10,6 +10,23 @@
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
+namespace {
+
+// Whether one letter differs, is missing or is added.
+bool is_misspelt(std::string_view name, std::string_view right) {
+  const auto [a, b] = std::ranges::mismatch(name, right);
+  const std::string_view rest(a, name.end());
+  const std::string_view rest_of_right(b, right.end());
+  const auto after = [](std::string_view text) { return text.substr(text.empty() ? 0 : 1); };
+  const auto is_digit = [](std::string_view text) {
+    return !text.empty() && text[0] >= '0' && text[0] <= '9';
+  };
+  if (is_digit(rest) || is_digit(rest_of_right)) return false;
+  return after(rest) == after(rest_of_right) || after(rest) == rest_of_right ||
+         rest == after(rest_of_right);
+}
+
+}  // namespace
 
 bool is_pattern(std::string_view name) { return name.find('*') != std::string_view::npos; }
 
@@ -64,24 +81,6 @@ std::string read_pattern_lines(std::string_view text, const std::string& file,
   end_block();
   return other_comments;
 }
-
-namespace {
-
-// Whether one letter differs, is missing or is added.
-bool is_misspelt(std::string_view name, std::string_view right) {
-  const auto [a, b] = std::ranges::mismatch(name, right);
-  const std::string_view rest(a, name.end());
-  const std::string_view rest_of_right(b, right.end());
-  const auto after = [](std::string_view text) { return text.substr(text.empty() ? 0 : 1); };
-  const auto is_digit = [](std::string_view text) {
-    return !text.empty() && text[0] >= '0' && text[0] <= '9';
-  };
-  if (is_digit(rest) || is_digit(rest_of_right)) return false;
-  return after(rest) == after(rest_of_right) || after(rest) == rest_of_right ||
-         rest == after(rest_of_right);
-}
-
-}  // namespace
 
 void check_spelling(const std::string& name, int line, const std::string& file,
                     const std::vector<std::string>& known) {

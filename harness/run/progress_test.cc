@@ -3,14 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <sstream>
-#include <tuple>
 
 namespace torch_ir {
 namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 Result passed(const std::string& name) {
@@ -113,19 +111,6 @@ TEST(ProgressTest, ALineSaysWhatRanOnTheHost) {
             "A  PASSED  max abs. error 0, within the tolerance, but 2 of 3 nodes on the host");
 }
 
-TEST(ProgressTest, TheDifferenceIsTheGreatestOfAllTrials) {
-  Result result = passed("A");
-  result.trials.resize(2);
-  for (const auto& [trial, max_diff, smallest] :
-       {std::tuple(0, 0.0188, 0.009), std::tuple(1, 0.0206, 0.004)}) {
-    VerificationReport& report = result.trials[static_cast<size_t>(trial)].verification;
-    report.is_valid = true;
-    report.max_diff = max_diff;
-    report.output_details.emplace_back().comparison.smallest_passing_tolerance = smallest;
-  }
-  EXPECT_EQ(result_line(result), "A  PASSED  max abs. error 0.0206, within the tolerance");
-}
-
 TEST(ProgressTest, VerdictsHaveColoursWhereAsked) {
   EXPECT_EQ(result_line(passed("A"), true),
             "A  \x1b[32mPASSED\x1b[0m  max abs. error 0, within the tolerance");
@@ -213,14 +198,6 @@ TEST_F(BarTest, LinesStandInColumns) {
   progress.start("A");
   progress.finish(passed("A"));
   EXPECT_EQ(lines_.str(), "[ 1/10] A    PASSED  max abs. error 0, within the tolerance\n");
-}
-
-TEST_F(BarTest, WithoutOneOnlyLinesAreWritten) {
-  Progress progress(1, &lines_, nullptr, options());
-  progress.start("A");
-  progress.tick();
-  progress.finish(passed("A"));
-  EXPECT_THAT(lines_.str(), Not(HasSubstr("\x1b")));
 }
 
 }  // namespace

@@ -154,32 +154,31 @@ class AbortsOnParts : public Backend {
   }
 };
 
-class Rounds : public Backend {
- public:
+struct Plans : PlanBackend {
+  Plans() : PlanBackend(ExecutionOptions()) {}
+};
+
+struct Rounds : Backend {
   std::vector<at::Tensor> run(const Case& graph_case) override {
-    std::vector<at::Tensor> outputs = PlanBackend(ExecutionOptions()).run(graph_case);
+    std::vector<at::Tensor> outputs = Plans().run(graph_case);
     for (at::Tensor& output : outputs) output = output.to(at::kBFloat16).to(at::kFloat);
     return outputs;
   }
 };
 
-// Returns a wrong value after a rounding, and none before it.
 // Returns no state, or from the third step of Counter on a wrong one.
 template <bool kReturnsState>
-class Forgets : public PlanBackend {
- public:
-  Forgets() : PlanBackend(ExecutionOptions()) {}
+struct Forgets : Plans {
   std::vector<at::Tensor> run(const Case& graph_case) override {
-    std::vector<at::Tensor> outputs = PlanBackend::run(graph_case);
+    std::vector<at::Tensor> outputs = Plans::run(graph_case);
     if (graph_case.weights["count"].item<float>() >= 2) outputs.back() = outputs.back() * 1.5;
     if (!kReturnsState) outputs.pop_back();
     return outputs;
   }
 };
 
-class Withholds : public PlanBackend {
- public:
-  Withholds() : PlanBackend(ExecutionOptions()) {}
+// Returns a wrong value after a rounding, and none before it.
+struct Withholds : Plans {
   std::unique_ptr<NodeValues> values(const Case& graph_case) override {
     struct Fewer : NodeValues {
       at::Tensor next(const std::string& name) override {
@@ -191,7 +190,7 @@ class Withholds : public PlanBackend {
       bool is_shown = false;
     };
     auto values = std::make_unique<Fewer>();
-    values->all = PlanBackend::values(graph_case);
+    values->all = Plans::values(graph_case);
     return values;
   }
 };
@@ -214,7 +213,7 @@ class FailsAtOperators : public Backend {
  private:
   const std::vector<std::string> op_types_;
   void (*const fail_)();
-  PlanBackend plans_ = PlanBackend(ExecutionOptions());
+  Plans plans_;
 };
 
 // Creates the file that the environment names, and aborts if it was missing.

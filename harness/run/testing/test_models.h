@@ -1,4 +1,4 @@
-// Models that fail in every way, and two that pass, for the tests of the harness.
+// Models that fail in every way, and some that pass, for the tests of the harness.
 #pragma once
 
 #include <functional>
