@@ -56,9 +56,9 @@ TEST(JunitTest, APassedModelSaysWhatItPassedByAndWhatRanOnTheHost) {
 }
 
 TEST(JunitTest, TimesAreThereForThoseWhoAsk) {
-  const std::string xml = xml_of({passed("Tiny"), passed("Other")}, {.timings = true});
-  EXPECT_THAT(xml, HasSubstr("name=\"Tiny\" time=\"1.250\">\n"));
-  EXPECT_THAT(xml, HasSubstr("skipped=\"0\" time=\"2.500\">"));
+  EXPECT_THAT(xml_of({passed("Tiny"), passed("Other")}, {.timings = true}),
+              AllOf(HasSubstr("name=\"Tiny\" time=\"1.250\">\n"),
+                    HasSubstr("skipped=\"0\" time=\"2.500\">")));
 }
 
 TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
@@ -93,10 +93,9 @@ TEST(JunitTest, AnExpectedFailureIsSkippedUnlessItIsAnother) {
   Result result = failed("Net", "differs");
   result.expected_failure =
       ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds \"twice\""};
-  const std::string xml = xml_of({result});
-  EXPECT_THAT(xml, HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
-  EXPECT_THAT(xml, HasSubstr("<skipped message=\"fails as expected, output mismatch: rounds "
-                             "&quot;twice&quot;\"/>"));
+  EXPECT_THAT(xml_of({result}), AllOf(HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""),
+                                      HasSubstr("<skipped message=\"fails as expected, output "
+                                                "mismatch: rounds &quot;twice&quot;\"/>")));
   result.expected_failure->kind = FailureKind::kCrashed;
   EXPECT_THAT(xml_of({result}),
               AllOf(HasSubstr("failures=\"1\""),
@@ -106,11 +105,12 @@ TEST(JunitTest, AnExpectedFailureIsSkippedUnlessItIsAnother) {
 TEST(JunitTest, AnUnexpectedPassIsAFailure) {
   Result result = passed("Net");
   result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a bug"};
-  const std::string xml = xml_of({result});
-  EXPECT_THAT(xml, HasSubstr("failures=\"1\" errors=\"0\" skipped=\"0\""));
-  EXPECT_THAT(xml, HasSubstr("<failure type=\"unexpected pass\" message=\"passed, but is "
-                             "expected to fail\">It passed but is expected to fail (crashed: a "
-                             "bug): remove the expectation from its registration.\n"));
+  EXPECT_THAT(
+      xml_of({result}),
+      AllOf(HasSubstr("failures=\"1\" errors=\"0\" skipped=\"0\""),
+            HasSubstr("<failure type=\"unexpected pass\" message=\"passed, but is expected to "
+                      "fail\">It passed but is expected to fail (crashed: a bug): remove the "
+                      "expectation from its registration.\n")));
 }
 
 Result called(const std::string& name) {

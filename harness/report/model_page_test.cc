@@ -52,23 +52,18 @@ TEST(ModelPageTest, AnImportedModelSaysWhereItIsFrom) {
                                "`tiny.out.safetensors`. Max abs. error: 2.5e-07\n\n"
                                "Imported from `tiny.pt2`, exported by PyTorch 2.13.0 from "
                                "`Tiny`.\n\nCategories: "));
-  EXPECT_THAT(page, HasSubstr("1 node, read from the archive without executing anything in it |"));
-  EXPECT_THAT(page, HasSubstr("archive's weights and the inputs in `tiny.in.safetensors` |\n"));
-  EXPECT_THAT(page, HasSubstr("with those in `tiny.out.safetensors`, all within the tolerance |"));
-  EXPECT_THAT(page, HasSubstr("the graph gives `1.5`, expected `1.25`."));
-  EXPECT_THAT(page, HasSubstr("\n\nExpected outputs are those in `tiny.out.safetensors`.\n"));
-  // As the user named them.
-  EXPECT_THAT(page, HasSubstr("-- --pt2 'my models/tiny.pt2' --inputs ../tiny.in.safetensors "
-                              "--expected tiny.out.safetensors\n```\n"));
-}
-
-TEST(ModelPageTest, AnImportedModelWithoutTensorsIsComparedWithItsOperators) {
-  const std::string page = page_of(make_imported({.path = "tiny.pt2"}));
-  EXPECT_THAT(page, HasSubstr("the outputs match those of its operators run one by one. Max"));
-  EXPECT_THAT(page, HasSubstr("with the archive's weights and example inputs |\n"));
-  EXPECT_THAT(page, HasSubstr("No file gives expected outputs. Expected outputs are those of the "
-                              "model's operators, each called eagerly on the imported program, "
-                              "before it was converted and written"));
+  expect_in(page, {"1 node, read from the archive without executing anything in it |",
+                   "archive's weights and the inputs in `tiny.in.safetensors` |\n",
+                   "with those in `tiny.out.safetensors`, all within the tolerance |",
+                   "the graph gives `1.5`, expected `1.25`.",
+                   // As the user named them.
+                   "-- --pt2 'my models/tiny.pt2' --inputs ../tiny.in.safetensors "
+                   "--expected tiny.out.safetensors\n```\n"});
+  expect_in(page_of(make_imported({.path = "tiny.pt2"})),
+            {"the outputs match those of its operators run one by one. Max",
+             "with the archive's weights and example inputs |\n",
+             "No file gives expected outputs. Expected outputs are those of the model's operators, "
+             "each called eagerly on the imported program, before it was converted and written"});
 }
 
 TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
@@ -76,19 +71,18 @@ TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
                    .path = "tiny",
                    .inputs = {"tiny/inputs.safetensors"},
                    .expected = {"tiny/expected.safetensors"}};
-  const std::string page = page_of(make_imported(files));
-  EXPECT_THAT(page, HasSubstr("\n\nThe graph of `tiny`.\n\nCategories: "));
-  EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, read from the file |\n"));
-  EXPECT_THAT(page, HasSubstr("weights beside the graph and the inputs in `inputs.safetensors` |"));
-  // Files beside the graph need no flags.
-  EXPECT_THAT(page, HasSubstr("-- --ir tiny\n```\n"));
+  expect_in(page_of(make_imported(files)),
+            {"\n\nThe graph of `tiny`.\n\nCategories: ",
+             "| extract | ✅ passed | 1 node, read from the file |\n",
+             "weights beside the graph and the inputs in `inputs.safetensors` |",
+             // Files beside the graph need no flags.
+             "-- --ir tiny\n```\n"});
   files.path = "reports/repro/tiny";
   files.inputs = {"x.safetensors"};
   files.expected.clear();
-  const std::string other = page_of(make_imported(files), {.output = "again"});
-  EXPECT_THAT(other,
-              HasSubstr("-- --ir reports/repro/tiny --inputs x.safetensors --output again\n"));
-  EXPECT_THAT(other, HasSubstr("each called eagerly by the dispatcher, with the same weights"));
+  expect_in(page_of(make_imported(files), {.output = "again"}),
+            {"-- --ir reports/repro/tiny --inputs x.safetensors --output again\n",
+             "each called eagerly by the dispatcher, with the same weights"});
 }
 
 TEST(ModelPageTest, WhatAFileExpectsIsComparedOnce) {
@@ -117,9 +111,8 @@ TEST(ModelPageTest, SizesThatDifferAndNewValuesOfBuffersAreShown) {
   result.graph->nodes[0].inputs[0] = input;
   result.graph->weight_name_mapping.insert("b_count", "mask");
   result.graph->graph_outputs[0].mutates = "b_count";
-  const std::string page = page_of(result);
-  EXPECT_THAT(page, HasSubstr("| Input | `x` | `s0x(2*s0)x2` | `float32` |\n"));
-  EXPECT_THAT(page, HasSubstr("| Output | `add`, new value of `b_count` | `1x2` |"));
+  expect_in(page_of(result), {"| Input | `x` | `s0x(2*s0)x2` | `float32` |\n",
+                              "| Output | `add`, new value of `b_count` | `1x2` |"});
 }
 
 TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
@@ -150,16 +143,15 @@ TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
 TEST(ModelPageTest, AFailureComesFirst) {
   Result result = make_failure();
   result.origin = ModelFiles{.path = "broken.pt2"};
-  const std::string page = page_of(result);
-  EXPECT_THAT(page,
-              StartsWith("# Broken\n\n❌ **FAILED**: extract failed: aten::item | needs data\n\n"
-                         "The message of the stage **extract** (extract failed):\n\n"
-                         "```\naten::item | needs data\nmore\n```\n\n"
-                         "Last lines of its output:\n\n```\nstderr\n```\n\n"
-                         "Imported from `broken.pt2`.\n\n"));
-  EXPECT_THAT(page,
-              HasSubstr("| extract | ❌ failed | extract failed |\n| serialize | not run |  |\n"));
-  EXPECT_THAT(page, AllOf(Not(HasSubstr("## Graph")), Not(HasSubstr("## Numerical verification"))));
+  EXPECT_THAT(
+      page_of(result),
+      AllOf(StartsWith("# Broken\n\n❌ **FAILED**: extract failed: aten::item | needs data\n\n"
+                       "The message of the stage **extract** (extract failed):\n\n"
+                       "```\naten::item | needs data\nmore\n```\n\n"
+                       "Last lines of its output:\n\n```\nstderr\n```\n\n"
+                       "Imported from `broken.pt2`.\n\n"),
+            HasSubstr("| extract | ❌ failed | extract failed |\n| serialize | not run |  |\n"),
+            Not(HasSubstr("## Graph")), Not(HasSubstr("## Numerical verification"))));
 }
 
 // A file may have any character, and some control a terminal.
@@ -212,22 +204,20 @@ TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
   TensorComparison& c = result.trials[1].verification.output_details[0].comparison;
   c.histogram.back() = 5;
   c.num_nan = 3;
-  const std::string page = page_of(result);
-  EXPECT_THAT(page, HasSubstr("| normal values | ✅ passed | 2.5e-07 | 1.25e-07 | 0 | 6.25e-08 |\n"
-                              "| large magnitudes | ❌ failed | 0.5 | 1.25e-07 | 12 | 0.25 |\n"));
-  EXPECT_THAT(page, HasSubstr(", in the worst trial, large magnitudes.\n"));
-  EXPECT_THAT(
-      page,
-      HasSubstr("#### `add`\n\nWorst element: at `[0, 1]` the graph gives `1.5`, the model "
-                "gives `1.25`.\n\n| Figure | Value | Figure | Value |\n|---|--:|---|--:|\n"
-                "| Max abs. error | 0.5 | Mean abs. error | 1.25e-07 |\n"
-                "| RMSE | 0.125 | Max relative error | 2 |\n"
-                "| SNR (dB) | 12.5 | Cosine similarity | 0.75 |\n"
-                "| Max ULP distance | 4096 | Outside the tolerance | 12 of 2,048 (0.586 %) |\n\n"
-                "Elements by absolute error:\n\n"
-                "```text\n   equal  ████████████████████████████████████████ 2,000\n"
-                "  < 1e-1  █ 48\n  >= 1e3  █ 2\n     NaN  █ 3\n```\n"));
-  EXPECT_THAT(page, HasSubstr(", except for outputs registered with their own.\n"));
+  expect_in(page_of(result),
+            {"| normal values | ✅ passed | 2.5e-07 | 1.25e-07 | 0 | 6.25e-08 |\n"
+             "| large magnitudes | ❌ failed | 0.5 | 1.25e-07 | 12 | 0.25 |\n",
+             ", in the worst trial, large magnitudes.\n",
+             "#### `add`\n\nWorst element: at `[0, 1]` the graph gives `1.5`, the model "
+             "gives `1.25`.\n\n| Figure | Value | Figure | Value |\n|---|--:|---|--:|\n"
+             "| Max abs. error | 0.5 | Mean abs. error | 1.25e-07 |\n"
+             "| RMSE | 0.125 | Max relative error | 2 |\n"
+             "| SNR (dB) | 12.5 | Cosine similarity | 0.75 |\n"
+             "| Max ULP distance | 4096 | Outside the tolerance | 12 of 2,048 (0.586 %) |\n\n"
+             "Elements by absolute error:\n\n"
+             "```text\n   equal  ████████████████████████████████████████ 2,000\n"
+             "  < 1e-1  █ 48\n  >= 1e3  █ 2\n     NaN  █ 3\n```\n",
+             ", except for outputs registered with their own.\n"});
 }
 
 TEST(ModelPageTest, NodesSayWhatIsComputedAtOnceAndNotHandedBack) {
@@ -240,36 +230,32 @@ TEST(ModelPageTest, NodesSayWhatIsComputedAtOnceAndNotHandedBack) {
   nodes.num_unknown = 1;
   nodes.first_divergence->node.group = "fused_0";
   nodes.first_divergence->inputs.push_back({.name = "kept"});
-  const std::string page = page_of(result);
-  EXPECT_THAT(page,
-              HasSubstr("1 value could not be compared. 1 group of nodes is computed at once; "
-                        "the 4 values inside it need not be returned. 1 value was not returned; "
-                        "ignored unknown values: `hidden`.\n"));
-  EXPECT_THAT(page, HasSubstr("is at node 3, add of the group fused\\_0 (`aten.add.Tensor`): "));
-  EXPECT_THAT(page, HasSubstr("| input | `kept` | not returned |  |  |  |  |  |  |  |\n"));
+  expect_in(page_of(result),
+            {"1 value could not be compared. 1 group of nodes is computed at once; the 4 values "
+             "inside it need not be returned. 1 value was not returned; ignored unknown values: "
+             "`hidden`.\n",
+             "is at node 3, add of the group fused\\_0 (`aten.add.Tensor`): ",
+             "| input | `kept` | not returned |  |  |  |  |  |  |  |\n"});
 }
 
 TEST(ModelPageTest, NodesSayWhereItBegins) {
   Result result = make_mismatch();
   result.nodes = make_nodes();
   result.nodes->error = "it ended";
-  const std::string page = page_of(result);
-  EXPECT_THAT(page, HasSubstr("8 values compared with those of the model, 2 outside the tolerance. "
-                              "1 value could not be compared.\n"));
-  EXPECT_THAT(page, HasSubstr("\nThe comparison could not be completed: it ended.\n"));
-  EXPECT_THAT(page,
-              HasSubstr("**The first difference** is at node 3, add (`aten.add.Tensor`): 12 "
-                        "of 2,048 elements wrong, by at most 0.5. Max abs. error 0.5, 12 of "
-                        "2,048 (0.586 %) elements outside the tolerance; at `[0, 1]` it gives "
-                        "`1.5`, expected `1.25`.\n"));
-  EXPECT_THAT(page, HasSubstr("| input | `x` | `1x2` | `float32` | 0 | 3 | 1 | 1.5 | 0 | 0 |\n"
-                              "| **actual** | `add` |"));
-  EXPECT_THAT(page, HasSubstr("| 3 | `add` | `aten.add.Tensor` | 2,048 | 0.5 | 1.25e-07 | 12.5 | "
-                              "12 | 0.25 | ❌ outside the tolerance |\n"));
-  EXPECT_THAT(page, HasSubstr("<summary>Not compared: 1 value</summary>\n\n"
-                              "| Value | Reason |\n|---|---|\n"
-                              "| `fused` | the backend \\| lacks it |\n\n</details>\n"));
-  EXPECT_THAT(page, HasSubstr("\nValues were requested one by one.\n"));
+  expect_in(page_of(result),
+            {"8 values compared with those of the model, 2 outside the tolerance. 1 value could "
+             "not be compared.\n",
+             "\nThe comparison could not be completed: it ended.\n",
+             "**The first difference** is at node 3, add (`aten.add.Tensor`): 12 of 2,048 elements "
+             "wrong, by at most 0.5. Max abs. error 0.5, 12 of 2,048 (0.586 %) elements outside "
+             "the tolerance; at `[0, 1]` it gives `1.5`, expected `1.25`.\n",
+             "| input | `x` | `1x2` | `float32` | 0 | 3 | 1 | 1.5 | 0 | 0 |\n"
+             "| **actual** | `add` |",
+             "| 3 | `add` | `aten.add.Tensor` | 2,048 | 0.5 | 1.25e-07 | 12.5 | 12 | 0.25 | "
+             "❌ outside the tolerance |\n",
+             "<summary>Not compared: 1 value</summary>\n\n| Value | Reason |\n|---|---|\n"
+             "| `fused` | the backend \\| lacks it |\n\n</details>\n",
+             "\nValues were requested one by one.\n"});
 }
 
 TEST(ModelPageTest, ValuesThatWereNotJudgedAreNotRight) {
@@ -280,14 +266,12 @@ TEST(ModelPageTest, ValuesThatWereNotJudgedAreNotRight) {
   nodes.num_not_judged = 2;
   nodes.exonerated = make_nodes().worst;
   nodes.not_judged = {{"fused", "it draws numbers"}, {"n2", "it draws numbers"}};
-  const std::string page = page_of(result);
-  EXPECT_THAT(page, HasSubstr("1,200 values compared with those of the model: 1,193 within the "
-                              "tolerance, 4 right for the values that the run returned before "
-                              "them, 1 wrong, 2 not judged. Of the wrong ones, 1 does no harm: "
-                              "the nodes that read it are right."));
-  EXPECT_THAT(page, HasSubstr("<summary>Not judged: 2 values</summary>"));
-  EXPECT_THAT(page, HasSubstr("<summary>1 value outside the tolerance, read by nodes that are "
-                              "right</summary>"));
+  expect_in(page_of(result),
+            {"1,200 values compared with those of the model: 1,193 within the tolerance, 4 right "
+             "for the values that the run returned before them, 1 wrong, 2 not judged. Of the "
+             "wrong ones, 1 does no harm: the nodes that read it are right.",
+             "<summary>Not judged: 2 values</summary>",
+             "<summary>1 value outside the tolerance, read by nodes that are right</summary>"});
 }
 
 TEST(ModelPageTest, ModulesHaveTheirGreatestDifferences) {
@@ -303,12 +287,10 @@ TEST(ModelPageTest, WhereNothingWasComparedItSaysWhy) {
   Result result = make_result();
   result.trials[0].verification.output_details.clear();
   result.nodes.emplace();
-  std::string page = page_of(result);
-  EXPECT_THAT(page, HasSubstr("✅ **PASSED**, but nothing was compared: the expected outputs are "
-                              "unknown.\n"));
-  EXPECT_THAT(page, HasSubstr("| nothing compared: the expected outputs are unknown |\n"));
-  EXPECT_THAT(page,
-              HasSubstr("No value was compared: the graph has no values other than its inputs.\n"));
+  expect_in(page_of(result),
+            {"✅ **PASSED**, but nothing was compared: the expected outputs are unknown.\n",
+             "| nothing compared: the expected outputs are unknown |\n",
+             "No value was compared: the graph has no values other than its inputs.\n"});
   result.nodes->skipped = make_nodes().skipped;
   result.nodes->num_skipped = 2;
   EXPECT_THAT(page_of(result), HasSubstr("2 values could not be compared. The first, `fused`: "));
@@ -369,9 +351,9 @@ TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
   Result result = make_result();
   result.stage_seconds = {0.25, 0.5, 1, 2};
   result.executor = ExecutorReport{.num_nodes = 2, .seconds = 0.125};
-  const std::string page = page_of(result, {.timings = true});
-  EXPECT_THAT(page, HasSubstr("| Stage | Result | | Seconds |\n|---|---|---|--:|\n| extract | "));
-  EXPECT_THAT(page, HasSubstr("; 0.125 s as measured by the executor | 1.000 |\n"));
+  expect_in(page_of(result, {.timings = true}),
+            {"| Stage | Result | | Seconds |\n|---|---|---|--:|\n| extract | ",
+             "; 0.125 s as measured by the executor | 1.000 |\n"});
   EXPECT_THAT(page_of(result), AllOf(Not(HasSubstr("Seconds")), Not(HasSubstr("0.125"))));
 }
 
@@ -409,32 +391,27 @@ TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlaceOrFolded) {
     }
     return render_model_page(result, {}, {.svg = "<svg/>"});
   };
-  const std::string cut = page_with(60);
-  EXPECT_THAT(cut, HasSubstr("The diagram ends after node `add_29` (30 of 60 nodes)."));
-  EXPECT_THAT(cut, HasSubstr("[![The graph of Tiny](svg/Tiny.svg)](svg/Tiny.svg)\n"));
-  const std::string folded = page_with(61);
-  EXPECT_THAT(folded, HasSubstr("The diagram shows its modules."));
-  EXPECT_THAT(folded, HasSubstr("add.Tensor ×61"));
-  EXPECT_THAT(folded, HasSubstr("A picture of its modules, which open in `index.html`: "));
+  expect_in(page_with(60), {"The diagram ends after node `add_29` (30 of 60 nodes).",
+                            "[![The graph of Tiny](svg/Tiny.svg)](svg/Tiny.svg)\n"});
+  expect_in(page_with(61), {"The diagram shows its modules.", "add.Tensor ×61",
+                            "A picture of its modules, which open in `index.html`: "});
 }
 
 TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
   RunContext context{.program = "my harness", .options = {"--executor", "run {ir}"}};
   context.settings.executor = "run 'it' {ir} {outputs}";
   context.environment = {{"LibTorch", "2.13.0"}, {"CPU instructions", "AVX2"}};
-  const std::string page = page_of(make_result(), context);
-  EXPECT_THAT(page, HasSubstr("\n'my harness' --model Tiny --executor 'run {ir}'\n"));
-  EXPECT_THAT(page, HasSubstr("| an external program |  | 1 | 0 | 1 |\n"));
-  EXPECT_THAT(page, HasSubstr("last bits: CPU instructions `AVX2`.\n"));
+  expect_in(page_of(make_result(), context),
+            {"\n'my harness' --model Tiny --executor 'run {ir}'\n",
+             "| an external program |  | 1 | 0 | 1 |\n", "last bits: CPU instructions `AVX2`.\n"});
 }
 
 TEST(ModelPageTest, ATrialThatCouldNotBeComparedSaysWhy) {
   Result result = make_mismatch();
   result.trials[1].verification.output_details.clear();
   result.trials[1].verification.error_message = "2 outputs, expected *1*";
-  const std::string page = page_of(result);
-  EXPECT_THAT(page, HasSubstr("| large magnitudes | ❌ failed |  |  |  |  |\n"));
-  EXPECT_THAT(page, HasSubstr("\n2 outputs, expected \\*1\\*\n"));
+  expect_in(page_of(result),
+            {"| large magnitudes | ❌ failed |  |  |  |  |\n", "\n2 outputs, expected \\*1\\*\n"});
 }
 
 TEST(ModelPageTest, LinksLeadToFilesOfAnyName) {
@@ -477,11 +454,11 @@ TEST(ModelPageTest, OwnErrorsOfNodesStandBesideAccumulatedOnes) {
   nodes.num_compared = nodes.num_mismatched = 1;
   nodes.worst = {detail};
   nodes.first_divergence = {.node = detail};
-  const std::string page = page_of(result);
-  EXPECT_THAT(page, HasSubstr("| 6.1 | 4 | +1 | ❌ an RMS error |\n"));
-  EXPECT_THAT(page, HasSubstr("(`aten.add.Tensor`): 1 % too large. By itself, computed from the "
-                              "values that the run returned before it, it has an RMS error.\n\n"
-                              "Faulty operators: `aten.add.Tensor` in 1 of 1 call.\n"));
+  expect_in(page_of(result),
+            {"| 6.1 | 4 | +1 | ❌ an RMS error |\n",
+             "(`aten.add.Tensor`): 1 % too large. By itself, computed from the values that the run "
+             "returned before it, it has an RMS error.\n\n"
+             "Faulty operators: `aten.add.Tensor` in 1 of 1 call.\n"});
 }
 
 TEST(ModelPageTest, SaysHowFarAnOutputIsFromTheYardstick) {
@@ -494,10 +471,9 @@ TEST(ModelPageTest, SaysHowFarAnOutputIsFromTheYardstick) {
       .losses = {
           {{.index = 3, .node = "mul", .op_type = "aten.mul.Tensor", .value = "mul"}, 60, 7}}};
   report.output_details[0].own_error = {.rms_ratio = 1.25, .max_ratio = 1.5, .signal_to_noise = 61};
-  const std::string page = page_of(result);
-  EXPECT_THAT(page, HasSubstr("## In float16\n\nfloat16 can hold this model. Eager operators ran"));
-  EXPECT_THAT(page, HasSubstr(" | `add` | 62.5 | 61 | 1.25 | 1.5 |  |\n"));
-  EXPECT_THAT(page, HasSubstr("| 3 | `mul` | `aten.mul.Tensor` |  | 60.0 | 7.0 |\n"));
+  expect_in(page_of(result), {"## In float16\n\nfloat16 can hold this model. Eager operators ran",
+                              " | `add` | 62.5 | 61 | 1.25 | 1.5 |  |\n",
+                              "| 3 | `mul` | `aten.mul.Tensor` |  | 60.0 | 7.0 |\n"});
 }
 
 TEST(ModelPageTest, NamesTheFirstValueThatIsNotHeld) {

@@ -1,5 +1,5 @@
-// The reports of a run: Markdown pages made from templates, index.html and junit.xml. They depend
-// only on the results and the run, so the same run gives the same bytes.
+// The reports of a run: Markdown pages, index.html and junit.xml. They depend only on the results
+// and the run, so the same run gives the same bytes.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,9 @@
 // Hand-made results for tests of the reports.
 #pragma once
 
+#include <gmock/gmock.h>
+
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +13,10 @@
 #include "harness/results/run_context.h"
 
 namespace torch_ir {
+
+inline void expect_in(const std::string& page, std::initializer_list<const char*> texts) {
+  for (const char* text : texts) EXPECT_THAT(page, ::testing::HasSubstr(text));
+}
 
 inline TensorMeta value_of(const std::string& name, std::vector<int64_t> shape) {
   TensorMeta meta;
