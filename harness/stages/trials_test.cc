@@ -37,21 +37,10 @@ std::set<double> distinct(const at::Tensor& tensor) {
   return {data, data + doubles.numel()};
 }
 
-TEST(TrialsTest, HaveNames) {
-  std::vector<std::string> names;
-  for (int trial = 0; trial < 5; ++trial) names.push_back(trial_name(trial));
-  EXPECT_THAT(names, ElementsAre("normal values", "zeros and ones", "large magnitudes",
-                                 "normal values 2", "normal values 3"));
-}
-
-TEST(TrialsTest, TheFirstIsWhatItWas) {
-  const at::Tensor normal = at::arange(6, at::kFloat);
-  EXPECT_TRUE(values(0, normal, ValueRange{0, 1}).is_same(normal));
-}
-
 TEST(TrialsTest, FloatsAreZerosAndOnesThenLargeThenNormalAgain) {
   const at::Tensor normal = at::full({40, 50}, 0.5);
   const ValueRange range{-1, 3};
+  EXPECT_TRUE(values(0, normal, range).is_same(normal));
   EXPECT_THAT(distinct(values(kZerosAndOnes, normal, range)), ElementsAre(0, 1));
 
   const std::set<double> large = distinct(values(kLargeMagnitudes, normal, range));
@@ -64,13 +53,10 @@ TEST(TrialsTest, FloatsAreZerosAndOnesThenLargeThenNormalAgain) {
   EXPECT_GT(again.size(), 1000u);
   EXPECT_GE(*again.begin(), -1);
   EXPECT_LT(*again.rbegin(), 3);
-  EXPECT_FALSE(values(kNormalAgain, normal, range).equal(values(kNormalAgain + 1, normal, range)));
-}
-
-TEST(TrialsTest, DependOnTheSeed) {
-  const at::Tensor normal = at::full({40}, 0.5);
-  EXPECT_TRUE(values(kNormalAgain, normal).equal(values(kNormalAgain, normal)));
-  EXPECT_FALSE(values(kNormalAgain, normal).equal(values(kNormalAgain, normal, {}, 1)));
+  const at::Tensor drawn = values(kNormalAgain, normal, range);
+  EXPECT_TRUE(drawn.equal(values(kNormalAgain, normal, range)));
+  EXPECT_FALSE(drawn.equal(values(kNormalAgain + 1, normal, range)));
+  EXPECT_FALSE(drawn.equal(values(kNormalAgain, normal, range, 1))) << "another seed";
 }
 
 TEST(TrialsTest, WholeNumbersNeverLeaveTheirRange) {
@@ -116,13 +102,12 @@ TEST(TrialsTest, MasksAndNumbersInOrderStay) {
   }
 }
 
-std::vector<std::string> names_of(const std::vector<TrialInputs>& trials) {
-  std::vector<std::string> names;
-  for (const TrialInputs& trial : trials) names.push_back(trial.name);
-  return names;
-}
-
 TEST(TrialsTest, WithTheSameInputsDoNotHappen) {
+  const auto names_of = [](const std::vector<TrialInputs>& trials) {
+    std::vector<std::string> names;
+    for (const TrialInputs& trial : trials) names.push_back(trial.name);
+    return names;
+  };
   const TrialInput ids{.name = "ids", .normal = at::tensor({7, 3, 900, 4}, at::kLong).view({1, 4})};
   const TrialInput mask{.name = "mask", .normal = at::ones({1, 4}, at::kLong)};
   const TrialInput x{.name = "x", .normal = at::full({4}, 0.5)};
