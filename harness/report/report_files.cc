@@ -31,8 +31,7 @@ constexpr std::array kRunFiles = {kJunit, kIndex, kOperators, kSummary, kResults
 constexpr std::array<std::pair<const char*, const char*>, 4> kModelFiles = {
     {{"", ".md"}, {"ir/", ".json"}, {"svg/", ".svg"}, {"repro/", "/"}}};
 
-constexpr const char* kValues = "values";
-constexpr std::array kTensors = {"weights", "inputs", "expected", "outputs", kValues};
+constexpr std::array kTensors = {"weights", "inputs", "expected", "outputs", "values"};
 
 std::string tensors_name(const std::string& model, const char* kind) {
   return "tensors/" + model + "." + kind + ".safetensors";
@@ -114,7 +113,7 @@ void ReportFiles::write_model(Result& result, const std::string& files,
     move_if_there(from / (std::string(kind) + ".safetensors"),
                   unfinished_ / tensors_name(name, kind));
   }
-  result.has_values = fs::exists(unfinished_ / tensors_name(name, kValues));
+  result.has_values = fs::exists(unfinished_ / values_file(name));
   write_calls(result, context, {});
 }
 

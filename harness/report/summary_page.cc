@@ -65,34 +65,27 @@ std::string status_cell(Status status) {
   return cell;
 }
 
-void add_model(const Result& result, Table& table) {
-  std::vector<Cell> cells = {page_link(result.name), status_cell(result.status()),
-                             code_list(result.categories, " ")};
-  if (const auto summary = result.graph_summary()) {
-    for (const auto& [name, member] : kGraphFigures) cells.push_back(summary->figures.*member);
-    const CostTotals& costs = summary->costs;
-    cells.push_back((costs.not_counted.empty() ? "" : "≥ ") +
-                    with_thousands_separators(costs.multiply_adds));
-  } else {
-    cells.resize(cells.size() + 5, "");
-  }
-  const DifferenceMetrics figures = difference_metrics(result);
-  const std::optional<double> smallest = figures.smallest_passing_tolerance;
-  cells.push_back(max_diff_text(result));
-  cells.push_back(short_number(figures.signal_to_noise));
-  cells.push_back(figures.cosine_similarity ? fmt::format("{:.6g}", *figures.cosine_similarity)
-                                            : "");
-  cells.push_back(smallest ? tolerance_text(*smallest) : "");
-  cells.push_back(own_error_cell(worst_own_error(result)));
-  table.add(cells);
-}
-
 Table models_table(const Results& results) {
   Table table("lllrrrrrrrrrr",
               {"Model", "Status", "Categories", "Nodes", "Edges", "Weights", "Parameters",
                "Multiply-adds", "Max&nbsp;abs.&nbsp;error", "SNR&nbsp;(dB)", "Cosine similarity",
                "Smallest passing tolerance", "Error vs float64, relative to eager's"});
-  for (const Result& result : results) add_model(result, table);
+  for (const Result& result : results) {
+    std::vector<Cell> cells = {page_link(result.name), status_cell(result.status()),
+                               code_list(result.categories, " ")};
+    const std::optional<GraphSummary> graph = result.graph_summary();
+    for (const auto& [name, member] : kGraphFigures) {
+      cells.push_back(graph ? Cell(graph->figures.*member) : "");
+    }
+    const char* at_least = graph && !graph->costs.not_counted.empty() ? "≥ " : "";
+    cells.push_back(graph ? at_least + with_thousands_separators(graph->costs.multiply_adds) : "");
+    const auto [max_diff, smallest, signal_to_noise, cosine] = difference_metrics(result);
+    cells.insert(cells.end(), {short_number(max_diff), short_number(signal_to_noise),
+                               cosine ? fmt::format("{:.6g}", *cosine) : "",
+                               smallest ? tolerance_text(*smallest) : "",
+                               own_error_cell(worst_own_error(result))});
+    table.add(cells);
+  }
   return table;
 }
 

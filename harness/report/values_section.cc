@@ -14,26 +14,6 @@
 namespace torch_ir {
 namespace {
 
-struct Column {
-  const char* head;
-  char side;
-  Cell (*cell)(const ValueDetail& value);
-};
-
-// Rounded values that a run was asked for are not compared with the model's.
-bool is_compared(const ValueDetail& value) {
-  const TensorComparison& c = value.comparison;
-  return c.is_close || c.num_mismatched > 0 || !c.mismatch.empty();
-}
-
-Cell of_model(const ValueDetail& value, double TensorComparison::* member) {
-  return is_compared(value) ? short_number(value.comparison.*member) : "";
-}
-
-Cell steps(const ValueDetail& value, int64_t StepCounts::* member) {
-  return value.steps ? Cell((*value.steps).*member) : "";
-}
-
 Cell verdict(const ValueDetail& value) {
   if (!value.problem.empty()) {
     if (value.steps) return Cell::text("❌ " + cause_text(value));
@@ -43,54 +23,6 @@ Cell verdict(const ValueDetail& value) {
   const bool is_equal = value.comparison.is_close && value.comparison.max_diff == 0;
   return is_equal ? "equal" : std::string(basis_text(value.basis));
 }
-
-constexpr Column kColumns[] = {
-    {"#", 'r',
-     [](const ValueDetail& it) -> Cell { return it.index ? std::to_string(*it.index) : ""; }},
-    {"Value", 'l', [](const ValueDetail& it) -> Cell { return Cell::code(it.value); }},
-    {"Operator", 'l', [](const ValueDetail& it) -> Cell { return Cell::code(it.op_type); }},
-    {"Output", 'r',
-     [](const ValueDetail& it) -> Cell { return it.output ? std::to_string(*it.output) : ""; }},
-    {"Elements", 'r', [](const ValueDetail& it) -> Cell { return it.comparison.num_elements; }},
-    {"Max abs. error", 'r',
-     [](const ValueDetail& it) { return of_model(it, &TensorComparison::max_diff); }},
-    {"Mean abs. error", 'r',
-     [](const ValueDetail& it) { return of_model(it, &TensorComparison::mean_diff); }},
-    {"SNR (dB)", 'r',
-     [](const ValueDetail& it) { return of_model(it, &TensorComparison::signal_to_noise); }},
-    {"Outside the tolerance", 'r',
-     [](const ValueDetail& it) -> Cell {
-       return is_compared(it) ? Cell(it.comparison.num_mismatched) : "";
-     }},
-    {"Smallest passing tolerance", 'r',
-     [](const ValueDetail& it) -> Cell {
-       if (!is_compared(it)) return "";
-       return it.comparison.mismatch.empty()
-                  ? tolerance_text(it.comparison.smallest_passing_tolerance)
-                  : "none";
-     }},
-    {"Tolerance", 'l',
-     [](const ValueDetail& it) -> Cell {
-       const bool decides = it.output && !std::isnan(it.tolerance.rtol);
-       return decides ? tolerance_text(it.tolerance) : "";
-     }},
-    {"Own error (RMS)", 'r',
-     [](const ValueDetail& it) -> Cell { return own_error_cell(it.own_error); }},
-    {"Max.", 'r',
-     [](const ValueDetail& it) -> Cell {
-       return own_error_cell(it.own_error, &OwnError::max_ratio);
-     }},
-    {"Systematic (%)", 'r',
-     [](const ValueDetail& it) -> Cell {
-       const double slope = it.own_error ? it.own_error->slope : 0;
-       return slope == 0 ? "" : fmt::format("{:+.2g}", 100 * slope);
-     }},
-    {"Off by one step", 'r',
-     [](const ValueDetail& it) -> Cell { return steps(it, &StepCounts::num_off_by_one); }},
-    {"By more", 'r',
-     [](const ValueDetail& it) -> Cell { return steps(it, &StepCounts::num_off_by_more); }},
-    {"Verdict", 'l', verdict},
-};
 
 constexpr size_t kMostValues = 50;
 
@@ -123,17 +55,28 @@ std::vector<ValueDetail> in_order(const Result& result) {
 }  // namespace
 
 Table values_table(const std::vector<ValueDetail>& values) {
-  std::string sides;
-  std::vector<Cell> heads;
-  for (const Column& column : kColumns) {
-    sides += column.side;
-    heads.emplace_back(column.head);
-  }
-  Table table(sides, heads);
-  for (const ValueDetail& value : values) {
-    std::vector<Cell> cells;
-    for (const Column& column : kColumns) cells.push_back(column.cell(value));
-    table.add(std::move(cells));
+  Table table(
+      "rllrrrrrrrlrrrrrl",
+      {"#", "Value", "Operator", "Output", "Elements", "Max abs. error", "Mean abs. error",
+       "SNR (dB)", "Outside the tolerance", "Smallest passing tolerance", "Tolerance",
+       "Own error (RMS)", "Max.", "Systematic (%)", "Off by one step", "By more", "Verdict"});
+  for (const ValueDetail& it : values) {
+    const TensorComparison& c = it.comparison;
+    // Rounded values that a run was asked for are not compared with the model's.
+    const bool is_compared = c.is_close || c.num_mismatched > 0 || !c.mismatch.empty();
+    const auto of_model = [&](const Cell& cell) { return is_compared ? cell : ""; };
+    const bool tolerance_decides = it.output && !std::isnan(it.tolerance.rtol);
+    const double slope = it.own_error ? it.own_error->slope : 0;
+    table.add({it.index ? std::to_string(*it.index) : "", Cell::code(it.value),
+               Cell::code(it.op_type), it.output ? std::to_string(*it.output) : "", c.num_elements,
+               of_model(short_number(c.max_diff)), of_model(short_number(c.mean_diff)),
+               of_model(short_number(c.signal_to_noise)), of_model(c.num_mismatched),
+               of_model(c.mismatch.empty() ? tolerance_text(c.smallest_passing_tolerance) : "none"),
+               tolerance_decides ? tolerance_text(it.tolerance) : "", own_error_cell(it.own_error),
+               own_error_cell(it.own_error, &OwnError::max_ratio),
+               slope == 0 ? "" : fmt::format("{:+.2g}", 100 * slope),
+               it.steps ? Cell(it.steps->num_off_by_one) : "",
+               it.steps ? Cell(it.steps->num_off_by_more) : "", verdict(it)});
   }
   return table.without_empty_columns();
 }

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/ir/sym_expr.h"
@@ -52,21 +54,19 @@ Sizes sizes_of_example(const Program& program, const std::vector<at::Tensor>& ex
   return sizes;
 }
 
-struct Ends {
-  int64_t low;
-  int64_t high;
-};
-
-// With `most`, the sizes of ranges with an end are only limited by that.
-Ends ends_of(const Program& program, const std::string& symbol, int64_t example, bool most) {
+// The least and the greatest size. With `most`, those of ranges with an end are only limited by
+// that.
+std::pair<int64_t, int64_t> ends_of(const Program& program, const std::string& symbol,
+                                    int64_t example, bool most) {
   constexpr int64_t kLeastHigh = 4;
-  Ends ends{1, std::max(2 * example, kLeastHigh)};
+  int64_t low = 1;
+  int64_t high = std::max(2 * example, kLeastHigh);
   for (const SymbolRange& range : program.range_constraints) {
     if (range.expression != symbol) continue;
-    if (range.min) ends.low = std::max(ends.low, *range.min);
-    if (range.max) ends.high = most ? *range.max : std::min(ends.high, *range.max);
+    if (range.min) low = std::max(low, *range.min);
+    if (range.max) high = most ? *range.max : std::min(high, *range.max);
   }
-  return ends;
+  return {low, high};
 }
 
 bool is_cheap(const Program& program, const Sizes& sizes) {
@@ -151,10 +151,8 @@ std::vector<TrialInputs> size_trials(const Program& program,
   Sizes between;
   for (const bool most : {true, false}) {
     for (const auto& [symbol, size] : known) {
-      const Ends ends = ends_of(program, symbol, size, most);
-      low[symbol] = ends.low;
-      high[symbol] = ends.high;
-      between[symbol] = std::midpoint(ends.low, ends.high);
+      std::tie(low[symbol], high[symbol]) = ends_of(program, symbol, size, most);
+      between[symbol] = std::midpoint(low[symbol], high[symbol]);
     }
     if (most && is_cheap(program, high)) break;
   }

@@ -57,11 +57,6 @@ class CountingAllocator : public c10::Allocator {
   c10::Allocator& own_;
 };
 
-FailureKind extract_failure(const std::exception& exception) {
-  if (is_any_of<LoadError>(exception)) return FailureKind::kLoadFailed;
-  return is_unsupported(exception) ? FailureKind::kExtractUnsupported : FailureKind::kExtractFailed;
-}
-
 }  // namespace
 
 void write_output(const std::function<void()>& write) {
@@ -136,7 +131,10 @@ FailureKind failure_kind(Stage stage, const std::exception& exception,
   const bool is_out_of_memory =
       memory.has_refused() || is_any_of<std::bad_alloc, c10::OutOfMemoryError>(exception);
   if (is_out_of_memory) return FailureKind::kOutOfMemory;
-  if (stage == Stage::kExtract) return extract_failure(exception);
+  if (stage == Stage::kExtract && !is_any_of<LoadError>(exception)) {
+    return is_unsupported(exception) ? FailureKind::kExtractUnsupported
+                                     : FailureKind::kExtractFailed;
+  }
   if (is_any_of<SerializeMismatch>(exception)) return FailureKind::kSerializeMismatch;
   if (is_any_of<OutputMismatch>(exception)) return FailureKind::kOutputMismatch;
   const bool is_load =
