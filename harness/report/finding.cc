@@ -17,6 +17,16 @@ std::string place_text(const Reproducer& part) {
                      part.last_node);
 }
 
+// "crashed in execute: ...", "execute failed: ...", with the first line of the message.
+std::string failure_line(const Failure& failure) {
+  const std::string_view kind = failure_kind_name(failure.kind);
+  const std::string_view stage = stage_name(failure.stage);
+  std::string line(kind);
+  // Most kinds contain the name of their stage.
+  if (!kind.starts_with(stage)) line.append(" in ").append(stage);
+  return line + ": " + headline(failure.message);
+}
+
 Finding at_value(const ValueDetail& value) {
   return {short_operator(value.op_type), place_text(value), cause_text(value)};
 }

@@ -215,15 +215,32 @@ bool is_of_new_file(const Coverage& old, const Coverage& now, const Result& resu
   return is_of_file && !old.is_interrupted && file_names(old) != file_names(now);
 }
 
-std::vector<std::string> compare_runs(const RunContext& old, const RunContext& now) {
-  const auto in_words = [](const RunContext& context) {
-    auto all = settings_in_words(context.settings);
-    all.insert(all.end(), context.environment.begin(), context.environment.end());
-    return all;
+// All that affects results, always in the same order; values may be empty.
+Environment settings_in_words(const RunContext& context) {
+  const RunSettings& settings = context.settings;
+  Environment all = {
+      {"seed", std::to_string(settings.seed)},
+      {"tolerance", tolerance_rule_text(settings)},
+      {"compute dtype", settings.criterion.arithmetic
+                            ? std::string(arithmetic_name(*settings.criterion.arithmetic))
+                            : std::string()},
+      {"trials", std::to_string(settings.trials)},
+      {"threads", std::to_string(settings.threads)},
+      {"optimization", optimization_name(settings.optimization)},
+      {"device", settings.device.str()},
+      {"backend", settings.backend},
+      {"executor", settings.executor},
+      {"scale", std::string(scale_name(settings.scale))},
+      {"last stage", std::string(stage_name(settings.last_stage))},
   };
+  all.insert(all.end(), context.environment.begin(), context.environment.end());
+  return all;
+}
+
+std::vector<std::string> compare_runs(const RunContext& old, const RunContext& now) {
   std::vector<std::string> notes;
-  const auto before = in_words(old);
-  for (const auto& [name, value] : in_words(now)) {
+  const Environment before = settings_in_words(old);
+  for (const auto& [name, value] : settings_in_words(now)) {
     const auto known = std::ranges::find(before, name, &Environment::value_type::first);
     const std::string was = known == before.end() ? "" : known->second;
     if (was == value) continue;

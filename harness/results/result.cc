@@ -50,20 +50,6 @@ Criterion criterion_of(const RunSettings& settings) {
   return criterion;
 }
 
-bool runs_eagerly(const RunSettings& settings) {
-  return runs_plans(settings) && settings.optimization == Optimization::kExact &&
-         settings.device.is_cpu();
-}
-
-std::string failure_line(const Failure& failure) {
-  const std::string_view kind = failure_kind_name(failure.kind);
-  const std::string_view stage = stage_name(failure.stage);
-  std::string line(kind);
-  // Most kinds contain the name of their stage.
-  if (!kind.starts_with(stage)) line.append(" in ").append(stage);
-  return line + ": " + headline(failure.message);
-}
-
 std::string expectation_text(const ExpectedFailure& expected) {
   return fmt::format("{}: {}", failure_kind_name(expected.kind), expected.reason);
 }

@@ -85,9 +85,6 @@ bool runs_plans(const RunSettings& settings);
 // How its run is judged: plans compute in the arithmetic of the graph.
 Criterion criterion_of(const RunSettings& settings);
 
-// Whether the graph runs by the operators that eager calls, with their bits.
-bool runs_eagerly(const RunSettings& settings);
-
 struct Failure {
   FailureKind kind = FailureKind::kExtractFailed;
   Stage stage = Stage::kExtract;
@@ -97,9 +94,6 @@ struct Failure {
 };
 
 TORCH_IR_FIELDS(Failure, kind, stage, message, output)
-
-// "crashed in execute: ...", "execute failed: ...", with the first line of the message.
-std::string failure_line(const Failure& failure);
 
 // "output mismatch: rounds twice", as a list of expected failures has it.
 std::string expectation_text(const ExpectedFailure& expected);

@@ -223,24 +223,6 @@ std::string tolerance_rule_text(const RunSettings& settings) {
          (criterion.reference == ReferenceKind::kAuto ? "; else " + by_float64 : "");
 }
 
-std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSettings& settings) {
-  return {
-      {"seed", std::to_string(settings.seed)},
-      {"tolerance", tolerance_rule_text(settings)},
-      {"compute dtype", settings.criterion.arithmetic
-                            ? std::string(arithmetic_name(*settings.criterion.arithmetic))
-                            : std::string()},
-      {"trials", std::to_string(settings.trials)},
-      {"threads", std::to_string(settings.threads)},
-      {"optimization", optimization_name(settings.optimization)},
-      {"device", settings.device.str()},
-      {"backend", settings.backend},
-      {"executor", settings.executor},
-      {"scale", std::string(scale_name(settings.scale))},
-      {"last stage", std::string(stage_name(settings.last_stage))},
-  };
-}
-
 std::string shell_word(const std::string& text) {
   if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
   std::string word;

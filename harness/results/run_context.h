@@ -88,10 +88,6 @@ Coverage coverage_of(const Result& result);
 // "rtol 0.0001, atol 0.0001, or as registered".
 std::string tolerance_rule_text(const RunSettings& settings);
 
-// Names and values of the settings that affect results, always in the same order; values may be
-// empty.
-std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSettings& settings);
-
 // " --backend my_chip", " --executor 'sim {ir} ...'"; empty for our runtime.
 std::string backend_flags(const RunSettings& settings);
 

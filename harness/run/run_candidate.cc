@@ -458,7 +458,10 @@ class Pipeline {
     graph_run.proves_graph = !is_call_ && !runs_plans(settings_);
     // A single call rounds nothing but its outputs.
     if (is_call_) graph_run.rerun = nullptr;
-    if (runs_eagerly(settings_)) graph_run.run_eagerly = [&] { return run.outputs; };
+    const bool is_eager = runs_plans(settings_) && settings_.device.is_cpu() &&
+                          settings_.optimization == Optimization::kExact;
+    // It ran by the operators that eager calls, with their bits.
+    if (is_eager) graph_run.run_eagerly = [&] { return run.outputs; };
     graph_run.describe = [&, describe = graph_run.describe](const std::exception& error) {
       describe(error);
       return headline(error_text(error));
