@@ -138,19 +138,17 @@ std::string stage_detail(Stage stage, const Result& result, const RunContext& co
 std::string stages_table(const Result& result, const RunContext& context) {
   Table table("lllr", {"Stage", "Result", "", "Seconds"});
   for (size_t i = 0; i < kStages.size(); ++i) {
-    std::vector<Cell> cells = {stage_name(kStages[i])};
-    if (i < result.num_passed_stages) {
-      cells.push_back("✅ passed");
-      cells.push_back(stage_detail(kStages[i], result, context));
-    } else {
-      const bool failed = i == result.num_passed_stages && result.failure;
-      cells.push_back(failed ? "❌ failed" : "not run");
-      cells.push_back(failed ? failure_kind_name(result.failure->kind) : "");
-    }
-    if (context.timings && i < result.stage_seconds.size()) {
-      cells.push_back(fmt::format("{:.3f}", result.stage_seconds[i]));
-    }
-    table.add(cells);
+    const bool passed = i < result.num_passed_stages;
+    const bool failed = i == result.num_passed_stages && result.failure;
+    const bool has_time = context.timings && i < result.stage_seconds.size();
+    table.add({stage_name(kStages[i]),
+               passed   ? "✅ passed"
+               : failed ? "❌ failed"
+                        : "not run",
+               passed   ? stage_detail(kStages[i], result, context)
+               : failed ? std::string(failure_kind_name(result.failure->kind))
+                        : "",
+               has_time ? fmt::format("{:.3f}", result.stage_seconds[i]) : ""});
   }
   return table.without_empty_columns().markdown();
 }

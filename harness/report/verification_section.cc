@@ -23,18 +23,16 @@ std::string trials_table(const Result& result) {
     const bool is_close = report.passed_by == Basis::kTolerance;
     const std::string passed =
         "✅ passed" + (is_close ? "" : ", " + std::string(basis_text(report.passed_by)));
-    std::vector<Cell> cells = {text_cell(trial.name), report.is_valid ? passed : "❌ failed"};
     int64_t num_mismatched = 0;
     for (const ValueDetail& detail : report.output_details) {
       num_mismatched += detail.comparison.num_mismatched;
     }
-    if (!report.output_details.empty()) {
-      cells.push_back(short_number(report.max_diff));
-      cells.push_back(short_number(report.mean_diff));
-      cells.push_back(num_mismatched);
-      cells.push_back(tolerance_text(report.smallest_passing_tolerance()));
-    }
-    table.add(cells);
+    const bool has_figures = !report.output_details.empty();
+    table.add({text_cell(trial.name), report.is_valid ? passed : "❌ failed",
+               has_figures ? short_number(report.max_diff) : "",
+               has_figures ? short_number(report.mean_diff) : "",
+               has_figures ? Cell(num_mismatched) : "",
+               has_figures ? tolerance_text(report.smallest_passing_tolerance()) : ""});
   }
   std::string text = table.markdown();
   if (!result.varies.empty()) {
