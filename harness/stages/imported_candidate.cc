@@ -25,6 +25,16 @@
 namespace torch_ir {
 namespace {
 
+// Returns `load()`, and turns its errors into LoadErrors.
+template <class Load>
+auto loading(Load load) {
+  try {
+    return load();
+  } catch (const Error& error) {
+    throw LoadError(error.what());
+  }
+}
+
 class ImportedCandidate : public Candidate {
  public:
   ImportedCandidate(const ModelFiles& files, uint64_t seed, int steps)

@@ -62,16 +62,6 @@ bool is_unsupported(const std::exception& exception);
 FailureKind failure_kind(Stage stage, const std::exception& exception,
                          const AllocationWatch& memory = AllocationWatch());
 
-// Returns `load()`, and turns its errors into LoadErrors.
-template <class Load>
-auto loading(Load load) {
-  try {
-    return load();
-  } catch (const Error& error) {
-    throw LoadError(error.what());
-  }
-}
-
 // Removes the folder of a run's files from `text`, because it differs from run to run.
 std::string without_folder(std::string text, const std::string& folder);
 

@@ -1,13 +1,18 @@
 #include "harness/stages/stages.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "torch_ir/ir/document.h"
 
@@ -63,11 +68,6 @@ TEST(FailureTest, FoldersOfARunAreLeftOut) {
   EXPECT_EQ(without_folder("out/A/ir.json and " + absolute + "/x: bad", "out/A"),
             "ir.json and x: bad");
   EXPECT_EQ(without_folder(absolute + "/x, out/B/y", absolute), "x, out/B/y");
-}
-
-TEST(FailureTest, LoadingMakesLoadErrorsOfErrors) {
-  EXPECT_EQ(loading([] { return 3; }), 3);
-  EXPECT_THROW(loading([]() -> int { throw Error("not there"); }), LoadError);
 }
 
 TEST(ReferenceProblemTest, TheModelRaisesOrReadsWhatNobodyWrote) {
