@@ -283,10 +283,6 @@ void fields(const Visit& visit, FloatComparison& value) {
   visit("problem", value.error);
 }
 
-TORCH_IR_FIELDS(NotCounted, op_type, num_nodes, reason)
-TORCH_IR_FIELDS(CostTotals, multiply_adds, not_counted, input_bytes, weight_bytes, largest_value,
-                largest_bytes, peak_bytes, peak_node, num_unknown_sizes)
-
 template <class Visit>
 void fields(const Visit& visit, GraphSummary& value) {
   for (const auto& [key, member] : kGraphFigures) visit(key, value.figures.*member);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/ir/field_list.h"
 #include "torch_ir/ir/program.h"
 #include "torch_ir/ir/sym_expr.h"
 
@@ -39,6 +40,7 @@ struct OperatorCost {
   // Sum over all outputs of known size.
   int64_t output_bytes = 0;
 };
+TORCH_IR_FIELDS(OperatorCost, num_nodes, multiply_adds, parameters, output_bytes)
 
 struct NotCounted {
   std::string op_type = {};
@@ -46,6 +48,7 @@ struct NotCounted {
   // "unknown operator".
   std::string reason = {};
 };
+TORCH_IR_FIELDS(NotCounted, op_type, num_nodes, reason)
 
 struct CostTotals {
   int64_t multiply_adds = 0;
@@ -64,6 +67,8 @@ struct CostTotals {
   // Values, inputs and weights of dynamic size, which no figure includes.
   int64_t num_unknown_sizes = 0;
 };
+TORCH_IR_FIELDS(CostTotals, multiply_adds, not_counted, input_bytes, weight_bytes, largest_value,
+                largest_bytes, peak_bytes, peak_node, num_unknown_sizes)
 
 struct GraphCost {
   CostTotals totals = {};

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string_view>
 
@@ -13,8 +12,17 @@
 #include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/text.h"
+#include "torch_ir/ir/json_fields.h"
 
 namespace torch_ir {
+
+TORCH_IR_FIELDS(PlanMemory, arena, returned, intermediates, lower_bound)
+TORCH_IR_FIELDS(NodeNotReplayed, name, op_type, reason)
+TORCH_IR_FIELDS(ExactRuns, name, op_type, num_runs)
+TORCH_IR_FIELDS(NodeProfile, name, op_type, calls, seconds, bytes)
+TORCH_IR_FIELDS(BenchmarkReport, model_name, optimization, device, threads, rounds,
+                reached_time_limit, weights, inputs, seconds)
+
 namespace {
 
 std::vector<size_t> by_time(const std::vector<NodeProfile>& nodes) {
@@ -151,46 +159,20 @@ std::string to_text(const BenchmarkReport& report) {
 }
 
 std::string to_json(const BenchmarkReport& report) {
-  using Json = nlohmann::ordered_json;
-  Json json = {{"model_name", report.model_name},
-               {"optimization", report.optimization},
-               {"device", report.device},
-               {"threads", report.threads},
-               {"rounds", report.rounds},
-               {"reached_time_limit", report.reached_time_limit},
-               {"weights", report.weights},
-               {"inputs", report.inputs},
-               {"seconds", report.seconds},
-               {"node_seconds", sum_of_seconds(report)},
-               {"memory", nullptr},
-               {"not_replayed", Json::array()},
-               {"exact_runs", Json::array()},
-               {"nodes", Json::array()}};
-  if (const auto& memory = report.memory) {
-    json["memory"] = {{"arena", memory->arena},
-                      {"returned", memory->returned},
-                      {"intermediates", memory->intermediates},
-                      {"lower_bound", memory->lower_bound}};
-  }
-  for (const NodeNotReplayed& node : report.not_replayed) {
-    json["not_replayed"].push_back(
-        {{"name", node.name}, {"op_type", node.op_type}, {"reason", node.reason}});
-  }
-  for (const ExactRuns& node : report.exact_runs) {
-    json["exact_runs"].push_back(
-        {{"name", node.name}, {"op_type", node.op_type}, {"num_runs", node.num_runs}});
-  }
+  using json_fields::Json;
+  Json json = json_fields::write(report);
+  json["node_seconds"] = sum_of_seconds(report);
+  json["memory"] = report.memory ? json_fields::write(*report.memory) : Json();
+  json["not_replayed"] = json_fields::write(report.not_replayed);
+  json["exact_runs"] = json_fields::write(report.exact_runs);
+  json["nodes"] = Json::array();
   for (const size_t i : by_time(report.nodes)) {
-    const NodeProfile& node = report.nodes[i];
-    Json calls = Json::array();
-    for (const std::string& call : node.calls) calls.push_back(call_text(call));
-    json["nodes"].push_back({{"index", i},
-                             {"name", node.name},
-                             {"op_type", node.op_type},
-                             {"calls", std::move(calls)},
-                             {"seconds", node.seconds},
-                             {"bytes", node.bytes}});
-    if (!report.modules.empty()) json["nodes"].back()["module"] = report.modules.at(i);
+    NodeProfile node = report.nodes[i];
+    for (std::string& call : node.calls) call = call_text(call);
+    Json line = {{"index", i}};
+    line.update(json_fields::write(node));
+    if (!report.modules.empty()) line["module"] = report.modules.at(i);
+    json["nodes"].push_back(std::move(line));
   }
   return json.dump(2) + "\n";
 }

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
@@ -17,9 +16,14 @@
 #include "torch_ir/base/text.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/ir/json_fields.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 
 namespace torch_ir {
+
+TORCH_IR_FIELDS(IRSummary, model_name, num_nodes, num_inputs, num_outputs, num_weights,
+                total_parameters)
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -31,13 +35,16 @@ struct InfoArguments {
   std::string output;
 };
 
-Json shape_json(const TensorMeta& value) {
-  Json shape = Json::array();
-  for (size_t i = 0; i < value.shape.size(); ++i) {
-    const bool is_symbolic = !value.symbolic_shape.empty() && !value.symbolic_shape[i].empty();
-    shape.push_back(is_symbolic ? Json(value.symbolic_shape[i]) : Json(value.shape[i]));
+Json shapes_json(const std::vector<TensorMeta>& values) {
+  Json shapes = Json::object();
+  for (const TensorMeta& value : values) {
+    Json& shape = shapes[value.name] = Json::array();
+    for (size_t i = 0; i < value.shape.size(); ++i) {
+      const bool is_symbolic = !value.symbolic_shape.empty() && !value.symbolic_shape[i].empty();
+      shape.push_back(is_symbolic ? Json(value.symbolic_shape[i]) : Json(value.shape[i]));
+    }
   }
-  return shape;
+  return shapes;
 }
 
 // The cost of a graph, with the sizes used for its symbols.
@@ -68,31 +75,13 @@ SizedCost cost_of_file(const GraphFile& file) {
 }
 
 Json cost_json(const SizedCost& sized) {
-  const CostTotals& totals = sized.cost.totals;
-  Json json = {
-      {"sizes", sized.sizes},
-      {"multiply_adds", totals.multiply_adds},
-      {"not_counted", Json::array()},
-      {"input_bytes", totals.input_bytes},
-      {"weight_bytes", totals.weight_bytes},
-      {"largest_value", totals.largest_value},
-      {"largest_bytes", totals.largest_bytes},
-      {"peak_bytes", totals.peak_bytes},
-      {"peak_node", totals.peak_node},
-      {"num_unknown_sizes", totals.num_unknown_sizes},
-      {"operators", Json::object()},
-      {"modules", Json::array()},
-  };
-  for (const NotCounted& one : totals.not_counted) {
-    json["not_counted"].push_back(
-        {{"op_type", one.op_type}, {"num_nodes", one.num_nodes}, {"reason", one.reason}});
-  }
+  Json json = {{"sizes", sized.sizes}};
+  json.update(json_fields::write(sized.cost.totals));
+  json["operators"] = Json::object();
   for (const OperatorCost& op : sized.cost.operators) {
-    json["operators"][op.op_type] = {{"num_nodes", op.num_nodes},
-                                     {"multiply_adds", op.multiply_adds},
-                                     {"parameters", op.parameters},
-                                     {"output_bytes", op.output_bytes}};
+    json["operators"][op.op_type] = json_fields::write(op);
   }
+  json["modules"] = Json::array();
   for (const ModuleCost& module : sized.modules) {
     json["modules"].push_back({{"module", module.path},
                                {"num_nodes", module.nodes.size()},
@@ -103,21 +92,10 @@ Json cost_json(const SizedCost& sized) {
 }
 
 std::string to_json(const Program& program, const IRSummary& summary, const SizedCost& cost) {
-  Json json = {
-      {"model_name", summary.model_name},   {"num_nodes", summary.num_nodes},
-      {"num_inputs", summary.num_inputs},   {"num_outputs", summary.num_outputs},
-      {"num_weights", summary.num_weights}, {"total_parameters", summary.total_parameters},
-      {"input_shapes", Json::object()},     {"output_shapes", Json::object()},
-      {"op_distribution", Json::object()},
-  };
-  for (const TensorMeta& value : summary.inputs)
-    json["input_shapes"][value.name] = shape_json(value);
-  for (const TensorMeta& value : summary.outputs) {
-    json["output_shapes"][value.name] = shape_json(value);
-  }
-  for (const auto& [op_type, count] : summary.op_distribution) {
-    json["op_distribution"][op_type] = count;
-  }
+  Json json = json_fields::write(summary);
+  json["input_shapes"] = shapes_json(summary.inputs);
+  json["output_shapes"] = shapes_json(summary.outputs);
+  json["op_distribution"] = json_fields::write(summary.op_distribution);
   json["buffer_elements"] = summary.buffer_elements ? Json(*summary.buffer_elements) : Json();
   json["cost"] = cost_json(cost);
   json["guards"] = program.guards;
