@@ -122,6 +122,7 @@ std::string element_text(const at::Tensor& tensor, int64_t index) {
   if (element.scalar_type() == at::kBool) return element.item<bool>() ? "True" : "False";
   if (element.scalar_type() == at::kDouble) return fmt::format("{}", element.item<double>());
   if (element.is_floating_point()) return fmt::format("{}", element.to(at::kFloat).item<float>());
+  if (element.scalar_type() == at::kUInt64) return fmt::format("{}", element.item().toUInt64());
   if (!element.is_complex()) return fmt::format("{}", element.item<int64_t>());
   const c10::complex<double> value = element.item().toComplexDouble();
   return fmt::format("{}{:+}j", value.real(), value.imag());
@@ -478,7 +479,8 @@ std::pair<std::string, std::string> tensors_text(const at::Tensor& old, const at
   };
   if (old.is_meta() || now.is_meta() || old.numel() == 0) return {state(old), state(now)};
   const auto bytes = [](const at::Tensor& tensor) {
-    return tensor.contiguous().flatten().view(at::kByte).view({tensor.numel(), -1});
+    const at::Tensor plain = tensor.resolve_conj().resolve_neg().contiguous();
+    return plain.flatten().view(at::kByte).view({tensor.numel(), -1});
   };
   const auto is_nan = [](const at::Tensor& tensor) {
     return (tensor.is_complex() ? tensor : tensor.to(at::kDouble)).flatten().isnan();

@@ -483,5 +483,20 @@ TEST(DiffWeights, SaysByHowMuchValuesChanged) {
                           "differ, by up to 2"));
 }
 
+TEST(DiffWeights, TakesConjugatedValuesAndTheLargestIntegers) {
+  StateDict old;
+  old.insert("c", at::full({2}, c10::complex<double>(1, 2)));
+  old.insert("n", at::zeros({1}, at::kLong).view(at::kUInt64));
+  StateDict now;
+  now.insert("c", old["c"].conj());
+  now.insert("n", at::full({1}, -1, at::kLong).view(at::kUInt64));
+  GraphDiff changes;
+  diff_weights(changes, old, now);
+  EXPECT_THAT(texts(changes),
+              ElementsAre("weight changed: c values 1+2j at [0] -> 1-2j, 2 of 2 elements differ",
+                          "weight changed: n values 0 at [0] -> 18446744073709551615, 1 of 1 "
+                          "elements differ, by up to 1.84e+19"));
+}
+
 }  // namespace
 }  // namespace torch_ir

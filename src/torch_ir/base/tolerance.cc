@@ -48,7 +48,8 @@ std::string tolerance_text(const Tolerance& tolerance) {
 std::string tolerance_text(double tolerance) {
   if (!std::isfinite(tolerance)) return "none";
   if (tolerance == 0) return "0";
-  for (double value = tolerance;; value *= 1.001) {
+  // The least numbers are too far apart for a step of a thousandth.
+  for (double value = tolerance;; value = std::nextafter(value * 1.001, INFINITY)) {
     std::string text = fmt::format("{:.3g}", value);
     if (std::strtod(text.c_str(), nullptr) >= tolerance) return text;
   }

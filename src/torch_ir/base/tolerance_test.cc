@@ -57,6 +57,7 @@ TEST(ToleranceText, RoundsUp) {
   EXPECT_EQ(tolerance_text(0.16666666666666666), "0.167");
   EXPECT_EQ(tolerance_text(0.1231), "0.124");
   EXPECT_EQ(tolerance_text(0.0), "0");
+  EXPECT_EQ(tolerance_text(446 * 0x1p-1074), "2.21e-321");
 }
 
 }  // namespace

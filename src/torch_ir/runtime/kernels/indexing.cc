@@ -33,7 +33,7 @@ std::unique_ptr<PreparedKernel> select_rows(const KernelCall& call) {
     const auto* rows = static_cast<const char*>(self.const_data_ptr());
     const auto* numbers = static_cast<const Index*>(index.const_data_ptr());
     auto* to = static_cast<char*>(output.mutable_data_ptr());
-    const auto limit = static_cast<Index>(self.size(0));
+    const int64_t limit = self.size(0);
     const size_t row_bytes = self.nbytes() / static_cast<size_t>(limit);
     const int64_t count = index.numel();
     for (int64_t i = 0; i < count; ++i) {
