@@ -38,14 +38,9 @@ struct Operand {
   int64_t leading;
 };
 
-struct Matrix {
-  const at::Tensor* tensor;
-  int64_t row_stride;
-  int64_t column_stride;
-};
-
-// C = A B in column-major order.
-struct GemmShape {
+// C = A B in column-major order. If the rows of the result are contiguous, C is its transpose, and
+// A and B are those of the operands, exchanged.
+struct Product {
   char transposed_a;
   char transposed_b;
   int m;
@@ -54,16 +49,21 @@ struct GemmShape {
   int leading_a;
   int leading_b;
   int leading_c;
+  bool is_exchanged;
 };
 
-// `columns` is the length of a column, `rows` that of a row. Nothing for a matrix that ATen copies
-// before it multiplies.
-std::optional<Operand> operand(const Matrix& matrix, int64_t columns, int64_t rows) {
-  if (matrix.row_stride == 1 && matrix.column_stride >= std::max<int64_t>(1, columns)) {
-    return Operand{false, matrix.column_stride};
+// Whether the columns of `matrix` are contiguous; of one column, the stride means nothing.
+bool has_columns(const at::Tensor& matrix) {
+  return matrix.stride(0) == 1 && (matrix.size(1) == 1 || matrix.stride(1) >= matrix.size(0));
+}
+
+// Nothing for a matrix that ATen copies before it multiplies.
+std::optional<Operand> operand(const at::Tensor& matrix) {
+  if (matrix.stride(0) == 1 && matrix.stride(1) >= std::max<int64_t>(1, matrix.size(0))) {
+    return Operand{false, matrix.stride(1)};
   }
-  if (matrix.column_stride == 1 && matrix.row_stride >= std::max<int64_t>(1, rows)) {
-    return Operand{true, matrix.row_stride};
+  if (matrix.stride(1) == 1 && matrix.stride(0) >= std::max<int64_t>(1, matrix.size(1))) {
+    return Operand{true, matrix.stride(0)};
   }
   return std::nullopt;
 }
@@ -73,62 +73,36 @@ bool fits_int(std::initializer_list<int64_t> numbers) {
                      [](int64_t number) { return number <= INT_MAX; });
 }
 
-// A product in column-major order. If the rows of the result are contiguous, it computes the
-// transpose, with `first` and `second` exchanged.
-struct Product {
-  GemmShape shape;
-  bool is_exchanged;
-};
-
 // Chooses as at::native::addmm_out_cpu does, because BLAS's results depend on it.
 std::optional<Product> plan_product(const at::Tensor& result, const at::Tensor& first,
                                     const at::Tensor& second) {
-  const int64_t rows = result.size(0);
-  const int64_t columns = result.size(1);
   const int64_t k = first.size(1);
   if (result.numel() == 0 || k == 0) return std::nullopt;
-  Product product{};
-  Matrix a{&first, first.stride(0), first.stride(1)};
-  Matrix b{&second, second.stride(0), second.stride(1)};
-  int64_t m = rows;
-  int64_t n = columns;
-  int64_t leading_c = 0;
-  if (result.stride(0) == 1 && (columns == 1 || result.stride(1) >= std::max<int64_t>(1, rows))) {
-    leading_c = result.stride(1);
-  } else if (result.stride(1) == 1 &&
-             (rows == 1 || result.stride(0) >= std::max<int64_t>(1, columns))) {
-    product.is_exchanged = true;
-    a = {&second, second.stride(1), second.stride(0)};
-    b = {&first, first.stride(1), first.stride(0)};
-    std::swap(m, n);
-    leading_c = result.stride(0);
-  } else {
-    return std::nullopt;
-  }
-  auto operand_a = operand(a, m, k);
-  auto operand_b = operand(b, k, n);
-  if (!operand_a || !operand_b) return std::nullopt;
+  const bool is_exchanged = !has_columns(result);
+  const at::Tensor c = is_exchanged ? result.t() : result;
+  if (!has_columns(c)) return std::nullopt;
+  auto a = operand(is_exchanged ? second.t() : first);
+  auto b = operand(is_exchanged ? first.t() : second);
+  if (!a || !b) return std::nullopt;
+  const int64_t m = c.size(0);
+  const int64_t n = c.size(1);
   // The leading dimension of one column means nothing, and may be too small for BLAS.
-  if (n == 1) leading_c = m;
-  if (operand_a->is_transposed ? m == 1 : k == 1) {
-    operand_a->leading = operand_a->is_transposed ? k : m;
-  }
-  if (operand_b->is_transposed ? k == 1 : n == 1) {
-    operand_b->leading = operand_b->is_transposed ? n : k;
-  }
-  if (!fits_int({m, n, k, operand_a->leading, operand_b->leading, leading_c}) ||
+  const int64_t leading_c = n == 1 ? m : c.stride(1);
+  if (a->is_transposed ? m == 1 : k == 1) a->leading = a->is_transposed ? k : m;
+  if (b->is_transposed ? k == 1 : n == 1) b->leading = b->is_transposed ? n : k;
+  if (!fits_int({m, n, k, a->leading, b->leading, leading_c}) ||
       leading_c < std::max<int64_t>(1, m)) {
     return std::nullopt;
   }
-  product.shape = {operand_a->is_transposed ? 't' : 'n',
-                   operand_b->is_transposed ? 't' : 'n',
-                   static_cast<int>(m),
-                   static_cast<int>(n),
-                   static_cast<int>(k),
-                   static_cast<int>(operand_a->leading),
-                   static_cast<int>(operand_b->leading),
-                   static_cast<int>(leading_c)};
-  return product;
+  return Product{.transposed_a = a->is_transposed ? 't' : 'n',
+                 .transposed_b = b->is_transposed ? 't' : 'n',
+                 .m = static_cast<int>(m),
+                 .n = static_cast<int>(n),
+                 .k = static_cast<int>(k),
+                 .leading_a = static_cast<int>(a->leading),
+                 .leading_b = static_cast<int>(b->leading),
+                 .leading_c = static_cast<int>(leading_c),
+                 .is_exchanged = is_exchanged};
 }
 
 struct Addend {
@@ -141,7 +115,7 @@ class Gemm final : public PreparedKernel {
  public:
   Gemm(const Product& product, const at::Tensor& result, const at::Tensor& first,
        const at::Tensor& second, Number alpha, Number beta, Addend addend)
-      : shape_(product.shape),
+      : product_(product),
         a_(product.is_exchanged ? second : first),
         b_(product.is_exchanged ? first : second),
         c_(result),
@@ -152,10 +126,10 @@ class Gemm final : public PreparedKernel {
   void run() override {
     auto* c = static_cast<Number*>(c_.mutable_data_ptr());
     if (addend_.tensor.defined()) add(c);
-    kGemm<Number>(&shape_.transposed_a, &shape_.transposed_b, &shape_.m, &shape_.n, &shape_.k,
-                  &alpha_, static_cast<const Number*>(a_.const_data_ptr()), &shape_.leading_a,
-                  static_cast<const Number*>(b_.const_data_ptr()), &shape_.leading_b, &beta_, c,
-                  &shape_.leading_c);
+    kGemm<Number>(&product_.transposed_a, &product_.transposed_b, &product_.m, &product_.n,
+                  &product_.k, &alpha_, static_cast<const Number*>(a_.const_data_ptr()),
+                  &product_.leading_a, static_cast<const Number*>(b_.const_data_ptr()),
+                  &product_.leading_b, &beta_, c, &product_.leading_c);
   }
 
  private:
@@ -172,7 +146,7 @@ class Gemm final : public PreparedKernel {
     parallel_for(c_.size(0), grain, copy_rows);
   }
 
-  GemmShape shape_;
+  Product product_;
   at::Tensor a_;
   at::Tensor b_;
   at::Tensor c_;

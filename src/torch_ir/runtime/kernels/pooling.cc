@@ -48,8 +48,9 @@ static TORCH_IR_INLINE void load_pairs(Lanes& even, Lanes& odd, const float* fro
 // eight overlaps the previous one, since folding a value twice changes nothing. The functions are
 // not in the unnamed namespace, so that they can have clones.
 
+// `window` is 2 or 3.
 TORCH_IR_CLONES("avx2", "default")
-void fold_windows_of_two(const float* row, float* maxima, int64_t count) {
+void fold_windows_two_apart(const float* row, float* maxima, int64_t count, int64_t window) {
   for (int64_t i = 0; i < count && count >= kLanes; i += kLanes) {
     const int64_t first = std::min(i, count - kLanes);
     Lanes folded;
@@ -59,31 +60,14 @@ void fold_windows_of_two(const float* row, float* maxima, int64_t count) {
     load_pairs(even, odd, row + 2 * first);
     fold(folded, even);
     fold(folded, odd);
+    if (window == 3) {
+      load_pairs(even, odd, row + 2 * first + 1);
+      fold(folded, odd);
+    }
     store(maxima + first, folded);
   }
   for (int64_t i = 0; i < count && count < kLanes; ++i) {
-    for (int64_t j = 0; j < 2; ++j) fold(maxima[i], row[2 * i + j]);
-  }
-}
-
-TORCH_IR_CLONES("avx2", "default")
-void fold_windows_of_three(const float* row, float* maxima, int64_t count) {
-  for (int64_t i = 0; i < count && count >= kLanes; i += kLanes) {
-    const int64_t first = std::min(i, count - kLanes);
-    Lanes folded;
-    Lanes left;
-    Lanes middle;
-    Lanes right;
-    load(folded, maxima + first);
-    load_pairs(left, middle, row + 2 * first);
-    fold(folded, left);
-    fold(folded, middle);
-    load_pairs(middle, right, row + 2 * first + 1);
-    fold(folded, right);
-    store(maxima + first, folded);
-  }
-  for (int64_t i = 0; i < count && count < kLanes; ++i) {
-    for (int64_t j = 0; j < 3; ++j) fold(maxima[i], row[2 * i + j]);
+    for (int64_t j = 0; j < window; ++j) fold(maxima[i], row[2 * i + j]);
   }
 }
 
@@ -173,10 +157,9 @@ class MaxPool2dValues final : public PreparedKernel {
     const int64_t count = whole_end_ - whole_begin_;
     const float* whole = row + whole_begin_ * width_.stride - width_.padding;
     float* whole_maxima = maxima + whole_begin_;
-    if (width_.stride == 2 && width_.window == 2 && width_.dilation == 1) {
-      fold_windows_of_two(whole, whole_maxima, count);
-    } else if (width_.stride == 2 && width_.window == 3 && width_.dilation == 1) {
-      fold_windows_of_three(whole, whole_maxima, count);
+    const bool is_short = width_.window == 2 || width_.window == 3;
+    if (width_.stride == 2 && width_.dilation == 1 && is_short) {
+      fold_windows_two_apart(whole, whole_maxima, count, width_.window);
     } else if (width_.stride == 1) {
       fold_windows_one_apart(whole, whole_maxima, count, width_.window, width_.dilation);
     } else {
