@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "torch_ir/runtime/kernels/families.h"
-#include "torch_ir/runtime/kernels/iterator_kernel.h"
+#include "torch_ir/runtime/kernels/iterator_memory.h"
 #include "torch_ir/runtime/kernels/structured.h"
 
 namespace torch_ir {
@@ -43,6 +43,23 @@ bool is_transposition(const at::Tensor& to, const at::Tensor& from) {
          to.is_contiguous() && from.stride(0) == 1 && to.numel() >= kLeastElements;
 }
 
+class CopyKernel final : public PreparedKernel {
+ public:
+  explicit CopyKernel(at::TensorIteratorConfig& config) : iterator_(config.build()) {}
+
+  bool bind(const KernelCall& call) { return memory_.bind(iterator_, call); }
+
+  void run() override {
+    memory_.refresh();
+    call_stub(at::native::copy_stub, iterator_, /*non_blocking=*/false);
+  }
+  void on_moved(const c10::StorageImpl* storage) override { memory_.move(iterator_, storage); }
+
+ private:
+  at::TensorIterator iterator_;
+  IteratorMemory memory_;
+};
+
 // Null for tensors that are not plain (conjugated, quantized, ...).
 std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::Tensor& to,
                                              const at::Tensor& from) {
@@ -62,14 +79,15 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
       at::native::copy_(target, source, /*non_blocking=*/false);
     });
   }
+  // It owns its operands, as a kernel outlives the call that it was prepared for.
   at::TensorIteratorConfig config;
   config.add_owned_output(to)
       .add_owned_const_input(from)
       .resize_outputs(false)
       .check_all_same_dtype(false);
-  return prepare_iterator(call, config, [](at::TensorIterator& iterator) {
-    call_stub(at::native::copy_stub, iterator, /*non_blocking=*/false);
-  });
+  auto kernel = std::make_unique<CopyKernel>(config);
+  if (!kernel->bind(call)) return nullptr;
+  return kernel;
 }
 
 std::unique_ptr<PreparedKernel> prepare_clone(const KernelCall& call) {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <variant>
 
-#include "torch_ir/runtime/kernels/iterator_kernel.h"
+#include "torch_ir/runtime/kernels/iterator_memory.h"
 #include "torch_ir/runtime/kernels/kernel.h"
 #include "torch_ir/runtime/kernels/kernel_arguments.h"
 

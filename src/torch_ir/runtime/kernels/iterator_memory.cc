@@ -1,4 +1,4 @@
-#include "torch_ir/runtime/kernels/iterator_kernel.h"
+#include "torch_ir/runtime/kernels/iterator_memory.h"
 
 #include <ATen/ops/copy_native.h>
 
