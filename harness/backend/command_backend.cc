@@ -70,7 +70,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFolder = "executor";
-constexpr size_t kMaxNames = 8;
 constexpr int kUnsupportedStatus = 3;
 constexpr size_t kMostShown = 200;
 
@@ -98,11 +97,6 @@ std::string type_text(const Value& value) {
 
 std::string type_text(const at::Tensor& tensor) {
   return type_text(Value{.shape = tensor.sizes().vec(), .dtype = tensor.scalar_type()});
-}
-
-// "'a', 'b' and 7 more", "nothing"
-std::string names_text(const std::vector<std::string>& names) {
-  return names.empty() ? "nothing" : quoted_list(names, kMaxNames);
 }
 
 // With the constants.
@@ -156,7 +150,7 @@ StateDict read_tensors(const std::string& path, const std::string& name, const C
 
 std::string suggestion_text(const std::string& name, const std::vector<std::string>& known) {
   const std::string suggestion = printable(suggest(name, known));
-  return suggestion.empty() ? "; the graph has " + names_text(known) : suggestion;
+  return suggestion.empty() ? "; the graph has " + few_names(known) : suggestion;
 }
 
 ServerAnswer parse_answer(const std::string& text) {
@@ -206,7 +200,7 @@ std::vector<at::Tensor> outputs_of(const StateDict& file, const Case& graph_case
     if (tensor == nullptr) {
       throw ExecutionError(
           fmt::format("Missing output '{}' ({}) of the executor; {{outputs}} has {}.",
-                      printable(value.name), type_text(value), names_text(file.keys())));
+                      printable(value.name), type_text(value), few_names(file.keys())));
     }
     if (tensor->scalar_type() != value.dtype || !has_shape(*tensor, value, symbols)) {
       throw ExecutionError(fmt::format("The executor wrote output '{}' as {}; expected {}.",

@@ -103,7 +103,7 @@ std::string clock_text(std::chrono::seconds time) {
 std::string cut(const std::string& text, size_t width) {
   size_t end = 0;
   for (size_t i = 0; i < width && end < text.size(); ++i) {
-    end += std::max<size_t>(1, character_size(std::string_view(text).substr(end)));
+    end += std::max<size_t>(1, first_character(std::string_view(text).substr(end)).length);
   }
   return text.substr(0, end);
 }

@@ -33,7 +33,7 @@ size_t below(RandomBits& random, size_t limit) { return limit == 0 ? 0 : random(
 
 bool can_be_shown(std::string_view message) {
   while (!message.empty()) {
-    const size_t size = character_size(message);
+    const size_t size = first_character(message).length;
     const auto first = static_cast<unsigned char>(message.front());
     if (size == 0 || (first < ' ' && first != '\n') || first == 0x7f) return false;
     message.remove_prefix(size);

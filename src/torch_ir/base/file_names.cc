@@ -28,20 +28,10 @@ constexpr CharacterRange kSpelledOut[] = {
     {0x212A, 0x212B}, {0x3000, 0x3000}, {0x3099, 0x309A}, {0xF900, 0xFAFF}, {0xFEFF, 0xFEFF},
 };
 
-// Of valid UTF-8.
-char32_t code_point(std::string_view character) {
-  constexpr unsigned kFirstBits[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-  char32_t code = static_cast<unsigned char>(character[0]) & kFirstBits[character.size()];
-  for (const char byte : character.substr(1)) {
-    code = (code << 6) | (static_cast<unsigned char>(byte) & 0x3F);
-  }
-  return code;
-}
-
 // Calls `visit` with each character; with a byte that is not UTF-8, too.
 void for_each_character(std::string_view text, const auto& visit) {
   while (!text.empty()) {
-    const size_t size = std::max<size_t>(1, character_size(text));
+    const size_t size = std::max<size_t>(1, first_character(text).length);
     visit(text.substr(0, size));
     text.remove_prefix(size);
   }
@@ -54,7 +44,7 @@ std::string in_file_name(std::string_view character) {
     return is_alphanumeric(c) || c == '_' || c == '-' || c == '.' ? std::string(1, c) : "_";
   }
   if (printable(character) != character) return "_";
-  const char32_t code = code_point(character);
+  const char32_t code = first_character(character).code;
   const bool is_spelled = std::ranges::any_of(kSpelledOut, [&](const CharacterRange& range) {
     return range.first <= code && code <= range.last;
   });
@@ -76,7 +66,7 @@ std::u32string without_case(std::string_view name) {
   static const locale_t unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   std::u32string folded;
   for_each_character(name, [&](std::string_view character) {
-    const char32_t code = code_point(character);
+    const char32_t code = first_character(character).code;
     folded += unicode == nullptr ? code : static_cast<char32_t>(towlower_l(code, unicode));
   });
   return folded;

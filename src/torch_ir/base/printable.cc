@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 
 #include "torch_ir/base/text.h"
@@ -11,42 +10,10 @@
 namespace torch_ir {
 namespace {
 
-// The length of a character in bytes, and its code point; 0 for invalid UTF-8.
-struct Character {
-  size_t length;
-  uint32_t code;
-};
-
-Character decode(std::string_view text) {
-  struct Form {
-    unsigned char mask, lead;
-    size_t length;
-    // Smaller code points must use a shorter form.
-    uint32_t smallest;
-  };
-  constexpr Form kForms[] = {
-      {0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
-  const auto lead = static_cast<unsigned char>(text.front());
-  for (const Form& form : kForms) {
-    if ((lead & form.mask) != form.lead) continue;
-    if (text.size() < form.length) break;
-    uint32_t code = lead & static_cast<unsigned char>(~form.mask);
-    for (size_t i = 1; i < form.length; ++i) {
-      const auto next = static_cast<unsigned char>(text[i]);
-      if ((next & 0xc0) != 0x80) return {0, 0};
-      code = code << 6 | (next & 0x3f);
-    }
-    const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-    if (code < form.smallest || code > 0x10ffff || is_surrogate) break;
-    return {form.length, code};
-  }
-  return {0, 0};
-}
-
 // Characters that move the cursor, end the line or change the direction of text.
-bool is_control(uint32_t code) {
+bool is_control(char32_t code) {
   struct Range {
-    uint32_t first, last;
+    char32_t first, last;
   };
   constexpr Range kControls[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0x61c, 0x61c},
                                  {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
@@ -97,7 +64,7 @@ std::string printable(std::string_view text, size_t max_size) {
   std::string result;
   for (size_t i = 0; i < text.size();) {
     if (i >= max_size) return result + "...";
-    const Character character = decode(text.substr(i));
+    const Character character = first_character(text.substr(i));
     const size_t length = character.length == 0 ? 1 : character.length;
     const std::string_view bytes = text.substr(i, length);
     if (character.length == 0 || is_control(character.code)) {
@@ -116,6 +83,11 @@ std::string quoted_list(const std::vector<std::string>& names, size_t max_shown)
   std::vector<std::string> quoted;
   for (const std::string& name : names) quoted.push_back("'" + printable(name) + "'");
   return listed(quoted, max_shown);
+}
+
+std::string few_names(const std::vector<std::string>& names) {
+  constexpr size_t kMaxNames = 8;
+  return names.empty() ? "nothing" : quoted_list(names, kMaxNames);
 }
 
 std::string headline(std::string_view text) {
@@ -156,6 +128,30 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
 }
 
-size_t character_size(std::string_view text) { return decode(text).length; }
+Character first_character(std::string_view text) {
+  struct Form {
+    unsigned char mask, lead;
+    size_t length;
+    // Smaller code points must use a shorter form.
+    char32_t smallest;
+  };
+  constexpr Form kForms[] = {
+      {0x80, 0x00, 1, 0}, {0xe0, 0xc0, 2, 0x80}, {0xf0, 0xe0, 3, 0x800}, {0xf8, 0xf0, 4, 0x10000}};
+  const auto lead = static_cast<unsigned char>(text.front());
+  for (const Form& form : kForms) {
+    if ((lead & form.mask) != form.lead) continue;
+    if (text.size() < form.length) break;
+    char32_t code = lead & static_cast<unsigned char>(~form.mask);
+    for (size_t i = 1; i < form.length; ++i) {
+      const auto next = static_cast<unsigned char>(text[i]);
+      if ((next & 0xc0) != 0x80) return {0, 0};
+      code = code << 6 | (next & 0x3f);
+    }
+    const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+    if (code < form.smallest || code > 0x10ffff || is_surrogate) break;
+    return {form.length, code};
+  }
+  return {0, 0};
+}
 
 }  // namespace torch_ir

@@ -17,6 +17,9 @@ std::string printable(std::string_view text, size_t max_size = 256);
 std::string quoted_list(const std::vector<std::string>& names,
                         size_t max_shown = static_cast<size_t>(-1));
 
+// The same with at most eight; "nothing" for none.
+std::string few_names(const std::vector<std::string>& names);
+
 // The first line of `text` that is not blank, printable, for places with room for one line. If it
 // ends with a colon, the next line follows, without its indent and bullet.
 std::string headline(std::string_view text);
@@ -30,7 +33,13 @@ std::string short_line(std::string_view text, size_t max_size = kMaxMessageSize)
 
 std::string_view trimmed(std::string_view line);
 
-// The length in bytes of the character at the start of `text`; 0 for invalid UTF-8.
-size_t character_size(std::string_view text);
+// A character, by its length in bytes and its code point; both are 0 for invalid UTF-8.
+struct Character {
+  size_t length;
+  char32_t code;
+};
+
+// The character at the start of `text`, which is not empty.
+Character first_character(std::string_view text);
 
 }  // namespace torch_ir

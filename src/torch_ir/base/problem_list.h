@@ -1,6 +1,6 @@
 // problem_list: one message for several problems that a user can fix at once.
 //
-// Such a message survives any prefix, and message_line (program.h) prints it line by line.
+// Such a message survives any prefix, and message_line (terminal.h) prints it line by line.
 #pragma once
 
 #include <string>

@@ -15,13 +15,6 @@ constexpr size_t kMaxIdentifierCharacters = 64;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 constexpr std::string_view kEllipsis = "...";
 
-// C0, DEL and C1.
-bool is_control(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first < 0x20 || first == 0x7F;
-  return first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
-}
-
 // Letters, digits, and the bytes of characters outside ASCII.
 bool is_word(char c) { return is_alphanumeric(c) || static_cast<unsigned char>(c) >= 0x80; }
 
@@ -81,9 +74,10 @@ std::string printable_name(std::string_view name) {
       text += kEllipsis;
       break;
     }
-    const size_t length = character_size(name);
-    const std::string_view character = length == 0 ? kReplacement : name.substr(0, length);
-    text += is_control(character) ? " " : character;
+    const auto [length, code] = first_character(name);
+    // C0, DEL and C1.
+    const bool is_control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+    text += length == 0 ? kReplacement : is_control ? " " : name.substr(0, length);
     name.remove_prefix(length == 0 ? 1 : length);
   }
   const size_t begin = text.find_first_not_of(' ');

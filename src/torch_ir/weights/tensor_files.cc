@@ -16,21 +16,15 @@
 namespace torch_ir {
 namespace {
 
-// "'a', 'b', 'c' and 7 more"; "nothing" for none.
-std::string list_names(const std::vector<std::string>& names) {
-  constexpr size_t kMaxNames = 8;
-  return names.empty() ? "nothing" : quoted_list(names, kMaxNames);
-}
-
 std::string missing_problem(const StateDict& file, const char* what, const std::string& name) {
   return fmt::format("missing {} '{}'; the file has {}", what, printable(name),
-                     list_names(file.keys()));
+                     few_names(file.keys()));
 }
 
 std::string unknown_problem(const char* what, const std::string& name,
                             const std::vector<std::string>& known) {
   return fmt::format("unexpected {} '{}'; the graph's {}s are {}", what, printable(name), what,
-                     list_names(known));
+                     few_names(known));
 }
 
 void throw_problems(const std::string& path, const std::vector<std::string>& problems) {
