@@ -11,6 +11,7 @@
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/runtime/check_values.h"
+#include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/graph/symbol_binder.h"
 #include "torch_ir/verifier/statistics.h"
 #include "torch_ir/weights/state_dict.h"
@@ -107,7 +108,17 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
                   "Constants to add or replace, by name: .safetensors, .pt");
   parser.add_flag("--reject-nan", arguments.rejects_nan,
                   "Refuse weights and inputs that contain NaN");
-  add_execution_options(parser, arguments.options);
+  ExecutionOptions& options = arguments.options;
+  add_parsed_option(
+      parser, "--optimization",
+      [&options](const std::string& name) { options.optimization = choose_optimization(name); },
+      "exact (default): bit-identical to eager; fast: reorders arithmetic")
+      ->type_name("LEVEL");
+  add_parsed_option(
+      parser, "--device",
+      [&options](const std::string& name) { options.device = parse_device(name); },
+      "Run on this device: cpu (default), cuda, cuda:1")
+      ->type_name("DEVICE");
 }
 
 void add_seed_option(CLI::App& parser, ExecutionArguments& arguments) {

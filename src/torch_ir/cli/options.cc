@@ -9,10 +9,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/options.h"
-#include "torch_ir/base/terminal.h"
 #include "torch_ir/ir/resolve.h"
-#include "torch_ir/runtime/device.h"
-#include "torch_ir/runtime/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {
@@ -36,17 +33,6 @@ bool is_called_archive(const std::string& path) {
 }
 
 }  // namespace
-
-void add_common_options(CLI::App& parser, CommonArguments& arguments) {
-  parser
-      .add_option("--load-library", arguments.libraries,
-                  "Load operators from this trusted shared library (may be repeated)")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  parser.add_flag("-q,--quiet", arguments.quiet, "Print only results and errors");
-  parser.set_version_flag("--version", version_text("torch-ir", onednn_version()),
-                          "Print the versions of torch-ir, LibTorch and oneDNN");
-}
 
 void add_argument(CLI::App& parser, const std::string& name, std::string& value,
                   const std::string& description) {
@@ -142,18 +128,6 @@ void add_tolerance_options(CLI::App& parser, ToleranceRule& rule, Criterion* cri
       ->type_name(is_default ? "dtype" : "RULE")
       ->excludes(rtol)
       ->excludes(atol);
-}
-
-void add_execution_options(CLI::App& parser, ExecutionOptions& options) {
-  add_parsed_option(
-      parser, "--optimization",
-      [&](const std::string& name) { options.optimization = choose_optimization(name); },
-      "exact (default): bit-identical to eager; fast: reorders arithmetic")
-      ->type_name("LEVEL");
-  add_parsed_option(
-      parser, "--device", [&](const std::string& name) { options.device = parse_device(name); },
-      "Run on this device: cpu (default), cuda, cuda:1")
-      ->type_name("DEVICE");
 }
 
 void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +10,6 @@
 #include "torch_ir/cases/graph_file.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/runtime/graph/case.h"
-#include "torch_ir/runtime/graph/execution_options.h"
 #include "torch_ir/verifier/value_detail.h"
 
 namespace CLI {
@@ -21,14 +19,6 @@ class Option;
 
 namespace torch_ir {
 
-// The options of every command.
-struct CommonArguments {
-  bool quiet = false;
-  // Libraries to load before the command runs.
-  std::vector<std::string> libraries;
-};
-// Adds --load-library, --quiet and --version.
-void add_common_options(CLI::App& parser, CommonArguments& arguments);
 void add_argument(CLI::App& parser, const std::string& name, std::string& value,
                   const std::string& description);
 CLI::Option* add_file_option(CLI::App& parser, const std::string& name, std::string& path,
@@ -61,8 +51,6 @@ void add_weights_options(CLI::App& parser, WeightsArguments& weights,
 // Adds --rtol and --atol, with `rule.fixed` as defaults, and --tolerance dtype. With `criterion`,
 // --tolerance is auto by default, as in the harness.
 void add_tolerance_options(CLI::App& parser, ToleranceRule& rule, Criterion* criterion = nullptr);
-// Adds --optimization and --device.
-void add_execution_options(CLI::App& parser, ExecutionOptions& options);
 // Adds an option with a whole number from 1 to `most`.
 void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
                       const std::string& description,

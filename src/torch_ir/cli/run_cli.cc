@@ -10,7 +10,6 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/base/terminal.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/cli/options.h"
 #include "torch_ir/libraries/load_library.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
@@ -87,8 +86,16 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   parser.formatter(std::make_shared<OptionLines>());
   parser.footer(kMore);
   const Command::Action action = command.declare(parser);
-  CommonArguments common;
-  add_common_options(parser, common);
+  std::vector<std::string> libraries;
+  parser
+      .add_option("--load-library", libraries,
+                  "Load operators from this trusted shared library (may be repeated)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  bool is_quiet = false;
+  parser.add_flag("-q,--quiet", is_quiet, "Print only results and errors");
+  parser.set_version_flag("--version", version_text("torch-ir", onednn_version()),
+                          "Print the versions of torch-ir, LibTorch and oneDNN");
   try {
     parse_arguments(parser, arguments);
   } catch (const CLI::CallForHelp&) {
@@ -100,8 +107,8 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   } catch (const Error& error) {
     throw UsageError(program, error.what());
   }
-  console.set_quiet(common.quiet);
-  for (const std::string& library : common.libraries) {
+  console.set_quiet(is_quiet);
+  for (const std::string& library : libraries) {
     const std::string added = load_library_and_count(library);
     if (!added.empty()) console.note(added);
   }
