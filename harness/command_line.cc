@@ -23,7 +23,7 @@
 #include "harness/results/selection.h"
 #include "harness/run/progress.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/base/parse_arguments.h"
+#include "torch_ir/base/options.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/terminal.h"
 #include "torch_ir/base/text.h"

@@ -31,7 +31,7 @@
 #include "harness/run/runner.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/base/parse_arguments.h"
+#include "torch_ir/base/options.h"
 #include "torch_ir/registry/operator_case.h"
 #include "torch_ir/registry/registry.h"
 

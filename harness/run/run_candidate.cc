@@ -21,7 +21,7 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/problem_list.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 
@@ -54,5 +55,12 @@ inline CLI::Option* add_parsed_option(CLI::App& parser, const std::string& name,
   };
   return parser.add_option_function<std::string>(name, take, description);
 }
+
+// Parses `arguments`, without the program's name, as `parser` declares them. Throws an Error of one
+// line that names the option, and passes on what CLI11 throws for --help and --version.
+//
+// The value of an option is the next word. A value that looks like an option itself must be given
+// as --option=VALUE, so that a missing value is noticed.
+void parse_arguments(CLI::App& parser, const std::vector<std::string>& arguments);
 
 }  // namespace torch_ir

@@ -1,5 +1,3 @@
-#include "torch_ir/base/parse_arguments.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/options.h"
 
 namespace torch_ir {
 namespace {

@@ -1,9 +1,8 @@
-#include "torch_ir/base/problem_list.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/terminal.h"
+#include "torch_ir/base/text.h"
 
 namespace torch_ir {
 namespace {

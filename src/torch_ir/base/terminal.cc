@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/problem_list.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/base/version.h"
 
 namespace torch_ir {

@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/parse_arguments.h"
+#include "torch_ir/base/options.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/base/terminal.h"
 #include "torch_ir/cli/command.h"

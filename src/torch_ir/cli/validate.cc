@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/problem_list.h"
 #include "torch_ir/base/text.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"

@@ -10,7 +10,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/problem_list.h"
+#include "torch_ir/base/text.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {

@@ -7,7 +7,6 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/problem_list.h"
 #include "torch_ir/base/text.h"
 
 namespace torch_ir {

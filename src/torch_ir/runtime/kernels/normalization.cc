@@ -10,7 +10,6 @@
 #include <array>
 
 #include "torch_ir/runtime/kernels/families.h"
-#include "torch_ir/runtime/kernels/out_function.h"
 #include "torch_ir/runtime/kernels/structured.h"
 
 // Both headers define these names, with different types.

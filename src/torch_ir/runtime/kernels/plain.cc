@@ -1,6 +1,5 @@
 
 #include "torch_ir/runtime/kernels/families.h"
-#include "torch_ir/runtime/kernels/out_function.h"
 #include "torch_ir/runtime/kernels/structured.h"
 
 namespace torch_ir {

@@ -6,7 +6,6 @@
 
 #include "torch_ir/runtime/kernels/clones.h"
 #include "torch_ir/runtime/kernels/families.h"
-#include "torch_ir/runtime/kernels/out_function.h"
 #include "torch_ir/runtime/kernels/structured.h"
 #include "torch_ir/runtime/threads/threads.h"
 

@@ -2,6 +2,10 @@
 //
 // Its `meta` checks the arguments, lays out the results and prepares the iteration; its `impl`
 // computes. Shapes in a frame never change, so `meta` runs once, and each run calls only `impl`.
+//
+// kOutFunction<f> and kInPlaceFunction<f>: kernels made of ATen's C++ functions that write to given
+// tensors, such as at::native::slow_conv2d_forward_out_cpu and at::native::masked_fill__cpu. They
+// prepare their iteration in every run; they save only dispatch and allocation.
 #pragma once
 
 #include <ATen/NativeFunctions.h>
@@ -108,13 +112,16 @@ class WithOutputs final : public Op {
 };
 
 template <class Function>
-struct MetaTraits;
+struct FunctionTraits;
 
-template <class Op, class Result, class... Parameters>
-struct MetaTraits<Result (Op::*)(Parameters...)> {
+template <class Result, class... Parameters>
+struct FunctionTraits<Result (*)(Parameters...)> {
   using Tuple = std::tuple<Parameters...>;
   using Found = std::conditional_t<std::is_void_v<Result>, std::monostate, Result>;
 };
+
+template <class Op, class Result, class... Parameters>
+struct FunctionTraits<Result (Op::*)(Parameters...)> : FunctionTraits<Result (*)(Parameters...)> {};
 
 struct RunImpl {
   template <class Op, class... Arguments>
@@ -165,7 +172,7 @@ class Structured final : public PreparedKernel {
   }
 
  private:
-  using Traits = MetaTraits<decltype(&Op::meta)>;
+  using Traits = FunctionTraits<decltype(&Op::meta)>;
   using Parameters = typename Traits::Tuple;
 
   typename Traits::Found call_meta() {
@@ -190,5 +197,26 @@ class Structured final : public PreparedKernel {
 
 template <class Op, size_t kNumOutputs = 1, class Run = RunImpl>
 constexpr PrepareKernel kStructured = &Structured<Op, kNumOutputs, Run>::prepare;
+
+// `kFunction` takes the operator's arguments, then `kNumOutputs` results.
+template <auto kFunction, size_t kNumOutputs>
+std::unique_ptr<PreparedKernel> prepare_function(const KernelCall& call) {
+  using Parameters = typename FunctionTraits<decltype(kFunction)>::Tuple;
+  constexpr size_t kNumArguments = std::tuple_size_v<Parameters> - kNumOutputs;
+  using Kept = KeptArguments<Parameters, std::make_index_sequence<kNumArguments>>;
+  return make_kernel([outputs = call.outputs, arguments = Kept(call.arguments)]() mutable {
+    const auto run = [&]<size_t... I>(std::index_sequence<I...>) {
+      std::apply([&](auto&... argument) { kFunction(argument.pass()..., outputs[I]...); },
+                 arguments.kept);
+    };
+    run(std::make_index_sequence<kNumOutputs>());
+  });
+}
+
+template <auto kFunction, size_t kNumOutputs = 1>
+constexpr PrepareKernel kOutFunction = &prepare_function<kFunction, kNumOutputs>;
+
+template <auto kFunction>
+constexpr PrepareKernel kInPlaceFunction = &prepare_function<kFunction, 0>;
 
 }  // namespace torch_ir

@@ -1,4 +1,4 @@
-#include "torch_ir/base/parse_arguments.h"
+#include "torch_ir/base/options.h"
 
 #include <CLI/CLI.hpp>
 #include <iterator>
