@@ -8,14 +8,10 @@
 #include <limits>
 #include <utility>
 
-#include "harness/backend/command_backend.h"
-#include "harness/backend/open_backend.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/options.h"
-#include "torch_ir/base/printable.h"
 #include "torch_ir/base/terminal.h"
-#include "torch_ir/libraries/load_library.h"
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/graph/execution_options.h"
 
@@ -121,29 +117,6 @@ class Options {
   bool is_of_run_;
 };
 
-// The options of the run that were given.
-std::vector<std::string> given_options(const CLI::App& parser) {
-  std::vector<std::string> words;
-  for (const CLI::Option* option : parser.get_options()) {
-    if (!option->get_configurable() || option->count() == 0) continue;
-    const std::string name = option->get_name();
-    if (option->get_items_expected_min() == 0) {
-      words.push_back(name);
-      continue;
-    }
-    for (const std::string& result : option->results()) {
-      const bool is_file = option->get_type_name() == "FILE";
-      const std::string value = is_file ? typed_path(user_path(result)) : result;
-      if (value.starts_with('-')) {
-        words.push_back(name + "=" + value);
-      } else {
-        words.insert(words.end(), {name, value});
-      }
-    }
-  }
-  return words;
-}
-
 void declare_models(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "Select models", /*is_of_run=*/false);
   HarnessOptions& harness = arguments.harness;
@@ -205,14 +178,6 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
                "Test again what failed in the run of this results.json");
   options.flag("--split", arguments.harness.coverage.is_split,
                "Also test each different call, or group of an executor, on its own");
-}
-
-void set_against(const std::string& path, std::vector<ModelFiles>& files) {
-  if (path.empty()) return;
-  if (files.size() != 1) {
-    throw Error(fmt::format("--against needs exactly one --pt2 or --ir, found {}", files.size()));
-  }
-  files.front().against = path;
 }
 
 void declare_comparison(CLI::App& parser, Arguments& arguments) {
@@ -350,98 +315,6 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
   parser.set_help_flag("-h,--help", "Print this help")->group(kGroup);
 }
 
-bool is_given(const CLI::App& parser, const std::string& flag) { return parser.count(flag) > 0; }
-
-// `compare` and `export` are the words for two flags that the help leaves out.
-std::string as_typed(const std::string& flag) {
-  return flag == "--compare" ? "compare" : flag == "--export-suite" ? "export" : flag;
-}
-
-// No flag in `some` can be combined with one in `others`, because of `reason`.
-struct Conflict {
-  bool applies = true;
-  std::vector<std::string> some = {};
-  std::vector<std::string> others = {};
-  const char* reason = "";
-};
-
-void refuse(const CLI::App& parser, const Conflict& conflict) {
-  if (!conflict.applies) return;
-  for (const std::string& one : conflict.some) {
-    for (const std::string& other : conflict.others) {
-      if (one == other || !is_given(parser, one) || !is_given(parser, other)) continue;
-      throw Error(fmt::format("{} and {} cannot be combined: {}", as_typed(one), as_typed(other),
-                              conflict.reason));
-    }
-  }
-}
-
-void check_together(const CLI::App& parser, const Arguments& arguments) {
-  const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
-                                              "--export-suite", "--compare"};
-  const RunSettings& settings = arguments.harness.run.settings;
-  const bool is_operators = arguments.harness.coverage.selection.suite == Suite::kOperators;
-  const std::vector<std::string> elsewhere = {"--backend", "--executor"};
-  const Conflict conflicts[] = {
-      {true, {"--tolerance"}, {"--rtol", "--atol"}, "give either numbers or a rule"},
-      {true, {"--compute-dtype"}, {"--tolerance", "--rtol", "--atol"}, "it has a rule of its own"},
-      {true,
-       {"--compute-dtype"},
-       {"--optimization", "--device"},
-       "the built-in runtime computes in the dtypes of the graph"},
-      {true, elsewhere, elsewhere, "only one of them can run the graphs"},
-      {true, elsewhere, {"--optimization"}, "only the built-in runtime has levels"},
-      {true, elsewhere, {"--device"}, "only the built-in runtime has devices"},
-      {true, questions, questions, "give one at a time"},
-      {true,
-       {"--compare"},
-       {"--tolerance", "--tolerances", "--compute-dtype"},
-       "kept values are compared by --rtol and --atol"},
-      {true,
-       questions,
-       {"--baseline", "--against", "--write-expected-failures"},
-       "no model is compared"},
-      {true,
-       {"--list-models", "--list-categories"},
-       {"--pt2", "--ir"},
-       "only registered models are listed"},
-      {true, {"--list-categories"}, {"--model", "--category"}, "all categories are listed"},
-      {is_operators,
-       {"--suite"},
-       {"--model", "--pt2", "--ir", "--split", "--list-models", "--supported"},
-       "the operator suite has no models"},
-      {is_operators,
-       {"--suite"},
-       {"--trials", "--steps", "--seed", "--per-node", "--save-tensors", "--save-values"},
-       "operator cases are single calls with fixed inputs"},
-      {settings.scale == Scale::kFull,
-       {"--scale"},
-       {"--pt2", "--ir", "--backend", "--executor", "--compute-dtype", "--optimization", "--device",
-        "--per-node", "--save-tensors", "--save-values", "--split", "--export-suite", "--suite"},
-       "full-scale models are not run"}};
-  for (const Conflict& conflict : conflicts) refuse(parser, conflict);
-  if (!settings.carry.empty() && settings.steps == 1) throw Error("--carry needs --steps");
-  for (const char* flag : {"--operator", "--dtype"}) {
-    if (!is_operators && is_given(parser, flag) && !is_given(parser, "--ir")) {
-      throw Error(fmt::format("{} needs --suite operators, or a suite given by --ir", flag));
-    }
-  }
-}
-
-// --rtol, --atol and --tolerance dtype exclude own errors, and override what models have
-// registered.
-void choose_criterion(const CLI::App& parser, Arguments& arguments) {
-  RunSettings& settings = arguments.harness.run.settings;
-  const bool has_figures = is_given(parser, "--rtol") || is_given(parser, "--atol");
-  settings.tolerance.by_dtype = !has_figures;
-  settings.tolerance_wins = has_figures || arguments.raw.tolerance == "dtype";
-  if (settings.tolerance_wins) settings.criterion.reference = ReferenceKind::kModel;
-  // float64 is its old name.
-  if (arguments.raw.tolerance == "own" || arguments.raw.tolerance == "float64") {
-    settings.criterion.reference = ReferenceKind::kFloat64;
-  }
-}
-
 }  // namespace
 
 void declare_arguments(CLI::App& parser, Arguments& arguments) {
@@ -483,54 +356,6 @@ std::vector<std::string> with_flags(const CLI::App& parser, const std::vector<st
     }
   }
   return result;
-}
-
-void finish_arguments(const CLI::App& parser, Arguments& arguments) {
-  choose_criterion(parser, arguments);
-  check_together(parser, arguments);
-  HarnessOptions& harness = arguments.harness;
-  for (const std::string& library : harness.context.libraries) {
-    const std::string added = load_library_and_count(
-        library, {{.noun = "backend", .size = [] { return list_backends().size(); }}});
-    if (!added.empty()) arguments.loaded.push_back(added);
-  }
-  RunSettings& settings = harness.run.settings;
-  if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
-  const std::string& early_flag = arguments.raw.early_flag;
-  if (!early_flag.empty() && harness.coverage.files.size() != 1) {
-    throw Error(early_flag + ": give it after the --pt2 or --ir that it belongs to");
-  }
-  for (const ModelFiles& files : harness.coverage.files) {
-    if (arguments.export_suite.empty() || files.inputs.size() <= 1) continue;
-    throw Error(fmt::format("export writes one set of inputs of a model; '{}' has {}",
-                            printable(files.path), files.inputs.size()));
-  }
-  set_against(arguments.raw.against, harness.coverage.files);
-  if (is_given(parser, "--backend")) check_backend(settings.backend);
-  if (is_given(parser, "--executor")) {
-    settings.executor_is_server = is_executor_server(settings.executor);
-    settings.executor_intermediates =
-        settings.executor.find("{intermediates}") != std::string::npos;
-  }
-  if (arguments.output.empty()) throw Error("--output: missing folder name");
-  harness.context.output = user_path(arguments.output);
-  if (is_given(parser, "--output")) arguments.comparison = harness.context.output;
-  // Operator cases have no values but their outputs.
-  if (harness.coverage.selection.suite != Suite::kOperators) {
-    settings.per_node |=
-        harness.coverage.is_split || settings.executor_intermediates || settings.save_values;
-  }
-  // A server need not write the values of nodes, so it can always be asked for them.
-  if (settings.executor_is_server) settings.executor_intermediates = settings.per_node;
-  harness.run.timeout = std::chrono::duration<double>(arguments.raw.timeout);
-  if (is_given(parser, "--memory-limit")) {
-    constexpr double kMegabyte = 1e6;
-    // Higher limits would have no effect.
-    constexpr double kMost = 1e18;
-    harness.run.memory_limit =
-        static_cast<int64_t>(std::min(arguments.raw.memory_limit * kMegabyte, kMost));
-  }
-  harness.context.options = given_options(parser);
 }
 
 }  // namespace torch_ir
