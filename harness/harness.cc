@@ -3,21 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <ostream>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "harness/process/supervise.h"
-#include "harness/report/graph_picture.h"
-#include "harness/report/pages.h"
 #include "harness/report/report_files.h"
 #include "harness/report/run_text.h"
 #include "harness/results/baseline.h"
@@ -28,101 +23,16 @@
 #include "harness/run/pattern_lines.h"
 #include "harness/run/progress.h"
 #include "harness/run/runner.h"
-#include "torch_ir/analysis/support_report.h"
+#include "harness/select_candidates.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/file_names.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/work_directory.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
-
 namespace {
-
-// Returns the part of `selection` that applies to the registry: the category of models in files
-// does not.
-Selection of_registry(Selection selection, bool has_files) {
-  const auto removed = std::erase(selection.categories, kImportedCategory);
-  if (removed != 0 && !has_files) {
-    throw Error(std::string("category '") + kImportedCategory +
-                "' needs archives or graphs; give them with --pt2 or --ir");
-  }
-  return selection;
-}
-
-struct Selected {
-  std::vector<ModelSource> models = {};
-  std::vector<ModelSource> cases = {};
-  Coverage coverage = {};
-};
-
-std::vector<CaseSource> cases_in(const std::string& directory) {
-  std::vector<CaseSource> sources;
-  for (CaseInfo& info : read_suite(directory)) {
-    const std::string folder = case_folder(directory, info.name);
-    sources.push_back({.info = std::move(info), .folder = folder});
-  }
-  return sources;
-}
-
-void move_suites(std::vector<ModelFiles>& files, const Selection& selection, Selected& selected) {
-  std::erase_if(files, [&](const ModelFiles& argument) {
-    if (argument.format != FileFormat::kGraph || !is_suite(argument.path)) return false;
-    const size_t before = selected.cases.size();
-    for (CaseSource& it : cases_in(argument.path)) {
-      if (is_selected(it.info.op_type, it.info.dtype, selection)) {
-        selected.cases.push_back(std::move(it));
-      }
-    }
-    if (selected.cases.size() == before) {
-      throw Error(flag_of(argument.format) + ": no case in '" + printable(argument.path) +
-                  "' matches --operator and --dtype");
-    }
-    return true;
-  });
-}
-
-Selected select_candidates(const HarnessOptions& options) {
-  const Scale scale = options.run.settings.scale;
-  std::vector<RegisteredModel> registered = list_models(scale);
-  if (!options.registry.empty()) {
-    std::erase_if(registered, [&](const RegisteredModel& model) {
-      return std::ranges::find(options.registry, model.name) == options.registry.end();
-    });
-  }
-  Selected selected{.coverage = options.coverage};
-  Coverage& coverage = selected.coverage;
-  if (coverage.selection.suite == Suite::kOperators) {
-    for (const OperatorCase& it : select_cases(list_operator_cases(), coverage.selection)) {
-      selected.cases.push_back(CaseSource{.info = info_of(it)});
-    }
-    return selected;
-  }
-  std::vector<ModelFiles> files = coverage.files;
-  move_suites(files, coverage.selection, selected);
-  coverage.selection = of_registry(coverage.selection, !coverage.files.empty());
-  coverage.num_registered = registered.size();
-  RegistryNames names;
-  for (const RegisteredModel& model : registered) names.all.push_back(model.name);
-  if (coverage.has_registry()) names.running = select_models(registered, coverage.selection);
-  for (const std::string& name : names.running) selected.models.emplace_back(name);
-  for (ModelFiles& model : find_model_files(files, names)) {
-    selected.models.emplace_back(std::move(model));
-  }
-  return selected;
-}
-
-// Starts with ".." if `file` is not in `folder`.
-std::vector<std::string> parts_below(const std::string& folder, const std::string& file) {
-  namespace fs = std::filesystem;
-  // Of a relative path of which nothing exists, weakly_canonical makes no absolute one.
-  std::error_code error;
-  const fs::path base = fs::weakly_canonical(fs::absolute(folder), error);
-  const fs::path below = fs::weakly_canonical(fs::absolute(file), error).lexically_relative(base);
-  return {below.begin(), below.end()};
-}
 
 // The reports of this run might replace a reproducer that it reads.
 void check_apart(const Selected& selected, const std::string& output) {
@@ -189,12 +99,6 @@ struct FailureList {
   }
 };
 
-std::vector<std::string> names_of(const std::vector<ModelSource>& models) {
-  std::vector<std::string> names;
-  for (const ModelSource& model : models) names.push_back(name_of(model));
-  return names;
-}
-
 // The columns for names of models in a terminal; longer names overflow.
 size_t name_width(const std::vector<std::string>& names) {
   constexpr size_t kWidest = 32;
@@ -251,16 +155,6 @@ std::vector<SuiteProblem> split(Selected& selected, const std::vector<Result>& r
   return std::move(suite.problems);
 }
 
-std::vector<std::string> unsplit_lines(const std::vector<SuiteProblem>& problems) {
-  std::vector<std::string> lines;
-  for (const SuiteProblem& problem : problems) {
-    lines.push_back(fmt::format("cannot split {}{}: {}", printable(problem.name),
-                                problem.is_partial ? " completely" : "",
-                                printable(problem.message, SIZE_MAX)));
-  }
-  return lines;
-}
-
 // Results and expected failures are keyed by name.
 void check_names(const std::vector<ModelSource>& cases) {
   std::set<std::string> names;
@@ -286,47 +180,6 @@ std::vector<Result> run_cases(const std::vector<ModelSource>& cases, const RunOp
   if (streams.lines != nullptr) *streams.lines << cases_lines(results);
   return results;
 }
-
-std::unique_ptr<WorkDirectory> make_temporary_directory() {
-  try {
-    return std::make_unique<WorkDirectory>(std::filesystem::temp_directory_path());
-  } catch (const std::exception& error) {
-    const char* directory = std::getenv("TMPDIR");
-    throw Error(std::string("cannot create a temporary folder; TMPDIR is ") +
-                (directory == nullptr ? "not set" : "'" + std::string(directory) + "'") + ": " +
-                error.what());
-  }
-}
-
-}  // namespace
-
-bool HarnessRun::is_good() const {
-  return all_good(results) && all_good(cases) && not_split.empty() &&
-         !(baseline && baseline->is_worse());
-}
-
-SupportReport supported_models(const HarnessOptions& options, const std::string& list) {
-  const SupportedOperators operators = SupportedOperators::load(list);
-  const Selected selected = select_candidates(options);
-  RunOptions run_options = options.run;
-  run_options.settings.last_stage = Stage::kExtract;
-  const InterruptGuard interrupt_guard;
-  const std::unique_ptr<WorkDirectory> work_directory = make_temporary_directory();
-  std::map<std::string, GraphOperators> graphs;
-  const RunObserver observer{.on_finish = [&](Result& result, const std::string&) {
-    graphs[result.name] = result.graph ? operators_of(result.name, result.program())
-                                       : GraphOperators{.name = result.name,
-                                                        .operators = {},
-                                                        .error = headline(result.failure->message)};
-  }};
-  run_candidates(selected.models, run_options, work_directory->path().string(), observer);
-  if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
-  std::vector<GraphOperators> in_order;
-  for (const ModelSource& model : selected.models) in_order.push_back(graphs.at(name_of(model)));
-  return supported(in_order, operators);
-}
-
-namespace {
 
 // Drops what was good in an earlier run: models only if their calls were, too.
 void keep_bad(std::vector<ModelSource>& sources, const std::vector<Result>& before,
@@ -355,6 +208,11 @@ void merge(std::vector<Result> before, std::vector<Result>& now) {
 }
 
 }  // namespace
+
+bool HarnessRun::is_good() const {
+  return all_good(results) && all_good(cases) && not_split.empty() &&
+         !(baseline && baseline->is_worse());
+}
 
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
   Selected selected = select_candidates(options);
@@ -458,98 +316,6 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   run.results = std::move(record.results);
   run.cases = std::move(record.cases);
   return run;
-}
-
-namespace {
-
-// index.html with the models of both runs, of which two graphs can be seen in step.
-std::string compared_index(const RunRecord& before, const RunFolder& old, const RunRecord& after,
-                           const RunFolder& now, const BaselineComparison& comparison) {
-  const std::string of_old = fmt::format(" ({})", old.name);
-  RunRecord both = after;
-  for (const Result& result : before.results) {
-    both.results.push_back(result);
-    both.results.back().name += of_old;
-  }
-  const auto picture_of = [&](const Result& result) -> GraphPicture {
-    Result drawn = result;
-    const bool is_old = drawn.name.ends_with(of_old);
-    if (is_old) drawn.name.resize(drawn.name.size() - of_old.size());
-    const std::string graph =
-        fmt::format("{}/ir/{}.json", is_old ? old.path : now.path, drawn.name);
-    return draw_saved_graph(std::move(drawn), graph);
-  };
-  std::string text;
-  write_index(
-      both, &comparison, picture_of, [&](std::string_view piece) { text += piece; },
-      /*has_pages=*/false);
-  return text;
-}
-
-}  // namespace
-
-BaselineComparison compare_reports(const RunFolder& old, const RunFolder& now,
-                                   const ToleranceRule& rule, const std::string& output) {
-  namespace fs = std::filesystem;
-  const auto results_in = [](const RunFolder& run) {
-    return fs::is_directory(run.path) ? run.path + "/results.json" : run.path;
-  };
-  const auto folder_of = [&](const RunFolder& run) -> RunFolder {
-    return {fs::absolute(results_in(run)).parent_path().string(), run.name};
-  };
-  const RunFolder old_folder = folder_of(old);
-  const RunFolder new_folder = folder_of(now);
-  const RunRecord before = read_run_record(results_in(old));
-  RunRecord after = read_run_record(results_in(now));
-  for (const RunFolder* run : {&old, &now}) {
-    if (output.empty() || parts_below(folder_of(*run).path, output).front() == "..") continue;
-    throw Error(fmt::format("--output: '{}' is in '{}', which is compared; choose another folder",
-                            printable(output), printable(run->path)));
-  }
-  after.context.baseline = typed_path(old.path);
-  after.context.output = typed_path(now.path);
-  const bool same_values = before.context.settings.seed == after.context.settings.seed;
-  NodeChangesOf nodes;
-  for (const Result& result : after.results) {
-    const auto was = std::ranges::find(before.results, result.name, &Result::name);
-    if (was == before.results.end()) continue;
-    NodeChanges& changes = nodes[result.name];
-    changes = node_changes(*was, old_folder, result, new_folder, rule);
-    if (!same_values) {
-      changes = {.graph = std::move(changes.graph), .problem = std::move(changes.problem)};
-    }
-  }
-  BaselineComparison comparison = compare_with_baseline(before, after, std::move(nodes));
-  if (std::ranges::any_of(comparison.nodes,
-                          [](const auto& of) { return of.second.num_compared > 0; })) {
-    comparison.notes.push_back(
-        "tolerance of values: " +
-        (rule.by_dtype ? "that of their dtype, as in assert_close" : tolerance_text(rule.fixed)));
-  }
-  if (output.empty()) return comparison;
-  std::error_code ignored;
-  fs::create_directories(output, ignored);
-  write_file(output + "/COMPARE.md",
-             render_comparison(before, after, comparison, {old.name, now.name}));
-  write_file(output + "/index.html",
-             compared_index(before, old_folder, after, new_folder, comparison));
-  return comparison;
-}
-
-ExportedSuite export_suite(const HarnessOptions& options, const std::string& directory) {
-  const Selected selected = select_candidates(options);
-  const bool is_operators = options.coverage.selection.suite == Suite::kOperators;
-  // No model has run, which would tell whether an executor has groups.
-  std::vector<std::string> names;
-  if (!runs_plans(options.run.settings)) names = names_of(selected.models);
-  const InterruptGuard interrupt_guard;
-  const MadeSuite suite = make_suite({.output = directory,
-                                      .content = is_operators ? "operators" : "models",
-                                      .candidates = is_operators ? selected.cases : selected.models,
-                                      .is_split = options.coverage.is_split,
-                                      .keeps_groups = names},
-                                     options.run);
-  return {.num_cases = suite.num_cases, .not_split = unsplit_lines(suite.problems)};
 }
 
 }  // namespace torch_ir
