@@ -1,5 +1,7 @@
 #include "torch_ir/visualize/mermaid.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <ranges>
@@ -15,27 +17,17 @@
 namespace torch_ir {
 namespace {
 
-std::pair<std::string, std::string> brackets(BoxKind kind) {
-  switch (kind) {
-    case BoxKind::kInput:
-    case BoxKind::kWeight:
-      return {R"([/")", R"("/])"};
-    case BoxKind::kOutput:
-      return {R"([\")", R"("/])"};
-    case BoxKind::kOperator:
-    case BoxKind::kNote:
-      return {R"([")", R"("])"};
-    case BoxKind::kModule:
-      return {R"([[")", R"("]])"};
-  }
-  return {};
-}
+// By kind.
+constexpr std::pair<std::string_view, std::string_view> kBrackets[] = {
+    {R"([/")", R"("/])"}, {R"([")", R"("])"},   {R"([[")", R"("]])"},
+    {R"([/")", R"("/])"}, {R"([\")", R"("/])"}, {R"([")", R"("])"},
+};
 
 struct MermaidLine {
   std::string operator()(const Box& box) const {
-    const auto [open, close] = brackets(box.kind);
+    const auto [open, close] = kBrackets[static_cast<size_t>(box.kind)];
     const std::string detail = box.detail.empty() ? "" : "<br/>" + mermaid_label(box.detail);
-    return box.id + open + mermaid_label(box.title) + detail + close;
+    return fmt::format("{}{}{}{}{}", box.id, open, mermaid_label(box.title), detail, close);
   }
 
   std::string operator()(const Arrow& arrow) const {

@@ -11,13 +11,7 @@
 namespace torch_ir {
 
 std::string optimization_name(Optimization optimization) {
-  switch (optimization) {
-    case Optimization::kExact:
-      return "exact";
-    case Optimization::kFast:
-      return "fast";
-  }
-  __builtin_unreachable();
+  return optimization == Optimization::kFast ? "fast" : "exact";
 }
 
 Optimization parse_optimization(const std::string& name) {
