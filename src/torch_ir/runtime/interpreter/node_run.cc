@@ -1,10 +1,5 @@
 #include "torch_ir/runtime/interpreter/node_run.h"
 
-#include <string_view>
-#include <unordered_map>
-
-#include "torch_ir/runtime/interpreter/run.h"
-
 namespace torch_ir {
 namespace {
 
@@ -16,62 +11,44 @@ LoweredGraph lower_for(const Case& graph_case, const NodeRunOptions& options) {
 
 }  // namespace
 
-struct NodeRun::State {
-  State(const Case& graph_case, const NodeRunOptions& options)
-      : graph(lower_for(graph_case, options)),
-        run(start(graph_case.inputs, options.check != ResultCheck::kNone)) {}
-
-  StepRun start(const std::vector<at::Tensor>& inputs, bool is_checked) {
-    const PlainKernelsGuard guard;
-    const Stack values = input_values(graph, inputs);
-    if (!graph.symbols.empty()) symbols = graph.symbols.bind(values);
-    return {graph, values, is_checked ? &symbols : nullptr};
-  }
-
-  const LoweredGraph graph;
-  SymbolValues symbols = {};
-  StepRun run;
-  // Made when a name is asked for.
-  std::unordered_map<std::string_view, ValueId> ids = {};
-};
-
 NodeRun::NodeRun(const Case& graph_case, const NodeRunOptions& options)
-    : state_(std::make_unique<State>(graph_case, options)) {}
-NodeRun::~NodeRun() = default;
+    : graph_(lower_for(graph_case, options)),
+      run_(start(graph_case.inputs, options.check != ResultCheck::kNone)) {}
 
-const LoweredGraph& NodeRun::graph() const { return state_->graph; }
-size_t NodeRun::next_node() const { return state_->run.next_step(); }
-bool NodeRun::is_done() const { return state_->run.is_done(); }
+StepRun NodeRun::start(const std::vector<at::Tensor>& inputs, bool is_checked) {
+  const PlainKernelsGuard guard;
+  const Stack values = input_values(graph_, inputs);
+  if (!graph_.symbols.empty()) symbols_ = graph_.symbols.bind(values);
+  return {graph_, values, is_checked ? &symbols_ : nullptr};
+}
 
 void NodeRun::advance() {
   const PlainKernelsGuard guard;
-  state_->run.advance();
+  run_.advance();
 }
 
-void NodeRun::skip() { state_->run.skip_to(next_node() + 1); }
-
 at::Tensor NodeRun::current(ValueId value) const {
-  const LoweredValue& lowered = state_->graph.values[value];
+  const LoweredValue& lowered = graph_.values[value];
   if (lowered.is_fixed()) return lowered.constant;
-  return as_tensor(state_->run.value(value), lowered.declared->dtype);
+  return as_tensor(run_.value(value), lowered.declared->dtype);
 }
 
 at::Tensor NodeRun::value(ValueId value) {
-  const auto producer = (*state_->graph.source)[value].producer;
+  const auto producer = (*graph_.source)[value].producer;
   if (!producer) return {};
   while (next_node() <= *producer) advance();
   return next_node() == *producer + 1 ? current(value) : at::Tensor();
 }
 
 at::Tensor NodeRun::value(const std::string& name) {
-  if (state_->ids.empty()) state_->ids = state_->graph.source->ids();
-  const auto found = state_->ids.find(name);
-  return found == state_->ids.end() ? at::Tensor() : value(found->second);
+  if (ids_.empty()) ids_ = graph_.source->ids();
+  const auto found = ids_.find(name);
+  return found == ids_.end() ? at::Tensor() : value(found->second);
 }
 
 std::vector<at::Tensor> NodeRun::outputs() {
   while (!is_done()) advance();
-  return caller_outputs(state_->graph, state_->run.outputs());
+  return caller_outputs(graph_, run_.outputs());
 }
 
 std::vector<at::Tensor> run_program(const Case& graph_case, const ValueObserver& observer,

@@ -6,12 +6,14 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "torch_ir/runtime/graph/lowered_graph.h"
+#include "torch_ir/runtime/interpreter/run.h"
 
 namespace torch_ir {
 
@@ -31,20 +33,19 @@ class NodeRun {
   // Throws as compile and ExecutionPlan::run do. Writes to no weight or input of the case, which
   // need not outlive the run.
   explicit NodeRun(const Case& graph_case, const NodeRunOptions& options = {});
-  ~NodeRun();
   NodeRun(const NodeRun&) = delete;
   NodeRun& operator=(const NodeRun&) = delete;
 
-  const LoweredGraph& graph() const;
+  const LoweredGraph& graph() const { return graph_; }
 
   // The node that runs next, by number; the number of nodes at the end.
-  size_t next_node() const;
-  bool is_done() const;
+  size_t next_node() const { return run_.next_step(); }
+  bool is_done() const { return run_.is_done(); }
 
   // Runs the next node. Throws ExecutionError, naming it.
   void advance();
   // Leaves the next node out; its values stay undefined.
-  void skip();
+  void skip() { run_.skip_to(next_node() + 1); }
 
   // A value as it is now: a weight or input that the graph writes to is a copy, a number a tensor
   // without dimensions. Undefined if it is None, unread, not made yet, or freed.
@@ -60,8 +61,13 @@ class NodeRun {
   std::vector<at::Tensor> outputs();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  StepRun start(const std::vector<at::Tensor>& inputs, bool is_checked);
+
+  const LoweredGraph graph_;
+  SymbolValues symbols_;
+  StepRun run_;
+  // Made when a name is asked for.
+  std::unordered_map<std::string_view, ValueId> ids_;
 };
 
 // Runs the graph of a case and returns its outputs. `observer` gets the inputs and weights that
