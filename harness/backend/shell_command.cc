@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/subprocess.h"
 #include "torch_ir/base/suggestion.h"
@@ -38,13 +39,7 @@ pid_t start(const std::string& line, SpawnOptions options, const std::string& di
   throw Error("cannot start /bin/sh in '" + printable(directory) + "': " + strerror(reason));
 }
 
-void print(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t size = ::write(STDERR_FILENO, text.data(), text.size());
-    if (size <= 0) return;
-    text.remove_prefix(static_cast<size_t>(size));
-  }
-}
+void print(std::string_view text) { write_all(STDERR_FILENO, text); }
 
 int follow(pid_t pid, OutputPipe& pipe) {
   for (pipe.read(print); pipe.descriptor() >= 0; pipe.read(print)) {
@@ -143,13 +138,8 @@ std::optional<std::string> ShellServer::ask(const std::string& request, CommandE
     end.description = "answered without a request";
     return std::nullopt;
   }
-  const std::string line = request + '\n';
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t size = ::write(input_[1], rest.data(), rest.size());
-    if (size < 0 && errno != EINTR)
-      throw Error(std::string("cannot send a line: ") + strerror(errno));
-    rest.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  if (!write_all(input_[1], request + '\n')) {
+    throw Error(std::string("cannot send a line: ") + strerror(errno));
   }
   const std::optional<int> status = wait();
   end.output = errors_.tail();

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -68,6 +69,14 @@ std::vector<ProcessState> list_processes() {
   return processes;
 }
 
+void send_all(int socket, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t size = ::send(socket, text.data(), text.size(), MSG_NOSIGNAL);
+    if (size < 0 && errno != EINTR) return;
+    text.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  }
+}
+
 ChildProcess::ChildProcess(const std::string& argument) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -98,15 +107,8 @@ ChildProcess::~ChildProcess() {
   if (exit_descriptor_ >= 0) ::close(exit_descriptor_);
 }
 
-void ChildProcess::send(std::string line) {
-  line += '\n';
-  for (std::string_view rest = line; !rest.empty();) {
-    const ssize_t size = ::send(channel_, rest.data(), rest.size(), MSG_NOSIGNAL);
-    // poll() notices if the process has ended.
-    if (size < 0 && errno != EINTR) return;
-    rest.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
-  }
-}
+// poll() notices if the process has ended.
+void ChildProcess::send(const std::string& line) { send_all(channel_, line + '\n'); }
 
 void ChildProcess::stop_sending() { ::shutdown(channel_, SHUT_WR); }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torch_ir/base/subprocess.h"
@@ -24,6 +25,9 @@ struct ProcessState {
 
 std::vector<ProcessState> list_processes();
 
+// Sends `text` through a socket, as far as the other end reads. Allocates nothing.
+void send_all(int socket, std::string_view text);
+
 class ChildProcess {
  public:
   // Starts this program with `argument`. Throws Error if the system refuses.
@@ -32,7 +36,7 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  void send(std::string line);
+  void send(const std::string& line);
   void stop_sending();
   std::vector<std::string> receive();
 

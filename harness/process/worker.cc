@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -138,23 +137,15 @@ namespace {
 // Global, for the std::terminate handler.
 int worker_channel = -1;
 
-void send_line(std::string_view line) {
-  while (!line.empty()) {
-    const ssize_t size = ::send(worker_channel, line.data(), line.size(), MSG_NOSIGNAL);
-    if (size < 0 && errno != EINTR) return;
-    if (size > 0) line.remove_prefix(static_cast<size_t>(size));
-  }
-}
-
 void send_message(const char* key, const WorkJson& content) {
   // Messages of models may have any bytes; invalid UTF-8 is replaced.
   WorkJson message = WorkJson::object();
   message[key] = content;
-  send_line(message.dump(-1, ' ', false, WorkJson::error_handler_t::replace) + "\n");
+  send_all(worker_channel, message.dump(-1, ' ', false, WorkJson::error_handler_t::replace) + "\n");
 }
 
 // Must not allocate.
-void send_out_of_memory() { send_line("{\"out_of_memory\": true}\n"); }
+void send_out_of_memory() { send_all(worker_channel, "{\"out_of_memory\": true}\n"); }
 
 std::terminate_handler usual_terminate = nullptr;
 

@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -156,6 +157,15 @@ void write_file(const std::string& path, std::string_view content) {
   file.commit();
 }
 
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) return false;
+    bytes.remove_prefix(static_cast<size_t>(std::max<ssize_t>(count, 0)));
+  }
+  return true;
+}
+
 void flush_folder(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
@@ -204,12 +214,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_with_errno("cannot write", path_);
-    bytes.remove_prefix(static_cast<size_t>(count));
-  }
+  if (!write_all(descriptor_, bytes)) fail_with_errno("cannot write", path_);
 }
 
 void AtomicFile::commit() {

@@ -28,6 +28,9 @@ std::string read_file(const std::string& path);
 
 void write_file(const std::string& path, std::string_view content);
 
+// Writes `bytes` to a file, a pipe or a terminal. False for a failure, whose reason is in errno.
+bool write_all(int descriptor, std::string_view bytes);
+
 // Resolves a relative `path` against the directory where the user typed `bazel run`
 // (BUILD_WORKING_DIRECTORY). "" gives that directory.
 std::string user_path(const std::string& path);
