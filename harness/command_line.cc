@@ -22,6 +22,7 @@
 #include "harness/results/run_context.h"
 #include "harness/results/selection.h"
 #include "harness/run/progress.h"
+#include "harness/select_candidates.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/options.h"
 #include "torch_ir/base/printable.h"
@@ -135,13 +136,15 @@ std::optional<std::string> answer(const Arguments& arguments) {
 }
 
 int run_export(const Arguments& arguments, std::ostream& out, std::ostream& err) {
-  const auto [num_cases, not_split] = export_suite(arguments.harness, arguments.export_suite);
-  if (num_cases > 0) {
+  const MadeSuite suite = export_suite(arguments.harness, arguments.export_suite);
+  if (suite.num_cases > 0) {
     out << fmt::format("{}: {}\n", printable(arguments.export_suite),
-                       counted(static_cast<int64_t>(num_cases), "case"));
+                       counted(static_cast<int64_t>(suite.num_cases), "case"));
   }
-  for (const std::string& line : not_split) err << message_line("harness", line);
-  return not_split.empty() ? kPassed : kFailed;
+  for (const std::string& line : unsplit_lines(suite.problems)) {
+    err << message_line("harness", line);
+  }
+  return suite.problems.empty() ? kPassed : kFailed;
 }
 
 int run_compare(const Arguments& arguments, std::ostream& out) {

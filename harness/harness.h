@@ -10,6 +10,7 @@
 #include "harness/results/model_files.h"
 #include "harness/results/result.h"
 #include "harness/results/run_context.h"
+#include "harness/run/make_suite.h"
 #include "harness/run/progress.h"
 #include "harness/run/runner.h"
 #include "torch_ir/analysis/support_report.h"
@@ -65,17 +66,11 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
 BaselineComparison compare_reports(const RunFolder& old, const RunFolder& now,
                                    const ToleranceRule& rule, const std::string& output = "");
 
-struct ExportedSuite {
-  // 0 if no suite was written, because every call was left out.
-  size_t num_cases = 0;
-  // One line for each model that was split only in part.
-  std::vector<std::string> not_split = {};
-};
-
 // Writes the selected cases or models, or with `is_split` their distinct calls, as files to
 // `directory` (cases/case_files.h). Throws as run_harness, for a folder that holds other files, and
-// for a model that cannot be written; then it leaves no suite.
-ExportedSuite export_suite(const HarnessOptions& options, const std::string& directory);
+// for a model that cannot be written; then it leaves no suite. Has problems for models that were
+// split only in part, and no case if every call was left out.
+MadeSuite export_suite(const HarnessOptions& options, const std::string& directory);
 
 // Reports which selected models a backend can run if it has the operators in the file `list`. Only
 // extracts the models; the report lists models whose extraction fails. Throws as run_harness.

@@ -53,20 +53,19 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
   return supported(in_order, operators);
 }
 
-ExportedSuite export_suite(const HarnessOptions& options, const std::string& directory) {
+MadeSuite export_suite(const HarnessOptions& options, const std::string& directory) {
   const Selected selected = select_candidates(options);
   const bool is_operators = options.coverage.selection.suite == Suite::kOperators;
   // No model has run, which would tell whether an executor has groups.
   std::vector<std::string> names;
   if (!runs_plans(options.run.settings)) names = names_of(selected.models);
   const InterruptGuard interrupt_guard;
-  const MadeSuite suite = make_suite({.output = directory,
-                                      .content = is_operators ? "operators" : "models",
-                                      .candidates = is_operators ? selected.cases : selected.models,
-                                      .is_split = options.coverage.is_split,
-                                      .keeps_groups = names},
-                                     options.run);
-  return {.num_cases = suite.num_cases, .not_split = unsplit_lines(suite.problems)};
+  return make_suite({.output = directory,
+                     .content = is_operators ? "operators" : "models",
+                     .candidates = is_operators ? selected.cases : selected.models,
+                     .is_split = options.coverage.is_split,
+                     .keeps_groups = names},
+                    options.run);
 }
 
 }  // namespace torch_ir
