@@ -147,17 +147,19 @@ StateDict with_tied_names(StateDict weights, const TiedWeights& ties) {
 StateDict with_graph_names(const StateDict& weights, const Program& program) {
   Names given;
   for (const auto& item : weights) given.insert(item.key());
+  // By target, as several placeholders may stand for one weight.
   Names needed;
-  size_t num_fitting = 0;
+  Names fitting;
   for (const GraphInput& input : program.inputs) {
     if (input.kind == InputKind::kUserInput || program.constants.contains(input.target)) continue;
     needed.insert(input.target);
-    num_fitting += given.contains(input.target) || given.contains(program[input.value].name);
+    const bool fits = given.contains(input.target) || given.contains(program[input.value].name);
+    if (fits) fitting.insert(input.target);
   }
-  if (num_fitting == needed.size()) return with_tied_names(weights, program.tied_weights);
-  const Prefix prefix = find_prefix(given, needed, num_fitting);
-  const StateDict fitting = prefix.first.empty() ? weights : apply(prefix, needed, weights);
-  return with_tied_names(with_wrappers_of(needed, fitting), program.tied_weights);
+  if (fitting.size() == needed.size()) return with_tied_names(weights, program.tied_weights);
+  const Prefix prefix = find_prefix(given, needed, fitting.size());
+  const StateDict renamed = prefix.first.empty() ? weights : apply(prefix, needed, weights);
+  return with_tied_names(with_wrappers_of(needed, renamed), program.tied_weights);
 }
 
 }  // namespace torch_ir

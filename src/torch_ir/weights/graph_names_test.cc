@@ -7,6 +7,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/types.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,15 @@ class GraphNamesTest : public ::testing::Test {
 
   NameWarnings warnings_;
 };
+
+TEST_F(GraphNamesTest, AWeightOfTwoPlaceholdersCountsOnce) {
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings_);
+  Program program = resolve(graph_with({"a", "b"}));
+  const GraphInput a = *std::ranges::find(program.inputs, "a", &GraphInput::target);
+  program.inputs.push_back(a);
+  EXPECT_THAT(with_graph_names(weights_with({"a", "_orig_mod.b"}), program).keys(),
+              ElementsAre("a", "b"));
+}
 
 TEST_F(GraphNamesTest, APrefixOfAllWeightsIsLeftOut) {
   EXPECT_THAT(renamed({"fc.w", "fc.b"}, {"module.fc.w", "module.fc.b"}),

@@ -31,8 +31,7 @@ PickleDocument load_torch_file(const ZipArchive& archive);
 // Finds the state dict in `value`: a dict from names to tensors, in which names that end in
 // "_extra_state" may have anything and are left out. It is `value` itself, or the only one that
 // string keys lead to, if `value` has no foreign values, or the one at `key`: a key of `value`, or
-// several joined by dots. A
-// TorchScript object gives its tensors by dotted name.
+// several joined by dots. A TorchScript object gives its tensors by dotted name.
 //
 // Throws WeightError, without the file's name: "holds several state dicts, ...".
 StateDict find_state_dict(const PickleValue& value, const std::string& key = {});

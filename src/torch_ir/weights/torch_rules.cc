@@ -364,8 +364,7 @@ std::string foreign_problem(const std::string& name) {
                            : "Save model.state_dict() instead";
   return fmt::format(
       "holds a pickled object of class '{}'; only tensors and plain values are read, since "
-      "anything "
-      "else could run code. {}",
+      "anything else could run code. {}",
       printable(name), remedy);
 }
 
