@@ -20,14 +20,10 @@ TEST(FailureKindTest, EachHasANameOfItsOwnThatReadsBack) {
 }
 
 TEST(FailureKindTest, OtherNamesAreRefusedWithTheNamesThatThereAre) {
-  try {
-    parse_failure_kind("exploded");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(),
-                ::testing::StartsWith("unknown failure kind 'exploded'; expected one of: 'extract "
-                                      "unsupported', 'extract failed', "));
-  }
+  EXPECT_THAT([] { parse_failure_kind("exploded"); },
+              ::testing::ThrowsMessage<Error>(::testing::StartsWith(
+                  "unknown failure kind 'exploded'; expected one of: 'extract "
+                  "unsupported', 'extract failed', ")));
 }
 
 }  // namespace

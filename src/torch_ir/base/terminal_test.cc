@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
@@ -117,21 +116,6 @@ TEST(FinishOutputTest, AFullDiskIsOne) {
     EXPECT_FALSE(finish_output(std::cout, err, "tool"));
   }
   EXPECT_EQ(err.str(), "tool: cannot write to the standard output\n");
-}
-
-TEST(FinishOutputTest, AFileThatFailsIsOne) {
-  std::ofstream nowhere("/nonexistent/file");
-  std::ostringstream err;
-  EXPECT_FALSE(finish_output(nowhere, err, "tool"));
-  EXPECT_EQ(err.str(), "tool: cannot write to the standard output\n");
-}
-
-TEST(FinishOutputTest, WhatIsWrittenIsFlushed) {
-  std::ostringstream out;
-  std::ostringstream err;
-  out << "line\n";
-  EXPECT_TRUE(finish_output(out, err, "tool"));
-  EXPECT_EQ(err.str(), "");
 }
 
 TEST(MessageLineTest, IsOneLineWithTheProgram) {

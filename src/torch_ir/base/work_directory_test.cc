@@ -114,14 +114,11 @@ TEST_F(WorkDirectoryTest, ARunBesideThisOneKeepsItsOwn) {
 }
 
 TEST_F(WorkDirectoryTest, OtherFilesAreLeftAlone) {
-  fs::create_directories(parent_ / "run-mine");
-  fs::create_directories(parent_ / ".run-mine");
-  fs::create_directories(parent_ / ".torch-ir-run-of-mine");
+  const char* folders[] = {"run-mine", ".run-mine", ".torch-ir-run-of-mine"};
+  for (const char* folder : folders) fs::create_directories(parent_ / folder);
   std::ofstream(parent_ / ".run-notes") << "mine";
   const WorkDirectory directory(parent_);
-  EXPECT_TRUE(fs::exists(parent_ / "run-mine"));
-  EXPECT_TRUE(fs::exists(parent_ / ".run-mine"));
-  EXPECT_TRUE(fs::exists(parent_ / ".torch-ir-run-of-mine"));
+  for (const char* folder : folders) EXPECT_TRUE(fs::exists(parent_ / folder)) << folder;
   EXPECT_TRUE(fs::exists(parent_ / ".run-notes"));
 }
 
@@ -213,20 +210,17 @@ TEST_F(MoveFilesTest, RefusesAFolderThatIsALinkOrAFile) {
   EXPECT_EQ(read_file(to_ / "a.md"), "old");
 }
 
-TEST_F(MoveFilesTest, RefusesAFolderInPlaceOfAFile) {
-  fs::remove(to_ / "SUMMARY.md");
-  fs::create_directories(to_ / "SUMMARY.md");
-  EXPECT_THAT([&] { replace(); }, ThrowsMessage<Error>(HasSubstr("it is a directory")));
-  EXPECT_EQ(read_file(to_ / "a.md"), "old");
-}
-
-TEST_F(MoveFilesTest, RefusesAFileInPlaceOfAFolder) {
+TEST_F(MoveFilesTest, RefusesAFolderInPlaceOfAFileAndAFileInPlaceOfAFolder) {
   fs::remove_all(to_ / "repro/a");
   std::ofstream(to_ / "repro/a") << "mine";
   EXPECT_THAT(
       [&] { replace(); },
       ThrowsMessage<Error>("cannot write '" + (to_ / "repro/a").string() + "': it is a file"));
   EXPECT_EQ(read_file(to_ / "repro/a"), "mine");
+  fs::remove(to_ / "repro/a");
+  fs::remove(to_ / "SUMMARY.md");
+  fs::create_directories(to_ / "SUMMARY.md");
+  EXPECT_THAT([&] { replace(); }, ThrowsMessage<Error>(HasSubstr("it is a directory")));
   EXPECT_EQ(read_file(to_ / "a.md"), "old");
 }
 
@@ -238,19 +232,16 @@ TEST_F(MoveFilesTest, WhatCanNotBeReadIsAnError) {
 
 TEST_F(MoveFilesTest, WhatTheSystemStopsIsAnErrorAndSeenByTheLastName) {
   // The system rejects this name only when it is moved.
-  std::vector<std::string> names = kNames;
-  names.insert(names.end() - 1, std::string(300, 'x'));
-  EXPECT_THAT([&] { move_files(from_, to_, names); },
-              ThrowsMessage<Error>(HasSubstr("File name too long")));
-  EXPECT_FALSE(fs::exists(to_ / "SUMMARY.md"));
-}
-
-TEST_F(MoveFilesTest, WhatTheSystemStopsAtOnceLeavesAllThatWas) {
-  std::vector<std::string> names = kNames;
-  names.insert(names.begin(), std::string(300, 'x'));
-  EXPECT_THAT([&] { move_files(from_, to_, names); },
-              ThrowsMessage<Error>(HasSubstr("File name too long")));
+  const auto move_with_long_name = [&](size_t place) {
+    std::vector<std::string> names = kNames;
+    names.insert(names.begin() + static_cast<ptrdiff_t>(place), std::string(300, 'x'));
+    EXPECT_THAT([&] { move_files(from_, to_, names); },
+                ThrowsMessage<Error>(HasSubstr("File name too long")));
+  };
+  move_with_long_name(0);
   for (const auto& [name, content] : kOld) EXPECT_EQ(read_file(to_ / name), content);
+  move_with_long_name(kNames.size() - 1);
+  EXPECT_FALSE(fs::exists(to_ / "SUMMARY.md"));
 }
 
 // Kills a process that replaces one set by the other over and over.

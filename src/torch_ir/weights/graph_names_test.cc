@@ -1,6 +1,5 @@
 #include "torch_ir/weights/graph_names.h"
 
-#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/container/sequential.h>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "torch_ir/base/testing/warning_texts.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/weights/state_dict.h"
 
@@ -23,11 +23,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 using Names = std::vector<std::string>;
-
-struct NameWarnings : c10::WarningHandler {
-  void process(const c10::Warning& warning) override { messages.push_back(warning.msg()); }
-  std::vector<std::string> messages;
-};
 
 IR graph_with(const Names& names) {
   IR ir;
@@ -46,12 +41,11 @@ StateDict weights_with(const Names& names) {
 
 class GraphNamesTest : public ::testing::Test {
  protected:
-  Names renamed(const Names& graph, const Names& weights) {
-    const c10::WarningUtils::WarningHandlerGuard guard(&warnings_);
+  static Names renamed(const Names& graph, const Names& weights) {
     return with_graph_names(weights_with(weights), resolve(graph_with(graph))).keys();
   }
 
-  NameWarnings warnings_;
+  WarningTexts warnings_;
 };
 
 TEST_F(GraphNamesTest, AWeightOfTwoPlaceholdersCountsOnce) {
@@ -68,7 +62,7 @@ TEST_F(GraphNamesTest, APrefixOfAllWeightsIsLeftOut) {
               ElementsAre("fc.w", "fc.b"));
   EXPECT_THAT(renamed({"fc.w", "b"}, {"module._orig_mod.fc.w", "module._orig_mod.b"}),
               ElementsAre("fc.w", "b"));
-  EXPECT_THAT(warnings_.messages,
+  EXPECT_THAT(warnings_.texts,
               ElementsAre("The names of the weights begin with 'module.', those of the graph do "
                           "not; it is left out",
                           "The names of the weights begin with 'module._orig_mod.', those of the "
@@ -78,7 +72,7 @@ TEST_F(GraphNamesTest, APrefixOfAllWeightsIsLeftOut) {
 TEST_F(GraphNamesTest, APrefixOfTheWholeGraphIsAdded) {
   EXPECT_THAT(renamed({"model.fc.w", "model.fc.b"}, {"fc.w", "fc.b"}),
               ElementsAre("model.fc.w", "model.fc.b"));
-  EXPECT_THAT(warnings_.messages,
+  EXPECT_THAT(warnings_.texts,
               ElementsAre("The names of the graph begin with 'model.', those of the weights do "
                           "not; it is added"));
 }
@@ -95,7 +89,7 @@ TEST_F(GraphNamesTest, WrappersInsideOfNamesAreLeftOutOrAdded) {
   EXPECT_THAT(renamed({"a._orig_mod.w", "a.w"}, {"a.w"}), ElementsAre("a.w"));
   EXPECT_THAT(renamed({"a.w", "b"}, {"a._orig_mod.w", "_orig_mod.a.w", "b"}),
               ElementsAre("a.w", "_orig_mod.a.w", "b"));
-  EXPECT_THAT(warnings_.messages,
+  EXPECT_THAT(warnings_.texts,
               Contains("The names of 1 weight differ from the graph's by wrappers such as "
                        "'_orig_mod'; they fit without"));
 }
@@ -116,7 +110,7 @@ TEST_F(GraphNamesTest, NamesThatFitStayAsTheyAre) {
   EXPECT_THAT(renamed({"a.w", "b.w", "c.w"}, {"x.a.w"}), ElementsAre("x.a.w"));
   // Which of the two?
   EXPECT_THAT(renamed({"w"}, {"student.w", "teacher.w"}), ElementsAre("student.w", "teacher.w"));
-  EXPECT_THAT(warnings_.messages, IsEmpty());
+  EXPECT_THAT(warnings_.texts, IsEmpty());
 }
 
 TEST_F(GraphNamesTest, ATiedWeightIsThereByAllNamesOfTheGraph) {
@@ -135,8 +129,7 @@ TEST_F(GraphNamesTest, ATiedWeightIsThereByAllNamesOfTheGraph) {
 TEST_F(GraphNamesTest, EqualValuesOfATiedWeightAreOneTensor) {
   IR ir = graph_with({"a", "b"});
   ir.tied_weights = {{"a", "b"}};
-  StateDict weights;
-  weights.insert("a", torch::tensor({NAN, 1.F}));
+  StateDict weights = {{"a", torch::tensor({NAN, 1.F})}};
   weights.insert("b", weights["a"].clone());
   StateDict named = with_tied_names(weights, ir.tied_weights);
   EXPECT_TRUE(named["b"].is_same(named["a"]));
@@ -150,8 +143,7 @@ TEST(TiedNamesTest, TiedWeightsShareAllTheirElements) {
   torch::nn::Sequential model(shared, torch::nn::Linear(2, 2), shared);
   EXPECT_THAT(tied_names(state_dict(*model)),
               ElementsAre(ElementsAre("0.weight", "2.weight"), ElementsAre("0.bias", "2.bias")));
-  StateDict views;
-  views.insert("whole", torch::ones({2, 2}));
+  StateDict views = {{"whole", torch::ones({2, 2})}};
   views.insert("turned", views["whole"].t());
   views.insert("row", views["whole"][1]);
   views.insert("bits", views["whole"].view(torch::kInt));

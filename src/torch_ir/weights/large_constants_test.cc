@@ -14,8 +14,7 @@ TEST(LargeConstantsTest, OnlyThoseBeyondTheLimitMove) {
   ir.constants.insert("mask", at::zeros({256, 256}));
   ir.constants.insert("table", at::zeros({65'537}));
   ir.constants.insert("scale", at::zeros({}));
-  StateDict weights;
-  weights.insert("fc.weight", at::zeros({2}));
+  StateDict weights = {{"fc.weight", at::zeros({2})}};
   move_large_constants(ir, weights);
   EXPECT_THAT(ir.constants.keys(), ElementsAre("mask", "scale"));
   EXPECT_THAT(weights.keys(), ElementsAre("fc.weight", "table"));

@@ -14,6 +14,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/testing/zip_builder.h"
 #include "torch_ir/weights/state_dict.h"
+#include "torch_ir/weights/testing/test_support.h"
 
 namespace torch_ir {
 namespace {
@@ -21,14 +22,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::ThrowsMessage;
 
-std::string testdata(const std::string& name) { return "src/torch_ir/weights/testdata/" + name; }
-
-std::string temporary(const std::string& name) { return ::testing::TempDir() + name; }
-
 // Writes `value` as torch::pickle_save does, and returns the path.
 std::string pickled(const c10::IValue& value) {
   const std::vector<char> bytes = torch::pickle_save(value);
-  const std::string path = temporary("pickled.pt");
+  const std::string path = temporary_path("pickled.pt");
   write_file(path, {bytes.data(), bytes.size()});
   return path;
 }
@@ -80,7 +77,7 @@ TEST(PtTest, ReadsAPickledDict) {
 TEST(PtTest, ReadsASavedModule) {
   torch::nn::Sequential model(torch::nn::Linear(2, 3), torch::nn::BatchNorm1d(3),
                               torch::nn::Linear(torch::nn::LinearOptions(3, 1).bias(false)));
-  const std::string path = temporary("module.pt");
+  const std::string path = temporary_path("module.pt");
   torch::save(model, path);
   StateDict expected;
   for (const auto& item : state_dict(*model)) expected.insert(item.key(), item.value().detach());
@@ -94,7 +91,7 @@ TEST(PtTest, ReadsASavedModule) {
 }
 
 TEST(PtTest, ReadsTheModulesTensorsOfTorchScript) {
-  const StateDict loaded = load_weights_pt(testdata("script.pt"));
+  const StateDict loaded = load_weights_pt(weights_testdata("script.pt"));
   EXPECT_THAT(loaded.keys(), ElementsAre("inner.0.weight", "inner.0.bias", "inner.1.weight",
                                          "inner.1.bias", "inner.1.running_mean",
                                          "inner.1.running_var", "inner.1.num_batches_tracked"));
@@ -104,7 +101,7 @@ TEST(PtTest, ReadsTheModulesTensorsOfTorchScript) {
 // --- Files of Python; testdata/make_pt.py makes them ---
 
 TEST(PtTest, ReadsStateDictsOfPython) {
-  const StateDict loaded = load_weights_pt(testdata("python_state_dict.pt"));
+  const StateDict loaded = load_weights_pt(weights_testdata("python_state_dict.pt"));
   EXPECT_THAT(loaded.keys(),
               ElementsAre("0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean",
                           "1.running_var", "1.num_batches_tracked"));
@@ -113,28 +110,24 @@ TEST(PtTest, ReadsStateDictsOfPython) {
 
 TEST(PtTest, FindsTheOnlyStateDictOfACheckpoint) {
   for (const char* name : {"checkpoint_2.pt", "checkpoint_5.pt"}) {
-    expect_numbered(load_weights_pt(testdata(name)));
+    expect_numbered(load_weights_pt(weights_testdata(name)));
   }
 }
 
 TEST(PtTest, KeysChooseAStateDict) {
-  expect_numbered(load_weights_pt(testdata("two_state_dicts.pt"), {"first"}));
-  expect_numbered(load_weights_pt(testdata("two_state_dicts.pt"), {"more.second.ema"}));
-  expect_numbered(load_weights_pt(testdata("checkpoint_2.pt"), {"model"}));
+  expect_numbered(load_weights_pt(weights_testdata("two_state_dicts.pt"), {"first"}));
+  expect_numbered(load_weights_pt(weights_testdata("two_state_dicts.pt"), {"more.second.ema"}));
+  expect_numbered(load_weights_pt(weights_testdata("checkpoint_2.pt"), {"model"}));
 }
 
 TEST(PtTest, ExtraStateIsLeftOut) {
-  EXPECT_THAT(load_weights_pt(testdata("extra_state.pt")).keys(), ElementsAre("w"));
+  EXPECT_THAT(load_weights_pt(weights_testdata("extra_state.pt")).keys(), ElementsAre("w"));
 }
 
-TEST(PtTest, SeveralStateDictsNeedAKey) {
-  const std::string path = testdata("two_state_dicts.pt");
+TEST(PtTest, SeveralStateDictsNeedAKeyThatLeadsToOne) {
+  const std::string path = weights_testdata("two_state_dicts.pt");
   expect_not_loaded(
       path, "holds 2 state dicts; choose one of 'first', 'more.second.ema' with --weights-key");
-}
-
-TEST(PtTest, KeysThatLeadNowhere) {
-  const std::string path = testdata("two_state_dicts.pt");
   expect_not_loaded(
       path,
       "holds a dict without the key 'more.first' of --weights-key; its keys are 'first', 'more'",
@@ -142,23 +135,23 @@ TEST(PtTest, KeysThatLeadNowhere) {
   expect_not_loaded(
       path, "holds a dict under 'second.ema' instead of a tensor; --weights-key chooses a dict",
       {"more"});
-  expect_not_loaded(testdata("checkpoint_2.pt"),
+  expect_not_loaded(weights_testdata("checkpoint_2.pt"),
                     "holds an int instead of a dict from names to tensors under 'epoch'",
                     {"epoch"});
 }
 
 TEST(PtTest, CheckpointsOfModelsWithoutWeightsAreEmpty) {
-  EXPECT_TRUE(load_weights_pt(testdata("empty_checkpoint.pt")).is_empty());
+  EXPECT_TRUE(load_weights_pt(weights_testdata("empty_checkpoint.pt")).is_empty());
 }
 
 TEST(PtTest, TensorsThatAreNotDenseAreNamed) {
-  expect_not_loaded(testdata("unsupported.pt"),
+  expect_not_loaded(weights_testdata("unsupported.pt"),
                     "holds a sparse tensor under 'sparse' instead of a dense tensor");
 }
 
 // A Namespace beside the state dict. Python's own torch.load refuses it with weights_only=True.
 TEST(PtTest, BesideForeignObjectsAKeyChoosesTheStateDict) {
-  const std::string path = testdata("namespace.pt");
+  const std::string path = weights_testdata("namespace.pt");
   expect_numbered(load_weights_pt(path, {"model"}));
   expect_not_loaded(path,
                     "holds an object of class 'argparse.Namespace' beside weights, which is not "
@@ -168,22 +161,18 @@ TEST(PtTest, BesideForeignObjectsAKeyChoosesTheStateDict) {
                     "values are read, since anything else could run code. Save model.state_dict() "
                     "instead",
                     {"args"});
-  expect_not_loaded(testdata("module.pt"),
+  expect_not_loaded(weights_testdata("module.pt"),
                     "holds a pickled object of class 'torch.nn.modules.linear.Linear'; only "
                     "tensors and plain values are read, since anything else could run code. Save "
                     "model.state_dict() instead");
 }
 
-TEST(PtTest, ArchivesOfOthersAreNamed) {
-  const std::string path = temporary("weights.npz");
+TEST(PtTest, OtherArchivesAreNamed) {
+  const std::string path = temporary_path("other.zip");
   write_file(path, build_zip({{"w.npy", ""}}));
   expect_not_loaded(path,
                     "is an archive of NumPy arrays (.npz); load it in Python, and write the "
                     "tensors with safetensors.torch.save_file");
-}
-
-TEST(PtTest, ExportedProgramsAreNamed) {
-  const std::string path = temporary("program.zip");
   write_file(path, build_zip({{"model/archive_format", "pt2"}}));
   expect_not_loaded(path,
                     "is an exported program (.pt2), not a file of weights; torch-ir import writes "
@@ -197,9 +186,6 @@ TEST(PtTest, OtherValuesAreNamed) {
                     "holds a tensor instead of a dict from names to tensors");
   expect_not_loaded(pickled(c10::List<int64_t>({1})),
                     "holds a list instead of a dict from names to tensors");
-}
-
-TEST(PtTest, OtherKeysAndValuesOfADictAreNamed) {
   c10::Dict<int64_t, at::Tensor> numbered;
   numbered.insert(1, torch::ones({1}));
   expect_not_loaded(pickled(numbered), "holds a dict with an int as a key instead of a str");
@@ -208,14 +194,8 @@ TEST(PtTest, OtherKeysAndValuesOfADictAreNamed) {
   expect_not_loaded(pickled(numbers), "holds an int under 'epoch' instead of a tensor");
 }
 
-TEST(PtTest, MissingFileIsNamed) {
-  EXPECT_THAT([] { load_weights_pt(temporary("missing.pt")); },
-              ThrowsMessage<WeightError>("cannot open '" + temporary("missing.pt") +
-                                         "': No such file or directory"));
-}
-
 TEST(PtTest, FileThatIsNoArchiveIsNamed) {
-  const std::string path = temporary("broken.pt");
+  const std::string path = temporary_path("broken.pt");
   write_file(path, "PK\x03\x04 and nothing else");
   expect_not_loaded(path, "cannot be read as a zip archive: it is damaged or truncated");
 }

@@ -13,7 +13,9 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/testing/warning_texts.h"
 #include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/testing/test_support.h"
 
 namespace torch_ir {
 namespace {
@@ -22,26 +24,15 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
-std::string temporary_file(const std::string& name) { return ::testing::TempDir() + name; }
-
 // --- state_dict ---
 
-TEST(StateDictTest, HoldsParametersThenBuffersByDottedName) {
-  torch::nn::Sequential model(torch::nn::BatchNorm1d(2), torch::nn::Linear(2, 1));
+TEST(StateDictTest, HoldsTheModulesParametersThenBuffersByDottedName) {
+  torch::nn::Linear without_bias(torch::nn::LinearOptions(2, 1).bias(false));
+  torch::nn::Sequential model(torch::nn::BatchNorm1d(2), without_bias);
   const StateDict tensors = state_dict(*model);
-  EXPECT_THAT(tensors.keys(),
-              ElementsAre("0.weight", "0.bias", "1.weight", "1.bias", "0.running_mean",
-                          "0.running_var", "0.num_batches_tracked"));
-}
-
-TEST(StateDictTest, TensorsAreTheModulesOwn) {
-  torch::nn::Linear model(2, 1);
-  EXPECT_TRUE(state_dict(*model)["weight"].is_same(model->weight));
-}
-
-TEST(StateDictTest, UndefinedTensorsAreLeftOut) {
-  torch::nn::Linear model(torch::nn::LinearOptions(2, 1).bias(false));
-  EXPECT_THAT(state_dict(*model).keys(), ElementsAre("weight"));
+  EXPECT_THAT(tensors.keys(), ElementsAre("0.weight", "0.bias", "1.weight", "0.running_mean",
+                                          "0.running_var", "0.num_batches_tracked"));
+  EXPECT_TRUE(tensors["1.weight"].is_same(without_bias->weight));
 }
 
 TEST(LoadStateDictTest, CopiesWhatFits) {
@@ -59,9 +50,7 @@ TEST(LoadStateDictTest, CopiesWhatFits) {
 TEST(LoadStateDictTest, ChangesNothingWhereSomethingDoesNotFit) {
   torch::nn::Linear model(2, 1);
   const at::Tensor bias = model->bias.clone();
-  StateDict tensors;
-  tensors.insert("weight", torch::ones({1, 3}));
-  tensors.insert("bias", torch::full({1}, 7.f));
+  StateDict tensors = {{"weight", torch::ones({1, 3})}, {"bias", torch::full({1}, 7.f)}};
   EXPECT_THAT(
       [&] { load_state_dict(*model, tensors); },
       ThrowsMessage<WeightError>("Shape mismatch for 'weight': expected [1, 2], got [1, 3]"));
@@ -75,33 +64,38 @@ TEST(LoadStateDictTest, ChangesNothingWhereSomethingDoesNotFit) {
 // --- load_weights ---
 
 TEST(LoadWeightsTest, ContentDecidesNotTheName) {
-  StateDict tensors;
-  tensors.insert("a", torch::ones({2}));
-  save_weights_safetensors(tensors, temporary_file("really_safetensors.pt"));
+  StateDict tensors = {{"a", torch::ones({2})}};
+  save_weights_safetensors(tensors, temporary_path("really_safetensors.pt"));
   EXPECT_TRUE(
-      torch::equal(load_weights(temporary_file("really_safetensors.pt"))["a"], tensors["a"]));
-
-  // Its first bytes could be the size of a header.
-  write_file(temporary_file("gguf.safetensors"), std::string("GGUF\x03\0\0\0\0\0", 10));
-  EXPECT_THAT([] { load_weights(temporary_file("gguf.safetensors")); },
-              ThrowsMessage<WeightError>("'" + temporary_file("gguf.safetensors") +
-                                         "' is a GGUF file of llama.cpp; use the PyTorch model "
-                                         "that it was converted from"));
+      torch::equal(load_weights(temporary_path("really_safetensors.pt"))["a"], tensors["a"]));
 
   torch::nn::Linear model(2, 1);
-  torch::save(model, temporary_file("really_pt.safetensors"));
+  torch::save(model, temporary_path("really_pt.safetensors"));
   EXPECT_TRUE(
-      torch::equal(load_weights(temporary_file("really_pt.safetensors"))["weight"], model->weight));
+      torch::equal(load_weights(temporary_path("really_pt.safetensors"))["weight"], model->weight));
 }
 
-TEST(LoadWeightsTest, UnknownContentIsRefusedWithTheSupportedFormats) {
-  const std::string path = temporary_file("weights.txt");
-  write_file(path, "weights, honestly, many of them");
-  EXPECT_THAT([&] { load_weights(path); },
-              ThrowsMessage<WeightError>(
-                  "Unknown weight file format: '" + path +
-                  "'. Supported formats: .safetensors, .pt as torch.save and torch::save write "
-                  "it, and the index of a sharded checkpoint (.index.json)"));
+TEST(LoadWeightsTest, OtherContentIsRefusedAsWhatItIs) {
+  const std::string path = temporary_path("other.safetensors");
+  const std::string quoted = "'" + path + "'";
+  const std::pair<std::string, std::string> files[] = {
+      {"weights, honestly, many of them",
+       "Unknown weight file format: " + quoted +
+           ". Supported formats: .safetensors, .pt as torch.save and torch::save write it, and the "
+           "index of a sharded checkpoint (.index.json)"},
+      {"", quoted + " is empty; save the weights with torch.save or as safetensors"},
+      // Its first bytes could be the size of a header.
+      {std::string("GGUF\x03\0\0\0\0\0", 10),
+       quoted + " is a GGUF file of llama.cpp; use the PyTorch model that it was converted from"},
+      {std::string("\x40\0\0\0\0\0\0\0{\"a\":", 13),
+       path + ": the header has 64 bytes, but the file ends after 5 of them; it is truncated"},
+      {std::string(8, '\xff') + "{}",
+       path + ": the header has 18446744073709551615 bytes; at most 100000000 are allowed"},
+  };
+  for (const auto& [content, message] : files) {
+    write_file(path, content);
+    EXPECT_THAT([&] { load_weights(path); }, ThrowsMessage<WeightError>(message));
+  }
 }
 
 TEST(LoadWeightsTest, KeysAreForCheckpoints) {
@@ -114,36 +108,13 @@ TEST(LoadWeightsTest, KeysAreForCheckpoints) {
                   "torch.save that hold more than a state dict"));
 }
 
-TEST(LoadWeightsTest, EmptyFileIsRefused) {
-  const std::string path = temporary_file("empty.safetensors");
-  write_file(path, "");
-  EXPECT_THAT([&] { load_weights(path); },
-              ThrowsMessage<WeightError>(
-                  "'" + path + "' is empty; save the weights with torch.save or as safetensors"));
-}
-
 TEST(LoadWeightsTest, MissingFileIsNamed) {
-  EXPECT_THAT([] { load_weights(temporary_file("missing")); },
-              ThrowsMessage<WeightError>("cannot open '" + temporary_file("missing") +
-                                         "': No such file or directory"));
-}
-
-TEST(LoadWeightsTest, BrokenSafetensorsAreRefusedAsSuch) {
-  const std::string path = temporary_file("truncated.safetensors");
-  write_file(path, std::string("\x40\0\0\0\0\0\0\0{\"a\":", 13));
-  EXPECT_THAT(
-      [&] { load_weights(path); },
-      ThrowsMessage<WeightError>(
-          path + ": the header has 64 bytes, but the file ends after 5 of them; it is truncated"));
-}
-
-TEST(LoadWeightsTest, AbsurdHeaderLengthIsRefusedAsSuch) {
-  const std::string path = temporary_file("absurd.safetensors");
-  write_file(path, std::string(8, '\xff') + "{}");
-  EXPECT_THAT(
-      [&] { load_weights(path); },
-      ThrowsMessage<WeightError>(
-          path + ": the header has 18446744073709551615 bytes; at most 100000000 are allowed"));
+  const std::string path = temporary_path("missing");
+  const auto is_named =
+      ThrowsMessage<WeightError>("cannot open '" + path + "': No such file or directory");
+  EXPECT_THAT([&] { load_weights(path); }, is_named);
+  EXPECT_THAT([&] { load_weights_pt(path); }, is_named);
+  EXPECT_THAT([&] { load_weights_safetensors(path); }, is_named);
 }
 
 // --- Sharded checkpoints ---
@@ -153,11 +124,9 @@ TEST(LoadWeightsTest, AbsurdHeaderLengthIsRefusedAsSuch) {
 class ShardedWeightsTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = temporary_file(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "/";
+    folder_ = temporary_path(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "/";
     std::filesystem::create_directories(folder_ + "inner");
-    StateDict tensors;
-    tensors.insert("a", torch::ones({2}));
-    tensors.insert("b", torch::zeros({3}));
+    StateDict tensors = {{"a", torch::ones({2})}, {"b", torch::zeros({3})}};
     save_weights_safetensors(tensors, folder_ + "one.safetensors");
     torch::save(torch::nn::Linear(2, 1), folder_ + "inner/two.pt");
   }
@@ -239,104 +208,62 @@ TEST_F(ShardedWeightsTest, OtherJsonIsRefused) {
 
 // --- validate_weights_against_ir ---
 
-// Collects the warnings of TORCH_WARN.
-class Warnings : public c10::WarningHandler {
- public:
-  void process(const c10::Warning& warning) override { messages_.push_back(warning.msg()); }
-  const std::vector<std::string>& messages() const { return messages_; }
-
- private:
-  std::vector<std::string> messages_;
-};
-
 class ValidateWeightsTest : public ::testing::Test {
  protected:
   ValidateWeightsTest() {
-    add_weight("linear.weight", {1, 2}, "float32");
-    add_weight("mask", {2}, "int64");
+    ir_.weights = {{.name = "linear.weight", .shape = {1, 2}, .dtype = "float32"},
+                   {.name = "mask", .shape = {2}, .dtype = "int64"}};
     ir_.weight_name_mapping.insert("p_linear_weight", "linear.weight");
     ir_.weight_name_mapping.insert("c_mask", "mask");
     weights_.insert("linear.weight", torch::ones({1, 2}));
     weights_.insert("mask", torch::ones({2}, torch::kLong));
   }
 
-  void add_weight(std::string name, std::vector<int64_t> shape, std::string dtype) {
-    TensorMeta& weight = ir_.weights.emplace_back();
-    weight.name = std::move(name);
-    weight.shape = std::move(shape);
-    weight.dtype = std::move(dtype);
-  }
-
-  std::vector<std::string> problems() {
-    const c10::WarningUtils::WarningHandlerGuard guard(&warnings_);
-    return validate_weights_against_ir(weights_, ir_);
-  }
+  std::vector<std::string> problems() const { return validate_weights_against_ir(weights_, ir_); }
 
   IR ir_;
   StateDict weights_;
-  Warnings warnings_;
+  WarningTexts warnings_;
 };
 
 TEST_F(ValidateWeightsTest, FittingWeightsHaveNoProblems) {
   EXPECT_THAT(problems(), IsEmpty());
-  EXPECT_THAT(warnings_.messages(), IsEmpty());
-}
-
-TEST_F(ValidateWeightsTest, WeightsMayHaveTheNamesOfPlaceholders) {
+  // By the name of its placeholder, and by the other name of a tied weight.
+  const at::Tensor weight = weights_["linear.weight"];
   weights_.erase("linear.weight");
-  weights_.insert("p_linear_weight", torch::ones({1, 2}));
+  weights_.insert("p_linear_weight", weight);
   EXPECT_THAT(problems(), IsEmpty());
-  EXPECT_THAT(warnings_.messages(), IsEmpty());
-}
-
-TEST_F(ValidateWeightsTest, MissingWeight) {
-  weights_.erase("linear.weight");
-  EXPECT_THAT(problems(), ElementsAre("Missing weight 'linear.weight' (float32 [1, 2])"));
-}
-
-TEST_F(ValidateWeightsTest, ConstantsAreNotMissing) {
-  weights_.erase("mask");
-  EXPECT_THAT(problems(), ElementsAre("Missing weight 'mask' (int64 [2])"));
-  ir_.constants.insert("mask", torch::ones({2}, torch::kLong));
-  EXPECT_THAT(problems(), IsEmpty());
-}
-
-TEST_F(ValidateWeightsTest, ShapeMismatch) {
-  weights_["linear.weight"] = torch::ones({2, 1});
-  EXPECT_THAT(problems(),
-              ElementsAre("Shape mismatch for 'linear.weight': expected [1, 2], got [2, 1]"));
-}
-
-TEST_F(ValidateWeightsTest, DtypeMismatch) {
-  weights_["mask"] = torch::ones({2}, torch::kInt);
-  EXPECT_THAT(problems(), ElementsAre("Dtype mismatch for 'mask': expected int64, got int32"));
-}
-
-TEST_F(ValidateWeightsTest, UndefinedWeight) {
-  weights_["mask"] = at::Tensor();
-  EXPECT_THAT(problems(), ElementsAre("Missing weight 'mask' (int64 [2])"));
-}
-
-TEST_F(ValidateWeightsTest, ATiedWeightNeedsOneOfItsNames) {
+  weights_.erase("p_linear_weight");
+  weights_.insert("head.weight", weight);
   ir_.tied_weights = {{"linear.weight", "head.weight"}};
-  weights_.insert("head.weight", weights_["linear.weight"]);
-  weights_.erase("linear.weight");
   EXPECT_THAT(problems(), IsEmpty());
-  EXPECT_THAT(warnings_.messages(), IsEmpty());
+  EXPECT_THAT(warnings_.texts, IsEmpty());
+}
+
+TEST_F(ValidateWeightsTest, ListsWhatDoesNotFitAndWhatIsMissing) {
+  weights_["linear.weight"] = torch::ones({2, 1});
+  weights_["mask"] = torch::ones({2}, torch::kInt);
+  EXPECT_THAT(problems(),
+              ElementsAre("Shape mismatch for 'linear.weight': expected [1, 2], got [2, 1]",
+                          "Dtype mismatch for 'mask': expected int64, got int32"));
+  const std::string linear = "Missing weight 'linear.weight' (float32 [1, 2])";
+  weights_.erase("linear.weight");
+  weights_["mask"] = at::Tensor();
+  EXPECT_THAT(problems(), ElementsAre(linear, "Missing weight 'mask' (int64 [2])"));
+  weights_.erase("mask");
+  EXPECT_THAT(problems(), ElementsAre(linear, "Missing weight 'mask' (int64 [2])"));
+  ir_.constants.insert("mask", torch::ones({2}, torch::kLong));
+  EXPECT_THAT(problems(), ElementsAre(linear));
 }
 
 TEST_F(ValidateWeightsTest, SurplusWeightsAreWarnedAbout) {
-  weights_.insert("head.bias", torch::ones({1}));
+  weights_.insert("extra0", torch::ones({1}));
   EXPECT_THAT(problems(), IsEmpty());
-  EXPECT_THAT(warnings_.messages(),
-              ElementsAre("The graph does not use 1 of the weights: 'head.bias'"));
-}
-
-TEST_F(ValidateWeightsTest, WarningNamesAFewOfManySurplusWeights) {
-  for (int i = 0; i < 7; ++i) weights_.insert("extra" + std::to_string(i), torch::ones({1}));
+  for (int i = 1; i < 7; ++i) weights_.insert("extra" + std::to_string(i), torch::ones({1}));
   EXPECT_THAT(problems(), IsEmpty());
-  EXPECT_THAT(warnings_.messages(),
-              ElementsAre("The graph does not use 7 of the weights: 'extra0', 'extra1', 'extra2', "
+  EXPECT_THAT(warnings_.texts,
+              ElementsAre("The graph does not use 1 of the weights: 'extra0'",
+                          "The graph does not use 7 of the weights: 'extra0', 'extra1', 'extra2', "
                           "'extra3', 'extra4' and 2 more"));
 }
 

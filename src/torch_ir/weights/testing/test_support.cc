@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <gtest/gtest.h>
 
 #include <cstring>
 #include <memory>
@@ -67,6 +68,12 @@ ByteRange range_of(const std::string& bytes) {
   return {data, bytes.size(),
           std::shared_ptr<void>(data, [](void* memory) { ::operator delete(memory, kAlignment); })};
 }
+
+std::string weights_testdata(const std::string& name) {
+  return "src/torch_ir/weights/testdata/" + name;
+}
+
+std::string temporary_path(const std::string& name) { return ::testing::TempDir() + name; }
 
 std::string little_endian(uint64_t value, size_t size) {
   std::string bytes;

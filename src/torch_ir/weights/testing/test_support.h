@@ -1,4 +1,4 @@
-// For the tests of this folder: values of pickles as text, and hand-written pickles.
+// For the tests of this folder: paths, values of pickles as text, and hand-written pickles.
 #pragma once
 
 #include <string>
@@ -12,6 +12,10 @@ namespace torch_ir {
 std::string text_of(const PickleValue& value);
 
 ByteRange range_of(const std::string& bytes);
+
+// A file of testdata/, and one in the temporary folder.
+std::string weights_testdata(const std::string& name);
+std::string temporary_path(const std::string& name);
 
 std::string little_endian(uint64_t value, size_t size);
 
