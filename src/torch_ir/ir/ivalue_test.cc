@@ -65,10 +65,7 @@ TEST(ToIValueTest, MakesListsOfTheSchemasLength) {
               Eq(std::vector<int64_t>{1, 2}));
   EXPECT_THAT(to_ivalue(3, stride).toIntVector(), Eq(std::vector<int64_t>{3, 3}));
   EXPECT_TRUE(to_ivalue(Attribute::list({}), stride).isIntList());
-}
-
-// As the boxed kernels of these arguments expect them.
-TEST(ToIValueTest, MakesIntegersOfSymbolicLists) {
+  // As the boxed kernels of these arguments expect them.
   EXPECT_TRUE(
       to_ivalue(Attribute::list({2, 2}), argument("aten.upsample_nearest2d.vec", "output_size"))
           .isIntList());

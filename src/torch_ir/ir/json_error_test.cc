@@ -26,22 +26,16 @@ TEST(JsonErrorTest, Truncation) {
   }
 }
 
-TEST(JsonErrorTest, UnknownKeys) {
+TEST(JsonErrorTest, KeysAndValuesThatDoNotFitAreRefusedWithTheirPlace) {
   expect_refused(ir_text("", R"(, "extra": 1)"), "unknown key 'extra'");
   expect_refused(ir_text(node_text("", R"(, "extra": 1)")), "nodes[0]: unknown key 'extra'");
   expect_refused(ir_text(node_text(R"({"name": "x", "shape": [], "dtype": "bool", "extra": 1})")),
                  "nodes[0].inputs[0]: unknown key 'extra'");
-}
-
-TEST(JsonErrorTest, MissingKeys) {
   expect_refused("{}", "missing key 'graph_inputs'");
   expect_refused(ir_text(R"({"name": "n", "inputs": [], "outputs": []})"),
                  "nodes[0]: missing key 'op_type'");
   expect_refused(ir_text(node_text(R"({"name": "x", "dtype": "bool"})")),
                  "nodes[0].inputs[0]: missing key 'shape'");
-}
-
-TEST(JsonErrorTest, ValuesOfTheWrongType) {
   expect_refused(ir_text(node_text(R"({"name": "x", "shape": 3, "dtype": "bool"})")),
                  "nodes[0].inputs[0].shape: expected a list, found an integer");
   expect_refused(ir_text(node_text(R"({"name": "x", "shape": [1, 2.0], "dtype": "bool"})")),
@@ -54,20 +48,11 @@ TEST(JsonErrorTest, ValuesOfTheWrongType) {
                  "weight_name_mapping: expected an object, found a list");
   expect_refused(ir_text(node_text("", R"(, "attrs": {"a": [1, {"b": 2}]})")),
                  "nodes[0].attrs.a[1]: unknown key 'b'");
-}
-
-TEST(JsonErrorTest, IntegerBeyond63BitsInAnAttribute) {
   expect_refused(ir_text(node_text("", R"(, "attrs": {"a": 9223372036854775808})")),
                  "nodes[0].attrs.a: expected a value or a list of values, found an integer beyond "
                  "63 bits");
-}
-
-TEST(JsonErrorTest, DuplicateKeys) {
   expect_refused(ir_text(node_text("", R"(, "attrs": {"a": 1, "a": 2})")),
                  "nodes[0].attrs: duplicate key 'a'");
-}
-
-TEST(JsonErrorTest, ConstantsAreNamed) {
   expect_refused(ir_text("", R"(, "constants": {"mask": {"data": [1], "dtype": "float31"}})"),
                  "constants.mask.dtype: unknown dtype 'float31'");
 }

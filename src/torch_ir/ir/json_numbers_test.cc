@@ -49,9 +49,6 @@ TEST(JsonNumbersTest, FloatsHaveTheFewestDigitsOfTheirType) {
   EXPECT_EQ(short_float(65504.0, ScalarType::Half), "65500.0");
   EXPECT_EQ(short_float(c10::BFloat16(0.1f), ScalarType::BFloat16), "0.1");
   EXPECT_EQ(short_float(c10::Float8_e4m3fn(0.1f), ScalarType::Float8_e4m3fn), "0.1");
-}
-
-TEST(JsonNumbersTest, NonFiniteElementsNeedNoType) {
   EXPECT_EQ(short_float(std::numeric_limits<double>::infinity(), ScalarType::Half), "Infinity");
 }
 

@@ -38,10 +38,8 @@ TEST(ObjectReaderTest, FindsMembers) {
 }
 
 TEST(ObjectReaderTest, UnknownMembersAreRefused) {
-  JsonValue value = parse_json(R"({"a": 1, "z": 2})");
-  EXPECT_THAT([&] { ObjectReader(value, Place(), {"a"}); }, reading_fails_with("unknown key 'z'"));
-  JsonValue odd = parse_json(R"({"z\n": 2})");
-  EXPECT_THAT([&] { ObjectReader(odd, Place(), {"a"}); },
+  const JsonValue value = parse_json(R"({"a": 1, "z\n": 2})");
+  EXPECT_THAT([&] { ObjectReader(value, Place(), {"a"}); },
               reading_fails_with("unknown key 'z\\x0a'"));
 }
 
@@ -77,22 +75,6 @@ TEST(JsonReaderTest, FloatsAreNumbersAndTheWordsForNonFiniteOnes) {
   EXPECT_EQ(read("\"-Infinity\""), -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(read("\"NaN\"")));
   EXPECT_THAT([&] { read("\"one\""); }, reading_fails_with("expected a float, found a string"));
-}
-
-TEST(JsonReaderTest, OtherTypesAreRefused) {
-  JsonValue text = parse_json(R"("text")");
-  JsonValue number = parse_json("1.5");
-  JsonValue flags = parse_json("[1, true]");
-  const Place root;
-  EXPECT_THAT([&] { as_list(text, root); }, reading_fails_with("expected a list, found a string"));
-  EXPECT_THAT([&] { as_object(flags, root); },
-              reading_fails_with("expected an object, found a list"));
-  EXPECT_THAT([&] { as_string(number, root); },
-              reading_fails_with("expected a string, found a float"));
-  EXPECT_THAT([&] { as_integer(number, root); },
-              reading_fails_with("expected an integer, found a float"));
-  EXPECT_THAT([&] { as_integers(flags, root); },
-              reading_fails_with("[1]: expected an integer, found a boolean"));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "torch_ir/ir/json.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
@@ -54,14 +53,6 @@ TEST(ModulePathsTest, AreUnknownWhereSeveralModulesOwnWhatIsRead) {
   ir.tied_weights = {{"embed.weight", "head.weight"}};
   ir.nodes[1].inputs.push_back(ir.nodes[0].inputs[1]);
   EXPECT_THAT(paths_of(ir), ElementsAre("", "head", "head"));
-}
-
-TEST(ModulePathsTest, AreWrittenToFilesAndReadFromThem) {
-  const IR ir = chain_of({{"relu"}, {"relu", "encoder.act"}});
-  const std::string text = serialize_ir(ir);
-  EXPECT_EQ(deserialize_ir(text), ir);
-  // Only nodes that have a path have the key.
-  EXPECT_EQ(text.find("\"module\""), text.rfind("\"module\""));
 }
 
 TEST(EnclosingModuleTest, EndsAtADot) {

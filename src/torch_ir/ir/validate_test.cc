@@ -191,6 +191,11 @@ constexpr Change kChanges[] = {
      "node 'getitem': output 'getitem' has shape [3], but is declared with shape [2]"},
     {with_getitem, [](IR& ir) { ir.nodes[1].outputs.push_back(meta("getitem_1", {2})); },
      "node 'getitem' (<built-in function getitem>) has 2 outputs, expected one"},
+    {well_formed, [](IR& ir) { ir.constants["c"] = at::empty({2}, at::kLong); },
+     "constant 'c' has shape [2], but is declared with shape [3] among the weights"},
+    {well_formed, [](IR& ir) { ir.constants["c"] = at::empty({3}, at::kInt); },
+     "constant 'c' has dtype int32, but is declared with dtype int64 among the weights"},
+    {well_formed, [](IR& ir) { ir.constants["c"] = at::Tensor(); }, "constant 'c' is undefined"},
     // Changes that keep the graph well formed.
     {well_formed,
      [](IR& ir) {
@@ -235,20 +240,6 @@ TEST(ValidateTest, MissingNames) {
   ir.graph_outputs.clear();
   EXPECT_THAT(find_problems(ir), ElementsAre("node 'split' has no op_type", "node 1 has no name",
                                              "node '': output '' has no name"));
-}
-
-TEST(ValidateTest, ConstantOfAnotherShapeOrDtype) {
-  IR ir = well_formed();
-  ir.constants["c"] = at::empty({2}, at::kLong);
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("constant 'c' has shape [2], but is declared with shape "
-                          "[3] among the weights"));
-  ir.constants["c"] = at::empty({3}, at::kInt);
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("constant 'c' has dtype int32, but is declared with dtype "
-                          "int64 among the weights"));
-  ir.constants["c"] = at::Tensor();
-  EXPECT_THAT(find_problems(ir), ElementsAre("constant 'c' is undefined"));
 }
 
 TEST(ValidateTest, TheStructureIsWithoutOperators) {

@@ -1,8 +1,8 @@
 // Validates the additions of version 2: numbers, symbols, mutations and graphs of nodes.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/resolve.h"
@@ -10,9 +10,6 @@
 
 namespace torch_ir {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 // y = x + n
 IR with_number() {
@@ -22,65 +19,6 @@ IR with_number() {
   ir.nodes[0].attrs = {{"other", ValueRef{"n"}}};
   ir.graph_outputs = {meta("add", {2})};
   return ir;
-}
-
-TEST(ValidateVersionTest, NumbersBetweenNodes) {
-  EXPECT_THAT(find_problems(with_number()), IsEmpty());
-  IR ir = with_number();
-  ir.nodes[0].attrs = {{"other", ValueRef{"m"}}};
-  EXPECT_THAT(
-      find_problems(ir),
-      ElementsAre(
-          "node 'add': attribute 'other' refers to 'm', which is not a value of the graph"));
-  ir.nodes[0].attrs = {{"other", ValueRef{"x"}}};
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("node 'add': attribute 'other' refers to 'x', which is "
-                          "a tensor, not a number"));
-  ir.nodes[0].attrs = {{"other", ValueRef{"add"}}};
-  EXPECT_THAT(
-      find_problems(ir),
-      ElementsAre("node 'add': attribute 'other' refers to 'add', which a later node makes"));
-  ir = with_number();
-  ir.graph_inputs[1].dtype = "float32";
-  EXPECT_THAT(find_problems(ir), ElementsAre("graph input 'n' is a number of dtype "
-                                             "float32, expected int64, float64 or bool"));
-}
-
-TEST(ValidateVersionTest, SymbolicShapes) {
-  IR ir = with_number();
-  ir.graph_inputs[0].shape = {kDynamicSize};
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("graph input 'x' has a negative size: [-1]",
-                          "node 'add': input 'x' has shape [2], but is declared with shape [-1]"));
-  ir.graph_inputs[0].symbolic_shape = {"s0 +"};
-  EXPECT_THAT(
-      find_problems(ir),
-      ElementsAre("graph input 'x': the expression 's0 +' ends unexpectedly",
-                  "node 'add': input 'x' has shape [2], but is declared with shape [s0 +]"));
-  ir = with_number();
-  ir.graph_inputs.push_back(meta("y", {kDynamicSize, kDynamicSize}));
-  ir.graph_inputs[2].symbolic_shape = {"Foo(s0)", "1//0"};
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("graph input 'y': the size 'Foo(s0)' uses the unknown function 'Foo'",
-                          "graph input 'y': the size '1//0' has no value"));
-  ir = with_number();
-  ir.range_constraints = {{"s0", 4, 2}};
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("range_constraints: empty range for 's0': at least 4 and at most 2"));
-}
-
-TEST(ValidateVersionTest, MutationsAndConstantOutputs) {
-  IR ir = with_number();
-  ir.graph_outputs[0].mutates = "x";
-  ir.constant_outputs = {{1, Attribute()}};
-  EXPECT_THAT(find_problems(ir), IsEmpty());
-  ir.graph_outputs[0].mutates = "b_count";
-  ir.constant_outputs = {{2, Attribute()}};
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("graph output 'add' is the new value of 'b_count', which is neither a "
-                          "graph input nor a placeholder",
-                          "constant_outputs: invalid index 2: there are 2 outputs, and each index "
-                          "must be listed once, in order"));
 }
 
 IR with_cond() {
@@ -96,30 +34,85 @@ IR with_cond() {
   return ir;
 }
 
-TEST(ValidateVersionTest, GraphsOfNodes) {
-  EXPECT_THAT(find_problems(with_cond()), IsEmpty());
-  IR ir = with_cond();
-  ir.nodes[0].graphs.pop_back();
-  EXPECT_THAT(
-      find_problems(ir),
-      ElementsAre("node 'cond' (higher_order.cond): wrong number of graphs: 1, expected 2"));
-  ir = with_cond();
-  ir.nodes[0].graphs[1].graph_outputs = {meta("b", {2})};
-  EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond', graph 1: graph output 'b' is unknown: "
-                                             "no node, graph input or weight has this name"));
-  ir = with_cond();
-  ir.nodes[0].graphs[0].graph_inputs.push_back(meta("c", {2}));
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("node 'cond' (higher_order.cond): the true graph takes "
-                          "2 values, found 1"));
-  ir = with_cond();
-  ir.nodes[0].graphs[0].graph_outputs.clear();
-  EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond' (higher_order.cond): the true graph "
-                                             "returns 0 values, expected 1"));
-  ir = with_number();
-  ir.nodes[0].graphs = {IRGraph()};
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("node 'add' (aten.add.Tensor): wrong number of graphs: 1, expected 0"));
+// A change to a graph, and the problems that it causes.
+struct VersionChange {
+  IR (*graph)();
+  void (*make)(IR&);
+  std::vector<std::string> problems;
+};
+
+TEST(ValidateVersionTest, FindsTheProblems) {
+  const VersionChange changes[] = {
+      {with_number, [](IR&) {}, {}},
+      // Numbers between nodes.
+      {with_number,
+       [](IR& ir) { ir.nodes[0].attrs = {{"other", ValueRef{"m"}}}; },
+       {"node 'add': attribute 'other' refers to 'm', which is not a value of the graph"}},
+      {with_number,
+       [](IR& ir) { ir.nodes[0].attrs = {{"other", ValueRef{"x"}}}; },
+       {"node 'add': attribute 'other' refers to 'x', which is a tensor, not a number"}},
+      {with_number,
+       [](IR& ir) { ir.nodes[0].attrs = {{"other", ValueRef{"add"}}}; },
+       {"node 'add': attribute 'other' refers to 'add', which a later node makes"}},
+      {with_number,
+       [](IR& ir) { ir.graph_inputs[1].dtype = "float32"; },
+       {"graph input 'n' is a number of dtype float32, expected int64, float64 or bool"}},
+      // Symbolic shapes.
+      {with_number,
+       [](IR& ir) { ir.graph_inputs[0].shape = {kDynamicSize}; },
+       {"graph input 'x' has a negative size: [-1]",
+        "node 'add': input 'x' has shape [2], but is declared with shape [-1]"}},
+      {with_number,
+       [](IR& ir) { ir.graph_inputs[0] = dynamic("x", {"s0 +"}); },
+       {"graph input 'x': the expression 's0 +' ends unexpectedly",
+        "node 'add': input 'x' has shape [2], but is declared with shape [s0 +]"}},
+      {with_number,
+       [](IR& ir) { ir.graph_inputs.push_back(dynamic("y", {"Foo(s0)", "1//0"})); },
+       {"graph input 'y': the size 'Foo(s0)' uses the unknown function 'Foo'",
+        "graph input 'y': the size '1//0' has no value"}},
+      {with_number,
+       [](IR& ir) { ir.range_constraints = {{"s0", 4, 2}}; },
+       {"range_constraints: empty range for 's0': at least 4 and at most 2"}},
+      // Mutations and constant outputs.
+      {with_number,
+       [](IR& ir) {
+         ir.graph_outputs[0].mutates = "x";
+         ir.constant_outputs = {{1, Attribute()}};
+       },
+       {}},
+      {with_number,
+       [](IR& ir) {
+         ir.graph_outputs[0].mutates = "b_count";
+         ir.constant_outputs = {{2, Attribute()}};
+       },
+       {"graph output 'add' is the new value of 'b_count', which is neither a graph input nor a "
+        "placeholder",
+        "constant_outputs: invalid index 2: there are 2 outputs, and each index must be listed "
+        "once, in order"}},
+      // Graphs of nodes.
+      {with_cond, [](IR&) {}, {}},
+      {with_cond,
+       [](IR& ir) { ir.nodes[0].graphs.pop_back(); },
+       {"node 'cond' (higher_order.cond): wrong number of graphs: 1, expected 2"}},
+      {with_cond,
+       [](IR& ir) { ir.nodes[0].graphs[1].graph_outputs = {meta("b", {2})}; },
+       {"node 'cond', graph 1: graph output 'b' is unknown: no node, graph input or weight has "
+        "this name"}},
+      {with_cond,
+       [](IR& ir) { ir.nodes[0].graphs[0].graph_inputs.push_back(meta("c", {2})); },
+       {"node 'cond' (higher_order.cond): the true graph takes 2 values, found 1"}},
+      {with_cond,
+       [](IR& ir) { ir.nodes[0].graphs[0].graph_outputs.clear(); },
+       {"node 'cond' (higher_order.cond): the true graph returns 0 values, expected 1"}},
+      {with_number,
+       [](IR& ir) { ir.nodes[0].graphs = {IRGraph()}; },
+       {"node 'add' (aten.add.Tensor): wrong number of graphs: 1, expected 0"}},
+  };
+  for (const auto& [graph, make, problems] : changes) {
+    IR ir = graph();
+    make(ir);
+    EXPECT_EQ(find_problems(ir), problems);
+  }
 }
 
 }  // namespace
