@@ -208,14 +208,5 @@ TEST_F(InfoTest, RefusesWhatIsNoGraph) {
   EXPECT_THAT(files(), ElementsAre("model.pt2"));
 }
 
-TEST_F(InfoTest, DoesNotOverwriteTheGraph) {
-  const std::string graph = graph_file("model.json", deep_resnet_graph());
-  const std::string content = read_file(graph);
-  expect_refused(
-      torch_ir({"info", graph, "-o", graph}),
-      graph + ": writing there would overwrite the input '" + graph + "'; write elsewhere");
-  EXPECT_EQ(read_file(graph), content);
-}
-
 }  // namespace
 }  // namespace torch_ir

@@ -37,26 +37,14 @@ TEST_F(TorchIrTest, PrintsToTheStandardOutput) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.out, ir_to_mermaid(masked_linear_graph()));
   EXPECT_EQ(outcome.err, "");
+  graph_file("other.json", gather_with_index_graph());
+  EXPECT_EQ(shell("\"$torch_ir\" diff model.json other.json").status, 1);
 }
 
 TEST_F(TorchIrTest, ReportsUsageOnTheStandardError) {
   expect_refused(shell("\"$torch_ir\" vlidate model.json"),
                  "unknown command 'vlidate'; did you mean 'validate'? "
                  "(see 'torch-ir --help')");
-}
-
-TEST_F(TorchIrTest, ExecutesThenComparesThenVerifies) {
-  masked_linear();
-  const Outcome execute = shell(
-      "\"$torch_ir\" execute model.json --weights weights.safetensors --inputs inputs.safetensors "
-      "--outputs outputs.safetensors");
-  EXPECT_EQ(execute.status, 0) << execute.err;
-  EXPECT_EQ(shell("\"$torch_ir\" compare outputs.safetensors expected.safetensors").status, 0);
-  EXPECT_EQ(shell("\"$torch_ir\" compare outputs.safetensors inputs.safetensors").status, 1);
-  const Outcome verify = shell(
-      "\"$torch_ir\" verify model.json --weights weights.safetensors --inputs inputs.safetensors "
-      "--expected outputs.safetensors");
-  EXPECT_EQ(verify.status, 0) << verify.out << verify.err;
 }
 
 TEST_F(TorchIrTest, TakesPathsFromWhereTheUserIs) {
@@ -69,14 +57,6 @@ TEST_F(TorchIrTest, TakesPathsFromWhereTheUserIs) {
   EXPECT_THAT(read_file(path("summary.txt")), HasSubstr("Model: MaskedLinear\n"));
 }
 
-TEST_F(TorchIrTest, SaysWhatIsMissingForPictures) {
-  graph_file("model.json", masked_linear_graph());
-  expect_refused(shell("PATH=/nowhere \"$torch_ir\" visualize model.json -o graph.svg"),
-                 "Graphviz's 'dot', which draws svg files, is not on the PATH: install "
-                 "graphviz, or write .mmd or .dot instead");
-  EXPECT_THAT(files(), testing::ElementsAre("err", "model.json", "out"));
-}
-
 TEST_F(TorchIrTest, SaysWhyDotFailed) {
   graph_file("model.json", masked_linear_graph());
   expect_refused(
@@ -84,13 +64,6 @@ TEST_F(TorchIrTest, SaysWhyDotFailed) {
             "bin/dot && "
             "PATH=\"$PWD/bin:$PATH\" \"$torch_ir\" visualize model.json -o graph.png"),
       "Graphviz's 'dot' failed with exit status 3: no fonts");
-}
-
-TEST_F(TorchIrTest, KeepsAnOldFileWhereItFails) {
-  file("graph.svg", "old");
-  file("model.json", "{}");
-  EXPECT_EQ(shell("\"$torch_ir\" visualize model.json -o graph.svg").status, 2);
-  EXPECT_EQ(read_file(path("graph.svg")), "old");
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
+#include <utility>
+
 #include "torch_ir/cli/testing/test_support.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
@@ -15,11 +17,15 @@ using testing::HasSubstr;
 
 class VerifyTest : public CliTest {
  protected:
-  Outcome verify(const std::string& expected, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> arguments = {"verify",   model_.graph,  "--weights",  model_.weights,
-                                          "--inputs", model_.inputs, "--expected", expected};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return torch_ir(arguments);
+  // `graph` has no weights, unless `more` gives them.
+  static Outcome verify_graph(const std::string& graph, const std::string& inputs,
+                              const std::string& expected, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"verify", graph, "--inputs", inputs, "--expected", expected});
+    return torch_ir(more);
+  }
+  Outcome verify(const std::string& expected, std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"--weights", model_.weights});
+    return verify_graph(model_.graph, model_.inputs, expected, std::move(more));
   }
 
   // The outputs of the graph, with one element off by 0.001.
@@ -70,11 +76,8 @@ TEST_F(VerifyTest, PassesWhatIsAsNearToFloat64AsEager) {
   const std::string inputs =
       tensor_file("xy.safetensors", {{"x", at::tensor({3e7f})}, {"y", at::tensor({1.0f})}});
   const auto verify_sub = [&](float value, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {
-        "verify", graph,        "--inputs",
-        inputs,   "--expected", tensor_file("sub.safetensors", {{"sub", at::tensor({value})}})};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return torch_ir(arguments);
+    const std::string sub = tensor_file("sub.safetensors", {{"sub", at::tensor({value})}});
+    return verify_graph(graph, inputs, sub, more);
   };
   const Outcome outcome = verify_sub(2);
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
@@ -102,12 +105,11 @@ TEST_F(VerifyTest, ComparesIntegersExactly) {
   IR ir = builder.output("index").build();
   ir.graph_outputs[0].dtype = ir.nodes[0].outputs[0].dtype = "int64";
   const std::string graph = graph_file("index.json", ir);
+  const std::string x = tensor_file("x2.safetensors", {{"x", at::tensor({7.0f, 50'000.0f})}});
   const auto verify_index = [&](int64_t index) {
-    return torch_ir({"verify", graph, "--inputs",
-                     tensor_file("x.safetensors", {{"x", at::tensor({7.0f, 50'000.0f})}}),
-                     "--expected",
-                     tensor_file("index.safetensors", {{"index", at::tensor({int64_t{7}, index})}}),
-                     "--rtol", "1", "--atol", "1"});
+    const std::string expected =
+        tensor_file("index.safetensors", {{"index", at::tensor({int64_t{7}, index})}});
+    return verify_graph(graph, x, expected, {"--rtol", "1", "--atol", "1"});
   };
   EXPECT_EQ(verify_index(50'000).status, 0);
   const Outcome wrong = verify_index(50'001);
@@ -124,15 +126,10 @@ TEST_F(VerifyTest, DrawsTheNumbersOfTheHarness) {
   builder.input("x", {8}).op("rand", "aten.rand_like.default", {"x"}, {8}).output("rand");
   const std::string graph = graph_file("random.json", builder.build());
   const std::string inputs = tensor_file("x8.safetensors", {{"x", at::zeros({8})}});
-  const auto drawn_with = [&](uint64_t seed) {
-    at::manual_seed(seed);
-    return tensor_file("rand.safetensors", {{"rand", at::rand({8})}});
-  };
   const auto verify_rand = [&](uint64_t seed, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"verify", graph,        "--inputs",
-                                          inputs,   "--expected", drawn_with(seed)};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return torch_ir(arguments);
+    at::manual_seed(seed);
+    const std::string drawn = tensor_file("rand.safetensors", {{"rand", at::rand({8})}});
+    return verify_graph(graph, inputs, drawn, more);
   };
   EXPECT_EQ(verify_rand(0).status, 0);
   EXPECT_EQ(verify_rand(7, {"--seed", "7"}).status, 0);
@@ -140,40 +137,29 @@ TEST_F(VerifyTest, DrawsTheNumbersOfTheHarness) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_THAT(outcome.out, HasSubstr("the graph does not match the model, or that drew other "
                                      "random numbers\n"));
-  expect_refused(verify_rand(0, {"--seed", "-1"}),
-                 "--seed: invalid seed '-1'; expected a whole number "
-                 "(see 'torch-ir verify --help')");
 }
 
-TEST_F(VerifyTest, RefusesWhatIsNoTolerance) {
+TEST_F(VerifyTest, RefusesValuesThatThereAreNot) {
+  const auto refuses = [&](const std::string& flag, const std::string& value,
+                           const std::string& problem) {
+    expect_refused(verify(model_.expected, {flag, value}),
+                   flag + ": " + problem + " (see 'torch-ir verify --help')");
+  };
   for (const std::string value : {"-1", "nan", "inf", "small"}) {
-    expect_refused(verify(model_.expected, {"--rtol", value}),
-                   "--rtol: invalid tolerance '" + value +
-                       "'; expected a number of 0 or more "
-                       "(see 'torch-ir verify --help')");
+    refuses("--rtol", value, "invalid tolerance '" + value + "'; expected a number of 0 or more");
   }
+  refuses("--seed", "-1", "invalid seed '-1'; expected a whole number");
+  refuses("--optimization", "faster",
+          "unknown optimization level 'faster'; expected exact or fast");
+  refuses("--device", "gpu", "invalid device 'gpu'; expected cpu, cuda or cuda:INDEX");
+  refuses("--device", "meta",
+          "cannot use device 'meta': this LibTorch finds no meta device here; use cpu");
 }
 
 TEST_F(VerifyTest, SaysWhichLevelRan) {
-  EXPECT_THAT(verify(model_.expected).out, HasSubstr("\n  optimization exact, "));
   const Outcome fast = verify(model_.expected, {"--optimization", "fast"});
   EXPECT_EQ(fast.status, 0) << fast.out << fast.err;
   EXPECT_THAT(fast.out, HasSubstr("\n  optimization fast, "));
-}
-
-TEST_F(VerifyTest, RefusesALevelThatThereIsNot) {
-  expect_refused(verify(model_.expected, {"--optimization", "faster"}),
-                 "--optimization: unknown optimization level 'faster'; expected exact or fast "
-                 "(see 'torch-ir verify --help')");
-}
-
-TEST_F(VerifyTest, RefusesADeviceThatThereIsNot) {
-  expect_refused(verify(model_.expected, {"--device", "gpu"}),
-                 "--device: invalid device 'gpu'; expected cpu, cuda or cuda:INDEX "
-                 "(see 'torch-ir verify --help')");
-  expect_refused(verify(model_.expected, {"--device", "meta"}),
-                 "--device: cannot use device 'meta': this LibTorch finds no meta device here; use "
-                 "cpu (see 'torch-ir verify --help')");
 }
 
 TEST_F(VerifyTest, RunsOnADevice) {

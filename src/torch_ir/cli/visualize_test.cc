@@ -21,10 +21,6 @@ class VisualizeTest : public CliTest {
   const std::string graph_ = graph_file("model.json", ir_);
 };
 
-TEST_F(VisualizeTest, PrintsMermaid) {
-  EXPECT_EQ(printed({"visualize", graph_}), ir_to_mermaid(ir_));
-}
-
 TEST_F(VisualizeTest, WritesWhatTheNameOfTheFileSays) {
   EXPECT_EQ(torch_ir({"visualize", graph_, "-o", path("graph.mmd")}).status, 0);
   EXPECT_EQ(read_file(path("graph.mmd")), ir_to_mermaid(ir_));
@@ -80,12 +76,20 @@ TEST_F(VisualizeTest, RefusesToDrawNoNodes) {
 
 TEST_F(VisualizeTest, DoesNotOverwriteTheGraph) {
   const std::string graph = path("./same.mmd");
-  write_file(graph, read_file(graph_));
-  const std::string content = read_file(graph);
-  expect_refused(
-      torch_ir({"visualize", graph, "-o", graph}),
-      graph + ": writing there would overwrite the input '" + graph + "'; write elsewhere");
-  EXPECT_EQ(read_file(graph), content);
+  const std::string content = read_file(graph_);
+  write_file(graph, content);
+  for (const char* command : {"visualize", "info"}) {
+    expect_refused(
+        torch_ir({command, graph, "-o", graph}),
+        graph + ": writing there would overwrite the input '" + graph + "'; write elsewhere");
+    EXPECT_EQ(read_file(graph), content);
+  }
+}
+
+TEST_F(VisualizeTest, KeepsAnOldFileWhereItFails) {
+  const std::string old = file("graph.svg", "old");
+  EXPECT_EQ(torch_ir({"visualize", file("no_graph.json", "{}"), "-o", old}).status, 2);
+  EXPECT_EQ(read_file(old), "old");
 }
 
 }  // namespace
