@@ -86,13 +86,6 @@ TEST_F(CaseFilesTest, GiveBackWhatWasWritten) {
   EXPECT_TRUE(at::equal(read.content.expected.at(0), written.content.expected.at(0)));
 }
 
-TEST_F(CaseFilesTest, AreTheSameBytesEachTime) {
-  write({"usual"});
-  const auto before = files();
-  write({"usual"});
-  EXPECT_EQ(files(), before);
-}
-
 TEST_F(CaseFilesTest, ReplaceAnEarlierSuite) {
   write({"usual", "other"});
   write({"third"});
@@ -185,11 +178,6 @@ TEST_F(CaseFilesTest, DoNotReplaceWhatOnlyLooksLikeASuite) {
   EXPECT_THAT([&] { SuiteWriter(directory_, "tests"); },
               ThrowsMessage<Error>(HasSubstr("holds 'cases/aten.softmax.int/actual.safetensors'")));
   EXPECT_EQ(read_file(own), "mine");
-}
-
-TEST_F(CaseFilesTest, HaveAFolderEach) {
-  EXPECT_THAT([&] { write({"usual", "usual"}); },
-              ThrowsMessage<Error>(HasSubstr("duplicate case folder")));
 }
 
 TEST_F(CaseFilesTest, StayInTheirFolderWhateverTheyAreCalled) {

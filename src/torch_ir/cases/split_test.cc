@@ -13,6 +13,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
@@ -215,49 +216,20 @@ TEST_F(SplitTest, TakesListsWithNoneAndOneTensorTwice) {
   EXPECT_EQ(cases_[1].content.inputs.size(), 2u);
 }
 
-TensorMeta meta_of_value(const std::string& name, const std::vector<std::string>& sizes) {
-  TensorMeta meta;
-  meta.name = name;
-  meta.dtype = "float32";
-  for (const std::string& size : sizes) {
-    const bool is_number = size.find_first_not_of("0123456789") == std::string::npos;
-    meta.shape.push_back(is_number ? std::stoll(size) : kDynamicSize);
-    meta.symbolic_shape.push_back(is_number ? "" : size);
-  }
-  return meta;
-}
-
-TensorMeta number_of_value(const std::string& name) {
-  TensorMeta meta;
-  meta.name = name;
-  meta.dtype = "int64";
-  meta.is_scalar = true;
-  return meta;
-}
-
 // Flattens x, of any number of rows, and multiplies it by that number.
 IR flatten_any() {
-  const TensorMeta x = meta_of_value("x", {"s0", "3"});
-  const TensorMeta flat = meta_of_value("flat", {"3*s0"});
-  const auto node = [](const std::string& op_type, std::vector<TensorMeta> inputs,
-                       const TensorMeta& output, AttributeMap attrs) {
-    OpNode made;
-    made.name = output.name;
-    made.op_type = op_type;
-    made.inputs = std::move(inputs);
-    made.outputs = {output};
-    made.attrs = std::move(attrs);
-    return made;
-  };
+  const TensorMeta x = dynamic("x", {"s0", "3"});
+  const TensorMeta flat = dynamic("flat", {"3*s0"});
+  const TensorMeta scaled = dynamic("scaled", {"3*s0"});
   IR ir;
   ir.graph_inputs = {x};
   ir.nodes = {
-      node("aten.sym_size.int", {x}, number_of_value("rows"), {{"dim", 0}}),
-      node("_operator.mul", {}, number_of_value("count"), {{"a", ValueRef{"rows"}}, {"b", 3}}),
-      node("aten.view.default", {x}, flat, {{"size", Attribute::list({ValueRef{"count"}})}}),
-      node("aten.mul.Tensor", {flat}, meta_of_value("scaled", {"3*s0"}),
-           {{"other", ValueRef{"rows"}}})};
-  ir.graph_outputs = {meta_of_value("scaled", {"3*s0"})};
+      node("rows", "aten.sym_size.int", {x}, {number("rows")}, {{"dim", 0}}),
+      node("count", "_operator.mul", {}, {number("count")}, {{"a", ValueRef{"rows"}}, {"b", 3}}),
+      node("flat", "aten.view.default", {x}, {flat},
+           {{"size", Attribute::list({ValueRef{"count"}})}}),
+      node("scaled", "aten.mul.Tensor", {flat}, {scaled}, {{"other", ValueRef{"rows"}}})};
+  ir.graph_outputs = {scaled};
   return ir;
 }
 
