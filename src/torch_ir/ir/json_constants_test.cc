@@ -103,25 +103,13 @@ TEST(JsonConstantsTest, WritesComplexElementsAsPairsAndStridedTensorsInTheOrderO
             R"({"data":[[1,3],[2,4]],"dtype":"int64"})");
 }
 
-TEST(JsonConstantsTest, Uint64KeepsAllBits) {
+TEST(JsonConstantsTest, NumbersAreReadAsTheDtypeSays) {
+  EXPECT_TRUE(
+      at::equal(read(R"({"data": [1, 0.5], "dtype": "float32"})"), at::tensor({1.0f, 0.5f})));
   const std::string text = R"({"data": [18446744073709551615, 0], "dtype": "uint64"})";
   const at::Tensor tensor = read(text);
   EXPECT_EQ(tensor.const_data_ptr<uint64_t>()[0], std::numeric_limits<uint64_t>::max());
   EXPECT_EQ(write_compact(tensor), R"({"data":[18446744073709551615,0],"dtype":"uint64"})");
-}
-
-TEST(JsonConstantsTest, NonFiniteElementsReadBack) {
-  const at::Tensor tensor =
-      read(R"({"data": [Infinity, -Infinity, NaN], "dtype": "bfloat16"})").to(at::kFloat);
-  const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(tensor.const_data_ptr<float>()[0], infinity);
-  EXPECT_EQ(tensor.const_data_ptr<float>()[1], -infinity);
-  EXPECT_NE(tensor.const_data_ptr<float>()[2], tensor.const_data_ptr<float>()[2]);
-}
-
-TEST(JsonConstantsTest, IntegersAreReadAsFloatsWhereTheDtypeSaysSo) {
-  EXPECT_TRUE(
-      at::equal(read(R"({"data": [1, 0.5], "dtype": "float32"})"), at::tensor({1.0f, 0.5f})));
 }
 
 TEST(JsonConstantsTest, WhatIsNoConstantIsRefusedWithItsPlace) {

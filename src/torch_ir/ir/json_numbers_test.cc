@@ -23,22 +23,6 @@ std::string short_float(double value, ScalarType dtype) {
   return python_float(with_fewest_digits(value, dtype));
 }
 
-TEST(JsonNumbersTest, DoublesAreWrittenAsPythonWritesThem) {
-  EXPECT_EQ(python_float(0.0), "0.0");
-  EXPECT_EQ(python_float(-0.0), "-0.0");
-  EXPECT_EQ(python_float(1.0), "1.0");
-  EXPECT_EQ(python_float(0.1), "0.1");
-  EXPECT_EQ(python_float(-12.5), "-12.5");
-  EXPECT_EQ(python_float(0.0001), "0.0001");
-  EXPECT_EQ(python_float(0.00001), "1e-05");
-  EXPECT_EQ(python_float(1e15), "1000000000000000.0");
-  EXPECT_EQ(python_float(1e16), "1e+16");
-  EXPECT_EQ(python_float(1.25e-100), "1.25e-100");
-  EXPECT_EQ(python_float(std::numeric_limits<double>::denorm_min()), "5e-324");
-  EXPECT_EQ(python_float(std::numeric_limits<double>::quiet_NaN()), "NaN");
-  EXPECT_EQ(python_float(-std::numeric_limits<double>::infinity()), "-Infinity");
-}
-
 TEST(JsonNumbersTest, FloatsHaveTheFewestDigitsOfTheirType) {
   EXPECT_EQ(short_float(0.1f, ScalarType::Float), "0.1");
   EXPECT_EQ(python_float(0.1f), "0.10000000149011612");

@@ -28,15 +28,6 @@ TEST(PlaceTest, NamesTheWayFromTheRoot) {
               reading_fails_with("nodes[3].attrs.[0]: what"));
 }
 
-TEST(ObjectReaderTest, FindsMembers) {
-  JsonValue value = parse_json(R"({"b": 2, "a": 1})");
-  const Place root;
-  const ObjectReader members(value, root, {"a", "b", "c"});
-  EXPECT_EQ(as_integer(members.get("a"), root), 1);
-  EXPECT_EQ(members.find("c"), nullptr);
-  EXPECT_THAT([&] { members.get("c"); }, reading_fails_with("missing key 'c'"));
-}
-
 TEST(ObjectReaderTest, UnknownMembersAreRefused) {
   const JsonValue value = parse_json(R"({"a": 1, "z\n": 2})");
   EXPECT_THAT([&] { ObjectReader(value, Place(), {"a"}); },

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -84,15 +82,12 @@ TEST(JsonVersionTest, GoldenFileOfVersion2IsReadAndWritten) {
   EXPECT_THAT(find_problems(version_2_ir()), ::testing::IsEmpty());
 }
 
-TEST(JsonVersionTest, OnlyWhatNeedsVersion2IsWrittenAsSuch) {
+TEST(JsonVersionTest, OnlyWhatNeedsVersion2IsWrittenAsSuchAndVersion1NeedsNone) {
   EXPECT_EQ(format_version(extended_ir()), 1);
   EXPECT_EQ(format_version(version_2_ir()), 2);
   IR ir = extended_ir();
   ir.constant_outputs = {{0, Attribute()}};
   EXPECT_EQ(format_version(ir), 2);
-}
-
-TEST(JsonVersionTest, Version1IsTheFormatWithoutAVersion) {
   EXPECT_EQ(deserialize_ir(ir_text("", R"(, "format_version": 1)")), deserialize_ir(ir_text("")));
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>

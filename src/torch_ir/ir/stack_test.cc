@@ -46,15 +46,12 @@ TEST(StackTest, TakesInputsAttributesAndDefaults) {
   EXPECT_TRUE(stack[3].isNone());
 }
 
-TEST(StackTest, MakesLists) {
+TEST(StackTest, MakesListsWhichMayHoldNone) {
   const torch::jit::Stack stack =
       stack_of("aten.cat.default", {{"tensors", StackList{ValueRef{"x"}, ValueRef{"x"}}}});
   ASSERT_EQ(stack.size(), 2);
   EXPECT_EQ(stack[0].toTensorVector().size(), 2);
   EXPECT_EQ(stack[1].toInt(), 0);
-}
-
-TEST(StackTest, MakesListsThatHoldNone) {
   const GivenForStack given = {{"self", ValueRef{"x"}},
                                {"indices", StackList{std::nullopt, ValueRef{"index"}}}};
   const auto indices = stack_of("aten.index.Tensor", given).at(1).toOptionalTensorList();

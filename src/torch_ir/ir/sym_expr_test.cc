@@ -18,17 +18,14 @@ std::optional<int64_t> value(const std::string& text, const SymbolValues& values
   return SymExpr::parse(text).evaluate(values);
 }
 
-TEST(SymExprTest, HasThePrecedenceOfPython) {
+TEST(SymExprTest, EvaluatesAsPythonDoes) {
   EXPECT_EQ(value("2 + 3*4 - 1"), 13);
   EXPECT_EQ(value("(2 + 3)*4"), 20);
   EXPECT_EQ(value("-2**2"), -4);
   EXPECT_EQ(value("2**3**2"), 512);
   EXPECT_EQ(value("7 - 2 - 1"), 4);
   EXPECT_EQ(value("100//7//2"), 7);
-}
-
-// Values of Python's own operators.
-TEST(SymExprTest, DividesAsPythonDoes) {
+  // Values of Python's own operators.
   EXPECT_EQ(value("-7//2"), -4);
   EXPECT_EQ(value("7//-2"), -4);
   EXPECT_EQ(value("-7 % 3"), 2);
@@ -36,14 +33,8 @@ TEST(SymExprTest, DividesAsPythonDoes) {
   EXPECT_EQ(value("Mod(-7, 3)"), 2);
   EXPECT_EQ(value("FloorDiv(-7, 2)"), -4);
   EXPECT_EQ(value("CeilDiv(7, 2)"), 4);
-}
-
-TEST(SymExprTest, EvaluatesFunctionsOfSymbols) {
   EXPECT_EQ(value("2*s0 + Max(1, u0)", {{"s0", 5}, {"u0", 0}}), 11);
   EXPECT_EQ(value("Min(s0, 3, s1)", {{"s0", 5}, {"s1", 2}}), 2);
-}
-
-TEST(SymExprTest, HasNoValueWhereSomethingIsNotKnown) {
   EXPECT_EQ(value("s0 + 1"), std::nullopt);
   EXPECT_EQ(value("Piecewise(1, 2)"), std::nullopt);
   EXPECT_EQ(value("1//0"), std::nullopt);
@@ -53,10 +44,19 @@ TEST(SymExprTest, HasNoValueWhereSomethingIsNotKnown) {
   EXPECT_EQ(value("10**40"), std::nullopt);
 }
 
-TEST(SymExprTest, NamesItsSymbols) {
+TEST(SymExprTest, NamesItsSymbolsAndSolvesForOne) {
   EXPECT_THAT(SymExpr::parse("s1*(s0 + s1)").symbols(), ElementsAre("s1", "s0"));
   EXPECT_EQ(SymExpr::parse("s1").as_symbol(), "s1");
   EXPECT_EQ(SymExpr::parse("s1 + 0").as_symbol(), std::nullopt);
+  const auto solve = [](const std::string& text, int64_t result) {
+    return solve_linear(SymExpr::parse(text), "s", result, {{"t", 3}});
+  };
+  EXPECT_EQ(solve("s", 7), 7);
+  EXPECT_EQ(solve("4*s", 12), 3);
+  EXPECT_EQ(solve("4*s", 13), std::nullopt);
+  EXPECT_EQ(solve("2*s + t", 11), 4);
+  EXPECT_EQ(solve("t", 3), std::nullopt);
+  EXPECT_EQ(solve("u*s", 3), std::nullopt);
 }
 
 TEST(SymExprTest, RefusesWhatIsNoExpression) {
@@ -130,18 +130,6 @@ TEST(SymExprTest, RefusesWhatIsNoCondition) {
   EXPECT_EQ(SymExpr::parse_condition("math.cos(n) == 1").unknown_function(), "math.cos");
   EXPECT_EQ(SymExpr::parse_condition("x.storage_offset() == 1").unknown_function(),
             "x.storage_offset");
-}
-
-TEST(SymExprTest, SolvesForOneSymbol) {
-  const auto solve = [](const std::string& text, int64_t result) {
-    return solve_linear(SymExpr::parse(text), "s", result, {{"t", 3}});
-  };
-  EXPECT_EQ(solve("s", 7), 7);
-  EXPECT_EQ(solve("4*s", 12), 3);
-  EXPECT_EQ(solve("4*s", 13), std::nullopt);
-  EXPECT_EQ(solve("2*s + t", 11), 4);
-  EXPECT_EQ(solve("t", 3), std::nullopt);
-  EXPECT_EQ(solve("u*s", 3), std::nullopt);
 }
 
 }  // namespace
