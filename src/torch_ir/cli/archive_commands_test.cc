@@ -80,14 +80,6 @@ TEST_F(ArchiveCommandsTest, ImportedFilesKeepStridesAndTiesAndLoops) {
   EXPECT_THAT(printed({"cut", archive("loops.pt2"), "-o", path("cases")}), HasSubstr("cases of "));
 }
 
-TEST_F(ArchiveCommandsTest, ImportRefusesReadsAroundAWeight) {
-  const std::string file = archive("part.pt2");
-  expect_refused(torch_ir({"import", file, "--output", path("folder")}),
-                 file +
-                     ": node 'as_strided' reads the storage of 'part', a part of a larger one; a "
-                     "file of weights cannot store that: run the archive itself");
-}
-
 // So that `harness --ir FOLDER` runs the model.
 TEST_F(ArchiveCommandsTest, ImportKeepsExampleInputs) {
   const std::string folder = path("m");
@@ -108,11 +100,13 @@ TEST_F(ArchiveCommandsTest, ImportKeepsExampleInputs) {
   EXPECT_FALSE(std::filesystem::exists(folder + "/inputs.safetensors"));
 }
 
-// The two were exported by different versions, and have other files inside.
-TEST_F(ArchiveCommandsTest, TheSameModelExportedTwiceIsNoDifference) {
+TEST_F(ArchiveCommandsTest, ArchivesAreComparedAndShownWithTheirSymbols) {
+  // The two were exported by different versions, and have other files inside.
   EXPECT_EQ(printed({"diff", archive("layout_2_7.pt2"), archive("layout_2_8.pt2")}),
             "no difference\n");
   EXPECT_EQ(torch_ir({"diff", archive("layout_2_7.pt2"), archive("weights.pt2")}).status, 1);
+  EXPECT_THAT(printed({"info", archive("dynamic.pt2"), "--json"}), HasSubstr("\"s"));
+  printed({"visualize", archive("dynamic.pt2")});
 }
 
 // The new value of a buffer goes by its name in the state dict too, and need not be expected.
@@ -135,11 +129,6 @@ TEST_F(ArchiveCommandsTest, ExecuteWritesWhatTheModelUpdates) {
   }
 }
 
-TEST_F(ArchiveCommandsTest, DynamicShapesAreShownByTheirSymbols) {
-  EXPECT_THAT(printed({"info", archive("dynamic.pt2"), "--json"}), HasSubstr("\"s"));
-  printed({"visualize", archive("dynamic.pt2")});
-}
-
 TEST_F(ArchiveCommandsTest, InputsThatBreakAGuardAreRefused) {
   const std::string inputs = tensor_file(
       "inputs.safetensors",
@@ -155,23 +144,27 @@ TEST_F(ArchiveCommandsTest, InputsThatBreakAGuardAreRefused) {
   }
 }
 
-TEST_F(ArchiveCommandsTest, ImportRefusesWhatIsNoArchive) {
+TEST_F(ArchiveCommandsTest, ImportRefusesWhatItCanNotStore) {
   const std::string graph = masked_linear().graph;
   expect_refused(torch_ir({"import", graph, "--output", path("folder")}),
                  graph + " is already an IR file; import reads archives (.pt2)");
   EXPECT_FALSE(std::filesystem::exists(path("folder")));
+  const std::string file = archive("part.pt2");
+  expect_refused(torch_ir({"import", file, "--output", path("folder")}),
+                 file +
+                     ": node 'as_strided' reads the storage of 'part', a part of a larger one; a "
+                     "file of weights cannot store that: run the archive itself");
+  expect_refused(torch_ir({"validate", archive("small.pt2"), "--weights-key", "model"}),
+                 "--weights-key needs --weights");
 }
 
-TEST_F(ArchiveCommandsTest, ImportKeepsItsArchive) {
+TEST_F(ArchiveCommandsTest, ImportKeepsItsArchiveAndLeavesNothingWhereItFails) {
   const std::string bytes = read_file(archive("small.pt2"));
   std::filesystem::create_directory(path("own"));
   const std::string own = file("own/ir.json", bytes);
   expect_failed(torch_ir({"import", own, "--output", path("own")}),
                 HasSubstr("writing there would overwrite the input '" + own + "'"));
   EXPECT_EQ(read_file(own), bytes);
-}
-
-TEST_F(ArchiveCommandsTest, ImportLeavesNothingWhereItFails) {
   const std::string text = file("text.pt2", "PK\x03\x04 and nothing else");
   expect_failed(torch_ir({"import", text, "--output", path("folder")}), HasSubstr(text));
   EXPECT_FALSE(std::filesystem::exists(path("folder")));
@@ -279,10 +272,7 @@ TEST_F(ArchiveCommandsTest, GraphsWithUnknownHigherOrderOperatorsAreShown) {
 
 TEST_F(ArchiveCommandsTest, ArchivesWithoutValuesNeedWeightsToRun) {
   const std::string file = archive("no_values.pt2");
-  printed({"info", file});
-  printed({"visualize", file});
-  printed({"validate", file});
-  printed({"ops", file});
+  for (const char* command : {"info", "visualize", "validate", "ops"}) printed({command, file});
   printed({"diff", file, file});
   const std::string folder = path("m");
   const Outcome imported = torch_ir({"import", file, "-o", folder});
@@ -313,11 +303,6 @@ TEST_F(ArchiveCommandsTest, AProgramOfSeveralIsChosen) {
   const std::string graph = folder + "/ir.json";
   expect_refused(torch_ir({"validate", graph, "--program", "x"}),
                  graph + ": --program needs an archive (.pt2)");
-}
-
-TEST_F(ArchiveCommandsTest, WeightsKeyNeedsWeights) {
-  expect_refused(torch_ir({"validate", archive("small.pt2"), "--weights-key", "model"}),
-                 "--weights-key needs --weights");
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "torch_ir/cli/testing/test_support.h"
 #include "torch_ir/ir/testing/test_graphs.h"
@@ -14,7 +13,6 @@ namespace torch_ir {
 namespace {
 
 using testing::HasSubstr;
-using testing::MatchesRegex;
 using testing::StartsWith;
 
 class BenchmarkTest : public CliTest {
@@ -28,22 +26,15 @@ class BenchmarkTest : public CliTest {
   const MaskedLinear model_ = masked_linear();
 };
 
-TEST_F(BenchmarkTest, PrintsALineForEveryNode) {
+TEST_F(BenchmarkTest, PrintsItsReport) {
   const std::string out = printed({"benchmark", model_.graph, "--weights", model_.weights,
                                    "--inputs", model_.inputs, "--threads", "1"});
-  std::vector<std::string> lines;
-  std::istringstream stream(out);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  ASSERT_EQ(lines.size(), 9u) << out;
-  EXPECT_THAT(lines[0], MatchesRegex("MaskedLinear: optimization exact, device cpu, 1 thread; "
-                                     "medians of [0-9,]+ rounds; weights: file, inputs: file"));
-  EXPECT_THAT(lines[2], StartsWith("    time    share "));
-  EXPECT_THAT(lines[3] + lines[4], HasSubstr("  linear  aten.linear.default "));
-  EXPECT_THAT(lines[3] + lines[4], HasSubstr("  mul     aten.mul.Tensor "));
-  EXPECT_THAT(lines[6], StartsWith("2 nodes, "));
-  EXPECT_THAT(lines[6], HasSubstr("; a whole run: "));
-  EXPECT_EQ(lines[7], "replayed: 2 of 2 nodes");
-  EXPECT_THAT(lines[8], StartsWith("memory: arena "));
+  EXPECT_THAT(out, testing::ContainsRegex(
+                       "^MaskedLinear: optimization exact, device cpu, 1 thread; medians of "
+                       "[0-9,]+ rounds; weights: file, inputs: file\n"));
+  EXPECT_THAT(out, HasSubstr("  linear  aten.linear.default "));
+  EXPECT_THAT(out, HasSubstr("  mul     aten.mul.Tensor "));
+  EXPECT_THAT(out, HasSubstr("\nreplayed: 2 of 2 nodes\nmemory: arena "));
 }
 
 TEST_F(BenchmarkTest, AddsNoRoundsAfterTheTimeLimit) {
@@ -132,16 +123,6 @@ TEST_F(BenchmarkTest, RefusesWhatIsNoCount) {
         "--threads: invalid count '" + value +
             "'; expected a whole number from 1 to 1024 (see 'torch-ir benchmark --help')");
   }
-}
-
-TEST_F(BenchmarkTest, RunsOnCuda) {
-  const Outcome outcome = torch_ir({"benchmark", model_.graph, "--device", "cuda", "--json"});
-  if (outcome.err.find("finds no cuda device here") != std::string::npos) {
-    EXPECT_EQ(outcome.status, 2);
-    GTEST_SKIP() << "there is no CUDA device";
-  }
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(nlohmann::json::parse(outcome.out)["device"], "cuda");
 }
 
 }  // namespace

@@ -32,6 +32,12 @@ class CutCommandTest : public CliTest {
     arguments.insert(arguments.end(), {"-o", suite_});
     return torch_ir(arguments);
   }
+  // Also expects success; returns what it prints.
+  std::string made(const std::vector<std::string>& arguments) const {
+    const Outcome outcome = cut(arguments);
+    EXPECT_EQ(outcome.status, 0) << arguments.front() << ": " << outcome.err;
+    return outcome.out;
+  }
 
   std::vector<CaseInfo> cases() const { return read_suite(suite_); }
 
@@ -93,8 +99,7 @@ TEST_F(CutCommandTest, WritesACaseForEachDifferentCall) {
 TEST_F(CutCommandTest, TakesEveryKindOfArchive) {
   for (const char* name : {"layout_2_7.pt2", "mutations.pt2", "dynamic.pt2", "recurrent.pt2",
                            "control_flow.pt2", "lists.pt2", "signature.pt2", "wrappers.pt2"}) {
-    const Outcome outcome = cut({archive_of(name)});
-    ASSERT_EQ(outcome.status, 0) << name << ": " << outcome.err;
+    made({archive_of(name)});
     EXPECT_FALSE(cases().empty()) << name;
     expect_that_each_passes();
   }
@@ -102,27 +107,23 @@ TEST_F(CutCommandTest, TakesEveryKindOfArchive) {
 
 TEST_F(CutCommandTest, MakesWeightsAndInputsUpWhereThereAreNone) {
   const MaskedLinear model = masked_linear();
-  const Outcome outcome = cut({model.graph});
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(outcome.out, suite_ + ": 2 cases of 2 calls\n");
+  EXPECT_EQ(made({model.graph}), suite_ + ": 2 cases of 2 calls\n");
   EXPECT_EQ(case_json(cases().at(0))["occurrences"].front()["node"], "linear");
   expect_that_each_passes();
   const auto before = suite_files();
-  ASSERT_EQ(cut({model.graph}).status, 0);
+  made({model.graph});
   EXPECT_EQ(suite_files(), before);
 }
 
 TEST_F(CutCommandTest, TakesTheUsersTensors) {
   const MaskedLinear model = masked_linear();
-  const Outcome outcome = cut({model.graph, "--weights", model.weights, "--inputs", model.inputs});
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  made({model.graph, "--weights", model.weights, "--inputs", model.inputs});
   const SuiteCase last = read_case(case_folder(suite_, cases().at(1).name));
   EXPECT_TRUE(last.content.expected.at(0).equal(model.output));
 }
 
 TEST_F(CutCommandTest, WritesEachCallOfSeveralModelsOnce) {
-  const Outcome outcome = cut({archive_of("layout_2_7.pt2"), archive_of("layout_2_8.pt2")});
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  made({archive_of("layout_2_7.pt2"), archive_of("layout_2_8.pt2")});
   EXPECT_THAT(read_file(suite_ + "/README.md"), HasSubstr("# Cases of 2 models\n"));
   for (const CaseInfo& info : cases()) {
     const auto count = [&](const char* model) {
@@ -133,9 +134,7 @@ TEST_F(CutCommandTest, WritesEachCallOfSeveralModelsOnce) {
 }
 
 TEST_F(CutCommandTest, WritesANodeAsACase) {
-  const Outcome outcome = cut({archive_of("small.pt2"), "--node", "linear"});
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(outcome.out, suite_ + ": 1 case of 1 part\n");
+  EXPECT_EQ(made({archive_of("small.pt2"), "--node", "linear"}), suite_ + ": 1 case of 1 part\n");
   const Case part = load_case(suite_);
   ASSERT_EQ(part.program->nodes.size(), 1u);
   EXPECT_EQ(part.program->nodes[0].name, "linear");
@@ -146,14 +145,12 @@ TEST_F(CutCommandTest, WritesANodeAsACase) {
 // Its nodes are one group; values inside it are no outputs.
 TEST_F(CutCommandTest, WritesModulesAndRangesAsCases) {
   const std::string archive = archive_of("small.pt2");
-  ASSERT_EQ(cut({archive, "--from", "linear", "--to", "linear"}).status, 0);
+  made({archive, "--from", "linear", "--to", "linear"});
   EXPECT_EQ(load_case(suite_).program->nodes.size(), 1u);
-  ASSERT_EQ(cut({archive, "--module", "linear"}).status, 0);
+  made({archive, "--module", "linear"});
   EXPECT_EQ(load_case(suite_).program->nodes.size(), 1u);
   fs::remove_all(suite_);
-  const MaskedLinear model = masked_linear();
-  const Outcome outcome = cut({model.graph, "--node", "linear", "--node", "mul"});
-  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  made({masked_linear().graph, "--node", "linear", "--node", "mul"});
   EXPECT_EQ(cases().size(), 2u);
 }
 
@@ -184,7 +181,7 @@ TEST_F(CutCommandTest, LeavesTheFilesOfOthersAlone) {
 }
 
 TEST_F(CutCommandTest, KeepsAnEarlierSuiteWhereItFails) {
-  ASSERT_EQ(cut({archive_of("small.pt2")}).status, 0);
+  made({archive_of("small.pt2")});
   const auto before = suite_files();
   const std::string text = file("notes.json", "no graph");
   expect_failed(cut({archive_of("lists.pt2"), text}), StartsWith("torch-ir: " + text + ": "));

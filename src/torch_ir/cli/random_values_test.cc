@@ -33,23 +33,16 @@ TEST(RandomValuesTest, WholeNumbersAreIndicesIntoAnything) {
   EXPECT_FALSE(indices.any().item<bool>());
 }
 
-TEST(RandomValuesTest, SizesThatDifferAreTheUsersToChoose) {
-  IR ir = TestGraphBuilder("Tiny").input("x", {kDynamicSize, 3}).build();
-  ir.graph_inputs[0].symbolic_shape = {"s0", ""};
-  EXPECT_THAT(
-      [&] { random_inputs("g.json", resolve(ir)); },
-      ThrowsMessage<Error>("g.json: cannot generate input 'x' of dynamic shape s0x3; give inputs "
-                           "with --inputs FILE.safetensors"));
-}
-
-TEST(RandomValuesTest, NumbersAreTheUsersToChoose) {
-  IR ir = TestGraphBuilder("Tiny").input("n", {}).build();
-  ir.graph_inputs[0].is_scalar = true;
-  ir.graph_inputs[0].dtype = "int64";
-  EXPECT_THAT(
-      [&] { random_inputs("g.json", resolve(ir)); },
-      ThrowsMessage<Error>("g.json: cannot generate the number 'n'; give inputs with --inputs "
-                           "FILE.safetensors"));
+TEST(RandomValuesTest, SizesThatDifferAndNumbersAreTheUsersToChoose) {
+  const auto refuses = [](const TensorMeta& input, const std::string& what) {
+    IR ir;
+    ir.graph_inputs = {input};
+    EXPECT_THAT([&] { random_inputs("g.json", resolve(ir)); },
+                ThrowsMessage<Error>("g.json: cannot generate " + what +
+                                     "; give inputs with --inputs FILE.safetensors"));
+  };
+  refuses(dynamic("x", {"s0", "3"}), "input 'x' of dynamic shape s0x3");
+  refuses(number("n"), "the number 'n'");
 }
 
 TEST(RandomValuesTest, WeightsAreThoseWithoutAValue) {

@@ -17,26 +17,21 @@ void expect_usage_error(const std::vector<std::string>& arguments, const std::st
   expect_refused(CliTest::torch_ir(arguments), message);
 }
 
-TEST_F(RunCli, PrintsHelpForEveryCommand) {
+TEST_F(RunCli, PrintsHelpThatFitsATerminalForEveryCommand) {
   const std::string help = printed({"--help"});
+  std::vector<std::string> pages = {help};
   for (const Command& command : all_commands()) {
     EXPECT_THAT(help, HasSubstr("  " + command.name + " "));
     EXPECT_THAT(help, HasSubstr(command.summary + "\n"));
-    const std::string own = printed({command.name, "--help"});
-    EXPECT_THAT(own, HasSubstr("Usage: torch-ir " + command.name + " "));
-    EXPECT_THAT(own, HasSubstr("Examples:\n  torch-ir " + command.name + " "));
-    EXPECT_THAT(own, HasSubstr("--quiet"));
+    pages.push_back(printed({command.name, "--help"}));
+    EXPECT_THAT(pages.back(), HasSubstr("Usage: torch-ir " + command.name + " "));
+    EXPECT_THAT(pages.back(), HasSubstr("Examples:\n  torch-ir " + command.name + " "));
+    EXPECT_THAT(pages.back(), HasSubstr("--quiet"));
   }
-}
-
-TEST_F(RunCli, PrintsHelpThatFitsATerminal) {
-  std::vector<std::vector<std::string>> all = {{"--help"}};
-  for (const Command& command : all_commands()) all.push_back({command.name, "--help"});
-  for (const std::vector<std::string>& arguments : all) {
-    const std::string help = printed(arguments);
-    EXPECT_THAT(help, testing::EndsWith("\nMore: docs/command-line.md\n"));
-    EXPECT_LT(help.find("Examples:\n"), help.find("Usage: "));
-    std::istringstream lines(help);
+  for (const std::string& page : pages) {
+    EXPECT_THAT(page, testing::EndsWith("\nMore: docs/command-line.md\n"));
+    EXPECT_LT(page.find("Examples:\n"), page.find("Usage: "));
+    std::istringstream lines(page);
     for (std::string line; std::getline(lines, line);) {
       EXPECT_LE(line.size(), 100) << line;
       // The description of an option follows its name.
@@ -53,19 +48,13 @@ TEST_F(RunCli, PrintsItsVersion) {
   }
 }
 
-TEST_F(RunCli, WantsACommand) {
+TEST_F(RunCli, RefusesWhatItDoesNotKnowInOneLine) {
   expect_usage_error({}, "a command is missing (see 'torch-ir --help')");
   expect_usage_error({"--json"}, "'--json' without a command (see 'torch-ir --help')");
-}
-
-TEST_F(RunCli, SuggestsACommand) {
   expect_usage_error(
       {"vizualise", "m.json"},
       "unknown command 'vizualise'; did you mean 'visualize'? (see 'torch-ir --help')");
   expect_usage_error({"frobnicate"}, "unknown command 'frobnicate' (see 'torch-ir --help')");
-}
-
-TEST_F(RunCli, SuggestsAnOption) {
   expect_usage_error({"info", "m.json", "--jsn"},
                      "unknown option '--jsn'; did you mean '--json'? (see 'torch-ir info --help')");
   expect_usage_error({"compare", "a", "b", "--rto=1"},
@@ -73,9 +62,6 @@ TEST_F(RunCli, SuggestsAnOption) {
                      "(see 'torch-ir compare --help')");
   expect_usage_error({"info", "m.json", "--frobnicate"},
                      "unknown option '--frobnicate' (see 'torch-ir info --help')");
-}
-
-TEST_F(RunCli, WantsEveryArgumentOnce) {
   expect_usage_error({"info"}, "FILE is required (see 'torch-ir info --help')");
   expect_usage_error({"info", "a.json", "b.json"},
                      "unexpected argument 'b.json' (see 'torch-ir info --help')");
@@ -89,20 +75,11 @@ TEST_F(RunCli, WantsEveryArgumentOnce) {
                      "--output needs a value (see 'torch-ir info --help')");
   expect_usage_error({"compare", "a", "b", "--rtol", "--atol", "1"},
                      "--rtol needs a value (see 'torch-ir compare --help')");
-}
-
-TEST_F(RunCli, TakesOptionsBeforeTheCommand) {
-  EXPECT_THAT(printed({"--help", "info"}), HasSubstr("Usage: torch-ir info "));
-}
-
-TEST_F(RunCli, PutsMessagesOnOneLine) {
   expect_usage_error({"in\n\tfo\x1B[1m"}, "unknown command 'in fo [1m' (see 'torch-ir --help')");
-}
-
-TEST_F(RunCli, SaysNoMoreThanAPersonReads) {
   const std::string err = torch_ir({std::string(5000, 'x')}).err;
   EXPECT_LE(err.size(), 401);
   EXPECT_THAT(err, testing::EndsWith("xx' (see 'torch-ir --help')\n"));
+  EXPECT_THAT(printed({"--help", "info"}), HasSubstr("Usage: torch-ir info "));
 }
 
 TEST_F(RunCli, FailsWhenItCannotPrint) {

@@ -60,11 +60,19 @@ TEST_F(VerifyTest, FailsWhereAValueDiffers) {
   EXPECT_EQ(verify(nearly_right(), {"--quiet"}).status, 1);
 }
 
-TEST_F(VerifyTest, TakesTolerances) {
+TEST_F(VerifyTest, TakesTolerancesAndLevels) {
   EXPECT_EQ(verify(nearly_right(), {"--atol", "0.002"}).status, 0);
   EXPECT_EQ(verify(nearly_right(), {"--atol", "0.0005"}).status, 1);
   EXPECT_EQ(verify(nearly_right(), {"--rtol", "2"}).status, 0);
   EXPECT_EQ(verify(model_.expected, {"--rtol", "0", "--atol", "0"}).status, 0);
+  const Outcome outcome = verify(model_.expected, {"--tolerance", "dtype"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\n  optimization exact, tolerances by dtype; "));
+  EXPECT_THAT(outcome.out, HasSubstr(" float32[1, 4] (rtol 1.3e-06, atol 1e-05): equal\n"));
+  EXPECT_EQ(verify(nearly_right(), {"--tolerance", "dtype"}).status, 1);
+  const Outcome fast = verify(model_.expected, {"--optimization", "fast"});
+  EXPECT_EQ(fast.status, 0) << fast.out << fast.err;
+  EXPECT_THAT(fast.out, HasSubstr("\n  optimization fast, "));
 }
 
 // 3e7 + 1 lies between two numbers of float32, and eager takes the lower one.
@@ -87,14 +95,6 @@ TEST_F(VerifyTest, PassesWhatIsAsNearToFloat64AsEager) {
   EXPECT_EQ(verify_sub(2, {"--tolerance", "dtype"}).status, 1);
   EXPECT_EQ(verify_sub(2, {"--atol", "0.1"}).status, 1);
   EXPECT_EQ(verify_sub(100).status, 1);
-}
-
-TEST_F(VerifyTest, TakesTheTolerancesOfDtypes) {
-  const Outcome outcome = verify(model_.expected, {"--tolerance", "dtype"});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("\n  optimization exact, tolerances by dtype; "));
-  EXPECT_THAT(outcome.out, HasSubstr(" float32[1, 4] (rtol 1.3e-06, atol 1e-05): equal\n"));
-  EXPECT_EQ(verify(nearly_right(), {"--tolerance", "dtype"}).status, 1);
 }
 
 // Tolerances are for numbers that are rounded.
@@ -154,12 +154,6 @@ TEST_F(VerifyTest, RefusesValuesThatThereAreNot) {
   refuses("--device", "gpu", "invalid device 'gpu'; expected cpu, cuda or cuda:INDEX");
   refuses("--device", "meta",
           "cannot use device 'meta': this LibTorch finds no meta device here; use cpu");
-}
-
-TEST_F(VerifyTest, SaysWhichLevelRan) {
-  const Outcome fast = verify(model_.expected, {"--optimization", "fast"});
-  EXPECT_EQ(fast.status, 0) << fast.out << fast.err;
-  EXPECT_THAT(fast.out, HasSubstr("\n  optimization fast, "));
 }
 
 TEST_F(VerifyTest, RunsOnADevice) {

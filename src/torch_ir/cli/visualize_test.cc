@@ -58,14 +58,11 @@ TEST_F(VisualizeTest, DrawsTheInsideOfAModule) {
                  "unknown module 'encoder.mpl'; did you mean 'encoder.mlp'?");
 }
 
-TEST_F(VisualizeTest, RefusesOtherFormats) {
+TEST_F(VisualizeTest, RefusesOtherFormatsAndToDrawNoNodes) {
   expect_refused(torch_ir({"visualize", graph_, "-o", path("graph.jpg")}),
                  "unknown format of '" + path("graph.jpg") +
                      "'; expected a name that ends in .mmd, .svg, .png or .dot");
   EXPECT_THAT(files(), ElementsAre("model.json"));
-}
-
-TEST_F(VisualizeTest, RefusesToDrawNoNodes) {
   for (const std::string count : {"0", "-1", "many", "1.5", "99999999999999999999"}) {
     expect_refused(torch_ir({"visualize", graph_, "--max-nodes", count}),
                    "--max-nodes: invalid count '" + count +
