@@ -1,11 +1,11 @@
 #include "torch_ir/converter/converter.h"
 
 #include <ATen/ops/ones.h>
-#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/testing/warning_texts.h"
 #include "torch_ir/ir/testing/program_graphs.h"
 
 namespace torch_ir {
@@ -13,7 +13,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::StrEq;
 using ::testing::ThrowsMessage;
 
 // linear(x, fc.weight, bias) * mask, then split in two.
@@ -49,16 +48,6 @@ std::vector<std::string> names(const std::vector<TensorMeta>& metas) {
   for (const TensorMeta& meta : metas) names.push_back(meta.name);
   return names;
 }
-
-// The warnings that this thread gives while one lives.
-class Warnings : public c10::WarningHandler {
- public:
-  void process(const c10::Warning& warning) override { texts.push_back(warning.msg()); }
-  std::vector<std::string> texts;
-
- private:
-  c10::WarningUtils::WarningHandlerGuard guard_{this};
-};
 
 // Registers a converter for as long as it lives.
 class ScopedConverter {
@@ -98,16 +87,6 @@ TEST(GraphAnalyzerTest, GivesProducersToInputsOnly) {
   EXPECT_THROW(analyzer.get_input_meta("nothing"), ConversionError);
 }
 
-TEST(GraphAnalyzerTest, SkipsConstantsWithoutDataWithAWarning) {
-  Program program = sample_program();
-  program.constants["mask"] = at::ones({4}, c10::kMeta);
-  const GraphAnalyzer analyzer(program);
-  const Warnings warnings;
-  EXPECT_TRUE(analyzer.get_constants().is_empty());
-  EXPECT_THAT(warnings.texts, ElementsAre("Skipping 1 meta-device constant(s) (shape/dtype already "
-                                          "in weights): ['mask']"));
-}
-
 TEST(ConverterTest, ConvertsAWholeProgram) {
   const IR ir = convert_exported_program(sample_program());
   EXPECT_EQ(ir.model_name, "Sample");
@@ -144,20 +123,13 @@ TEST(ConverterTest, FallsBackWithAWarningUnlessStrict) {
                                   [](const Node&, const GraphAnalyzer&) -> OpNode {
                                     throw std::runtime_error("no such form");
                                   });
-  {
-    const Warnings warnings;
-    EXPECT_EQ(convert_exported_program(sample_program()).nodes[1].op_type, "aten.mul.Tensor");
-    EXPECT_THAT(warnings.texts,
-                ElementsAre("node 'mul': the converter registered for aten.mul.Tensor failed: no "
-                            "such form; using the default converter"));
-  }
-  try {
-    convert_exported_program(sample_program(), "", /*strict=*/true);
-    FAIL() << "no error";
-  } catch (const ConversionError& error) {
-    EXPECT_THAT(error.what(), StrEq("node 'mul': the converter registered for aten.mul.Tensor "
-                                    "failed: no such form"));
-  }
+  const std::string problem =
+      "node 'mul': the converter registered for aten.mul.Tensor failed: no such form";
+  WarningTexts warnings;
+  EXPECT_EQ(convert_exported_program(sample_program()).nodes[1].op_type, "aten.mul.Tensor");
+  EXPECT_THAT(warnings.texts, ElementsAre(problem + "; using the default converter"));
+  EXPECT_THAT([] { convert_exported_program(sample_program(), "", /*strict=*/true); },
+              ThrowsMessage<ConversionError>(problem));
 }
 
 TEST(ConverterTest, NamesErrorsOfLibTorchWithoutTheirTrace) {
@@ -195,25 +167,20 @@ TEST(ConverterTest, KeepsTheArgumentsOfUnknownOperatorsByName) {
 }
 
 TEST(ConverterTest, RefusesProgramsThatContradictThemselves) {
-  const auto error_of = [](const Program& program) -> std::string {
-    try {
-      convert_exported_program(program);
-    } catch (const ConversionError& error) {
-      return error.what();
-    }
-    return "no error";
+  const auto refuses = [](const Program& program, const auto& message) {
+    EXPECT_THAT([&] { convert_exported_program(program); },
+                ThrowsMessage<ConversionError>(message));
   };
   Program program = sample_program();
   program.nodes[1].arguments[0].name = "left";
-  EXPECT_THAT(error_of(program), StrEq("node 'mul': aten.mul.Tensor has no argument 'left'"));
   program.nodes[1].name = "mul\n";
-  EXPECT_THAT(error_of(program), StrEq("node 'mul\\x0a': aten.mul.Tensor has no argument 'left'"));
+  refuses(program, "node 'mul\\x0a': aten.mul.Tensor has no argument 'left'");
   program = sample_program();
   program.nodes[1].arguments[0].value = ValueId{99};
-  EXPECT_THAT(error_of(program), StrEq("the exported program has no value 99"));
+  refuses(program, "the exported program has no value 99");
   program = sample_program();
   std::swap(program.nodes[0], program.nodes[1]);
-  EXPECT_THAT(error_of(program), HasSubstr("the converted graph is not valid: "));
+  refuses(program, HasSubstr("the converted graph is not valid: "));
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "torch_ir/converter/extract.h"
 
-#include <ATen/ops/empty.h>
-#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/nn/modules/linear.h>
@@ -10,6 +8,7 @@
 #include <sstream>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/testing/warning_texts.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/meta/meta_device.h"
 
@@ -28,36 +27,21 @@ struct MaskedImpl : torch::nn::Module, LiftedConstants {
 };
 TORCH_MODULE(Masked);
 
-class ExtractWarnings : public c10::WarningHandler {
- public:
-  void process(const c10::Warning& warning) override { texts.push_back(warning.msg()); }
-  std::vector<std::string> texts;
-
- private:
-  c10::WarningUtils::WarningHandlerGuard guard_{this};
-};
-
 TEST(ExtractTest, IsNamedAfterTheModelUnlessTold) {
   const std::vector<at::Tensor> inputs = {torch::ones({1, 4})};
   EXPECT_EQ(extract_ir(Masked(), inputs).model_name, "Masked");
   EXPECT_EQ(extract_ir(Masked(), inputs, {.model_name = "MyCustomModel_v2"}).model_name,
             "MyCustomModel_v2");
-}
-
-TEST(ExtractTest, PrintsAsASummary) {
+  EXPECT_THAT([] { (void)extract_ir(Masked(), {}, {.model_name = "Mine"}); },
+              ::testing::ThrowsMessage<ExportError>(
+                  "cannot export model 'Mine': forward takes 1 tensor, 0 given"));
   std::ostringstream stream;
   stream << extract_ir(Masked(), {torch::ones({1, 4})}, {.model_name = "B"});
   EXPECT_EQ(stream.str(), "IR(model_name='B', nodes=2, inputs=1, outputs=1, weights=3)");
 }
 
-TEST(ExtractTest, KeepsTheValuesOfConstantsOnRealTensors) {
-  const IR ir = extract_ir(Masked(), {torch::ones({1, 4})});
-  ASSERT_THAT(ir.constants.keys(), ElementsAre("mask"));
-  EXPECT_TRUE(torch::equal(ir.constants["mask"], torch::tensor({1.f, 0.f, 1.f, 0.f})));
-}
-
 TEST(ExtractTest, WarnsOnMetaThatConstantsHaveNoValues) {
-  const ExtractWarnings warnings;
+  WarningTexts warnings;
   const MetaDeviceGuard meta;
   const IR ir = extract_ir(Masked(), {torch::ones({1, 4})}, {.strict = true});
   EXPECT_TRUE(ir.constants.is_empty());
@@ -98,12 +82,6 @@ TEST(ExtractTest, RefusesUnregisteredConstantsWithoutValues) {
                   "node 'mul', has no values: it is a tensor of the module that is neither a "
                   "parameter nor a buffer, on the meta device; name it with register_constant "
                   "(lifted_constants.h), or make the module on the CPU"));
-}
-
-TEST(ExtractTest, NamesTheModelAsTold) {
-  EXPECT_THAT([] { (void)extract_ir(Masked(), {}, {.model_name = "Mine"}); },
-              ::testing::ThrowsMessage<ExportError>(
-                  "cannot export model 'Mine': forward takes 1 tensor, 0 given"));
 }
 
 }  // namespace
