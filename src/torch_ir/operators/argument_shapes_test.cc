@@ -17,14 +17,17 @@ namespace {
 using ::testing::HasSubstr;
 using Sizes = std::vector<int64_t>;
 
-std::string problem_of(const char* name, const char* overload, const torch::jit::Stack& stack) {
-  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
+std::string problem_of(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
   try {
     check_argument_shapes(op, stack);
   } catch (const c10::Error& error) {
     return error.what_without_backtrace();
   }
   return "";
+}
+
+std::string problem_of(const char* name, const char* overload, const torch::jit::Stack& stack) {
+  return problem_of(c10::Dispatcher::singleton().findSchemaOrThrow(name, overload), stack);
 }
 
 // Two layers in both directions; 3 sequences of 5 steps with 4 numbers each; 6 hidden numbers, of
@@ -53,33 +56,27 @@ struct Lstm {
   }
 };
 
-TEST(ArgumentShapes, OfAnLstmThatFits) {
-  EXPECT_EQ(Lstm().problem(), "");
+TEST(ArgumentShapes, OfAnLstm) {
+  const std::pair<void (*)(Lstm&), const char*> changes[] = {
+      {[](Lstm&) {}, ""},
+      {[](Lstm& it) { it.parameters[6] = {24, 3}; },
+       "params 6 has shape [24, 3], but should have [24, 2]"},
+      {[](Lstm& it) { it.parameters[12] = {1}; }, "params 12 has shape [1], but should have [24]"},
+      {[](Lstm& it) { it.parameters.pop_back(); },
+       "found 19 params, expected 10 per layer for num_layers 2"},
+      {[](Lstm& it) { it.num_layers = 3; },
+       "found 20 params, expected 10 per layer for num_layers 3"},
+      {[](Lstm& it) { it.states[1] = {4, 1, 6}; },
+       "hx 1 has shape [4, 1, 6], but should have [4, 3, 6]"},
+      {[](Lstm& it) { it.states.pop_back(); }, "hx should be two tensors of 3 dimensions"},
+      {[](Lstm& it) { it.input = {5, 4}; }, "input has 2 dimensions, but should have 3"},
+  };
+  for (const auto& [change, problem] : changes) {
+    Lstm lstm;
+    change(lstm);
+    EXPECT_EQ(lstm.problem(), problem);
+  }
   EXPECT_EQ(problem_of("aten::relu", "", {at::zeros({2})}), "");
-}
-
-TEST(ArgumentShapes, OfAnLstmThatDoesNot) {
-  Lstm lstm;
-  lstm.parameters[6] = {24, 3};
-  EXPECT_EQ(lstm.problem(), "params 6 has shape [24, 3], but should have [24, 2]");
-  lstm = Lstm();
-  lstm.parameters[12] = {1};
-  EXPECT_EQ(lstm.problem(), "params 12 has shape [1], but should have [24]");
-  lstm = Lstm();
-  lstm.parameters.pop_back();
-  EXPECT_EQ(lstm.problem(), "found 19 params, expected 10 per layer for num_layers 2");
-  lstm = Lstm();
-  lstm.num_layers = 3;
-  EXPECT_EQ(lstm.problem(), "found 20 params, expected 10 per layer for num_layers 3");
-  lstm = Lstm();
-  lstm.states[1] = {4, 1, 6};
-  EXPECT_EQ(lstm.problem(), "hx 1 has shape [4, 1, 6], but should have [4, 3, 6]");
-  lstm = Lstm();
-  lstm.states.pop_back();
-  EXPECT_EQ(lstm.problem(), "hx should be two tensors of 3 dimensions");
-  lstm = Lstm();
-  lstm.input = {5, 4};
-  EXPECT_EQ(lstm.problem(), "input has 2 dimensions, but should have 3");
 }
 
 TEST(ArgumentShapes, OfALayerOfOneDnn) {
@@ -110,13 +107,7 @@ torch::jit::Stack stack_of(const c10::OperatorHandle& op, const Arguments& argum
 }
 
 std::string problem_with(const c10::OperatorHandle& op, const Arguments& arguments) {
-  const torch::jit::Stack stack = stack_of(op, arguments);
-  try {
-    check_argument_shapes(op, stack);
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "";
+  return problem_of(op, stack_of(op, arguments));
 }
 
 // All operators of the dispatcher with this name.

@@ -18,6 +18,8 @@ TEST(OperatorFactsTest, AnOverloadHasTheFactsOfItsOperator) {
   EXPECT_EQ(facts_of("aten.max.other").property, "");
   EXPECT_TRUE(facts_of("aten.max.dim").is_reduction);
   EXPECT_TRUE(facts_of("aten.max.default").is_reduction);
+  EXPECT_FALSE(facts_of("aten.relu6_.default").returns_new_tensor);
+  EXPECT_EQ(facts_of("no.such.operator").multiply_adds, "");
 }
 
 TEST(OperatorFactsTest, AnOperatorHasTheFactsOfTheLongestBeginning) {
@@ -29,11 +31,6 @@ TEST(OperatorFactsTest, AnOperatorHasTheFactsOfTheLongestBeginning) {
   EXPECT_TRUE(facts_of("aten.gru.input").returns_new_tensor);
   EXPECT_TRUE(facts_of("_operator.mul").runs_on_host);
   EXPECT_TRUE(facts_of("quantized_decomposed.dequantize_per_tensor.tensor").returns_new_tensor);
-}
-
-TEST(OperatorFactsTest, OtherOperatorsHaveNone) {
-  EXPECT_FALSE(facts_of("aten.relu6_.default").returns_new_tensor);
-  EXPECT_EQ(facts_of("no.such.operator").multiply_adds, "");
 }
 
 TEST(OperatorFactsTest, AnOperatorOutOfPlace) {

@@ -13,21 +13,13 @@ TEST(OperatorTable, KnowsWhereValuesDecideTheShape) {
   EXPECT_TRUE(may_depend("aten::nonzero"));
   EXPECT_TRUE(may_depend("aten::item"));
   EXPECT_TRUE(may_depend("aten::equal"));
-}
-
-TEST(OperatorTable, KnowsItWhereNoTagSaysSo) {
+  // No tag says so.
   EXPECT_TRUE(may_depend("aten::is_nonzero"));
   EXPECT_TRUE(may_depend("aten::tensor_split", "sections"));
   EXPECT_TRUE(may_depend("aten::repeat_interleave", "self_Tensor"));
-}
-
-TEST(OperatorTable, KnowsItByWholeNamesOnly) {
   EXPECT_FALSE(may_depend("aten::nonzero_static"));
   EXPECT_FALSE(may_depend("aten::relu"));
-}
-
-// Their Meta kernels know the shape of most calls.
-TEST(OperatorTable, KnowsBetterThanTheTags) {
+  // Their Meta kernels know the shape of most calls.
   EXPECT_FALSE(may_depend("aten::index", "Tensor"));
   EXPECT_FALSE(may_depend("aten::linalg_lstsq", "out"));
 }
