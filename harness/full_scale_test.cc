@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -49,14 +48,11 @@ TEST_F(FullScaleTest, AreExtractedAndNotRun) {
   EXPECT_EQ(results["models"][0]["files"], nlohmann::json({"Vast.md", "ir/Vast.json"}));
 }
 
-TEST_F(FullScaleTest, AreListedByThemselves) {
+TEST_F(FullScaleTest, AreListedByThemselvesAndRefuseWhatNeedsARun) {
   EXPECT_THAT(run({"--scale", "full", "--list-models"}).out, HasSubstr("\nVast   vast"));
   EXPECT_EQ(run({"--scale", "full", "--list-categories"}).out, "vast\n");
   EXPECT_THAT(run({"--list-models"}).out, Not(HasSubstr("Vast")));
   EXPECT_THAT(run({"--model", "Vast"}).err, HasSubstr("unknown model 'Vast'"));
-}
-
-TEST_F(FullScaleTest, RefusesScalesThatCanNotBe) {
   expect_bad_usage({"--scale", "huge"}, "--scale: unknown scale 'huge'; expected test or full");
   expect_bad_usage({"--scale", "full", "--per-node"},
                    "--scale and --per-node cannot be combined: full-scale models are not run");

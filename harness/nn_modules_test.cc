@@ -51,6 +51,11 @@ Model in_eval_mode(Holder module) {
 Tensor floats(at::IntArrayRef sizes) { return at::rand(sizes); }
 Tensor indices(at::IntArrayRef sizes) { return at::zeros(sizes, at::kLong); }
 
+template <class Mode>
+nn::Upsample upsample(const std::vector<double>& factors, Mode mode) {
+  return nn::Upsample(nn::UpsampleOptions().scale_factor(factors).mode(mode).align_corners(false));
+}
+
 std::vector<ModuleCase> modules() {
   const Tensor row = floats({2, 6});
   const Tensor sequence = floats({2, 6, 8});
@@ -131,30 +136,15 @@ std::vector<ModuleCase> modules() {
       MODULE("Unfold", nn::Unfold(nn::UnfoldOptions({2, 2})), image),
       MODULE("UpsampleNearest",
              nn::Upsample(nn::UpsampleOptions().scale_factor(std::vector<double>{2, 2})), image),
-      MODULE("UpsampleBilinear",
-             nn::Upsample(nn::UpsampleOptions()
-                              .scale_factor(std::vector<double>{2, 2})
-                              .mode(torch::kBilinear)
-                              .align_corners(false)),
-             image),
+      MODULE("UpsampleBilinear", upsample({2, 2}, torch::kBilinear), image),
       MODULE("UpsampleBicubic",
              nn::Upsample(nn::UpsampleOptions()
                               .size(std::vector<int64_t>{5, 7})
                               .mode(torch::kBicubic)
                               .align_corners(true)),
              image),
-      MODULE("UpsampleLinear",
-             nn::Upsample(nn::UpsampleOptions()
-                              .scale_factor(std::vector<double>{2})
-                              .mode(torch::kLinear)
-                              .align_corners(false)),
-             sequence),
-      MODULE("UpsampleTrilinear",
-             nn::Upsample(nn::UpsampleOptions()
-                              .scale_factor(std::vector<double>{2, 2, 2})
-                              .mode(torch::kTrilinear)
-                              .align_corners(false)),
-             volume),
+      MODULE("UpsampleLinear", upsample({2}, torch::kLinear), sequence),
+      MODULE("UpsampleTrilinear", upsample({2, 2, 2}, torch::kTrilinear), volume),
       MODULE("CosineSimilarity", nn::CosineSimilarity(), row, floats({2, 6})),
       MODULE("PairwiseDistance", nn::PairwiseDistance(), row, floats({2, 6})),
       MODULE("RNN", nn::RNN(8, 5), sequence),

@@ -7,9 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,7 +21,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/weights/safetensors.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -62,56 +60,48 @@ const bool registered_single_calls = register_operator_cases([] {
                                    convolution_case()};
 });
 
-// A chip without absolute values.
-class NoAbs : public Backend {
+// Calls `before` with the operator of each node of a graph, and then runs it.
+class Watched : public Backend {
  public:
-  explicit NoAbs(const BackendOptions& options) : plans_(options.execution) {}
+  using Before = void (*)(const std::string& op_type);
+
+  Watched(const BackendOptions& options, Before before)
+      : plans_(options.execution), before_(before) {}
 
   std::vector<at::Tensor> run(const Case& graph_case) override {
-    for (const Node& node : graph_case.program->nodes) {
-      if (node.target == "aten.abs.default") throw Error(kNotSupported, "no abs here");
-    }
+    for (const Node& node : graph_case.program->nodes) before_(node.target);
     return plans_.run(graph_case);
   }
 
  private:
   PlanBackend plans_;
+  const Before before_;
 };
 
-const bool registered_no_abs = register_backend(
-    "no_abs", [](const BackendOptions& options) { return std::make_unique<NoAbs>(options); });
+bool register_watched(const std::string& name, Watched::Before before) {
+  return register_backend(name, [before](const BackendOptions& options) {
+    return std::make_unique<Watched>(options, before);
+  });
+}
 
-// Presses Ctrl-C at the first negation, and goes no further.
-class Interrupting : public NoAbs {
- public:
-  using NoAbs::NoAbs;
+// A chip without absolute values.
+void refuse_abs(const std::string& op_type) {
+  if (op_type == "aten.abs.default") throw Error(kNotSupported, "no abs here");
+}
 
-  std::vector<at::Tensor> run(const Case& graph_case) override {
-    if (graph_case.program->nodes.front().target == "aten.neg.default") {
-      signal_harness(SIGINT);
-      for (;;) ::pause();
-    }
-    return NoAbs::run(graph_case);
-  }
-};
-
-const bool registered_interrupting = register_backend(
-    "interrupting",
-    [](const BackendOptions& options) { return std::make_unique<Interrupting>(options); });
-
-// Never comes to an end at a negation.
-class Hanging : public PlanBackend {
- public:
-  explicit Hanging(const BackendOptions& options) : PlanBackend(options.execution) {}
-
-  std::vector<at::Tensor> run(const Case& graph_case) override {
-    while (graph_case.program->nodes.front().target == "aten.neg.default") ::pause();
-    return PlanBackend::run(graph_case);
-  }
-};
-
-const bool registered_hanging = register_backend(
-    "hanging", [](const BackendOptions& options) { return std::make_unique<Hanging>(options); });
+const bool registered_watched = register_watched("no_abs", refuse_abs) &&
+                                // Presses Ctrl-C at the first negation, and goes no further.
+                                register_watched("interrupting",
+                                                 [](const std::string& op_type) {
+                                                   refuse_abs(op_type);
+                                                   if (op_type != "aten.neg.default") return;
+                                                   signal_harness(SIGINT);
+                                                   for (;;) ::pause();
+                                                 }) &&
+                                // Never comes to an end at a negation.
+                                register_watched("hanging", [](const std::string& op_type) {
+                                  while (op_type == "aten.neg.default") ::pause();
+                                });
 
 class SuitesTest : public HarnessTest {
  protected:
@@ -200,7 +190,7 @@ TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
                     HasSubstr("This run was interrupted after 2 cases had finished.")));
 }
 
-TEST_F(SuitesTest, RunWhatIsAskedFor) {
+TEST_F(SuitesTest, RunWhatIsAskedForAndListTheirCategories) {
   EXPECT_EQ(run_operators({"--operator", "aten.abs"}).status, 0);
   EXPECT_THAT(case_names(),
               ElementsAre("aten.abs.default/bfloat16/usual", "aten.abs.default/float32/usual"));
@@ -209,9 +199,6 @@ TEST_F(SuitesTest, RunWhatIsAskedFor) {
   EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("--suite operators --dtype bfloat16\n"));
   EXPECT_EQ(run_operators({"--category", "reduction"}).status, 0);
   EXPECT_THAT(case_names(), ElementsAre("aten.sum.default/float32/usual"));
-}
-
-TEST_F(SuitesTest, ListTheirCategories) {
   const HarnessOutcome outcome = run_operators({"--list-categories"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.out, "convolution\npointwise\nreduction\n");
@@ -294,39 +281,37 @@ TEST_F(SuitesTest, AreComparedWithABaseline) {
 
 TEST_F(SuitesTest, FailAsExpected) {
   const std::string list = path("known.txt");
-  write_file(list, "aten.sum.default/float32/usual: output mismatch: adds one too many\n");
-  const std::vector<std::string> arguments = {"--operator", "aten.sum", "--expected-failures",
-                                              list};
-  std::vector<std::string> wrong = arguments;
-  wrong.insert(wrong.end(), {"--backend", "off_by_one"});
-  const HarnessOutcome known = run_operators(wrong);
+  const auto run_with = [&](const std::string& lines, std::vector<std::string> arguments) {
+    write_file(list, lines);
+    arguments.insert(arguments.end(), {"--expected-failures", list});
+    return run_operators(std::move(arguments));
+  };
+  const std::string line = "aten.sum.default/float32/usual: output mismatch: adds one too many\n";
+  const HarnessOutcome known =
+      run_with(line, {"--operator", "aten.sum", "--backend", "off_by_one"});
   EXPECT_EQ(known.status, 0) << known.out << known.err;
   EXPECT_THAT(known.out, HasSubstr("0 of 1 cases passed, 1 expected failure"));
   EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
-  const HarnessOutcome mended = run_operators(arguments);
+  const HarnessOutcome mended = run_with(line, {"--operator", "aten.sum"});
   EXPECT_EQ(mended.status, 1);
   EXPECT_THAT(mended.out, HasSubstr("0 of 1 cases passed, 1 unexpected pass"));
-  write_file(list, "aten.sun.default/float32/usual: crashed: a typo\n");
-  EXPECT_EQ(run_operators(arguments).status, 2);
-  write_file(list,
-             "aten.neg.default/float32/usual: crashed: not selected\nGood: crashed: a model\n");
-  EXPECT_EQ(run_operators(arguments).status, 0);
-}
+  EXPECT_EQ(
+      run_with("aten.sun.default/float32/usual: crashed: a typo\n", {"--operator", "aten.sum"})
+          .status,
+      2);
+  EXPECT_EQ(
+      run_with("aten.neg.default/float32/usual: crashed: not selected\nGood: crashed: a model\n",
+               {"--operator", "aten.sum"})
+          .status,
+      0);
 
-TEST_F(SuitesTest, FailAsAPatternExpects) {
-  const std::string list = path("known.txt");
-  write_file(list, "*float32/*: output mismatch: adds one too many\n");
-  const std::vector<std::string> flags = {"--expected-failures", list, "--backend"};
-  std::vector<std::string> wrong = flags;
-  wrong.push_back("off_by_one");
-  const HarnessOutcome known = run_operators(wrong);
-  EXPECT_EQ(known.status, 1);
-  EXPECT_THAT(known.out, HasSubstr("0 of 5 cases passed, 1 differs, 4 expected failure"));
-  std::vector<std::string> right = flags;
-  right.push_back("no_abs");
-  const HarnessOutcome mended = run_operators(right);
-  EXPECT_EQ(mended.status, 0) << mended.out << mended.err;
-  EXPECT_THAT(mended.out, HasSubstr("3 of 5 cases passed, 2 unsupported"));
+  const std::string pattern = "*float32/*: output mismatch: adds one too many\n";
+  const HarnessOutcome some = run_with(pattern, {"--backend", "off_by_one"});
+  EXPECT_EQ(some.status, 1);
+  EXPECT_THAT(some.out, HasSubstr("0 of 5 cases passed, 1 differs, 4 expected failure"));
+  const HarnessOutcome none = run_with(pattern, {"--backend", "no_abs"});
+  EXPECT_EQ(none.status, 0) << none.out << none.err;
+  EXPECT_THAT(none.out, HasSubstr("3 of 5 cases passed, 2 unsupported"));
 }
 
 TEST_F(SuitesTest, WriteTheListOfTheirFailures) {
@@ -373,17 +358,18 @@ TEST_F(SuitesTest, StopACallThatTakesTooLong) {
   EXPECT_EQ(results()["cases"][2]["failure"]["stage"], "execute");
 }
 
-// A model that ends its process costs itself only.
-TEST_F(SuitesTest, TakeApartWhatCanBeBesideAModelThatAborts) {
-  const HarnessOutcome outcome =
-      run({"--split", "--model", "Aborts", "--model", "Wrong", "--model", "Close"});
+// A model that fails or ends its process costs itself only.
+TEST_F(SuitesTest, TakeApartWhatCanBeBesideModelsThatFail) {
+  const HarnessOutcome outcome = run({"--split", "--model", "Aborts", "--model", "Throws",
+                                      "--model", "Wrong", "--model", "Close"});
   EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(results()["models"].size(), 4u);
   // Equal calls run where a model fails.
   ASSERT_EQ(results()["cases"].size(), 2u);
   for (const json& it : results()["cases"]) EXPECT_EQ(it["call"]["occurrences"].size(), 1u);
 }
 
-TEST_F(SuitesTest, SayWhichCallsDidNotRun) {
+TEST_F(SuitesTest, SayWhichCallsDidNotRunAndNameFaultyOperators) {
   EXPECT_EQ(run({"--split", "--model", "Close", "--model", "Doubled"}).status, 0);
   ASSERT_EQ(results()["cases"].size(), 2u);
   EXPECT_EQ(results()["cases"][0]["call"]["occurrences"].size(), 2u);
@@ -392,9 +378,6 @@ TEST_F(SuitesTest, SayWhichCallsDidNotRun) {
                     Not(HasSubstr("not run"))));
   EXPECT_THAT(reports().at("Doubled.md"),
               AllOf(HasSubstr("| as `add` of Close, not run |"), HasSubstr("1 not run, because")));
-}
-
-TEST_F(SuitesTest, NameTheFaultyOperatorsOfAModel) {
   EXPECT_EQ(run({"--split", "--model", "Close", "--backend", "off_by_one"}).status, 1);
   EXPECT_THAT(reports().at("Close.md"), HasSubstr("Faulty operators: `aten.add."));
 }
@@ -471,28 +454,17 @@ TEST_F(SuitesTest, ShowAModelWholeAndTakenApart) {
   for (const auto& [name, content] : pages) EXPECT_THAT(content, Not(HasSubstr(scratch_))) << name;
 }
 
-TEST_F(SuitesTest, TakeTheOthersApartWhereAModelFails) {
-  EXPECT_EQ(run({"--split", "--model", "Good", "--model", "Throws"}).status, 1);
-  EXPECT_EQ(results()["cases"].size(), 1u);
-  EXPECT_EQ(results()["models"].size(), 2u);
-}
-
 // A graph that fails at its second node.
 TEST_F(SuitesTest, KeepTheCallsBeforeTheOneThatFails) {
   EXPECT_EQ(run({"--model", "Wrong"}).status, 1);
   fs::rename(output_ + "/repro/Wrong", path("broken"));
   fs::remove_all(output_);
   IR ir = load_ir(path("broken/ir.json"));
-  OpNode view;
-  view.name = "view";
-  view.op_type = "aten.view.default";
-  view.inputs = {ir.nodes.at(0).outputs.at(0)};
-  view.inputs[0].producer_node = ir.nodes[0].name;
-  view.outputs = {ir.nodes[0].outputs[0]};
-  view.outputs[0].name = "view";
-  view.attrs.set("size", Attribute::list({7}));
-  ir.nodes.push_back(view);
-  ir.graph_outputs = {view.outputs[0]};
+  const OpNode& last = ir.nodes.at(0);
+  const TensorMeta view = meta("view", last.outputs.at(0).shape);
+  ir.nodes.push_back(node("view", "aten.view.default", {made_by(last.outputs[0], last.name)},
+                          {view}, {{"size", Attribute::list({7})}}));
+  ir.graph_outputs = {view};
   save_ir(ir, path("broken/ir.json"));
   fs::remove(path("broken/expected.safetensors"));
   const HarnessOutcome outcome = run({"--split", "--ir", path("broken")});
