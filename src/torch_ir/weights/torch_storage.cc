@@ -11,21 +11,23 @@
 namespace torch_ir {
 namespace {
 
-// The dtype of a class of storages. Its module is ignored, since everything is loaded to the CPU.
-using StorageDtype = std::optional<c10::ScalarType>;
+// A class of storages. Its module is ignored, since everything is loaded to the CPU.
+struct StorageClass {
+  std::optional<c10::ScalarType> dtype;
+};
 
 constexpr std::string_view kStorageModules[] = {"torch", "torch.cuda", "torch.storage"};
 
-std::optional<StorageDtype> find_storage_class(std::string_view name) {
+std::optional<StorageClass> find_storage_class(std::string_view name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;
   if (std::ranges::count(kStorageModules, name.substr(0, dot)) == 0) return std::nullopt;
   name.remove_prefix(dot + 1);
-  if (name == "UntypedStorage" || name == "_UntypedStorage") return StorageDtype();
+  if (name == "UntypedStorage" || name == "_UntypedStorage") return StorageClass{};
   // Later dtypes have no such class.
   for (int i = 0; i <= static_cast<int>(c10::ScalarType::QUInt2x4); ++i) {
     const auto dtype = static_cast<c10::ScalarType>(i);
-    if (name == std::string(c10::toString(dtype)) + "Storage") return StorageDtype(dtype);
+    if (name == std::string(c10::toString(dtype)) + "Storage") return StorageClass{dtype};
   }
   return std::nullopt;
 }
@@ -57,7 +59,7 @@ PendingStorage read_storage(const PickleValue& id) {
   if (!storage_class || key == nullptr || location == nullptr || num_elements == nullptr) {
     fail_storage(id);
   }
-  const StorageDtype dtype = *storage_class;
+  const auto dtype = storage_class->dtype;
   PendingStorage storage = {*key, dtype, 0, *location};
   const auto element_size = dtype ? static_cast<int64_t>(c10::elementSize(*dtype)) : 1;
   if (*num_elements < 0 ||
