@@ -12,6 +12,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -51,15 +52,12 @@ TEST(BackendTest, IsFoundByItsNameOnceItIsRegistered) {
   EXPECT_EQ(nothing->options.directory, folder + "/backend");
 }
 
-TEST(BackendTest, ANameIsTakenOnce) {
+TEST(BackendTest, ANameIsTakenOnceAndTheValuesOfNodesAreOptional) {
   EXPECT_TRUE(register_backend("taken", make_nothing));
   EXPECT_THAT([] { register_backend("taken", make_nothing); },
               ThrowsMessage<Error>("duplicate backend 'taken'"));
   EXPECT_THAT([] { register_backend("", make_nothing); },
               ThrowsMessage<Error>("a backend needs a name"));
-}
-
-TEST(BackendTest, MayHaveNoValuesToTell) {
   Nothing backend{BackendOptions()};
   EXPECT_EQ(backend.values(Case()), nullptr);
 }
@@ -87,15 +85,13 @@ TEST(PlanBackendTest, RunsTheGraphThatItIsGivenEachTime) {
 
 TEST(PlanBackendTest, RunsWithTheWeightsThatItIsGivenEachTime) {
   PlanBackend backend{ExecutionOptions()};
-  IR ir = adding(1);
-  TensorMeta& input = ir.nodes.at(0).inputs.at(0);
-  input.name = "w";
-  input.producer_node.reset();
-  TensorMeta weight = ir.graph_inputs.at(0);
-  weight.name = "w";
-  ir.weights = {weight};
-  StateDict weights;
-  weights.insert("w", at::full({2}, 1.0));
+  const IR ir = TestGraphBuilder("Add")
+                    .input("x", {2})
+                    .weight("p_w", "w", {2})
+                    .op("add", "aten.add.Tensor", {"x", "p_w"}, {2})
+                    .output("add")
+                    .build();
+  StateDict weights = {{"w", at::full({2}, 1.0)}};
   const auto run = [&] {
     const Case graph_case = Case{.weights = weights, .inputs = {at::ones({2})}}.with(resolve(ir));
     return backend.run(graph_case).at(0)[0].item<double>();

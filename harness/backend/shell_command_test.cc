@@ -5,7 +5,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -17,17 +20,71 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
+// --- CommandTemplate ---
+
+const std::vector<std::string> kPlaceholders = {"ir", "outputs"};
+
+std::string fill(const std::string& text, const std::string& ir = "/d/ir.json") {
+  return CommandTemplate(text, kPlaceholders).fill({{"ir", ir}, {"outputs", "/d/out"}});
+}
+
+// The standard output of the shell for a line.
+std::string run(const std::string& line) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(line.c_str(), "r"), &::pclose);
+  std::array<char, 256> buffer;
+  std::string output;
+  while (std::fgets(buffer.data(), buffer.size(), pipe.get()) != nullptr) output += buffer.data();
+  return output;
+}
+
+TEST(CommandTemplateTest, OnlyPlaceholdersBecomeQuotedPaths) {
+  EXPECT_EQ(fill("sim --ir={ir} {outputs} {ir}"), "sim --ir='/d/ir.json' '/d/out' '/d/ir.json'");
+  EXPECT_EQ(fill("X=${ir} awk '{ print $1 }' {ir} {outputs} ; { echo a; } {A} {a,b} {} {"),
+            "X=${ir} awk '{ print $1 }' '/d/ir.json' '/d/out' ; { echo a; } {A} {a,b} {} {");
+  EXPECT_EQ(fill("awk '{{print}}' {ir} {outputs} {{ir}}"),
+            "awk '{print}' '/d/ir.json' '/d/out' {ir}");
+}
+
+TEST(CommandTemplateTest, ThePathReachesTheProgramWhateverIsInIt) {
+  const std::string odd = "/d/it's \"a\" $HOME `dir` \\n {ir} *";
+  for (const char* text :
+       {"printf '<%s>' {ir} {outputs}", "printf '<%s>' \"{ir}\" '{outputs}'",
+        "printf '<%s>' '{ir}' \"{outputs}\"", "printf '<%s>' \"\"{ir} ''\"{outputs}\""}) {
+    EXPECT_EQ(run(fill(text, odd)), "<" + odd + "></d/out>") << text;
+  }
+  EXPECT_EQ(run(fill("printf '<%s>' \"it's {ir}\" \\'{outputs}", odd)),
+            "<it's " + odd + "><'/d/out>");
+}
+
+TEST(CommandTemplateTest, EveryPlaceholderIsNeededAndNoOther) {
+  EXPECT_THAT([] { fill("sim {ir}"); },
+              ThrowsMessage<Error>(
+                  "missing {outputs} in the command 'sim {ir}'; expected {ir} and {outputs}"));
+  EXPECT_THAT([] { fill("sim\n{outputs}"); },
+              ThrowsMessage<Error>(
+                  "missing {ir} in the command 'sim\\x0a{outputs}'; expected {ir} and {outputs}"));
+  EXPECT_THAT([] { fill("sim {ir} {output}"); },
+              ThrowsMessage<Error>("unknown placeholder {output}; expected {ir} and {outputs}; did "
+                                   "you mean 'outputs'? ({{output}} is the text {output})"));
+}
+
+TEST(CommandTemplateTest, ACommandMayHaveNone) {
+  const CommandTemplate server("sim --server {{x}} ${ir}", kPlaceholders);
+  EXPECT_FALSE(server.has_placeholders());
+  EXPECT_EQ(server.fill({}), "sim --server {x} ${ir}");
+  EXPECT_TRUE(CommandTemplate("{ir} {outputs}", kPlaceholders).has_placeholders());
+}
+
+// --- run_shell_command ---
+
 CommandEnd run_line(const std::string& line) {
   return run_shell_command(line, ::testing::TempDir());
 }
 
-TEST(ShellCommandTest, TellsSuccessAndWhatWasPrinted) {
+TEST(ShellCommandTest, TellsHowACommandEndedAndWhatWasPrinted) {
   const CommandEnd end = run_line("echo out; echo err >&2");
   EXPECT_TRUE(end.succeeded);
   EXPECT_EQ(end.output, "out\nerr\n");
-}
-
-TEST(ShellCommandTest, TellsHowACommandFailed) {
   EXPECT_FALSE(run_line("exit 3").succeeded);
   EXPECT_EQ(run_line("exit 3").description, "exited with status 3");
   EXPECT_EQ(run_line("kill -9 $$").description, "was killed by signal 9 (Killed)");

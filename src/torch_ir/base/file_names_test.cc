@@ -10,24 +10,18 @@
 namespace torch_ir {
 namespace {
 
-TEST(FileNamesTest, LettersOfAllScriptsAreKept) {
+TEST(FileNamesTest, LettersOfAllScriptsAreKeptAndOthersReplaced) {
   EXPECT_EQ(file_name_of("model-1.b_c"), "model-1.b_c");
   EXPECT_EQ(file_name_of("名前"), "名前");
   EXPECT_EQ(file_name_of("Größe"), "Größe");
   EXPECT_EQ(file_name_of("ไทย"), "ไทย");
-}
-
-TEST(FileNamesTest, WhatAFileSystemOrHtmlCannotHaveIsReplaced) {
   EXPECT_EQ(file_name_of("a/b\\c <d>&\"'?*|:#%\n"), "a_b_c__d___________");
   EXPECT_EQ(file_name_of(".hidden"), "_.hidden");
   EXPECT_EQ(file_name_of(""), "_");
   EXPECT_EQ(file_name_of("a\xFF"), "a_");
   // A mark that changes the direction of text, and a blank.
   EXPECT_EQ(file_name_of("a\u202Eb\u3000c"), "a_b_u3000c");
-}
-
-// macOS and others store one for the other.
-TEST(FileNamesTest, FormsOfOneTextDiffer) {
+  // macOS and others store one for the other.
   EXPECT_EQ(file_name_of("caf\u00E9"), "caf\u00E9");
   EXPECT_EQ(file_name_of("cafe\u0301"), "cafe_u0301");
   EXPECT_EQ(file_name_of("\u304C\u304B\u3099"), "\u304C\u304B_u3099");

@@ -8,8 +8,8 @@
 namespace torch_ir {
 namespace {
 
-// The first bytes of files that other programs wrote.
-TEST(ForeignFileTest, FilesAreKnownByTheirFirstBytes) {
+TEST(ForeignFileTest, FilesAreKnownByTheirFirstBytesAndArchivesByTheirEntries) {
+  // The first bytes of files that other programs wrote.
   std::string tar(512, 'x');
   tar.replace(257, 5, "ustar");
   const std::pair<std::string, const char*> files[] = {
@@ -27,9 +27,7 @@ TEST(ForeignFileTest, FilesAreKnownByTheirFirstBytes) {
       {std::string("\x80\x04\x95\x10"), "is a pickle, "},
       {std::string("\x40\0\0\0\0\0\0\0{\"w\"", 12), "is a safetensors file, "},
       {"\x1f\x8b\x08", "is compressed by gzip; unpack it first"},
-      {"\x7f"
-       "ELF\x02",
-       "is a shared library or a program, "},
+      {"\177ELF\x02", "is a shared library or a program, "},
       {tar, "is a tar archive; unpack it first"},
       {"<!DOCTYPE html>", "is a web page; download the file itself"},
   };
@@ -41,9 +39,6 @@ TEST(ForeignFileTest, FilesAreKnownByTheirFirstBytes) {
   for (const char* other : {"{}", "  {\"nodes\": []}", "text", "G", "\x08"}) {
     EXPECT_EQ(describe_foreign_file(other, "do this"), "") << other;
   }
-}
-
-TEST(ForeignFileTest, ArchivesAreKnownByTheirEntries) {
   EXPECT_EQ(describe_foreign_archive({"m/data/aotinductor/model/a.so", "m/archive_format"}, "do"),
             "is a package of AOTInductor, compiled code without a graph; do");
   EXPECT_EQ(describe_foreign_archive({"w.npy", "b.npy"}, "do"),

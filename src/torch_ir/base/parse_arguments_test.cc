@@ -49,7 +49,7 @@ TEST_F(ParseArgumentsTest, TakesValues) {
   EXPECT_TRUE(quiet_);
 }
 
-TEST_F(ParseArgumentsTest, AnOptionIsNoValue) {
+TEST_F(ParseArgumentsTest, SaysWhatIsNotExpected) {
   EXPECT_EQ(error({"--output", "--model", "M"}), "--output needs a value");
   EXPECT_EQ(error({"--model", "--output", "u2"}), "--model needs a value");
   EXPECT_EQ(error({"--model", "--output=u2"}), "--model needs a value");
@@ -57,27 +57,18 @@ TEST_F(ParseArgumentsTest, AnOptionIsNoValue) {
   EXPECT_EQ(error({"-o", "--unknown"}), "--output needs a value");
   EXPECT_EQ(error({"in", "-o"}), "--output needs a value");
   EXPECT_EQ(error({"--output=", "in"}), "--output needs a value");
-}
-
-TEST_F(ParseArgumentsTest, AnOddValueIsTakenBehindTheSign) {
-  parse_arguments(parser_, {"--output=--model", "--model", "-x"});
-  EXPECT_EQ(output_, "--model");
-  EXPECT_THAT(models_, ElementsAre("-x"));
-}
-
-TEST_F(ParseArgumentsTest, NothingIsCheckedBehindTheMark) {
-  parse_arguments(parser_, {"-q", "--", "--output"});
-  EXPECT_EQ(file_, "--output");
-}
-
-TEST_F(ParseArgumentsTest, SaysWhatIsNotExpected) {
   EXPECT_EQ(error({"a", "b\n"}), "unexpected argument 'b\\x0a'");
   EXPECT_EQ(error({"--outptu=x"}), "unknown option '--outptu'; did you mean '--output'?");
   EXPECT_EQ(error({"--output", "a", "--output", "b"}), "--output is given more than once");
+  EXPECT_THROW(parse_arguments(parser_, {"--help"}), CLI::CallForHelp);
 }
 
-TEST_F(ParseArgumentsTest, HelpIsNoError) {
-  EXPECT_THROW(parse_arguments(parser_, {"--help"}), CLI::CallForHelp);
+TEST_F(ParseArgumentsTest, OddValuesAreTakenBehindTheSignAndTheMark) {
+  parse_arguments(parser_, {"--output=--model", "--model", "-x"});
+  EXPECT_EQ(output_, "--model");
+  EXPECT_THAT(models_, ElementsAre("-x"));
+  parse_arguments(parser_, {"-q", "--", "--output"});
+  EXPECT_EQ(file_, "--output");
 }
 
 }  // namespace

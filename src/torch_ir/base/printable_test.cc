@@ -7,28 +7,19 @@
 namespace torch_ir {
 namespace {
 
-TEST(PrintableTest, OrdinaryTextStays) {
+TEST(PrintableTest, EscapesControlCharactersAndWhatIsNoUtf8AndCutsLongText) {
   EXPECT_EQ(printable(""), "");
   EXPECT_EQ(printable("layer.0.weight 'x' \\n"), "layer.0.weight 'x' \\n");
   EXPECT_EQ(printable("caf\u00e9 \u5f20\u91cf \U0001f525"), "caf\u00e9 \u5f20\u91cf \U0001f525");
-}
-
-TEST(PrintableTest, ControlCharactersAreEscaped) {
   EXPECT_EQ(printable("a\nb\r\t\x1b[2J\x7f"), "a\\x0ab\\x0d\\x09\\x1b[2J\\x7f");
   EXPECT_EQ(printable(std::string("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(printable("\u0085\u2028\u202e\u2066"),
             "\\xc2\\x85\\xe2\\x80\\xa8\\xe2\\x80\\xae\\xe2\\x81\\xa6");
-}
-
-TEST(PrintableTest, WhatIsNoUtf8IsEscaped) {
   EXPECT_EQ(printable("\xff"), "\\xff");
   EXPECT_EQ(printable("a\xc3"), "a\\xc3");
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf") << "a slash in two bytes";
   EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond Unicode";
-}
-
-TEST(PrintableTest, LongTextIsCut) {
   EXPECT_EQ(printable(std::string(256, 'a')), std::string(256, 'a'));
   EXPECT_EQ(printable(std::string(257, 'a')), std::string(256, 'a') + "...");
   EXPECT_EQ(printable(std::string(257, 'a'), 257), std::string(257, 'a'));
@@ -41,6 +32,8 @@ TEST(HeadlineTest, IsTheFirstLine) {
   EXPECT_EQ(headline("\n  what  \r\nwhere"), "what");
   const std::string long_line(5000, 'a');
   EXPECT_EQ(headline(long_line), long_line);
+  EXPECT_EQ(headline("a\x1b[2J\rb\tc"), "a\\x1b[2J\\x0db c");
+  EXPECT_EQ(headline("\xff"), "\\xff");
 }
 
 TEST(HeadlineTest, AColonHasWhatItAnnouncesBehindIt) {
@@ -53,11 +46,6 @@ TEST(HeadlineTest, AColonHasWhatItAnnouncesBehindIt) {
   EXPECT_EQ(headline("nothing follows:\n \n"), "nothing follows:");
   EXPECT_EQ(headline("a: b\nc"), "a: b");
   EXPECT_EQ(headline("the value is:\n-1"), "the value is: -1");
-}
-
-TEST(HeadlineTest, ControlCharactersAreEscaped) {
-  EXPECT_EQ(headline("a\x1b[2J\rb\tc"), "a\\x1b[2J\\x0db c");
-  EXPECT_EQ(headline("\xff"), "\\xff");
 }
 
 TEST(ShortLineTest, IsOneShortLine) {

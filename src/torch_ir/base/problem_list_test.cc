@@ -15,19 +15,13 @@ TEST(ProblemListTest, SeveralAreCountedAndListed) {
             "3 problems with the inputs:\n  a\n  b\n  c");
 }
 
-TEST(ProblemListTest, IsFoundBehindWhatIsPutInFrontOfIt) {
+TEST(ProblemListTest, IsFoundInMessagesAndPrintedALineForEachProblem) {
   EXPECT_THAT(lines_of_problem_list("model.json: " + problem_list({"a", "b"}, "the inputs")),
               ElementsAre("model.json: 2 problems with the inputs:", "a", "b"));
-}
-
-TEST(ProblemListTest, OtherMessagesAreNone) {
   for (const char* message : {"", "what", "what:", "what\nwhere", "what:\nwhere",
                               "what:\n  where\nwhen", "  what:\n  it", "what\n  where"}) {
     EXPECT_THAT(lines_of_problem_list(message), IsEmpty()) << message;
   }
-}
-
-TEST(ProblemListTest, ProgramsPrintALineForEachProblem) {
   EXPECT_EQ(message_line("tool", problem_list({"a\tb", "c"}, "the inputs")),
             "tool: 2 problems with the inputs:\n  a b\n  c\n");
 }

@@ -19,13 +19,10 @@ std::string end_of(const std::string& line, bool is_apart = false) {
   return describe_wait_status(wait_for_process(process));
 }
 
-TEST(SubprocessTest, EndsAreDescribed) {
+TEST(SubprocessTest, EndsAreDescribedAndThereIsNoInput) {
   EXPECT_EQ(end_of("exit 0"), "exited with status 0");
   EXPECT_EQ(end_of("exit 3"), "exited with status 3");
   EXPECT_EQ(end_of("kill -9 $$"), "was killed by signal 9 (Killed)");
-}
-
-TEST(SubprocessTest, WithoutAnInputItReadsNothing) {
   EXPECT_EQ(end_of("if read line; then exit 1; fi"), "exited with status 0");
 }
 

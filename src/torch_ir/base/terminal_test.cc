@@ -37,22 +37,16 @@ class TerminalTest : public ::testing::Test {
   int other_end_;
 };
 
-TEST_F(TerminalTest, HasColoursAndAWidth) {
+TEST_F(TerminalTest, HasAWidthAndColoursUnlessTheEnvironmentSaysOtherwise) {
   const Terminal terminal = terminal_of(other_end_);
   EXPECT_TRUE(terminal.is_terminal);
   EXPECT_TRUE(terminal.has_colours);
   EXPECT_EQ(terminal.width, 100);
-}
-
-TEST_F(TerminalTest, NoColorLeavesTheRest) {
   ::setenv("NO_COLOR", "1", 1);
   EXPECT_FALSE(terminal_of(other_end_).has_colours);
   EXPECT_TRUE(terminal_of(other_end_).is_terminal);
   ::setenv("NO_COLOR", "", 1);
   EXPECT_TRUE(terminal_of(other_end_).has_colours);
-}
-
-TEST_F(TerminalTest, ADumbOneUnderstandsNoEscapes) {
   ::setenv("TERM", "dumb", 1);
   EXPECT_FALSE(terminal_of(other_end_).is_terminal);
   EXPECT_FALSE(terminal_of(other_end_).has_colours);

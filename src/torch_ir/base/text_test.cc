@@ -7,7 +7,7 @@
 namespace torch_ir {
 namespace {
 
-TEST(TextTest, WritesThousandsSeparators) {
+TEST(TextTest, WritesNumbersAndLists) {
   EXPECT_EQ(with_thousands_separators(0), "0");
   EXPECT_EQ(with_thousands_separators(999), "999");
   EXPECT_EQ(with_thousands_separators(1000), "1,000");
@@ -17,15 +17,9 @@ TEST(TextTest, WritesThousandsSeparators) {
   EXPECT_EQ(with_thousands_separators(-1234), "-1,234");
   EXPECT_EQ(with_thousands_separators(std::numeric_limits<int64_t>::min()),
             "-9,223,372,036,854,775,808");
-}
-
-TEST(TextTest, CountsInTheRightNumber) {
   EXPECT_EQ(counted(0, "node"), "0 nodes");
   EXPECT_EQ(counted(1, "node"), "1 node");
   EXPECT_EQ(counted(2000, "node"), "2,000 nodes");
-}
-
-TEST(TextTest, CountsTheRestOfAList) {
   EXPECT_EQ(listed({}, 2), "");
   EXPECT_EQ(listed({"a", "b"}, 2), "a, b");
   EXPECT_EQ(listed({"a", "b", "c", "d"}, 2), "a, b and 2 more");

@@ -48,12 +48,9 @@ TEST(ToleranceFor, IsExactForIntegersAndBooleansUnlessTheyHaveTheirOwn) {
   }
 }
 
-TEST(ToleranceText, NamesBoth) {
+TEST(ToleranceText, NamesBothAndRoundsUp) {
   EXPECT_EQ(tolerance_text(Tolerance{1.3e-6, 0}), "rtol 1.3e-06, atol 0");
-}
-
-// A printed tolerance passes when it is used.
-TEST(ToleranceText, RoundsUp) {
+  // A printed tolerance passes when it is used.
   EXPECT_EQ(tolerance_text(0.16666666666666666), "0.167");
   EXPECT_EQ(tolerance_text(0.1231), "0.124");
   EXPECT_EQ(tolerance_text(0.0), "0");

@@ -105,12 +105,15 @@ TEST_F(WorkDirectoryTest, RunsThatBeginAtOnceLeaveEachOtherTheirs) {
   EXPECT_EQ(num_entries(), 0u);
 }
 
-TEST_F(WorkDirectoryTest, ARunBesideThisOneKeepsItsOwn) {
+TEST_F(WorkDirectoryTest, ARunBesideThisOneKeepsItsOwnAndKnowsWhatLiesInIt) {
   const WorkDirectory first(parent_);
   const WorkDirectory second(parent_);
   EXPECT_NE(first.path(), second.path());
   EXPECT_TRUE(fs::exists(first.path()));
   EXPECT_TRUE(fs::exists(second.path()));
+  const WorkDirectory directory(parent_);
+  EXPECT_TRUE(is_in_work_directory((directory.path() / "ir" / "a.json").string()));
+  EXPECT_FALSE(is_in_work_directory((parent_ / "ir" / "a.json").string()));
 }
 
 TEST_F(WorkDirectoryTest, OtherFilesAreLeftAlone) {
@@ -127,12 +130,6 @@ TEST_F(WorkDirectoryTest, ADirectoryThatCanNotBeIsAnError) {
   std::ofstream(parent_) << "a file";
   EXPECT_THAT([&] { WorkDirectory directory(parent_); },
               ThrowsMessage<Error>(HasSubstr("reports': it is a file")));
-}
-
-TEST_F(WorkDirectoryTest, KnowsWhatLiesInOne) {
-  const WorkDirectory directory(parent_);
-  EXPECT_TRUE(is_in_work_directory((directory.path() / "ir" / "a.json").string()));
-  EXPECT_FALSE(is_in_work_directory((parent_ / "ir" / "a.json").string()));
 }
 
 using Files = std::map<std::string, std::string>;
@@ -183,11 +180,6 @@ class MoveFilesTest : public ::testing::Test {
   const fs::path from_ = scratch_ / "from";
 };
 
-TEST_F(MoveFilesTest, GivesWhatIsNewAndTakesWhatIsGone) {
-  replace();
-  EXPECT_EQ(files_in(to_), kReplaced);
-}
-
 TEST_F(MoveFilesTest, ReplacesLinksAndFollowsNone) {
   write(scratch_ / "elsewhere", {{"a.md", "mine"}, {"folder/x", "mine"}});
   fs::remove(to_ / "a.md");
@@ -224,10 +216,12 @@ TEST_F(MoveFilesTest, RefusesAFolderInPlaceOfAFileAndAFileInPlaceOfAFolder) {
   EXPECT_EQ(read_file(to_ / "a.md"), "old");
 }
 
-TEST_F(MoveFilesTest, WhatCanNotBeReadIsAnError) {
+TEST_F(MoveFilesTest, GivesWhatIsNewAndTakesWhatIsGoneIfItCanBeRead) {
   EXPECT_THAT([&] { move_files(scratch_ / "missing", to_, kNames); },
               ThrowsMessage<Error>(HasSubstr("missing': No such file or directory")));
   EXPECT_EQ(files_in(to_), kOld);
+  replace();
+  EXPECT_EQ(files_in(to_), kReplaced);
 }
 
 TEST_F(MoveFilesTest, WhatTheSystemStopsIsAnErrorAndSeenByTheLastName) {

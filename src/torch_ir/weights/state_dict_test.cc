@@ -178,23 +178,17 @@ TEST_F(ShardedWeightsTest, FoldersAreLookedThrough) {
                   "'" + folder_ + "nothing' is a folder with no weight files; name one file"));
 }
 
-TEST_F(ShardedWeightsTest, MissingShardsAndTensorsAreNamed) {
+TEST_F(ShardedWeightsTest, WhatIsMissingOrElsewhereOrOtherJsonIsRefused) {
   EXPECT_EQ(message(write_index(R"({"a": "three.safetensors"})")),
             " names the missing file 'three.safetensors'");
   EXPECT_EQ(message(write_index(R"({"c": "one.safetensors"})")),
             " says that tensor 'c' is in 'one.safetensors', but that file has no such tensor");
-}
-
-TEST_F(ShardedWeightsTest, OnlyFilesInTheFolderAreRead) {
   for (const char* file :
        {"../one.safetensors", "inner/../../one.safetensors", "/etc/passwd", ""}) {
     EXPECT_EQ(message(write_index("{\"a\": \"" + std::string(file) + "\"}")),
               " says that tensor 'a' is in '" + std::string(file) +
                   "'; only files in its own folder are read");
   }
-}
-
-TEST_F(ShardedWeightsTest, OtherJsonIsRefused) {
   const std::string path = folder_ + "config.json";
   write_file(path, "{\"a\": 1}");
   EXPECT_EQ(message(path), " is JSON, but not an index of weights: missing key 'weight_map'");
@@ -265,6 +259,19 @@ TEST_F(ValidateWeightsTest, SurplusWeightsAreWarnedAbout) {
               ElementsAre("The graph does not use 1 of the weights: 'extra0'",
                           "The graph does not use 7 of the weights: 'extra0', 'extra1', 'extra2', "
                           "'extra3', 'extra4' and 2 more"));
+}
+
+// --- move_large_constants ---
+
+TEST(LargeConstantsTest, OnlyThoseBeyondTheLimitMove) {
+  IR ir;
+  ir.constants.insert("mask", torch::zeros({256, 256}));
+  ir.constants.insert("table", torch::zeros({65'537}));
+  ir.constants.insert("scale", torch::zeros({}));
+  StateDict weights = {{"fc.weight", torch::zeros({2})}};
+  move_large_constants(ir, weights);
+  EXPECT_THAT(ir.constants.keys(), ElementsAre("mask", "scale"));
+  EXPECT_THAT(weights.keys(), ElementsAre("fc.weight", "table"));
 }
 
 }  // namespace

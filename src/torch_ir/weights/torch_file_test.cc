@@ -108,9 +108,11 @@ TEST(TorchFileTest, CheckpointsOfEveryProtocolHoldWhatPythonSaved) {
   }
 }
 
-TEST(TorchFileTest, FilesWithoutChecksumsAreRead) {
+TEST(TorchFileTest, FilesWithoutChecksumsAreReadAndTensorsOutliveTheDocument) {
   EXPECT_EQ(text_of(*load_testdata("without_checksums.pt")),
             text_of(*load_testdata("python_state_dict.pt")));
+  at::Tensor tensor = tensor_in(load_testdata("shared.pt"), "base");
+  EXPECT_EQ(tensor[3][5].item<float>(), 23);
 }
 
 TEST(TorchFileTest, AttributesOfTensorsChangeNothing) {
@@ -142,11 +144,6 @@ TEST(TorchFileTest, TorchScriptIsReadAsAttributes) {
                               "[1, 2]), bias=tensor(float32, [1])")));
 }
 
-TEST(TorchFileTest, TensorsOutliveTheDocument) {
-  at::Tensor tensor = tensor_in(load_testdata("shared.pt"), "base");
-  EXPECT_EQ(tensor[3][5].item<float>(), 23);
-}
-
 TEST(TorchFileTest, LooksAtTheBeginning) {
   EXPECT_TRUE(looks_like_torch_file(content_of("dtypes.pt")));
   EXPECT_TRUE(looks_like_torch_file("\x80\x02\x8a"));
@@ -158,13 +155,10 @@ TEST(TorchFileTest, LooksAtTheBeginning) {
 
 // --- Rejected files ---
 
-TEST(TorchFileErrorsTest, OtherArchives) {
+TEST(TorchFileErrorsTest, OtherArchivesAndFormatsBeforeZipArchives) {
   expect_not_loaded_from(build_zip({}),
                          "is a zip archive, but not one of torch.save: missing entry data.pkl");
   expect_not_loaded_from("text", "is not a zip archive, so torch.save did not write it");
-}
-
-TEST(TorchFileErrorsTest, FormatsBeforeZipArchives) {
   for (const char* bytes : {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
                             "\x80\x04N.", "L119547037146038801333356L\n.M\xe9\x03.}.}.](e."}) {
     expect_not_loaded_from(bytes,
@@ -243,9 +237,7 @@ TEST(TorchFileErrorsTest, StoragesOfArchives) {
 
 TEST(TorchFileErrorsTest, StoragesOnTheMetaDeviceHaveNoBytes) {
   std::string id = storage();
-  id.replace(id.find("\x03"
-                     "cpu"),
-             4, "\x04meta");
+  id.replace(id.find("\003cpu"), 4, "\x04meta");
   const std::string view = std::string("K\0", 2) + "K\x01\x85K\x01\x85";
   EXPECT_EQ(text_of(*load_document(build_zip({{"f/data.pkl", tensor_pickle(id + view)}}))),
             "{'w': <a tensor on the meta device>}");
@@ -336,14 +328,8 @@ TEST(TorchFileErrorsTest, CopiesAndLongArgumentsAreLimited) {
         file_of(pickle + "."),
         "holds a pickle that needs more than 268435456 bytes without its tensors' data");
   };
-  expect_limited("}(", "K\x01N",
-                 "uq\x01"
-                 "cbuiltins\ndict\n",
-                 2'000);
-  expect_limited("(", "K\x01",
-                 "tq\x01"
-                 "ctorch\nSize\n",
-                 4'000);
+  expect_limited("}(", "K\x01N", "uq\001cbuiltins\ndict\n", 2'000);
+  expect_limited("(", "K\x01", "tq\001ctorch\nSize\n", 4'000);
 }
 
 // --- Damage ---
