@@ -10,22 +10,16 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
 
-TEST(PrintableName, IsOneLineOfWhatCanBeSeen) {
+TEST(PrintableName, IsOneShortLineOfWhatCanBeSeen) {
   const Pairs names = {
       {"p_encoder_0_weight", "p_encoder_0_weight"},
       {"가중치 é 🙂", "가중치 é 🙂"},
       // Control characters, U+0085 (next line) among them.
-      {"a\nb\tc\x7F"
-       "d",
-       "a b c d"},
-      {"a\xC2\x85"
-       "b",
-       "a b"},
+      {"a\nb\tc\177d", "a b c d"},
+      {"a\xC2\205b", "a b"},
       {std::string_view("a\0b", 3), "a b"},
       // Invalid UTF-8: truncated, overlong, a surrogate, above U+10FFFF.
-      {"a\xFF"
-       "b",
-       "a\uFFFDb"},
+      {"a\377b", "a\uFFFDb"},
       {"\xC3", "\uFFFD"},
       {"\xC0\xAF", "\uFFFD\uFFFD"},
       {"\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD"},
@@ -36,9 +30,6 @@ TEST(PrintableName, IsOneLineOfWhatCanBeSeen) {
       {" \n ", "(no name)"},
   };
   for (const auto& [name, printed] : names) EXPECT_EQ(printable_name(name), printed);
-}
-
-TEST(PrintableName, CutsLongNamesBetweenCharacters) {
   for (const std::string character : {"x", "ü"}) {
     std::string name;
     for (int i = 0; i < 100; ++i) name += character;
@@ -59,12 +50,9 @@ TEST(OperatorLabel, LeavesOutTheUsualNamespaceAndOverload) {
   for (const auto& [op_type, label] : labels) EXPECT_EQ(operator_label(op_type), label);
 }
 
-TEST(Identifiers, AreMadeOfLettersDigitsAndUnderscores) {
+TEST(Identifiers, AreMadeOfLettersAndDifferentWhereNamesAre) {
   EXPECT_EQ(Identifiers().make("op_", "linear_1"), "op_linear_1");
   EXPECT_EQ(Identifiers().make("op_", "a.b-c\"é"), "op_a_b_c___");
-}
-
-TEST(Identifiers, AreDifferentWhereNamesAre) {
   Identifiers ids;
   EXPECT_EQ(ids.make("op_", "a.b"), "op_a_b");
   EXPECT_EQ(ids.make("op_", "a_b_2"), "op_a_b_2");
@@ -73,15 +61,12 @@ TEST(Identifiers, AreDifferentWhereNamesAre) {
             ids.make("op_", std::string(200, 'x') + "2"));
 }
 
-TEST(MermaidLabel, LeavesOrdinaryTextAlone) {
+TEST(MermaidLabel, WritesOnlyWhatMermaidWouldReadAsEntityCodes) {
   for (const char* text :
        {"Input: x", "1x16x64", "mul.Tensor", "p_linear_weight", "relu_", "_softmax", "add_.Tensor",
         "a/b (c), d?", "가중치", "out 1: 1x4", "... 3 more nodes ...", "2d"}) {
     EXPECT_EQ(mermaid_label(text), text);
   }
-}
-
-TEST(MermaidLabel, WritesWhatMermaidWouldReadAsEntityCodes) {
   const Pairs labels = {
       {"a\"b", "a#quot;b"},
       {"#1", "#35;1"},

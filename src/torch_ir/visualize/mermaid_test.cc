@@ -31,9 +31,8 @@ TEST(IrToMermaid, DrawsTheGraphsOfTheSpecificationAsPrinted) {
             printed_in_the_specification("gather_with_index"));
   EXPECT_EQ(ir_to_mermaid(buffer_vs_constant_graph()),
             printed_in_the_specification("buffer_vs_constant"));
+  EXPECT_EQ(ir_to_mermaid(IR()), "flowchart TD\n");
 }
-
-TEST(IrToMermaid, DrawsAnEmptyGraph) { EXPECT_EQ(ir_to_mermaid(IR()), "flowchart TD\n"); }
 
 // A layered graph: each node uses the `fan_in` values before it.
 IR layered_graph(int nodes, int fan_in, const std::string& prefix = "n") {
@@ -138,8 +137,8 @@ TEST(DrawMermaid, SaysHowManyNodesItShows) {
   EXPECT_EQ(cut.text, ir_to_mermaid(ir, {.max_nodes = cut.num_nodes}));
 }
 
-// A chain with the given number of nodes of each operator.
-IR graph_of(const std::vector<std::pair<std::string, int>>& operators) {
+// Of a graph with the given number of nodes of each operator.
+std::string pie(const std::vector<std::pair<std::string, int>>& operators) {
   TestGraphBuilder graph("M");
   graph.input("x", {4});
   int nodes = 0;
@@ -148,11 +147,7 @@ IR graph_of(const std::vector<std::pair<std::string, int>>& operators) {
       graph.op("n" + std::to_string(nodes++), op_type, {"x"}, {4}, {{"index", 0}});
     }
   }
-  return graph.build();
-}
-
-std::string pie(const std::vector<std::pair<std::string, int>>& operators) {
-  return generate_op_distribution_pie(graph_of(operators));
+  return generate_op_distribution_pie(graph.build());
 }
 
 TEST(OpDistributionPie, CountsOperatorsMostFrequentFirst) {
@@ -179,12 +174,9 @@ TEST(OpDistributionPie, ShowsTenOperatorsAndTheRestAsOthers) {
   EXPECT_EQ(pie(operators), expected);
 }
 
-TEST(OpDistributionPie, CountsWhatWouldNotBeDrawnAsOthers) {
+TEST(OpDistributionPie, HasALabelForEachOperatorOrOthers) {
   EXPECT_EQ(pie({{"aten.a.default", 197}, {"aten.b.default", 2}, {"aten.c.default", 1}}),
             "pie showData\n    \"a\" : 197\n    \"b\" : 2\n    \"Others\" : 1\n");
-}
-
-TEST(OpDistributionPie, HasNoLabelTwice) {
   EXPECT_EQ(pie({{"aten.a.default", 3}, {"a", 2}, {"a\n", 2}, {"a\t", 1}, {"Others", 1}}),
             "pie showData\n"
             "    \"a\" : 3\n"
@@ -192,16 +184,10 @@ TEST(OpDistributionPie, HasNoLabelTwice) {
             "    \"a (3)\" : 2\n"
             "    \"a (4)\" : 1\n"
             "    \"Others (2)\" : 1\n");
-}
-
-TEST(OpDistributionPie, WritesAnyNameAsText) {
   EXPECT_EQ(pie({{"my\\op.\"x\"", 1}, {"<built-in function getitem>", 1}}),
             "pie showData\n"
             "    \"my#92;op.#quot;x#quot;\" : 1\n"
             "    \"#60;built-in function getitem#62;\" : 1\n");
-}
-
-TEST(OpDistributionPie, SaysThatThereAreNoOperators) {
   EXPECT_EQ(pie({}), "pie showData title No operators\n");
 }
 

@@ -98,17 +98,7 @@ TEST(SketchGraph, DrawsNodesThatReturnNothing) {
                                                "input_x > op_check 4"));
 }
 
-IR chain(int length) {
-  TestGraphBuilder graph("Chain");
-  graph.input("x", {4});
-  std::string last = "x";
-  for (int i = 0; i < length; ++i) {
-    const std::string name = "n" + std::to_string(i);
-    graph.op(name, "aten.relu.default", {last}, {4});
-    last = name;
-  }
-  return graph.output(last).build();
-}
+IR chain(size_t length) { return chain_of(std::vector<ChainNode>(length, {"aten.relu.default"})); }
 
 TEST(SketchGraph, CutsWithANoteInThePlaceOfTheRest) {
   EXPECT_THAT(draw(chain(3), {.nodes = 1}),
