@@ -42,21 +42,15 @@ TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
   }
 }
 
-TEST(Disagreement, IsNoneOfEqualOutputs) {
+TEST(Disagreement, IsOfValuesOfBitsAndOfTheNumberOfOutputs) {
   const Case ones{.expected = {at::ones({3})}};
   EXPECT_EQ(disagreement(exact(), ones, {at::ones({3})}), "");
   EXPECT_EQ(disagreement(fast(), ones, {at::full({3}, 1.00005)}), "");
-}
-
-TEST(Disagreement, AsksForTheBits) {
+  EXPECT_EQ(disagreement(fast(), ones, {}), "0 outputs, expected 1");
   const Case zero{.expected = {at::zeros({1})}};
   EXPECT_THAT(disagreement(exact(), zero, {at::full({1}, -0.0)}),
               HasSubstr("output 0 does not match eager's bit for bit: "));
   EXPECT_EQ(disagreement(fast(), zero, {at::full({1}, -0.0)}), "");
-}
-
-TEST(Disagreement, CountsOutputs) {
-  EXPECT_EQ(disagreement(fast(), {.expected = {at::ones({1})}}, {}), "0 outputs, expected 1");
 }
 
 // A value that lies between two steps may be rounded to either; other differences remain.

@@ -28,36 +28,24 @@ TEST(BenchmarkFlags, LeaveTheCallersToGoogleBenchmark) {
   EXPECT_EQ(flags.rest[5], "--unknown");
 }
 
-TEST(BenchmarkFlags, TakeThreadsInEitherForm) {
+TEST(BenchmarkFlags, TakeThreadsAndArchivesInEitherForm) {
   EXPECT_EQ(parse_benchmark_flags({"benchmark", "--threads=0"}).threads, 0);
   EXPECT_EQ(parse_benchmark_flags({"benchmark", "--threads=2", "--threads", "3"}).threads, 3);
-}
-
-TEST(BenchmarkFlags, GatherArchives) {
   const BenchmarkFlags flags = parse_benchmark_flags({"benchmark", "--pt2", "a", "--pt2=b=c"});
   EXPECT_THAT(flags.archives, ElementsAre("a", "b=c"));
   EXPECT_EQ(flags.rest.size(), 4u);
 }
 
-std::string refusal(const std::vector<std::string>& arguments) {
-  try {
-    parse_benchmark_flags(arguments);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
-}
-
-TEST(BenchmarkFlags, RefuseWhatIsNoCount) {
-  EXPECT_THAT(refusal({"benchmark", "--threads=-1"}),
-              HasSubstr("--threads: Value -1 not in range"));
-  EXPECT_THAT(refusal({"benchmark", "--threads=5000"}), HasSubstr("Value 5000 not in range"));
-  EXPECT_THAT(refusal({"benchmark", "--threads=2x"}), HasSubstr("2x"));
-}
-
-TEST(BenchmarkFlags, RefuseAFlagWithoutItsValue) {
-  EXPECT_THAT(refusal({"benchmark", "--threads"}), HasSubstr("--threads: 1 required"));
-  EXPECT_THAT(refusal({"benchmark", "--pt2"}), HasSubstr("--pt2: 1 required"));
+TEST(BenchmarkFlags, RefuseWhatIsNoCountAndAFlagWithoutItsValue) {
+  const auto refuse = [](const std::string& flag, const std::string& message) {
+    EXPECT_THAT([&] { parse_benchmark_flags({"benchmark", flag}); },
+                ::testing::ThrowsMessage<Error>(HasSubstr(message)));
+  };
+  refuse("--threads=-1", "--threads: Value -1 not in range");
+  refuse("--threads=5000", "Value 5000 not in range");
+  refuse("--threads=2x", "2x");
+  refuse("--threads", "--threads: 1 required");
+  refuse("--pt2", "--pt2: 1 required");
 }
 
 }  // namespace

@@ -99,16 +99,6 @@ TEST_F(KeeperTest, EndsAsItsChildDoesAndLeavesNoOther) {
   EXPECT_EQ(end(), "exited with status 3");
 }
 
-TEST_F(KeeperTest, EndsByTheSignalThatItsChildDoes) {
-  start([] {
-    start_others();
-    ::signal(SIGSEGV, SIG_DFL);
-    ::raise(SIGSEGV);
-  });
-  EXPECT_TRUE(all_are_gone());
-  EXPECT_EQ(end(), "was killed by signal 11 (Segmentation fault)");
-}
-
 // A model may call kill(0, ...).
 TEST_F(KeeperTest, IsNotInTheGroupOfItsChild) {
   start([] {
