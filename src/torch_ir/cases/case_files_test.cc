@@ -93,16 +93,6 @@ TEST_F(CaseFilesTest, ReplaceAnEarlierSuite) {
   EXPECT_FALSE(fs::exists(directory_ + "/cases/aten.softmax.int/float32/usual"));
 }
 
-TEST_F(CaseFilesTest, AreKeptWhereTheNewOnesAreNotFinished) {
-  write({"usual"});
-  const auto before = files();
-  {
-    const SuiteWriter writer(directory_, "tests");
-    write_case(softmax_case("other"), writer.unfinished());
-  }
-  EXPECT_EQ(files(), before);
-}
-
 TEST_F(CaseFilesTest, AreNotTwoInOneFolder) {
   SuiteWriter writer(directory_, "tests");
   const SuiteCase suite_case = softmax_case("usual");

@@ -6,19 +6,18 @@
 
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/document.h"
 #include "torch_ir/ir/resolve.h"
+#include "torch_ir/runtime/graph/graph_memory.h"
 #include "torch_ir/runtime/testing/eager_graph.h"
 
 namespace torch_ir {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
 std::vector<std::string> names_of(const Program& program) {

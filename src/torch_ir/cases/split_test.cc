@@ -1,6 +1,5 @@
 #include "torch_ir/cases/split.h"
 
-#include <ATen/ops/arange.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>

@@ -1,6 +1,5 @@
 #include "torch_ir/cases/suite_case.h"
 
-#include <ATen/ops/arange.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
