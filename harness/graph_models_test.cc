@@ -8,7 +8,6 @@
 #include <ATen/ops/max.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
@@ -27,6 +26,7 @@
 #include "harness/testing/run_command_line.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
@@ -129,28 +129,17 @@ TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {
 // Writes a graph of these calls, one after the other, and its inputs to `folder`.
 void write_chain(const std::string& folder,
                  const std::vector<std::pair<std::string, std::string>>& calls) {
-  const auto meta = [](const std::string& name, const std::string& producer) {
-    return TensorMeta{.name = name, .shape = {2, 3}, .dtype = "float32", .producer_node = producer};
-  };
-  IR graph;
-  graph.model_name = "Net";
-  graph.pytorch_version = "2.13.0";
-  graph.graph_inputs.push_back({.name = "x", .shape = {2, 3}, .dtype = "float32"});
+  TestGraphBuilder graph("Net");
+  graph.input("x", {2, 3});
   std::string last = "x";
   for (const auto& [name, op_type] : calls) {
-    OpNode& node = graph.nodes.emplace_back();
-    node.name = name;
-    node.op_type = op_type;
-    node.inputs.push_back(meta(last, last));
-    node.outputs.push_back({.name = name, .shape = {2, 3}, .dtype = "float32"});
+    graph.op(name, op_type, {last}, {2, 3});
     last = name;
   }
-  graph.graph_outputs.push_back({.name = last, .shape = {2, 3}, .dtype = "float32"});
   fs::create_directories(folder);
-  save_ir(graph, folder + "/ir.json");
-  StateDict inputs;
-  inputs.insert("x", at::linspace(-1, 1, 6).view({2, 3}));
-  save_weights_safetensors(inputs, folder + "/inputs.safetensors");
+  save_ir(graph.output(last).build(), folder + "/ir.json");
+  save_weights_safetensors({{"x", at::linspace(-1, 1, 6).view({2, 3})}},
+                           folder + "/inputs.safetensors");
 }
 
 TEST_F(GraphModelsTest, ValuesOfTwoRunsAreCompared) {
@@ -263,33 +252,28 @@ TEST_F(GraphModelsTest, TakesWhatThePythonPackageWrites) {
   const at::Tensor bias = at::randn({4});
   const at::Tensor mean = at::randn({4});
   const at::Tensor variance = at::ones({4}) * 2;
-  StateDict weights;
-  weights.insert("bn.weight", weight);
-  weights.insert("bn.bias", bias);
-  weights.insert("bn.running_mean", mean);
-  weights.insert("bn.running_var", variance);
-  weights.insert("bn.num_batches_tracked", at::zeros({}, at::kLong));
-  save_weights_safetensors(weights, path("mixed.weights.safetensors"));
+  save_weights_safetensors({{"bn.weight", weight},
+                            {"bn.bias", bias},
+                            {"bn.running_mean", mean},
+                            {"bn.running_var", variance},
+                            {"bn.num_batches_tracked", at::zeros({}, at::kLong)}},
+                           path("mixed.weights.safetensors"));
   const at::Tensor x = at::randn({2, 4});
   const at::Tensor y = at::randn({2, 3});
-  StateDict inputs;
-  inputs.insert("x", x);
-  inputs.insert("y", y);
-  save_weights_safetensors(inputs, path("mixed.inputs.safetensors"));
+  save_weights_safetensors({{"x", x}, {"y", y}}, path("mixed.inputs.safetensors"));
   EXPECT_EQ(run({"--ir", path("mixed.json")}).status, 0);
 
   const at::Tensor masked =
       at::where(x > 0, at::full({}, -std::numeric_limits<float>::infinity()), x);
   const at::Tensor parts = at::cat({x.narrow(1, 0, 1), x.narrow(1, 3, 1), x.narrow(1, 1, 2)}, 1);
   const auto [values, indices] = at::max(y, 1);
-  StateDict expected;
-  expected.insert("batch_norm",
-                  at::batch_norm(parts, weight, bias, mean, variance, false, 0.1, 1e-5, false));
-  expected.insert("getitem_3", values);
-  expected.insert("getitem_4", indices);
-  expected.insert("index", masked.narrow(1, 0, 2).contiguous());
-  expected.insert("y", y);
-  expected.insert("div", weight / 2);
+  StateDict expected = {
+      {"batch_norm", at::batch_norm(parts, weight, bias, mean, variance, false, 0.1, 1e-5, false)},
+      {"getitem_3", values},
+      {"getitem_4", indices},
+      {"index", masked.narrow(1, 0, 2).contiguous()},
+      {"y", y},
+      {"div", weight / 2}};
   save_weights_safetensors(expected, path("mixed.expected.safetensors"));
   const HarnessOutcome result = run({"--ir", path("mixed.json"), "--rtol", "0", "--atol", "0"});
   EXPECT_EQ(result.status, 0) << result.out << result.err;
@@ -300,23 +284,21 @@ TEST_F(GraphModelsTest, TakesWhatThePythonPackageWrites) {
 
 TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
   const std::string folder = make_reproducer();
-  StateDict other;
-  other.insert("z", at::ones({2, 3}));
-  save_weights_safetensors(other, path("other.safetensors"));
+  save_weights_safetensors({{"z", at::ones({2, 3})}}, path("other.safetensors"));
   EXPECT_THAT(
       run({"--ir", folder, "--inputs", path("other.safetensors")}).out,
       HasSubstr("Wrong  FAILED  load failed in execute: other.safetensors: 2 problems with its "
                 "tensors: unexpected input 'z'; the graph's inputs are 'x'\n"));
   EXPECT_THAT(report("Wrong.md"), HasSubstr("  missing input 'x'; the file has 'z'\n"));
-  StateDict wide;
-  wide.insert("x", at::ones({2, 4}, at::kDouble));
-  save_weights_safetensors(wide, path("wide.safetensors"));
+  save_weights_safetensors({{"x", at::ones({2, 4}, at::kDouble)}}, path("wide.safetensors"));
   EXPECT_THAT(
       run({"--ir", folder, "--inputs", path("wide.safetensors"), "--backend", "off_by_one"}).out,
       HasSubstr("Wrong  FAILED  load failed in execute: Input 'x' has shape [2, 4], "
                 "expected [2, 3], and dtype float64, expected float32.\n"));
   EXPECT_THAT(run({"--ir", folder, "--expected", path("other.safetensors")}).out,
               HasSubstr("Wrong  FAILED  load failed in verify: other.safetensors: "));
+  // The graph is there to look at.
+  EXPECT_THAT(report_names(), ::testing::IsSupersetOf({"ir/Wrong.json", "svg/Wrong.svg"}));
   IR twice = load_ir(folder + "/ir.json");
   twice.model_name = "Twice";
   twice.nodes.push_back(twice.nodes.back());

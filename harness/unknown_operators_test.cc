@@ -73,13 +73,9 @@ class UnknownOperatorsTest : public HarnessTest {
     const at::Tensor x = at::arange(4, at::kFloat);
     fs::create_directories(path("net"));
     save_ir(builder.build(), path("net/ir.json"));
-    StateDict inputs;
-    inputs.insert("x", x);
-    save_weights_safetensors(inputs, path("net/inputs.safetensors"));
-    StateDict expected;
-    expected.insert("exp", x.neg().exp());
-    expected.insert("sqrt", x.sqrt());
-    save_weights_safetensors(expected, path("expected.safetensors"));
+    save_weights_safetensors({{"x", x}}, path("net/inputs.safetensors"));
+    save_weights_safetensors({{"exp", x.neg().exp()}, {"sqrt", x.sqrt()}},
+                             path("expected.safetensors"));
   }
 
   HarnessOutcome run_net(std::vector<std::string> arguments) const {
