@@ -24,6 +24,9 @@ TEST(SubprocessTest, EndsAreDescribedAndThereIsNoInput) {
   EXPECT_EQ(end_of("exit 3"), "exited with status 3");
   EXPECT_EQ(end_of("kill -9 $$"), "was killed by signal 9 (Killed)");
   EXPECT_EQ(end_of("if read line; then exit 1; fi"), "exited with status 0");
+  int reason = 0;
+  spawn({"no_such_program"}, {.output = STDOUT_FILENO, .error = STDERR_FILENO}, reason);
+  EXPECT_EQ(reason, ENOENT);
 }
 
 TEST(SubprocessTest, OneApartGetsTheSignalsThatThisProcessIgnores) {
@@ -31,12 +34,6 @@ TEST(SubprocessTest, OneApartGetsTheSignalsThatThisProcessIgnores) {
   EXPECT_EQ(end_of("kill -PIPE $$"), "exited with status 0");
   EXPECT_EQ(end_of("kill -PIPE $$", /*is_apart=*/true), "was killed by signal 13 (Broken pipe)");
   std::signal(SIGPIPE, previous);
-}
-
-TEST(SubprocessTest, AProgramThatIsNotThereHasAReason) {
-  int reason = 0;
-  spawn({"no_such_program"}, {.output = STDOUT_FILENO, .error = STDERR_FILENO}, reason);
-  EXPECT_EQ(reason, ENOENT);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace torch_ir {
 namespace {
 
-TEST(SuggestionTest, NamesTheNearestWordOfWhichAThirdMayBeWrong) {
+TEST(SuggestionTest, NamesTheNearestWordsAndThoseThatAPartBegins) {
   EXPECT_EQ(suggest("infp", {"validate", "info", "diff"}), "; did you mean 'info'?");
   EXPECT_EQ(suggest("selfatention", {"CrossAttention", "SelfAttention"}),
             "; did you mean 'SelfAttention'?");
@@ -17,9 +17,6 @@ TEST(SuggestionTest, NamesTheNearestWordOfWhichAThirdMayBeWrong) {
   EXPECT_EQ(suggest("abc", {"axy"}), "");
   EXPECT_EQ(suggest("abcdef", {"abcxyf"}), "; did you mean 'abcxyf'?");
   EXPECT_EQ(suggest("abcdef", {"abxyzf"}), "");
-}
-
-TEST(SuggestionTest, APartOfANameSuggestsTheNamesThatItBegins) {
   EXPECT_EQ(suggest("aten.conv", {"aten.cov", "aten.conv_tbc", "aten.conv1d.default",
                                   "aten.conv2d.default", "aten.conv1d", "aten.conv2d"}),
             "; did you mean 'aten.conv1d', 'aten.conv2d' or 'aten.conv_tbc'?");
