@@ -431,11 +431,14 @@ TEST(PlanErrors, NamesTheNodeThatFailsInEachRun) {
 TEST(PlanErrors, DividesNoLeastNumberByMinusOne) {
   EagerGraph graph;
   const V x = graph.input("x", at::tensor({7, -9}, at::kLong));
-  const V y = graph.input("y", at::tensor({-1, 4}, at::kLong));
-  graph.output(graph.call("aten.div.Tensor_mode", {x, y, "trunc"})[0]);
+  const V y = graph.input("y", at::tensor({2, 4}, at::kLong));
+  graph.output(graph.call("aten.div.Tensor_mode", {x, y, Attribute("trunc")})[0]);
   const at::Tensor least = at::full({2}, std::numeric_limits<int64_t>::min(), at::kLong);
   expect_errors_between_runs(graph, {least, at::full({2}, -1, at::kLong)}, "aten.div.Tensor_mode",
                              "-9223372036854775808 divided by -1 is out of range for Long");
+  EXPECT_TRUE(at::equal(
+      compile(graph.ir, graph.weights).run({graph.inputs[0], at::full({2}, -1, at::kLong)})[0],
+      -graph.inputs[0]));
 }
 
 }  // namespace
