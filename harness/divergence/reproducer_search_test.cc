@@ -29,15 +29,6 @@ TEST_F(ReproducerSearchTest, ReproducersHaveTheWeightsThatTheyUse) {
   EXPECT_FALSE(replay(backend).is_valid);
 }
 
-TEST_F(ReproducerSearchTest, FindsWhatHasMoreOutputsThanItsGraph) {
-  SilentBackend backend([](IR& ir) {
-    if (find_node(ir, "linear_1") != nullptr) ir.graph_outputs.push_back(ir.graph_outputs.back());
-  });
-  const Explanation explanation = explain_model(mlp(), backend);
-  EXPECT_EQ(part_of(explanation), "linear_1 to linear_1, 1 node");
-  EXPECT_EQ(explanation.reproducer.value().message, "2 outputs, expected 1");
-}
-
 // The sum lies between two numbers of float32; float64 accepts both, as another machine's.
 TEST_F(ReproducerSearchTest, JudgesAsTheRunOfTheModel) {
   prepare(callable([](const at::Tensor& x) { return x + 0.98 * 0x1p-24; }, {4}));
@@ -59,10 +50,10 @@ TEST_F(ReproducerSearchTest, FindsNodesThatAreWrongOnlyTogether) {
     }
   });
   const Explanation explanation = explain_model(mlp({2, 8}, 4), backend);
-  ASSERT_TRUE(explanation.nodes.first_divergence);
-  EXPECT_EQ(explanation.nodes.first_divergence->node.node, "tanh_1");
+  EXPECT_EQ(first_wrong(explanation), "tanh_1");
   EXPECT_THAT(explanation.nodes.note,
-              HasSubstr("The node values that the execution plan returned agree."));
+              HasSubstr("The node values that the execution plan returned agree. The values below "
+                        "come from runs of the whole graph."));
   EXPECT_EQ(part_of(explanation), "linear_1 to tanh_1, 2 nodes");
   EXPECT_FALSE(replay(backend).is_valid);
 }
@@ -79,7 +70,7 @@ TEST_F(ReproducerSearchTest, FindsWhatIsWrongOnlyWithTheOutputsThatTheGraphHas) 
     }
   });
   const Explanation explanation = explain_model(mlp({2, 8}, 5), backend);
-  EXPECT_FALSE(explanation.nodes.first_divergence);
+  EXPECT_EQ(first_wrong(explanation), "");
   EXPECT_EQ(part_of(explanation), "tanh_1 to tanh_2, 3 nodes");
   EXPECT_THAT(explanation.nodes.note,
               HasSubstr("The fault disappears when every value is an output, so the values do not "
@@ -88,17 +79,13 @@ TEST_F(ReproducerSearchTest, FindsWhatIsWrongOnlyWithTheOutputsThatTheGraphHas) 
 
 TEST_F(ReproducerSearchTest, CutsPartsThatAreGivenWhatWasWrittenInPlace) {
   EditingBackend backend(replace("sigmoid", "aten.tanh.default"));
-  const RegisteredModel model = counter();
-  const Explanation explanation = explain_model(model, backend);
-  ASSERT_TRUE(explanation.nodes.first_divergence);
-  EXPECT_EQ(explanation.nodes.first_divergence->node.node, "sigmoid");
+  const Explanation explanation = explain_model(counter(), backend);
+  ASSERT_EQ(first_wrong(explanation), "sigmoid");
   // The value that sigmoid reads was made by mul and written to since.
   ASSERT_EQ(explanation.nodes.first_divergence->inputs.size(), 1U);
   EXPECT_EQ(explanation.nodes.first_divergence->inputs[0].min, 0);
   EXPECT_EQ(part_of(explanation), "sigmoid to sigmoid, 1 node");
-  EXPECT_FALSE(replay(backend).is_valid);
-  PlanBackend right{ExecutionOptions()};
-  EXPECT_TRUE(replay(right).is_valid);
+  EXPECT_TRUE(is_fault_of(backend));
 }
 
 TEST_F(ReproducerSearchTest, KeepsNodesThatWriteToWhatIsRead) {
@@ -109,65 +96,46 @@ TEST_F(ReproducerSearchTest, KeepsNodesThatWriteToWhatIsRead) {
       sigmoid->op_type = "aten.tanh.default";
     }
   });
-  const RegisteredModel model = counter();
-  const Explanation explanation = explain_model(model, backend);
+  const Explanation explanation = explain_model(counter(), backend);
   // relu_ and sigmoid share memory, so neither can run without the other.
   EXPECT_EQ(part_of(explanation), "view to sigmoid, 3 nodes");
-  EXPECT_FALSE(replay(backend).is_valid);
-  PlanBackend right{ExecutionOptions()};
-  EXPECT_TRUE(replay(right).is_valid);
+  EXPECT_TRUE(is_fault_of(backend));
 }
 
-class LimitedSearchTest : public ExplanationTest {
- protected:
-  // Wrong only where tanh_1 and tanh_3 run together; at most `num_parts` parts are tried.
-  ReproducerSearch search(int num_parts) {
-    WrongTogetherBackend backend([](IR& ir) {
-      OpNode* node = find_node(ir, "tanh_3");
-      if (find_node(ir, "tanh_1") != nullptr && node != nullptr) {
-        node->op_type = "aten.sigmoid.default";
-      }
-    });
-    prepare(callable(
-        [this](at::Tensor x) {
-          ++num_runs_;
-          for (int i = 0; i < 8; ++i) x = at::tanh(at::neg(x));
-          return x;
-        },
-        {4}));
-    const ExplainedRun run = run_of(candidate_->expected(0, inputs_));
-    const ExplainedGraph graph(run);
-    num_runs_ = 0;
-    return find_reproducer({.graph = graph,
-                            .check = check_on(backend),
-                            .should_stop = [&, num = 0]() mutable { return num++ >= num_parts; }});
+TEST_F(ReproducerSearchTest, TheSmallestPartSoFarIsTheReproducerAndTheModelRunsOnceForAll) {
+  // Wrong only where tanh_1 and tanh_3 run together.
+  WrongTogetherBackend backend([](IR& ir) {
+    OpNode* node = find_node(ir, "tanh_3");
+    if (find_node(ir, "tanh_1") != nullptr && node != nullptr) {
+      node->op_type = "aten.sigmoid.default";
+    }
+  });
+  int num_runs = 0;
+  prepare(callable(
+      [&](at::Tensor x) {
+        ++num_runs;
+        for (int i = 0; i < 8; ++i) x = at::tanh(at::neg(x));
+        return x;
+      },
+      {4}));
+  const ExplainedRun run = run_of(candidate_->expected(0, inputs_));
+  const ExplainedGraph graph(run);
+  // Without any part, the whole graph is the reproducer.
+  for (const auto& [num_parts, num_nodes] : {std::pair(100, 5), {2, 8}, {0, 16}}) {
+    num_runs = 0;
+    const ReproducerSearch found = find_reproducer(
+        {.graph = graph,
+         .check = check_on(backend),
+         .should_stop = [most = num_parts, num = 0]() mutable { return num++ >= most; }});
+    ASSERT_TRUE(found.reproducer) << found.note;
+    EXPECT_EQ(found.reproducer->num_nodes, num_nodes);
+    EXPECT_EQ(found.note,
+              num_parts == 100 ? "" : "The search was cut short, so a smaller part may fail too");
+    if (num_parts < 100) continue;
+    EXPECT_EQ(found.reproducer->first_node, "tanh_1");
+    EXPECT_EQ(found.reproducer->last_node, "tanh_3");
+    EXPECT_EQ(num_runs, 1);
   }
-
-  int num_runs_ = 0;
-};
-
-TEST_F(LimitedSearchTest, TheModelRunsOnceForAllParts) {
-  const ReproducerSearch found = search(100);
-  ASSERT_TRUE(found.reproducer) << found.note;
-  EXPECT_EQ(found.reproducer->num_nodes, 5);
-  EXPECT_EQ(found.reproducer->first_node, "tanh_1");
-  EXPECT_EQ(found.reproducer->last_node, "tanh_3");
-  EXPECT_EQ(found.note, "");
-  EXPECT_EQ(num_runs_, 1);
-}
-
-TEST_F(LimitedSearchTest, TheSmallestPartSoFarIsTheReproducer) {
-  const ReproducerSearch found = search(2);
-  ASSERT_TRUE(found.reproducer);
-  EXPECT_EQ(found.reproducer->num_nodes, 8);
-  EXPECT_EQ(found.note, "The search was cut short, so a smaller part may fail too");
-}
-
-TEST_F(LimitedSearchTest, TheWholeGraphIsTheReproducerWithoutAnyPart) {
-  const ReproducerSearch found = search(0);
-  ASSERT_TRUE(found.reproducer);
-  EXPECT_EQ(found.reproducer->num_nodes, 16);
-  EXPECT_EQ(found.note, "The search was cut short, so a smaller part may fail too");
 }
 
 TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
@@ -237,45 +205,48 @@ TEST_F(ReproducerSearchTest, SaysThatAFailureDidNotComeAgain) {
   }
 }
 
-// A part that does not run says nothing about wrong values.
-TEST_F(ReproducerSearchTest, TakesNoErrorOfAPartForAWrongValue) {
-  // Rejects graphs with other outputs.
-  SilentBackend backend([](IR& ir) {
+TEST_F(ReproducerSearchTest, APartFailsAsItsGraphDoes) {
+  const auto more_outputs = [](IR& ir) {
+    if (find_node(ir, "linear_1") != nullptr) ir.graph_outputs.push_back(ir.graph_outputs.back());
+  };
+  // A part that does not run says nothing about wrong values: this rejects other outputs.
+  const auto wrong_or_rejected = [](IR& ir) {
     for (const TensorMeta& output : ir.graph_outputs) {
       if (output.name != "tanh_2") throw ExecutionError("no output '" + output.name + "' here");
     }
     replace("tanh_2", "aten.sigmoid.default")(ir);
-  });
-  const Explanation explanation = explain_model(mlp(), backend);
-  EXPECT_THAT(explanation.nodes.error, HasSubstr("no output 'linear' here"));
-  EXPECT_EQ(part_of(explanation), "tanh_2 to tanh_2, 1 node");
-  EXPECT_THAT(explanation.reproducer.value().message, HasSubstr("'tanh_2': "));
-}
-
-// A part that the executor rejects is not a smaller part of a graph that crashes it.
-TEST_F(ReproducerSearchTest, TakesOneFailureOfAnExecutorForNoOther) {
-  SilentBackend backend([](IR& ir) {
+  };
+  const auto rejected_or_wrong = [](IR& ir) {
+    if (find_node(ir, "linear_2") != nullptr) throw ExecutionError("no linear_2 here");
+    replace("tanh", "aten.sigmoid.default")(ir);
+  };
+  // A part that the executor rejects is not a smaller part of a graph that crashes it.
+  const auto crashed_or_rejected = [](IR& ir) {
     CommandEnd end{.description = "exited with status 2"};
     if (find_node(ir, "linear") != nullptr) {
       if (find_node(ir, "tanh_1") == nullptr) return;
       end = {.has_crashed = true, .description = "was killed by signal 11 (Segmentation fault)"};
     }
     throw CommandFailure("The executor " + end.description, end);
-  });
-  const Explanation explanation = explain_model(mlp(), backend);
-  EXPECT_EQ(part_of(explanation), "linear to tanh_1, 4 nodes");
-  EXPECT_EQ(explanation.reproducer.value().message,
-            "The executor was killed by signal 11 (Segmentation fault)");
-}
-
-TEST_F(ReproducerSearchTest, TakesNoWrongValueOfAPartForAnError) {
-  SilentBackend backend([](IR& ir) {
-    if (find_node(ir, "linear_2") != nullptr) throw ExecutionError("no linear_2 here");
-    if (OpNode* node = find_node(ir, "tanh")) node->op_type = "aten.sigmoid.default";
-  });
-  const Explanation explanation = explain_model(mlp(), backend);
-  EXPECT_EQ(part_of(explanation), "linear_2 to linear_2, 1 node");
-  EXPECT_EQ(explanation.reproducer.value().message, "no linear_2 here");
+  };
+  struct Failure {
+    Edit edit;
+    std::string part;
+    std::string message;
+  };
+  const Failure failures[] = {
+      {more_outputs, "linear_1 to linear_1, 1 node", "2 outputs, expected 1"},
+      {wrong_or_rejected, "tanh_2 to tanh_2, 1 node", "'tanh_2': "},
+      {rejected_or_wrong, "linear_2 to linear_2, 1 node", "no linear_2 here"},
+      {crashed_or_rejected, "linear to tanh_1, 4 nodes",
+       "The executor was killed by signal 11 (Segmentation fault)"},
+  };
+  for (const Failure& it : failures) {
+    SilentBackend backend(it.edit);
+    const Explanation explanation = explain_model(mlp(), backend);
+    EXPECT_EQ(part_of(explanation), it.part);
+    EXPECT_THAT(explanation.reproducer.value().message, HasSubstr(it.message));
+  }
 }
 
 TEST_F(ReproducerSearchTest, FindsANodeThatReturnsNothing) {

@@ -174,6 +174,12 @@ inline std::string part_of(const Explanation& explanation) {
   return first + " to " + last + ", " + counted(num_nodes, "node");
 }
 
+// The node of the first difference; empty if there is none.
+inline std::string first_wrong(const Explanation& explanation) {
+  const auto& first = explanation.nodes.first_divergence;
+  return first ? first->node.node : "";
+}
+
 inline void nothing(IR& /*ir*/) {}
 
 // Changes node `name` to another operator of one argument.
@@ -220,6 +226,12 @@ class ExplanationTest : public ::testing::Test {
   VerificationReport replay(Backend& backend) {
     const Case written = load_case(directory_);
     return compare_outputs(backend.run(written), written.expected, {}, settings_.tolerance);
+  }
+
+  // Whether the reproducer fails on `backend` alone.
+  bool is_fault_of(Backend& backend) {
+    PlanBackend right{ExecutionOptions()};
+    return !replay(backend).is_valid && replay(right).is_valid;
   }
 
   RunSettings settings_;
