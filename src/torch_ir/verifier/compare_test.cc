@@ -18,7 +18,6 @@
 #include <limits>
 #include <sstream>
 
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/verifier/testing/doubles.h"
 
 namespace torch_ir {
@@ -27,7 +26,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 std::string text(const TensorComparison& comparison) {
   std::ostringstream stream;
@@ -88,22 +86,6 @@ TEST(CompareTensors, FindsTheSmallestPassingTolerance) {
   }
 }
 
-TEST(CompareTensors, SumsUpTheDifferences) {
-  const TensorComparison result =
-      compare_tensors(doubles({1, 2.5, 3, 4}).view({2, 2}), doubles({1, 2, 3, 5}).view({2, 2}));
-  EXPECT_FALSE(result.is_close);
-  EXPECT_EQ(result.max_diff, 1);
-  EXPECT_EQ(result.mean_diff, 1.5 / 4);
-  EXPECT_EQ(result.num_elements, 4);
-  EXPECT_EQ(result.num_mismatched, 2);
-  EXPECT_THAT(result.worst_index, ElementsAre(1, 1));
-  EXPECT_EQ(result.worst_actual, "4");
-  EXPECT_EQ(result.worst_expected, "5");
-  EXPECT_DOUBLE_EQ(result.smallest_passing_tolerance, 1.0 / 6);
-  EXPECT_THAT(result.shape, ElementsAre(2, 2));
-  EXPECT_EQ(result.dtype, "float64");
-}
-
 // The worst element is the furthest outside the tolerance, not the one with the largest difference.
 TEST(CompareTensors, NamesTheElementFurthestOutsideTheTolerance) {
   const TensorComparison result =
@@ -117,10 +99,8 @@ TEST(CompareTensors, CallsEqualTensorsEqual) {
   for (const at::Tensor& tensor :
        {doubles({1, kNan, kInf}), at::empty({0, 3}), at::scalar_tensor(3.5), at::Tensor()}) {
     const TensorComparison result = compare_tensors(tensor, tensor, {0, 0});
-    EXPECT_TRUE(result.is_close);
     EXPECT_EQ(result.max_diff, 0);
     EXPECT_EQ(result.smallest_passing_tolerance, 0);
-    EXPECT_THAT(result.worst_actual, IsEmpty());
     EXPECT_EQ(text(result), "equal");
   }
 }
@@ -143,9 +123,7 @@ TEST(CompareTensors, SaysWhichNumbersAreNotFinite) {
   const double negative = std::copysign(kNan, -1);
   const TensorComparison negative_nan = compare_tensors(doubles({negative}), doubles({2}));
   EXPECT_EQ(negative_nan.worst_actual, "nan");
-  std::ostringstream stream;
-  stream << negative_nan;
-  EXPECT_THAT(stream.str(), testing::Not(HasSubstr("-nan")));
+  EXPECT_THAT(text(negative_nan), testing::Not(HasSubstr("-nan")));
   const at::Tensor complex = at::complex(doubles({negative}), doubles({negative}));
   EXPECT_EQ(compare_tensors(complex, at::zeros_like(complex)).worst_actual, "nan+nanj");
 }
@@ -166,20 +144,23 @@ TEST(CompareTensors, RefusesOtherShapesAndDtypes) {
             "a meta tensor, which has no values");
 }
 
-TEST(CompareTensors, ComparesIntegersBeyondTheDoubles) {
+TEST(CompareTensors, ComparesIntegersBeyondTheDoublesAndBooleans) {
+  const auto expect = [](const at::Tensor& a, const at::Tensor& e, double difference,
+                         const std::string& actual, const std::string& expected) {
+    const TensorComparison result = compare_tensors(a, e, {0, 0});
+    EXPECT_EQ(result.max_diff, difference);
+    EXPECT_EQ(result.num_mismatched, 1);
+    EXPECT_EQ(result.worst_actual, actual);
+    EXPECT_EQ(result.worst_expected, expected);
+  };
+  const auto whole = [](int64_t number) { return at::scalar_tensor(number, at::kLong); };
+  const auto natural = [&](int64_t bits) { return whole(bits).view(at::ScalarType::UInt64); };
   const int64_t big = (int64_t{1} << 53) + 1;
-  const TensorComparison result = compare_tensors(at::scalar_tensor(big, at::kLong),
-                                                  at::scalar_tensor(big - 1, at::kLong), {0, 0});
-  EXPECT_EQ(result.max_diff, 1);
-  EXPECT_EQ(result.num_mismatched, 1);
-  EXPECT_EQ(result.worst_actual, "9007199254740993");
-  EXPECT_EQ(result.worst_expected, "9007199254740992");
-
-  const int64_t least = std::numeric_limits<int64_t>::min();
-  const int64_t most = std::numeric_limits<int64_t>::max();
-  EXPECT_EQ(compare_tensors(at::scalar_tensor(least, at::kLong), at::scalar_tensor(most, at::kLong))
-                .max_diff,
-            std::ldexp(1.0, 64));
+  expect(whole(big), whole(big - 1), 1, "9007199254740993", "9007199254740992");
+  expect(whole(std::numeric_limits<int64_t>::min()), whole(std::numeric_limits<int64_t>::max()),
+         std::ldexp(1.0, 64), "-9223372036854775808", "9223372036854775807");
+  expect(natural(-1), natural(1), std::ldexp(1.0, 64), "18446744073709551615", "1");
+  expect(at::tensor({1, 0}).to(at::kBool), at::tensor({1, 1}).to(at::kBool), 1, "False", "True");
 }
 
 // An index into a vocabulary is right or wrong.
@@ -199,25 +180,6 @@ TEST(CompareTensors, ComparesIntegersExactlyUnlessGivenATolerance) {
   EXPECT_TRUE(compare_tensors(expected, expected).is_close);
 }
 
-TEST(CompareTensors, ComparesUnsignedNumbersBeyondTheSigned) {
-  const at::Tensor minus_one = at::full({1}, -1, at::kLong).view(at::ScalarType::UInt64);
-  const at::Tensor one = at::full({1}, 1, at::kLong).view(at::ScalarType::UInt64);
-  const TensorComparison result = compare_tensors(minus_one, one);
-  EXPECT_EQ(result.max_diff, std::ldexp(1.0, 64));
-  EXPECT_EQ(result.worst_actual, "18446744073709551615");
-  EXPECT_EQ(result.worst_expected, "1");
-  EXPECT_EQ(result.dtype, "uint64");
-}
-
-TEST(CompareTensors, ComparesBooleans) {
-  const TensorComparison result =
-      compare_tensors(at::tensor({1, 0}).to(at::kBool), at::tensor({1, 1}).to(at::kBool));
-  EXPECT_EQ(result.num_mismatched, 1);
-  EXPECT_EQ(result.max_diff, 1);
-  EXPECT_EQ(result.worst_actual, "False");
-  EXPECT_EQ(result.worst_expected, "True");
-}
-
 TEST(CompareTensors, ComparesComplexNumbersByModulus) {
   const at::Tensor a = at::complex(doubles({3, 1, kInf}), doubles({4, kNan, 1}));
   const at::Tensor e = at::complex(doubles({0, kNan, kInf}), doubles({0, 1, 1}));
@@ -231,28 +193,6 @@ TEST(CompareTensors, ComparesComplexNumbersByModulus) {
                 .max_diff,
             kInf);
   EXPECT_TRUE(compare_tensors(a.conj(), a.conj().resolve_conj()).is_close);
-}
-
-TEST(CompareTensors, ComparesEveryFloatingPointType) {
-  using enum at::ScalarType;
-  for (const at::ScalarType type : {Half, BFloat16, Float, Double, Float8_e4m3fn, Float8_e5m2,
-                                    Float8_e4m3fnuz, Float8_e5m2fnuz, Float8_e8m0fnu}) {
-    const TensorComparison result =
-        compare_tensors(doubles({0.5, 2}).to(type), doubles({0.5, 4}).to(type), {0, 0});
-    EXPECT_EQ(result.max_diff, 2) << dtype_name(type);
-    EXPECT_EQ(result.num_mismatched, 1) << dtype_name(type);
-    EXPECT_EQ(result.worst_actual, "2") << dtype_name(type);
-  }
-}
-
-TEST(CompareTensors, ComparesEveryIntegerType) {
-  using enum at::ScalarType;
-  for (const at::ScalarType type : {Byte, Char, Short, Int, Long, UInt16, UInt32, UInt64}) {
-    const TensorComparison result =
-        compare_tensors(at::tensor({7, 100}).to(type), at::tensor({7, 103}).to(type), {0, 0});
-    EXPECT_EQ(result.max_diff, 3) << dtype_name(type);
-    EXPECT_EQ(result.worst_actual, "100") << dtype_name(type);
-  }
 }
 
 TEST(CompareTensors, LooksThroughStrides) {

@@ -17,9 +17,7 @@
 namespace torch_ir {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::Pair;
 
 TEST(Float64Graph, ChangesDtypesOnly) {
   EagerGraph graph;
@@ -51,26 +49,6 @@ TEST(Float64Graph, ConvertsConstantsAndComplexNumbers) {
   EXPECT_TRUE(at::equal(wide.constants["c"], ir.constants["c"].to(c10::kComplexDouble)));
 }
 
-TEST(Float64Graph, LeavesBitCasts) {
-  EagerGraph graph;
-  const V x = graph.input("x", at::ones({4}));
-  graph.output(graph.call1("aten.view.dtype", {x, c10::kInt}));
-  std::map<size_t, std::string> obstacles;
-  in_float64(*graph.program(), obstacles);
-  EXPECT_THAT(obstacles,
-              ElementsAre(Pair(0,
-                               "node 'n0' (aten.view.dtype): it reinterprets the bits of one "
-                               "dtype as another")));
-}
-
-TEST(Float64Graph, RefusesQuantizedValues) {
-  IR ir;
-  ir.graph_inputs = {{.name = "x", .shape = {2}, .dtype = "qint8"}};
-  const Program program = resolve(ir);
-  std::map<size_t, std::string> obstacles;
-  EXPECT_THROW(in_float64(program, obstacles), Error);
-}
-
 TEST(Float64Tensors, KeepStridesAndSharedMemory) {
   const at::Tensor base = at::randn({4, 6});
   const std::vector<at::Tensor> tensors = {
@@ -90,7 +68,11 @@ TEST(Float64Tensors, KeepStridesAndSharedMemory) {
   EXPECT_NE(base[1][0].item<float>(), 7);
 }
 
-TEST(Float64Tensors, RefuseMemoryOfSeveralDtypes) {
+TEST(Float64Graph, RefusesQuantizedValuesAndMemoryOfSeveralDtypes) {
+  IR ir;
+  ir.graph_inputs = {{.name = "x", .shape = {2}, .dtype = "qint8"}};
+  std::map<size_t, std::string> obstacles;
+  EXPECT_THROW(in_float64(resolve(ir), obstacles), Error);
   const at::Tensor base = at::ones({4});
   EXPECT_THROW(in_float64({base, base.view(c10::kInt)}), Error);
 }

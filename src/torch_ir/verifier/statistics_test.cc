@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "torch_ir/verifier/testing/doubles.h"
 
 namespace torch_ir {
@@ -48,15 +50,6 @@ TEST(Statistics, LeaveOutWhatIsNotFinite) {
   EXPECT_EQ(result.standard_deviation, 2);
 }
 
-TEST(Statistics, AreNanWhereNothingIsFinite) {
-  const TensorStatistics result = statistics("x", at::full({3}, kNan));
-  EXPECT_EQ(result.num_nan, 3);
-  EXPECT_THAT(result.min, IsNan());
-  EXPECT_THAT(result.max, IsNan());
-  EXPECT_THAT(result.mean, IsNan());
-  EXPECT_THAT(result.standard_deviation, IsNan());
-}
-
 TEST(Statistics, OfComplexNumbersAreThoseOfTheirModuli) {
   const TensorStatistics result =
       statistics("z", at::complex(at::tensor({3.0F, 0.0F, 1.0F}),
@@ -77,12 +70,17 @@ TEST(Statistics, TakeAnyDtype) {
             1.5);
 }
 
-TEST(Statistics, OfNoValuesHaveNoFigures) {
-  EXPECT_EQ(statistics("none", at::Tensor()).num_elements, 0);
-  EXPECT_EQ(statistics("empty", at::empty({0, 3})).num_elements, 0);
-  const TensorStatistics meta = statistics("meta", at::empty({4}, at::kMeta));
-  EXPECT_EQ(meta.num_elements, 4);
-  EXPECT_THAT(meta.max, IsNan());
+TEST(Statistics, HaveNoFiguresWhereNothingIsFinite) {
+  for (const auto& [tensor, num_elements, num_nan] :
+       {std::tuple(at::full({3}, kNan), 3, 3), std::tuple(at::Tensor(), 0, 0),
+        std::tuple(at::empty({0, 3}), 0, 0), std::tuple(at::empty({4}, at::kMeta), 4, 0)}) {
+    const TensorStatistics result = statistics("x", tensor);
+    EXPECT_EQ(result.num_elements, num_elements);
+    EXPECT_EQ(result.num_nan, num_nan);
+    for (const double figure : {result.min, result.max, result.mean, result.standard_deviation}) {
+      EXPECT_THAT(figure, IsNan());
+    }
+  }
 }
 
 TEST(CountNan, TellsNanFromInfinity) {

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/logical_not.h>
 #include <ATen/ops/matmul.h>
@@ -24,6 +25,7 @@
 namespace torch_ir {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -57,11 +59,7 @@ TEST(VerifyIr, PassesWhatComputesTheSame) {
   const Linear model;
   const auto [is_valid, report] = model.verify(model.reference());
   EXPECT_TRUE(is_valid);
-  EXPECT_TRUE(report.is_valid);
-  EXPECT_EQ(report.max_diff, 0);
   EXPECT_EQ(report.error_message, "");
-  ASSERT_EQ(report.output_details.size(), 1);
-  EXPECT_EQ(report.output_details[0].value, "n0");
   EXPECT_EQ(text(report),
             "Verification PASSED\n"
             "  max abs. error 0, mean abs. error 0\n"
@@ -129,24 +127,19 @@ TEST(VerifyIr, DrawsTheNumbersOfTheReference) {
 TEST(VerifyIr, FailsWhatComputesSomethingElse) {
   const Linear model;
   const auto off_by_one = [&](const std::vector<at::Tensor>& inputs) {
-    auto outputs = model.reference()(inputs);
-    outputs[0] = outputs[0] + 1;
-    return outputs;
+    return std::vector<at::Tensor>{model.reference()(inputs)[0] + 1};
   };
   const auto [is_valid, report] = model.verify(off_by_one);
   EXPECT_FALSE(is_valid);
   EXPECT_NEAR(report.max_diff, 1, 1e-6);
   EXPECT_NEAR(report.mean_diff, 1, 1e-6);
-  EXPECT_THAT(report.error_message,
-              StartsWith("output 0 'n0': 6 of 6 elements mismatched (100 %): max abs. error 1"));
+  const std::string problem = "6 of 6 elements mismatched (100 %): max abs. error 1";
+  EXPECT_THAT(report.error_message, StartsWith("output 0 'n0': " + problem));
   EXPECT_THAT(text(report), StartsWith("Verification FAILED\n  max abs. error 1"));
+  EXPECT_THAT(text(report), HasSubstr("  output 0 'n0' float32[2, 3]: " + problem));
   // The problem is printed once.
   EXPECT_EQ(text(report).find("6 of 6"), text(report).rfind("6 of 6"));
-  EXPECT_THAT(text(report), HasSubstr("  output 0 'n0' float32[2, 3]: 6 of 6 elements mismatched"));
-
-  VerifyOptions loose;
-  loose.tolerance = {0, 1.5};
-  EXPECT_TRUE(model.verify(off_by_one, loose).first);
+  EXPECT_TRUE(model.verify(off_by_one, {.tolerance = {.fixed = {0, 1.5}}}).first);
 }
 
 // Each side gets its own inputs, and the plan runs before the reference can change the weights.
@@ -169,8 +162,6 @@ TEST(VerifyIr, ReportsWhatThePlanThrows) {
   weights.insert("linear.weight", model.graph.weights["linear.weight"]);
   const auto [is_valid, report] = model.verify(model.reference(), {}, &weights);
   EXPECT_FALSE(is_valid);
-  EXPECT_EQ(report.error_message,
-            "Verification error: Missing weight 'linear.bias' (float32 [3]), read by node 'n0'.");
   EXPECT_EQ(
       text(report),
       "Verification FAILED\n"
@@ -195,17 +186,10 @@ TEST(VerifyIr, PassesAnIrThatIsWrongAboutAShape) {
 
 TEST(VerifyIr, ReportsWhatTheReferenceThrows) {
   const Linear model;
-  const auto verify = [&](const ReferenceFn& reference) {
-    return model.verify(reference).second.error_message;
+  const auto throwing = [](const auto&) -> std::vector<at::Tensor> {
+    throw std::runtime_error("no reference today");
   };
-  EXPECT_EQ(verify([](const auto&) -> std::vector<at::Tensor> {
-              throw std::runtime_error("no reference today");
-            }),
-            "Verification error: no reference today");
-  EXPECT_EQ(verify([](const auto& inputs) -> std::vector<at::Tensor> {
-              return {inputs[0].view({3, 3})};
-            }),
-            "Verification error: shape '[3, 3]' is invalid for input of size 8");
+  EXPECT_EQ(model.verify(throwing).second.error_message, "Verification error: no reference today");
 }
 
 TEST(VerifyIr, RunsAtTheLevelThatIsAskedFor) {
@@ -216,24 +200,6 @@ TEST(VerifyIr, RunsAtTheLevelThatIsAskedFor) {
   EXPECT_TRUE(report.is_valid) << report;
   EXPECT_EQ(report.optimization, Optimization::kFast);
   EXPECT_THAT(text(report), HasSubstr("\n  optimization fast, rtol 1e-05, atol 1e-05; "));
-}
-
-// Two files of tensors are compared without any graph.
-TEST(CompareOutputs, SaysNoLevel) {
-  const VerificationReport report = compare_outputs({at::ones({2})}, {at::ones({2})}, {"a"});
-  EXPECT_FALSE(report.optimization);
-  EXPECT_THAT(text(report), HasSubstr("\n  rtol 1e-05, atol 1e-05; "));
-}
-
-TEST(VerifyIr, ReportsADifferentNumberOfOutputs) {
-  const Linear model;
-  for (const size_t count : {0, 2}) {
-    const auto [is_valid, report] = model.verify([&](const std::vector<at::Tensor>& inputs) {
-      return std::vector<at::Tensor>(count, model.reference()(inputs)[0]);
-    });
-    EXPECT_FALSE(is_valid);
-    EXPECT_EQ(report.error_message, "1 output, expected " + std::to_string(count));
-  }
 }
 
 TEST(VerifyIr, TakesWeightsFromAFile) {
@@ -267,47 +233,15 @@ TEST(CompareOutputs, SumsUpOverOutputs) {
   EXPECT_THAT(text(report), HasSubstr("smallest passing tolerance: none\n"));
 }
 
-TEST(CompareOutputs, TakesTheToleranceOfEachDtype) {
-  const at::Tensor half = at::ones({1}, at::kHalf);
-  const at::Tensor single = at::ones({1});
-  const at::Tensor whole = at::ones({1}, at::kLong);
-  const VerificationReport report = compare_outputs(
-      {half * 1.001, single * 1.001, whole, at::Tensor()}, {half, single, whole, at::Tensor()},
-      {"h", "s", "w", "n"}, {.by_dtype = true});
-  EXPECT_FALSE(report.is_valid);
-  EXPECT_THAT(report.error_message, StartsWith("output 1 's': 1 of 1 elements mismatched (100 %)"));
-  EXPECT_EQ(report.output_details[0].tolerance, (Tolerance{1e-3, 1e-5}));
-  EXPECT_EQ(report.output_details[1].tolerance, (Tolerance{1.3e-6, 1e-5}));
-  EXPECT_EQ(report.output_details[2].tolerance, (Tolerance{0, 0}));
-  EXPECT_THAT(text(report), HasSubstr("\n  tolerances by dtype; smallest"));
-  EXPECT_THAT(text(report),
-              HasSubstr("\n  output 0 'h' float16[1] (rtol 0.001, atol 1e-05): close"));
-  EXPECT_THAT(text(report), HasSubstr("\n  output 2 'w' int64[1] (rtol 0, atol 0): equal\n"));
-}
-
 // A tolerance for all outputs applies to floating-point outputs.
 TEST(CompareOutputs, ComparesIntegersAndBooleansExactly) {
   const at::Tensor number = at::ones({1}) * 4;
   const at::Tensor index = at::ones({1}, at::kLong) * 50'000;
   const at::Tensor flag = at::ones({1}, at::kBool);
-  for (const ToleranceRule& rule :
-       {ToleranceRule(), ToleranceRule{.fixed = {0, 2}}, ToleranceRule{.by_dtype = true}}) {
-    const VerificationReport report =
-        compare_outputs({number, index + 1, at::logical_not(flag)}, {number, index, flag},
-                        {"number", "index", "flag"}, rule);
-    EXPECT_FALSE(report.is_valid);
-    EXPECT_TRUE(report.output_details[0].comparison.is_close);
-    for (const size_t i : {1, 2}) {
-      EXPECT_EQ(report.output_details[i].tolerance, (Tolerance{0, 0}));
-      EXPECT_FALSE(report.output_details[i].comparison.is_close);
-    }
-    EXPECT_THAT(report.error_message, StartsWith("2 of 3 outputs differ, the first: output 1"));
-  }
-}
-
-TEST(CompareOutputs, SaysThatIntegersAreExact) {
-  const at::Tensor number = at::ones({1}) * 4;
-  const at::Tensor index = at::ones({1}, at::kLong) * 50'000;
+  EXPECT_THAT(compare_outputs({number + 1, index + 1, at::logical_not(flag)}, {number, index, flag},
+                              {"number", "index", "flag"}, {.fixed = {0, 2}})
+                  .error_message,
+              StartsWith("2 of 3 outputs differ, the first: output 1 'index': 1 of 1 elements"));
   EXPECT_EQ(text(compare_outputs({number + 1, index}, {number, index}, {"a", "b"},
                                  {.fixed = {.rtol = 0, .atol = 2}})),
             "Verification PASSED\n"
@@ -342,17 +276,26 @@ TEST(CompareKnownOutputs, LeavesOutThoseThatNothingIsExpectedOf) {
             "4 outputs, expected 3");
 }
 
-TEST(CompareOutputs, TakesTheToleranceOfAnOutput) {
-  const at::Tensor e = at::ones({1});
+TEST(CompareOutputs, TakesTheToleranceOfEachDtypeOrOutput) {
+  const at::Tensor single = at::ones({1});
+  const at::Tensor half = single.to(at::kHalf);
+  const at::Tensor whole = single.to(at::kLong);
+  const VerificationReport report = compare_outputs(
+      {half * 1.001, single * 1.001, whole, at::Tensor()}, {half, single, whole, at::Tensor()},
+      {"h", "s", "w", "n"}, {.by_dtype = true});
+  EXPECT_FALSE(report.is_valid);
+  EXPECT_THAT(report.error_message, StartsWith("output 1 's': 1 of 1 elements mismatched (100 %)"));
+  // Two files of tensors are compared without any graph, and so without a level.
+  EXPECT_THAT(text(report),
+              AllOf(HasSubstr("\n  tolerances by dtype; smallest"),
+                    HasSubstr("\n  output 0 'h' float16[1] (rtol 0.001, atol 1e-05): close"),
+                    HasSubstr("\n  output 1 's' float32[1] (rtol 1.3e-06, atol 1e-05): "),
+                    HasSubstr("\n  output 2 'w' int64[1] (rtol 0, atol 0): equal\n")));
   const ToleranceRule rule = {.fixed = {0, 0.5}, .outputs = {{1, {0, 2}}}};
-  const VerificationReport report = compare_outputs({e + 1, e + 1}, {e, e}, {"a", "b"}, rule);
-  EXPECT_THAT(report.error_message, StartsWith("output 0 'a': "));
-  EXPECT_FALSE(report.output_details[0].comparison.is_close);
-  EXPECT_TRUE(report.output_details[1].comparison.is_close);
-  EXPECT_EQ(report.tolerance, rule);
-  EXPECT_THAT(text(report), HasSubstr("\n  tolerances by output; smallest"));
-  EXPECT_THAT(text(report), HasSubstr("\n  output 0 'a' float32[1] (rtol 0, atol 0.5): 1 of 1"));
-  EXPECT_THAT(text(report), HasSubstr("\n  output 1 'b' float32[1] (rtol 0, atol 2): close"));
+  EXPECT_THAT(text(compare_outputs({single + 1, single + 1}, {single, single}, {"a", "b"}, rule)),
+              AllOf(HasSubstr("\n  tolerances by output; smallest"),
+                    HasSubstr("\n  output 0 'a' float32[1] (rtol 0, atol 0.5): 1 of 1"),
+                    HasSubstr("\n  output 1 'b' float32[1] (rtol 0, atol 2): close")));
 }
 
 }  // namespace
