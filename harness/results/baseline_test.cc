@@ -11,6 +11,7 @@
 
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -62,17 +63,6 @@ std::optional<Trend> trend(const Result& old, const Result& now) {
   const std::optional<ModelChange> found = change(old, now);
   if (!found) return std::nullopt;
   return found->trend;
-}
-
-TEST(BaselineTest, TheSameRunHasNoChange) {
-  const RunRecord same =
-      run({passed("A", 1e-6, kInfinity), failed("B", Stage::kExecute, FailureKind::kCrashed),
-           passed("C", kNan)});
-  const BaselineComparison comparison = compare_with_baseline(same, same);
-  EXPECT_EQ(comparison.num_compared, 3u);
-  EXPECT_THAT(comparison.models, IsEmpty());
-  EXPECT_THAT(comparison.notes, IsEmpty());
-  EXPECT_FALSE(comparison.is_worse());
 }
 
 struct Step {
@@ -156,20 +146,11 @@ TEST(BaselineTest, TrialsAreComparedByName) {
   EXPECT_EQ(trend(old, now), std::nullopt) << "one that could not be compared";
 }
 
-TEST(BaselineTest, FiguresOfOtherSeedsAreNotCompared) {
+TEST(BaselineTest, SaysHowTheRunsDifferAndComparesNoFiguresOfOtherSeeds) {
   const RunRecord old = run({passed("A", 0)});
   RunRecord now = run({passed("A", 1)});
-  now.context.settings.seed = 7;
-  const BaselineComparison comparison = compare_with_baseline(old, now);
-  EXPECT_THAT(comparison.models, IsEmpty());
-  EXPECT_THAT(comparison.notes,
-              ElementsAre("seed: 0 -> 7", "trials are not compared, because the seeds differ"));
-}
-
-TEST(BaselineTest, SaysHowTheRunsDiffer) {
-  const RunRecord old = run({passed("A")});
-  RunRecord now = old;
   now.context.settings.executor = "simulator";
+  now.context.settings.seed = 7;
   now.context.settings.per_node = true;
   now.context.settings.tolerance = {.fixed = {.rtol = 0, .atol = 1e-4}};
   now.context.settings.criterion = {};
@@ -177,12 +158,16 @@ TEST(BaselineTest, SaysHowTheRunsDiffer) {
   now.context.settings.optimization = Optimization::kFast;
   now.context.settings.last_stage = Stage::kExtract;
   now.context.environment = {{"LibTorch", "2.14.0"}, {"CPU instructions", "AVX2"}};
-  EXPECT_THAT(compare_with_baseline(old, now).notes,
-              ElementsAre("tolerance: by dtype, or as registered; else error factor 4 against "
-                          "float64 -> rtol 0, atol 0.0001",
+  const BaselineComparison comparison = compare_with_baseline(old, now);
+  EXPECT_THAT(comparison.models, IsEmpty());
+  EXPECT_THAT(comparison.notes,
+              ElementsAre("seed: 0 -> 7",
+                          "tolerance: by dtype, or as registered; else error factor 4 "
+                          "against float64 -> rtol 0, atol 0.0001",
                           "optimization: exact -> fast", "executor: none -> simulator",
                           "last stage: verify -> extract", "LibTorch: 2.13.0 -> 2.14.0",
-                          "CPU instructions: none -> AVX2"));
+                          "CPU instructions: none -> AVX2",
+                          "trials are not compared, because the seeds differ"));
 }
 
 TEST(BaselineTest, AnotherGraphIsAChange) {
@@ -202,6 +187,15 @@ TEST(BaselineTest, AnotherGraphIsAChange) {
   EXPECT_EQ(comparison.models[0].changes[1].now, FigureChange::Figure(int64_t{4}));
 }
 
+// The models and calls that changed, as "NAME TREND".
+std::vector<std::string> trends(const RunRecord& old, const RunRecord& now) {
+  std::vector<std::string> texts;
+  for (const ModelChange& change : compare_with_baseline(old, now).models) {
+    texts.push_back(change.model + " " + std::string(trend_name(change.trend)));
+  }
+  return texts;
+}
+
 std::vector<std::string> names_of(const BaselineComparison& comparison, Trend trend) {
   std::vector<std::string> names;
   for (const ModelChange& model : comparison.models) {
@@ -211,15 +205,11 @@ std::vector<std::string> names_of(const BaselineComparison& comparison, Trend tr
 }
 
 TEST(BaselineTest, TheWorstComeFirst) {
-  const BaselineComparison comparison =
-      compare_with_baseline(run({passed("A"), passed("Gone"),
-                                 failed("Better", Stage::kExtract, FailureKind::kExtractFailed)}),
-                            run({passed("New"), passed("Better"), passed("A", 0.5, 0.25)}));
-  std::vector<std::string> models;
-  for (const ModelChange& model : comparison.models) {
-    models.push_back(model.model + " " + std::string(trend_name(model.trend)));
-  }
-  EXPECT_THAT(models, ElementsAre("A worse", "Gone gone", "New new", "Better better"));
+  const RunRecord old = run({passed("A"), passed("Gone"),
+                             failed("Better", Stage::kExtract, FailureKind::kExtractFailed)});
+  const RunRecord now = run({passed("New"), passed("Better"), passed("A", 0.5, 0.25)});
+  EXPECT_THAT(trends(old, now), ElementsAre("A worse", "Gone gone", "New new", "Better better"));
+  const BaselineComparison comparison = compare_with_baseline(old, now);
   EXPECT_EQ(comparison.num_compared, 2u);
   EXPECT_TRUE(comparison.is_worse());
   EXPECT_THAT(comparison.notes, ElementsAre("not found: 1 of the 3 models of the baseline"));
@@ -294,18 +284,34 @@ TEST(BaselineTest, WhatIsInAFileThatOnlyThisRunWasGivenIsNew) {
   EXPECT_FALSE(other_calls.is_worse()) << "another graph has other calls";
 }
 
+TEST(BaselineTest, SingleCallsAreComparedWhereBothRunsSelectThem) {
+  const auto call = [](const std::string& name, double max_diff) {
+    return Result{.name = name,
+                  .categories = {"pointwise"},
+                  .call = CallInfo{.op_type = "aten.abs.default", .dtype = "float32"},
+                  .num_passed_stages = kStages.size(),
+                  .metrics = {.max_diff = max_diff}};
+  };
+  RunRecord old = run({passed("A")});
+  old.cases = {call("a", 0), call("b", 0), call("c", 0)};
+  old.coverage.selection.suite = Suite::kOperators;
+  RunRecord now = old;
+  EXPECT_THAT(compare_with_baseline(old, now).models, IsEmpty());
+  EXPECT_EQ(compare_with_baseline(old, now).num_cases, 3u);
+  now.cases = {call("a", 0), call("b", 1), call("d", 0)};
+  now.cases[0].failure = Failure{.kind = FailureKind::kCrashed, .stage = Stage::kExecute};
+  EXPECT_THAT(trends(old, now), ElementsAre("a worse", "b worse", "c gone", "d new"));
+  now.coverage.selection.dtypes = {"int64"};
+  EXPECT_THAT(trends(old, now), ElementsAre("a worse", "b worse", "d new"));
+  old.coverage.is_interrupted = true;
+  EXPECT_THAT(trends(old, now), ElementsAre("a worse", "b worse"));
+}
+
 Result make_result(const std::string& op_type) {
   Result result{.name = "Tiny"};
-  IR& graph = result.graph.emplace();
-  graph.model_name = "Tiny";
-  graph.pytorch_version = "2.13.0";
-  graph.graph_inputs.push_back({.name = "x", .shape = {2}, .dtype = "float32"});
-  OpNode& node = graph.nodes.emplace_back();
-  node.name = "y";
-  node.op_type = op_type;
-  node.inputs.push_back({.name = "x", .shape = {2}, .dtype = "float32", .producer_node = "x"});
-  node.outputs.push_back({.name = "y", .shape = {2}, .dtype = "float32"});
-  graph.graph_outputs.push_back({.name = "y", .shape = {2}, .dtype = "float32"});
+  TestGraphBuilder builder("Tiny");
+  result.graph = builder.input("x", {2}).op("y", op_type, {"x"}, {2}).output("y").build();
+  result.graph->pytorch_version = "2.13.0";
   return result;
 }
 
@@ -336,11 +342,6 @@ TEST_F(GraphChangesTest, NamesWhatHasChangedBetweenTwoGraphs) {
   EXPECT_THAT(changes(make_result("aten.relu.default")), IsEmpty());
   EXPECT_THAT(changes(Result{.name = "Tiny"}), IsEmpty());
   EXPECT_THAT(changes(Result{.name = "Other"}), IsEmpty());
-  std::filesystem::remove(folder_ + "ir/Tiny.json");
-  EXPECT_THAT(changes(make_result("aten.gelu.default")), IsEmpty());
-}
-
-TEST_F(GraphChangesTest, ANewNameAloneIsSaidInSummary) {
   Result renamed = make_result("aten.relu.default");
   renamed.graph->nodes[0].name = "z";
   renamed.graph->nodes[0].outputs[0].name = "z";
@@ -348,15 +349,14 @@ TEST_F(GraphChangesTest, ANewNameAloneIsSaidInSummary) {
   EXPECT_THAT(changes(renamed), ElementsAre(HasSubstr("no difference")));
 }
 
-TEST_F(GraphChangesTest, AFileOfAnotherRunIsNotCompared) {
+TEST_F(GraphChangesTest, SaysWhichFileCanNotBeComparedUnlessThereIsNone) {
+  const Result result = make_result("aten.gelu.default");
   save_ir(*make_result("aten.tanh.default").graph, folder_ + "ir/Tiny.json");
-  EXPECT_THAT(changes(make_result("aten.gelu.default")),
-              ElementsAre("ir/Tiny.json beside results.json is from another run"));
-}
-
-TEST_F(GraphChangesTest, AFileThatCanNotBeReadIsSaid) {
+  EXPECT_THAT(changes(result), ElementsAre("ir/Tiny.json beside results.json is from another run"));
   write_file(folder_ + "ir/Tiny.json", "{");
-  EXPECT_THAT(changes(make_result("aten.gelu.default")), ElementsAre(HasSubstr("ir/Tiny.json: ")));
+  EXPECT_THAT(changes(result), ElementsAre(HasSubstr("ir/Tiny.json: ")));
+  std::filesystem::remove(folder_ + "ir/Tiny.json");
+  EXPECT_THAT(changes(result), IsEmpty());
 }
 
 TEST(Baseline, NamesTheFirstNodeWhoseErrorChanged) {

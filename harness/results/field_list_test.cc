@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -113,13 +114,65 @@ TEST(FieldListTest, EachFieldIsReadBack) {
   EXPECT_EQ(results_to_json(read), text);
 }
 
+// Returns `value` as another process reads it.
+template <class T>
+T sent(const T& value) {
+  T read;
+  json_fields::read(json_fields::Json::parse(json_fields::write(value).dump()), read);
+  return read;
+}
+
 TEST(FieldListTest, EachFieldIsInTheMessagesOfWorkers) {
   const Result result = filled_run().results[0];
   const json_fields::Json message = json_fields::write(result);
   EXPECT_EQ(message["current_trial"], 1);
-  Result read;
-  json_fields::read(message, read);
-  EXPECT_EQ(json_fields::write(read), message);
+  EXPECT_EQ(json_fields::write(sent(result)), message);
+}
+
+// Infinities and NaNs are in the tests of results.json.
+TEST(FieldListTest, FiguresAndStagesComeBackAsTheyWere) {
+  Result result{.name = "Tiny"};
+  TensorComparison& comparison =
+      result.trials.emplace_back().verification.output_details.emplace_back().comparison;
+  comparison.mean_diff = 1.0 / 3;
+  comparison.max_ulp_diff = std::numeric_limits<uint64_t>::max();
+  for (size_t passed = 0; passed <= kStages.size(); ++passed) {
+    result.num_passed_stages = passed;
+    EXPECT_EQ(sent(result).num_passed_stages, passed);
+  }
+  const Result read = sent(result);
+  const TensorComparison& figures = read.trials.at(0).verification.output_details.at(0).comparison;
+  EXPECT_EQ(figures.mean_diff, 1.0 / 3);
+  EXPECT_EQ(figures.max_ulp_diff, comparison.max_ulp_diff);
+}
+
+TEST(FieldListTest, SettingsComeBackAsTheyWere) {
+  RunSettings settings;
+  settings.seed = std::numeric_limits<uint64_t>::max();
+  settings.tolerance = {.fixed = {.rtol = 0.1, .atol = 1e-300}};
+  settings.tolerance.outputs = {{2, {.rtol = 0.5, .atol = 0}}};
+  settings.optimization = Optimization::kFast;
+  settings.device = c10::Device(c10::kCUDA, 1);
+  const RunSettings read = sent(settings);
+  EXPECT_EQ(read.seed, settings.seed);
+  EXPECT_EQ(read.tolerance, settings.tolerance);
+  EXPECT_EQ(read.optimization, Optimization::kFast);
+  EXPECT_EQ(read.device, settings.device);
+}
+
+TEST(FieldListTest, SourcesComeBackAsTheyWere) {
+  const ModelFiles graph{.format = FileFormat::kGraph,
+                         .name = "a",
+                         .path = "a/ir.json",
+                         .weights = "w",
+                         .inputs = {"x"},
+                         .expected = {"y"}};
+  EXPECT_EQ(std::get<ModelFiles>(sent(ModelSource(graph))), graph);
+  EXPECT_EQ(std::get<std::string>(sent(ModelSource("Tiny"))), "Tiny");
+  const CaseSource call{.info = {.name = "aten.abs.default/float32/usual"}, .folder = "f"};
+  const auto read = std::get<CaseSource>(sent(ModelSource(call)));
+  EXPECT_EQ(read.info.name, call.info.name);
+  EXPECT_EQ(read.folder, "f");
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
+ModelFiles graph(const std::string& path) { return {.format = FileFormat::kGraph, .path = path}; }
+
 class ModelFilesTest : public ::testing::Test {
  protected:
   ModelFilesTest() {
@@ -38,6 +40,9 @@ class ModelFilesTest : public ::testing::Test {
     for (const ModelFiles& files : find_model_files(given, {})) names.push_back(files.name);
     return names;
   }
+  static void expect_found(const ModelFiles& given, const ModelFiles& expected) {
+    EXPECT_THAT(find_model_files({given}, {}), ElementsAre(expected));
+  }
   void expect_refused(const std::vector<ModelFiles>& arguments, const std::string& message,
                       const RegistryNames& registry = {}) {
     EXPECT_THAT([&] { find_model_files(arguments, registry); },
@@ -48,34 +53,23 @@ class ModelFilesTest : public ::testing::Test {
 };
 
 TEST_F(ModelFilesTest, AnArchiveIsNamedByItsFile) {
-  const std::string file = make("a.model.pt2");
-  EXPECT_THAT(find_model_files({{.path = file}}, {}),
-              ElementsAre(ModelFiles{.name = "a.model", .path = file}));
+  EXPECT_THAT(names_of({{.path = make("a.model.pt2")}}), ElementsAre("a.model"));
   EXPECT_THAT(names_of({{.path = make(".my model|(1)")}}), ElementsAre("_.my_model__1_"));
   const std::string name(250, 'a');
   EXPECT_THAT(names_of({{.path = make(name + ".pt2")}}), ElementsAre(name.substr(0, 200)));
 }
 
-TEST_F(ModelFilesTest, TensorsBesideAnArchiveAreIts) {
+TEST_F(ModelFilesTest, TensorsBesideAnArchiveAreItsUnlessSomeAreGiven) {
   const std::string file = make("m.pt2");
   const std::string inputs = make("m.inputs.safetensors");
-  EXPECT_THAT(find_model_files({{.path = file}}, {}),
-              ElementsAre(ModelFiles{.name = "m", .path = file, .inputs = {inputs}}));
+  expect_found({.path = file}, {.name = "m", .path = file, .inputs = {inputs}});
   const std::string expected = make("m.expected.safetensors");
-  EXPECT_THAT(find_model_files({{.path = file}}, {}),
-              ElementsAre(ModelFiles{
-                  .name = "m", .path = file, .inputs = {inputs}, .expected = {expected}}));
-}
-
-TEST_F(ModelFilesTest, TensorsThatAreGivenReplaceBothBesideIt) {
-  const std::string file = make("m.pt2");
-  make("m.inputs.safetensors");
-  make("m.expected.safetensors");
+  expect_found({.path = file},
+               {.name = "m", .path = file, .inputs = {inputs}, .expected = {expected}});
   const std::string other = make("other.safetensors");
-  EXPECT_THAT(find_model_files({{.path = file, .inputs = {other}}}, {}),
-              ElementsAre(ModelFiles{.name = "m", .path = file, .inputs = {other}}));
-  EXPECT_THAT(find_model_files({{.path = file, .expected = {other}}}, {}),
-              ElementsAre(ModelFiles{.name = "m", .path = file, .expected = {other}}));
+  expect_found({.path = file, .inputs = {other}}, {.name = "m", .path = file, .inputs = {other}});
+  expect_found({.path = file, .expected = {other}},
+               {.name = "m", .path = file, .expected = {other}});
 }
 
 TEST_F(ModelFilesTest, AFolderIsItsArchivesByName) {
@@ -97,13 +91,25 @@ TEST_F(ModelFilesTest, WhatIsNotThereIsAnError) {
                  "--expected: cannot find '" + path("y") + "'");
   expect_refused({{.path = file, .inputs = {directory_}}},
                  "--inputs: '" + directory_ + "' is a folder");
-  fs::create_directory(path("empty"));
-  expect_refused({{.path = path("empty")}}, "--pt2: no .pt2 file in '" + path("empty") + "'");
   expect_refused(
       {{.path = directory_, .inputs = {file}}},
       "--inputs: '" + directory_ +
           "' is a folder; the tensors of NAME.pt2 in it must be NAME.inputs.safetensors");
   expect_refused({{.path = path("a\nb")}}, "a\\x0ab'");
+  make("empty/below/further/ir.json");
+  const std::string empty = path("empty");
+  expect_refused({{.path = empty}}, "--pt2: no .pt2 file in '" + empty + "'");
+  expect_refused({graph(empty)}, "--ir: no ir.json in '" + empty + "' or its subfolders");
+  expect_refused({graph(path("no"))}, "--ir: cannot find '" + path("no") + "'");
+  const std::string ir = make("net/ir.json");
+  expect_refused({graph(path("net"))}, "--ir: cannot find '" + path("net/inputs.safetensors") +
+                                           "' with the inputs of '" + ir +
+                                           "'; give them with --inputs");
+  ModelFiles argument = graph(directory_);
+  argument.expected = {file};
+  expect_refused({argument}, "--expected: '" + directory_ +
+                                 "' is a folder; the tensors of a graph in it must be "
+                                 "inputs.safetensors and expected.safetensors beside its ir.json");
 }
 
 TEST_F(ModelFilesTest, EveryPageBelongsToOneModel) {
@@ -112,6 +118,17 @@ TEST_F(ModelFilesTest, EveryPageBelongsToOneModel) {
                  "--pt2: '" + a + "' is given twice, but a run has only one page for it, m.md");
   expect_refused({{.path = make("SUMMARY.pt2")}},
                  "and the run would have the same page, SUMMARY.md");
+  const std::string ir = make("net/ir.json");
+  make("net/inputs.safetensors");
+  expect_refused({graph(ir), graph(path("net"))},
+                 "--ir: '" + ir + "' is given twice, but a run has only one page for it, net.md");
+  // A registered model that does not run needs no page.
+  EXPECT_EQ(find_model_files({graph(ir)}, {.all = {"net"}}).size(), 1u);
+  expect_refused({graph(ir)},
+                 "--ir: '" + ir +
+                     "' and the registered model would have the same page, net.md; rename the "
+                     "folder",
+                 {.all = {"net"}, .running = {"net"}});
 }
 
 TEST_F(ModelFilesTest, FilesOfOneNameHaveTheirFolders) {
@@ -125,7 +142,7 @@ TEST_F(ModelFilesTest, FilesOfOneNameHaveTheirFolders) {
   std::vector<ModelFiles> graphs;
   for (const std::string folder : {"a/net", "b/net"}) {
     make(folder + "/inputs.safetensors");
-    graphs.push_back({.format = FileFormat::kGraph, .path = make(folder + "/ir.json")});
+    graphs.push_back(graph(make(folder + "/ir.json")));
   }
   EXPECT_THAT(names_of(graphs), ElementsAre("a_net", "b_net"));
 }
@@ -143,9 +160,8 @@ TEST_F(ModelFilesTest, AProgramHasItsOwnPageAndTensors) {
   const std::string file = make("m.pt2");
   const std::string inputs = make("m.decode.inputs.safetensors");
   make("m.inputs.safetensors");
-  EXPECT_THAT(find_model_files({{.path = file, .program = "decode"}}, {}),
-              ElementsAre(ModelFiles{
-                  .name = "m.decode", .path = file, .program = "decode", .inputs = {inputs}}));
+  expect_found({.path = file, .program = "decode"},
+               {.name = "m.decode", .path = file, .program = "decode", .inputs = {inputs}});
   EXPECT_THAT(names_of({{.path = file, .program = "a"}, {.path = file, .program = "b"}}),
               ElementsAre("m.a", "m.b"));
   expect_refused({{.path = path("."), .program = "a"}}, "--program: '" + path("."));
@@ -154,52 +170,36 @@ TEST_F(ModelFilesTest, AProgramHasItsOwnPageAndTensors) {
                  "--weights needs a --pt2; '" + ir + "' is a graph");
 }
 
-ModelFiles graph(const std::string& path) { return {.format = FileFormat::kGraph, .path = path}; }
-
-TEST_F(ModelFilesTest, AGraphIsAFolderWithItsTensors) {
+TEST_F(ModelFilesTest, AGraphIsAFolderWithItsTensorsUnlessSomeAreGiven) {
   const std::string file = make("net/ir.json");
   const std::string inputs = make("net/inputs.safetensors");
   ModelFiles net{.format = FileFormat::kGraph, .name = "net", .path = file, .inputs = {inputs}};
-  EXPECT_THAT(find_model_files({graph(path("net"))}, {}), ElementsAre(net));
+  expect_found(graph(path("net")), net);
   net.weights = make("net/weights.safetensors");
   net.expected = {make("net/expected.safetensors")};
-  EXPECT_THAT(find_model_files({graph(path("net"))}, {}), ElementsAre(net));
-  EXPECT_THAT(find_model_files({graph(file)}, {}), ElementsAre(net));
+  expect_found(graph(path("net")), net);
+  expect_found(graph(file), net);
   EXPECT_THAT(names_of({graph(path("net/"))}), ElementsAre("net"));
   EXPECT_EQ(net.short_name(), "net");
   EXPECT_EQ(graph(path("net")).short_name(), "net");
+  const std::string other = make("other.safetensors");
+  ModelFiles given = graph(file);
+  net.expected = given.expected = {other};
+  expect_found(given, net);
+  // The expected outputs belong to other inputs.
+  given = graph(file);
+  net.inputs = given.inputs = {other};
+  net.expected = {};
+  expect_found(given, net);
 }
 
 TEST_F(ModelFilesTest, AGraphOfAnotherNameHasTensorsOfThatName) {
-  const std::string file = make("net.json");
+  ModelFiles net{.format = FileFormat::kGraph, .name = "net", .path = make("net.json")};
   make("inputs.safetensors");
-  const std::string inputs = make("net.inputs.safetensors");
-  const std::string weights = make("net.weights.safetensors");
-  const ModelFiles net{.format = FileFormat::kGraph,
-                       .name = "net",
-                       .path = file,
-                       .weights = weights,
-                       .inputs = {inputs}};
-  EXPECT_THAT(find_model_files({graph(file)}, {}), ElementsAre(net));
+  net.inputs = {make("net.inputs.safetensors")};
+  net.weights = make("net.weights.safetensors");
+  expect_found(graph(net.path), net);
   EXPECT_EQ(net.short_name(), "net.json");
-}
-
-TEST_F(ModelFilesTest, ATensorsFileThatIsGivenIsTaken) {
-  const std::string file = make("net/ir.json");
-  make("net/inputs.safetensors");
-  const std::string expected = make("net/expected.safetensors");
-  const std::string other = make("other.safetensors");
-  ModelFiles argument = graph(path("net"));
-  argument.inputs = {other};
-  // The expected outputs belong to other inputs.
-  ModelFiles found = find_model_files({argument}, {}).at(0);
-  EXPECT_THAT(found.inputs, ElementsAre(other));
-  EXPECT_THAT(found.expected, ElementsAre());
-  argument = graph(path("net"));
-  argument.expected = {other};
-  found = find_model_files({argument}, {}).at(0);
-  EXPECT_THAT(found.inputs, ElementsAre(path("net/inputs.safetensors")));
-  EXPECT_THAT(found.expected, ElementsAre(other));
 }
 
 TEST_F(ModelFilesTest, AFolderOfGraphsIsItsFoldersByName) {
@@ -210,35 +210,6 @@ TEST_F(ModelFilesTest, AFolderOfGraphsIsItsFoldersByName) {
   make("repro/empty/notes.txt");
   make("repro/model.json");
   EXPECT_THAT(names_of({graph(path("repro"))}), ElementsAre("a", "b", "b-2"));
-}
-
-TEST_F(ModelFilesTest, AGraphThatIsNotThereIsAnError) {
-  expect_refused({graph(path("no"))}, "--ir: cannot find '" + path("no") + "'");
-  make("empty/below/further/ir.json");
-  expect_refused({graph(path("empty"))},
-                 "--ir: no ir.json in '" + path("empty") + "' or its subfolders");
-  const std::string file = make("net/ir.json");
-  expect_refused({graph(path("net"))}, "--ir: cannot find '" + path("net/inputs.safetensors") +
-                                           "' with the inputs of '" + file +
-                                           "'; give them with --inputs");
-  ModelFiles argument = graph(directory_);
-  argument.expected = {file};
-  expect_refused({argument}, "--expected: '" + directory_ +
-                                 "' is a folder; the tensors of a graph in it must be "
-                                 "inputs.safetensors and expected.safetensors beside its ir.json");
-}
-
-TEST_F(ModelFilesTest, AGraphMayBeOfAModelThatDoesNotRun) {
-  const std::string file = make("net/ir.json");
-  make("net/inputs.safetensors");
-  EXPECT_EQ(find_model_files({graph(file)}, {.all = {"net"}}).size(), 1u);
-  expect_refused({graph(file)},
-                 "--ir: '" + file +
-                     "' and the registered model would have the same page, net.md; rename the "
-                     "folder",
-                 {.all = {"net"}, .running = {"net"}});
-  expect_refused({graph(file), graph(path("net"))},
-                 "--ir: '" + file + "' is given twice, but a run has only one page for it, net.md");
 }
 
 TEST_F(ModelFilesTest, NamesWithoutFolders) {

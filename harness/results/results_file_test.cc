@@ -5,11 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +19,6 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::ThrowsMessage;
@@ -35,13 +31,8 @@ ValueDetail make_output(double max_diff) {
   output.output = 0;
   TensorComparison& comparison = output.comparison;
   comparison.is_close = max_diff < 1;
-  comparison.shape = {1, 2};
-  comparison.dtype = "float32";
   comparison.max_diff = max_diff;
-  comparison.num_elements = 2;
-  comparison.max_ulp_diff = 7;
   comparison.smallest_passing_tolerance = std::isfinite(max_diff) ? max_diff / 2 : kInfiniteResult;
-  comparison.worst_index = {0, 1};
   return output;
 }
 
@@ -51,8 +42,6 @@ Trial make_trial(const std::string& name, double max_diff) {
   report.is_valid = max_diff < 1;
   if (!report.is_valid) report.error_message = "output 0 differs";
   report.max_diff = max_diff;
-  report.mean_diff = max_diff / 4;
-  report.optimization = Optimization::kExact;
   report.output_details = {make_output(max_diff)};
   return trial;
 }
@@ -86,20 +75,7 @@ Result make_failed() {
   result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "known"};
   result.trials = {make_trial("normal values", std::numeric_limits<double>::quiet_NaN()),
                    make_trial("large magnitudes", kInfiniteResult)};
-  NodeReport& nodes = result.nodes.emplace();
-  nodes.num_compared = 3;
-  const ValueDetail node{.index = 0,
-                         .node = "add",
-                         .op_type = "aten.add.Tensor",
-                         .value = "add",
-                         .comparison = make_output(2).comparison};
-  nodes.first_divergence = Divergence{.node = node,
-                                      .inputs = {{.name = "x", .shape = {1, 2}}},
-                                      .actual = {.name = "add", .max = 2},
-                                      .expected = {.name = "add"}};
-  nodes.worst = {node};
-  nodes.skipped = {{.value = "relu", .reason = "fused"}};
-  nodes.unknown = {"hidden"};
+  result.nodes.emplace();
   result.reproducer = Reproducer{.num_nodes = 1, .command = "torch-ir verify ir.json"};
   return result;
 }
@@ -141,31 +117,23 @@ const std::vector<Result>& all_results() {
 
 TEST(ResultsSchemaTest, RefusesWhatIsNot) {
   const json valid = json::parse(text_of(all_results()));
-  const auto refuses = [&](const char* pointer, const json& value) {
+  const std::pair<const char*, json> changes[] = {{"/version", 1},
+                                                  {"/unknown", 1},
+                                                  {"/models/0/status", "fine"},
+                                                  {"/models/0/max_diff", "many"},
+                                                  {"/models/0", json::object()}};
+  EXPECT_EQ(schema_problem(valid), "");
+  for (const auto& [pointer, value] : changes) {
     json changed = valid;
     changed[json::json_pointer(pointer)] = value;
-    EXPECT_NE(schema_problem(changed), "") << pointer << " " << value;
-  };
-  refuses("/version", 1);
-  refuses("/unknown", 1);
-  refuses("/models", json::object());
-  refuses("/models/0/status", "fine");
-  refuses("/models/0/max_diff", "many");
-  refuses("/models/0/graph", 1);
-  refuses("/models/1/failure/kind", "bad luck");
-  refuses("/models/1/trials/0/outputs/0/comparison/histogram", json::array({1}));
-  json without = valid;
-  without["models"][0].erase("smallest_passing_tolerance");
-  EXPECT_NE(schema_problem(without), "");
+    EXPECT_NE(schema_problem(changed), "") << pointer;
+  }
 }
 
+// What is not a field of a result, but follows from several.
 TEST(ResultsFileTest, HasTheFiguresOfModels) {
   const json results = json::parse(text_of(all_results()));
-  EXPECT_EQ(results["format"], "torch-ir results");
-  EXPECT_EQ(results["version"], 3);
   const json& tiny = results["models"][0];
-  EXPECT_EQ(tiny["name"], "Tiny");
-  EXPECT_EQ(tiny["categories"], json::array({"a", "b"}));
   EXPECT_EQ(tiny["status"], "passed");
   EXPECT_EQ(tiny["stage"], "verify");
   EXPECT_TRUE(tiny["failure"].is_null());
@@ -175,70 +143,108 @@ TEST(ResultsFileTest, HasTheFiguresOfModels) {
   EXPECT_EQ(tiny["graph"]["parameters"], 12);
   EXPECT_EQ(tiny["max_diff"], 0.5);
   EXPECT_EQ(tiny["smallest_passing_tolerance"], 0.25);
-  EXPECT_EQ(tiny["trials"][0]["max_diff"], 1e-7);
   EXPECT_EQ(tiny["files"], json({"Tiny.md", "ir/Tiny.json", "svg/Tiny.svg"}));
-}
-
-TEST(ResultsFileTest, HasWhatIsWrong) {
-  const json broken = json::parse(text_of(all_results()))["models"][1];
+  const json& broken = results["models"][1];
   EXPECT_EQ(broken["status"], "failed");
-  EXPECT_EQ(broken["failure"]["kind"], "output mismatch");
-  EXPECT_EQ(broken["failure"]["message"], "bad \ufffd byte \u00e9");
-  EXPECT_EQ(broken["failure"]["output"], "last\nwords");
   EXPECT_EQ(broken["max_diff"], "nan");
   EXPECT_EQ(broken["trials"][1]["max_diff"], "inf");
-  EXPECT_EQ(broken["node_report"]["first_divergence"]["node"], "add");
   EXPECT_EQ(broken["files"].back(), "repro/Broken");
-  const json crashed = json::parse(text_of(all_results()))["models"][2];
+  const json& crashed = results["models"][2];
   for (const char* key : {"graph", "max_diff", "node_report"}) {
     EXPECT_TRUE(crashed[key].is_null()) << key;
   }
   EXPECT_EQ(crashed["files"], json({"Crashed.md"}));
 }
 
-TEST(ResultsFileTest, NeedsNoGraphThatWasDropped) {
+TEST(ResultsFileTest, NeedsNoGraphThatWasDroppedAndNamesNoPictureThatWasNotDrawn) {
   Result dropped = make_passed();
   dropped.drop_graph();
   EXPECT_FALSE(dropped.graph);
   EXPECT_EQ(text_of({dropped}), text_of({make_passed()}));
+  dropped.picture_problem = "it is too large";
+  EXPECT_EQ(json::parse(text_of({dropped}))["models"][0]["files"],
+            json({"Tiny.md", "ir/Tiny.json"}));
 }
 
-TEST(ResultsFileTest, SaysWhichPicturesCouldNotBeDrawn) {
-  std::vector<Result> drawn = all_results();
-  drawn[1].picture_problem = "it is too large";
-  const json results = json::parse(text_of(drawn));
-  EXPECT_THAT(results["models"][0]["files"], Contains("svg/Tiny.svg"));
-  EXPECT_THAT(results["models"][1]["files"], Not(Contains("svg/Broken.svg")));
-}
-
-TEST(ResultsFileTest, NamesFilesAsTypedAndNoTimes) {
+TEST(ResultsFileTest, IsAsciiWithPlainListsOnALineAndFilesAsTypedButNoTimes) {
   const std::string text = text_of(all_results());
   EXPECT_THAT(text, HasSubstr("\"path\": \"folder/broken.pt2\""));
+  EXPECT_THAT(text, HasSubstr("\n      \"categories\": [\"a\", \"b\"],\n"));
+  EXPECT_THAT(text, HasSubstr("bad \\ufffd byte \\u00e9"));
+  EXPECT_TRUE(std::ranges::all_of(text, [](unsigned char c) { return c < 0x7f; }));
+  EXPECT_TRUE(text.ends_with("\n}\n"));
   EXPECT_THAT(text, Not(HasSubstr("seconds")));
   RunContext context = make_context();
   context.timings = true;
   EXPECT_THAT(text_of(all_results(), context), HasSubstr("\"seconds\": [0.5, 0.25, 0.125, 1.0]"));
 }
 
-TEST(ResultsFileTest, IsAsciiWithPlainListsOnALine) {
-  const std::string text = text_of(all_results());
-  EXPECT_THAT(text, HasSubstr("\n      \"categories\": [\"a\", \"b\"],\n"));
-  EXPECT_THAT(text, HasSubstr("bad \\ufffd byte \\u00e9"));
-  EXPECT_TRUE(std::ranges::all_of(text, [](unsigned char c) { return c < 0x7f; }));
-  EXPECT_TRUE(text.ends_with("\n}\n"));
-}
-
 std::string write_temporary(const std::string& text) {
   const std::string path = ::testing::TempDir() + "results.json";
-  std::ofstream(path, std::ios::binary) << text;
+  write_file(path, text);
   return path;
+}
+
+RunRecord read_back(const std::string& text) { return read_run_record(write_temporary(text)); }
+
+TEST(ResultsFileTest, HasSingleCallsWithFiguresOfTheirOwnAndWhereTheyRan) {
+  const Result call{.name = "a",
+                    .categories = {"pointwise"},
+                    .call = CallInfo{.op_type = "aten.abs.default", .dtype = "float32"},
+                    .num_passed_stages = kStages.size()};
+  RunRecord run{.context = make_context(), .cases = {call, call, call}};
+  Result& failed = run.cases[1];
+  failed.name = "b";
+  failed.num_passed_stages = 2;
+  failed.failure = Failure{.kind = FailureKind::kOutputMismatch, .stage = Stage::kExecute};
+  failed.metrics = {.max_diff = kInfiniteResult,
+                    .smallest_passing_tolerance = std::numeric_limits<double>::quiet_NaN()};
+  run.cases[2].name = "c";
+  run.cases[2].unsupported = "no abs here";
+  const ExecutorNode node{.op_type = "aten.abs.default",
+                          .place = "host",
+                          .seconds = 0.25,
+                          .metrics = {{"cycles", int64_t{7}}, {"load", 0.5}, {"tile", "8x8"}}};
+  // Only calls that passed count.
+  run.cases[0].executor = failed.executor =
+      ExecutorReport{.num_nodes = 3, .nodes = {{"abs", node}}, .seconds = 0.5};
+  EXPECT_EQ(host_text(failed), "");
+
+  const std::string text = results_to_json(run);
+  const json cases = json::parse(text)["cases"];
+  EXPECT_EQ(schema_problem(json::parse(text)), "");
+  json written = json::parse(R"({"num_nodes": 3, "nodes": {"abs": {
+      "op_type": "aten.abs.default", "place": "host",
+      "metrics": {"cycles": 7, "load": 0.5, "tile": "8x8"}}}})");
+  EXPECT_EQ(cases[0]["executor"], written);
+  EXPECT_TRUE(cases[0]["max_diff"].is_null());
+  EXPECT_FALSE(cases[0].contains("trials"));
+  EXPECT_EQ(cases[1]["status"], "failed");
+  EXPECT_EQ(cases[1]["max_diff"], "inf");
+  EXPECT_EQ(cases[2]["reason"], "no abs here");
+  RunRecord read = read_back(text);
+  EXPECT_EQ(results_to_json(read), text);
+  EXPECT_EQ(host_text(read.cases[0]), "1 of 3 nodes on the host");
+  EXPECT_TRUE(std::isnan(*read.cases[1].metrics.smallest_passing_tolerance));
+  EXPECT_EQ(read.cases[2].status(), Status::kUnsupported);
+  EXPECT_TRUE(read.cases[2].is_good());
+
+  run.context.timings = true;
+  const std::string timed = results_to_json(run);
+  EXPECT_EQ(schema_problem(json::parse(timed)), "");
+  written["seconds"] = 0.5;
+  written["nodes"]["abs"]["seconds"] = 0.25;
+  EXPECT_EQ(json::parse(timed)["cases"][0]["executor"], written);
+  read = read_back(timed);
+  read.context.timings = true;
+  EXPECT_EQ(results_to_json(read), timed);
 }
 
 TEST(ReadResultsTest, ReadsWhatWasWritten) {
   const RunRecord written = make_run(all_results());
   // What has changed is no part of a run.
   const BaselineComparison baseline{.models = {{.changes = {{.what = "graph"}}}}};
-  const RunRecord read = read_run_record(write_temporary(results_to_json(written, &baseline)));
+  const RunRecord read = read_back(results_to_json(written, &baseline));
   ASSERT_EQ(read.coverage.files.size(), 2u);
   EXPECT_EQ(read.coverage.files[1].path, "folder/net");
   ASSERT_EQ(read.results.size(), 3u);
@@ -309,7 +315,7 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
 }
 
 // A file of an older program, with only the keys that a comparison needs.
-TEST(ReadResultsTest, WhatAFileDoesNotHaveIsLeftEmpty) {
+TEST(ReadResultsTest, WhatAFileDoesNotHaveIsLeftEmptyOrTheDefault) {
   json older = json::parse(text_of(all_results()));
   for (json& model : older["models"]) {
     for (const char* key :
@@ -321,40 +327,26 @@ TEST(ReadResultsTest, WhatAFileDoesNotHaveIsLeftEmpty) {
       for (json& output : trial["outputs"]) output["comparison"].erase("histogram");
     }
   }
-  const RunRecord read = read_run_record(write_temporary(older.dump()));
+  older["settings"].erase("trials");
+  const RunRecord read = read_back(older.dump());
   EXPECT_EQ(read.results[0].description, "");
   EXPECT_EQ(difference_metrics(read.results[0]).max_diff, 0.5);
   EXPECT_FALSE(read.results[1].nodes);
+  EXPECT_EQ(read.context.settings.trials, RunSettings().trials);
   EXPECT_THAT(compare_with_baseline(read, make_run(all_results())).models, ::testing::IsEmpty());
 }
 
-TEST(ReadResultsTest, SettingsThatAFileDoesNotHaveAreTheDefaults) {
-  json older = json::parse(text_of({}));
-  older["settings"].erase("trials");
-  older["settings"]["seed"] = 7;
-  const RunRecord read = read_run_record(write_temporary(older.dump()));
-  EXPECT_EQ(read.context.settings.trials, RunSettings().trials);
-  EXPECT_EQ(read.context.settings.seed, 7u);
-}
-
 TEST(ReadResultsTest, OtherFilesAreRefused) {
-  const auto read = [](const std::string& text) {
-    return [text] { read_run_record(write_temporary(text)); };
+  const auto expect_refused = [](const std::string& text, const auto& message) {
+    EXPECT_THAT([&] { read_back(text); }, ThrowsMessage<SerializationError>(message));
   };
-  EXPECT_THAT(read("{"), ThrowsMessage<SerializationError>(
-                             AllOf(HasSubstr("results.json: not valid JSON: line 1, column 2: "),
-                                   Not(HasSubstr("\n")))));
-  EXPECT_THAT(read(""), ThrowsMessage<SerializationError>(HasSubstr("not valid JSON")));
+  expect_refused("{", AllOf(HasSubstr("results.json: not valid JSON: line 1, column 2: "),
+                            Not(HasSubstr("\n"))));
   // The usual limits of JSON apply.
-  EXPECT_THAT(read(R"({"format": "", "format": ""})"),
-              ThrowsMessage<SerializationError>(HasSubstr("duplicate key 'format'")));
-  EXPECT_THAT(read(std::string(600, '[')),
-              ThrowsMessage<SerializationError>(HasSubstr("nested deeper than 512 levels")));
-  EXPECT_THAT(read(R"({"format": "torch-ir results", "version": 18446744073709551615})"),
-              ThrowsMessage<SerializationError>(
-                  HasSubstr("/version: expected a smaller integer, found 18446744073709551615")));
-  EXPECT_THAT(read("{}"),
-              ThrowsMessage<SerializationError>(HasSubstr("results.json: missing key 'format'")));
+  expect_refused(std::string(600, '['), HasSubstr("nested deeper than 512 levels"));
+  expect_refused(R"({"format": "torch-ir results", "version": 18446744073709551615})",
+                 HasSubstr("/version: expected a smaller integer, found 18446744073709551615"));
+  expect_refused("{}", HasSubstr("results.json: missing key 'format'"));
   EXPECT_THAT([] { read_run_record("not/there.json"); },
               ThrowsMessage<Error>(HasSubstr("not/there.json")));
 }

@@ -56,12 +56,9 @@ std::string read_by_bash(const std::string& word) {
   return text;
 }
 
-TEST(ShellWordTest, PlainTextStandsAsItIs) {
+TEST(ShellWordTest, PlainTextStandsAsItIsAndOthersAreQuotedOnOneLine) {
   EXPECT_EQ(shell_word("a/b-c_d.pt2"), "a/b-c_d.pt2");
   EXPECT_EQ(shell_word(""), "''");
-}
-
-TEST(ShellWordTest, OthersAreQuotedOnOneLine) {
   EXPECT_EQ(shell_word("my tiny's.pt2"), "'my tiny'\\''s.pt2'");
   EXPECT_EQ(shell_word("a\nb"), "$'a\\012b'");
 }
