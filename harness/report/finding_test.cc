@@ -64,17 +64,14 @@ TEST(FindingTest, IsThePlaceAndTheCause) {
   EXPECT_LE(finding_of(failed_at(value)).text().size(), kMaxFinding);
 }
 
-TEST(FindingTest, OfAProcessThatEndedIsItsSmallestPart) {
+TEST(FindingTest, OfAProcessThatEndedIsItsSmallestPartAndOfOneThatVariesHowOften) {
   Result result{.name = "Net", .num_passed_stages = 2};
   result.failure =
       Failure{.kind = FailureKind::kCrashed, .stage = Stage::kExecute, .message = "It was killed."};
   EXPECT_EQ(finding_of(result).text(), "crashed in execute: It was killed.");
   result.reproducer = Reproducer{.num_nodes = 2, .first_node = "conv", .last_node = "relu"};
   EXPECT_EQ(finding_of(result).text(), "2 nodes, conv to relu: crashed in execute: It was killed.");
-}
-
-TEST(FindingTest, SaysWhetherItVaries) {
-  Result result = failed_at(silu());
+  result = failed_at(silu());
   result.varies = "2 of 5 runs, first at softmax_3";
   EXPECT_THAT(finding_of(result).text(),
               HasSubstr("differs from run to run (2 of 5 runs, first at softmax_3)"));

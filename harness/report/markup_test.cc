@@ -15,7 +15,7 @@ TEST(MarkdownTest, EscapesWhatWouldBeMarkup) {
   EXPECT_EQ(escape_markdown("two\nlines"), "two lines");
 }
 
-TEST(MarkdownTest, CodeSpansHoldAnyText) {
+TEST(MarkdownTest, CodeSpansHoldAnyTextAndBarsDoNotCutCells) {
   EXPECT_EQ(code_span("a*b"), "`a*b`");
   EXPECT_EQ(code_span(""), "");
   EXPECT_EQ(code_span("a`b"), "``a`b``");
@@ -23,9 +23,6 @@ TEST(MarkdownTest, CodeSpansHoldAnyText) {
   EXPECT_EQ(code_span(" a "), "`  a  `");
   EXPECT_EQ(code_span("two\nlines"), "`two lines`");
   EXPECT_EQ(code_span("\x1b[31m\x07"), "`\\x1b[31m\\x07`");
-}
-
-TEST(MarkdownTest, BarsDoNotCutCells) {
   EXPECT_EQ(table_cell(code_span("a|b")), "`a\\|b`");
   EXPECT_EQ(table_cell(escape_markdown("a|b\\|c")), "a\\|b\\\\\\|c");
 }
@@ -55,13 +52,10 @@ TEST(AsSentenceTest, HasACapitalUnlessItBeginsWithANameAndAFullStop) {
   EXPECT_EQ(as_sentence("aten::add failed"), "aten::add failed.");
 }
 
-TEST(XmlTextTest, MarkupIsEscaped) {
+TEST(XmlTextTest, MarkupAndWhatXmlCanNotHoldAreEscaped) {
   EXPECT_EQ(xml_text("a < b && 'c'\n\t]]>\"d\""), "a &lt; b &amp;&amp; 'c'\n\t]]&gt;\"d\"");
   // Line breaks of attributes survive the parser.
   EXPECT_EQ(xml_attribute("<\"'>\n\t"), "&lt;&quot;'&gt;&#10;&#9;");
-}
-
-TEST(XmlTextTest, WhatXmlCanNotHoldIsEscaped) {
   EXPECT_EQ(xml_text(std::string("\0\x01\x1b[31m\r\x7f", 9)), "\\x00\\x01\\x1b[31m\\x0d\\x7f");
   EXPECT_EQ(xml_text("\ufffe\uffff\ufffd"), "\\xef\\xbf\\xbe\\xef\\xbf\\xbf\ufffd");
   // Bytes that are no UTF-8 take nothing with them.

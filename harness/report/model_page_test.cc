@@ -30,10 +30,15 @@ TEST(ModelPageTest, TheMaximumDifferenceIsThatOfAllTrials) {
   EXPECT_THAT(summary_of({result}), HasSubstr("| 0.0206 | inf | 1 | 0.0047 |  |\n"));
 }
 
-TEST(ModelPageTest, NamesOperatorsThatAreNotCounted) {
+TEST(ModelPageTest, NamesWhatWasNotCountedNotTriedAndNotDrawn) {
   Result result = make_result();
   result.graph->nodes[0].op_type = "my.op.default";
-  EXPECT_THAT(page_of(result), HasSubstr("Not counted: my.op.default (1 node), unknown operator"));
+  result.not_tried = {"zeros and ones: the model raises not *positive*", "s0 = 2: no"};
+  expect_in(render_model_page(result, {}, {.problem = "no 'dot'"}),
+            {"Not counted: my.op.default (1 node), unknown operator",
+             "|\n\nNot tried with zeros and ones: the model raises not \\*positive\\*.\n\n"
+             "Not tried with s0 = 2: no.\n\nExpected outputs",
+             "There is no picture of the graph: no 'dot'.\n"});
   EXPECT_THAT(summary_of({result}), HasSubstr(" | ≥ 0 | "));
 }
 
@@ -64,6 +69,14 @@ TEST(ModelPageTest, AnImportedModelSaysWhereItIsFrom) {
              "with the archive's weights and example inputs |\n",
              "No file gives expected outputs. Expected outputs are those of the model's operators, "
              "each called eagerly on the imported program, before it was converted and written"});
+  // What a file expects is compared once.
+  RunContext context;
+  context.settings.trials = 5;
+  Result failed = make_imported({.path = "tiny.pt2", .inputs = {"in"}});
+  failed.failure = Failure();
+  EXPECT_THAT(page_of(failed, context), HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 |\n"));
+  failed.origin->expected = {"out"};
+  EXPECT_THAT(page_of(failed, context), HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 |\n"));
 }
 
 TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
@@ -83,24 +96,6 @@ TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
   expect_in(page_of(make_imported(files), {.output = "again"}),
             {"-- --ir reports/repro/tiny --inputs x.safetensors --output again\n",
              "each called eagerly by the dispatcher, with the same weights"});
-}
-
-TEST(ModelPageTest, WhatAFileExpectsIsComparedOnce) {
-  RunContext context;
-  context.settings.trials = 5;
-  Result failed = make_imported({.path = "tiny.pt2", .inputs = {"in"}});
-  failed.failure = Failure();
-  EXPECT_THAT(page_of(failed, context), HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 |\n"));
-  failed.origin->expected = {"out"};
-  EXPECT_THAT(page_of(failed, context), HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 |\n"));
-}
-
-TEST(ModelPageTest, TrialsThatWereNotRunAreNamed) {
-  Result result = make_result();
-  result.not_tried = {"zeros and ones: the model raises not *positive*", "s0 = 2: no"};
-  EXPECT_THAT(page_of(result),
-              HasSubstr("|\n\nNot tried with zeros and ones: the model raises not "
-                        "\\*positive\\*.\n\nNot tried with s0 = 2: no.\n\nExpected outputs"));
 }
 
 TEST(ModelPageTest, SizesThatDifferAndNewValuesOfBuffersAreShown) {
@@ -199,9 +194,10 @@ TEST(ModelPageTest, IntegersAreSaidToBeExact) {
                                          "integers and booleans are compared exactly.\n"));
 }
 
-TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
+TEST(ModelPageTest, AMismatchIsShownWithAllFiguresOrWhyThereAreNone) {
   Result result = make_mismatch();
-  TensorComparison& c = result.trials[1].verification.output_details[0].comparison;
+  VerificationReport& worst = result.trials[1].verification;
+  TensorComparison& c = worst.output_details[0].comparison;
   c.histogram.back() = 5;
   c.num_nan = 3;
   expect_in(page_of(result),
@@ -218,11 +214,30 @@ TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
              "```text\n   equal  ████████████████████████████████████████ 2,000\n"
              "  < 1e-1  █ 48\n  >= 1e3  █ 2\n     NaN  █ 3\n```\n",
              ", except for outputs registered with their own.\n"});
+  worst.output_details.clear();
+  worst.error_message = "2 outputs, expected *1*";
+  expect_in(page_of(result),
+            {"| large magnitudes | ❌ failed |  |  |  |  |\n", "\n2 outputs, expected \\*1\\*\n"});
 }
 
-TEST(ModelPageTest, NodesSayWhatIsComputedAtOnceAndNotHandedBack) {
+TEST(ModelPageTest, NodesSayWhereItBeginsAndWhatIsComputedAtOnceOrNotHandedBack) {
   Result result = make_mismatch();
   NodeReport& nodes = result.nodes.emplace(make_nodes());
+  nodes.error = "it ended";
+  expect_in(page_of(result),
+            {"8 values compared with those of the model, 2 outside the tolerance. 1 value could "
+             "not be compared.\n",
+             "\nThe comparison could not be completed: it ended.\n",
+             "**The first difference** is at node 3, add (`aten.add.Tensor`): 12 of 2,048 elements "
+             "wrong, by at most 0.5. Max abs. error 0.5, 12 of 2,048 (0.586 %) elements outside "
+             "the tolerance; at `[0, 1]` it gives `1.5`, expected `1.25`.\n",
+             "| input | `x` | `1x2` | `float32` | 0 | 3 | 1 | 1.5 | 0 | 0 |\n"
+             "| **actual** | `add` |",
+             "| 3 | `add` | `aten.add.Tensor` | 2,048 | 0.5 | 1.25e-07 | 12.5 | 12 | 0.25 | "
+             "❌ outside the tolerance |\n",
+             "<summary>Not compared: 1 value</summary>\n\n| Value | Reason |\n|---|---|\n"
+             "| `fused` | the backend \\| lacks it |\n\n</details>\n",
+             "\nValues were requested one by one.\n"});
   nodes.groups = {{"g", {"add"}}};
   nodes.num_inside = 4;
   nodes.num_not_handed_back = 1;
@@ -238,49 +253,25 @@ TEST(ModelPageTest, NodesSayWhatIsComputedAtOnceAndNotHandedBack) {
              "| input | `kept` | not returned |  |  |  |  |  |  |  |\n"});
 }
 
-TEST(ModelPageTest, NodesSayWhereItBegins) {
-  Result result = make_mismatch();
-  result.nodes = make_nodes();
-  result.nodes->error = "it ended";
-  expect_in(page_of(result),
-            {"8 values compared with those of the model, 2 outside the tolerance. 1 value could "
-             "not be compared.\n",
-             "\nThe comparison could not be completed: it ended.\n",
-             "**The first difference** is at node 3, add (`aten.add.Tensor`): 12 of 2,048 elements "
-             "wrong, by at most 0.5. Max abs. error 0.5, 12 of 2,048 (0.586 %) elements outside "
-             "the tolerance; at `[0, 1]` it gives `1.5`, expected `1.25`.\n",
-             "| input | `x` | `1x2` | `float32` | 0 | 3 | 1 | 1.5 | 0 | 0 |\n"
-             "| **actual** | `add` |",
-             "| 3 | `add` | `aten.add.Tensor` | 2,048 | 0.5 | 1.25e-07 | 12.5 | 12 | 0.25 | "
-             "❌ outside the tolerance |\n",
-             "<summary>Not compared: 1 value</summary>\n\n| Value | Reason |\n|---|---|\n"
-             "| `fused` | the backend \\| lacks it |\n\n</details>\n",
-             "\nValues were requested one by one.\n"});
-}
-
-TEST(ModelPageTest, ValuesThatWereNotJudgedAreNotRight) {
+TEST(ModelPageTest, ValuesThatWereNotJudgedAreNotRightAndModulesHaveTheirDifferences) {
   Result result = make_result();
+  EXPECT_THAT(page_of(result), Not(HasSubstr("## Modules")));
+  result.graph->nodes.at(0).module = "layers.0";
   NodeReport& nodes =
       result.nodes.emplace(NodeReport{.num_compared = 1200, .num_right_locally = 4});
+  nodes.errors = {{.index = 0, .max_diff = 0.25}};
   nodes.num_mismatched = nodes.num_exonerated = 1;
   nodes.num_not_judged = 2;
   nodes.exonerated = make_nodes().worst;
   nodes.not_judged = {{"fused", "it draws numbers"}, {"n2", "it draws numbers"}};
-  expect_in(page_of(result),
+  const std::string page = page_of(result);
+  expect_in(page,
             {"1,200 values compared with those of the model: 1,193 within the tolerance, 4 right "
              "for the values that the run returned before them, 1 wrong, 2 not judged. Of the "
              "wrong ones, 1 does no harm: the nodes that read it are right.",
              "<summary>Not judged: 2 values</summary>",
              "<summary>1 value outside the tolerance, read by nodes that are right</summary>"});
-}
-
-TEST(ModelPageTest, ModulesHaveTheirGreatestDifferences) {
-  Result result = make_result();
-  EXPECT_THAT(page_of(result), Not(HasSubstr("## Modules")));
-  result.graph->nodes.at(0).module = "layers.0";
-  result.nodes = make_nodes();
-  result.nodes->errors = {{.index = 0, .max_diff = 0.25}};
-  EXPECT_THAT(page_of(result), testing::ContainsRegex("\\| `layers.0` \\| 1 \\|.*\\| 0.25 \\|\n"));
+  EXPECT_THAT(page, testing::ContainsRegex("\\| `layers.0` \\| 1 \\|.*\\| 0.25 \\|\n"));
 }
 
 TEST(ModelPageTest, WhereNothingWasComparedItSaysWhy) {
@@ -347,38 +338,26 @@ TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
   EXPECT_THAT(page_of(passing, context), HasSubstr("Remove the expectation from `known.txt`."));
 }
 
-TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
+TEST(ModelPageTest, SaysWhatRanWhereAndHowLongForThoseWhoAsk) {
   Result result = make_result();
   result.stage_seconds = {0.25, 0.5, 1, 2};
-  result.executor = ExecutorReport{.num_nodes = 2, .seconds = 0.125};
-  expect_in(page_of(result, {.timings = true}),
-            {"| Stage | Result | | Seconds |\n|---|---|---|--:|\n| extract | ",
-             "; 0.125 s as measured by the executor | 1.000 |\n"});
-  EXPECT_THAT(page_of(result), AllOf(Not(HasSubstr("Seconds")), Not(HasSubstr("0.125"))));
-}
-
-TEST(ModelPageTest, SaysWhatRanWhere) {
-  Result result = make_result();
-  result.executor = ExecutorReport{.num_nodes = 5};
+  result.executor = ExecutorReport{.num_nodes = 5, .seconds = 0.125};
+  EXPECT_THAT(page_of(result), Not(HasSubstr("## Places")));
   result.executor->nodes = {
       {"cumsum", {.op_type = "aten.cumsum.default", .place = "host", .seconds = 0.004}},
       {"topk", {.op_type = "aten.topk.default", .place = "host", .seconds = 0.006}},
       {"odd|name", {.op_type = "higher_order.cond", .place = "dsp|0", .seconds = 0.03}}};
   EXPECT_THAT(page_of(result),
               AllOf(StartsWith("# Tiny\n\n✅ **PASSED**, but 2 of 5 nodes on the host: the "),
-                    HasSubstr("\n\n| Place | Nodes | Operators | Names |\n|---|--:|---|---|\n")));
-  EXPECT_THAT(page_of(result, {.timings = true}),
-              HasSubstr(" Names | Seconds | Share |\n|---|--:|---|---|--:|--:|\n"
-                        "| dsp\\|0 | 1 | cond 1 | `odd\\|name` | 0.03 | 75.0 % |\n"
-                        "| host | 2 | cumsum 1, topk 1 | `cumsum`, `topk` | 0.01 | 25.0 % |\n"
-                        "| not reported | 2 |  |  | 0 | 0.0 % |\n"));
-  result.executor->nodes.clear();
-  EXPECT_THAT(page_of(result), Not(HasSubstr("## Places")));
-}
-
-TEST(ModelPageTest, AMissingPictureHasAReason) {
-  EXPECT_THAT(render_model_page(make_result(), {}, {.problem = "no 'dot'"}),
-              HasSubstr("There is no picture of the graph: no 'dot'.\n"));
+                    HasSubstr("\n\n| Place | Nodes | Operators | Names |\n|---|--:|---|---|\n"),
+                    Not(HasSubstr("Seconds")), Not(HasSubstr("0.125"))));
+  expect_in(page_of(result, {.timings = true}),
+            {"| Stage | Result | | Seconds |\n|---|---|---|--:|\n| extract | ",
+             "; 0.125 s as measured by the executor | 1.000 |\n",
+             " Names | Seconds | Share |\n|---|--:|---|---|--:|--:|\n"
+             "| dsp\\|0 | 1 | cond 1 | `odd\\|name` | 0.03 | 75.0 % |\n"
+             "| host | 2 | cumsum 1, topk 1 | `cumsum`, `topk` | 0.01 | 25.0 % |\n"
+             "| not reported | 2 |  |  | 0 | 0.0 % |\n"});
 }
 
 TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlaceOrFolded) {
@@ -406,14 +385,6 @@ TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
              "| an external program |  | 1 | 0 | 1 |\n", "last bits: CPU instructions `AVX2`.\n"});
 }
 
-TEST(ModelPageTest, ATrialThatCouldNotBeComparedSaysWhy) {
-  Result result = make_mismatch();
-  result.trials[1].verification.output_details.clear();
-  result.trials[1].verification.error_message = "2 outputs, expected *1*";
-  expect_in(page_of(result),
-            {"| large magnitudes | ❌ failed |  |  |  |  |\n", "\n2 outputs, expected \\*1\\*\n"});
-}
-
 TEST(ModelPageTest, LinksLeadToFilesOfAnyName) {
   Result result = make_result();
   result.name = "a b(1)";
@@ -431,17 +402,13 @@ TEST(ModelPageTest, OwnErrorsOfOutputsStandBesideTheComparisonWithTheModel) {
   EXPECT_THAT(page_of(result), HasSubstr(" | 2.5 | 0 | right by its own error |\n"));
   EXPECT_THAT(summary_of({result}), HasSubstr(" | 2.5 |\n"));
   output.own_error->problem = output.problem = "an RMS error of 30 times eager's; the limit is 4";
-  EXPECT_THAT(page_of(result),
-              HasSubstr(" | 2.5 | 0 | ❌ an RMS error of 30 times eager's; the limit is 4 |\n"));
-}
-
-TEST(ModelPageTest, OwnErrorsAreTheCriterionIfTheRunSaysSo) {
-  Result result = make_result(2.5e-7);
   result.trials[0].verification.criterion = {.reference = ReferenceKind::kFloat64};
-  EXPECT_THAT(page_of(result),
-              AllOf(HasSubstr("### Criterion\n\nAn output passes if its error against the graph "
-                              "in float64 is at most 4 times that of eager operators."),
-                    Not(HasSubstr("### Tolerance\n"))));
+  EXPECT_THAT(
+      page_of(result),
+      AllOf(HasSubstr(" | 2.5 | 0 | ❌ an RMS error of 30 times eager's; the limit is 4 |\n"),
+            HasSubstr("### Criterion\n\nAn output passes if its error against the graph "
+                      "in float64 is at most 4 times that of eager operators."),
+            Not(HasSubstr("### Tolerance\n"))));
 }
 
 TEST(ModelPageTest, OwnErrorsOfNodesStandBesideAccumulatedOnes) {
@@ -461,7 +428,7 @@ TEST(ModelPageTest, OwnErrorsOfNodesStandBesideAccumulatedOnes) {
              "Faulty operators: `aten.add.Tensor` in 1 of 1 call.\n"});
 }
 
-TEST(ModelPageTest, SaysHowFarAnOutputIsFromTheYardstick) {
+TEST(ModelPageTest, SaysHowFarAnOutputIsFromTheYardstickOrWhichValueIsNotHeld) {
   Result result = make_result(2.5e-3);
   VerificationReport& report = result.trials[0].verification;
   report.arithmetic = {
@@ -474,17 +441,13 @@ TEST(ModelPageTest, SaysHowFarAnOutputIsFromTheYardstick) {
   expect_in(page_of(result), {"## In float16\n\nfloat16 can hold this model. Eager operators ran",
                               " | `add` | 62.5 | 61 | 1.25 | 1.5 |  |\n",
                               "| 3 | `mul` | `aten.mul.Tensor` |  | 60.0 | 7.0 |\n"});
-}
-
-TEST(ModelPageTest, NamesTheFirstValueThatIsNotHeld) {
-  Result result = make_result(2.5e-3);
-  result.trials[0].verification.arithmetic = {
+  report.arithmetic = {
       .arithmetic = Arithmetic::kFloat16,
       .first_lost = LostValue{{.index = 3, .node = "pow_3", .value = "pow_3", .module = "norm"}}};
   EXPECT_EQ(result.status(), Status::kNotHeld);
   EXPECT_FALSE(result.is_good());
   EXPECT_THAT(summary_of({result}), HasSubstr("0 of 1 models passed**, 1 not held by the compute"));
-  result.trials[0].verification.arithmetic->has_executor = true;
+  report.arithmetic->has_executor = true;
   EXPECT_TRUE(result.is_good());
   EXPECT_THAT(
       page_of(result),

@@ -51,6 +51,18 @@ TEST(BaselineTextTest, ModelsStandInColumns) {
             "  new      New       status: passed\n");
 }
 
+TEST(BaselineTextTest, SaysThatNothingChangedOrWasComparedAndRoundsTolerancesUp) {
+  EXPECT_EQ(baseline_text({.num_compared = 3}, "old/results.json"),
+            "no changes since old/results.json, 3 models compared\n");
+  EXPECT_EQ(baseline_text(BaselineComparison(), "old"), "nothing of this run is in old\n");
+  const FigureChange change{.what = "smallest passing tolerance, normal values",
+                            .before = 0.14137,
+                            .now = std::numeric_limits<double>::infinity(),
+                            .is_tolerance = true};
+  const BaselineComparison comparison = {.models = {{.model = "A", .changes = {change}}}};
+  EXPECT_THAT(baseline_text(comparison, "old"), HasSubstr("normal values: 0.142 -> none\n"));
+}
+
 TEST(BaselineTextTest, ManyModelsAndChangesAreCut) {
   BaselineComparison comparison;
   comparison.models.push_back(another_graph("M0", std::vector<std::string>(12, "detail")));
@@ -68,21 +80,6 @@ TEST(BaselineTextTest, ManyModelsAndChangesAreCut) {
               HasSubstr("  ... and 5 more models and 304 more cases\n"));
   comparison.models.erase(comparison.models.begin(), comparison.models.begin() + 25);
   EXPECT_THAT(baseline_text(comparison, "old"), HasSubstr("  ... and 284 more cases\n"));
-}
-
-TEST(BaselineTextTest, NoChangeAndNothingComparedAreTwoThings) {
-  EXPECT_EQ(baseline_text({.num_compared = 3}, "old/results.json"),
-            "no changes since old/results.json, 3 models compared\n");
-  EXPECT_EQ(baseline_text(BaselineComparison(), "old"), "nothing of this run is in old\n");
-}
-
-TEST(BaselineTextTest, TolerancesAreRoundedUp) {
-  const FigureChange change{.what = "smallest passing tolerance, normal values",
-                            .before = 0.14137,
-                            .now = std::numeric_limits<double>::infinity(),
-                            .is_tolerance = true};
-  const BaselineComparison comparison = {.models = {{.model = "A", .changes = {change}}}};
-  EXPECT_THAT(baseline_text(comparison, "old"), HasSubstr("normal values: 0.142 -> none\n"));
 }
 
 }  // namespace
