@@ -32,7 +32,9 @@ Result expected_to_fail(Result result, FailureKind kind) {
 }
 
 TEST(ProgressTest, ALineHasVerdictAndFigureOrReason) {
-  EXPECT_EQ(result_line(passed("A")), "A  PASSED  max abs. error 0, within the tolerance");
+  EXPECT_EQ(result_line(passed("A"), true),
+            "A  \x1b[32mPASSED\x1b[0m  max abs. error 0, within the tolerance");
+  EXPECT_THAT(result_line(failed("A"), true), HasSubstr("\x1b[31mFAILED\x1b[0m"));
   EXPECT_EQ(result_line(failed("A")), "A  FAILED  crashed in execute: It was killed.");
   EXPECT_EQ(result_line(expected_to_fail(failed("A"), FailureKind::kCrashed)),
             "A  FAILED AS EXPECTED  crashed: its kernel");
@@ -40,6 +42,11 @@ TEST(ProgressTest, ALineHasVerdictAndFigureOrReason) {
             "A  FAILED  crashed in execute: It was killed.");
   EXPECT_EQ(result_line(expected_to_fail(passed("A"), FailureKind::kCrashed)),
             "A  PASSED UNEXPECTEDLY  expected crashed: its kernel");
+  Result result = passed("A");
+  result.executor = ExecutorReport{
+      .num_nodes = 3, .nodes = {{"relu", {.place = "host"}}, {"softmax", {.place = "host"}}}};
+  EXPECT_EQ(result_line(result),
+            "A  PASSED  max abs. error 0, within the tolerance, but 2 of 3 nodes on the host");
 }
 
 // The search for a reproducer may take longer than all else.
@@ -55,43 +62,32 @@ TEST(ProgressTest, TheVerdictComesBeforeTheReproducer) {
   EXPECT_THAT(lines.str(), EndsWith("killed.\n    reproducer: 2 nodes in out/repro/A\n"));
 }
 
-TEST(ProgressTest, AValueThatWasOnlyReturnedWrongIsNamed) {
+TEST(ProgressTest, ALineBelowSaysWhatIsKnownOfTheNodes) {
   Result result = passed("A");
-  NodeReport& nodes =
-      result.nodes.emplace(NodeReport{.num_compared = 7, .num_mismatched = 1, .num_exonerated = 1});
-  nodes.exonerated = {{.index = 1, .node = "mul", .op_type = "m", .value = "mul"}};
-  nodes.exonerated[0].comparison.mismatch = "dtype int32, expected int64";
-  EXPECT_THAT(result_line(result), StartsWith("A  PASSED  "));
-  EXPECT_EQ(finding_line(result),
-            "    node 1, mul: was only returned wrong, dtype int32, expected int64\n");
-}
-
-TEST(ProgressTest, ALineBelowSaysWhatWasNotJudged) {
-  Result result = passed("A");
-  NodeReport& nodes = result.nodes.emplace(NodeReport{.num_compared = 7, .num_not_judged = 2});
-  nodes.not_judged = {{"fused", "it draws random numbers"}};
-  EXPECT_EQ(result.status(), Status::kPassed);
-  EXPECT_EQ(finding_line(result),
-            "    2 values were not judged; the first is fused: it draws random numbers\n");
-  nodes.num_not_judged = 1;
-  EXPECT_EQ(finding_line(result),
-            "    1 value was not judged; it is fused: it draws random numbers\n");
-}
-
-TEST(ProgressTest, ALineBelowCountsWhatWasNotHandedBack) {
-  Result result = failed("A");
-  result.nodes.emplace(NodeReport{.num_not_handed_back = 2});
-  EXPECT_EQ(finding_line(result), "    2 values were not returned\n");
-  result = passed("A");
   EXPECT_EQ(finding_line(result), "");
   result.not_tried = {"zeros and ones: the model raises \n"};
   EXPECT_EQ(finding_line(result), "    not tried with zeros and ones: the model raises \\x0a\n");
   result.not_tried.clear();
-  NodeReport& others = result.nodes.emplace(NodeReport{.num_not_handed_back = 1});
-  others.unknown = {"a", "b\n", "c", "d"};
-  others.num_unknown = 60;
+  result.nodes = NodeReport{.num_not_handed_back = 2};
+  EXPECT_EQ(finding_line(result), "    2 values were not returned\n");
+  result.nodes =
+      NodeReport{.num_not_handed_back = 1, .unknown = {"a", "b\n", "c", "d"}, .num_unknown = 60};
   EXPECT_EQ(finding_line(result),
             "    1 value was not returned; ignored unknown values: a, b\\x0a, c and 57 more\n");
+  result.nodes = NodeReport{.num_compared = 7, .num_not_judged = 2};
+  result.nodes->not_judged = {{"fused", "it draws random numbers"}};
+  EXPECT_EQ(result.status(), Status::kPassed);
+  EXPECT_EQ(finding_line(result),
+            "    2 values were not judged; the first is fused: it draws random numbers\n");
+  result.nodes->num_not_judged = 1;
+  EXPECT_EQ(finding_line(result),
+            "    1 value was not judged; it is fused: it draws random numbers\n");
+  result.nodes = NodeReport{.num_compared = 7, .num_mismatched = 1, .num_exonerated = 1};
+  result.nodes->exonerated = {{.index = 1, .node = "mul", .op_type = "m", .value = "mul"}};
+  result.nodes->exonerated[0].comparison.mismatch = "dtype int32, expected int64";
+  EXPECT_THAT(result_line(result), StartsWith("A  PASSED  "));
+  EXPECT_EQ(finding_line(result),
+            "    node 1, mul: was only returned wrong, dtype int32, expected int64\n");
 }
 
 TEST(ProgressTest, WhereNothingIsComparedItSaysWhy) {
@@ -101,20 +97,6 @@ TEST(ProgressTest, WhereNothingIsComparedItSaysWhy) {
   EXPECT_EQ(result_line(result), "A  PASSED  nothing compared: the graph has no outputs");
   result.graph->graph_outputs.emplace_back();
   EXPECT_THAT(result_line(result), HasSubstr(": the expected outputs are unknown"));
-}
-
-TEST(ProgressTest, ALineSaysWhatRanOnTheHost) {
-  Result result = passed("A");
-  result.executor = ExecutorReport{
-      .num_nodes = 3, .nodes = {{"relu", {.place = "host"}}, {"softmax", {.place = "host"}}}};
-  EXPECT_EQ(result_line(result),
-            "A  PASSED  max abs. error 0, within the tolerance, but 2 of 3 nodes on the host");
-}
-
-TEST(ProgressTest, VerdictsHaveColoursWhereAsked) {
-  EXPECT_EQ(result_line(passed("A"), true),
-            "A  \x1b[32mPASSED\x1b[0m  max abs. error 0, within the tolerance");
-  EXPECT_THAT(result_line(failed("A"), true), HasSubstr("\x1b[31mFAILED\x1b[0m"));
 }
 
 // A bar, in a terminal of `width_` columns, at `time_`.
@@ -136,10 +118,13 @@ class BarTest : public ::testing::Test {
   std::ostringstream bar_;
 };
 
-TEST_F(BarTest, ShowsCountsTimeAndWhatRuns) {
+TEST_F(BarTest, ShowsCountsTimeAndWhatRunsAndIsDrawnOnlyWhenItChanges) {
   Progress progress(4, &lines_, &bar_, options());
   progress.start("A");
   EXPECT_EQ(shown(), "[........................] 0/4  0:00  A");
+  const std::string before = bar_.str();
+  progress.tick();
+  EXPECT_EQ(bar_.str(), before);
   progress.start("B");
   time_ = std::chrono::seconds(75);
   progress.tick();
@@ -151,53 +136,34 @@ TEST_F(BarTest, ShowsCountsTimeAndWhatRuns) {
   EXPECT_THAT(shown(), HasSubstr("  1:02:03  B"));
 }
 
-TEST_F(BarTest, IsDrawnOnlyWhenItChanges) {
+TEST_F(BarTest, FitsIntoItsTerminalAndIsNotCutInsideACharacter) {
   Progress progress(4, &lines_, &bar_, options());
-  progress.start("A");
-  const std::string before = bar_.str();
-  progress.tick();
-  EXPECT_EQ(bar_.str(), before);
-}
-
-TEST_F(BarTest, FitsIntoItsTerminal) {
-  Progress progress(4, &lines_, &bar_, options());
-  progress.start("AVeryLongNameOfAModelThatGoesOn");
+  progress.start("äöüßAVeryLongNameOfAModelThatGoesOn");
   width_ = 62;
   progress.tick();
-  EXPECT_EQ(shown(), "[........................] 0/4  0:00  AVeryLongNameOfAModelTh");
+  EXPECT_EQ(shown(), "[........................] 0/4  0:00  äöüßAVeryLongNameOfAMod");
   width_ = 20;
   progress.tick();
-  EXPECT_EQ(shown(), "0/4  0:00  AVeryLon");
+  EXPECT_EQ(shown(), "0/4  0:00  äöüßAVer");
+  width_ = 15;
+  progress.tick();
+  EXPECT_EQ(shown(), "0/4  0:00  äöü");
   width_ = 1;
   progress.tick();
   EXPECT_EQ(shown(), "");
 }
 
-TEST_F(BarTest, IsNotCutInsideACharacter) {
-  width_ = 15;
-  Progress progress(4, &lines_, &bar_, options());
-  progress.start("äöüß");
-  EXPECT_EQ(shown(), "0/4  0:00  äöü");
-}
-
-TEST_F(BarTest, LinesHaveNoTimeAndTheBarIsGoneInTheEnd) {
+TEST_F(BarTest, LinesStandInColumnsWithoutATimeAndTheBarIsGoneInTheEnd) {
+  ProgressOptions wide = options();
+  wide.name_width = 3;
   {
-    Progress progress(1, &lines_, &bar_, options());
+    Progress progress(10, &lines_, &bar_, wide);
     progress.start("A");
     time_ = std::chrono::seconds(7);
     progress.finish(passed("A"));
   }
-  EXPECT_EQ(lines_.str(), "[1/1] A  PASSED  max abs. error 0, within the tolerance\n");
-  EXPECT_EQ(shown(), "");
-}
-
-TEST_F(BarTest, LinesStandInColumns) {
-  ProgressOptions wide = options();
-  wide.name_width = 3;
-  Progress progress(10, &lines_, nullptr, wide);
-  progress.start("A");
-  progress.finish(passed("A"));
   EXPECT_EQ(lines_.str(), "[ 1/10] A    PASSED  max abs. error 0, within the tolerance\n");
+  EXPECT_EQ(shown(), "");
 }
 
 }  // namespace

@@ -79,6 +79,12 @@ class RunnerTest : public ::testing::Test {
   const std::string directory_ = ::testing::TempDir() + "runner_test";
 };
 
+std::vector<std::string> trial_names(const Result& result) {
+  std::vector<std::string> names;
+  for (const Trial& trial : result.trials) names.push_back(trial.name);
+  return names;
+}
+
 TEST_F(RunnerTest, AModelThatIsRightPassesAllStages) {
   const Result result = run_one("Good");
   EXPECT_TRUE(result.passed());
@@ -88,6 +94,8 @@ TEST_F(RunnerTest, AModelThatIsRightPassesAllStages) {
   // Equal outputs need no float64.
   EXPECT_EQ(result.passed_by, Basis::kTolerance);
   EXPECT_EQ(worst_own_error(result), std::nullopt);
+  EXPECT_THAT(trial_names(result),
+              ElementsAre("normal values", "zeros and ones", "large magnitudes"));
   EXPECT_EQ(result.stage_seconds.size(), kStages.size());
   for (const double seconds : result.stage_seconds) EXPECT_GT(seconds, 0);
   EXPECT_FALSE(fs::exists(directory_ + "/Good")) << "its files are for on_finish";
@@ -111,19 +119,6 @@ TEST_F(RunnerTest, AProcessThatEndsWithAnErrorAfterItsWorkIsTold) {
   EXPECT_EQ(result.nodes->error, "The process of the model exited with status 3.");
 }
 
-TEST_F(RunnerTest, AWrongValueFailsAModelWhoseOutputsAgree) {
-  RunOptions options;
-  options.settings.per_node = true;
-  const ExpectedFailure known = {.kind = FailureKind::kOutputMismatch, .reason = "known"};
-  options.expected_failures.entries = {{.name = "Good", .failure = known}};
-  const std::vector<Result> results = run({"WrongInside", "Good"}, options);
-  ASSERT_TRUE(results[0].failure);
-  EXPECT_EQ(results[0].failure->message, "The outputs agree, but 1 intermediate value differs");
-  EXPECT_EQ(results[1].status(), Status::kUnexpectedPass);
-  options.expected_failures.entries[0].name = "Wrong*";
-  EXPECT_EQ(run_one("WrongInside", options).status(), Status::kExpectedFailure);
-}
-
 TEST_F(RunnerTest, AValueThatWasNotJudgedIsNotRight) {
   RunOptions options;
   options.settings.per_node = true;
@@ -138,11 +133,12 @@ TEST_F(RunnerTest, AValueThatWasNotJudgedIsNotRight) {
       "numbers");
 }
 
-TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheOwnError) {
+TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheOwnErrorWhereItSaysSomething) {
   RunOptions options;
   options.settings.backend = "rounds";
   options.settings.criterion.reference = ReferenceKind::kFloat64;
-  const Result failed = run_one("Good", options);
+  const std::vector<Result> results = run({"Good", "Bits"}, options);
+  const Result& failed = results[0];
   ASSERT_TRUE(failed.failure);
   EXPECT_EQ(failed.failure->kind, FailureKind::kOutputMismatch);
   EXPECT_THAT(failed.failure->message, HasSubstr("times eager's"));
@@ -151,31 +147,22 @@ TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheOwnError) {
   EXPECT_TRUE(failed.nodes->first_divergence);
   ASSERT_TRUE(failed.reproducer);
   EXPECT_EQ(failed.reproducer->command, "harness --ir . --backend rounds --tolerance own");
-}
-
-TEST_F(RunnerTest, WhereFloat64SaysNothingTheToleranceDecides) {
-  RunOptions options;
-  options.settings.criterion.reference = ReferenceKind::kFloat64;
   // The tolerance decides.
-  EXPECT_TRUE(run_one("Bits", options).passed());
+  EXPECT_TRUE(results[1].passed());
 }
 
-TEST_F(RunnerTest, AModelThatHangsIsStopped) {
+TEST_F(RunnerTest, AModelThatHangsIsStoppedAndOneThatNeverStartedKeepsWhatIsKnownOfIt) {
   RunOptions options;
   options.timeout = std::chrono::milliseconds(1500);
-  const Result result = run_one("Hangs", options);
-  ASSERT_TRUE(result.failure);
-  EXPECT_EQ(result.failure->stage, Stage::kExtract);
-  EXPECT_EQ(result.failure->message, "The process of the model exceeded the time limit of 1.5 s.");
-}
-
-TEST_F(RunnerTest, AModelThatNeverStartedKeepsWhatIsKnownOfIt) {
-  RunOptions options;
+  const Result hangs = run_one("Hangs", options);
+  ASSERT_TRUE(hangs.failure);
+  EXPECT_EQ(hangs.failure->stage, Stage::kExtract);
+  EXPECT_EQ(hangs.failure->message, "The process of the model exceeded the time limit of 1.5 s.");
   options.timeout = std::chrono::nanoseconds(1);
-  const Result result = run_one("Good", options);
-  ASSERT_TRUE(result.failure);
-  EXPECT_EQ(result.description, "Good");
-  EXPECT_THAT(result.categories, ElementsAre("good"));
+  const Result never_started = run_one("Good", options);
+  ASSERT_TRUE(never_started.failure);
+  EXPECT_EQ(never_started.description, "Good");
+  EXPECT_THAT(never_started.categories, ElementsAre("good"));
 }
 
 TEST_F(RunnerTest, AFailureDoesNotStopTheOthersAndResultsKeepTheirOrder) {
@@ -220,11 +207,7 @@ TEST_F(RunnerTest, ValuesOfTheFailedTrialAreKeptOrElseOfTheFirst) {
   options.settings.tolerance = {.fixed = {.rtol = 1, .atol = 1}};
   options.settings.criterion = {};
   EXPECT_EQ(kept_trial(true), "normal values");
-  const std::string of_first = std::move(values);
-  EXPECT_NE(of_first, of_failed);
-  options.settings.trials = 1;
-  EXPECT_EQ(kept_trial(true), "normal values");
-  EXPECT_EQ(values, of_first);
+  EXPECT_NE(values, of_failed);
 }
 
 void limit_files(rlim_t num_bytes) {
@@ -238,10 +221,7 @@ TEST_F(RunnerTest, AFullDiskIsNotTheModelsFailure) {
   const RunObserver fill_disk{.on_start = [](const std::string&) { limit_files(600); }};
   EXPECT_THAT([&] { run({"Good"}, {}, fill_disk); },
               ThrowsMessage<OutputError>(HasSubstr("File too large")));
-  limit_files(RLIM_INFINITY);
-}
-
-TEST_F(RunnerTest, AFullDiskEndsTheRunBeforeAModelStarts) {
+  // Before a model starts.
   limit_files(10);
   EXPECT_THAT([&] { run({"Good"}); }, ThrowsMessage<Error>(HasSubstr("File too large")));
   limit_files(RLIM_INFINITY);
@@ -291,22 +271,6 @@ TEST_F(RunnerTest, FailuresHaveTheirKindsStagesAndMessages) {
   EXPECT_EQ(run_one("Throws").stage_seconds.size(), 1u);
 }
 
-std::vector<std::string> trial_names(const Result& result) {
-  std::vector<std::string> names;
-  for (const Trial& trial : result.trials) names.push_back(trial.name);
-  return names;
-}
-
-TEST_F(RunnerTest, EveryModelIsTriedWithSeveralInputs) {
-  EXPECT_THAT(trial_names(run_one("Good")),
-              ElementsAre("normal values", "zeros and ones", "large magnitudes"));
-  RunOptions options;
-  options.settings.trials = 4;
-  EXPECT_THAT(
-      trial_names(run_one("Good", options)),
-      ElementsAre("normal values", "zeros and ones", "large magnitudes", "normal values 2"));
-}
-
 TEST_F(RunnerTest, OneTrialThatFailsIsEnough) {
   const Result on_ones = run_one("WrongOnOnes");
   EXPECT_EQ(kind_of(on_ones), FailureKind::kOutputMismatch);
@@ -315,12 +279,7 @@ TEST_F(RunnerTest, OneTrialThatFailsIsEnough) {
   EXPECT_EQ(on_ones.worst_trial(), &on_ones.trials[1]);
   EXPECT_THAT(on_ones.failure->message, ::testing::EndsWith(" (with zeros and ones)"));
 
-  const Result on_large = run_one("WrongOnLarge");
-  EXPECT_EQ(on_large.worst_trial()->name, "large magnitudes");
-
-  RunOptions one;
-  one.settings.trials = 1;
-  EXPECT_TRUE(run_one("WrongOnLarge", one).passed());
+  EXPECT_EQ(run_one("WrongOnLarge").worst_trial()->name, "large magnitudes");
 }
 
 TEST_F(RunnerTest, WhereTheModelRaisesItIsNotTried) {
@@ -360,7 +319,6 @@ class SmallestPartTest : public RunnerTest, public ::testing::WithParamInterface
 INSTANTIATE_TEST_SUITE_P(
     Ends, SmallestPartTest,
     ::testing::Values(
-        SmallestPart{"aborts_on_exp", FailureKind::kCrashed, "exp", "exp", " --trials 1"},
         SmallestPart{"aborts_on_both", FailureKind::kCrashed, "sin", "exp", " --trials 1"},
         SmallestPart{"leaves_on_exp", FailureKind::kCrashed, "exp", "exp", " --trials 1"},
         SmallestPart{"grows_on_exp", FailureKind::kOutOfMemory, "exp", "exp",
@@ -559,15 +517,17 @@ TEST_F(RunnerTest, TolerancesOfAModelGoFirstUnlessThoseOfTheRunWin) {
   RunOptions options;
   options.settings.tolerance_wins = true;
   options.settings.criterion = {};
-  EXPECT_EQ(kind_of(run_one("Loose", options)), FailureKind::kOutputMismatch);
-  EXPECT_EQ(kind_of(run_one("LooseOutput", options)), FailureKind::kOutputMismatch);
+  for (const Result& result : run({"Loose", "LooseOutput"}, options)) {
+    EXPECT_EQ(kind_of(result), FailureKind::kOutputMismatch);
+  }
 }
 
 // The tolerance for all outputs of a model applies to floating point only.
 TEST_F(RunnerTest, IntegersAreComparedExactlyUnlessTheOutputHasATolerance) {
   RunOptions options;
   options.settings.per_node = true;
-  const Result result = run_one("WrongIndex", options);
+  const std::vector<Result> results = run({"WrongIndex", "LooseIndex"}, options);
+  const Result& result = results[0];
   EXPECT_EQ(kind_of(result), FailureKind::kOutputMismatch);
   ASSERT_TRUE(result.nodes);
   EXPECT_EQ(result.nodes->num_mismatched, 1);
@@ -575,8 +535,7 @@ TEST_F(RunnerTest, IntegersAreComparedExactlyUnlessTheOutputHasATolerance) {
   EXPECT_EQ(result.nodes->first_divergence->node.op_type, "aten.add.Tensor");
   EXPECT_THAT(result.failure->message,
               HasSubstr("worst at [0, 0]: 50000, expected 50001; no tolerance passes"));
-
-  EXPECT_TRUE(run_one("LooseIndex", options).passed());
+  EXPECT_TRUE(results[1].passed());
 }
 
 TEST_F(RunnerTest, ExpectedFailuresAreRegisteredOrListed) {
@@ -584,14 +543,25 @@ TEST_F(RunnerTest, ExpectedFailuresAreRegisteredOrListed) {
   EXPECT_EQ(run_one("MendedSince").status(), Status::kUnexpectedPass);
   EXPECT_FALSE(run_one("MendedSince").is_good());
 
+  const ExpectedFailure known = {FailureKind::kOutputMismatch, "known"};
   RunOptions options;
+  options.settings.per_node = true;
+  options.settings.trials = 4;
   options.expected_failures.entries = {
-      {.name = "Wrong", .failure = {FailureKind::kOutputMismatch, "known"}},
-      {.name = "KnownWrong", .failure = {FailureKind::kCrashed, "another kind"}}};
-  const Result wrong = run_one("Wrong", options);
-  EXPECT_EQ(wrong.status(), Status::kExpectedFailure);
-  EXPECT_EQ(wrong.expected_failure->reason, "known");
-  EXPECT_EQ(run_one("KnownWrong", options).status(), Status::kFailed);
+      {.name = "Good", .failure = known},
+      {.name = "Wrong", .failure = known},
+      {.name = "KnownWrong", .failure = {FailureKind::kCrashed, "another kind"}},
+      {.name = "WrongIn*", .failure = known}};
+  const std::vector<Result> results = run({"Good", "Wrong", "KnownWrong", "WrongInside"}, options);
+  EXPECT_EQ(results[0].status(), Status::kUnexpectedPass);
+  EXPECT_EQ(results[1].status(), Status::kExpectedFailure);
+  EXPECT_EQ(results[1].expected_failure->reason, "known");
+  EXPECT_EQ(results[2].status(), Status::kFailed);
+  EXPECT_EQ(results[3].status(), Status::kExpectedFailure);
+  ASSERT_TRUE(results[3].failure);
+  EXPECT_EQ(results[3].failure->message, "The outputs agree, but 1 intermediate value differs");
+  EXPECT_THAT(trial_names(results[0]), ElementsAre("normal values", "zeros and ones",
+                                                   "large magnitudes", "normal values 2"));
 }
 
 TEST_F(RunnerTest, AModelThatTakesTooMuchMemoryIsStopped) {

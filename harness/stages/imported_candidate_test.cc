@@ -147,11 +147,10 @@ TEST_F(GraphCandidateTest, TellsTheValuesThatTheRunWritesTo) {
   const auto candidate = make_candidate(save(graph), 0);
   candidate->extract();
   const std::vector<at::Tensor> inputs = candidate->inputs(0);
-  std::vector<std::string> names;
-  std::map<std::string, at::Tensor> observed;
-  std::map<std::string, at::Tensor> copies;
   for (int run = 0; run < 2; ++run) {
-    names.clear();
+    std::vector<std::string> names;
+    std::map<std::string, at::Tensor> observed;
+    std::map<std::string, at::Tensor> copies;
     candidate->observe(inputs, [&](const std::string& name, const at::Tensor& value) {
       names.push_back(name);
       observed[name] = value;
