@@ -308,11 +308,9 @@ TEST(BaselineTest, SingleCallsAreComparedWhereBothRunsSelectThem) {
 }
 
 Result make_result(const std::string& op_type) {
-  Result result{.name = "Tiny"};
   TestGraphBuilder builder("Tiny");
-  result.graph = builder.input("x", {2}).op("y", op_type, {"x"}, {2}).output("y").build();
-  result.graph->pytorch_version = "2.13.0";
-  return result;
+  return {.name = "Tiny",
+          .graph = builder.input("x", {2}).op("y", op_type, {"x"}, {2}).output("y").build()};
 }
 
 class GraphChangesTest : public ::testing::Test {

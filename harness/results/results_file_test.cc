@@ -200,6 +200,7 @@ TEST(ResultsFileTest, HasSingleCallsWithFiguresOfTheirOwnAndWhereTheyRan) {
   failed.metrics = {.max_diff = kInfiniteResult,
                     .smallest_passing_tolerance = std::numeric_limits<double>::quiet_NaN()};
   run.cases[2].name = "c";
+  run.cases[2].num_passed_stages = 2;
   run.cases[2].unsupported = "no abs here";
   const ExecutorNode node{.op_type = "aten.abs.default",
                           .place = "host",

@@ -34,26 +34,27 @@ TEST(SelectionTest, RepeatedNamesAreAUnionAndNothingAskedForIsEverything) {
               ElementsAre("CrossAttention", "DenseBlock", "Siamese"));
 }
 
-void expect_refused(const Selection& selection, const char* message) {
+void expect_no_model(const Selection& selection, const char* message) {
   EXPECT_THAT([&] { select_models(registered(), selection); }, ThrowsMessage<Error>(message));
 }
 
 TEST(SelectionTest, ModelsAndCategoriesIntersect) {
   EXPECT_THAT(select({"SelfAttention", "DenseBlock"}, {"attention"}), ElementsAre("SelfAttention"));
-  expect_refused({.models = {"DenseBlock"}, .categories = {"attention"}},
-                 "no model matches both --model and --category");
+  expect_no_model({.models = {"DenseBlock"}, .categories = {"attention"}},
+                  "no model matches both --model and --category");
 }
 
 TEST(SelectionTest, UnknownNamesAreRefusedWithASuggestion) {
-  expect_refused({.models = {"selfatention"}},
-                 "unknown model 'selfatention'; did you mean 'SelfAttention'?");
-  expect_refused({.categories = {"atention"}},
-                 "unknown category 'atention'; did you mean 'attention'?");
-  expect_refused({.models = {"ResNet"}}, "unknown model 'ResNet'; see --list-models");
-  expect_refused({.categories = {"zoo"}}, "unknown category 'zoo'; see --list-categories");
-  expect_refused({.models = {"Siamese,DenseBlock"}},
-                 "unknown model 'Siamese,DenseBlock'; repeat --model for each");
-  expect_refused({.categories = {"skip,"}}, "unknown category 'skip,'; repeat --category for each");
+  expect_no_model({.models = {"selfatention"}},
+                  "unknown model 'selfatention'; did you mean 'SelfAttention'?");
+  expect_no_model({.categories = {"atention"}},
+                  "unknown category 'atention'; did you mean 'attention'?");
+  expect_no_model({.models = {"ResNet"}}, "unknown model 'ResNet'; see --list-models");
+  expect_no_model({.categories = {"zoo"}}, "unknown category 'zoo'; see --list-categories");
+  expect_no_model({.models = {"Siamese,DenseBlock"}},
+                  "unknown model 'Siamese,DenseBlock'; repeat --model for each");
+  expect_no_model({.categories = {"skip,"}},
+                  "unknown category 'skip,'; repeat --category for each");
   EXPECT_THAT([] { select_models({}, {}); }, ThrowsMessage<Error>("no model is registered"));
 }
 
