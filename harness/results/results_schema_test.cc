@@ -26,23 +26,15 @@ using json_fields::Json;
 
 // Names of the structs that are in several places.
 template <class T>
-constexpr const char* kDefinition = nullptr;
-template <>
-constexpr const char* kDefinition<Result> = "result";
-template <>
-constexpr const char* kDefinition<ModelFiles> = "model_files";
-template <>
-constexpr const char* kDefinition<Tolerance> = "tolerance";
-template <>
-constexpr const char* kDefinition<ToleranceRule> = "tolerance_rule";
-template <>
-constexpr const char* kDefinition<TensorComparison> = "comparison";
-template <>
-constexpr const char* kDefinition<OwnError> = "own_error";
-template <>
-constexpr const char* kDefinition<ValueDetail> = "value";
-template <>
-constexpr const char* kDefinition<TensorStatistics> = "statistics";
+constexpr const char* kDefinition = std::is_same_v<T, Result>             ? "result"
+                                    : std::is_same_v<T, ModelFiles>       ? "model_files"
+                                    : std::is_same_v<T, Tolerance>        ? "tolerance"
+                                    : std::is_same_v<T, ToleranceRule>    ? "tolerance_rule"
+                                    : std::is_same_v<T, TensorComparison> ? "comparison"
+                                    : std::is_same_v<T, OwnError>         ? "own_error"
+                                    : std::is_same_v<T, ValueDetail>      ? "value"
+                                    : std::is_same_v<T, TensorStatistics> ? "statistics"
+                                                                          : nullptr;
 
 Json& definitions() {
   static Json all = Json::object();

@@ -48,11 +48,9 @@ class RunnerTest : public ::testing::Test {
       finished[result.name] = result;
     };
     observer.on_finish = keep;
-    std::vector<Result> results;
-    for (const Result& result :
-         run_candidates({models.begin(), models.end()}, options, directory_, observer)) {
-      results.push_back(finished.at(result.name));
-    }
+    std::vector<Result> results =
+        run_candidates({models.begin(), models.end()}, options, directory_, observer);
+    for (Result& result : results) result = finished.at(result.name);
     return results;
   }
   Result run_one(const std::string& model, const RunOptions& options) {
