@@ -13,15 +13,24 @@
 namespace torch_ir {
 namespace {
 
-// Attributes of a box besides its label, by kind; operators use the graph's defaults.
-constexpr std::string_view kStyles[] = {
-    ", shape=parallelogram, fillcolor=\"#e1f0ff\"",
-    "",
-    ", style=\"filled,rounded\", fillcolor=\"#f0ecf9\", penwidth=1.6",
-    ", shape=parallelogram, fillcolor=\"#f0f0f0\"",
-    ", shape=invtrapezium, fillcolor=\"#e3f5e1\"",
-    ", shape=plaintext, style=\"\"",
-};
+// Attributes of a box besides its label; empty for operators, which use the graph's defaults.
+std::string_view style(BoxKind kind) {
+  switch (kind) {
+    case BoxKind::kInput:
+      return ", shape=parallelogram, fillcolor=\"#e1f0ff\"";
+    case BoxKind::kWeight:
+      return ", shape=parallelogram, fillcolor=\"#f0f0f0\"";
+    case BoxKind::kOutput:
+      return ", shape=invtrapezium, fillcolor=\"#e3f5e1\"";
+    case BoxKind::kNote:
+      return ", shape=plaintext, style=\"\"";
+    case BoxKind::kModule:
+      return ", style=\"filled,rounded\", fillcolor=\"#f0ecf9\", penwidth=1.6";
+    case BoxKind::kOperator:
+      return "";
+  }
+  return "";
+}
 
 // For double quotes. In Graphviz's labels, backslashes are escapes and "&amp;" is an ampersand.
 std::string escaped(std::string_view text) {
@@ -41,7 +50,7 @@ std::string box_line(const Box& box, const DotOptions& options) {
   if (!box.detail.empty()) label += "\\n" + escaped(box.detail);
   if (stands_out) label += box.part ? "\\nfirst difference inside" : "\\nfirst difference";
   std::string line = "    " + box.id + " [label=\"" + label + "\"";
-  if (!options.is_plain) line += kStyles[static_cast<size_t>(box.kind)];
+  if (!options.is_plain) line += style(box.kind);
   if (stands_out) line += ", color=\"#cf222e\", penwidth=3, fillcolor=\"#ffebe9\"";
   if (options.has_names && !box.name.empty())
     line += ", tooltip=\"" + escaped(printable_name(box.name)) + "\"";

@@ -1,7 +1,5 @@
 #include "torch_ir/visualize/mermaid.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <ranges>
@@ -17,17 +15,27 @@
 namespace torch_ir {
 namespace {
 
-// By kind.
-constexpr std::pair<std::string_view, std::string_view> kBrackets[] = {
-    {R"([/")", R"("/])"}, {R"([")", R"("])"},   {R"([[")", R"("]])"},
-    {R"([/")", R"("/])"}, {R"([\")", R"("/])"}, {R"([")", R"("])"},
-};
+std::pair<std::string, std::string> brackets(BoxKind kind) {
+  switch (kind) {
+    case BoxKind::kInput:
+    case BoxKind::kWeight:
+      return {R"([/")", R"("/])"};
+    case BoxKind::kOutput:
+      return {R"([\")", R"("/])"};
+    case BoxKind::kOperator:
+    case BoxKind::kNote:
+      return {R"([")", R"("])"};
+    case BoxKind::kModule:
+      return {R"([[")", R"("]])"};
+  }
+  return {};
+}
 
 struct MermaidLine {
   std::string operator()(const Box& box) const {
-    const auto [open, close] = kBrackets[static_cast<size_t>(box.kind)];
+    const auto [open, close] = brackets(box.kind);
     const std::string detail = box.detail.empty() ? "" : "<br/>" + mermaid_label(box.detail);
-    return fmt::format("{}{}{}{}{}", box.id, open, mermaid_label(box.title), detail, close);
+    return box.id + open + mermaid_label(box.title) + detail + close;
   }
 
   std::string operator()(const Arrow& arrow) const {

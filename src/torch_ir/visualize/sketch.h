@@ -17,7 +17,6 @@
 
 namespace torch_ir {
 
-// Tables have an entry for each, in this order.
 enum class BoxKind { kInput, kOperator, kModule, kWeight, kOutput, kNote };
 
 struct Box {
