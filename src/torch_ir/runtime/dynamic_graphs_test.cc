@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/testing/warning_texts.h"
 #include "torch_ir/ir/resolve.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/runtime/execution_plan.h"
@@ -200,11 +201,11 @@ TEST(DynamicGraphs, ChecksDynamicOutputsOfNodes) {
     meta->symbolic_shape = {"2*s0"};
   }
   const ExecutionPlan plan = compile(ir, StateDict());
-  CaughtWarnings warnings;
+  WarningTexts warnings;
   EXPECT_EQ(plan.run({at::rand({4, 3})})[0].numel(), 12);
-  EXPECT_THAT(warnings.messages, testing::IsEmpty());
+  EXPECT_THAT(warnings.texts, testing::IsEmpty());
   EXPECT_EQ(plan.run_checked({at::rand({4, 3})})[0].numel(), 12);
-  EXPECT_THAT(warnings.messages,
+  EXPECT_THAT(warnings.texts,
               ElementsAre(HasSubstr("node 'view' (aten.view.default): output 'view' is float32 "
                                     "[12], but the IR declares float32 [2*s0]")));
 }
@@ -338,10 +339,10 @@ TEST(DynamicGraphs, GraphsOfAGpuRunOnTheCpu) {
                                    call("aten.add.Tensor", {input, dynamic("a", {"2"})}, {sum}),
                                    call("aten.to.device", {sum}, {dynamic("y", {"2"})},
                                         {{"device", "cuda:0"}, {"dtype", "float32"}})});
-  CaughtWarnings warnings;
+  WarningTexts warnings;
   const at::Tensor x = at::rand({2});
   EXPECT_TRUE(compile(ir, StateDict()).run_checked({x})[0].equal(x));
-  EXPECT_THAT(warnings.messages, ElementsAre("The graph names the device cuda:0; it runs on cpu."));
+  EXPECT_THAT(warnings.texts, ElementsAre("The graph names the device cuda:0; it runs on cpu."));
 }
 
 TEST(DynamicGraphs, AFloatIsNoInteger) {

@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
@@ -15,6 +16,7 @@
 #include <limits>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/testing/warning_texts.h"
 #include "torch_ir/operators/op_handler_registry.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/execution_plan.h"
@@ -186,9 +188,9 @@ TEST(PlanErrors, TakesWeightsWhoseNamesHaveOnePrefix) {
   const EagerGraph graph = sum_of_weights(3);
   StateDict compiled;
   for (const auto& item : graph.weights) compiled.insert("_orig_mod." + item.key(), item.value());
-  CaughtWarnings warnings;
+  WarningTexts warnings;
   EXPECT_THAT(weight_problems(graph.ir, compiled), IsEmpty());
-  EXPECT_THAT(warnings.messages, SizeIs(1));
+  EXPECT_THAT(warnings.texts, SizeIs(1));
   EXPECT_TRUE(same_bits(compile(graph.ir, compiled).run(graph.inputs)[0], graph.expected()[0]));
 }
 
@@ -226,10 +228,9 @@ TEST(PlanErrors, RefusesNoWeightsForWhatNobodyUses) {
   graph.weight("num_batches_tracked", at::zeros({}, at::kLong));
   graph.weights.erase("num_batches_tracked");
   graph.weights.insert("head.bias", at::ones({1}));
-  CaughtWarnings warnings;
+  WarningTexts warnings;
   EXPECT_THAT(value_problems(graph.as_case()), IsEmpty());
-  EXPECT_THAT(warnings.messages,
-              ElementsAre("The graph does not use 1 of the weights: 'head.bias'"));
+  EXPECT_THAT(warnings.texts, ElementsAre("The graph does not use 1 of the weights: 'head.bias'"));
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
@@ -308,7 +309,7 @@ EagerGraph relu_neg() {
 TEST(PlanErrors, WarnsOnceWhereEagerDiffersFromTheIr) {
   EagerGraph graph = relu_neg();
   const auto warnings_of = [&] {
-    CaughtWarnings warnings;
+    WarningTexts warnings;
     for (const bool traces : {true, false}) {
       const ExecutionPlan plan =
           compile(graph.ir, graph.weights, StateDict(), {.device = std::nullopt, .trace = traces});
@@ -316,7 +317,7 @@ TEST(PlanErrors, WarnsOnceWhereEagerDiffersFromTheIr) {
         EXPECT_TRUE(same_bits(plan.run_checked(graph.inputs)[0], graph.expected()[0]));
       }
     }
-    return warnings.messages;
+    return warnings.texts;
   };
   EXPECT_THAT(warnings_of(), IsEmpty());
   const auto warning = [](const std::string& declared) {

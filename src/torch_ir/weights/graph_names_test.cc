@@ -48,7 +48,6 @@ class GraphNamesTest : public ::testing::Test {
 };
 
 TEST_F(GraphNamesTest, AWeightOfTwoPlaceholdersCountsOnce) {
-  const c10::WarningUtils::WarningHandlerGuard guard(&warnings_);
   Program program = resolve(graph_with({"a", "b"}));
   const GraphInput a = *std::ranges::find(program.inputs, "a", &GraphInput::target);
   program.inputs.push_back(a);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/util/Exception.h>
 
 #include <functional>
 #include <memory>
@@ -63,14 +62,6 @@ class EagerGraph {
 
   std::unordered_map<std::string, at::Tensor> values_;
   std::unordered_map<std::string, TensorMeta> metas_;
-};
-
-// Takes the warnings of LibTorch in this thread while it lives.
-struct CaughtWarnings : c10::WarningHandler {
-  void process(const c10::Warning& warning) override { messages.push_back(warning.msg()); }
-
-  std::vector<std::string> messages;
-  const c10::WarningUtils::WarningHandlerGuard guard{this};
 };
 
 // One linear layer, of the input "x" [2, 4], "linear.weight" [3, 4] and "linear.bias" [3].
