@@ -24,6 +24,7 @@
 #include "torch_ir/runtime/device.h"
 #include "torch_ir/runtime/execution_plan.h"
 #include "torch_ir/runtime/graph/graph_memory.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
 #include "torch_ir/verifier/compare_nodes.h"
 
@@ -85,8 +86,7 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
 std::vector<at::Tensor> run_on(Backend& backend, const Case& graph_case) {
   const Program& program = *graph_case.program;
   std::vector<at::Tensor> outputs = backend.run(graph_case);
-  const auto num_state = std::ranges::count_if(program.mutations, &Mutation::in_place);
-  const bool lacks_state = std::ssize(outputs) + num_state == std::ssize(program.outputs);
+  const bool lacks_state = std::ssize(outputs) + num_state(program) == std::ssize(program.outputs);
   if (lacks_state) outputs.resize(program.outputs.size());
   return outputs;
 }

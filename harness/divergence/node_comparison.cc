@@ -64,8 +64,7 @@ class BackendValues {
 std::vector<at::Tensor> run_showing(Backend& backend, const Case& graph_case, uint64_t seed,
                                     std::span<const ValueId> values) {
   const Program& program = *graph_case.program;
-  const auto num_state = std::ranges::count_if(program.mutations, &Mutation::in_place);
-  const size_t num_own = program.outputs.size() - static_cast<size_t>(num_state);
+  const size_t num_own = program.outputs.size() - static_cast<size_t>(num_state(program));
   std::unordered_map<ValueId, size_t> places;
   for (size_t i = 0; i < num_own; ++i) places.emplace(program.outputs[i], i);
   std::vector<ValueId> added;

@@ -87,8 +87,7 @@ class OutputJudge {
     values_.insert(values_.end(), rounded.begin(), rounded.end());
     returned_ = run_.rerun(run_.graph_case.with(with_outputs(program_, rounded)));
     returned_.resize(values_.size());
-    const auto num_state = std::ranges::count_if(program_.mutations, &Mutation::in_place);
-    const auto state = returned_.end() - num_state;
+    const auto state = returned_.end() - num_state(program_);
     std::rotate(state - std::ssize(rounded), state, returned_.end());
     for (size_t place = program_.outputs.size(); place < values_.size(); ++place) {
       if (returned_[place].defined()) continue;

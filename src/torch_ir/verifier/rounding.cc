@@ -13,6 +13,7 @@
 #include "torch_ir/base/tolerance.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/operators/operator_facts.h"
+#include "torch_ir/runtime/graph/state.h"
 #include "torch_ir/runtime/interpreter/node_run.h"
 
 namespace torch_ir {
@@ -94,8 +95,8 @@ std::vector<ValueId> rounded_values(const Graph& graph) {
 Program with_outputs(const Program& program, const std::vector<ValueId>& values) {
   Program extended = program;
   extended.constant_outputs.clear();
-  const auto num_state = std::ranges::count_if(program.mutations, &Mutation::in_place);
-  extended.outputs.insert(extended.outputs.end() - num_state, values.begin(), values.end());
+  extended.outputs.insert(extended.outputs.end() - num_state(program), values.begin(),
+                          values.end());
   for (Mutation& mutation : extended.mutations) {
     if (mutation.in_place) mutation.output += values.size();
   }

@@ -29,8 +29,12 @@ std::set<size_t> written_memory(const LoweredGraph& graph) {
 
 }  // namespace
 
+int64_t num_state(const Program& program) {
+  return std::ranges::count_if(program.mutations, &Mutation::in_place);
+}
+
 void add_state(Program& program, const std::vector<std::string>& made) {
-  if (std::ranges::any_of(program.mutations, &Mutation::in_place)) return;
+  if (num_state(program) > 0) return;
   LoweredGraph graph;
   try {
     graph = lower_without_weights(program);

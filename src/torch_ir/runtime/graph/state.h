@@ -2,6 +2,7 @@
 // new values are outputs of the program (IR::state).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "torch_ir/operators/kept_writes.h"
@@ -16,6 +17,9 @@ void add_state(Program& program, const std::vector<std::string>& made = {});
 
 // The same for a document, as files of other programs lack the key.
 void add_state(IR& ir);
+
+// How many outputs of the program are state: its last ones.
+int64_t num_state(const Program& program);
 
 // The tensor of a placeholder or graph input: one of the inputs of the case, or of its weights, to
 // which it is added, undefined, if they lack it.
