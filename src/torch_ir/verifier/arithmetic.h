@@ -4,7 +4,7 @@
 // float32. A right value is then not within a fixed tolerance, but about as far from float64 as the
 // graph run eagerly with the same rounding (lanes.h).
 //
-// The limits were chosen by measuring right devices (docs/executors.md).
+// The limits were chosen by measuring right devices (docs/verdict.md).
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -20,7 +20,7 @@ struct GraphRun {
   std::function<std::vector<at::Tensor>(const Case&)> rerun = nullptr;
   // The outputs of the case by eager operators. If it is null, the graph is not checked.
   std::function<std::vector<at::Tensor>()> run_eagerly = nullptr;
-  // Describes an exception of these two in one line. May rethrow it.
+  // Describes an exception of these two in one line; needed with either. May rethrow it.
   std::function<std::string(const std::exception&)> describe = nullptr;
   // Whether to check the graph even if the tolerance alone shows that it matches the model.
   bool proves_graph = false;
