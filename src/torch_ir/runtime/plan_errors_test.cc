@@ -17,6 +17,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/testing/warning_texts.h"
+#include "torch_ir/ir/resolve.h"
 #include "torch_ir/operators/op_handler_registry.h"
 #include "torch_ir/runtime/check_values.h"
 #include "torch_ir/runtime/execution_plan.h"
