@@ -417,7 +417,7 @@ TEST(ModelPageTest, OwnErrorsOfNodesStandBesideAccumulatedOnes) {
              "Faulty operators: `aten.add.Tensor` in 1 of 1 call.\n"});
 }
 
-TEST(ModelPageTest, SaysHowFarAnOutputIsFromTheYardstickOrWhichValueIsNotHeld) {
+TEST(ModelPageTest, SaysHowFarAnOutputIsFromFloat64OrWhichValueIsNotHeld) {
   Result result = make_result(2.5e-3);
   VerificationReport& report = result.trials[0].verification;
   report.arithmetic = {
