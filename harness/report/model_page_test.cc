@@ -417,6 +417,19 @@ TEST(ModelPageTest, OwnErrorsOfNodesStandBesideAccumulatedOnes) {
              "Faulty operators: `aten.add.Tensor` in 1 of 1 call.\n"});
 }
 
+TEST(ModelPageTest, WrongStateFollowsTheNodes) {
+  Result result = make_mismatch();
+  std::vector<ValueDetail>& outputs = result.trials[1].verification.output_details;
+  outputs[0].index.reset();
+  outputs[0].value = "cache";
+  outputs[0].problem = "differs";
+  result.nodes = make_nodes();
+  const std::string page = page_of(result);
+  const size_t state = page.find("|  | `cache` |");
+  ASSERT_NE(state, std::string::npos);
+  EXPECT_LT(page.find("| 3 | `add` |"), state);
+}
+
 TEST(ModelPageTest, SaysHowFarAnOutputIsFromFloat64OrWhichValueIsNotHeld) {
   Result result = make_result(2.5e-3);
   VerificationReport& report = result.trials[0].verification;

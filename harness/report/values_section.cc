@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,7 +46,9 @@ std::vector<ValueDetail> in_order(const Result& result) {
   }
   const auto is_wrong = [](const ValueDetail& value) { return !value.problem.empty(); };
   const auto others = std::ranges::stable_partition(values, is_wrong);
-  std::ranges::stable_sort(values.begin(), others.begin(), {}, &ValueDetail::index);
+  // State of the end follows the nodes that made it wrong.
+  const auto place = [](const ValueDetail& value) { return value.index.value_or(INT64_MAX); };
+  std::ranges::stable_sort(values.begin(), others.begin(), {}, place);
   std::set<std::string> known;
   std::erase_if(values,
                 [&](const ValueDetail& value) { return !known.insert(value.value).second; });
