@@ -124,7 +124,7 @@ std::string replay_lines(const BenchmarkReport& report) {
   for (const ExactRuns& node : report.exact_runs) {
     text += fmt::format(
         "started again as exact: {} at {} ({}), which met NaN, infinities or "
-        "numbers above 2^40\n",
+        "numbers above 2^50\n",
         counted(node.num_runs, "run"), printable(node.name), printable(node.op_type));
   }
   return text;

@@ -76,7 +76,7 @@ TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
             "  not replayed: relu (aten.relu.default): it draws random numbers\n"
             "  not replayed: relu > mul (aten.mul.Tensor): it has a registered op handler\n"
             "started again as exact: 3 runs at linear (aten.linear.default), which met NaN, "
-            "infinities or numbers above 2^40\n"
+            "infinities or numbers above 2^50\n"
             "memory: arena 4.1 kB (lower bound 64 B), allocated by operators 128 B, all "
             "intermediate values 1.23 MB\n");
 }

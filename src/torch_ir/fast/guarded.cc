@@ -16,7 +16,7 @@
 namespace torch_ir {
 
 // Within these limits no sum of products overflows, also of weights scaled by a batch norm.
-constexpr float kMaxValue = 0x1p40F;
+constexpr float kMaxValue = 0x1p50F;
 constexpr float kMaxParameter = 0x1p24F;
 
 // As integers, the magnitudes of floats have the same order, and NaN exceeds all.

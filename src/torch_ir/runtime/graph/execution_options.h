@@ -73,7 +73,7 @@ struct NodeNotReplayed {
 };
 
 // A node at which runs met values that level `fast` leaves to eager's arithmetic: NaN, infinities,
-// numbers above 2^40. They started again as `exact`.
+// numbers above 2^50. They started again as `exact`.
 struct ExactRuns {
   std::string name;
   std::string op_type;

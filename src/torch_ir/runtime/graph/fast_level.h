@@ -25,7 +25,7 @@ struct FastLevel {
 FastLevel& fast_level();
 
 // Thrown by a call of a rewritten trace that meets values for which only eager's arithmetic is
-// right: NaN, infinities and numbers above 2^40.
+// right: NaN, infinities and numbers above 2^50.
 struct NeedsExact : std::exception {
   // The node of the call, once it has left the replay.
   size_t node = 0;
