@@ -2,6 +2,7 @@
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/core/MemoryFormat.h>
 
 #include <algorithm>
 #include <bit>
@@ -99,15 +100,21 @@ std::optional<TensorId> addend_of(const TraceRewriter& rewriter, const TraceCall
   return rewriter.tensor(*self).buffer == value ? other : self;
 }
 
+bool is_channels_last(const TraceTensor& tensor) {
+  return tensor.sizes.size() == 4 &&
+         tensor.strides == at::DimVector(c10::get_channels_last_strides_2d(tensor.sizes));
+}
+
 class ChainBuilder {
  public:
   ChainBuilder(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape)
-      : rewriter_(rewriter), shape_(shape), chain_{{index}, output} {}
+      : rewriter_(rewriter), shape_(shape), chain_{{index}, output, output} {}
 
   bool extend(bool takes_norm) {
     const auto next = rewriter_.only_reader(chain_.output);
     if (!next || !rewriter_.is_open(*next)) return false;
     const TraceCall& call = rewriter_.call(*next);
+    if (takes_norm && take_copy(call, *next)) return true;
     // Calls of a chain use one value, laid out as it was made.
     if (call.outputs.empty() || !fits(call.outputs[0]) || !reads_all(call)) return false;
     return (takes_norm && take_norm(*next)) || take_functions(call, *next) ||
@@ -121,7 +128,7 @@ class ChainBuilder {
     const TensorId first = chain_.output;
     if (!rewriter_.is_value(id, rewriter_.tensor(first).dtype)) return false;
     if (shape_ == ChainShape::kSame && rewriter_.have_same_layout(id, first)) return true;
-    if (shape_ == ChainShape::kSame && !is_squeezed_alike(id, first)) return false;
+    if (shape_ == ChainShape::kSame && !is_squeezed_alike(id, first) && !are_rows(id)) return false;
     return rewriter_.is_contiguous(id) && rewriter_.tensor(id).offset == 0 &&
            c10::multiply_integers(rewriter_.tensor(id).sizes) ==
                c10::multiply_integers(rewriter_.tensor(first).sizes);
@@ -136,6 +143,12 @@ class ChainBuilder {
     return rewriter_.is_contiguous(a) && rewriter_.is_contiguous(b) && squeezed(a) == squeezed(b);
   }
 
+  // Whether it can be an image in channels last seen as rows of pixels.
+  bool are_rows(TensorId id) const {
+    const TraceTensor& made = rewriter_.tensor(chain_.made);
+    return is_channels_last(made) && rewriter_.tensor(id).sizes.back() == made.sizes[1];
+  }
+
   bool reads_all(const TraceCall& call) const {
     const BufferId buffer = rewriter_.tensor(chain_.output).buffer;
     return std::ranges::all_of(tensors_of(call), [&](TensorId id) {
@@ -148,14 +161,31 @@ class ChainBuilder {
     chain_.output = rewriter_.call(index).outputs[0];
   }
 
+  bool take_copy(const TraceCall& call, size_t index) {
+    if (call.name() != "aten::clone" || chain_.addend) return false;
+    const auto source = std::get<TensorId>(call.arguments[0]);
+    const TraceTensor& copy = rewriter_.tensor(call.outputs[0]);
+    if (!is_channels_last(copy) || !rewriter_.is_value(call.outputs[0]) ||
+        !rewriter_.have_same_layout(source, chain_.made)) {
+      return false;
+    }
+    add(index);
+    chain_.made = chain_.output;
+    return true;
+  }
+
   bool take_norm(size_t index) {
     if (chain_.norm || chain_.calls.size() > 1) return false;
     auto norm = channel_scale_of(rewriter_, index);
     if (!norm) return false;
     // A view may have other channels.
-    const at::DimVector& sizes = rewriter_.tensor(rewriter_.call(index).outputs[0]).sizes;
+    const TensorId output = rewriter_.call(index).outputs[0];
+    const at::DimVector& sizes = rewriter_.tensor(output).sizes;
     const at::DimVector& made = rewriter_.tensor(chain_.output).sizes;
-    if (sizes[0] != made[0] || sizes[1] != made[1]) return false;
+    if (sizes[0] != made[0] || sizes[1] != made[1] ||
+        rewriter_.is_contiguous(output) != rewriter_.is_contiguous(chain_.output)) {
+      return false;
+    }
     chain_.norm = std::move(norm);
     add(index);
     return true;

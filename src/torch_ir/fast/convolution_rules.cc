@@ -117,14 +117,14 @@ bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, co
 
 size_t emit(TraceRewriter& rewriter, TracedConvolution convolution) {
   Chain& chain = convolution.chain;
-  const TensorId first = rewriter.call(chain.calls.front()).outputs[0];
   if (chain.addend && !may_sum(rewriter, chain, convolution.source)) chain.cut_at_addition();
-  chain.output = rewriter.shaped_like(chain.output, first);
-  if (chain.addend) chain.addend = rewriter.shaped_like(*chain.addend, first);
+  chain.output = rewriter.shaped_like(chain.output, chain.made);
+  if (chain.addend) chain.addend = rewriter.shaped_like(*chain.addend, chain.made);
   const Layout made = rewriter.layout_of(convolution.source);
   const Layout any = Layout::any(made.sizes());
   // With groups a reorder takes longer than the best layout saves.
-  const bool keeps_layout = convolution.groups > 1 && rewriter.is_carried(convolution.source);
+  const bool keeps_layout = convolution.groups > 1 && (rewriter.is_carried(convolution.source) ||
+                                                       made == Layout::channels_last(made.sizes()));
   const bool is_done =
       (is_winograd(convolution, rewriter.tensor(chain.output)) &&
        emit_with(rewriter, convolution, any, /*is_winograd=*/true)) ||

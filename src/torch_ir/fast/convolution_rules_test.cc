@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "torch_ir/fast/testing/fuse_trace_fixture.h"
@@ -21,6 +22,7 @@
 namespace torch_ir {
 namespace {
 
+using testing::AnyOf;
 using testing::Each;
 using testing::Not;
 using testing::StartsWith;
@@ -240,6 +242,47 @@ TEST_F(FuseTrace, FoldsZeroPaddingIntoConvolutions) {
       EXPECT_EQ(difference_at_fast(graph), "") << testing::PrintToString(padding);
     }
   }
+}
+
+// As in blocks of tokens with depthwise convolutions, and patches that layer norms read. With one
+// thread LibTorch copies small images to convolve them.
+TEST_F(FuseTrace, ConvolvesRowsOfPixels) {
+  const int all_threads = at::get_num_threads();
+  for (const auto& [threads, batch, groups] :
+       {std::tuple{1, 1, 24}, {1, 2, 24}, {1, 1, 1}, {2, 1, 24}, {2, 2, 24}, {2, 2, 1}}) {
+    SCOPED_TRACE(fmt::format("{} threads, batch {}, {} groups", threads, batch, groups));
+    at::set_num_threads(threads);
+    const ConvolutionCase shape{.batch = batch, .in = 24, .out = 24, .size = 6, .groups = groups};
+    EagerGraph graph;
+    const V tokens = graph.input("tokens", at::randn({batch, 36, 40}));
+    const auto linear = [&](const V& x, const char* name, at::IntArrayRef sizes) {
+      return graph.call1("aten.linear.default", {x, graph.weight(name, at::randn(sizes) / 6)});
+    };
+    const auto turned = [&](const V& x) { return graph.call1("aten.transpose.int", {x, 1, 2}); };
+    const V x = graph.call1("aten.view.default", {turned(linear(tokens, "v", {24, 40})),
+                                                  Attribute::list({batch, 24, 6, 6})});
+    const V y = convolution(graph, x, "conv", shape);
+    const V rows = turned(graph.call1("aten.flatten.using_ints", {y, 2}));
+    graph.output(linear(graph.call1("aten.gelu.default", {rows}), "w", {40, 24}));
+    const Calls calls = calls_at_fast(graph);
+    EXPECT_THAT(calls, Each(Not(AnyOf("aten::clone", "aten::gelu"))));
+    EXPECT_TRUE(groups == 1 || std::ranges::count(calls, "onednn::reorder") == 0);
+    EXPECT_EQ(difference_at_fast(graph), "");
+  }
+  at::set_num_threads(all_threads);
+}
+
+// As many rows as channels: a scale of one must not be taken for a scale of the other.
+TEST_F(FuseTrace, LeavesScalesOfRowsOfPixels) {
+  const ConvolutionCase shape{.in = 9, .out = 9, .size = 3, .groups = 9};
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 9, 9}));
+  const V image = graph.call1("aten.view.default", {graph.call1("aten.transpose.int", {x, 1, 2}),
+                                                    Attribute::list({2, 9, 3, 3})});
+  const V y = graph.call1("aten.flatten.using_ints", {convolution(graph, image, "conv", shape), 2});
+  const V rows = graph.call1("aten.transpose.int", {y, 1, 2});
+  graph.output(graph.call1("aten.mul.Tensor", {rows, graph.weight("scale", at::randn({9, 1}))}));
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 TEST_F(FuseTrace, KeepsPaddingThatIsNotOfTheConvolution) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -179,6 +180,106 @@ void straighten_sums(Trace& trace) {
     });
     trace.tensors[*id].strides = c10::contiguous_strides(trace.tensors[*id].sizes);
   }
+}
+
+namespace {
+
+// Whether `view` has the channels of each pixel of `image` as its last dimension, all pixels in
+// order.
+bool is_rows_of(const TraceTensor& image, const TraceTensor& view) {
+  const int64_t channels = image.sizes[1];
+  const int64_t pixels = image.sizes[2] * image.sizes[3];
+  if (channels == 1 || pixels == 1 || view.offset != image.offset || view.sizes.size() < 2 ||
+      view.sizes.back() != channels || view.strides.back() != pixels ||
+      c10::multiply_integers(view.sizes) != c10::multiply_integers(image.sizes)) {
+    return false;
+  }
+  int64_t stride = 1;
+  for (size_t d = view.sizes.size() - 1; d-- > 0;) {
+    if (view.sizes[d] == 1) continue;
+    if (stride == pixels) stride *= channels;
+    if (view.strides[d] != stride || (stride < pixels && stride * view.sizes[d] > pixels)) {
+      return false;
+    }
+    stride *= view.sizes[d];
+  }
+  return true;
+}
+
+bool is_whole_image(const Trace& trace, TensorId id) {
+  const TraceTensor& tensor = trace.tensors[id];
+  return tensor.sizes.size() == 4 && tensor.dtype == at::kFloat && tensor.offset == 0 &&
+         at::geometry_is_contiguous(tensor.sizes, tensor.strides) &&
+         trace.kind(id) == BufferKind::kIntermediate &&
+         bytes_of(tensor) == trace.buffer_of(id).bytes;
+}
+
+// What they make is contiguous, however their operands are laid out.
+constexpr std::string_view kContiguousReaders[] = {"aten::addmm", "aten::bmm", "aten::clone",
+                                                   "aten::mm", "aten::native_layer_norm"};
+
+// The memory of `image` and of what functions of its pixels make; empty if a call reads it
+// otherwise than by rows.
+std::vector<BufferId> memory_of_rows(const Trace& trace, const TraceFacts& facts,
+                                     const TraceTensor& image) {
+  std::vector<BufferId> memory = {image.buffer};
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const BufferId buffer = memory[i];
+    if (facts.is_written[buffer] || facts.is_output[buffer]) return {};
+    for (const size_t reader : facts.readers[buffer]) {
+      const TraceCall& call = trace.calls[reader];
+      const std::string name = call.name();
+      const std::vector<TensorId> tensors = tensors_of(call);
+      const bool reads_rows = std::ranges::all_of(tensors, [&](TensorId id) {
+        return trace.tensors[id].buffer != buffer || is_rows_of(image, trace.tensors[id]);
+      });
+      const TraceTensor& made = trace.tensors[call.outputs.at(0)];
+      const bool is_function =
+          (is_pointwise(call.op) && tensors.size() == 1) || name == "aten::add";
+      const bool makes_rows = is_function && is_rows_of(image, made) &&
+                              bytes_of(made) == trace.buffers[made.buffer].bytes;
+      const bool makes_contiguous = std::ranges::count(kContiguousReaders, name) > 0 &&
+                                    at::geometry_is_contiguous(made.sizes, made.strides);
+      if (!reads_rows || !(makes_rows || makes_contiguous)) return {};
+      if (makes_rows && std::ranges::count(memory, made.buffer) == 0) memory.push_back(made.buffer);
+    }
+  }
+  return memory;
+}
+
+}  // namespace
+
+void copy_to_rows(Trace& trace) {
+  const TraceFacts facts(trace);
+  const auto clone = c10::Dispatcher::singleton().findSchemaOrThrow("aten::clone", "");
+  std::vector<TraceCall> calls;
+  for (const TraceCall& call : trace.calls) {
+    calls.push_back(call);
+    const bool is_convolution = std::ranges::any_of(convolution_rules(), [&](const auto& entry) {
+      return entry.padded_rule != nullptr && entry.operator_name == call.name();
+    });
+    if (!is_convolution || !is_whole_image(trace, call.outputs[0])) continue;
+    const TraceTensor image = trace.tensors[call.outputs[0]];
+    const std::vector<BufferId> memory = memory_of_rows(trace, facts, image);
+    if (memory.empty() || facts.readers[image.buffer].empty()) continue;
+    TraceTensor copy = image;
+    copy.strides = c10::get_channels_last_strides_2d(image.sizes);
+    copy.buffer = trace.add_buffer(BufferKind::kIntermediate, bytes_of(image));
+    for (TraceTensor& tensor : trace.tensors) {
+      if (std::ranges::count(memory, tensor.buffer) == 0 || !is_rows_of(image, tensor)) continue;
+      tensor.strides = c10::contiguous_strides(tensor.sizes);
+      if (tensor.buffer == image.buffer) tensor.buffer = copy.buffer;
+    }
+    // Views that no call reads still have the old strides.
+    std::erase_if(trace.values, [&](const TraceValue& value) {
+      const TraceTensor& tensor = trace.tensors[value.tensor];
+      return std::count(memory.begin() + 1, memory.end(), tensor.buffer) > 0 &&
+             !at::geometry_is_contiguous(tensor.sizes, tensor.strides);
+    });
+    const c10::IValue format(at::MemoryFormat::ChannelsLast);
+    calls.push_back({clone, {call.outputs[0], format}, {trace.add(copy)}, call.step});
+  }
+  trace.calls = std::move(calls);
 }
 
 }  // namespace torch_ir

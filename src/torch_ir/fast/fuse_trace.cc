@@ -50,6 +50,7 @@ namespace {
 void fuse_trace(Trace& trace, PackedWeights& weights) {
   if (!at::globalContext().userEnabledMkldnn()) return;
   functionalize(trace);
+  copy_to_rows(trace);
   drop_needless_calls(trace);
   straighten_sums(trace);
   recognize_functions(trace);

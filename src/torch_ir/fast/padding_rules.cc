@@ -36,8 +36,11 @@ std::optional<Padding> padding_of(const TraceCall& call, size_t num_dims) {
 namespace {
 
 std::optional<TraceRewriter::Replacement> fold_padding(TraceRewriter& rewriter, size_t index) {
-  const TensorId output = rewriter.call(index).outputs[0];
-  const auto padding = padding_of(rewriter.call(index), rewriter.tensor(output).sizes.size());
+  const TraceCall& pad = rewriter.call(index);
+  const TensorId output = pad.outputs[0];
+  const auto padding = pad.name() == "aten::clone"
+                           ? std::optional(Padding{std::get<TensorId>(pad.arguments[0])})
+                           : padding_of(pad, rewriter.tensor(output).sizes.size());
   const auto reader = rewriter.only_reader(output);
   if (!padding || !rewriter.is_value(padding->source) || !reader || !rewriter.is_open(*reader))
     return std::nullopt;
@@ -126,7 +129,11 @@ void sink_padding(Trace& trace, size_t index) {
   std::rotate(at(index), at(index + 1), at(last + 1));
 }
 
-constexpr RuleEntry kPaddingRules[] = {{"aten::constant_pad_nd", &fold_padding}};
+// LibTorch copies images that are channels last for some convolutions, which is padding by nothing.
+constexpr RuleEntry kPaddingRules[] = {
+    {"aten::clone", &fold_padding},
+    {"aten::constant_pad_nd", &fold_padding},
+};
 
 }  // namespace
 

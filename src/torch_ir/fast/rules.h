@@ -31,6 +31,11 @@ void drop_needless_calls(Trace& trace);
 // functionalize.
 void straighten_sums(Trace& trace);
 
+// Copies the image that a convolution makes to channels last if its readers go through it pixel by
+// pixel: layer norms, products and functions of pixels then read contiguous rows. A rule makes the
+// copy with the convolution. Runs after functionalize and before drop_needless_calls.
+void copy_to_rows(Trace& trace);
+
 // x / sqrt(mean(x^2) + eps) * weight along the last dimension. Inputs: x and weight, contiguous.
 FusedCall rms_norm(double eps);
 
@@ -144,6 +149,8 @@ struct Chain {
   // Includes the call itself, first.
   std::vector<size_t> calls;
   TensorId output;
+  // The output of the call, or its copy in channels last: the layout of what the chain makes.
+  TensorId made;
   onednn::PostOps post_ops = {};
   std::optional<TensorId> addend = {};
   std::optional<ChannelScale> norm = {};

@@ -21,8 +21,7 @@ struct TransposedConvolution {
 
 size_t emit_transposed(TraceRewriter& rewriter, const TransposedConvolution& traced) {
   const Chain& chain = traced.chain;
-  const TensorId output =
-      rewriter.shaped_like(chain.output, rewriter.call(chain.calls.front()).outputs[0]);
+  const TensorId output = rewriter.shaped_like(chain.output, chain.made);
   const at::DimVector sizes = rewriter.tensor(traced.source).sizes;
   const int64_t n = sizes[0];
   const int64_t h = sizes[2];
