@@ -294,10 +294,9 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
   options.flag("--list-models", arguments.list_models, "List the registered models");
   options.flag("--list-categories", arguments.list_categories,
                "List the categories of the registered models");
-  options.file("--supported", arguments.supported, "FILE",
-               "List models that the operators in FILE can run, and what unlocks most");
-  // The words `export DIR` and `compare OLD NEW` become these.
+  // The words `export DIR`, `supported FILE` and `compare OLD NEW` become these.
   options.file("--export-suite", arguments.export_suite, "DIR", "")->group(kHidden);
+  options.file("--supported", arguments.supported, "FILE", "")->group(kHidden);
   options
       .parsed(
           "--compare",

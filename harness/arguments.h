@@ -1,6 +1,7 @@
 // Arguments: the options of the harness's command line, and their parser.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,19 @@ class App;
 }
 
 namespace torch_ir {
+
+// A first word of the command line that replaces a run.
+struct HarnessCommand {
+  const char* word;
+  // What `--help` leaves out: the option that takes the words after it.
+  const char* flag;
+  const char* missing;
+};
+
+inline constexpr std::array kHarnessCommands = {
+    HarnessCommand{"compare", "--compare", "two folders of reports"},
+    HarnessCommand{"export", "--export-suite", "a folder to write to"},
+    HarnessCommand{"supported", "--supported", "a file that lists operators"}};
 
 struct Arguments {
   HarnessOptions harness = {};

@@ -60,7 +60,9 @@ constexpr const char* kDescription =
     "  harness compare old new                     what changed between two folders of reports;\n"
     "  harness compare ov=a ort=b                  the same, with names for the two\n"
     "  harness export DIR --suite operators        the selected cases or models (with --split:\n"
-    "                                              their calls) as files\n";
+    "                                              their calls) as files\n"
+    "  harness supported FILE                      models that the operators listed in FILE can\n"
+    "                                              run, and what unlocks most\n";
 
 constexpr const char* kFooter =
     "Repeat an option with '...' to give several values.\n"
@@ -209,6 +211,10 @@ std::vector<std::string> with_earlier_words(std::vector<std::string> words,
   return earlier;
 }
 
+Error missing_words(const HarnessCommand& command) {
+  return Error(fmt::format("'{}' needs {}", command.word, command.missing));
+}
+
 int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
                   const Screen& screen) {
   CLI::App app(kDescription, kProgram);
@@ -226,16 +232,21 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
   };
   try {
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+    const auto* command =
+        words.empty() ? kHarnessCommands.end()
+                      : std::ranges::find(kHarnessCommands, words[0], &HarnessCommand::word);
     // The other words of `harness compare OLD NEW` are folders.
     const bool compares = !words.empty() && words[0] == "compare";
-    if (compares) words.erase(words.begin());
-    if (!compares && !words.empty() && words[0] == "export") words[0] = "--export-suite";
+    if (compares) {
+      words.erase(words.begin());
+    } else if (command != kHarnessCommands.end()) {
+      if (words.size() < 2 || words[1].starts_with('-')) throw missing_words(*command);
+      words[0] = command->flag;
+    }
     words = with_earlier_words(std::move(words), arguments.harness);
     parse_arguments(app, compares ? with_flags(app, words, "--compare") : with_flags(app, words));
     finish_arguments(app, arguments);
-    if (compares && arguments.compared.empty()) {
-      throw Error("'compare' needs two folders of reports");
-    }
+    if (compares && arguments.compared.empty()) throw missing_words(*command);
     if (!arguments.quiet) {
       for (const std::string& line : arguments.loaded) err << line << '\n';
     }

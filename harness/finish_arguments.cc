@@ -48,9 +48,9 @@ void set_against(const std::string& path, std::vector<ModelFiles>& files) {
 
 bool is_given(const CLI::App& parser, const std::string& flag) { return parser.count(flag) > 0; }
 
-// `compare` and `export` are the words for two flags that the help leaves out.
 std::string as_typed(const std::string& flag) {
-  return flag == "--compare" ? "compare" : flag == "--export-suite" ? "export" : flag;
+  const auto* command = std::ranges::find(kHarnessCommands, flag, &HarnessCommand::flag);
+  return command == kHarnessCommands.end() ? flag : command->word;
 }
 
 // No flag in `some` can be combined with one in `others`, because of `reason`.

@@ -349,9 +349,14 @@ TEST_F(GraphModelsTest, ReportsDoNotReplaceWhatTheyAreAbout) {
 TEST_F(GraphModelsTest, GraphsAreQuestionsOfSupportToo) {
   const std::string folder = make_reproducer();
   write_file(path("list.txt"), "aten.mul.Tensor\n");
-  const HarnessOutcome result = run({"--ir", folder, "--supported", path("list.txt")});
+  const HarnessOutcome result = run_command_line({"supported", path("list.txt"), "--ir", folder});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("Wrong"), HasSubstr("aten.add.Tensor")));
+  const std::string missing = "harness: 'supported' needs a file that lists operators\n";
+  expect_refusal(run_command_line({"supported"}), missing);
+  expect_refusal(run_command_line({"supported", "--ir", folder}), missing);
+  expect_refusal(run_command_line({"supported", path("list.txt"), "--baseline", "x"}),
+                 "supported and --baseline cannot be combined: no model is compared\n");
 }
 
 }  // namespace

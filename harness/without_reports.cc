@@ -1,4 +1,4 @@
-// The commands that write no reports: harness --supported and harness export.
+// The commands that write no reports: harness supported and harness export.
 
 #include <cstdlib>
 #include <filesystem>
